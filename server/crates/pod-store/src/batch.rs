@@ -1,0 +1,125 @@
+//! What is written: a [`Batch`] is true as a whole or not at all.
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use protocol::{AuditEntry, CommandId, PodName, PodState, Seq, WorkerId};
+
+use crate::{CommandRow, InboxRow, PodKey};
+
+/// Changes that belong together: one transaction (the writer may put several batches into one).
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    /// Idempotency. If a row with this id stands, nothing of the batch is written.
+    pub command: Option<CommandRow>,
+    pub changes: Vec<PodChange>,
+    pub audit: Vec<AuditEntry>,
+}
+
+/// What happens to one Pod. Fields that are empty change nothing.
+#[derive(Debug, Clone)]
+pub struct PodChange {
+    /// Absent for a Pod that this change creates.
+    pub key: Option<PodKey>,
+    pub create: Option<NewPod>,
+    /// In seq order, dense, beginning right after the journal's head.
+    pub records: Vec<NewRecord>,
+    /// Chunks to drop: their block's finished record is in the journal, or in `records`.
+    pub folds: Vec<Fold>,
+    pub inbox_put: Vec<InboxRow>,
+    pub inbox_taken: Vec<CommandId>,
+    pub update: Option<PodUpdate>,
+    /// Removes the Pod and everything of it except audit and commands.
+    pub delete: bool,
+}
+
+impl PodChange {
+    /// An empty change of an existing Pod.
+    pub fn of(key: PodKey) -> Self {
+        Self {
+            key: Some(key),
+            create: None,
+            records: Vec::new(),
+            folds: Vec::new(),
+            inbox_put: Vec::new(),
+            inbox_taken: Vec::new(),
+            update: None,
+            delete: false,
+        }
+    }
+}
+
+/// A Pod that comes into being.
+#[derive(Debug, Clone)]
+pub struct NewPod {
+    pub worker_id: WorkerId,
+    pub name: PodName,
+    pub spec: String,
+    pub checkpoint: String,
+    pub state: PodState,
+    pub created_at: Timestamp,
+}
+
+/// New values of a Pod's row; `None` keeps what is there.
+#[derive(Debug, Clone, Default)]
+pub struct PodUpdate {
+    pub name: Option<PodName>,
+    pub spec: Option<String>,
+    pub checkpoint: Option<Checkpoint>,
+    pub updated_at: Option<Timestamp>,
+    pub unread: Option<u32>,
+}
+
+/// The folded state at one position, with the columns that lists and recovery select by.
+#[derive(Debug, Clone)]
+pub struct Checkpoint {
+    pub state: PodState,
+    pub open: bool,
+    pub json: String,
+    pub seq: Seq,
+}
+
+/// One record, already encoded.
+#[derive(Debug, Clone)]
+pub struct NewRecord {
+    pub seq: Seq,
+    pub class: RecordClass,
+    /// JSON of a `protocol::Record` (UTF-8).
+    pub body: Bytes,
+    /// What a search may find it by.
+    pub search: Option<SearchText>,
+}
+
+/// What kind of reader needs a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordClass {
+    /// Replaced by its block's finished record.
+    Chunk,
+    /// Part of a model's context.
+    Turn,
+    /// For people only.
+    Control,
+}
+
+/// The words of one record, for the search index.
+#[derive(Debug, Clone)]
+pub struct SearchText {
+    pub kind: &'static str,
+    pub text: String,
+}
+
+/// Chunks of one block, `from..=to`. Other records between them stay.
+#[derive(Debug, Clone)]
+pub struct Fold {
+    pub block: String,
+    pub from: Seq,
+    pub to: Seq,
+}
+
+/// What a batch came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Committed {
+    /// It is on the disk. Keys of the created Pods, in order of `changes`.
+    Done { created: Vec<PodKey> },
+    /// The command stands already, with this row; nothing was written.
+    Repeated(CommandRow),
+}

@@ -1,0 +1,28 @@
+//! What can go wrong, named for what a caller can do about it.
+
+use protocol::PodName;
+
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    /// Another host has taken over; this one may write nothing more.
+    #[error("another yoi process has taken over this database; stop this one")]
+    Fenced,
+    /// Two Pods of one name.
+    #[error("a Pod called \"{0}\" is already there; choose another name")]
+    NameTaken(PodName),
+    /// The Pod was deleted, or was never here.
+    #[error("the Pod is not in the database")]
+    PodGone,
+    /// The records do not follow on the journal's head.
+    #[error("the journal has moved on since this change was made")]
+    Conflict,
+    /// The writer has stopped; the process is shutting down.
+    #[error("the store is closed")]
+    Closed,
+    /// A test asked for a failure here.
+    #[error("fault injected at {0:?}")]
+    Injected(crate::Step),
+    /// The database itself: the sentence names the operation.
+    #[error("{0}")]
+    Database(String),
+}

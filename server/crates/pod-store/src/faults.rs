@@ -1,0 +1,41 @@
+//! The durable steps of a commit, each of which a test can make fail or kill the process at.
+
+use crate::StoreError;
+
+/// One step on the way of a batch to the disk, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Step {
+    Begin,
+    Fence,
+    Command,
+    Pods,
+    Records,
+    Folds,
+    Inbox,
+    Search,
+    Audit,
+    Commit,
+    /// On the disk, and nobody has been told yet.
+    Answer,
+}
+
+impl Step {
+    pub const ALL: [Self; 11] = [
+        Self::Begin,
+        Self::Fence,
+        Self::Command,
+        Self::Pods,
+        Self::Records,
+        Self::Folds,
+        Self::Inbox,
+        Self::Search,
+        Self::Audit,
+        Self::Commit,
+        Self::Answer,
+    ];
+}
+
+/// Called right before each step. An error fails the batch there, exactly as the database failing would.
+pub trait Faults: Send + Sync + std::fmt::Debug {
+    fn before(&self, step: Step) -> Result<(), StoreError>;
+}

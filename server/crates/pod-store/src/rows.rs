@@ -1,0 +1,68 @@
+//! What the store gives back.
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use protocol::{CommandId, PodName, PodState, Segment, Seq, WorkerId};
+
+/// A Pod's number inside one database; it keeps journal rows short. Never leaves the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PodKey(pub i64);
+
+/// A Pod as the store knows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PodRow {
+    pub key: PodKey,
+    pub worker_id: WorkerId,
+    pub name: PodName,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// State at `checkpoint`. A `running` that outlived its process is corrected by recovery, never shown.
+    pub state: PodState,
+    /// A run was open at `checkpoint`, so a restart has to recover this Pod.
+    pub open: bool,
+    /// The resolved recipe the Pod was born with, as JSON of the runtime's own type.
+    pub spec: String,
+    /// The folded state, as JSON of `pod::Pod`.
+    pub checkpoint: String,
+    /// Position that `checkpoint` covers. The journal may be longer by chunks.
+    pub checkpoint_seq: Seq,
+    /// Answers finished since somebody last looked.
+    pub unread: u32,
+}
+
+/// One row of a journal: `body` is the JSON of a `protocol::Record`, encoded once, sent to viewers as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredRecord {
+    pub seq: Seq,
+    pub body: Bytes,
+}
+
+/// A command that has been carried out, and what its caller was told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CommandRow {
+    pub id: CommandId,
+    /// Hash over verb, address and body: the same key with another one is `key_reused`.
+    pub fingerprint: [u8; 32],
+    /// JSON of the answer.
+    pub answer: String,
+    pub at: Timestamp,
+}
+
+/// An accepted input that has not begun.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InboxRow {
+    pub command_id: CommandId,
+    pub segments: Vec<Segment>,
+    pub by: String,
+    pub at: Timestamp,
+}
+
+/// One place where a word was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchRow {
+    pub worker_id: WorkerId,
+    pub name: PodName,
+    pub seq: Seq,
+    pub kind: String,
+    pub snippet: String,
+}

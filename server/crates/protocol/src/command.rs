@@ -1,0 +1,168 @@
+//! What a client asks for, and the receipt it gets.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{PeerPolicy, PermissionRule, PodName, ReasoningPolicy, RuntimeId, ScopeRule, Segment, Seq};
+
+/// The caller's own id of one command: 1 to 128 visible ASCII characters. Repeated, it happens once (I5).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(value_type = String))]
+#[serde(try_from = "String", into = "String")]
+pub struct CommandId(String);
+
+/// An idempotency key that is empty, too long, or not visible ASCII.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("an idempotency key is 1 to 128 visible ASCII characters")]
+pub struct CommandIdError;
+
+impl CommandId {
+    pub fn parse(text: &str) -> Result<Self, CommandIdError> {
+        match (1..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            true => Ok(Self(text.to_owned())),
+            false => Err(CommandIdError),
+        }
+    }
+
+    /// A fresh one, for a caller that brings none.
+    pub fn random() -> Self {
+        Self(uuid::Uuid::new_v4().to_string())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for CommandId {
+    type Error = CommandIdError;
+    fn try_from(text: String) -> Result<Self, CommandIdError> {
+        Self::parse(&text)
+    }
+}
+
+impl From<CommandId> for String {
+    fn from(id: CommandId) -> String {
+        id.0
+    }
+}
+
+impl fmt::Display for CommandId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// The command is on the disk.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Receipt {
+    pub command_id: CommandId,
+    pub accepted_at: Timestamp,
+    /// The Pod's head when the command was accepted, its own records included.
+    pub seq: Seq,
+}
+
+/// Body of `POST /api/v1/pods`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CreatePod {
+    pub name: PodName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_id: Option<RuntimeId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// Absolute path of the working directory; by default the directory that yoi was started in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// By default the working directory, for writing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Vec<ScopeRule>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer_policy: Option<PeerPolicy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_on_peer: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<ReasoningPolicy>,
+}
+
+impl CreatePod {
+    /// A Pod of this name with every default.
+    pub fn named(name: PodName) -> Self {
+        Self {
+            name,
+            runtime_id: None,
+            profile: None,
+            provider: None,
+            model: None,
+            instructions: None,
+            cwd: None,
+            scope: None,
+            peer_policy: None,
+            wake_on_peer: None,
+            reasoning: None,
+        }
+    }
+}
+
+/// Body of `PATCH P`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PatchPod {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<PodName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer_policy: Option<PeerPolicy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_on_peer: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<Vec<PermissionRule>>,
+}
+
+/// Body of `POST P/input`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct InputCommand {
+    pub segments: Vec<Segment>,
+    /// Wait for the present run to end instead of being refused as `busy`.
+    #[serde(default)]
+    pub queue: bool,
+}
+
+/// The commands of a Pod that carry nothing but their name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ControlVerb {
+    Pause,
+    Resume,
+    Cancel,
+    Stop,
+    Restore,
+}
+
+impl ControlVerb {
+    pub const ALL: [Self; 5] = [Self::Pause, Self::Resume, Self::Cancel, Self::Stop, Self::Restore];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Cancel => "cancel",
+            Self::Stop => "stop",
+            Self::Restore => "restore",
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The frames of the event socket.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{PodRef, PodSummary, Record};
+
+/// What a client says on the socket. It observes; commands go by POST.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum ClientFrame {
+    /// Either `pods: true` for the list, or `pod` for one Pod.
+    Subscribe {
+        id: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pods: Option<bool>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pod: Option<PodRef>,
+        /// Go on after this cursor; absent: begin with a snapshot.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<String>,
+        /// How many of the newest records a snapshot carries; 200 by default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tail: Option<u32>,
+    },
+    Unsubscribe {
+        id: String,
+    },
+    Ping {},
+}
+
+/// What the server says on the socket, and in the `data` of each SSE event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ServerFrame {
+    Hello {
+        protocol: u32,
+        server: String,
+        heartbeat_ms: u64,
+    },
+    Snapshot {
+        id: String,
+        cursor: String,
+        summary: Box<PodSummary>,
+        records: Vec<Record>,
+        /// Older records exist; `GET P/transcript?before=` has them.
+        has_more: bool,
+    },
+    Records {
+        id: String,
+        after: String,
+        cursor: String,
+        records: Vec<Record>,
+    },
+    Pods {
+        id: String,
+        revision: u64,
+        /// `upserts` is the whole list.
+        snapshot: bool,
+        upserts: Vec<PodSummary>,
+        removed: Vec<PodRef>,
+    },
+    Diagnostic {
+        id: Option<String>,
+        code: DiagnosticCode,
+        detail: String,
+    },
+    Closed {
+        id: String,
+        reason: String,
+    },
+    Pong {},
+    Heartbeat {
+        at: Timestamp,
+    },
+}
+
+/// Why the server says something out of the ordinary on a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum DiagnosticCode {
+    CursorInvalid,
+    CursorExpired,
+    Lagged,
+    CommandOnSocket,
+    BadFrame,
+    PodNotFound,
+    PodGone,
+    RuntimeUnavailable,
+    Unauthorized,
+}
+
+impl DiagnosticCode {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::CursorInvalid => "cursor_invalid",
+            Self::CursorExpired => "cursor_expired",
+            Self::Lagged => "lagged",
+            Self::CommandOnSocket => "command_on_socket",
+            Self::BadFrame => "bad_frame",
+            Self::PodNotFound => "pod_not_found",
+            Self::PodGone => "pod_gone",
+            Self::RuntimeUnavailable => "runtime_unavailable",
+            Self::Unauthorized => "unauthorized",
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The nouns on the wire: everything a client sends to yoi or reads from it.
+//!
+//! This crate holds types and their JSON, and no logic beyond parsing a name. It builds for the server and for
+//! the browser. No path of ours, socket, endpoint or secret has a place in these types (I9).
+
+mod command;
+mod error;
+mod event;
+mod frame;
+mod history;
+mod ids;
+mod listing;
+mod model;
+mod segment;
+mod summary;
+
+pub use command::{CommandId, CommandIdError, ControlVerb, CreatePod, InputCommand, PatchPod, Receipt};
+pub use error::{ApiError, Candidate, ErrorCode};
+pub use event::{
+    AlertLevel, ChildChange, ControlEvent, Decision, Event, Outcome, PeerLabel, PodLabel, ReceiptState, Record, ToolBy,
+    Trigger, TurnEvent,
+};
+pub use frame::{ClientFrame, DiagnosticCode, ServerFrame};
+pub use history::{History, Message, Role, ToolCall};
+pub use ids::{NameError, PodName, PodRef, RuntimeId, Seq, Target, WorkerId};
+pub use listing::{
+    Approval, AuditEntry, Listing, RuntimeKind, RuntimeState, RuntimeView, SearchHit, UsageDay, UsageOfPod, UsageReport,
+};
+pub use model::{ModelView, ProviderView, UnconfiguredProvider};
+pub use segment::{Access, ScopeRule, Segment};
+pub use summary::{
+    PeerPolicy, PermissionDecision, PermissionRule, PodDetail, PodState, PodSummary, QueuedInput, ReasoningPolicy,
+    Relations, Usage,
+};
+
+/// Version of the frames and records in this crate; the `hello` frame carries it.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// Largest text of one message, in bytes of UTF-8.
+pub const MESSAGE_BYTES_MAX: usize = 65_536;
+
+/// Largest body of one request, in bytes.
+pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;

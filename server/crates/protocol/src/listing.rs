@@ -1,0 +1,126 @@
+//! Lists and the things in them.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Decision, PodName, PodRef, RuntimeId, Seq};
+
+/// One page of a list. `next` goes into `?after=` (transcripts: `?before=`); null at the end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Listing<T> {
+    pub items: Vec<T>,
+    pub next: Option<String>,
+}
+
+/// How a runtime is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RuntimeKind {
+    Embedded,
+    Remote,
+    Compat,
+}
+
+/// Whether a runtime answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RuntimeState {
+    Live,
+    Connecting,
+    Unreachable,
+    Unauthorized,
+    Incompatible,
+}
+
+/// A runtime, without its address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RuntimeView {
+    pub runtime_id: RuntimeId,
+    pub kind: RuntimeKind,
+    pub state: RuntimeState,
+    pub since: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// A question that a Pod put to a person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Approval {
+    pub id: String,
+    pub tool: String,
+    pub arguments: Value,
+    pub asked_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Who did what, from where, with what result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AuditEntry {
+    pub at: Timestamp,
+    pub by: String,
+    pub client: String,
+    pub action: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// `done`, `refused` or `failed`.
+    pub result: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+/// One place where a word was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SearchHit {
+    pub pod: PodRef,
+    pub name: PodName,
+    pub seq: Seq,
+    pub kind: String,
+    /// Plain text around the hit.
+    pub snippet: String,
+}
+
+/// Tokens over all Pods, per Pod and per day (UTC).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UsageReport {
+    pub total: UsageDay,
+    pub pods: Vec<UsageOfPod>,
+    pub days: Vec<UsageDay>,
+}
+
+/// Tokens of one day, or of all days when `day` is absent.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UsageDay {
+    /// `YYYY-MM-DD`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub day: Option<String>,
+    pub input: u64,
+    pub cached: u64,
+    pub output: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+}
+
+/// Tokens of one Pod.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UsageOfPod {
+    pub pod: PodRef,
+    pub name: PodName,
+    #[serde(flatten)]
+    pub usage: UsageDay,
+}

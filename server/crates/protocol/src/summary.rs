@@ -1,0 +1,173 @@
+//! A Pod as a list shows it, and as its own page shows it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{PodName, PodRef, ScopeRule, Segment, Seq};
+
+/// What a Pod is doing, as clients see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PodState {
+    Idle,
+    Running,
+    Paused,
+    /// A person has to answer before the run goes on.
+    Waiting,
+    /// Not live; `restore` brings it back.
+    Stopped,
+    /// Its runtime does not answer.
+    Unreachable,
+    /// Cannot be restored; `state_reason` says why.
+    Broken,
+}
+
+impl PodState {
+    pub const ALL: [Self; 7] =
+        [Self::Idle, Self::Running, Self::Paused, Self::Waiting, Self::Stopped, Self::Unreachable, Self::Broken];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Waiting => "waiting",
+            Self::Stopped => "stopped",
+            Self::Unreachable => "unreachable",
+            Self::Broken => "broken",
+        }
+    }
+
+    /// Commands reach it: idle, running, paused or waiting.
+    pub fn is_live(self) -> bool {
+        matches!(self, Self::Idle | Self::Running | Self::Paused | Self::Waiting)
+    }
+}
+
+/// Tokens, in the provider's own count. `input` includes `cached`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Usage {
+    pub input: u64,
+    pub cached: u64,
+    pub output: u64,
+    /// Tokens of context that the newest model call used.
+    #[serde(default)]
+    pub context_used: u64,
+    /// Tokens of context that the model has room for; 0 when unknown.
+    #[serde(default)]
+    pub context_limit: u64,
+    /// US dollars; absent when the model is not priced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+}
+
+/// How many other Pods this one is tied to.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Relations {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<PodRef>,
+    pub children: u32,
+    pub peers: u32,
+}
+
+/// A Pod in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PodSummary {
+    pub pod: PodRef,
+    pub name: PodName,
+    pub state: PodState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_reason: Option<String>,
+    pub provider: String,
+    pub model: String,
+    pub cwd: String,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub head_seq: Seq,
+    /// What it does now, in its own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub activity: Option<String>,
+    /// A person has to act: a question is open, or the last run failed.
+    pub needs_you: bool,
+    /// Answers finished since somebody last looked.
+    pub unread: u32,
+    pub relations: Relations,
+    pub usage: Usage,
+}
+
+/// Who may introduce itself to this Pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PeerPolicy {
+    #[default]
+    Open,
+    Ask,
+    Closed,
+}
+
+/// How much of a Pod's reasoning leaves the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningPolicy {
+    #[default]
+    Full,
+    /// The first line of each finished block, at most 200 characters.
+    Summary,
+    Hidden,
+}
+
+/// What happens when a model calls a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PermissionDecision {
+    Allow,
+    Ask,
+    Deny,
+}
+
+/// One rule over tool calls; the first that matches decides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PermissionRule {
+    pub tool: String,
+    /// Pattern over the call's main argument; `*` stands for any text. Absent: every call.
+    #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    pub decision: PermissionDecision,
+}
+
+/// An input that waits for its turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct QueuedInput {
+    pub command_id: String,
+    pub segments: Vec<Segment>,
+    pub at: Timestamp,
+}
+
+/// A Pod on its own page: the summary's fields, flat, and more.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PodDetail {
+    #[serde(flatten)]
+    pub summary: PodSummary,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    pub scope: Vec<ScopeRule>,
+    pub peer_policy: PeerPolicy,
+    pub wake_on_peer: bool,
+    pub permissions: Vec<PermissionRule>,
+    pub reasoning: ReasoningPolicy,
+    /// Accepted inputs that have not begun, oldest first.
+    pub queued: Vec<QueuedInput>,
+}
