@@ -1,1 +1,35 @@
-//! x
+//! The console: pages that the server renders and the browser takes over.
+//!
+//! Components know no browser: whatever touches a socket, a timer, storage, focus or scrolling goes through [`live`].
+//! Whatever can be decided without a screen (grouping, words, commands, drafts, reconnecting) is a pure function in a
+//! file of its own.
+
+#![recursion_limit = "512"]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod allowed;
+mod app;
+mod boot;
+mod clock;
+mod command_line;
+mod components;
+mod console;
+mod draft;
+mod error;
+mod format;
+mod grouping;
+mod keys;
+mod live;
+mod pages;
+mod pod_book;
+mod reconnect;
+pub mod server_fns;
+
+pub use app::{App, shell};
+pub use error::UiError;
+
+/// Takes over the page that the server rendered. The WebAssembly entry calls it once.
+#[cfg(feature = "hydrate")]
+pub fn hydrate() {
+    leptos::mount::hydrate_body(App);
+}

@@ -1,1 +1,73 @@
-fn main(){}
+//! `yoi`: puts the parts together and decides nothing.
+//!
+//! Exit codes: 0 done, 1 refused or failed, 2 usage or a bad configuration, 3 no server.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod cli;
+mod commands;
+mod config;
+mod data_dir;
+mod logging;
+mod output;
+mod serve;
+mod token;
+mod web;
+
+use std::{process::ExitCode, time::Duration};
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use client::ClientError;
+
+use crate::{
+    cli::{Cli, ServeOptions, Verb},
+    config::{BadConfig, Environment},
+};
+
+/// What is left over when the work is done, such as a shell that a tool started, is not waited for.
+const LEFT_OVER_WAIT: Duration = Duration::from_millis(200);
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::complain(&error);
+            exit_code(&error)
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<()> {
+    let environment = Environment::of_process();
+    let Cli { common, serve, verb } = cli;
+    if verb.is_some() && serve != ServeOptions::default() {
+        let sentence = "the options of serve stand after the verb serve, or alone; `yoi --help` lists them";
+        return Err(BadConfig(sentence.to_owned()).into());
+    }
+    match verb.unwrap_or(Verb::Serve(serve)) {
+        Verb::Serve(serve) => block_on(serve::serve(common, serve, environment)),
+        Verb::Completions { shell } => commands::completions(shell),
+        Verb::Token => commands::token(&common, &environment),
+        verb => block_on(commands::run(verb, common, environment)),
+    }
+}
+
+fn block_on(work: impl Future<Output = Result<()>>) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("the system gave no threads to work with")?;
+    let done = runtime.block_on(work);
+    runtime.shutdown_timeout(LEFT_OVER_WAIT);
+    done
+}
+
+fn exit_code(error: &anyhow::Error) -> ExitCode {
+    let code = match (error.downcast_ref::<BadConfig>(), error.downcast_ref::<ClientError>()) {
+        (Some(_), _) | (_, Some(ClientError::Invalid(_))) => 2,
+        (_, Some(ClientError::NoServer { .. })) => 3,
+        _ => 1,
+    };
+    ExitCode::from(code)
+}

@@ -1,1 +1,134 @@
-//! x
+//! What the browser loads, inside the binary: JavaScript, WebAssembly, one style sheet, each also as brotli and gzip.
+//!
+//! Made by the build script (`build/main.rs`); this crate only hands the bytes out. It knows no HTTP server. All files
+//! are served under a path that contains [`HASH`], so they can be cached for ever.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod accepts;
+
+use std::{borrow::Cow, fmt::Write};
+
+use rust_embed::{EmbeddedFile, RustEmbed};
+
+pub use accepts::Accepts;
+
+/// Names and contents of all files, hashed: 16 hexadecimal digits, or `absent` when the bundle was left out.
+pub const HASH: &str = env!("YOI_WEB_HASH");
+
+/// The module that starts the console; it loads [`WASM`] from beside itself.
+pub const JS: &str = "yoi.js";
+/// The console, compiled.
+pub const WASM: &str = "yoi_bg.wasm";
+/// All style sheets, joined.
+pub const CSS: &str = "yoi.css";
+
+/// The folder that the build script filled. Missing while `YOI_WEB=skip` is set, hence `allow_missing`.
+#[derive(RustEmbed)]
+#[folder = "$OUT_DIR/site"]
+#[allow_missing = true]
+struct Site;
+
+/// One answer to a request for a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asset {
+    pub bytes: Cow<'static, [u8]>,
+    pub content_type: &'static str,
+    /// The value of `Content-Encoding`: `br`, `gzip`, or none for the plain bytes.
+    pub encoding: Option<&'static str>,
+    /// A strong ETag with its quotes, from the bytes as sent: each encoding has its own.
+    pub etag: String,
+}
+
+/// False when this build was made with `YOI_WEB=skip`; pages then work without scripts and styles only.
+pub fn is_present() -> bool {
+    Site::get(JS).is_some()
+}
+
+/// The file at this path (`yoi.js`, no leading slash) in the smallest form that the client takes.
+pub fn file(path: &str, accept_encoding: Accepts) -> Option<Asset> {
+    if path.ends_with(".br") || path.ends_with(".gz") {
+        return None;
+    }
+    let content_type = content_type(path);
+    let encoded = accept_encoding
+        .in_order()
+        .find_map(|(encoding, extension)| Some((Site::get(&format!("{path}.{extension}"))?, Some(encoding))));
+    let (embedded, encoding) = match encoded {
+        Some(found) => found,
+        None => (Site::get(path)?, None),
+    };
+    Some(Asset { content_type, encoding, etag: etag(&embedded), bytes: embedded.data })
+}
+
+/// The sizes that matter for a first visit: each file's name, plain size and brotli size in bytes.
+pub fn sizes() -> Vec<(String, usize, usize)> {
+    Site::iter()
+        .filter(|path| !path.ends_with(".br") && !path.ends_with(".gz"))
+        .filter_map(|path| {
+            let plain = Site::get(&path)?.data.len();
+            let brotli = Site::get(&format!("{path}.br"))?.data.len();
+            Some((path.into_owned(), plain, brotli))
+        })
+        .collect()
+}
+
+fn etag(file: &EmbeddedFile) -> String {
+    let mut etag = String::from("\"");
+    for byte in &file.metadata.sha256_hash()[..16] {
+        write!(etag, "{byte:02x}").expect("writing to a String cannot fail");
+    }
+    etag.push('"');
+    etag
+}
+
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit_once('.').map(|(_, extension)| extension) {
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("wasm") => "application/wasm",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        Some("ico") => "image/x-icon",
+        Some("woff2") => "font/woff2",
+        Some("webmanifest") => "application/manifest+json",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_has_its_own_etag_in_each_encoding() {
+        let mut seen = Vec::new();
+        for (path, ..) in sizes() {
+            for accepts in ["br", "gzip", "identity"] {
+                let asset = file(&path, Accepts::parse(accepts)).unwrap();
+                assert_eq!(asset.encoding, (accepts != "identity").then_some(accepts), "{path}");
+                assert!(!seen.contains(&asset.etag), "{path} as {accepts} has the ETag of another file");
+                seen.push(asset.etag);
+            }
+        }
+    }
+
+    #[test]
+    fn a_built_bundle_has_all_three_files_with_their_types_and_a_skipped_one_has_none() {
+        let types =
+            [(JS, "text/javascript; charset=utf-8"), (WASM, "application/wasm"), (CSS, "text/css; charset=utf-8")];
+        for (path, expected) in types {
+            match file(path, Accepts::default()) {
+                Some(asset) => assert_eq!((asset.content_type, is_present()), (expected, true)),
+                None => assert_eq!((HASH, is_present()), ("absent", false), "{path} is missing"),
+            }
+        }
+    }
+
+    #[test]
+    fn compressed_forms_have_no_address_of_their_own() {
+        assert_eq!(file("yoi.js.br", Accepts::default()), None);
+        assert_eq!(file("../Cargo.toml", Accepts::default()), None);
+        assert_eq!(file("", Accepts::default()), None);
+    }
+}

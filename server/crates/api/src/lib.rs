@@ -1,1 +1,90 @@
-//! placeholder
+//! HTTP: REST, WebSocket, SSE, OpenAPI, and who may ask. Errors become answers here.
+//!
+//! A thin layer over [`backend::Backend`]: it parses at the door, forwards, and encodes. It decides nothing about
+//! Pods. [`Api::guard`] belongs around everything that the server serves, pages and assets too.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod answer;
+mod events;
+mod extract;
+mod guard;
+mod metrics;
+mod openapi;
+mod rest;
+mod routes;
+mod service;
+
+use std::sync::Arc;
+
+use axum::Router;
+use backend::Backend;
+use tokio::sync::watch;
+
+pub use crate::answer::problem;
+pub use crate::guard::{AllowedHosts, Token};
+pub use crate::openapi::openapi_json;
+pub use crate::rest::check_input;
+
+use crate::{guard::Attempts, metrics::Metrics};
+
+/// What the API needs to know besides the backend.
+#[derive(Debug, Clone)]
+pub struct ApiOptions {
+    pub token: Token,
+    pub allowed: AllowedHosts,
+    /// What the `hello` frame calls this server: `yoi 0.1.0`.
+    pub server: String,
+    /// Becomes true when the server stops: sockets then close with a reason, and event streams end.
+    pub shutdown: watch::Receiver<bool>,
+}
+
+/// The API of one server. Cloning shares it.
+#[derive(Debug, Clone)]
+pub struct Api(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    backend: Backend,
+    options: ApiOptions,
+    /// Wrong tokens slow further wrong tokens down.
+    attempts: Attempts,
+    metrics: Metrics,
+}
+
+impl Api {
+    pub fn new(backend: Backend, options: ApiOptions) -> Self {
+        Self(Arc::new(Shared { backend, options, attempts: Attempts::default(), metrics: Metrics::default() }))
+    }
+
+    /// `/api`, `/metrics`, `/healthz`, `/readyz`. It has no fallback of its own, so it can be merged with the pages.
+    ///
+    /// Unguarded it answers `unauthorized` to everything but `/healthz`: [`Api::guard`] says who asks.
+    pub fn router(&self) -> Router {
+        routes::router(self.clone())
+    }
+
+    /// Puts the guard around everything: Host, Origin, login, size and type of bodies, security headers, panics.
+    ///
+    /// Handlers inside find a [`backend::Origin`] among the request's extensions. The page `/login` is let through
+    /// without one. `GET /any/page?token=…` is answered here.
+    pub fn guard(&self, router: Router) -> Router {
+        guard::around(self.clone(), router)
+    }
+
+    pub(crate) fn backend(&self) -> &Backend {
+        &self.0.backend
+    }
+
+    pub(crate) fn options(&self) -> &ApiOptions {
+        &self.0.options
+    }
+
+    pub(crate) fn attempts(&self) -> &Attempts {
+        &self.0.attempts
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+}

@@ -1,1 +1,21 @@
-//! placeholder
+//! A typed client of yoi's API: one method per call, and an event stream that reconnects for ever by cursor.
+//!
+//! Used by the command line, the terminal console, remote runtimes and tests. It keeps no history: what a caller
+//! wants to see again it asks for again.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod backoff;
+mod calls;
+mod error;
+mod events;
+mod http;
+mod socket;
+mod subscriptions;
+mod token;
+
+pub use calls::{PodsFilter, ProvidersPage};
+pub use error::ClientError;
+pub use events::{Connection, EventStream, StreamItem};
+pub use http::Client;
+pub use token::TokenSource;

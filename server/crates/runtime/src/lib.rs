@@ -1,1 +1,26 @@
-//! placeholder
+//! Hosts Pods: one task per working Pod, effects, the live feed, recovery.
+//!
+//! Commit, then show, then act (I2): nothing reaches a viewer or the world before its record is on the disk.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod command;
+mod create;
+mod cursor;
+mod encode;
+mod error;
+mod feed;
+mod find;
+mod history;
+mod host;
+mod list;
+mod observe;
+mod pod_task;
+mod records;
+mod recovery;
+mod view;
+mod viewer;
+
+pub use command::{CommandKey, Figures, Origin, PodQuery, Readiness};
+pub use host::{Host, HostOptions, Profile};
+pub use observe::{FeedItem, Observation, PodsItem, PodsObservation, RecordPage};

@@ -1,1 +1,25 @@
-//! placeholder
+//! From a Pod's records to what is drawn: one reducer for the browser, the server's first paint and the terminal.
+//!
+//! Pure: no clock, no I/O, no HTML. [`Transcript`] turns records into [`Block`]s, [`markup`] turns Markdown into a
+//! typed tree, [`ansi`] turns a program's output into styled spans, [`words`] and [`export`] say things as text.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod ansi;
+mod block;
+mod change;
+pub mod export;
+pub mod group;
+pub mod markup;
+mod merge;
+mod reduce;
+mod rows;
+pub mod words;
+
+pub use block::{
+    ApprovalState, Block, BlockId, BlockKind, ChildStep, PersonState, Receipt, RelationStep, Status, ToolResult,
+};
+pub use change::Change;
+//pub use export::{export_markdown, plain_text};
+pub use reduce::{PodStatus, Transcript};
+pub use rows::OPEN_BLOCKS_MAX;

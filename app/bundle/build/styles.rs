@@ -1,0 +1,45 @@
+//! Joins `style/*.css` into one sheet. The files name their cascade layers themselves; here is only their order.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+
+/// These come first, in this order: the first one declares the order of the layers. The others follow by name.
+const FIRST: [&str; 2] = ["tokens.css", "base.css"];
+
+/// Writes `yoi.css`, and carries other files of the folder (an icon, a font) along as they are.
+pub(crate) fn bundle(style: &Path, site: &Path) -> Result<()> {
+    let mut sheet = String::new();
+    for file in files_in_order(style)? {
+        let name = file.file_name().expect("a listed file has a name").to_string_lossy().into_owned();
+        if name.ends_with(".css") {
+            let text = fs::read_to_string(&file).with_context(|| format!("could not read {}", file.display()))?;
+            sheet.push_str(text.trim());
+            sheet.push('\n');
+        } else if !name.starts_with('.') && !name.ends_with(".md") {
+            fs::copy(&file, site.join(&name)).with_context(|| format!("could not copy {}", file.display()))?;
+        }
+    }
+    fs::write(site.join("yoi.css"), sheet).context("could not write yoi.css")
+}
+
+fn files_in_order(style: &Path) -> Result<Vec<PathBuf>> {
+    // git keeps no empty folder, so there may be none at all.
+    let Ok(entries) = fs::read_dir(style) else { return Ok(Vec::new()) };
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.with_context(|| format!("could not list {}", style.display()))?.path();
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort_by_key(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let rank = FIRST.iter().position(|first| *first == name).unwrap_or(FIRST.len());
+        (rank, name)
+    });
+    Ok(files)
+}

@@ -1,0 +1,119 @@
+//! The browser's half of the app: cargo compiles it, wasm-bindgen writes the JavaScript around it.
+
+use std::{
+    env,
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, bail};
+use wasm_bindgen_cli_support::Bindgen;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+const PROFILE: &str = "wasm-release";
+
+/// What of the outer cargo's environment the inner one keeps: where to find crates and how to reach them.
+const KEPT_CARGO_VARIABLES: [&str; 6] =
+    ["CARGO_HOME", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRIES_", "CARGO_SOURCE_", "CARGO_TERM_"];
+
+/// Variables by these beginnings belong to the outer build (its compiler flags, clippy's wrapper) or change what Leptos
+/// and its server functions compile to; the two halves must agree, so both get none.
+const DROPPED_VARIABLES: [&str; 9] = [
+    "CARGO",
+    "RUSTC_",
+    "RUSTFLAGS",
+    "RUSTDOC",
+    "CLIPPY_",
+    "LEPTOS_",
+    "SERVER_FN_",
+    "DISABLE_SERVER_FN_HASH",
+    "__CARGO",
+];
+
+/// Compiles the package `hydrate` in a cargo of its own and returns the path of the module.
+pub(crate) fn compile(workspace: &Path, target_dir: &Path) -> Result<PathBuf> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    ensure_target(&rustc)?;
+
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo
+        .current_dir(workspace)
+        .args(["build", "--locked", "--package", "hydrate", "--lib", "--target", TARGET, "--profile", PROFILE])
+        .arg("--target-dir")
+        .arg(target_dir)
+        .stdin(Stdio::null())
+        // Standard output belongs to the outer cargo, which reads instructions from it; errors it shows on failure.
+        .stdout(Stdio::null());
+    for (name, _) in env::vars_os() {
+        if is_dropped(&name.to_string_lossy()) {
+            cargo.env_remove(name);
+        }
+    }
+    cargo.env("RUSTC", rustc);
+
+    let status = cargo.status().context("could not start cargo for the browser's half")?;
+    if !status.success() {
+        bail!(
+            "the browser's half (package hydrate, {TARGET}) did not compile; cargo's messages are below.\n\
+             To see them alone: cargo check -p hydrate --target {TARGET}\n\
+             To build without the browser console: YOI_WEB=skip"
+        );
+    }
+    Ok(target_dir.join(TARGET).join(PROFILE).join("hydrate.wasm"))
+}
+
+fn is_dropped(name: &str) -> bool {
+    DROPPED_VARIABLES.iter().any(|dropped| name.starts_with(dropped))
+        && !KEPT_CARGO_VARIABLES.iter().any(|kept| name.starts_with(kept))
+}
+
+/// Writes `yoi.js` and `yoi_bg.wasm`. The name section goes: it is for debuggers and is a quarter of the module.
+pub(crate) fn bindgen(module: &Path, site: &Path) -> Result<()> {
+    Bindgen::new()
+        .input_path(module)
+        .web(true)?
+        .typescript(false)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .out_name("yoi")
+        .generate(site)
+        .with_context(|| format!("wasm-bindgen could not process {}", module.display()))
+}
+
+/// rustup brings the target by itself where it may (rust-toolchain.toml lists it). Where it may not, ask it once, and
+/// where that fails too, say exactly what helps.
+fn ensure_target(rustc: &OsString) -> Result<()> {
+    if has_target(rustc)? {
+        return Ok(());
+    }
+    let toolchain = env::var("RUSTUP_TOOLCHAIN").ok();
+    let mut rustup = Command::new("rustup");
+    rustup.args(["target", "add", TARGET]).stdin(Stdio::null()).stdout(Stdio::null());
+    if let Some(toolchain) = &toolchain {
+        rustup.args(["--toolchain", toolchain]);
+    }
+    let outcome = match rustup.status() {
+        Ok(status) if status.success() && has_target(rustc)? => return Ok(()),
+        Ok(status) => format!("`rustup target add {TARGET}` was tried ({status})"),
+        Err(error) => format!("rustup was not found ({error})"),
+    };
+    let toolchain = toolchain.map(|name| format!(" --toolchain {name}")).unwrap_or_default();
+    bail!(
+        "the compiler {} has no standard library for {TARGET}, which the browser console needs; {outcome}.\n\
+         With rustup:    rustup target add {TARGET}{toolchain}\n\
+         Without rustup: docs/building.md, \"A compiler without rustup\", tells how Debian's packages make that library\n\
+         To build without the browser console: YOI_WEB=skip cargo build",
+        rustc.to_string_lossy()
+    )
+}
+
+fn has_target(rustc: &OsString) -> Result<bool> {
+    let answer = Command::new(rustc)
+        .args(["--print", "target-libdir", "--target", TARGET])
+        .output()
+        .with_context(|| format!("could not start {}", rustc.to_string_lossy()))?;
+    let folder = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(false) };
+    Ok(entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("libstd-")))
+}

@@ -1,0 +1,67 @@
+//! Which of the two prepared encodings a client takes.
+
+/// Read from a request's `Accept-Encoding`. The default takes the plain bytes only.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Accepts {
+    pub brotli: bool,
+    pub gzip: bool,
+}
+
+impl Accepts {
+    /// From the header's value. `*` stands for what is not named; a weight of zero refuses. Other weights are not
+    /// compared: of what a client takes it gets the smallest.
+    pub fn parse(header: &str) -> Self {
+        let (mut brotli, mut gzip, mut any) = (None, None, false);
+        for entry in header.split(',') {
+            let mut parts = entry.split(';').map(str::trim);
+            let coding = parts.next().unwrap_or_default();
+            let taken = !parts.any(is_zero_weight);
+            if coding.eq_ignore_ascii_case("br") {
+                brotli = Some(taken);
+            } else if coding.eq_ignore_ascii_case("gzip") || coding.eq_ignore_ascii_case("x-gzip") {
+                gzip = Some(taken);
+            } else if coding == "*" {
+                any = taken;
+            }
+        }
+        Self { brotli: brotli.unwrap_or(any), gzip: gzip.unwrap_or(any) }
+    }
+
+    /// The encodings taken, smallest result first, each with the extension of its file.
+    pub(crate) fn in_order(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        [(self.brotli, "br", "br"), (self.gzip, "gzip", "gz")]
+            .into_iter()
+            .filter_map(|(taken, encoding, extension)| taken.then_some((encoding, extension)))
+    }
+}
+
+fn is_zero_weight(parameter: &str) -> bool {
+    let Some((name, value)) = parameter.split_once('=') else { return false };
+    name.trim().eq_ignore_ascii_case("q") && value.trim().parse::<f32>().is_ok_and(|weight| weight <= 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Accepts;
+
+    #[test]
+    fn the_header_of_each_kind_of_client_is_read_right() {
+        let both = Accepts { brotli: true, gzip: true };
+        let gzip = Accepts { brotli: false, gzip: true };
+        let table = [
+            ("gzip, deflate, br, zstd", both),
+            ("gzip, deflate", gzip),
+            ("GZIP;q=0.5", gzip),
+            ("br;q=0, gzip", gzip),
+            ("*", both),
+            ("*, br; q=0.000", gzip),
+            ("*;q=0", Accepts::default()),
+            ("identity", Accepts::default()),
+            ("", Accepts::default()),
+            ("brotli, gzipped", Accepts::default()),
+        ];
+        for (header, expected) in table {
+            assert_eq!(Accepts::parse(header), expected, "{header:?}");
+        }
+    }
+}

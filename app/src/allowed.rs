@@ -1,0 +1,61 @@
+//! Which commands a Pod takes in which state, and the reason where not. The server decides; this saves a round trip
+//! and says why a button is off.
+
+use protocol::{ControlVerb, PodState};
+
+/// Why this command does nothing now; `None` when it does something.
+pub(crate) fn refusal(verb: ControlVerb, state: PodState) -> Option<&'static str> {
+    use {ControlVerb as V, PodState as S};
+    match (verb, state) {
+        (V::Pause, S::Running | S::Waiting)
+        | (V::Resume, S::Paused)
+        | (V::Cancel, S::Running | S::Waiting | S::Paused)
+        | (V::Stop, S::Idle | S::Running | S::Paused | S::Waiting)
+        | (V::Restore, S::Stopped) => None,
+        (_, S::Unreachable) => Some("its runtime does not answer"),
+        (_, S::Broken) => Some("it is broken and cannot be restored"),
+        (V::Stop, S::Stopped) => Some("it is stopped already"),
+        (V::Pause | V::Resume | V::Cancel, S::Stopped) => Some("it is stopped; restore it first"),
+        (V::Pause, S::Paused) => Some("it is paused already"),
+        (V::Pause | V::Cancel, _) => Some("nothing is running"),
+        (V::Resume, _) => Some("it is not paused"),
+        (V::Restore, _) => Some("it is live already"),
+    }
+}
+
+/// Why no message can be sent now.
+pub(crate) fn input_refusal(state: PodState) -> Option<&'static str> {
+    match state {
+        PodState::Stopped => Some("This Pod is stopped. Restore it to send; what you type is kept."),
+        PodState::Unreachable => Some("Its runtime does not answer. What you type is kept."),
+        PodState::Broken => Some("This Pod is broken and takes no messages."),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowed(state: PodState) -> Vec<&'static str> {
+        ControlVerb::ALL.into_iter().filter(|verb| refusal(*verb, state).is_none()).map(ControlVerb::as_str).collect()
+    }
+
+    #[test]
+    fn each_state_offers_what_changes_it() {
+        assert_eq!(allowed(PodState::Idle), ["stop"]);
+        assert_eq!(allowed(PodState::Running), ["pause", "cancel", "stop"]);
+        assert_eq!(allowed(PodState::Waiting), ["pause", "cancel", "stop"]);
+        assert_eq!(allowed(PodState::Paused), ["resume", "cancel", "stop"]);
+        assert_eq!(allowed(PodState::Stopped), ["restore"]);
+        assert!(allowed(PodState::Unreachable).is_empty());
+        assert!(allowed(PodState::Broken).is_empty());
+    }
+
+    #[test]
+    fn live_pods_take_messages_and_others_say_why_not() {
+        for state in PodState::ALL {
+            assert_eq!(input_refusal(state).is_none(), state.is_live(), "{state:?}");
+        }
+    }
+}

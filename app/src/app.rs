@@ -1,0 +1,97 @@
+//! The document, and which page belongs to which address.
+
+use leptos::{config::LeptosOptions, prelude::*};
+use leptos_meta::{MetaTags, provide_meta_context};
+use leptos_router::{
+    SsrMode,
+    components::{Outlet, ParentRoute, Route, Router, Routes},
+    path,
+};
+
+use crate::{
+    boot::{self, Boot, PlaceTranscript},
+    components::frame::Frame,
+    console::Console,
+    pages::{login::LoginPage, login::LoginStyle, not_found::NotFoundPage, pod::PodPage, pods::PodsPage},
+};
+
+/// The whole document, as `leptos_axum` renders it. `site_pkg_dir` of the options is `pkg/<hash>`.
+///
+/// The login page gets no script and no file: before the login nothing else may be fetched.
+pub fn shell(options: LeptosOptions) -> impl IntoView {
+    boot::send_policy();
+    let is_login = is_login();
+    let head = match is_login {
+        true => view! { <LoginStyle /> }.into_any(),
+        false => view! { <Boot options=options.clone() /> }.into_any(),
+    };
+    let bare = (!is_login && boot::is_bare(&options)).then(|| {
+        view! {
+            <p role="status">
+                "This yoi was built with YOI_WEB=skip: pages can be read, but have no style and no live updates. Build it again without YOI_WEB."
+            </p>
+        }
+    });
+    view! {
+        <!DOCTYPE html>
+        <html lang="en">
+            <head>
+                <meta charset="utf-8" />
+                <meta name="viewport" content="width=device-width, initial-scale=1" />
+                <meta name="color-scheme" content="light dark" />
+                <meta name="referrer" content="no-referrer" />
+                {head}
+                <MetaTags />
+            </head>
+            <body>
+                <App />
+                {bare}
+                {(!is_login).then(|| view! { <PlaceTranscript /> })}
+            </body>
+        </html>
+    }
+}
+
+#[cfg(feature = "ssr")]
+fn is_login() -> bool {
+    use_context::<axum::http::request::Parts>().is_some_and(|parts| parts.uri.path().trim_end_matches('/') == "/login")
+}
+
+#[cfg(not(feature = "ssr"))]
+fn is_login() -> bool {
+    false
+}
+
+/// The console, from the first element in the body.
+#[component]
+pub fn App() -> impl IntoView {
+    provide_meta_context();
+    Console::provide();
+    view! {
+        <Router>
+            <Routes fallback=|| {
+                view! {
+                    <Frame>
+                        <NotFoundPage />
+                    </Frame>
+                }
+            }>
+                <ParentRoute path=path!("") view=FramedPages ssr=SsrMode::Async>
+                    <Route path=path!("") view=PodsPage ssr=SsrMode::Async />
+                    <Route path=path!("pods/:runtime_id/:worker_id") view=PodPage ssr=SsrMode::Async />
+                </ParentRoute>
+                <Route path=path!("login") view=LoginPage ssr=SsrMode::Async />
+            </Routes>
+        </Router>
+    }
+}
+
+#[component]
+fn FramedPages() -> impl IntoView {
+    view! {
+        <Frame>
+            <Outlet />
+        </Frame>
+    }
+    .into_any()
+}

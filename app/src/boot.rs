@@ -1,0 +1,101 @@
+//! What starts the page: the style sheet, the script that loads the WebAssembly, and the policy that allows just these.
+
+use leptos::{config::LeptosOptions, nonce::use_nonce, prelude::*};
+
+/// Sets the theme before anything is painted.
+const THEME_SCRIPT: &str = "try{const t=localStorage.getItem('yoi:theme');if(t)document.documentElement.dataset.theme=t}catch{}";
+
+/// Puts the transcript where it was, or at its end, before the first paint. The WebAssembly takes over from there.
+const PLACE_SCRIPT: &str = "(()=>{const l=document.getElementById('log');if(!l)return;let s=null;\
+try{s=JSON.parse(sessionStorage.getItem('yoi:scroll:'+l.dataset.pod))}catch{}\
+const h=location.hash.slice(1);if(h&&document.getElementById(h))return;\
+const b=s&&!s.following&&document.getElementById(s.anchor);\
+if(b)l.scrollTop+=b.getBoundingClientRect().top-l.getBoundingClientRect().top-s.offset;\
+else l.scrollTop=l.scrollHeight})()";
+
+/// A small drawn mark, so that no request is made for an icon.
+const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%23222'/%3E%3Cpath d='M4.5 4.5 8 8.5v3.5M11.5 4.5 8 8.5' fill='none' stroke='%23fff' stroke-width='1.8' stroke-linecap='round'/%3E%3C/svg%3E";
+
+/// True when the binary was built without the browser's half.
+pub(crate) fn is_bare(options: &LeptosOptions) -> bool {
+    options.site_pkg_dir.ends_with("absent")
+}
+
+/// Goes into the head of every page but the login.
+#[component]
+pub(crate) fn Boot(options: LeptosOptions) -> impl IntoView {
+    let nonce = use_nonce();
+    let pkg = format!("/{}", options.site_pkg_dir.trim_matches('/'));
+    let name = options.output_name.to_string();
+    let (script, wasm, style) =
+        (format!("{pkg}/{name}.js"), format!("{pkg}/{name}_bg.wasm"), format!("{pkg}/{name}.css"));
+    let start = format!("import init from '{script}';init({{module_or_path:'{wasm}'}});");
+    let loads = (!is_bare(&options)).then(|| {
+        view! {
+            <link rel="stylesheet" href=style />
+            <link rel="modulepreload" href=script />
+            <link rel="preload" as="fetch" type="application/wasm" crossorigin="anonymous" href=wasm />
+            <script type="module" nonce=nonce.clone()>
+                {start}
+            </script>
+        }
+    });
+    view! {
+        <link rel="icon" href=ICON />
+        <script nonce=nonce.clone()>{THEME_SCRIPT}</script>
+        {loads}
+    }
+}
+
+/// Goes to the end of the body.
+#[component]
+pub(crate) fn PlaceTranscript() -> impl IntoView {
+    view! { <script nonce=use_nonce()>{PLACE_SCRIPT}</script> }
+}
+
+/// The policy of one answer. `host` is the request's own, which the server has checked before.
+#[cfg(feature = "ssr")]
+fn policy(nonce: &str, host: Option<&str>) -> String {
+    let fits = |host: &&str| host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:-[]".contains(&byte));
+    let sockets = host.filter(fits).map(|host| format!(" ws://{host} wss://{host}")).unwrap_or_default();
+    format!(
+        "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self' 'nonce-{nonce}'; \
+         img-src 'self' data:; connect-src 'self'{sockets}; base-uri 'none'; form-action 'self'; \
+         frame-ancestors 'none'; object-src 'none'"
+    )
+}
+
+/// Sends the policy with the page that is being rendered.
+#[cfg(feature = "ssr")]
+pub(crate) fn send_policy() {
+    use axum::http::{HeaderValue, header, request::Parts};
+
+    let Some(options) = use_context::<leptos_axum::ResponseOptions>() else { return };
+    let nonce = use_nonce().map(|nonce| nonce.to_string()).unwrap_or_default();
+    let parts = use_context::<Parts>();
+    let host = parts.as_ref().and_then(|parts| parts.headers.get(header::HOST)?.to_str().ok());
+    if let Ok(value) = HeaderValue::from_str(&policy(&nonce, host)) {
+        options.insert_header(header::CONTENT_SECURITY_POLICY, value);
+    }
+}
+
+#[cfg(not(feature = "ssr"))]
+pub(crate) fn send_policy() {}
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    use super::policy;
+
+    #[test]
+    fn the_policy_allows_our_own_files_one_nonce_and_our_own_socket() {
+        let policy = policy("N", Some("127.0.0.1:7474"));
+        assert!(policy.contains("script-src 'self' 'nonce-N' 'wasm-unsafe-eval';"), "{policy}");
+        assert!(policy.contains("connect-src 'self' ws://127.0.0.1:7474 wss://127.0.0.1:7474;"), "{policy}");
+        assert!(policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe-inline"), "{policy}");
+    }
+
+    #[test]
+    fn a_host_that_could_end_a_directive_is_left_out() {
+        assert!(policy("N", Some("x; script-src *")).contains("connect-src 'self';"));
+    }
+}

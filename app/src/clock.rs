@@ -1,0 +1,47 @@
+//! The time that ages are told against, and the viewer's zone.
+
+use jiff::Timestamp;
+use leptos::prelude::*;
+use leptos::server::SharedValue;
+
+use crate::{format, live};
+
+/// How often ages are drawn again, in milliseconds.
+const TICK_MS: u32 = 10_000;
+
+/// Starts at the server's time, so that the first paint and the hydrated page say the same; then the browser's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clock {
+    now_ms: RwSignal<i64>,
+    /// Minutes east of UTC; unknown to the server.
+    zone: RwSignal<Option<i32>>,
+}
+
+impl Clock {
+    pub(crate) fn new() -> Self {
+        let started = SharedValue::new(|| Timestamp::now().as_millisecond()).into_inner();
+        let clock = Self { now_ms: RwSignal::new(started), zone: RwSignal::new(None) };
+        Effect::new(move |_| {
+            clock.zone.set(live::zone_minutes());
+            clock.now_ms.set(live::now_ms());
+            live::every(TICK_MS, move || clock.now_ms.set(live::now_ms()));
+        });
+        clock
+    }
+
+    pub(crate) fn now(self) -> Timestamp {
+        format::moment(self.now_ms.get())
+    }
+
+    pub(crate) fn age(self, at: Timestamp) -> String {
+        format::age(self.now(), at)
+    }
+
+    pub(crate) fn time(self, at: Timestamp) -> String {
+        format::clock_time(at, self.now(), self.zone.get())
+    }
+
+    pub(crate) fn full_time(self, at: Timestamp) -> String {
+        format::full_time(at, self.zone.get())
+    }
+}

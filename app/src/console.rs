@@ -1,0 +1,131 @@
+//! What all parts of the console share: the list of Pods, the connection, notices, the open dialog.
+
+use leptos::prelude::*;
+use protocol::{CommandId, PodRef, PodSummary};
+
+use crate::{UiError, clock::Clock, grouping, live, pod_book::PodBook, reconnect::Link};
+
+/// How long a notice stays, in milliseconds. Errors stay until they are dismissed.
+const NOTICE_MS: u32 = 6_000;
+
+/// So many notices at most; the oldest goes first.
+const NOTICES_MAX: usize = 5;
+
+/// How much a notice matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Note,
+    Error,
+}
+
+/// Said beside the transcript, never in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Notice {
+    pub(crate) id: u64,
+    pub(crate) level: Level,
+    pub(crate) text: String,
+}
+
+/// The dialog that is open.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Dialog {
+    NewPod { name: String },
+    Rename(Box<PodSummary>),
+    Delete(Box<PodSummary>),
+    Help,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Console {
+    /// None until a list has been read.
+    pub(crate) book: RwSignal<Option<PodBook>>,
+    pub(crate) link: RwSignal<Link>,
+    /// "caught up: …" or "reloaded from …", for a while after a gap.
+    pub(crate) gap_words: RwSignal<Option<String>>,
+    pub(crate) notices: RwSignal<Vec<Notice>>,
+    pub(crate) dialog: RwSignal<Option<Dialog>>,
+    /// Words in the filter field of the list.
+    pub(crate) filter: RwSignal<String>,
+    pub(crate) clock: Clock,
+    next_notice: RwSignal<u64>,
+}
+
+impl Console {
+    pub(crate) fn provide() -> Self {
+        let console = Self {
+            book: RwSignal::new(None),
+            link: RwSignal::new(Link::default()),
+            gap_words: RwSignal::new(None),
+            notices: RwSignal::new(Vec::new()),
+            dialog: RwSignal::new(None),
+            filter: RwSignal::new(String::new()),
+            clock: Clock::new(),
+            next_notice: RwSignal::new(0),
+        };
+        provide_context(console);
+        console
+    }
+
+    pub(crate) fn pods(self) -> Vec<PodSummary> {
+        self.book.with(|book| book.as_ref().map(|book| book.pods().to_vec()).unwrap_or_default())
+    }
+
+    pub(crate) fn pod(self, pod: &PodRef) -> Option<PodSummary> {
+        self.book.with(|book| book.as_ref().and_then(|book| book.get(pod).cloned()))
+    }
+
+    /// Pods that wait for a person.
+    pub(crate) fn needing(self) -> usize {
+        self.book.with(|book| book.as_ref().map_or(0, |book| grouping::needing(book.pods())))
+    }
+
+    /// Takes the list that came with the page, unless the stream was faster.
+    pub(crate) fn seed(self, pods: Vec<PodSummary>) {
+        if self.book.with_untracked(Option::is_none) {
+            self.book.set(Some(PodBook::new(pods)));
+        }
+    }
+
+    pub(crate) fn note(self, text: impl Into<String>) {
+        let id = self.push(Level::Note, text.into());
+        live::after(NOTICE_MS, move || self.dismiss(id));
+    }
+
+    /// Says what went wrong; a login that has expired leads to the login page.
+    pub(crate) fn fail(self, error: &UiError) {
+        if error.is_unauthorized() {
+            live::go_to_login();
+        }
+        self.push(Level::Error, error.sentence().to_owned());
+    }
+
+    fn push(self, level: Level, text: String) -> u64 {
+        let id = self.next_notice.get_untracked();
+        self.next_notice.set(id + 1);
+        self.notices.update(|notices| {
+            notices.retain(|notice| notice.text != text);
+            notices.push(Notice { id, level, text });
+            let surplus = notices.len().saturating_sub(NOTICES_MAX);
+            notices.drain(..surplus);
+        });
+        id
+    }
+
+    pub(crate) fn dismiss(self, id: u64) {
+        self.notices.update(|notices| notices.retain(|notice| notice.id != id));
+    }
+}
+
+pub(crate) fn use_console() -> Console {
+    expect_context::<Console>()
+}
+
+/// A fresh id for a command that begins here. The browser's own maker of ids needs a secure context; this does not.
+pub(crate) fn fresh_command() -> CommandId {
+    CommandId::random()
+}
+
+/// The page of a Pod.
+pub(crate) fn pod_href(pod: &PodRef) -> String {
+    format!("/pods/{}/{}", pod.runtime_id, pod.worker_id)
+}

@@ -1,0 +1,148 @@
+//! Figures and times as a person reads them. Short, with a space before the unit, the same in every place.
+
+use jiff::{SignedDuration, Timestamp, tz::Offset};
+
+/// `950`, `1.2k`, `41k`, `1.3M`.
+pub(crate) fn tokens(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..9_950 => format!("{:.1}k", count as f64 / 1e3),
+        9_950..999_500 => format!("{:.0}k", count as f64 / 1e3),
+        _ => format!("{:.1}M", count as f64 / 1e6),
+    }
+}
+
+/// `0.1 s`, `6 s`, `2 m 04 s`, `1 h 05 m`.
+pub(crate) fn duration(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    match seconds {
+        0..10 => format!("{:.1} s", ms as f64 / 1e3),
+        10..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} m {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} m", seconds / 3_600, seconds / 60 % 60),
+    }
+}
+
+/// Time from one moment to another in milliseconds; 0 when the clocks disagree.
+pub(crate) fn ms_between(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
+}
+
+/// How long ago, in one unit: `now`, `40 s`, `4 m`, `3 h`, `6 d`.
+pub(crate) fn age(now: Timestamp, at: Timestamp) -> String {
+    let seconds = ms_between(at, now) / 1_000;
+    match seconds {
+        0..10 => "now".to_owned(),
+        10..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} m", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+/// `$0.12`, or `< $0.01`.
+pub(crate) fn money(dollars: f64) -> String {
+    match dollars {
+        cost if cost > 0.0 && cost < 0.005 => "< $0.01".to_owned(),
+        cost => format!("${cost:.2}"),
+    }
+}
+
+/// `22:31` on the viewer's clock, with the day when it was another one. The server does not know the viewer's zone:
+/// `zone` is minutes east of UTC, and without it the time says that it is UTC.
+pub(crate) fn clock_time(at: Timestamp, now: Timestamp, zone: Option<i32>) -> String {
+    let offset = Offset::from_seconds(zone.unwrap_or(0) * 60).unwrap_or(Offset::UTC);
+    let (there, today) = (offset.to_datetime(at), offset.to_datetime(now));
+    let zone = if zone.is_some() { "" } else { " UTC" };
+    match there.date() == today.date() {
+        true => format!("{}{zone}", there.strftime("%H:%M")),
+        false => format!("{}{zone}", there.strftime("%-d %b %H:%M")),
+    }
+}
+
+/// The whole moment, for a tooltip.
+pub(crate) fn full_time(at: Timestamp, zone: Option<i32>) -> String {
+    let offset = Offset::from_seconds(zone.unwrap_or(0) * 60).unwrap_or(Offset::UTC);
+    let zone = if zone.is_some() { "" } else { " UTC" };
+    format!("{}{zone}", offset.to_datetime(at).strftime("%Y-%m-%d %H:%M:%S"))
+}
+
+/// The end of a path, which is what tells two apart: `…/src/yoi`.
+pub(crate) fn short_path(path: &str) -> String {
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    match parts.as_slice() {
+        [.., parent, last] if parts.len() > 2 => format!("…/{parent}/{last}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// Share of a whole in percent, rounded; `None` when the whole is unknown.
+pub(crate) fn percent(part: u64, whole: u64) -> Option<u64> {
+    (whole > 0).then(|| (part.min(whole) * 100 + whole / 2) / whole)
+}
+
+/// `1 event`, `34 events`.
+pub(crate) fn counted(count: u64, one: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {one}s"),
+    }
+}
+
+/// A moment from the browser's or the server's clock.
+pub(crate) fn moment(ms: i64) -> Timestamp {
+    Timestamp::UNIX_EPOCH.checked_add(SignedDuration::from_millis(ms)).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn token_counts_are_short() {
+        let table = [(0, "0"), (950, "950"), (1_234, "1.2k"), (9_949, "9.9k"), (41_200, "41k"), (999_600, "1.0M")];
+        for (count, text) in table {
+            assert_eq!(tokens(count), text);
+        }
+    }
+
+    #[test]
+    fn durations_have_two_units_at_most() {
+        let table = [(80, "0.1 s"), (6_000, "6.0 s"), (40_000, "40 s"), (124_000, "2 m 04 s"), (3_900_000, "1 h 05 m")];
+        for (ms, text) in table {
+            assert_eq!(duration(ms), text);
+        }
+    }
+
+    #[test]
+    fn an_age_has_one_unit_and_a_clock_that_is_behind_gives_now() {
+        let now = moment(1_000_000_000);
+        for (ago, text) in [(-5, "now"), (3, "now"), (40, "40 s"), (240, "4 m"), (7_300, "2 h"), (600_000, "6 d")] {
+            assert_eq!(age(now, moment(1_000_000_000 - ago * 1_000)), text);
+        }
+    }
+
+    #[test]
+    fn a_time_says_utc_until_the_viewers_zone_is_known() {
+        let at = "2026-11-21T22:31:00Z".parse().unwrap();
+        let now = "2026-11-21T23:00:00Z".parse().unwrap();
+        assert_eq!(clock_time(at, now, None), "22:31 UTC");
+        assert_eq!(clock_time(at, now, Some(60)), "21 Nov 23:31");
+        assert_eq!(clock_time(at, now, Some(-60)), "21:31");
+        assert_eq!(full_time(at, Some(60)), "2026-11-21 23:31:00");
+    }
+
+    #[test]
+    fn paths_keep_their_end() {
+        assert_eq!(short_path("/home/kim/src/yoi"), "…/src/yoi");
+        assert_eq!(short_path("/srv/x"), "/srv/x");
+        assert_eq!(short_path("/"), "/");
+    }
+
+    #[test]
+    fn small_money_is_not_shown_as_nothing() {
+        assert_eq!((money(0.0), money(0.001), money(0.123)), ("$0.00".into(), "< $0.01".into(), "$0.12".into()));
+        assert_eq!((percent(76, 200), percent(1, 0), percent(9, 3)), (Some(38), None, Some(100)));
+        assert_eq!((counted(1, "event"), counted(34, "event")), ("1 event".into(), "34 events".into()));
+    }
+}

@@ -1,0 +1,165 @@
+//! The list of Pods by what they want of a person.
+
+use protocol::{PodState, PodSummary};
+
+/// The four groups, in the order of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Attention {
+    /// A question, or a failure.
+    NeedsYou,
+    Working,
+    Idle,
+    Stopped,
+}
+
+impl Attention {
+    pub(crate) const ALL: [Self; 4] = [Self::NeedsYou, Self::Working, Self::Idle, Self::Stopped];
+
+    pub(crate) fn of(pod: &PodSummary) -> Self {
+        match pod.state {
+            PodState::Waiting | PodState::Broken => Self::NeedsYou,
+            _ if pod.needs_you => Self::NeedsYou,
+            PodState::Running => Self::Working,
+            PodState::Idle | PodState::Paused => Self::Idle,
+            PodState::Stopped | PodState::Unreachable => Self::Stopped,
+        }
+    }
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::NeedsYou => "Needs you",
+            Self::Working => "Working",
+            Self::Idle => "Idle",
+            Self::Stopped => "Stopped",
+        }
+    }
+}
+
+/// What a table is sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum SortBy {
+    #[default]
+    Attention,
+    Name,
+    Tokens,
+    Updated,
+}
+
+/// Whether every word of the filter is in the Pod's name, state, activity, model or folder.
+pub(crate) fn matches(pod: &PodSummary, filter: &str) -> bool {
+    let activity = pod.activity.as_deref().unwrap_or_default();
+    let text = [pod.name.as_str(), pod.state.as_str(), activity, &pod.provider, &pod.model, &pod.cwd].join("\n");
+    let text = text.to_lowercase();
+    filter.to_lowercase().split_whitespace().all(|word| text.contains(word))
+}
+
+/// Those that fit the filter, in this order. The same input gives the same order: ties fall to the name.
+pub(crate) fn sorted(pods: &[PodSummary], filter: &str, by: SortBy) -> Vec<PodSummary> {
+    let mut fitting: Vec<PodSummary> = pods.iter().filter(|pod| matches(pod, filter)).cloned().collect();
+    fitting.sort_by(|a, b| {
+        let first = match by {
+            SortBy::Name => std::cmp::Ordering::Equal,
+            SortBy::Attention => Attention::of(a).cmp(&Attention::of(b)),
+            SortBy::Tokens => total_tokens(b).cmp(&total_tokens(a)),
+            SortBy::Updated => b.updated_at.cmp(&a.updated_at),
+        };
+        let by_name = || a.name.as_str().to_lowercase().cmp(&b.name.as_str().to_lowercase());
+        first.then_with(by_name).then_with(|| a.pod.cmp(&b.pod))
+    });
+    fitting
+}
+
+/// Tokens in and out since the Pod was made.
+pub(crate) fn total_tokens(pod: &PodSummary) -> u64 {
+    pod.usage.input + pod.usage.output
+}
+
+/// Those that fit the filter, group by group; empty groups are left out.
+pub(crate) fn grouped(pods: &[PodSummary], filter: &str) -> Vec<(Attention, Vec<PodSummary>)> {
+    let sorted = sorted(pods, filter, SortBy::Attention);
+    Attention::ALL
+        .into_iter()
+        .map(|attention| {
+            (attention, sorted.iter().filter(|pod| Attention::of(pod) == attention).cloned().collect::<Vec<_>>())
+        })
+        .filter(|(_, pods)| !pods.is_empty())
+        .collect()
+}
+
+/// How many Pods wait for a person: the count in the title.
+pub(crate) fn needing(pods: &[PodSummary]) -> usize {
+    pods.iter().filter(|pod| Attention::of(pod) == Attention::NeedsYou).count()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use protocol::{PodName, PodRef, Relations, RuntimeId, Seq, Usage, WorkerId};
+
+    use super::*;
+
+    pub(crate) fn pod(name: &str, state: PodState) -> PodSummary {
+        PodSummary {
+            pod: PodRef::new(RuntimeId::local(), WorkerId::parse(name).unwrap()),
+            name: PodName::parse(name).unwrap(),
+            state,
+            state_reason: None,
+            provider: "rehearsal".into(),
+            model: "rehearsal".into(),
+            cwd: "/srv/work".into(),
+            created_at: jiff::Timestamp::UNIX_EPOCH,
+            updated_at: jiff::Timestamp::UNIX_EPOCH,
+            head_seq: Seq(1),
+            activity: None,
+            needs_you: false,
+            unread: 0,
+            relations: Relations::default(),
+            usage: Usage::default(),
+        }
+    }
+
+    fn names(pods: &[PodSummary]) -> Vec<&str> {
+        pods.iter().map(|pod| pod.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_question_or_a_failure_needs_you_whatever_the_state() {
+        let failed = PodSummary { needs_you: true, ..pod("failed", PodState::Idle) };
+        let pods = [
+            pod("idle", PodState::Idle),
+            failed,
+            pod("asks", PodState::Waiting),
+            pod("gone", PodState::Unreachable),
+            pod("works", PodState::Running),
+            pod("held", PodState::Paused),
+        ];
+        let groups = grouped(&pods, "");
+        let seen: Vec<_> = groups.iter().map(|(group, pods)| (group.title(), names(pods))).collect();
+        assert_eq!(
+            seen,
+            [
+                ("Needs you", vec!["asks", "failed"]),
+                ("Working", vec!["works"]),
+                ("Idle", vec!["held", "idle"]),
+                ("Stopped", vec!["gone"])
+            ]
+        );
+        assert_eq!(needing(&pods), 2);
+    }
+
+    #[test]
+    fn every_word_of_a_filter_has_to_fit() {
+        let pods = [pod("ada", PodState::Idle), pod("bob", PodState::Running)];
+        assert_eq!(names(&sorted(&pods, "RUNNING rehearsal", SortBy::Name)), ["bob"]);
+        assert_eq!(names(&sorted(&pods, "ada running", SortBy::Name)), Vec::<&str>::new());
+        assert_eq!(names(&sorted(&pods, "  ", SortBy::Name)), ["ada", "bob"]);
+    }
+
+    #[test]
+    fn tokens_and_time_sort_the_largest_first_and_names_break_ties() {
+        let mut pods = [pod("b", PodState::Idle), pod("a", PodState::Idle), pod("c", PodState::Idle)];
+        pods[2].usage.output = 9;
+        pods[0].updated_at = "2026-01-01T00:00:00Z".parse().unwrap();
+        assert_eq!(names(&sorted(&pods, "", SortBy::Tokens)), ["c", "a", "b"]);
+        assert_eq!(names(&sorted(&pods, "", SortBy::Updated)), ["b", "a", "c"]);
+    }
+}

@@ -1,0 +1,59 @@
+//! The only place with browser I/O: the event socket, timers, storage, focus, scrolling, the clipboard.
+//!
+//! On the server the same functions exist and do nothing, so that no component asks where it runs.
+
+#[cfg(feature = "hydrate")]
+mod bell;
+#[cfg(feature = "hydrate")]
+mod browser;
+#[cfg(feature = "hydrate")]
+mod hub;
+#[cfg(not(feature = "hydrate"))]
+mod inert;
+#[cfg(feature = "hydrate")]
+mod scroll;
+#[cfg(feature = "hydrate")]
+mod socket;
+
+use protocol::{PodSummary, Record};
+
+#[cfg(feature = "hydrate")]
+pub(crate) use self::{
+    browser::{
+        after, blur, close_dialog, copy_text, every, focus, focus_soon, go_to_login, is_dark, keep_url, kept, move_row,
+        now_ms, on_key, pasted_text, remember, set_theme, show_dialog, zone_minutes,
+    },
+    scroll::{log_attach, log_detach, log_keep_place, log_restore, log_stop_following, log_to_end, log_to_turn},
+    socket::{connect, unwatch, watch},
+};
+#[cfg(not(feature = "hydrate"))]
+pub(crate) use self::inert::*;
+
+/// Where something is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// Over restarts of the browser.
+    Local,
+    /// While this tab lives.
+    Tab,
+}
+
+/// What comes for the Pod that is viewed.
+#[derive(Debug, Clone)]
+pub(crate) enum PodFeed {
+    Records(Vec<Record>),
+    /// Everything anew: the cursor was no longer good, or we were too slow.
+    Snapshot { summary: Box<PodSummary>, records: Vec<Record>, has_more: bool },
+    /// Nothing follows.
+    Closed(String),
+}
+
+/// A key, pressed where no text is typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KeyPress {
+    pub(crate) key: String,
+    /// A dialog is open; it takes its own keys.
+    pub(crate) in_dialog: bool,
+    /// Typed in a field: only Escape arrives from there.
+    pub(crate) in_field: bool,
+}

@@ -1,0 +1,222 @@
+//! Timers, storage, focus, keys, dialogs, the clipboard.
+
+use gloo_timers::callback::{Interval, Timeout};
+use leptos::web_sys::{ClipboardEvent, KeyboardEvent};
+use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{
+    Document, HtmlDialogElement, HtmlDocument, HtmlElement, HtmlTextAreaElement, Storage, Window,
+};
+
+use super::{KeyPress, Memory};
+
+pub(super) fn window() -> Window {
+    web_sys::window().expect("this runs in a page")
+}
+
+pub(super) fn document() -> Document {
+    window().document().expect("a page has a document")
+}
+
+pub(super) fn element(id: &str) -> Option<HtmlElement> {
+    document().get_element_by_id(id)?.dyn_into().ok()
+}
+
+/// Milliseconds since 1970, by the browser's clock.
+pub(crate) fn now_ms() -> i64 {
+    js_sys::Date::now() as i64
+}
+
+/// Never goes back, so it is fit to measure silence.
+pub(super) fn monotonic_ms() -> f64 {
+    window().performance().map_or_else(js_sys::Date::now, |performance| performance.now())
+}
+
+/// Minutes east of UTC.
+pub(crate) fn zone_minutes() -> Option<i32> {
+    Some(-js_sys::Date::new_0().get_timezone_offset() as i32)
+}
+
+/// Runs for as long as the page lives.
+pub(crate) fn every(ms: u32, run: impl Fn() + 'static) {
+    Interval::new(ms, run).forget();
+}
+
+pub(crate) fn after(ms: u32, run: impl FnOnce() + 'static) {
+    Timeout::new(ms, run).forget();
+}
+
+/// In the next frame, before it is painted and after everything that has changed is in the page.
+pub(super) fn before_paint(run: impl FnOnce() + 'static) {
+    let callback = Closure::once_into_js(run);
+    let _ = window().request_animation_frame(callback.unchecked_ref());
+}
+
+fn storage(memory: Memory) -> Option<Storage> {
+    match memory {
+        Memory::Local => window().local_storage(),
+        Memory::Tab => window().session_storage(),
+    }
+    .ok()
+    .flatten()
+}
+
+/// What was remembered under this name; none also where a browser forbids it.
+pub(crate) fn kept(memory: Memory, name: &str) -> Option<String> {
+    storage(memory)?.get_item(name).ok().flatten()
+}
+
+/// Remembers, or forgets when there is nothing to remember.
+pub(crate) fn remember(memory: Memory, name: &str, text: Option<&str>) {
+    let Some(storage) = storage(memory) else { return };
+    let _ = match text {
+        Some(text) => storage.set_item(name, text),
+        None => storage.remove_item(name),
+    };
+}
+
+pub(crate) fn focus(id: &str) {
+    if let Some(element) = element(id) {
+        let _ = element.focus();
+    }
+}
+
+/// Once the page has been drawn anew.
+pub(crate) fn focus_soon(id: &'static str) {
+    before_paint(move || focus(id));
+}
+
+/// Leaves the field that has the focus.
+pub(crate) fn blur() {
+    if let Some(active) = document().active_element().and_then(|active| active.dyn_into::<HtmlElement>().ok()) {
+        let _ = active.blur();
+    }
+}
+
+/// Puts the focus on the next or the previous row of the list of Pods.
+pub(crate) fn move_row(step: i32) {
+    let Ok(rows) = document().query_selector_all("[data-row]") else { return };
+    let rows: Vec<HtmlElement> = (0..rows.length())
+        .filter_map(|index| rows.item(index)?.dyn_into::<HtmlElement>().ok())
+        .filter(|row| row.offset_parent().is_some())
+        .collect();
+    let active = document().active_element();
+    let is_active = |row: &HtmlElement| active.as_ref() == Some(row.as_ref());
+    let at = rows.iter().position(is_active).or_else(|| rows.iter().position(|row| row.has_attribute("aria-current")));
+    let next = match at {
+        Some(at) => (at as i32 + step).clamp(0, rows.len() as i32 - 1),
+        None => 0,
+    };
+    if let Some(row) = rows.get(next as usize) {
+        let _ = row.focus();
+    }
+}
+
+/// Opens a dialog above everything; the focus stays in it until it is closed, and returns then.
+pub(crate) fn show_dialog(id: &'static str) {
+    if let Some(dialog) = element(id).and_then(|element| element.dyn_into::<HtmlDialogElement>().ok())
+        && !dialog.open()
+    {
+        let _ = dialog.show_modal();
+    }
+}
+
+/// Closing tells the dialog's own `close` handler.
+pub(crate) fn close_dialog(id: &str) {
+    if let Some(dialog) = element(id).and_then(|element| element.dyn_into::<HtmlDialogElement>().ok()) {
+        dialog.close();
+    }
+}
+
+/// Every key that is pressed with no modifier; the answer is whether it has been used.
+pub(crate) fn on_key(handle: impl Fn(KeyPress) -> bool + 'static) {
+    let listener = Closure::<dyn Fn(KeyboardEvent)>::new(move |event: KeyboardEvent| {
+        if event.ctrl_key() || event.meta_key() || event.alt_key() || event.is_composing() || event.default_prevented()
+        {
+            return;
+        }
+        let target = event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok());
+        let in_field = target.as_ref().is_some_and(|target| {
+            matches!(target.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT") || target.is_content_editable()
+        });
+        let in_dialog = matches!(document().query_selector("dialog[open]"), Ok(Some(_)));
+        if handle(KeyPress { key: event.key(), in_dialog, in_field }) {
+            event.prevent_default();
+        }
+    });
+    let _ = document().add_event_listener_with_callback("keydown", listener.as_ref().unchecked_ref());
+    listener.forget();
+}
+
+/// The text of a paste.
+pub(crate) fn pasted_text(event: &ClipboardEvent) -> Option<String> {
+    event.clipboard_data()?.get_data("text/plain").ok()
+}
+
+/// Copies, also on plain HTTP where the browser has no clipboard for scripts: there it selects and copies as a person
+/// would. `told` hears whether it worked.
+pub(crate) fn copy_text(text: String, told: impl FnOnce(bool) + 'static) {
+    if !window().is_secure_context() {
+        return told(copy_by_selection(&text));
+    }
+    let written = window().navigator().clipboard().write_text(&text);
+    spawn_local(async move {
+        let worked = JsFuture::from(written).await.is_ok() || copy_by_selection(&text);
+        told(worked);
+    });
+}
+
+fn copy_by_selection(text: &str) -> bool {
+    let copy = || -> Result<bool, JsValue> {
+        let area: HtmlTextAreaElement = document().create_element("textarea")?.unchecked_into();
+        area.set_value(text);
+        area.set_class_name("visually-hidden");
+        let focused = document().active_element();
+        // Inside an open dialog everything outside of it cannot be focused.
+        let parent = document().query_selector("dialog[open]")?.or_else(|| document().body().map(Into::into));
+        let Some(parent) = parent else { return Ok(false) };
+        parent.append_child(&area)?;
+        area.select();
+        let worked = document().unchecked_into::<HtmlDocument>().exec_command("copy")?;
+        area.remove();
+        if let Some(focused) = focused.and_then(|focused| focused.dyn_into::<HtmlElement>().ok()) {
+            focused.focus()?;
+        }
+        Ok(worked)
+    };
+    copy().unwrap_or(false)
+}
+
+/// `light` or `dark` when the person has chosen; otherwise the system decides.
+pub(crate) fn theme() -> Option<String> {
+    kept(Memory::Local, "yoi:theme")
+}
+
+/// Whether the page is dark now, chosen or not.
+pub(crate) fn is_dark() -> bool {
+    match theme() {
+        Some(theme) => theme == "dark",
+        None => matches!(window().match_media("(prefers-color-scheme: dark)"), Ok(Some(query)) if query.matches()),
+    }
+}
+
+pub(crate) fn set_theme(theme: &str) {
+    remember(Memory::Local, "yoi:theme", Some(theme));
+    if let Some(root) = document().document_element() {
+        let _ = root.set_attribute("data-theme", theme);
+    }
+}
+
+/// The address without loading anything, for a link that has been copied.
+pub(crate) fn keep_url(url: &str) -> String {
+    let location = window().location();
+    if let Ok(history) = window().history() {
+        let _ = history.replace_state_with_url(&history.state().unwrap_or(JsValue::NULL), "", Some(url));
+    }
+    location.href().unwrap_or_default()
+}
+
+/// The login has expired: no retry can help.
+pub(crate) fn go_to_login() {
+    let _ = window().location().assign("/login");
+}

@@ -1,0 +1,213 @@
+//! What this page subscribes to, and what a frame means for it. No I/O: the socket calls in here.
+
+use leptos::prelude::*;
+use protocol::{ClientFrame, DiagnosticCode, PodRef, PodSummary, Record, Seq, ServerFrame};
+
+use super::PodFeed;
+use crate::{
+    console::Console,
+    pod_book::PodBook,
+    reconnect::{Gap, Link},
+};
+
+/// Takes what comes for the Pod that is viewed.
+type Listener = Box<dyn FnMut(PodFeed)>;
+
+/// The Pod that is viewed.
+struct Watch {
+    /// Told to the viewer, so that it can end exactly its own watch.
+    number: u64,
+    pod: PodRef,
+    cursor: String,
+    /// The newest seq that was handed on.
+    applied: Seq,
+    /// Name of the subscription on the present connection; none when there is none yet.
+    subscription: Option<String>,
+    /// The server said that nothing follows.
+    is_closed: bool,
+    listener: Listener,
+}
+
+/// All that has to survive a lost connection.
+pub(super) struct Hub {
+    console: Console,
+    watch: Option<Watch>,
+    gap: Gap,
+    /// The list of Pods is subscribed to on the present connection.
+    has_list: bool,
+    /// Subscriptions that are to be ended.
+    ended: Vec<String>,
+    /// Never used twice: a late frame of an older subscription is known as such.
+    next_number: u64,
+    pub(super) is_greeted: bool,
+    pub(super) is_locked_out: bool,
+}
+
+const LIST: &str = "pods";
+
+impl Hub {
+    pub(super) fn new(console: Console) -> Self {
+        Self {
+            console,
+            watch: None,
+            gap: Gap::default(),
+            has_list: false,
+            ended: Vec::new(),
+            next_number: 0,
+            is_greeted: false,
+            is_locked_out: false,
+        }
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
+    }
+
+    pub(super) fn watch(&mut self, pod: PodRef, cursor: String, applied: Seq, listener: Listener) -> u64 {
+        self.end_subscription();
+        let number = self.number();
+        self.watch =
+            Some(Watch { number, pod, cursor, applied, subscription: None, is_closed: false, listener });
+        number
+    }
+
+    pub(super) fn unwatch(&mut self, number: u64) {
+        if self.watch.as_ref().is_some_and(|watch| watch.number == number) {
+            self.end_subscription();
+            self.watch = None;
+        }
+    }
+
+    fn end_subscription(&mut self) {
+        let subscription = self.watch.as_mut().and_then(|watch| watch.subscription.take());
+        self.ended.extend(subscription);
+    }
+
+    /// The connection is gone. True when it had been a good one.
+    pub(super) fn lost(&mut self) -> bool {
+        self.has_list = false;
+        self.ended.clear();
+        if let Some(watch) = &mut self.watch {
+            watch.subscription = None;
+        }
+        let was_greeted = std::mem::take(&mut self.is_greeted);
+        if was_greeted {
+            self.gap.begin();
+        }
+        was_greeted
+    }
+
+    /// What has to be said so that the server sends what we want.
+    pub(super) fn outgoing(&mut self) -> Vec<ClientFrame> {
+        let mut frames = Vec::new();
+        if !self.is_greeted {
+            return frames;
+        }
+        frames.extend(self.ended.drain(..).map(|id| ClientFrame::Unsubscribe { id }));
+        if !self.has_list {
+            self.has_list = true;
+            frames.push(ClientFrame::Subscribe {
+                id: LIST.to_owned(),
+                pods: Some(true),
+                pod: None,
+                after: None,
+                tail: None,
+            });
+        }
+        let number = self.number();
+        if let Some(watch) = self.watch.as_mut().filter(|watch| watch.subscription.is_none() && !watch.is_closed) {
+            let id = format!("pod-{number}");
+            watch.subscription = Some(id.clone());
+            frames.push(ClientFrame::Subscribe {
+                id,
+                pods: None,
+                pod: Some(watch.pod.clone()),
+                after: Some(watch.cursor.clone()),
+                tail: Some(crate::server_fns::TAIL_RECORDS),
+            });
+        }
+        frames
+    }
+
+    pub(super) fn take(&mut self, frame: ServerFrame) {
+        match frame {
+            ServerFrame::Hello { .. } => {
+                self.is_greeted = true;
+                self.console.link.set(Link::Live);
+            }
+            ServerFrame::Pods { id, snapshot, upserts, removed, .. } if id == LIST => {
+                self.list(snapshot, upserts, &removed);
+            }
+            ServerFrame::Records { id, after, cursor, records } => self.records(&id, &after, cursor, records),
+            ServerFrame::Snapshot { id, cursor, summary, records, has_more } => {
+                self.snapshot(&id, cursor, summary, records, has_more);
+            }
+            ServerFrame::Closed { id, reason } => self.closed(&id, reason),
+            ServerFrame::Diagnostic { code: DiagnosticCode::Unauthorized, .. } => self.is_locked_out = true,
+            _ => (),
+        }
+        let applied = self.watch.as_ref().map_or(Seq(0), |watch| watch.applied);
+        if let Some(words) = self.gap.settle(applied) {
+            super::socket::say_for_a_while(self.console, words);
+        }
+    }
+
+    fn list(&mut self, snapshot: bool, upserts: Vec<PodSummary>, removed: &[PodRef]) {
+        let before = self.console.book.get_untracked().unwrap_or_default();
+        let mut book = match snapshot {
+            true => PodBook::default(),
+            false => before.clone(),
+        };
+        book.apply(snapshot, upserts, removed);
+        if snapshot {
+            let viewed = self.watch.as_ref().filter(|watch| !watch.is_closed);
+            let head = viewed.map(|watch| book.get(&watch.pod).map_or(watch.applied, |pod| pod.head_seq));
+            self.gap.list(head, book.events_since(&before));
+        }
+        if before != book {
+            self.console.book.set(Some(book));
+        }
+    }
+
+    /// Frames of a subscription that has ended are not drawn: they are about the Pod that was viewed before.
+    fn watch_of(&mut self, id: &str) -> Option<&mut Watch> {
+        self.watch.as_mut().filter(|watch| watch.subscription.as_deref() == Some(id))
+    }
+
+    fn records(&mut self, id: &str, after: &str, cursor: String, records: Vec<Record>) {
+        let Some(watch) = self.watch_of(id) else { return };
+        if watch.cursor != after {
+            // A frame is missing. Ask again after the last one that we have.
+            self.end_subscription();
+            return;
+        }
+        watch.cursor = cursor;
+        watch.applied = records.last().map_or(watch.applied, |record| record.seq);
+        let count = records.len();
+        (watch.listener)(PodFeed::Records(records));
+        self.gap.records(count);
+    }
+
+    fn snapshot(
+        &mut self,
+        id: &str,
+        cursor: String,
+        summary: Box<PodSummary>,
+        records: Vec<Record>,
+        has_more: bool,
+    ) {
+        let Some(watch) = self.watch_of(id) else { return };
+        watch.cursor = cursor;
+        watch.applied = summary.head_seq;
+        (watch.listener)(PodFeed::Snapshot { summary, records, has_more });
+        self.gap.snapshot();
+    }
+
+    fn closed(&mut self, id: &str, reason: String) {
+        let Some(watch) = self.watch_of(id) else { return };
+        watch.is_closed = true;
+        watch.subscription = None;
+        (watch.listener)(PodFeed::Closed(reason));
+    }
+}

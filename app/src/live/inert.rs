@@ -1,0 +1,83 @@
+//! The server's side of `live`: there is no browser, so nothing happens.
+
+use leptos::web_sys::ClipboardEvent;
+use protocol::{PodRef, Seq};
+
+use super::{KeyPress, Memory, PodFeed};
+use crate::console::Console;
+
+pub(crate) fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+pub(crate) fn zone_minutes() -> Option<i32> {
+    None
+}
+
+pub(crate) fn every(_ms: u32, _run: impl Fn() + 'static) {}
+
+pub(crate) fn after(_ms: u32, _run: impl FnOnce() + 'static) {}
+
+pub(crate) fn kept(_memory: Memory, _name: &str) -> Option<String> {
+    None
+}
+
+pub(crate) fn remember(_memory: Memory, _name: &str, _text: Option<&str>) {}
+
+pub(crate) fn focus(_id: &str) {}
+
+pub(crate) fn focus_soon(_id: &'static str) {}
+
+pub(crate) fn blur() {}
+
+pub(crate) fn move_row(_step: i32) {}
+
+pub(crate) fn show_dialog(_id: &'static str) {}
+
+pub(crate) fn close_dialog(_id: &str) {}
+
+pub(crate) fn on_key(_handle: impl Fn(KeyPress) -> bool + 'static) {}
+
+pub(crate) fn pasted_text(_event: &ClipboardEvent) -> Option<String> {
+    None
+}
+
+pub(crate) fn copy_text(_text: String, _told: impl FnOnce(bool) + 'static) {}
+
+pub(crate) fn is_dark() -> bool {
+    false
+}
+
+pub(crate) fn set_theme(_theme: &str) {}
+
+pub(crate) fn keep_url(url: &str) -> String {
+    url.to_owned()
+}
+
+pub(crate) fn go_to_login() {}
+
+pub(crate) fn connect(_console: Console) {}
+
+pub(crate) fn watch(_pod: PodRef, _cursor: String, _applied: Seq, _listener: impl FnMut(PodFeed) + 'static) -> u64 {
+    0
+}
+
+pub(crate) fn unwatch(_number: u64) {}
+
+pub(crate) fn log_attach(_key: String, _told: impl Fn(bool) + 'static) {}
+
+pub(crate) fn log_detach() {}
+
+pub(crate) fn log_restore() -> bool {
+    true
+}
+
+pub(crate) fn log_to_end() {}
+
+pub(crate) fn log_stop_following() {}
+
+pub(crate) fn log_keep_place(change: impl FnOnce()) {
+    change();
+}
+
+pub(crate) fn log_to_turn(_step: i32) {}

@@ -1,0 +1,199 @@
+//! When to try again, and what to say after a gap. Pure: the socket itself is in `live`.
+
+use protocol::Seq;
+
+use crate::format::counted;
+
+/// First wait, in milliseconds; it doubles from there.
+const DELAY_MS_MIN: f64 = 250.0;
+/// Longest wait, in milliseconds. There is no last attempt.
+const DELAY_MS_MAX: f64 = 5_000.0;
+/// Without a byte for this long, in milliseconds, a connection is dead. The server is never silent for more than 5 s.
+pub(crate) const SILENCE_MS_MAX: f64 = 15_000.0;
+
+/// Whether this page hears the server. Not to be mixed up with what any Pod does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Link {
+    /// Rendered by the server; no script has run yet, and with scripts off none will.
+    #[default]
+    AsLoaded,
+    Connecting,
+    Live,
+    Reconnecting {
+        attempt: u32,
+    },
+    /// The browser itself says that there is no network.
+    Offline,
+}
+
+impl Link {
+    pub(crate) fn words(self) -> String {
+        match self {
+            Self::AsLoaded => "as loaded".to_owned(),
+            Self::Connecting => "connecting…".to_owned(),
+            Self::Live => "live".to_owned(),
+            Self::Reconnecting { attempt } => format!("reconnecting… (attempt {attempt})"),
+            Self::Offline => "offline".to_owned(),
+        }
+    }
+
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Self::AsLoaded | Self::Connecting => "link link-pending",
+            Self::Live => "link link-live",
+            Self::Reconnecting { .. } => "link link-broken",
+            Self::Offline => "link link-offline",
+        }
+    }
+}
+
+/// Counts attempts since the last time that the server said hello.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Backoff {
+    attempt: u32,
+}
+
+impl Backoff {
+    /// The next attempt, from 1, and how long to wait before it in milliseconds. `random` is in `0..1`: half of the
+    /// wait is left to chance, so that a thousand pages do not come back in one moment.
+    pub(crate) fn next(&mut self, random: f64) -> (u32, f64) {
+        let full = (DELAY_MS_MIN * 2_f64.powi(self.attempt.min(16) as i32)).min(DELAY_MS_MAX);
+        self.attempt = self.attempt.saturating_add(1);
+        (self.attempt, full * (0.5 + random.clamp(0.0, 1.0) / 2.0))
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.attempt = 0;
+    }
+}
+
+/// What was missed while the connection was away, until it is made good.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Gap {
+    open: bool,
+    events: u64,
+    from_snapshot: bool,
+    /// The Pod's head as the list knew it after the gap; caught up when we have come that far.
+    head: Option<Seq>,
+}
+
+impl Gap {
+    /// The connection went away.
+    pub(crate) fn begin(&mut self) {
+        *self = Self { open: true, events: self.events, ..Self::default() };
+    }
+
+    /// This many records came.
+    pub(crate) fn records(&mut self, count: usize) {
+        if self.open {
+            self.events += count as u64;
+        }
+    }
+
+    /// A snapshot came in place of records: after a long gap, a lag or a cursor that is no longer good.
+    pub(crate) fn snapshot(&mut self) {
+        *self = Self { open: true, from_snapshot: true, ..Self::default() };
+    }
+
+    /// The list says how far the viewed Pod is; `None` when no Pod is viewed, and then `events` says what the list
+    /// itself has missed.
+    pub(crate) fn list(&mut self, head: Option<Seq>, events: u64) {
+        if !self.open {
+            return;
+        }
+        if head.is_none() {
+            self.events += events;
+        }
+        self.head = Some(head.unwrap_or_default());
+    }
+
+    /// The sentence to show once, when the gap is over. `applied` is the newest seq on the screen.
+    pub(crate) fn settle(&mut self, applied: Seq) -> Option<String> {
+        let over = self.open && (self.from_snapshot || self.head.is_some_and(|head| applied >= head));
+        if !over {
+            return None;
+        }
+        let gap = std::mem::take(self);
+        Some(match gap.from_snapshot {
+            true => "reloaded from a snapshot".to_owned(),
+            false => format!("caught up: {}", counted(gap.events, "event")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_to_five_seconds_and_never_end() {
+        let mut backoff = Backoff::default();
+        let waits: Vec<(u32, f64)> = (0..7).map(|_| backoff.next(1.0)).collect();
+        assert_eq!(
+            waits,
+            [(1, 250.0), (2, 500.0), (3, 1_000.0), (4, 2_000.0), (5, 4_000.0), (6, 5_000.0), (7, 5_000.0)]
+        );
+        for _ in 0..10_000 {
+            let (_, wait) = backoff.next(0.0);
+            assert!((2_500.0..=5_000.0).contains(&wait));
+        }
+        backoff.reset();
+        assert_eq!(backoff.next(0.0), (1, 125.0));
+    }
+
+    #[test]
+    fn a_gap_is_over_when_the_screen_has_come_as_far_as_the_list() {
+        let mut gap = Gap::default();
+        gap.begin();
+        gap.list(Some(Seq(40)), 99);
+        gap.records(30);
+        assert_eq!(gap.settle(Seq(36)), None);
+        gap.records(4);
+        assert_eq!(gap.settle(Seq(40)), Some("caught up: 34 events".to_owned()));
+        assert_eq!(gap.settle(Seq(40)), None);
+    }
+
+    #[test]
+    fn records_may_come_before_the_list() {
+        let mut gap = Gap::default();
+        gap.begin();
+        gap.records(1);
+        assert_eq!(gap.settle(Seq(7)), None);
+        gap.list(Some(Seq(7)), 0);
+        assert_eq!(gap.settle(Seq(7)), Some("caught up: 1 event".to_owned()));
+    }
+
+    #[test]
+    fn without_a_pod_the_list_counts() {
+        let mut gap = Gap::default();
+        gap.begin();
+        gap.list(None, 12);
+        assert_eq!(gap.settle(Seq(0)), Some("caught up: 12 events".to_owned()));
+    }
+
+    #[test]
+    fn a_snapshot_is_said_as_such_even_without_a_lost_connection() {
+        let mut gap = Gap::default();
+        gap.snapshot();
+        assert_eq!(gap.settle(Seq(3)), Some("reloaded from a snapshot".to_owned()));
+    }
+
+    #[test]
+    fn nothing_is_said_when_nothing_was_missed() {
+        let mut gap = Gap::default();
+        gap.records(3);
+        gap.list(Some(Seq(3)), 3);
+        assert_eq!(gap.settle(Seq(3)), None);
+    }
+
+    #[test]
+    fn two_gaps_in_a_row_are_told_as_one() {
+        let mut gap = Gap::default();
+        gap.begin();
+        gap.records(5);
+        gap.begin();
+        gap.list(Some(Seq(9)), 0);
+        gap.records(4);
+        assert_eq!(gap.settle(Seq(9)), Some("caught up: 9 events".to_owned()));
+    }
+}

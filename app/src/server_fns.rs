@@ -1,0 +1,69 @@
+//! The browser's way to the server: one thin forward to [`backend::Backend`] per verb, under `/fn`.
+//!
+//! The names are stable. Nothing is decided here: the API's handlers call the same methods.
+
+mod control_pod;
+mod create_pod;
+mod delete_pod;
+mod list_pods;
+mod list_providers;
+mod load_pod;
+mod older_records;
+mod pod_detail;
+mod rename_pod;
+mod resolve;
+mod submit_input;
+
+pub use control_pod::control_pod;
+pub use create_pod::create_pod;
+pub use delete_pod::delete_pod;
+pub use list_pods::list_pods;
+pub use list_providers::{ProvidersFound, list_providers};
+pub use load_pod::{PodPageData, load_pod};
+pub use older_records::{OlderPage, older_records};
+pub use pod_detail::pod_detail;
+pub use rename_pod::rename_pod;
+pub use resolve::resolve;
+pub use submit_input::submit_input;
+
+/// Records of the first paint.
+pub const TAIL_RECORDS: u32 = 200;
+
+#[cfg(feature = "ssr")]
+mod door {
+    use axum::http::StatusCode;
+    use backend::{Backend, Origin};
+    use leptos::prelude::use_context;
+    use protocol::{ApiError, ErrorCode, Record};
+
+    use crate::UiError;
+
+    /// Who asks, and the door. Both are put into the context by the binary, for pages and for server functions.
+    pub(super) fn caller() -> Result<(Backend, Origin), UiError> {
+        match (use_context::<Backend>(), use_context::<Origin>()) {
+            (Some(backend), Some(origin)) => Ok((backend, origin)),
+            _ => Err(UiError::new(ErrorCode::Internal, "this server has no Pods behind its pages")),
+        }
+    }
+
+    /// Gives the answer the HTTP status that the API would give. For a page that the server renders it becomes the
+    /// page's: an unknown Pod is a 404 page.
+    pub(super) fn answer<T>(done: Result<T, ApiError>) -> Result<T, UiError> {
+        if let Err(error) = &done {
+            let options = use_context::<leptos_axum::ResponseOptions>();
+            if let (Some(options), Ok(status)) = (options, StatusCode::from_u16(error.code.status())) {
+                options.set_status(status);
+            }
+        }
+        Ok(done?)
+    }
+
+    /// Records come encoded from the store; the page needs them as values.
+    pub(super) fn decode<B: AsRef<[u8]>>(records: &[B]) -> Result<Vec<Record>, ApiError> {
+        records
+            .iter()
+            .map(|record| serde_json::from_slice(record.as_ref()))
+            .collect::<Result<_, _>>()
+            .map_err(|error| ApiError::new(ErrorCode::Internal, format!("a record in the journal is unreadable: {error}")))
+    }
+}

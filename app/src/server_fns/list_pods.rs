@@ -1,0 +1,12 @@
+use leptos::{prelude::*, server_fn::codec::Json};
+use protocol::PodSummary;
+
+use crate::UiError;
+
+/// All Pods, newest change first.
+#[server(prefix = "/fn", endpoint = "list_pods", input = Json)]
+pub async fn list_pods() -> Result<Vec<PodSummary>, UiError> {
+    let (backend, _) = super::door::caller()?;
+    let query = backend::PodQuery { limit: Some(1_000), ..Default::default() };
+    super::door::answer(backend.pods(&query).await.map(|page| page.items))
+}

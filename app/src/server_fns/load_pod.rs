@@ -1,0 +1,79 @@
+use leptos::{prelude::*, server_fn::codec::Json};
+use protocol::{PodDetail, Record, Seq};
+use serde::{Deserialize, Serialize};
+
+use crate::UiError;
+
+/// All that a Pod's page shows at first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PodPageData {
+    pub detail: PodDetail,
+    pub records: Vec<Record>,
+    /// Where the live stream goes on; absent on a page of old records, which nothing is added to.
+    pub cursor: Option<String>,
+    /// There are records before the first of these.
+    pub has_more: bool,
+}
+
+/// The Pod at `address` (`runtime_id/worker_id`) with its newest records, or with those before `before`.
+/// `at` is the seq of a linked turn: when the newest records do not reach back to it, the page around it is given.
+#[server(prefix = "/fn", endpoint = "load_pod", input = Json)]
+pub async fn load_pod(address: String, before: Option<Seq>, at: Option<Seq>) -> Result<PodPageData, UiError> {
+    let (backend, _) = super::door::caller()?;
+    super::door::answer(reader::load(&backend, &address, before, at).await)
+}
+
+#[cfg(feature = "ssr")]
+mod reader {
+    use backend::{Backend, FeedItem};
+    use futures_util::StreamExt;
+    use protocol::{ApiError, ErrorCode, PodRef, Seq};
+
+    use super::PodPageData;
+    use crate::server_fns::{TAIL_RECORDS, door::decode};
+
+    pub(super) async fn load(
+        backend: &Backend,
+        address: &str,
+        before: Option<Seq>,
+        at: Option<Seq>,
+    ) -> Result<PodPageData, ApiError> {
+        let pod: PodRef =
+            address.parse().map_err(|error| ApiError::new(ErrorCode::PodNotFound, format!("no such Pod: {error}")))?;
+        if let Some(before) = before {
+            return page_of_old(backend, &pod, before).await;
+        }
+        let newest = newest(backend, &pod).await?;
+        let first = newest.records.first().map(|record| record.seq);
+        match (at, first) {
+            (Some(at), Some(first)) if newest.has_more && at < first => {
+                page_of_old(backend, &pod, Seq(at.0 + i64::from(TAIL_RECORDS) / 2)).await
+            }
+            _ => Ok(newest),
+        }
+    }
+
+    /// The snapshot carries the cursor that belongs to exactly these records: what comes later comes once.
+    async fn newest(backend: &Backend, pod: &PodRef) -> Result<PodPageData, ApiError> {
+        let mut detail = backend.pod(pod).await?;
+        let mut feed = backend.observe(pod, None, TAIL_RECORDS).await?;
+        while let Some(item) = feed.next().await {
+            match item {
+                FeedItem::Snapshot { cursor, summary, records, has_more } => {
+                    detail.summary = *summary;
+                    return Ok(PodPageData { detail, records: decode(&records)?, cursor: Some(cursor), has_more });
+                }
+                FeedItem::Closed { reason } => return Err(ApiError::new(ErrorCode::PodNotFound, reason)),
+                FeedItem::Records { .. } | FeedItem::Diagnostic { .. } => (),
+            }
+        }
+        Err(ApiError::new(ErrorCode::RuntimeUnavailable, "the Pod's runtime gave no snapshot; try again"))
+    }
+
+    async fn page_of_old(backend: &Backend, pod: &PodRef, before: Seq) -> Result<PodPageData, ApiError> {
+        let detail = backend.pod(pod).await?;
+        let page = backend.transcript(pod, Some(&before.to_string()), TAIL_RECORDS).await?;
+        let has_more = page.next.is_some();
+        Ok(PodPageData { detail, records: decode(&page.items)?, cursor: None, has_more })
+    }
+}

@@ -1,0 +1,182 @@
+//! What a client may say on the socket, parsed.
+
+use protocol::{ClientFrame, DiagnosticCode, PodRef};
+use serde_json::Value;
+
+use super::{TAIL_DEFAULT, TAIL_MAX};
+
+/// Larger frames are not even read as JSON.
+const FRAME_BYTES_MAX: usize = 64 * 1024;
+const ID_BYTES_MAX: usize = 128;
+
+/// Words of commands, here and in the older socket protocol: who sends one is told where commands go.
+const COMMANDS: &[&str] = &[
+    "abort",
+    "approve",
+    "cancel",
+    "command",
+    "compact",
+    "create",
+    "delete",
+    "import",
+    "input",
+    "interrupt",
+    "invoke",
+    "message",
+    "messages",
+    "new",
+    "patch",
+    "pause",
+    "peer",
+    "peers",
+    "post",
+    "prompt",
+    "rename",
+    "restore",
+    "resume",
+    "rewind",
+    "run",
+    "send",
+    "shutdown",
+    "spawn",
+    "stop",
+    "submit",
+    "tool",
+    "tools",
+    "unpeer",
+    "user_message",
+];
+
+/// A valid frame of a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Said {
+    Subscribe { id: String, watch: Watch },
+    Unsubscribe { id: String },
+    Ping,
+}
+
+/// What a subscription is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Watch {
+    Pods,
+    Pod { pod: PodRef, after: Option<String>, tail: u32 },
+}
+
+/// What is wrong with a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) code: DiagnosticCode,
+    pub(super) detail: String,
+}
+
+impl Refusal {
+    pub(super) fn bad(detail: impl Into<String>) -> Self {
+        Self { code: DiagnosticCode::BadFrame, detail: detail.into() }
+    }
+}
+
+/// Reads one text frame.
+pub(super) fn parse(text: &str) -> Result<Said, Refusal> {
+    if text.len() > FRAME_BYTES_MAX {
+        return Err(Refusal::bad(format!("a frame has at most {FRAME_BYTES_MAX} bytes, this one has {}", text.len())));
+    }
+    let value: Value = serde_json::from_str(text).map_err(|error| Refusal::bad(format!("not JSON: {error}")))?;
+    let Some(kind) = value.get("type").and_then(Value::as_str) else {
+        return Err(Refusal::bad("a frame is an object with a `type`"));
+    };
+    if COMMANDS.contains(&kind.to_ascii_lowercase().as_str()) {
+        let detail = format!("the socket observes; send \"{}\" as a POST under /api/v1", shortened(kind));
+        return Err(Refusal { code: DiagnosticCode::CommandOnSocket, detail });
+    }
+    match serde_json::from_value(value) {
+        Ok(frame) => said(frame),
+        Err(error) => Err(Refusal::bad(shortened(&error.to_string()))),
+    }
+}
+
+fn said(frame: ClientFrame) -> Result<Said, Refusal> {
+    match frame {
+        ClientFrame::Ping {} => Ok(Said::Ping),
+        ClientFrame::Unsubscribe { id } => Ok(Said::Unsubscribe { id }),
+        ClientFrame::Subscribe { id, .. } if id.len() > ID_BYTES_MAX => {
+            Err(Refusal::bad(format!("a subscription's `id` has at most {ID_BYTES_MAX} bytes")))
+        }
+        ClientFrame::Subscribe { id, pods, pod, after, tail } => match (pods, pod) {
+            (Some(true), None) => Ok(Said::Subscribe { id, watch: Watch::Pods }),
+            (None | Some(false), Some(pod)) => {
+                let tail = tail.unwrap_or(TAIL_DEFAULT).min(TAIL_MAX);
+                Ok(Said::Subscribe { id, watch: Watch::Pod { pod, after, tail } })
+            }
+            (Some(true), Some(_)) => Err(Refusal::bad("subscribe either to `pods: true` or to a `pod`, not to both")),
+            (None | Some(false), None) => Err(Refusal::bad("subscribe to `pods: true` or to a `pod`")),
+        },
+    }
+}
+
+/// Enough of what the client sent to recognise it.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(200) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_parsed() {
+        let pod = "local/w-1".parse().unwrap();
+        let subscribe = |watch| Ok(Said::Subscribe { id: "b".to_owned(), watch });
+        for (text, expected) in [
+            (r#"{"type":"ping"}"#, Ok(Said::Ping)),
+            (r#"{"type":"unsubscribe","id":"b"}"#, Ok(Said::Unsubscribe { id: "b".to_owned() })),
+            (r#"{"type":"subscribe","id":"b","pods":true}"#, subscribe(Watch::Pods)),
+            (
+                r#"{"type":"subscribe","id":"b","pod":{"runtime_id":"local","worker_id":"w-1"},"after":null}"#,
+                subscribe(Watch::Pod { pod, after: None, tail: 200 }),
+            ),
+            (
+                r#"{"type":"subscribe","id":"b","pod":{"runtime_id":"local","worker_id":"w-1"},"after":"c","tail":7}"#,
+                subscribe(Watch::Pod { pod: "local/w-1".parse().unwrap(), after: Some("c".to_owned()), tail: 7 }),
+            ),
+        ] {
+            assert_eq!(parse(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_frame_is_named() {
+        let long = format!("{{\"type\":\"ping\",\"x\":\"{}\"}}", "x".repeat(FRAME_BYTES_MAX));
+        let long_id = format!("{{\"type\":\"subscribe\",\"pods\":true,\"id\":\"{}\"}}", "x".repeat(129));
+        for bad in [
+            "",
+            "hello",
+            "[]",
+            "null",
+            "{}",
+            r#"{"type":7}"#,
+            r#"{"type":"dance"}"#,
+            r#"{"type":"ping","x":1}"#,
+            r#"{"type":"subscribe"}"#,
+            r#"{"type":"subscribe","id":"a"}"#,
+            r#"{"type":"subscribe","id":"a","pods":false}"#,
+            r#"{"type":"subscribe","id":"a","pods":true,"pod":{"runtime_id":"local","worker_id":"w"}}"#,
+            r#"{"type":"subscribe","id":"a","pods":true,"colour":"red"}"#,
+            r#"{"type":"subscribe","id":7,"pods":true}"#,
+            r#"{"type":"subscribe","id":"a","pod":"local/w"}"#,
+            r#"{"type":"unsubscribe"}"#,
+            &long,
+            &long_id,
+            r#"{"type":"subscribe","id":"a","pod":{"runtime_id":"LOCAL","worker_id":"w"}}"#,
+            r#"{"type":"subscribe","id":"a","pod":{"runtime_id":"local","worker_id":"w"},"tail":-1}"#,
+        ] {
+            assert_eq!(parse(bad).map_err(|refusal| refusal.code), Err(DiagnosticCode::BadFrame), "{bad}");
+        }
+        for command in ["input", "pause", "stop", "create", "run", "Cancel"] {
+            let text = format!("{{\"type\":\"{command}\",\"pod\":1}}");
+            assert_eq!(parse(&text).map_err(|refusal| refusal.code), Err(DiagnosticCode::CommandOnSocket), "{command}");
+        }
+    }
+}

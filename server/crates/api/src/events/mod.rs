@@ -1,0 +1,85 @@
+//! Observation: a WebSocket with many subscriptions, or one subscription as server-sent events.
+//!
+//! Streams are pulled. Between a Pod's journal and a viewer's socket stand only a few frames; a viewer that reads
+//! slowly stops pulling, and the runtime tells it `lagged` when it is too far behind. Nobody else waits.
+
+mod asked;
+mod frame;
+mod socket;
+mod sse;
+mod subscriptions;
+
+use std::time::Duration;
+
+use axum::{
+    extract::{
+        State,
+        ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
+    },
+    http::{HeaderMap, header},
+    response::Response,
+};
+use serde::Deserialize;
+use tokio::sync::watch;
+
+use crate::{
+    Api,
+    answer::Problem,
+    extract::{Asked, Caller, invalid},
+};
+
+/// After so much silence a heartbeat is sent.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// How many records a snapshot carries when nothing is asked, and at most.
+const TAIL_DEFAULT: u32 = 200;
+const TAIL_MAX: u32 = 1_000;
+
+/// What the server-sent form of the stream is asked for.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EventsAsked {
+    /// `runtime_id/worker_id`; absent: the list of Pods. For server-sent events only.
+    pod: Option<String>,
+    /// Go on after this cursor; `Last-Event-ID` wins over it. For server-sent events only.
+    after: Option<String>,
+    /// How many of the newest records a snapshot carries; 200 when absent. For server-sent events only.
+    tail: Option<String>,
+}
+
+/// The event socket (frames: ClientFrame, ServerFrame); with `Accept: text/event-stream` one stream of ServerFrame.
+#[utoipa::path(get, path = "/api/v1/events", tag = "events", params(EventsAsked,
+        ("Last-Event-ID" = Option<String>, Header, description = "Go on after this cursor")),
+    responses((status = 101, description = "The socket is open"),
+        (status = 200, description = "The stream is open", body = protocol::ServerFrame,
+            content_type = "text/event-stream")))]
+pub(crate) async fn events(
+    State(api): State<Api>,
+    _: Caller,
+    headers: HeaderMap,
+    Asked(asked): Asked<EventsAsked>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Problem> {
+    match upgrade {
+        Ok(upgrade) => Ok(socket::open(api, upgrade)),
+        Err(error) if headers.contains_key(header::UPGRADE) => {
+            Err(invalid(format!("this is no WebSocket handshake: {}", error.body_text())))
+        }
+        Err(_) if accepts_event_stream(&headers) => sse::open(&api, &headers, asked),
+        Err(_) => Err(invalid("open this as a WebSocket, or send `Accept: text/event-stream` for server-sent events")),
+    }
+}
+
+fn accepts_event_stream(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|value| value.split(',')).any(|kind| {
+        let kind = kind.split(';').next().unwrap_or_default();
+        kind.trim().eq_ignore_ascii_case("text/event-stream")
+    })
+}
+
+/// Resolves when the server stops; never when nobody can say so any more.
+async fn stopping(mut shutdown: watch::Receiver<bool>) {
+    if shutdown.wait_for(|stopping| *stopping).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,135 @@
+//! The event socket: one reader, one writer, and a task per subscription between the backend and the writer.
+
+use std::time::Duration;
+
+use axum::{
+    extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code},
+    response::Response,
+};
+use futures_util::{SinkExt, Stream, StreamExt, stream::SplitSink};
+use protocol::DiagnosticCode;
+use tokio::{sync::mpsc, time::timeout};
+
+use super::{
+    HEARTBEAT,
+    asked::{Refusal, Said, parse},
+    frame::Frame,
+    stopping,
+    subscriptions::{Outgoing, Subscriptions},
+};
+use crate::Api;
+
+/// Frames that wait for the writer, of all subscriptions together. When it is full, nothing is pulled.
+const OUTBOX_FRAMES: usize = 4;
+/// So many frames are written before they are flushed, when there are so many.
+const FRAMES_PER_FLUSH: usize = 32;
+/// A client that takes nothing for so long is gone.
+const WRITE_TIME_MAX: Duration = Duration::from_secs(300);
+/// How long the goodbye may take.
+const CLOSE_TIME_MAX: Duration = Duration::from_secs(1);
+/// Frames up to here are read and, if too large for us, answered; beyond it the socket is closed.
+const MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+type Sink = SplitSink<WebSocket, Message>;
+
+pub(super) fn open(api: Api, upgrade: WebSocketUpgrade) -> Response {
+    upgrade
+        .max_message_size(MESSAGE_BYTES_MAX)
+        .max_frame_size(MESSAGE_BYTES_MAX)
+        .on_upgrade(move |socket| Box::pin(serve(api, socket)))
+}
+
+async fn serve(api: Api, socket: WebSocket) {
+    let (mut sink, mut messages) = socket.split();
+    let (outbox, inbox) = mpsc::channel(OUTBOX_FRAMES);
+    let subscriptions = Subscriptions::new(api.backend().clone(), outbox.clone());
+    // The first frame of all; the outbox is empty, so there is room.
+    let _ = outbox.try_send(Frame::hello(&api.options().server).into());
+    let stopping = stopping(api.options().shutdown.clone());
+    let stopped = tokio::select! {
+        () = stopping => true,
+        _ = write(&mut sink, inbox) => false,
+        () = read(&mut messages, outbox, subscriptions) => false,
+    };
+    if stopped {
+        let _ = timeout(CLOSE_TIME_MAX, say_goodbye(&mut sink, &mut messages)).await;
+    }
+}
+
+/// Answers the client until it leaves. When the outbox is full it waits, and with it the client.
+async fn read(
+    messages: &mut (impl Stream<Item = Result<Message, axum::Error>> + Unpin),
+    outbox: mpsc::Sender<Outgoing>,
+    mut subscriptions: Subscriptions,
+) {
+    while let Some(Ok(message)) = messages.next().await {
+        let reply = match message {
+            Message::Text(text) => answer(&text, &mut subscriptions),
+            Message::Binary(_) => Some(refused(Refusal::bad("frames are text"))),
+            // The library answers pings, and a close by closing.
+            Message::Ping(_) | Message::Pong(_) | Message::Close(_) => None,
+        };
+        if let Some(reply) = reply
+            && outbox.send(reply.into()).await.is_err()
+        {
+            return;
+        }
+    }
+}
+
+fn answer(text: &str, subscriptions: &mut Subscriptions) -> Option<Frame> {
+    let done = parse(text).and_then(|said| match said {
+        Said::Ping => Ok(Some(Frame::pong())),
+        Said::Subscribe { id, watch } => subscriptions.subscribe(id, watch).map(|()| None),
+        Said::Unsubscribe { id } => {
+            subscriptions.unsubscribe(&id);
+            Ok(None)
+        }
+    });
+    done.unwrap_or_else(|refusal| Some(refused(refusal)))
+}
+
+/// Of a frame of the client, and so of no subscription.
+fn refused(Refusal { code, detail }: Refusal) -> Frame {
+    debug_assert!(matches!(code, DiagnosticCode::BadFrame | DiagnosticCode::CommandOnSocket));
+    Frame::diagnostic(None, code, detail)
+}
+
+/// Writes until the client is gone; a heartbeat into each silence.
+async fn write(sink: &mut Sink, mut inbox: mpsc::Receiver<Outgoing>) -> Result<(), axum::Error> {
+    loop {
+        let first = match timeout(HEARTBEAT, inbox.recv()).await {
+            Ok(Some(outgoing)) => outgoing,
+            Ok(None) => return Ok(()),
+            Err(_) => Frame::heartbeat().into(),
+        };
+        match timeout(WRITE_TIME_MAX, write_some(sink, first, &mut inbox)).await {
+            Ok(written) => written?,
+            Err(_) => return Ok(()),
+        }
+    }
+}
+
+/// Writes a frame and what waits behind it, then flushes once.
+async fn write_some(sink: &mut Sink, first: Outgoing, inbox: &mut mpsc::Receiver<Outgoing>) -> Result<(), axum::Error> {
+    let mut next = Some(first);
+    for _ in 0..FRAMES_PER_FLUSH {
+        let Some(outgoing) = next else { break };
+        if outgoing.is_wanted() {
+            sink.feed(Message::Text(outgoing.frame.json.into())).await?;
+        }
+        next = inbox.try_recv().ok();
+    }
+    if let Some(outgoing) = next.filter(Outgoing::is_wanted) {
+        sink.feed(Message::Text(outgoing.frame.json.into())).await?;
+    }
+    sink.flush().await
+}
+
+/// Says why, and reads until the client has closed too: data left unread would turn the goodbye into a reset.
+async fn say_goodbye(sink: &mut Sink, messages: &mut (impl Stream<Item = Result<Message, axum::Error>> + Unpin)) {
+    let goodbye = CloseFrame { code: close_code::AWAY, reason: "yoi is stopping".into() };
+    if sink.send(Message::Close(Some(goodbye))).await.is_ok() {
+        while let Some(Ok(_)) = messages.next().await {}
+    }
+}

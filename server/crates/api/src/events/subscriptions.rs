@@ -1,0 +1,122 @@
+//! The subscriptions of one socket: one task each, that pulls and hands over.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use backend::Backend;
+use futures_util::StreamExt;
+use tokio::{
+    sync::mpsc,
+    task::{AbortHandle, JoinHandle},
+};
+
+use super::{
+    asked::{Refusal, Watch},
+    frame::{Frame, frames},
+};
+
+const SUBSCRIPTIONS_MAX: usize = 256;
+
+/// A frame for the writer, and whose it is.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    pub(super) frame: Frame,
+    /// Of a frame that belongs to a subscription.
+    life: Option<Arc<Life>>,
+}
+
+impl Outgoing {
+    /// False when its subscription was given up while the frame waited.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.life.as_ref().is_none_or(|life| !life.cancelled.load(Ordering::Acquire))
+    }
+}
+
+impl From<Frame> for Outgoing {
+    fn from(frame: Frame) -> Self {
+        Self { frame, life: None }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Life {
+    /// The client has unsubscribed: what still waits is not sent.
+    cancelled: AtomicBool,
+    /// The last frame has been handed over: the id is free.
+    over: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Subscription {
+    life: Arc<Life>,
+    task: AbortHandle,
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        // One that is over has only its last frame left to hand over, and does that by itself.
+        if !self.life.over.load(Ordering::Acquire) {
+            self.task.abort();
+        }
+    }
+}
+
+/// All subscriptions of one socket, by id. Dropping it ends them.
+#[derive(Debug)]
+pub(super) struct Subscriptions {
+    backend: Backend,
+    outbox: mpsc::Sender<Outgoing>,
+    open: HashMap<String, Subscription>,
+}
+
+impl Subscriptions {
+    pub(super) fn new(backend: Backend, outbox: mpsc::Sender<Outgoing>) -> Self {
+        Self { backend, outbox, open: HashMap::new() }
+    }
+
+    pub(super) fn subscribe(&mut self, id: String, watch: Watch) -> Result<(), Refusal> {
+        self.open.retain(|_, subscription| !subscription.life.over.load(Ordering::Acquire));
+        if self.open.contains_key(&id) {
+            return Err(Refusal::bad(format!("subscription \"{id}\" is open already; unsubscribe it first")));
+        }
+        if self.open.len() >= SUBSCRIPTIONS_MAX {
+            return Err(Refusal::bad(format!(
+                "subscription \"{id}\" is one too many: a socket has at most {SUBSCRIPTIONS_MAX}"
+            )));
+        }
+        let life = Arc::new(Life::default());
+        let task = self.spawn(id.clone(), watch, life.clone()).abort_handle();
+        self.open.insert(id, Subscription { life, task });
+        Ok(())
+    }
+
+    /// Nothing of it is sent any more. Unknown ids are fine: it may just have ended by itself.
+    pub(super) fn unsubscribe(&mut self, id: &str) {
+        if let Some(subscription) = self.open.remove(id) {
+            subscription.life.cancelled.store(true, Ordering::Release);
+        }
+    }
+
+    fn spawn(&self, id: String, watch: Watch, life: Arc<Life>) -> JoinHandle<()> {
+        let outbox = self.outbox.clone();
+        let mut frames = frames(&self.backend, id.clone(), watch);
+        tokio::spawn(async move {
+            loop {
+                let frame =
+                    frames.next().await.unwrap_or_else(|| Frame::closed(&id, "the stream has ended".to_owned()));
+                let last = frame.is_last();
+                // Before it is sent: who reads it may use the id again at once.
+                life.over.store(last, Ordering::Release);
+                let sent = outbox.send(Outgoing { frame, life: Some(life.clone()) }).await;
+                if last || sent.is_err() {
+                    return;
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,171 @@
+//! What a request says, parsed at the door. Everything malformed is `invalid_input`, in one shape.
+
+use axum::{
+    body::Bytes,
+    extract::{FromRequest, FromRequestParts, Path, Query, Request},
+    http::{HeaderName, request::Parts},
+};
+use backend::Origin;
+use protocol::{ApiError, CommandId, ErrorCode, PodRef, RuntimeId, WorkerId};
+use serde::de::DeserializeOwned;
+
+use crate::answer::Problem;
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// Who asks. The guard has found out; without a guard nobody is let in.
+#[derive(Debug)]
+pub(crate) struct Caller(pub(crate) Origin);
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let origin = parts.extensions.get::<Origin>().cloned();
+        origin.map(Self).ok_or_else(|| Problem(ApiError::new(ErrorCode::Unauthorized, "nobody is logged in")))
+    }
+}
+
+/// The command's id: `Idempotency-Key`, or a fresh one.
+#[derive(Debug)]
+pub(crate) struct Key(pub(crate) CommandId);
+
+impl<S: Sync> FromRequestParts<S> for Key {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let mut keys = parts.headers.get_all(IDEMPOTENCY_KEY).iter();
+        let key = match (keys.next(), keys.next()) {
+            (None, _) => CommandId::random(),
+            (Some(key), None) => {
+                let text = key.to_str().map_err(|_| invalid("an idempotency key is 1 to 128 visible ASCII characters"));
+                CommandId::parse(text?).map_err(invalid)?
+            }
+            _ => return Err(invalid("a request has one `Idempotency-Key` at most")),
+        };
+        Ok(Self(key))
+    }
+}
+
+/// `/runtimes/{runtime_id}/workers/{worker_id}` of the path.
+#[derive(Debug)]
+pub(crate) struct PodPath(pub(crate) PodRef);
+
+impl<S: Send + Sync> FromRequestParts<S> for PodPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Path((runtime, worker)) = Path::<(String, String)>::from_request_parts(parts, state)
+            .await
+            .map_err(|error| invalid(error.body_text()))?;
+        let pod = PodRef::new(RuntimeId::parse(&runtime).map_err(invalid)?, WorkerId::parse(&worker).map_err(invalid)?);
+        Ok(Self(pod))
+    }
+}
+
+/// The query; every field of `T` is a text, so that what is wrong with it can be said well.
+#[derive(Debug)]
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Asked<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let query = Query::<T>::try_from_uri(&parts.uri).map_err(|error| invalid(error.body_text()))?;
+        Ok(Self(query.0))
+    }
+}
+
+/// A JSON object as the body. The guard has checked its media type and size.
+#[derive(Debug)]
+pub(crate) struct Fields<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Fields<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let body = body(request, state).await?;
+        match body.is_empty() {
+            true => Err(invalid("the request needs a JSON object as its body")),
+            false => object(&body).map(Self),
+        }
+    }
+}
+
+/// A JSON object as the body, or no body at all.
+#[derive(Debug)]
+pub(crate) struct MaybeFields<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for MaybeFields<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let body = body(request, state).await?;
+        match body.is_empty() {
+            true => Ok(Self(T::default())),
+            false => object(&body).map(Self),
+        }
+    }
+}
+
+async fn body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
+    Bytes::from_request(request, state).await.map_err(|error| invalid(error.body_text()))
+}
+
+fn object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    let text = std::str::from_utf8(body).map_err(|error| invalid(format!("the body is not UTF-8: {error}")))?;
+    // A struct would also be read from an array of its fields; the API takes objects only.
+    match text.trim_ascii_start().starts_with(['[']) {
+        true => Err(invalid("the body has to be a JSON object, not an array")),
+        false => serde_json::from_str(text).map_err(|error| invalid(format!("the body does not fit: {error}"))),
+    }
+}
+
+/// A number of items to answer with: at least 1; more than `max` is `max`.
+pub(crate) fn limit(text: Option<&str>, default: u32, max: u32) -> Result<u32, Problem> {
+    let Some(text) = text else { return Ok(default) };
+    match text.parse::<u64>() {
+        Ok(number) if number > 0 => Ok(u32::try_from(number).unwrap_or(max).min(max)),
+        _ => Err(invalid(format!("`limit` is a number from 1 to {max}, not \"{text}\""))),
+    }
+}
+
+/// `invalid_input` with this sentence.
+pub(crate) fn invalid(sentence: impl ToString) -> Problem {
+    Problem(ApiError::invalid(sentence.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::CreatePod;
+
+    use super::*;
+
+    fn refusal(body: &[u8]) -> String {
+        object::<CreatePod>(body).unwrap_err().0.detail
+    }
+
+    #[test]
+    fn a_body_that_does_not_fit_is_told_why_and_where() {
+        assert!(object::<CreatePod>(br#" {"name":"ada"} "#).is_ok());
+        assert!(refusal(br#"{"name":"ada","nmae":1}"#).contains("unknown field `nmae`"));
+        assert!(refusal(b"{\"name\":\n tru}").contains("line 2 column"));
+        assert!(refusal(b"{}").contains("missing field `name`"));
+        assert!(refusal(b"[\"ada\"]").contains("not an array"));
+        assert!(refusal(b"{\"name\":\"\xff\"}").contains("not UTF-8"));
+        assert!(refusal(br#"{"name":"a b"}"#).contains("a name is 1 to 64 characters"));
+        assert!(refusal(br#"{"name":"ada"} x"#).contains("trailing characters"));
+    }
+
+    #[test]
+    fn a_limit_is_at_least_one_and_capped() {
+        let of = |text| limit(Some(text), 200, 1000).map_err(|problem| problem.0.code.as_str());
+        assert_eq!(limit(None, 200, 1000).ok(), Some(200));
+        assert_eq!(of("1"), Ok(1));
+        assert_eq!(of("1000"), Ok(1000));
+        assert_eq!(of("99999999999"), Ok(1000));
+        for bad in ["0", "-1", "x", "", "1.5", "99999999999999999999999"] {
+            assert_eq!(of(bad), Err("invalid_input"), "{bad}");
+        }
+    }
+}

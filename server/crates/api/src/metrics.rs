@@ -1,0 +1,78 @@
+//! Figures for Prometheus. Each server has its own registry, so that tests run side by side.
+
+use axum::http::{Method, StatusCode};
+use backend::Figures;
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text},
+    metrics::{
+        counter::{ConstCounter, Counter},
+        family::Family,
+        gauge::ConstGauge,
+    },
+    registry::Registry,
+};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answered {
+    method: &'static str,
+    status: u32,
+}
+
+/// What the HTTP side counts.
+#[derive(Debug, Default)]
+pub(crate) struct Metrics {
+    requests: Family<Answered, Counter>,
+}
+
+impl Metrics {
+    /// Counts one answer.
+    pub(crate) fn count(&self, method: &Method, status: StatusCode) {
+        let answered = Answered { method: label(method), status: status.as_u16().into() };
+        self.requests.get_or_create(&answered).inc();
+    }
+
+    /// Everything in the OpenMetrics text format.
+    pub(crate) fn text(&self, figures: Figures) -> String {
+        let gauge = |number: u64| ConstGauge::new(i64::try_from(number).unwrap_or(i64::MAX));
+        let mut registry = Registry::with_prefix("yoi");
+        registry.register("active_pods", "Pods that have a task now", gauge(figures.active_pods));
+        registry.register("viewers", "Streams that are open now", gauge(figures.viewers));
+        registry.register("records", "Records committed since the start", ConstCounter::new(figures.records_total));
+        registry.register("commands", "Commands accepted since the start", ConstCounter::new(figures.commands_total));
+        registry.register("http_requests", "Requests answered since the start", self.requests.clone());
+        let mut text = String::new();
+        text::encode(&mut text, &registry).expect("writing to a text cannot fail");
+        text
+    }
+}
+
+/// Methods that nobody defined share one label: their number has to be bounded.
+fn label(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PATCH => "PATCH",
+        Method::PUT => "PUT",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_and_figures_are_told_in_the_text_format() {
+        let metrics = Metrics::default();
+        metrics.count(&Method::GET, StatusCode::OK);
+        metrics.count(&Method::GET, StatusCode::OK);
+        let text = metrics.text(Figures { active_pods: 3, records_total: 7, ..Figures::default() });
+        assert!(text.contains("yoi_http_requests_total{method=\"GET\",status=\"200\"} 2\n"), "{text}");
+        assert!(text.contains("yoi_active_pods 3\n"), "{text}");
+        assert!(text.contains("yoi_records_total 7\n"), "{text}");
+        assert!(text.ends_with("# EOF\n"), "{text}");
+    }
+}

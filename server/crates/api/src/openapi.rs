@@ -1,0 +1,230 @@
+//! The API described for programs (OpenAPI 3.1) and for people (one plain page made from the same document).
+
+use std::{fmt::Write as _, sync::LazyLock};
+
+use protocol::{Candidate, ClientFrame, ErrorCode, ServerFrame};
+use serde_json::Value;
+use utoipa::{
+    Modify, OpenApi,
+    openapi::{
+        ContentBuilder, Ref, RefOr, ResponseBuilder,
+        path::Operation,
+        security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme},
+    },
+};
+
+use crate::{events, rest, service};
+
+/// Any error: `application/problem+json`.
+#[derive(Debug, utoipa::ToSchema)]
+#[expect(dead_code, reason = "described, not built: protocol::ApiError is what is sent")]
+struct Problem {
+    #[schema(rename = "type", example = "urn:yoi:error:busy")]
+    kind: String,
+    title: String,
+    status: u16,
+    code: ErrorCode,
+    /// One sentence that names the thing and the way out.
+    detail: String,
+    /// Pods that may have been meant.
+    candidates: Option<Vec<Candidate>>,
+    retry_after_ms: Option<u64>,
+}
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "yoi", description = "A console for durable LLM agents. Commands go by POST; `/api/v1/events` observes."),
+    paths(
+        rest::runtimes::runtimes,
+        rest::runtimes::providers,
+        rest::pods::pods,
+        rest::pods::create,
+        rest::pods::resolve,
+        rest::pods::pod,
+        rest::pods::patch,
+        rest::pods::delete,
+        rest::commands::input,
+        rest::commands::pause,
+        rest::commands::resume,
+        rest::commands::cancel,
+        rest::commands::stop,
+        rest::commands::restore,
+        rest::journal::transcript,
+        rest::journal::history,
+        rest::lists::search,
+        rest::lists::audit,
+        events::events,
+        service::openapi,
+        service::docs,
+        service::metrics,
+        service::healthz,
+        service::readyz,
+    ),
+    components(schemas(Problem, ClientFrame, ServerFrame)),
+    security(("token" = []), ("session" = [])),
+    modifiers(&Common),
+)]
+struct Document;
+
+/// What all operations share: how to log in, and the shape of an error.
+struct Common;
+
+impl Modify for Common {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+        let cookie = ApiKey::Cookie(ApiKeyValue::with_description("yoi_PORT", "Set by `/?token=…`."));
+        components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
+        for item in document.paths.paths.values_mut() {
+            let operations = [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete];
+            operations.into_iter().flatten().for_each(add_problem);
+        }
+    }
+}
+
+fn add_problem(operation: &mut Operation) {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+    let response = ResponseBuilder::new()
+        .description("An error; `code` says which")
+        .content("application/problem+json", content)
+        .build();
+    operation.responses.responses.insert("default".to_owned(), RefOr::T(response));
+}
+
+static JSON: LazyLock<String> = LazyLock::new(|| {
+    let mut json = Document::openapi().to_pretty_json().expect("the document is made of encodable parts");
+    json.push('\n');
+    json
+});
+
+/// The OpenAPI document; `docs/openapi.json` is a copy.
+pub fn openapi_json() -> &'static str {
+    &JSON
+}
+
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;\
+    color:#1c1c1c;background:#fff}code,pre{font-family:ui-monospace,monospace}h3{margin:2rem 0 .25rem}\
+    table{border-collapse:collapse}td{padding:.15rem 1rem .15rem 0;vertical-align:top}\
+    pre{overflow:auto;padding:1rem;background:#f4f4f4}\
+    @media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#161616}pre{background:#222}a{color:#8ab4f8}}";
+
+/// The page for people: no script, nothing from elsewhere. `nonce` is what its policy allows its style by.
+pub(crate) fn docs_page(nonce: &str) -> String {
+    let document: Value = serde_json::from_str(openapi_json()).expect("our own document is JSON");
+    let mut page = format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>yoi API</title>\
+         <meta name=\"viewport\" content=\"width=device-width\"><style nonce=\"{nonce}\">{STYLE}</style></head>\
+         <body><main><h1>The yoi API</h1><p>{}</p><p><a href=\"/api/v1/openapi.json\">OpenAPI document</a></p>",
+        escaped(document["info"]["description"].as_str().unwrap_or_default())
+    );
+    for (path, item) in members(&document["paths"]) {
+        for (method, operation) in members(item) {
+            write_operation(&mut page, method, path, operation);
+        }
+    }
+    page.push_str("<h2>Shapes</h2>");
+    for (name, schema) in members(&document["components"]["schemas"]) {
+        let json = serde_json::to_string_pretty(schema).unwrap_or_default();
+        let (name, json) = (escaped(name), escaped(&json));
+        let _ =
+            write!(page, "<details id=\"{name}\"><summary><code>{name}</code></summary><pre>{json}</pre></details>");
+    }
+    page.push_str("</main></body></html>");
+    page
+}
+
+fn write_operation(page: &mut String, method: &str, path: &str, operation: &Value) {
+    let text = |value: &Value| escaped(value.as_str().unwrap_or_default());
+    let (method, path) = (method.to_uppercase(), escaped(path));
+    let summary = text(&operation["summary"]);
+    // Writing to a text cannot fail.
+    let _ = write!(page, "<h3><code>{method} {path}</code></h3><p>{summary}</p><table>");
+    for parameter in operation["parameters"].as_array().into_iter().flatten() {
+        let (name, place) = (text(&parameter["name"]), text(&parameter["in"]));
+        let _ = write!(page, "<tr><td><code>{name}</code><td>{place}<td>{}", text(&parameter["description"]));
+    }
+    if let Some(shape) = shape_of(&operation["requestBody"]["content"]["application/json"]["schema"]) {
+        let _ = write!(page, "<tr><td>body<td><a href=\"#{shape}\"><code>{shape}</code></a><td>");
+    }
+    for (status, response) in members(&operation["responses"]) {
+        let _ = write!(page, "<tr><td><code>{}</code><td><td>{}", escaped(status), text(&response["description"]));
+    }
+    page.push_str("</table>");
+}
+
+/// The name of the shape that a schema refers to, optional or not.
+fn shape_of(schema: &Value) -> Option<String> {
+    let choices = schema["oneOf"].as_array().into_iter().flatten();
+    let reference = std::iter::once(schema).chain(choices).find_map(|schema| schema["$ref"].as_str())?;
+    reference.rsplit('/').next().map(escaped)
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    use super::*;
+    use crate::routes;
+
+    #[test]
+    fn every_route_is_in_the_document_and_nothing_else_is() {
+        let document: Value = serde_json::from_str(openapi_json()).unwrap();
+        let described: BTreeSet<(String, String)> = members(&document["paths"])
+            .flat_map(|(path, item)| members(item).map(|(method, _)| (method.clone(), path.clone())))
+            .collect();
+        let routed = routes::TABLE.iter().map(|(method, path)| ((*method).to_owned(), (*path).to_owned())).collect();
+        assert_eq!(described, routed);
+    }
+
+    #[test]
+    fn every_reference_in_the_document_leads_somewhere() {
+        fn references<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
+            match value {
+                Value::Object(map) => {
+                    found.extend(map.get("$ref").and_then(Value::as_str));
+                    map.values().for_each(|value| references(value, found));
+                }
+                Value::Array(items) => items.iter().for_each(|value| references(value, found)),
+                _ => (),
+            }
+        }
+        let document: Value = serde_json::from_str(openapi_json()).unwrap();
+        let mut found = BTreeSet::new();
+        references(&document, &mut found);
+        assert!(found.contains("#/components/schemas/PodSummary"));
+        for reference in found {
+            assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference} leads nowhere");
+        }
+        for frame in ["ClientFrame", "ServerFrame", "Record", "Problem"] {
+            assert!(document["components"]["schemas"][frame].is_object(), "{frame}");
+        }
+    }
+
+    #[test]
+    fn the_committed_document_is_the_generated_one() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/openapi.json");
+        if std::env::var_os("YOI_UPDATE").is_some() {
+            fs::write(&path, openapi_json()).unwrap();
+        }
+        let committed = fs::read_to_string(&path).unwrap_or_default();
+        assert!(committed == openapi_json(), "docs/openapi.json is old; YOI_UPDATE=1 cargo test -p api writes it anew");
+    }
+
+    #[test]
+    fn the_page_lists_every_operation_and_needs_no_network() {
+        let page = docs_page("n0nce");
+        for (method, path) in routes::TABLE {
+            assert!(page.contains(&format!("<code>{} {path}</code>", method.to_uppercase())), "{method} {path}");
+        }
+        assert!(!page.contains("<script") && !page.contains("src=") && !page.contains("href=\"http"));
+        assert!(page.contains("<style nonce=\"n0nce\">"));
+    }
+}

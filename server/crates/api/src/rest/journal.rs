@@ -1,0 +1,50 @@
+//! A Pod's journal: its pages for people, and what its model would be sent.
+
+use axum::{Json, extract::State, response::Response};
+use protocol::{History, Listing, Record};
+use serde::Deserialize;
+
+use crate::{
+    Api,
+    answer::{Problem, records_page},
+    extract::{Asked, Caller, PodPath, limit},
+};
+
+const RECORDS_DEFAULT: u32 = 200;
+const RECORDS_MAX: u32 = 1_000;
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PageAsked {
+    /// Only records with a lower seq: `next` of the page before.
+    before: Option<String>,
+    /// At most so many; 200 when absent, never more than 1,000.
+    limit: Option<String>,
+}
+
+/// One page of records in seq order: the newest, or those before `before`.
+#[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/transcript", tag = "journal",
+    params(("runtime_id" = String, Path), ("worker_id" = String, Path), PageAsked),
+    responses((status = 200, description = "One page", body = Listing<Record>)))]
+pub(crate) async fn transcript(
+    State(api): State<Api>,
+    _: Caller,
+    PodPath(pod): PodPath,
+    Asked(asked): Asked<PageAsked>,
+) -> Result<Response, Problem> {
+    let limit = limit(asked.limit.as_deref(), RECORDS_DEFAULT, RECORDS_MAX)?;
+    let page = api.backend().transcript(&pod, asked.before.as_deref(), limit).await?;
+    Ok(records_page(&page.items, page.next.as_deref()))
+}
+
+/// What this Pod's model would be sent now. The same journal gives the same bytes.
+#[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/history", tag = "journal",
+    params(("runtime_id" = String, Path), ("worker_id" = String, Path)),
+    responses((status = 200, description = "The messages", body = History)))]
+pub(crate) async fn history(
+    State(api): State<Api>,
+    _: Caller,
+    PodPath(pod): PodPath,
+) -> Result<Json<History>, Problem> {
+    Ok(Json(api.backend().history(&pod).await?))
+}

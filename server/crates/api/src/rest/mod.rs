@@ -1,0 +1,9 @@
+//! The REST API: one small file per group. Handlers parse, forward to the backend, and encode.
+
+pub(crate) mod commands;
+pub(crate) mod journal;
+pub(crate) mod lists;
+pub(crate) mod pods;
+pub(crate) mod runtimes;
+
+pub use self::commands::check_input;

@@ -1,0 +1,83 @@
+//! All routes on one page.
+
+use axum::{
+    Router,
+    extract::Request,
+    http::StatusCode,
+    response::Response,
+    routing::{any, delete, get, patch, post},
+};
+use protocol::{ApiError, ErrorCode};
+use tower_http::{CompressionLevel, compression::CompressionLayer};
+
+use crate::{Api, answer::problem, events, rest, service};
+
+macro_rules! routes {
+    ($($method:ident $path:literal => $handler:path;)*) => {
+        /// Method and path of each route, for the test that compares them with the OpenAPI document.
+        #[cfg(test)]
+        pub(crate) const TABLE: &[(&str, &str)] = &[$((stringify!($method), $path),)*];
+
+        fn table() -> Router<Api> {
+            Router::new()$(.route($path, $method($handler)))*
+        }
+    };
+}
+
+routes! {
+    get    "/api/v1/runtimes"                                          => rest::runtimes::runtimes;
+    get    "/api/v1/providers"                                         => rest::runtimes::providers;
+
+    get    "/api/v1/pods"                                              => rest::pods::pods;
+    post   "/api/v1/pods"                                              => rest::pods::create;
+    get    "/api/v1/pods/resolve"                                      => rest::pods::resolve;
+    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}"         => rest::pods::pod;
+    patch  "/api/v1/runtimes/{runtime_id}/workers/{worker_id}"         => rest::pods::patch;
+    delete "/api/v1/runtimes/{runtime_id}/workers/{worker_id}"         => rest::pods::delete;
+
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/input"   => rest::commands::input;
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/pause"   => rest::commands::pause;
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/resume"  => rest::commands::resume;
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/cancel"  => rest::commands::cancel;
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/stop"    => rest::commands::stop;
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/restore" => rest::commands::restore;
+
+    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/transcript" => rest::journal::transcript;
+    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/history"    => rest::journal::history;
+    get    "/api/v1/search"                                            => rest::lists::search;
+    get    "/api/v1/audit"                                             => rest::lists::audit;
+
+    get    "/api/v1/events"                                            => events::events;
+
+    get    "/api/v1/openapi.json"                                      => service::openapi;
+    get    "/api/docs"                                                 => service::docs;
+    get    "/metrics"                                                  => service::metrics;
+    get    "/healthz"                                                  => service::healthz;
+    get    "/readyz"                                                   => service::readyz;
+}
+
+/// The routes, and a 404 in our own shape for all else under `/api`.
+pub(crate) fn router(api: Api) -> Router {
+    // Event streams are left alone by the layer itself, and a socket has no body to compress.
+    let compression = CompressionLayer::new().quality(CompressionLevel::Fastest);
+    table()
+        .method_not_allowed_fallback(wrong_method)
+        .route("/api", any(nothing_here))
+        .route("/api/{*rest}", any(nothing_here))
+        .layer(compression)
+        .with_state(api)
+}
+
+async fn nothing_here(request: Request) -> Response {
+    let path = request.uri().path();
+    problem(ApiError::new(ErrorCode::NotFound, format!("nothing is at {path}; /api/docs lists what there is")))
+}
+
+/// The router adds `Allow`.
+async fn wrong_method(request: Request) -> Response {
+    let (method, path) = (request.method(), request.uri().path());
+    let mut answer =
+        problem(ApiError::new(ErrorCode::MethodNotAllowed, format!("{path} does not take {method}; see `Allow`")));
+    *answer.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+    answer
+}

@@ -1,0 +1,84 @@
+//! What operators and programs need besides the Pods: health, figures, the document of this API.
+
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderValue, StatusCode, header},
+    response::{Html, IntoResponse, Response},
+};
+use protocol::RuntimeView;
+use serde::Serialize;
+
+use crate::{
+    Api,
+    answer::Problem,
+    extract::{Caller, invalid},
+    openapi::{docs_page, openapi_json},
+};
+
+/// Whether everything that was there before the start is back.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Ready {
+    /// Recovery after the start has finished.
+    ready: bool,
+    runtimes: Vec<RuntimeView>,
+    /// Pods whose recovery has not finished.
+    recovering: u32,
+    /// Pods that could not be restored.
+    failed: Vec<FailedPod>,
+}
+
+/// A Pod that could not be restored, and why.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct FailedPod {
+    name: String,
+    reason: String,
+}
+
+/// Whether the process answers. Needs no token and says nothing else.
+#[utoipa::path(get, path = "/healthz", tag = "service", security(()),
+    responses((status = 200, description = "It does", body = String, content_type = "text/plain")))]
+pub(crate) async fn healthz() -> &'static str {
+    "ok"
+}
+
+/// Whether recovery has finished, per runtime and per Pod.
+#[utoipa::path(get, path = "/readyz", tag = "service",
+    responses((status = 200, description = "Ready", body = Ready), (status = 503, description = "Not yet", body = Ready)))]
+pub(crate) async fn readyz(State(api): State<Api>, _: Caller) -> Response {
+    let readiness = api.backend().readiness();
+    let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let failed = readiness.failed.into_iter().map(|(name, reason)| FailedPod { name, reason }).collect();
+    let runtimes = api.backend().runtimes();
+    (status, Json(Ready { ready: readiness.ready, runtimes, recovering: readiness.recovering, failed })).into_response()
+}
+
+/// Figures for Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "service",
+    responses((status = 200, description = "OpenMetrics text", body = String,
+        content_type = "application/openmetrics-text")))]
+pub(crate) async fn metrics(State(api): State<Api>, _: Caller) -> Response {
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], api.metrics().text(api.backend().figures())).into_response()
+}
+
+/// This API as an OpenAPI 3.1 document.
+#[utoipa::path(get, path = "/api/v1/openapi.json", tag = "service",
+    responses((status = 200, description = "The document", body = Object)))]
+pub(crate) async fn openapi(_: Caller) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], openapi_json()).into_response()
+}
+
+/// This API for people. Loads nothing from anywhere.
+#[utoipa::path(get, path = "/api/docs", tag = "service",
+    responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
+pub(crate) async fn docs(_: Caller) -> Result<Response, Problem> {
+    let mut random = [0_u8; 16];
+    getrandom::fill(&mut random).map_err(|error| invalid(format!("the system gave no random numbers: {error}")))?;
+    let nonce: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let policy = format!(
+        "default-src 'none'; style-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    let policy = HeaderValue::try_from(policy).expect("a policy of hex digits and words is a header value");
+    Ok(([(header::CONTENT_SECURITY_POLICY, policy)], Html(docs_page(&nonce))).into_response())
+}

@@ -1,0 +1,59 @@
+//! What the backend needs of a runtime, wherever it is.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use protocol::{
+    ApiError, ControlVerb, CreatePod, History, InputCommand, Listing, PatchPod, PodDetail, PodName, PodRef, PodSummary,
+    Receipt, RuntimeView, WorkerId,
+};
+use runtime::{CommandKey, Observation, Origin, PodQuery, PodsObservation, RecordPage};
+
+/// One runtime: the one inside this process, or one that is reached over a wire.
+///
+/// Each command writes its own audit row when it is carried out, in the transaction that carries it out.
+#[async_trait]
+pub trait RuntimePort: Send + Sync + fmt::Debug {
+    fn view(&self, since: Timestamp) -> RuntimeView;
+
+    async fn pods(&self, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError>;
+    async fn pod(&self, worker_id: &WorkerId) -> Result<PodDetail, ApiError>;
+    async fn pod_named(&self, name: &PodName) -> Result<Option<PodRef>, ApiError>;
+
+    async fn create(&self, key: CommandKey, origin: &Origin, create: CreatePod) -> Result<PodSummary, ApiError>;
+    async fn input(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        input: InputCommand,
+    ) -> Result<Receipt, ApiError>;
+    async fn control(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        verb: ControlVerb,
+    ) -> Result<Receipt, ApiError>;
+    async fn patch(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        patch: PatchPod,
+    ) -> Result<PodDetail, ApiError>;
+    async fn delete(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        confirm: Option<&str>,
+    ) -> Result<(), ApiError>;
+
+    async fn transcript(&self, worker_id: &WorkerId, before: Option<&str>, limit: u32) -> Result<RecordPage, ApiError>;
+    async fn history(&self, worker_id: &WorkerId) -> Result<History, ApiError>;
+
+    async fn observe(&self, worker_id: &WorkerId, after: Option<String>, tail: u32) -> Observation;
+    fn observe_pods(&self) -> PodsObservation;
+}

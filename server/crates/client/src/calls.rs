@@ -1,0 +1,115 @@
+//! The calls of the REST API, one method each.
+
+use protocol::{
+    AuditEntry, CommandId, ControlVerb, CreatePod, History, InputCommand, Listing, PatchPod, PodDetail, PodRef,
+    PodState, PodSummary, ProviderView, Receipt, Record, RuntimeView, SearchHit, Seq, UnconfiguredProvider,
+};
+use reqwest::Method;
+use serde::{Deserialize, Serialize};
+
+use crate::{Client, ClientError};
+
+/// Which Pods a list is about. Empty fields select all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PodsFilter {
+    pub name: Option<String>,
+    pub state: Option<PodState>,
+    pub q: Option<String>,
+    pub after: Option<String>,
+}
+
+/// The providers that were found, and what would make more appear.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProvidersPage {
+    pub items: Vec<ProviderView>,
+    #[serde(default)]
+    pub unconfigured: Vec<UnconfiguredProvider>,
+}
+
+impl Client {
+    /// Whether a server answers at all; needs no token.
+    pub async fn health(&self) -> Result<(), ClientError> {
+        self.get("/healthz")?.done().await
+    }
+
+    pub async fn runtimes(&self) -> Result<Listing<RuntimeView>, ClientError> {
+        self.get("/api/v1/runtimes")?.json().await
+    }
+
+    pub async fn providers(&self) -> Result<ProvidersPage, ClientError> {
+        self.get("/api/v1/providers")?.json().await
+    }
+
+    /// One page of the list of Pods.
+    pub async fn pods(&self, filter: &PodsFilter) -> Result<Listing<PodSummary>, ClientError> {
+        let query = [
+            ("name", filter.name.as_deref()),
+            ("state", filter.state.map(PodState::as_str)),
+            ("q", filter.q.as_deref()),
+            ("after", filter.after.as_deref()),
+        ];
+        self.call(Method::GET, "/api/v1/pods", &query)?.json().await
+    }
+
+    /// Finds a Pod by `name`, `name@runtime_id` or `runtime_id/worker_id`.
+    pub async fn resolve(&self, target: &str) -> Result<PodRef, ClientError> {
+        self.call(Method::GET, "/api/v1/pods/resolve", &[("target", Some(target))])?.json().await
+    }
+
+    pub async fn create(&self, id: &CommandId, create: &CreatePod) -> Result<PodSummary, ClientError> {
+        self.post("/api/v1/pods")?.key(id).body(create).json().await
+    }
+
+    pub async fn pod(&self, pod: &PodRef) -> Result<PodDetail, ClientError> {
+        self.get(&pod_path(pod))?.json().await
+    }
+
+    pub async fn patch(&self, id: &CommandId, pod: &PodRef, patch: &PatchPod) -> Result<PodDetail, ClientError> {
+        self.call(Method::PATCH, &pod_path(pod), &[])?.key(id).body(patch).json().await
+    }
+
+    /// Stops and removes a Pod. `confirm` is its name.
+    pub async fn delete(&self, id: &CommandId, pod: &PodRef, confirm: &str) -> Result<(), ClientError> {
+        self.call(Method::DELETE, &pod_path(pod), &[("confirm", Some(confirm))])?.key(id).done().await
+    }
+
+    pub async fn input(&self, id: &CommandId, pod: &PodRef, input: &InputCommand) -> Result<Receipt, ClientError> {
+        self.post(&format!("{}/input", pod_path(pod)))?.key(id).body(input).json().await
+    }
+
+    /// Pause, resume, cancel, stop, restore.
+    pub async fn control(&self, id: &CommandId, pod: &PodRef, verb: ControlVerb) -> Result<Receipt, ClientError> {
+        let path = format!("{}/{}", pod_path(pod), verb.as_str());
+        self.post(&path)?.key(id).body(&serde_json::json!({})).json().await
+    }
+
+    /// One page of records in seq order: the newest, or those before `before`.
+    pub async fn transcript(
+        &self,
+        pod: &PodRef,
+        before: Option<Seq>,
+        limit: u32,
+    ) -> Result<Listing<Record>, ClientError> {
+        let (before, limit) = (before.map(|seq| seq.to_string()), limit.to_string());
+        let query = [("before", before.as_deref()), ("limit", Some(limit.as_str()))];
+        self.call(Method::GET, &format!("{}/transcript", pod_path(pod)), &query)?.json().await
+    }
+
+    /// What the Pod's model would be sent now.
+    pub async fn history(&self, pod: &PodRef) -> Result<History, ClientError> {
+        self.get(&format!("{}/history", pod_path(pod)))?.json().await
+    }
+
+    pub async fn search(&self, words: &str) -> Result<Listing<SearchHit>, ClientError> {
+        self.call(Method::GET, "/api/v1/search", &[("q", Some(words))])?.json().await
+    }
+
+    pub async fn audit(&self, after: Option<&str>) -> Result<Listing<AuditEntry>, ClientError> {
+        self.call(Method::GET, "/api/v1/audit", &[("after", after)])?.json().await
+    }
+}
+
+/// Ids are made of URL-safe characters only; nothing is escaped.
+fn pod_path(pod: &PodRef) -> String {
+    format!("/api/v1/runtimes/{}/workers/{}", pod.runtime_id, pod.worker_id)
+}

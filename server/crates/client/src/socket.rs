@@ -1,0 +1,243 @@
+//! The socket's task: connects, subscribes, passes frames on, notices silence, and begins again.
+
+use std::{sync::Arc, time::Duration};
+
+use futures_util::{SinkExt, StreamExt};
+use protocol::{ClientFrame, DiagnosticCode, ServerFrame};
+use tokio::{
+    net::TcpStream,
+    sync::mpsc,
+    time::{Instant, sleep_until, timeout},
+};
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, connect_async_with_config,
+    tungstenite::{Error, Message, client::IntoClientRequest, http::StatusCode, protocol::WebSocketConfig},
+};
+
+use crate::{Client, Connection, StreamItem, backoff::delay, events::Shared, subscriptions::Step};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The server says something every 5 s; after this it is dead, whatever TCP believes.
+const SILENCE_MAX: Duration = Duration::from_secs(15);
+/// A server that does not take our few bytes within this is dead, too.
+const SEND_TIMEOUT: Duration = Duration::from_secs(5);
+/// What was missed has come when nothing more comes for this long …
+const GAP_QUIET: Duration = Duration::from_millis(400);
+/// … or after this, while the Pod goes on talking.
+const GAP_MAX: Duration = Duration::from_secs(2);
+/// Largest frame taken: a snapshot is bounded by the server's 8 MiB, with room for escapes.
+const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// Why a connection ended or was not made.
+enum Loss {
+    /// The reader is gone: so is the stream.
+    Unread,
+    Unauthorized,
+    Broken(String),
+}
+
+/// Until the stream is dropped.
+pub(crate) async fn run(client: Client, shared: Arc<Shared>, items: mpsc::Sender<StreamItem>) {
+    let mut attempt = 0;
+    let mut resumed = false;
+    loop {
+        let mut greeted = false;
+        let loss = match connect(&client).await {
+            Ok(socket) => {
+                shared.subscriptions().connection_is_new();
+                let mut session = Session::new(&shared, &items, socket, resumed);
+                let loss = session.run().await;
+                greeted = session.greeted;
+                loss
+            }
+            Err(loss) => loss,
+        };
+        resumed |= greeted;
+        attempt = if greeted { 1 } else { attempt + 1 };
+        let told = match loss {
+            Loss::Unread => return,
+            Loss::Unauthorized => Connection::Unauthorized,
+            Loss::Broken(cause) => Connection::Reconnecting { attempt, cause },
+        };
+        if items.send(StreamItem::Connection(told)).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(delay(attempt)).await;
+    }
+}
+
+async fn connect(client: &Client) -> Result<Socket, Loss> {
+    let mut request = client.socket_address().into_client_request().map_err(broken)?;
+    request.headers_mut().extend(client.headers().map_err(broken)?);
+    let config =
+        WebSocketConfig::default().max_frame_size(Some(FRAME_BYTES_MAX)).max_message_size(Some(FRAME_BYTES_MAX));
+    match timeout(CONNECT_TIMEOUT, connect_async_with_config(request, Some(config), true)).await {
+        Ok(Ok((socket, _))) => Ok(socket),
+        Ok(Err(Error::Http(answer))) if answer.status() == StatusCode::UNAUTHORIZED => Err(Loss::Unauthorized),
+        Ok(Err(Error::Http(answer))) => Err(Loss::Broken(format!("the server answered {}", answer.status()))),
+        Ok(Err(error)) => Err(broken(error)),
+        Err(_) => Err(Loss::Broken("the server does not take the connection".to_owned())),
+    }
+}
+
+fn broken(error: impl ToString) -> Loss {
+    Loss::Broken(error.to_string())
+}
+
+/// One connection.
+struct Session<'a> {
+    shared: &'a Shared,
+    items: &'a mpsc::Sender<StreamItem>,
+    socket: Socket,
+    /// It follows a connection that was lost.
+    resumed: bool,
+    /// The server has said hello.
+    greeted: bool,
+    heard_at: Instant,
+    /// Open from the greeting of a resumed connection until all that was missed has come.
+    gap: Option<Gap>,
+}
+
+/// What has come of what was missed.
+struct Gap {
+    records: usize,
+    quiet_at: Instant,
+    over_at: Instant,
+}
+
+impl<'a> Session<'a> {
+    fn new(shared: &'a Shared, items: &'a mpsc::Sender<StreamItem>, socket: Socket, resumed: bool) -> Self {
+        Self { shared, items, socket, resumed, greeted: false, heard_at: Instant::now(), gap: None }
+    }
+
+    /// Returns why the connection ended.
+    async fn run(&mut self) -> Loss {
+        loop {
+            if let Err(loss) = self.step().await {
+                return loss;
+            }
+        }
+    }
+
+    async fn step(&mut self) -> Result<(), Loss> {
+        if self.greeted {
+            let due = self.shared.subscriptions().take_due(Instant::now(), self.resumed);
+            for frame in due {
+                self.send(&frame).await?;
+            }
+        }
+        let wake_at = self.wake_at();
+        tokio::select! {
+            // What has come is read before silence is judged: the reader, not the server, may have been slow.
+            biased;
+            message = self.socket.next() => self.take(message).await,
+            () = self.shared.changed.notified() => Ok(()),
+            () = sleep_until(wake_at) => self.wake().await,
+        }
+    }
+
+    /// The next moment at which something is to be done though nothing came.
+    fn wake_at(&self) -> Instant {
+        let silent_at = self.heard_at + SILENCE_MAX;
+        let gap_at = self.gap.as_ref().map(|gap| gap.quiet_at.min(gap.over_at));
+        let due_at = self.shared.subscriptions().next_due().filter(|_| self.greeted);
+        [gap_at, due_at].into_iter().flatten().fold(silent_at, Instant::min)
+    }
+
+    async fn wake(&mut self) -> Result<(), Loss> {
+        let now = Instant::now();
+        if self.heard_at + SILENCE_MAX <= now {
+            return Err(Loss::Broken("the server has been silent for 15 s".to_owned()));
+        }
+        match &self.gap {
+            Some(gap) if gap.quiet_at.min(gap.over_at) <= now => {
+                let records = gap.records;
+                self.end_gap();
+                self.tell(Connection::CaughtUp { records }).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn end_gap(&mut self) {
+        self.gap = None;
+        self.shared.subscriptions().gap_is_over();
+    }
+
+    async fn send(&mut self, frame: &ClientFrame) -> Result<(), Loss> {
+        let text = serde_json::to_string(frame).expect("protocol types always encode");
+        match timeout(SEND_TIMEOUT, self.socket.send(Message::text(text))).await {
+            Ok(sent) => sent.map_err(broken),
+            Err(_) => Err(Loss::Broken("the server takes no bytes".to_owned())),
+        }
+    }
+
+    async fn take(&mut self, message: Option<Result<Message, Error>>) -> Result<(), Loss> {
+        self.heard_at = Instant::now();
+        match message {
+            Some(Ok(Message::Text(text))) => match serde_json::from_str(&text) {
+                Ok(frame) => self.take_frame(frame).await,
+                // A newer server may say what this version does not know.
+                Err(error) => {
+                    tracing::debug!(%error, "a frame that this version does not know");
+                    Ok(())
+                }
+            },
+            Some(Ok(Message::Close(Some(frame)))) if !frame.reason.is_empty() => {
+                Err(Loss::Broken(frame.reason.to_string()))
+            }
+            Some(Ok(Message::Close(_))) | None => Err(Loss::Broken("the server closed the connection".to_owned())),
+            Some(Ok(_)) => Ok(()),
+            Some(Err(error)) => Err(broken(error)),
+        }
+    }
+
+    async fn take_frame(&mut self, frame: ServerFrame) -> Result<(), Loss> {
+        match frame {
+            ServerFrame::Hello { .. } => self.greet().await,
+            ServerFrame::Heartbeat { .. } | ServerFrame::Pong {} => Ok(()),
+            ServerFrame::Diagnostic { code: DiagnosticCode::Unauthorized, .. } => Err(Loss::Unauthorized),
+            frame => self.pass_on(frame).await,
+        }
+    }
+
+    async fn greet(&mut self) -> Result<(), Loss> {
+        self.greeted = true;
+        let now = Instant::now();
+        if self.resumed && self.shared.subscriptions().resumable() > 0 {
+            self.gap = Some(Gap { records: 0, quiet_at: now + GAP_QUIET, over_at: now + GAP_MAX });
+        }
+        self.tell(Connection::Connected).await
+    }
+
+    async fn pass_on(&mut self, frame: ServerFrame) -> Result<(), Loss> {
+        let step = self.shared.subscriptions().take_note(&frame);
+        match step {
+            Step::Stale => return Ok(()),
+            Step::Gap => return Err(Loss::Broken("a frame was missing".to_owned())),
+            Step::Resumed { records } => {
+                if let Some(gap) = &mut self.gap {
+                    gap.records += records;
+                    gap.quiet_at = Instant::now() + GAP_QUIET;
+                }
+            }
+            Step::Reloaded => {
+                self.end_gap();
+                self.yield_item(StreamItem::Frame(frame)).await?;
+                return self.tell(Connection::Reloaded).await;
+            }
+            Step::Other => {}
+        }
+        self.yield_item(StreamItem::Frame(frame)).await
+    }
+
+    async fn tell(&self, connection: Connection) -> Result<(), Loss> {
+        self.yield_item(StreamItem::Connection(connection)).await
+    }
+
+    async fn yield_item(&self, item: StreamItem) -> Result<(), Loss> {
+        self.items.send(item).await.map_err(|_| Loss::Unread)
+    }
+}

@@ -1,0 +1,270 @@
+//! What a stream is subscribed to, and from where each subscription goes on.
+//!
+//! The wanted set is state, not a queue: whoever subscribes changes it and the socket's task brings the server in
+//! line, on this connection or on the next.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use protocol::{ClientFrame, DiagnosticCode, PodRef, ServerFrame};
+use tokio::time::Instant;
+
+/// A Pod whose runtime did not answer is asked for again after this.
+const RETRY_CLOSED: Duration = Duration::from_secs(2);
+
+/// What one subscription shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Topic {
+    Pods,
+    Pod { pod: PodRef, tail: u32 },
+}
+
+#[derive(Debug)]
+struct Subscription {
+    topic: Topic,
+    /// The cursor of the newest frame that the caller was given; absent: begin with a snapshot.
+    cursor: Option<String>,
+    stage: Stage,
+    /// The last diagnostic of this id: why a `closed` that follows came.
+    diagnosed: Option<DiagnosticCode>,
+}
+
+/// How far one subscription is on the present connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// To be sent, but not before this moment.
+    Due(Instant),
+    /// The server was asked; `resumed` when after a cursor that was kept over a loss.
+    Sent { resumed: bool },
+    /// The server closed it for good.
+    Over,
+}
+
+/// What a frame means for the stream as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// This many records were missed and have now come.
+    Resumed {
+        records: usize,
+    },
+    /// The server had to begin anew with a snapshot where a cursor was given.
+    Reloaded,
+    /// A frame does not follow the one before it: the connection cannot be trusted.
+    Gap,
+    /// Of a subscription that is not wanted any more.
+    Stale,
+    Other,
+}
+
+/// The wanted set.
+#[derive(Debug, Default)]
+pub(crate) struct Subscriptions {
+    wanted: BTreeMap<String, Subscription>,
+    /// Ids that the server still sends for and nobody wants.
+    dropped: Vec<String>,
+    /// How many ids were given out.
+    made: u64,
+}
+
+impl Subscriptions {
+    pub(crate) fn add_pods(&mut self) -> String {
+        self.add(Topic::Pods, None)
+    }
+
+    pub(crate) fn add_pod(&mut self, pod: PodRef, after: Option<String>, tail: u32) -> String {
+        self.add(Topic::Pod { pod, tail }, after)
+    }
+
+    /// Ids are never used twice, so a late frame cannot be taken for one of another Pod.
+    fn add(&mut self, topic: Topic, cursor: Option<String>) -> String {
+        self.made += 1;
+        let id = format!("s{}", self.made);
+        let stage = Stage::Due(Instant::now());
+        self.wanted.insert(id.clone(), Subscription { topic, cursor, stage, diagnosed: None });
+        id
+    }
+
+    pub(crate) fn remove(&mut self, id: &str) {
+        if let Some(Subscription { stage: Stage::Sent { .. }, .. }) = self.wanted.remove(id) {
+            self.dropped.push(id.to_owned());
+        }
+    }
+
+    /// The caller has not removed it; the server may have closed it.
+    pub(crate) fn is_wanted(&self, id: &str) -> bool {
+        self.wanted.contains_key(id)
+    }
+
+    /// A new connection knows nothing: everything is to be sent again.
+    pub(crate) fn connection_is_new(&mut self) {
+        self.dropped.clear();
+        for subscription in self.wanted.values_mut().filter(|subscription| subscription.stage != Stage::Over) {
+            subscription.stage = Stage::Due(Instant::now());
+        }
+    }
+
+    /// How many Pods go on from a cursor on a new connection.
+    pub(crate) fn resumable(&self) -> usize {
+        let resumes = |subscription: &&Subscription| subscription.cursor.is_some() && subscription.stage != Stage::Over;
+        self.wanted.values().filter(resumes).count()
+    }
+
+    /// The frames to send now. `resumed` says whether this connection follows a lost one.
+    pub(crate) fn take_due(&mut self, now: Instant, resumed: bool) -> Vec<ClientFrame> {
+        let mut frames: Vec<_> = self.dropped.drain(..).map(|id| ClientFrame::Unsubscribe { id }).collect();
+        for (id, subscription) in &mut self.wanted {
+            if !matches!(subscription.stage, Stage::Due(at) if at <= now) {
+                continue;
+            }
+            subscription.stage = Stage::Sent { resumed: resumed && subscription.cursor.is_some() };
+            frames.push(subscription.frame(id));
+        }
+        frames
+    }
+
+    /// When [`Self::take_due`] will have something, if nothing else happens.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        let due = |subscription: &Subscription| match subscription.stage {
+            Stage::Due(at) => Some(at),
+            Stage::Sent { .. } | Stage::Over => None,
+        };
+        self.wanted.values().filter_map(due).min()
+    }
+
+    /// Takes note of a frame before the caller gets it.
+    pub(crate) fn take_note(&mut self, frame: &ServerFrame) -> Step {
+        match frame {
+            ServerFrame::Snapshot { id, cursor, .. } => self.note_snapshot(id, cursor),
+            ServerFrame::Records { id, after, cursor, records } => self.note_records(id, after, cursor, records.len()),
+            ServerFrame::Pods { id, .. } if !self.wanted.contains_key(id) => Step::Stale,
+            ServerFrame::Diagnostic { id: Some(id), code, .. } => self.note_diagnostic(id, *code),
+            ServerFrame::Closed { id, .. } => self.note_closed(id),
+            _ => Step::Other,
+        }
+    }
+
+    fn note_snapshot(&mut self, id: &str, cursor: &str) -> Step {
+        let Some(subscription) = self.wanted.get_mut(id) else { return Step::Stale };
+        let had_cursor = subscription.cursor.replace(cursor.to_owned()).is_some();
+        subscription.diagnosed = None;
+        if had_cursor { Step::Reloaded } else { Step::Other }
+    }
+
+    fn note_records(&mut self, id: &str, after: &str, cursor: &str, records: usize) -> Step {
+        let Some(subscription) = self.wanted.get_mut(id) else { return Step::Stale };
+        if subscription.cursor.as_deref().is_some_and(|before| before != after) {
+            return Step::Gap;
+        }
+        subscription.cursor = Some(cursor.to_owned());
+        match subscription.stage {
+            Stage::Sent { resumed: true } => Step::Resumed { records },
+            _ => Step::Other,
+        }
+    }
+
+    fn note_diagnostic(&mut self, id: &str, code: DiagnosticCode) -> Step {
+        let Some(subscription) = self.wanted.get_mut(id) else { return Step::Stale };
+        subscription.diagnosed = Some(code);
+        Step::Other
+    }
+
+    fn note_closed(&mut self, id: &str) -> Step {
+        let Some(subscription) = self.wanted.get_mut(id) else {
+            self.dropped.retain(|dropped| dropped != id);
+            return Step::Stale;
+        };
+        subscription.stage = match subscription.diagnosed.take() {
+            // The Pod may well exist: its runtime is away.
+            Some(DiagnosticCode::RuntimeUnavailable) => Stage::Due(Instant::now() + RETRY_CLOSED),
+            _ => Stage::Over,
+        };
+        Step::Other
+    }
+
+    /// What came until now was the gap; from here on it is live.
+    pub(crate) fn gap_is_over(&mut self) {
+        for subscription in self.wanted.values_mut() {
+            if subscription.stage == (Stage::Sent { resumed: true }) {
+                subscription.stage = Stage::Sent { resumed: false };
+            }
+        }
+    }
+}
+
+impl Subscription {
+    fn frame(&self, id: &str) -> ClientFrame {
+        let id = id.to_owned();
+        match &self.topic {
+            Topic::Pods => ClientFrame::Subscribe { id, pods: Some(true), pod: None, after: None, tail: None },
+            Topic::Pod { pod, tail } => ClientFrame::Subscribe {
+                id,
+                pods: None,
+                pod: Some(pod.clone()),
+                after: self.cursor.clone(),
+                tail: Some(*tail),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pod() -> PodRef {
+        "local/1".parse().unwrap()
+    }
+
+    fn records(id: &str, after: &str, cursor: &str) -> ServerFrame {
+        ServerFrame::Records { id: id.into(), after: after.into(), cursor: cursor.into(), records: Vec::new() }
+    }
+
+    #[test]
+    fn a_subscription_goes_on_after_the_newest_cursor_on_the_next_connection() {
+        let mut subscriptions = Subscriptions::default();
+        let id = subscriptions.add_pod(pod(), Some("c0".into()), 10);
+        assert_eq!(subscriptions.take_due(Instant::now(), false).len(), 1);
+        assert_eq!(subscriptions.take_due(Instant::now(), false), []);
+        assert_eq!(subscriptions.take_note(&records(&id, "c0", "c1")), Step::Other);
+        subscriptions.connection_is_new();
+        let frames = subscriptions.take_due(Instant::now(), true);
+        let after = Some("c1".to_owned());
+        let expected = ClientFrame::Subscribe { id: id.clone(), pods: None, pod: Some(pod()), after, tail: Some(10) };
+        assert_eq!(frames, [expected]);
+        assert_eq!(subscriptions.take_note(&records(&id, "c1", "c2")), Step::Resumed { records: 0 });
+        subscriptions.gap_is_over();
+        assert_eq!(subscriptions.take_note(&records(&id, "c2", "c3")), Step::Other);
+    }
+
+    #[test]
+    fn a_frame_that_does_not_follow_the_one_before_it_is_a_gap() {
+        let mut subscriptions = Subscriptions::default();
+        let id = subscriptions.add_pod(pod(), Some("c0".into()), 10);
+        assert_eq!(subscriptions.take_note(&records(&id, "c7", "c8")), Step::Gap);
+        assert_eq!(subscriptions.take_note(&records("another", "c7", "c8")), Step::Stale);
+    }
+
+    #[test]
+    fn frames_of_a_pod_that_is_not_looked_at_any_more_are_stale() {
+        let mut subscriptions = Subscriptions::default();
+        let before = subscriptions.add_pod(pod(), None, 10);
+        subscriptions.take_due(Instant::now(), false);
+        subscriptions.remove(&before);
+        let now = subscriptions.add_pod("local/2".parse().unwrap(), None, 10);
+        assert_ne!(before, now);
+        let frames = subscriptions.take_due(Instant::now(), false);
+        assert!(matches!(&frames[..], [ClientFrame::Unsubscribe { .. }, ClientFrame::Subscribe { .. }]), "{frames:?}");
+        assert_eq!(subscriptions.take_note(&records(&before, "c1", "c2")), Step::Stale);
+    }
+
+    #[test]
+    fn a_pod_that_is_gone_is_not_asked_for_again_and_one_that_cannot_be_reached_is() {
+        for (code, again) in [(DiagnosticCode::PodGone, false), (DiagnosticCode::RuntimeUnavailable, true)] {
+            let mut subscriptions = Subscriptions::default();
+            let id = subscriptions.add_pod(pod(), None, 10);
+            subscriptions.take_due(Instant::now(), false);
+            subscriptions.take_note(&ServerFrame::Diagnostic { id: Some(id.clone()), code, detail: String::new() });
+            subscriptions.take_note(&ServerFrame::Closed { id, reason: String::new() });
+            assert_eq!(subscriptions.next_due().is_some(), again, "{code:?}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What a database has to be able to do. Two implementations, one suite of story tests over both.
+
+use std::collections::HashSet;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
+
+use crate::{
+    Checkpoint, CommandRow, Fold, InboxRow, NewPod, NewRecord, PodKey, PodRow, SearchRow, StoreError, StoredRecord,
+    chore::Chore,
+};
+
+/// Reads. Each call takes a connection of a small pool; all of them are safe beside the writer.
+#[async_trait]
+pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
+    async fn pod_find(&self, worker_id: &WorkerId) -> Result<Option<PodRow>, StoreError>;
+    async fn pod_find_by_name(&self, name: &PodName) -> Result<Option<PodRow>, StoreError>;
+    async fn pods_page(&self, after: PodKey, limit: u32) -> Result<Vec<PodRow>, StoreError>;
+    async fn pods_open(&self) -> Result<Vec<PodRow>, StoreError>;
+
+    async fn records_after(
+        &self,
+        pod: PodKey,
+        after: Seq,
+        max_records: u32,
+        max_bytes: usize,
+    ) -> Result<Vec<StoredRecord>, StoreError>;
+    async fn records_before(&self, pod: PodKey, before: Seq, limit: u32) -> Result<Vec<StoredRecord>, StoreError>;
+    async fn turn_records(&self, pod: PodKey, from: Seq) -> Result<Vec<StoredRecord>, StoreError>;
+    /// `None`: no such Pod.
+    async fn head(&self, pod: PodKey) -> Result<Option<Seq>, StoreError>;
+    /// When the record was set aside; `None` while it is not.
+    async fn quarantined_at(&self, pod: PodKey, seq: Seq) -> Result<Option<Timestamp>, StoreError>;
+
+    async fn inbox(&self, pod: PodKey) -> Result<Vec<InboxRow>, StoreError>;
+    async fn command_find(&self, id: &CommandId) -> Result<Option<CommandRow>, StoreError>;
+    async fn audit_page(&self, before: i64, limit: u32) -> Result<Vec<(i64, AuditEntry)>, StoreError>;
+    async fn session_find(&self, hash: &[u8; 32], now: Timestamp) -> Result<bool, StoreError>;
+    /// `query` is whatever a person typed, free of NUL.
+    async fn search(&self, query: &str, limit: u32) -> Result<Vec<SearchRow>, StoreError>;
+
+    async fn close(&self);
+}
+
+/// The one connection that writes. Its methods are the steps of a commit, each for a whole group at once.
+///
+/// Between `begin` and `commit` or `rollback` there is an open transaction; every method but `begin` needs one.
+#[async_trait]
+pub(crate) trait Pen: Send {
+    async fn begin(&mut self) -> Result<(), WriteError>;
+    /// The newest host's number; held still until the transaction ends.
+    async fn host_epoch(&mut self) -> Result<i64, WriteError>;
+    /// Ids that were not there and now are.
+    async fn commands_insert(&mut self, rows: &[&CommandRow]) -> Result<HashSet<CommandId>, WriteError>;
+    async fn commands_find(&mut self, ids: &[&CommandId]) -> Result<Vec<CommandRow>, WriteError>;
+    /// Journal heads of those Pods that exist.
+    async fn heads(&mut self, pods: &[PodKey]) -> Result<Vec<(PodKey, Seq)>, WriteError>;
+    async fn pods_create(&mut self, pods: &[&NewPod]) -> Result<Vec<PodKey>, WriteError>;
+    async fn pods_update(&mut self, lines: &[UpdateLine<'_>]) -> Result<(), WriteError>;
+    async fn pod_delete(&mut self, pod: PodKey) -> Result<(), WriteError>;
+    async fn records_append(&mut self, lines: &[(PodKey, &NewRecord)]) -> Result<(), WriteError>;
+    async fn records_fold(&mut self, lines: &[(PodKey, &Fold)]) -> Result<(), WriteError>;
+    async fn inbox_put(&mut self, lines: &[(PodKey, &InboxRow)]) -> Result<(), WriteError>;
+    async fn inbox_take(&mut self, lines: &[(PodKey, &CommandId)]) -> Result<(), WriteError>;
+    async fn search_append(&mut self, lines: &[SearchLine<'_>]) -> Result<(), WriteError>;
+    async fn audit_append(&mut self, entries: &[&AuditEntry]) -> Result<(), WriteError>;
+    async fn chore(&mut self, chore: &Chore) -> Result<(), WriteError>;
+    async fn commit(&mut self) -> Result<(), WriteError>;
+    /// Never fails: a connection that cannot roll back is thrown away, which rolls back too.
+    async fn rollback(&mut self);
+    async fn close(self: Box<Self>);
+}
+
+/// An engine that was just opened and has become the newest host of its database.
+pub(crate) struct Opened {
+    pub(crate) engine: std::sync::Arc<dyn Engine>,
+    pub(crate) pen: Box<dyn Pen>,
+    pub(crate) store_id: String,
+    pub(crate) host_epoch: i64,
+}
+
+/// New values of one Pod's row. All updates of one Pod in a group come as one line, the later value winning.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UpdateLine<'a> {
+    pub(crate) pod: PodKey,
+    pub(crate) name: Option<&'a PodName>,
+    pub(crate) spec: Option<&'a str>,
+    pub(crate) checkpoint: Option<&'a Checkpoint>,
+    pub(crate) updated_at: Option<Timestamp>,
+    pub(crate) unread: Option<u32>,
+}
+
+/// One text for the search index; `text` is bounded and free of NUL.
+#[derive(Debug)]
+pub(crate) struct SearchLine<'a> {
+    pub(crate) pod: PodKey,
+    pub(crate) seq: Seq,
+    pub(crate) kind: &'static str,
+    pub(crate) text: std::borrow::Cow<'a, str>,
+}
+
+/// Why a step failed.
+#[derive(Debug)]
+pub(crate) enum WriteError {
+    /// The unique name of a Pod. The database does not say which.
+    NameTaken,
+    /// Another unique key: a seq, a worker id.
+    Conflict,
+    /// What was to be written is at fault; the sentence names the operation.
+    Refused(String),
+    /// The database is at fault, or out of reach.
+    Failed(String),
+}

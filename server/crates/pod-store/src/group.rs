@@ -1,0 +1,240 @@
+//! One group of batches in one transaction, step by step.
+//!
+//! A step that no batch of the group needs costs nothing: no statement, no hop to the database's thread.
+
+use std::collections::{HashMap, HashSet};
+
+use protocol::{CommandId, Seq};
+
+use crate::{
+    CommandRow, Committed, PodChange, Step, StoreError,
+    engine::WriteError,
+    plan::Plan,
+    writer::{Job, Writer},
+};
+
+/// Why nothing of a group was written, and whose fault it was.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The batch at this index is wrong; the others may be tried again without it.
+    OfOne(usize, StoreError),
+    /// The database refused a statement: some batch is wrong.
+    OfSomeone(WriteError),
+    /// Trying again would not help, or its outcome is unknown.
+    OfAll(StoreError),
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::Failed(sentence) => Self::OfAll(StoreError::Database(sentence)),
+            refused => Self::OfSomeone(refused),
+        }
+    }
+}
+
+impl Writer {
+    /// Writes the whole group or nothing of it; one outcome for each job.
+    pub(crate) async fn commit_in_txn(&mut self, jobs: &[Job]) -> Result<Vec<Committed>, Failure> {
+        let outcomes = self.write(jobs).await;
+        if outcomes.is_err() {
+            self.pen.rollback().await;
+            self.heads.roll_back();
+        }
+        outcomes
+    }
+
+    async fn write(&mut self, jobs: &[Job]) -> Result<Vec<Committed>, Failure> {
+        self.fault(Step::Begin)?;
+        self.pen.begin().await?;
+        self.fence().await?;
+        let standing = self.commands(jobs).await?;
+        let mut plan = Plan::of(jobs.iter().enumerate().filter(|(index, _)| !standing.contains_key(index)));
+        self.check(&plan).await?;
+        self.pods(&mut plan).await?;
+        self.journal(&plan).await?;
+        self.side_tables(&plan).await?;
+        for chore in jobs.iter().filter_map(|job| job.chore.as_ref()) {
+            self.pen.chore(chore).await?;
+        }
+        self.finish().await?;
+        let outcome = |index| match standing.get(&index) {
+            Some(row) => Committed::Repeated(row.clone()),
+            None => plan.outcome(index),
+        };
+        Ok((0..jobs.len()).map(outcome).collect())
+    }
+
+    fn fault(&self, step: Step) -> Result<(), Failure> {
+        self.faults.as_ref().map_or(Ok(()), |faults| faults.before(step)).map_err(Failure::OfAll)
+    }
+
+    async fn fence(&mut self) -> Result<(), Failure> {
+        self.fault(Step::Fence)?;
+        if self.pen.host_epoch().await? != self.host_epoch {
+            self.is_fenced = true;
+            tracing::error!("another yoi process has taken over the database; nothing more is written here");
+            return Err(Failure::OfAll(StoreError::Fenced));
+        }
+        Ok(())
+    }
+
+    /// Claims the group's command ids. Gives the rows of those batches whose id stood before, or is claimed by an
+    /// earlier batch of the group.
+    async fn commands(&mut self, jobs: &[Job]) -> Result<HashMap<usize, CommandRow>, Failure> {
+        let rows = jobs.iter().enumerate().filter_map(|(index, job)| Some((index, job.batch.command.as_ref()?)));
+        let rows: Vec<(usize, &CommandRow)> = rows.collect();
+        if rows.is_empty() {
+            return Ok(HashMap::new());
+        }
+        self.fault(Step::Command)?;
+        let mut first_of_id: HashMap<&CommandId, &CommandRow> = HashMap::new();
+        let mut repeated = Vec::new();
+        for (index, row) in rows {
+            if first_of_id.contains_key(&row.id) {
+                repeated.push((index, &row.id));
+            } else {
+                first_of_id.insert(&row.id, row);
+            }
+        }
+        let mut first: Vec<&CommandRow> = first_of_id.values().copied().collect();
+        first.sort_by(|a, b| a.id.as_str().cmp(b.id.as_str()));
+        let inserted = self.pen.commands_insert(&first).await?;
+        let standing = self.commands_standing(&first, &inserted).await?;
+        let row_of = |id: &CommandId| standing.get(id).or_else(|| first_of_id.get(id).copied()).cloned();
+
+        let old = jobs.iter().enumerate().filter_map(|(index, job)| {
+            let id = &job.batch.command.as_ref()?.id;
+            standing.contains_key(id).then_some((index, id))
+        });
+        Ok(old.chain(repeated).filter_map(|(index, id)| Some((index, row_of(id)?))).collect())
+    }
+
+    async fn commands_standing(
+        &mut self,
+        rows: &[&CommandRow],
+        inserted: &HashSet<CommandId>,
+    ) -> Result<HashMap<CommandId, CommandRow>, Failure> {
+        let old: Vec<&CommandId> = rows.iter().map(|row| &row.id).filter(|id| !inserted.contains(*id)).collect();
+        if old.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let found = self.pen.commands_find(&old).await?;
+        Ok(found.into_iter().map(|row| (row.id.clone(), row)).collect())
+    }
+
+    /// Refuses changes of Pods that are not there, and records that do not follow on the head.
+    async fn check(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        let keys = plan.changes.iter().filter_map(|planned| planned.key);
+        let unknown: HashSet<_> = keys.filter(|key| self.heads.get(*key).is_none()).collect();
+        if !unknown.is_empty() {
+            let learned = self.pen.heads(&unknown.into_iter().collect::<Vec<_>>()).await?;
+            self.heads.learn(learned);
+        }
+        for planned in &plan.changes {
+            let fail = |error| Failure::OfOne(planned.job, error);
+            let head = match (planned.key, &planned.change.create) {
+                (_, Some(_)) => Seq(0),
+                (Some(key), None) => self.heads.get(key).ok_or_else(|| fail(StoreError::PodGone))?,
+                (None, None) => return Err(fail(StoreError::PodGone)),
+            };
+            let head = head_after(head, planned.change).map_err(fail)?;
+            if let Some(key) = planned.key {
+                self.heads.stage(key, head);
+            }
+        }
+        Ok(())
+    }
+
+    async fn pods(&mut self, plan: &mut Plan<'_>) -> Result<(), Failure> {
+        let (deleted, created) = (plan.deleted(), plan.created());
+        let has_updates = plan.changes.iter().any(|planned| planned.change.update.is_some());
+        if deleted.is_empty() && created.is_empty() && !has_updates {
+            return Ok(());
+        }
+        self.fault(Step::Pods)?;
+        for pod in deleted {
+            self.pen.pod_delete(pod).await?;
+            self.heads.stage_deleted(pod);
+        }
+        if !created.is_empty() {
+            let keys = self.pen.pods_create(&created).await?;
+            plan.set_created_keys(keys);
+            self.stage_created(plan)?;
+        }
+        let updates = plan.updates();
+        if !updates.is_empty() {
+            self.pen.pods_update(&updates).await?;
+        }
+        Ok(())
+    }
+
+    fn stage_created(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        for planned in plan.changes.iter().filter(|planned| planned.change.create.is_some()) {
+            let head = head_after(Seq(0), planned.change).map_err(|error| Failure::OfOne(planned.job, error))?;
+            if let Some(key) = planned.key {
+                self.heads.stage(key, head);
+            }
+        }
+        Ok(())
+    }
+
+    async fn journal(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        let records = plan.records();
+        if !records.is_empty() {
+            self.fault(Step::Records)?;
+            self.pen.records_append(&records).await?;
+        }
+        let folds = plan.folds();
+        if !folds.is_empty() {
+            self.fault(Step::Folds)?;
+            self.pen.records_fold(&folds).await?;
+        }
+        Ok(())
+    }
+
+    async fn side_tables(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        let (put, taken) = (plan.inbox_put(), plan.inbox_taken());
+        if !put.is_empty() || !taken.is_empty() {
+            self.fault(Step::Inbox)?;
+        }
+        if !put.is_empty() {
+            self.pen.inbox_put(&put).await?;
+        }
+        if !taken.is_empty() {
+            self.pen.inbox_take(&taken).await?;
+        }
+        let search = plan.search();
+        if !search.is_empty() {
+            self.fault(Step::Search)?;
+            self.pen.search_append(&search).await?;
+        }
+        if !plan.audit.is_empty() {
+            self.fault(Step::Audit)?;
+            self.pen.audit_append(&plan.audit).await?;
+        }
+        Ok(())
+    }
+
+    async fn finish(&mut self) -> Result<(), Failure> {
+        self.fault(Step::Commit)?;
+        if let Err(error) = self.pen.commit().await {
+            // It may be on the disk or not, so nobody is told to be wrong, and nothing is tried again.
+            self.heads.forget();
+            let (WriteError::Refused(sentence) | WriteError::Failed(sentence)) = error else {
+                return Err(Failure::OfAll(StoreError::Conflict));
+            };
+            return Err(Failure::OfAll(StoreError::Database(sentence)));
+        }
+        self.heads.commit();
+        self.fault(Step::Answer)
+    }
+}
+
+/// The journal's head after a change's records, which must follow on it without a gap.
+fn head_after(head: Seq, change: &PodChange) -> Result<Seq, StoreError> {
+    change.records.iter().try_fold(head, |head, record| match record.seq == head.next() {
+        true => Ok(record.seq),
+        false => Err(StoreError::Conflict),
+    })
+}

@@ -1,0 +1,64 @@
+//! Where each journal ends, so that a record which does not follow is refused without asking the database.
+//!
+//! This is safe because a fenced writer commits nothing: while this one may commit, nobody else moves a head.
+
+use std::collections::HashMap;
+
+use protocol::Seq;
+
+use crate::PodKey;
+
+/// Journals remembered at most; beyond it all are forgotten and learned again when needed.
+const KNOWN_PODS_MAX: usize = 65_536;
+
+#[derive(Debug, Default)]
+pub(crate) struct Heads {
+    committed: HashMap<PodKey, Seq>,
+    /// Moves of the open transaction. `None`: deleted.
+    staged: HashMap<PodKey, Option<Seq>>,
+}
+
+impl Heads {
+    /// `None`: not known, which after [`Heads::learn`] means that there is no such Pod.
+    pub(crate) fn get(&self, pod: PodKey) -> Option<Seq> {
+        self.staged.get(&pod).copied().unwrap_or_else(|| self.committed.get(&pod).copied())
+    }
+
+    /// Forgets everything when too much is known. To be called between transactions only.
+    pub(crate) fn bound(&mut self) {
+        if self.committed.len() > KNOWN_PODS_MAX {
+            self.forget();
+        }
+    }
+
+    pub(crate) fn learn(&mut self, heads: Vec<(PodKey, Seq)>) {
+        self.committed.extend(heads);
+    }
+
+    pub(crate) fn stage(&mut self, pod: PodKey, head: Seq) {
+        self.staged.insert(pod, Some(head));
+    }
+
+    pub(crate) fn stage_deleted(&mut self, pod: PodKey) {
+        self.staged.insert(pod, None);
+    }
+
+    pub(crate) fn commit(&mut self) {
+        for (pod, head) in self.staged.drain() {
+            match head {
+                Some(head) => drop(self.committed.insert(pod, head)),
+                None => drop(self.committed.remove(&pod)),
+            }
+        }
+    }
+
+    pub(crate) fn roll_back(&mut self) {
+        self.staged.clear();
+    }
+
+    /// For when nobody knows what the database holds now.
+    pub(crate) fn forget(&mut self) {
+        self.staged.clear();
+        self.committed.clear();
+    }
+}

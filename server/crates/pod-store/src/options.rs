@@ -1,0 +1,90 @@
+//! Which database, and what a test may break in it.
+
+use std::{path::PathBuf, str::FromStr, sync::Arc};
+
+use crate::{Faults, StoreError};
+
+/// Where the data lives.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Database {
+    Sqlite { path: PathBuf },
+    Postgres { url: String },
+}
+
+// By hand: a PostgreSQL address may hold a password, and options end up in logs.
+impl std::fmt::Debug for Database {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Sqlite { path } => formatter.debug_struct("Sqlite").field("path", path).finish(),
+            Self::Postgres { .. } => formatter.debug_struct("Postgres").finish_non_exhaustive(),
+        }
+    }
+}
+
+impl Database {
+    /// Takes `sqlite://PATH` (relative or absolute) and `postgres://…` or `postgresql://…`.
+    pub fn parse(text: &str) -> Result<Self, StoreError> {
+        match text.split_once("://") {
+            Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite { path: path.into() }),
+            Some(("postgres" | "postgresql", rest)) if !rest.is_empty() => Ok(Self::Postgres { url: text.to_owned() }),
+            _ => Err(StoreError::Database(
+                "a database is given as sqlite://PATH or as postgres://USER:PASSWORD@HOST/NAME".to_owned(),
+            )),
+        }
+    }
+}
+
+impl FromStr for Database {
+    type Err = StoreError;
+
+    fn from_str(text: &str) -> Result<Self, StoreError> {
+        Self::parse(text)
+    }
+}
+
+/// How to open a [`crate::Store`].
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    pub database: Database,
+    /// For tests: asked before each durable step.
+    pub faults: Option<Arc<dyn Faults>>,
+}
+
+impl StoreOptions {
+    pub fn new(database: Database) -> Self {
+        Self { database, faults: None }
+    }
+
+    /// A SQLite file; it and its folder are made when missing, readable by their owner only.
+    pub fn sqlite(path: impl Into<PathBuf>) -> Self {
+        Self::new(Database::Sqlite { path: path.into() })
+    }
+
+    pub fn with_faults(self, faults: Arc<dyn Faults>) -> Self {
+        Self { faults: Some(faults), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_a_file_or_an_address_and_nothing_else() {
+        assert_eq!(Database::parse("sqlite:///var/yoi.db").unwrap(), Database::Sqlite { path: "/var/yoi.db".into() });
+        assert_eq!(Database::parse("sqlite://yoi.db").unwrap(), Database::Sqlite { path: "yoi.db".into() });
+        for url in ["postgres://me@host/yoi", "postgresql:///yoi?host=/run"] {
+            assert_eq!(Database::parse(url).unwrap(), Database::Postgres { url: url.to_owned() });
+        }
+        for bad in ["", "sqlite://", "yoi.db", "mysql://x", "postgres://"] {
+            let sentence = Database::parse(bad).unwrap_err().to_string();
+            assert!(sentence.contains("sqlite://") && sentence.contains("postgres://"), "{bad}: {sentence}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_not_in_the_debug_text() {
+        let database = Database::parse("postgres://me:secret@host/yoi").unwrap();
+        assert!(!format!("{database:?}").contains("secret"));
+    }
+}

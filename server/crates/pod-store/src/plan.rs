@@ -1,0 +1,132 @@
+//! The batches of one group, turned from "what happens to each Pod" into "what goes into each table".
+
+use std::collections::HashMap;
+
+use protocol::{AuditEntry, CommandId};
+
+use crate::{
+    Committed, Fold, InboxRow, NewPod, NewRecord, PodChange, PodKey, PodUpdate,
+    engine::{SearchLine, UpdateLine},
+    words,
+    writer::Job,
+};
+
+/// One change and the batch it came with.
+#[derive(Debug)]
+pub(crate) struct Planned<'a> {
+    pub(crate) job: usize,
+    pub(crate) change: &'a PodChange,
+    /// Known from the start, or once the Pod was created.
+    pub(crate) key: Option<PodKey>,
+}
+
+/// What a group writes: all batches but those whose command stands already.
+#[derive(Debug)]
+pub(crate) struct Plan<'a> {
+    pub(crate) changes: Vec<Planned<'a>>,
+    pub(crate) audit: Vec<&'a AuditEntry>,
+}
+
+impl<'a> Plan<'a> {
+    pub(crate) fn of(jobs: impl Iterator<Item = (usize, &'a Job)>) -> Self {
+        let mut plan = Self { changes: Vec::new(), audit: Vec::new() };
+        for (index, job) in jobs {
+            plan.audit.extend(&job.batch.audit);
+            let planned = |change: &'a PodChange| Planned {
+                job: index,
+                change,
+                key: change.key.filter(|_| change.create.is_none()),
+            };
+            plan.changes.extend(job.batch.changes.iter().map(planned));
+        }
+        plan
+    }
+
+    pub(crate) fn created(&self) -> Vec<&'a NewPod> {
+        self.changes.iter().filter_map(|planned| planned.change.create.as_ref()).collect()
+    }
+
+    /// Takes the keys of [`Plan::created`], in its order.
+    pub(crate) fn set_created_keys(&mut self, keys: Vec<PodKey>) {
+        let created = self.changes.iter_mut().filter(|planned| planned.change.create.is_some());
+        created.zip(keys).for_each(|(planned, key)| planned.key = Some(key));
+    }
+
+    pub(crate) fn deleted(&self) -> Vec<PodKey> {
+        self.changes.iter().filter(|planned| planned.change.delete).filter_map(|planned| planned.key).collect()
+    }
+
+    pub(crate) fn updates(&self) -> Vec<UpdateLine<'a>> {
+        let mut lines: Vec<UpdateLine<'a>> = Vec::new();
+        let mut line_of_pod = HashMap::new();
+        for (pod, change) in self.kept() {
+            let Some(update) = &change.update else { continue };
+            let index = *line_of_pod.entry(pod).or_insert(lines.len());
+            match lines.get_mut(index) {
+                Some(line) => line.overlay(update),
+                None => lines.push(UpdateLine::of(pod, update)),
+            }
+        }
+        lines
+    }
+
+    pub(crate) fn records(&self) -> Vec<(PodKey, &'a NewRecord)> {
+        self.lines(|change| &change.records)
+    }
+
+    pub(crate) fn folds(&self) -> Vec<(PodKey, &'a Fold)> {
+        self.lines(|change| &change.folds)
+    }
+
+    pub(crate) fn inbox_put(&self) -> Vec<(PodKey, &'a InboxRow)> {
+        self.lines(|change| &change.inbox_put)
+    }
+
+    pub(crate) fn inbox_taken(&self) -> Vec<(PodKey, &'a CommandId)> {
+        self.lines(|change| &change.inbox_taken)
+    }
+
+    pub(crate) fn search(&self) -> Vec<SearchLine<'a>> {
+        let texts = self.records().into_iter().filter_map(|(pod, record)| Some((pod, record, record.search.as_ref()?)));
+        texts
+            .map(|(pod, record, search)| SearchLine {
+                pod,
+                seq: record.seq,
+                kind: search.kind,
+                text: words::bounded(&search.text),
+            })
+            .collect()
+    }
+
+    /// What the batch at `index` came to.
+    pub(crate) fn outcome(&self, index: usize) -> Committed {
+        let of_job = self.changes.iter().filter(|planned| planned.job == index && planned.change.create.is_some());
+        Committed::Done { created: of_job.filter_map(|planned| planned.key).collect() }
+    }
+
+    fn lines<T>(&self, column: impl Fn(&'a PodChange) -> &'a Vec<T>) -> Vec<(PodKey, &'a T)> {
+        self.kept().flat_map(|(pod, change)| column(change).iter().map(move |row| (pod, row))).collect()
+    }
+
+    /// Changes of Pods that go on living. A change that deletes does nothing else to its Pod.
+    fn kept(&self) -> impl Iterator<Item = (PodKey, &'a PodChange)> {
+        let kept = self.changes.iter().filter(|planned| !planned.change.delete);
+        kept.filter_map(|planned| Some((planned.key?, planned.change)))
+    }
+}
+
+impl<'a> UpdateLine<'a> {
+    fn of(pod: PodKey, update: &'a PodUpdate) -> Self {
+        let mut line = Self { pod, name: None, spec: None, checkpoint: None, updated_at: None, unread: None };
+        line.overlay(update);
+        line
+    }
+
+    fn overlay(&mut self, update: &'a PodUpdate) {
+        self.name = update.name.as_ref().or(self.name);
+        self.spec = update.spec.as_deref().or(self.spec);
+        self.checkpoint = update.checkpoint.as_ref().or(self.checkpoint);
+        self.updated_at = update.updated_at.or(self.updated_at);
+        self.unread = update.unread.or(self.unread);
+    }
+}

@@ -1,0 +1,175 @@
+//! Inbox, commands, audit, sessions, quarantine.
+
+use std::{borrow::Cow, collections::HashSet};
+
+use jiff::Timestamp;
+use protocol::{AuditEntry, CommandId};
+use serde_json::json;
+use sqlx::{PgConnection, PgPool};
+
+use super::{read_failed, write_failed};
+use crate::{
+    CommandRow, InboxRow, PodKey, StoreError,
+    chore::Chore,
+    columns::{self, micros},
+    engine::WriteError,
+    words::without_nul,
+};
+
+pub(super) async fn inbox(pool: &PgPool, pod: PodKey) -> Result<Vec<InboxRow>, StoreError> {
+    let rows = sqlx::query_as("select command_id, segments, by_whom, at from inbox where pod = $1 order by id")
+        .bind(pod.0)
+        .fetch_all(pool)
+        .await;
+    rows.map_err(read_failed("read an inbox"))?.into_iter().map(columns::inbox).collect()
+}
+
+pub(super) async fn inbox_put_in_txn(
+    connection: &mut PgConnection,
+    lines: &[(PodKey, &InboxRow)],
+) -> Result<(), WriteError> {
+    sqlx::query(
+        "insert into inbox (pod, command_id, segments, by_whom, at)
+         select pod, command_id, segments, by_whom, at
+         from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[])
+              with ordinality as line (pod, command_id, segments, by_whom, at, place)
+         order by place on conflict do nothing",
+    )
+    .bind(lines.iter().map(|(pod, _)| pod.0).collect::<Vec<_>>())
+    .bind(lines.iter().map(|(_, row)| row.command_id.as_str()).collect::<Vec<_>>())
+    .bind(lines.iter().map(|(_, row)| json!(row.segments).to_string()).collect::<Vec<_>>())
+    .bind(lines.iter().map(|(_, row)| without_nul(&row.by)).collect::<Vec<_>>())
+    .bind(lines.iter().map(|(_, row)| micros(row.at)).collect::<Vec<_>>())
+    .execute(connection)
+    .await
+    .map(drop)
+    .map_err(write_failed("put an input into an inbox"))
+}
+
+pub(super) async fn inbox_take_in_txn(
+    connection: &mut PgConnection,
+    lines: &[(PodKey, &CommandId)],
+) -> Result<(), WriteError> {
+    sqlx::query(
+        "delete from inbox using unnest($1::bigint[], $2::text[]) as line (pod, command_id)
+         where inbox.pod = line.pod and inbox.command_id = line.command_id",
+    )
+    .bind(lines.iter().map(|(pod, _)| pod.0).collect::<Vec<_>>())
+    .bind(lines.iter().map(|(_, id)| id.as_str()).collect::<Vec<_>>())
+    .execute(connection)
+    .await
+    .map(drop)
+    .map_err(write_failed("take an input from an inbox"))
+}
+
+pub(super) async fn command_find(pool: &PgPool, id: &CommandId) -> Result<Option<CommandRow>, StoreError> {
+    let row = sqlx::query_as("select id, fingerprint, answer, at from commands where id = $1")
+        .bind(id.as_str())
+        .fetch_optional(pool)
+        .await;
+    row.map_err(read_failed("look up a command"))?.map(columns::command).transpose()
+}
+
+/// Ids that were not there and now are.
+pub(super) async fn commands_insert_in_txn(
+    connection: &mut PgConnection,
+    rows: &[&CommandRow],
+) -> Result<HashSet<CommandId>, WriteError> {
+    let ids: Vec<String> = sqlx::query_scalar(
+        "insert into commands (id, fingerprint, answer, at)
+         select * from unnest($1::text[], $2::bytea[], $3::text[], $4::bigint[])
+         on conflict do nothing returning id",
+    )
+    .bind(rows.iter().map(|row| row.id.as_str()).collect::<Vec<_>>())
+    .bind(rows.iter().map(|row| row.fingerprint.as_slice()).collect::<Vec<_>>())
+    .bind(rows.iter().map(|row| row.answer.as_str()).collect::<Vec<_>>())
+    .bind(rows.iter().map(|row| micros(row.at)).collect::<Vec<_>>())
+    .fetch_all(connection)
+    .await
+    .map_err(write_failed("claim a command id"))?;
+    ids.iter().map(|id| CommandId::parse(id).map_err(|error| WriteError::Failed(error.to_string()))).collect()
+}
+
+pub(super) async fn commands_find_in_txn(
+    connection: &mut PgConnection,
+    ids: &[&CommandId],
+) -> Result<Vec<CommandRow>, WriteError> {
+    let rows = sqlx::query_as("select id, fingerprint, answer, at from commands where id = any($1)")
+        .bind(ids.iter().map(|id| id.as_str()).collect::<Vec<_>>())
+        .fetch_all(connection)
+        .await
+        .map_err(write_failed("look up a command"))?;
+    rows.into_iter().map(|row| columns::command(row).map_err(|error| WriteError::Failed(error.to_string()))).collect()
+}
+
+pub(super) async fn audit_page(pool: &PgPool, before: i64, limit: u32) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
+    let rows = sqlx::query_as(
+        "select id, at, by_whom, client, action, target, result, code from audit
+         where id < $1 order by id desc limit $2",
+    )
+    .bind(before)
+    .bind(i64::from(limit))
+    .fetch_all(pool)
+    .await;
+    rows.map_err(read_failed("read the audit"))?.into_iter().map(columns::audit).collect()
+}
+
+pub(super) async fn audit_append_in_txn(
+    connection: &mut PgConnection,
+    entries: &[&AuditEntry],
+) -> Result<(), WriteError> {
+    let column = |text: fn(&AuditEntry) -> &String| -> Vec<Cow<'_, str>> {
+        entries.iter().map(|entry| without_nul(text(entry))).collect()
+    };
+    let optional = |text: fn(&AuditEntry) -> &Option<String>| -> Vec<Option<Cow<'_, str>>> {
+        entries.iter().map(|entry| text(entry).as_deref().map(without_nul)).collect()
+    };
+    sqlx::query(
+        "insert into audit (at, by_whom, client, action, target, result, code)
+         select at, by_whom, client, action, target, result, code
+         from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+              with ordinality as line (at, by_whom, client, action, target, result, code, place)
+         order by place",
+    )
+    .bind(entries.iter().map(|entry| micros(entry.at)).collect::<Vec<_>>())
+    .bind(column(|entry| &entry.by))
+    .bind(column(|entry| &entry.client))
+    .bind(column(|entry| &entry.action))
+    .bind(optional(|entry| &entry.target))
+    .bind(column(|entry| &entry.result))
+    .bind(optional(|entry| &entry.code))
+    .execute(connection)
+    .await
+    .map(drop)
+    .map_err(write_failed("write the audit"))
+}
+
+pub(super) async fn session_find(pool: &PgPool, hash: &[u8; 32], now: Timestamp) -> Result<bool, StoreError> {
+    sqlx::query_scalar("select exists (select 1 from sessions where hash = $1 and expires_at > $2)")
+        .bind(hash.as_slice())
+        .bind(micros(now))
+        .fetch_one(pool)
+        .await
+        .map_err(read_failed("look up a session"))
+}
+
+pub(super) async fn chore_in_txn(connection: &mut PgConnection, chore: &Chore) -> Result<(), WriteError> {
+    let query = match chore {
+        Chore::SessionPut { hash, expires_at } => sqlx::query(
+            "insert into sessions (hash, expires_at) values ($1, $2)
+             on conflict (hash) do update set expires_at = excluded.expires_at",
+        )
+        .bind(hash.as_slice())
+        .bind(micros(*expires_at)),
+        Chore::SessionDelete { hash } => sqlx::query("delete from sessions where hash = $1").bind(hash.as_slice()),
+        Chore::SessionsPurge { now } => sqlx::query("delete from sessions where expires_at <= $1").bind(micros(*now)),
+        Chore::Quarantine { pod, seq, found_at } => sqlx::query(
+            "insert into quarantine (pod, seq, body, found_at)
+             select pod, seq, body, $1 from journal where pod = $2 and seq = $3 on conflict do nothing",
+        )
+        .bind(micros(*found_at))
+        .bind(pod.0)
+        .bind(seq.0),
+    };
+    query.execute(connection).await.map(drop).map_err(write_failed("change sessions or the quarantine"))
+}

@@ -1,0 +1,132 @@
+//! PostgreSQL: one connection that writes, a few that read. For databases that outlive one machine.
+
+mod journal;
+mod ledger;
+mod pen;
+mod pods;
+mod reader;
+mod search;
+
+use std::{str::FromStr, sync::Arc, time::Duration};
+
+use sqlx::{
+    ConnectOptions, Connection, PgConnection, Row,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+
+use crate::{
+    StoreError,
+    engine::{Opened, WriteError},
+};
+
+/// In order; `meta.version` counts those that have run.
+const MIGRATIONS: &[&str] = &[include_str!("../../migrations/postgres_1.sql")];
+/// Hosts that open a new database at the same time migrate one after the other.
+const MIGRATION_LOCK: i64 = 0x796f_6900;
+
+const READERS_MAX: u32 = 8;
+/// How long a read waits for one of the readers.
+const READER_WAIT_MAX: Duration = Duration::from_secs(10);
+/// Bounds of one statement, of one wait for a lock, and of a host that stops within a transaction while another one
+/// wants to take over.
+const LIMITS: [(&str, &str); 3] =
+    [("statement_timeout", "120s"), ("lock_timeout", "10s"), ("idle_in_transaction_session_timeout", "30s")];
+
+/// Opens the database, migrates it, and takes the next host epoch.
+pub(crate) async fn open(url: &str) -> Result<Opened, StoreError> {
+    let options = PgConnectOptions::from_str(url)
+        .map_err(read_failed("read the address of the database"))?
+        .application_name("yoi")
+        .options(LIMITS)
+        .disable_statement_logging();
+    let mut connection = options.connect().await.map_err(read_failed("reach the database"))?;
+    migrate(&mut connection).await?;
+    let row = sqlx::query("update meta set host_epoch = host_epoch + 1 returning store_id, host_epoch")
+        .fetch_one(&mut connection)
+        .await
+        .map_err(read_failed("take over the database"))?;
+    let readers = PgPoolOptions::new()
+        .max_connections(READERS_MAX)
+        .acquire_timeout(READER_WAIT_MAX)
+        .connect_lazy_with(options.clone());
+    Ok(Opened {
+        engine: Arc::new(reader::Postgres { readers }),
+        pen: Box::new(pen::PostgresPen::new(connection, options)),
+        store_id: row.try_get(0).map_err(read_failed("read the database's id"))?,
+        host_epoch: row.try_get(1).map_err(read_failed("read the host epoch"))?,
+    })
+}
+
+async fn migrate(connection: &mut PgConnection) -> Result<(), StoreError> {
+    if version(connection).await? == MIGRATIONS.len() {
+        return Ok(());
+    }
+    let mut txn = connection.begin().await.map_err(read_failed("migrate the database"))?;
+    sqlx::query("select pg_advisory_xact_lock($1)")
+        .bind(MIGRATION_LOCK)
+        .execute(&mut *txn)
+        .await
+        .map_err(read_failed("wait for another yoi's migration"))?;
+    // Another process may have migrated while this one waited.
+    let done = version(&mut txn).await?;
+    if done > MIGRATIONS.len() {
+        return Err(StoreError::Database(
+            "the database was made by a newer yoi; start that one, or choose another database".to_owned(),
+        ));
+    }
+    for script in &MIGRATIONS[done..] {
+        sqlx::raw_sql(*script).execute(&mut *txn).await.map_err(read_failed("migrate the database"))?;
+    }
+    sqlx::query(
+        "insert into meta (one, version, store_id, host_epoch) values (1, $1, $2, 0)
+         on conflict (one) do update set version = excluded.version",
+    )
+    .bind(i32::try_from(MIGRATIONS.len()).expect("there are few migrations"))
+    .bind(uuid::Uuid::new_v4().simple().to_string())
+    .execute(&mut *txn)
+    .await
+    .map_err(read_failed("name the database"))?;
+    txn.commit().await.map_err(read_failed("migrate the database"))
+}
+
+async fn version(connection: &mut PgConnection) -> Result<usize, StoreError> {
+    // Asked this way, a missing table is an answer, not an error that would end the transaction.
+    let exists: bool = sqlx::query_scalar("select to_regclass('meta') is not null")
+        .fetch_one(&mut *connection)
+        .await
+        .map_err(read_failed("read the database's version"))?;
+    if !exists {
+        return Ok(0);
+    }
+    let version: i32 = sqlx::query_scalar("select version from meta")
+        .fetch_one(connection)
+        .await
+        .map_err(read_failed("read the database's version"))?;
+    Ok(usize::try_from(version).unwrap_or(usize::MAX))
+}
+
+/// `operation` completes "cannot …".
+fn read_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> StoreError {
+    move |error| match error {
+        sqlx::Error::PoolClosed => StoreError::Closed,
+        error => StoreError::Database(format!("cannot {operation}: {error}")),
+    }
+}
+
+fn write_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> WriteError {
+    move |error| {
+        let sentence = format!("cannot {operation}: {error}");
+        let Some(refusal) = error.as_database_error() else { return WriteError::Failed(sentence) };
+        if refusal.is_unique_violation() {
+            return match refusal.constraint() {
+                Some("pods_name") => WriteError::NameTaken,
+                _ => WriteError::Conflict,
+            };
+        }
+        match refusal.code().as_deref().and_then(|code| code.get(..2)) {
+            // data exception, constraint, program limit: about what was written, not about the database
+            Some("22" | "23" | "54") => WriteError::Refused(sentence),
+            _ => WriteError::Failed(sentence),
+        }
+    }
+}

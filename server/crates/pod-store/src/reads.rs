@@ -1,0 +1,127 @@
+//! What can be asked of a store.
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use protocol::{AlertLevel, AuditEntry, CommandId, ControlEvent, PodName, Record, Seq, WorkerId};
+use serde::de::IgnoredAny;
+
+use crate::{CommandRow, InboxRow, PodKey, PodRow, SearchRow, Store, StoreError, StoredRecord, chore::Chore, words};
+
+impl Store {
+    pub async fn pod_find(&self, worker_id: &WorkerId) -> Result<Option<PodRow>, StoreError> {
+        self.engine().pod_find(worker_id).await
+    }
+
+    pub async fn pod_find_by_name(&self, name: &PodName) -> Result<Option<PodRow>, StoreError> {
+        self.engine().pod_find_by_name(name).await
+    }
+
+    /// Pods in the order in which they were made, after one of them or from the first on.
+    pub async fn pods_page(&self, after: Option<PodKey>, limit: u32) -> Result<Vec<PodRow>, StoreError> {
+        self.engine().pods_page(after.unwrap_or(PodKey(0)), limit).await
+    }
+
+    /// Those a restart must look at: a run was open, or an input waits. Costs nothing for all the others.
+    pub async fn pods_open(&self) -> Result<Vec<PodRow>, StoreError> {
+        self.engine().pods_open().await
+    }
+
+    /// Records after a position, ascending: at most `max_records` and `max_bytes`, but at least one if there is any.
+    pub async fn records_after(
+        &self,
+        pod: PodKey,
+        after: Seq,
+        max_records: u32,
+        max_bytes: usize,
+    ) -> Result<Vec<StoredRecord>, StoreError> {
+        let records = self.engine().records_after(pod, after, max_records, max_bytes).await?;
+        Ok(self.mended(pod, records).await)
+    }
+
+    /// The newest `limit` records before a position, or of the whole journal; ascending.
+    pub async fn records_before(
+        &self,
+        pod: PodKey,
+        before: Option<Seq>,
+        limit: u32,
+    ) -> Result<Vec<StoredRecord>, StoreError> {
+        let records = self.engine().records_before(pod, before.unwrap_or(Seq(i64::MAX)), limit).await?;
+        Ok(self.mended(pod, records).await)
+    }
+
+    /// Everything that can reach the model, from a position on; ascending.
+    pub async fn turn_records(&self, pod: PodKey, from: Seq) -> Result<Vec<StoredRecord>, StoreError> {
+        let records = self.engine().turn_records(pod, from).await?;
+        Ok(self.mended(pod, records).await)
+    }
+
+    /// Position of the newest record; 0 for an empty journal.
+    pub async fn head(&self, pod: PodKey) -> Result<Seq, StoreError> {
+        self.engine().head(pod).await?.ok_or(StoreError::PodGone)
+    }
+
+    /// Accepted inputs that have not begun, oldest first.
+    pub async fn inbox(&self, pod: PodKey) -> Result<Vec<InboxRow>, StoreError> {
+        self.engine().inbox(pod).await
+    }
+
+    pub async fn command_find(&self, id: &CommandId) -> Result<Option<CommandRow>, StoreError> {
+        self.engine().command_find(id).await
+    }
+
+    /// Audit entries with their numbers, newest first; `after` is the number the page before ended with.
+    pub async fn audit_page(&self, after: Option<i64>, limit: u32) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
+        self.engine().audit_page(after.unwrap_or(i64::MAX), limit).await
+    }
+
+    /// Whether the session is known and still good at `now`.
+    pub async fn session_find(&self, hash: &[u8; 32], now: Timestamp) -> Result<bool, StoreError> {
+        self.engine().session_find(hash, now).await
+    }
+
+    /// Records that hold all the words, newest first. Any text will do; one without a word finds nothing.
+    pub async fn search(&self, query: &str, limit: u32) -> Result<Vec<SearchRow>, StoreError> {
+        self.engine().search(&words::bounded(query), limit).await
+    }
+
+    /// Puts a readable record in the place of each damaged one, so that one bad row harms nothing else.
+    async fn mended(&self, pod: PodKey, mut records: Vec<StoredRecord>) -> Vec<StoredRecord> {
+        for record in &mut records {
+            if !is_json(&record.body) {
+                record.body = self.set_aside(pod, record.seq).await;
+            }
+        }
+        records
+    }
+
+    async fn set_aside(&self, pod: PodKey, seq: Seq) -> Bytes {
+        let found_at = Timestamp::now();
+        let at = match self.engine().quarantined_at(pod, seq).await {
+            Ok(Some(at)) => at,
+            Ok(None) => {
+                tracing::error!(pod = pod.0, seq = seq.0, "a journal record is damaged; setting it aside");
+                // A store that cannot write any more still reads.
+                if let Err(error) = self.chore(Chore::Quarantine { pod, seq, found_at }).await {
+                    tracing::warn!(pod = pod.0, seq = seq.0, %error, "the damaged record could not be copied");
+                }
+                found_at
+            }
+            Err(_) => found_at,
+        };
+        stand_in(seq, at)
+    }
+}
+
+fn is_json(body: &[u8]) -> bool {
+    std::str::from_utf8(body).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
+}
+
+fn stand_in(seq: Seq, at: Timestamp) -> Bytes {
+    let alert = ControlEvent::Alert {
+        level: AlertLevel::Error,
+        source: "journal".to_owned(),
+        text: format!("record {seq} of this Pod is damaged; it was set aside"),
+    };
+    let record = Record { seq, at, run_id: None, event: alert.into() };
+    serde_json::to_vec(&record).expect("an alert is plain JSON").into()
+}

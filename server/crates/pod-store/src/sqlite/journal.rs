@@ -1,0 +1,145 @@
+//! Journals: all Pods in one table, clustered by Pod and seq.
+
+use std::fmt::Write;
+
+use futures_util::TryStreamExt;
+use jiff::Timestamp;
+use protocol::Seq;
+use serde_json::json;
+use sqlx::{SqliteConnection, SqlitePool};
+
+use super::{read_failed, write_failed};
+use crate::{Fold, NewRecord, PodKey, StoreError, StoredRecord, columns, engine::WriteError};
+
+pub(super) async fn after(
+    pool: &SqlitePool,
+    pod: PodKey,
+    after: Seq,
+    max_records: u32,
+    max_bytes: usize,
+) -> Result<Vec<StoredRecord>, StoreError> {
+    let mut rows = sqlx::query_as("select seq, body from journal where pod = ? and seq > ? order by seq limit ?")
+        .bind(pod.0)
+        .bind(after.0)
+        .bind(max_records)
+        .fetch(pool);
+    let (mut records, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.try_next().await.map_err(read_failed("read a journal"))? {
+        let record = columns::record(row);
+        bytes += record.body.len();
+        if bytes > max_bytes && !records.is_empty() {
+            break;
+        }
+        records.push(record);
+    }
+    Ok(records)
+}
+
+pub(super) async fn before(
+    pool: &SqlitePool,
+    pod: PodKey,
+    before: Seq,
+    limit: u32,
+) -> Result<Vec<StoredRecord>, StoreError> {
+    let rows = sqlx::query_as("select seq, body from journal where pod = ? and seq < ? order by seq desc limit ?")
+        .bind(pod.0)
+        .bind(before.0)
+        .bind(limit)
+        .fetch_all(pool)
+        .await;
+    Ok(rows.map_err(read_failed("read a journal"))?.into_iter().rev().map(columns::record).collect())
+}
+
+pub(super) async fn turns(pool: &SqlitePool, pod: PodKey, from: Seq) -> Result<Vec<StoredRecord>, StoreError> {
+    let rows = sqlx::query_as(
+        "select seq, body from journal indexed by journal_turns
+         where class = 1 and pod = ? and seq >= ? order by seq",
+    )
+    .bind(pod.0)
+    .bind(from.0)
+    .fetch_all(pool)
+    .await;
+    Ok(rows.map_err(read_failed("read a conversation"))?.into_iter().map(columns::record).collect())
+}
+
+pub(super) async fn head(pool: &SqlitePool, pod: PodKey) -> Result<Option<Seq>, StoreError> {
+    let head: Option<i64> = sqlx::query_scalar(
+        "select max(checkpoint_seq, coalesce((select max(seq) from journal where pod = pods.key), 0))
+         from pods where key = ?",
+    )
+    .bind(pod.0)
+    .fetch_optional(pool)
+    .await
+    .map_err(read_failed("read a journal's head"))?;
+    Ok(head.map(Seq))
+}
+
+pub(super) async fn quarantined_at(pool: &SqlitePool, pod: PodKey, seq: Seq) -> Result<Option<Timestamp>, StoreError> {
+    let found_at: Option<i64> = sqlx::query_scalar("select found_at from quarantine where pod = ? and seq = ?")
+        .bind(pod.0)
+        .bind(seq.0)
+        .fetch_optional(pool)
+        .await
+        .map_err(read_failed("read the quarantine"))?;
+    found_at.map(columns::time).transpose()
+}
+
+pub(super) async fn heads_in_txn(
+    connection: &mut SqliteConnection,
+    pods: &[PodKey],
+) -> Result<Vec<(PodKey, Seq)>, WriteError> {
+    let keys: Vec<i64> = pods.iter().map(|pod| pod.0).collect();
+    let rows: Vec<(i64, i64)> = sqlx::query_as(
+        "select key, max(checkpoint_seq, coalesce((select max(seq) from journal where pod = pods.key), 0))
+         from pods where key in (select value from json_each(?))",
+    )
+    .bind(json!(keys).to_string())
+    .fetch_all(connection)
+    .await
+    .map_err(write_failed("read journal heads"))?;
+    Ok(rows.into_iter().map(|(key, seq)| (PodKey(key), Seq(seq))).collect())
+}
+
+/// All rows in one statement. Bodies are JSON already and go in as they are, neither quoted nor parsed by us.
+pub(super) async fn append_in_txn(
+    connection: &mut SqliteConnection,
+    lines: &[(PodKey, &NewRecord)],
+) -> Result<(), WriteError> {
+    let bytes: usize = lines.iter().map(|(_, record)| record.body.len() + 48).sum();
+    let mut rows = String::with_capacity(bytes + 2);
+    for (pod, record) in lines {
+        let body = std::str::from_utf8(&record.body)
+            .map_err(|error| WriteError::Refused(format!("cannot append a record that is no text: {error}")))?;
+        rows.push(if rows.is_empty() { '[' } else { ',' });
+        write!(rows, "[{},{},{},{body}]", pod.0, record.seq, columns::class_number(record.class))
+            .expect("writing to a String does not fail");
+    }
+    rows.push(']');
+    sqlx::query(
+        "insert into journal (pod, seq, class, body)
+         select value->>0, value->>1, value->>2, value->3 from json_each(?)",
+    )
+    .bind(rows)
+    .execute(connection)
+    .await
+    .map(drop)
+    .map_err(write_failed("append to a journal"))
+}
+
+pub(super) async fn fold_in_txn(
+    connection: &mut SqliteConnection,
+    lines: &[(PodKey, &Fold)],
+) -> Result<(), WriteError> {
+    let ranges: Vec<_> = lines.iter().map(|(pod, fold)| json!([pod.0, fold.from, fold.to])).collect();
+    sqlx::query(
+        "delete from journal where (pod, seq) in (
+             select chunk.pod, chunk.seq from json_each(?) fold cross join journal chunk
+             where chunk.pod = fold.value->>0 and chunk.seq between fold.value->>1 and fold.value->>2
+             and chunk.class = 0)",
+    )
+    .bind(json!(ranges).to_string())
+    .execute(connection)
+    .await
+    .map(drop)
+    .map_err(write_failed("fold chunks"))
+}

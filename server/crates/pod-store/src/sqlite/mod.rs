@@ -1,0 +1,162 @@
+//! SQLite: one file, one connection that writes, a few that read.
+//!
+//! A commit is durable when it returns (WAL, `synchronous=full`). Only the pen starts write transactions, and it
+//! starts them as such: a read transaction that becomes a write transaction fails at once when others have written.
+
+mod journal;
+mod ledger;
+mod pen;
+mod pods;
+mod reader;
+mod search;
+
+use std::{fs, io, path::Path, sync::Arc, time::Duration};
+
+use sqlx::{
+    ConnectOptions, Connection, Row, SqliteConnection,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use crate::{
+    StoreError,
+    engine::{Opened, WriteError},
+};
+
+/// In order; `pragma user_version` counts those that have run.
+const MIGRATIONS: &[&str] = &[include_str!("../../migrations/sqlite_1.sql")];
+
+const READERS_MAX: u32 = 4;
+/// How long one connection waits for another one's lock.
+const BUSY_WAIT_MAX: Duration = Duration::from_secs(5);
+/// How long a read waits for one of the readers.
+const READER_WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// Opens or creates the file, migrates it, and takes the next host epoch.
+pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
+    create_file(path)
+        .map_err(|error| StoreError::Database(format!("cannot open the database {}: {error}", path.display())))?;
+    let options = writer_options(path);
+    let mut connection = options.connect().await.map_err(read_failed("open the database"))?;
+    migrate(&mut connection).await?;
+    let row = sqlx::query("update meta set host_epoch = host_epoch + 1 returning store_id, host_epoch")
+        .fetch_one(&mut connection)
+        .await
+        .map_err(read_failed("take over the database"))?;
+    let readers = SqlitePoolOptions::new()
+        .max_connections(READERS_MAX)
+        .acquire_timeout(READER_WAIT_MAX)
+        .test_before_acquire(false)
+        .connect_lazy_with(reader_options(path));
+    Ok(Opened {
+        engine: Arc::new(reader::Sqlite { readers }),
+        pen: Box::new(pen::SqlitePen::new(connection, options)),
+        store_id: row.try_get(0).map_err(read_failed("read the database's id"))?,
+        host_epoch: row.try_get(1).map_err(read_failed("read the host epoch"))?,
+    })
+}
+
+/// Makes the file with its mode before SQLite does; the files beside it (`-wal`, `-shm`) get the same mode.
+fn create_file(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(folder)?;
+    }
+    let mut file = fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
+    match file.write(true).create_new(true).open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn common_options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .busy_timeout(BUSY_WAIT_MAX)
+        .statement_cache_capacity(32)
+        .disable_statement_logging()
+}
+
+fn writer_options(path: &Path) -> SqliteConnectOptions {
+    common_options(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        // Negative: KiB. Positive: pages of 4 KiB.
+        .pragma("cache_size", "-4096")
+        .pragma("wal_autocheckpoint", "2000")
+        .pragma("journal_size_limit", "16777216")
+        .thread_name(|_| "store-writer".to_owned())
+}
+
+fn reader_options(path: &Path) -> SqliteConnectOptions {
+    common_options(path)
+        .pragma("query_only", "on")
+        .pragma("cache_size", "-1024")
+        .thread_name(|id| format!("store-reader-{id}"))
+}
+
+/// Each step is one transaction together with its version, so a killed migration starts again where it stopped.
+async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    if version(connection).await? == MIGRATIONS.len() {
+        return Ok(());
+    }
+    let mut txn = connection.begin_with("begin immediate").await.map_err(read_failed("migrate the database"))?;
+    // Another process may have migrated while this one waited.
+    let done = version(&mut txn).await?;
+    if done > MIGRATIONS.len() {
+        return Err(StoreError::Database(
+            "the database was made by a newer yoi; start that one, or choose another file".to_owned(),
+        ));
+    }
+    for script in &MIGRATIONS[done..] {
+        sqlx::raw_sql(*script).execute(&mut *txn).await.map_err(read_failed("migrate the database"))?;
+    }
+    if done == 0 {
+        sqlx::query("insert into meta (one, store_id, host_epoch) values (1, ?, 0)")
+            .bind(uuid::Uuid::new_v4().simple().to_string())
+            .execute(&mut *txn)
+            .await
+            .map_err(read_failed("name the database"))?;
+    }
+    let set_version = sqlx::AssertSqlSafe(format!("pragma user_version = {}", MIGRATIONS.len()));
+    sqlx::raw_sql(set_version).execute(&mut *txn).await.map_err(read_failed("migrate the database"))?;
+    txn.commit().await.map_err(read_failed("migrate the database"))
+}
+
+async fn version(connection: &mut SqliteConnection) -> Result<usize, StoreError> {
+    let version: i64 = sqlx::query_scalar("pragma user_version")
+        .fetch_one(connection)
+        .await
+        .map_err(read_failed("read the database's version"))?;
+    Ok(usize::try_from(version).unwrap_or(usize::MAX))
+}
+
+/// `operation` completes "cannot …".
+fn read_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> StoreError {
+    move |error| match error {
+        sqlx::Error::PoolClosed => StoreError::Closed,
+        error => StoreError::Database(format!("cannot {operation}: {error}")),
+    }
+}
+
+fn write_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> WriteError {
+    move |error| {
+        let sentence = format!("cannot {operation}: {error}");
+        let Some(refusal) = error.as_database_error() else { return WriteError::Failed(sentence) };
+        if refusal.is_unique_violation() {
+            return match refusal.message().contains("pods.name") {
+                true => WriteError::NameTaken,
+                false => WriteError::Conflict,
+            };
+        }
+        let extended: i32 = refusal.code().and_then(|code| code.parse().ok()).unwrap_or(0);
+        match extended & 0xff {
+            // error (malformed JSON), toobig, constraint, mismatch: about what was written, not about the database
+            1 | 18 | 19 | 20 => WriteError::Refused(sentence),
+            _ => WriteError::Failed(sentence),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The writing half: the one connection that changes the file.
+
+use std::collections::HashSet;
+
+use async_trait::async_trait;
+use protocol::{AuditEntry, CommandId, Seq};
+use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+
+use super::{journal, ledger, pods, search, write_failed};
+use crate::{
+    CommandRow, Fold, InboxRow, NewPod, NewRecord, PodKey,
+    chore::Chore,
+    engine::{Pen, SearchLine, UpdateLine, WriteError},
+};
+
+pub(super) struct SqlitePen {
+    /// Absent after a rollback failed; the next `begin` connects anew.
+    connection: Option<SqliteConnection>,
+    options: SqliteConnectOptions,
+    in_txn: bool,
+}
+
+impl SqlitePen {
+    pub(super) fn new(connection: SqliteConnection, options: SqliteConnectOptions) -> Self {
+        Self { connection: Some(connection), options, in_txn: false }
+    }
+
+    async fn run(&mut self, sql: &'static str) -> Result<(), WriteError> {
+        sqlx::query(sql).execute(self.txn()?).await.map(drop).map_err(write_failed("end a transaction"))
+    }
+
+    fn txn(&mut self) -> Result<&mut SqliteConnection, WriteError> {
+        self.connection.as_mut().ok_or_else(|| WriteError::Failed("the database connection is gone".to_owned()))
+    }
+}
+
+#[async_trait]
+impl Pen for SqlitePen {
+    async fn begin(&mut self) -> Result<(), WriteError> {
+        let connection = match &mut self.connection {
+            Some(connection) => connection,
+            none => none.insert(self.options.connect().await.map_err(write_failed("open the database"))?),
+        };
+        sqlx::query("begin immediate").execute(connection).await.map_err(write_failed("begin a transaction"))?;
+        self.in_txn = true;
+        Ok(())
+    }
+
+    async fn host_epoch(&mut self) -> Result<i64, WriteError> {
+        let query = sqlx::query_scalar("select host_epoch from meta");
+        query.fetch_one(self.txn()?).await.map_err(write_failed("read the host epoch"))
+    }
+
+    async fn commands_insert(&mut self, rows: &[&CommandRow]) -> Result<HashSet<CommandId>, WriteError> {
+        ledger::commands_insert_in_txn(self.txn()?, rows).await
+    }
+
+    async fn commands_find(&mut self, ids: &[&CommandId]) -> Result<Vec<CommandRow>, WriteError> {
+        ledger::commands_find_in_txn(self.txn()?, ids).await
+    }
+
+    async fn heads(&mut self, pods: &[PodKey]) -> Result<Vec<(PodKey, Seq)>, WriteError> {
+        journal::heads_in_txn(self.txn()?, pods).await
+    }
+
+    async fn pods_create(&mut self, pods: &[&NewPod]) -> Result<Vec<PodKey>, WriteError> {
+        pods::create_in_txn(self.txn()?, pods).await
+    }
+
+    async fn pods_update(&mut self, lines: &[UpdateLine<'_>]) -> Result<(), WriteError> {
+        pods::update_in_txn(self.txn()?, lines).await
+    }
+
+    async fn pod_delete(&mut self, pod: PodKey) -> Result<(), WriteError> {
+        pods::delete_in_txn(self.txn()?, pod).await
+    }
+
+    async fn records_append(&mut self, lines: &[(PodKey, &NewRecord)]) -> Result<(), WriteError> {
+        journal::append_in_txn(self.txn()?, lines).await
+    }
+
+    async fn records_fold(&mut self, lines: &[(PodKey, &Fold)]) -> Result<(), WriteError> {
+        journal::fold_in_txn(self.txn()?, lines).await
+    }
+
+    async fn inbox_put(&mut self, lines: &[(PodKey, &InboxRow)]) -> Result<(), WriteError> {
+        ledger::inbox_put_in_txn(self.txn()?, lines).await
+    }
+
+    async fn inbox_take(&mut self, lines: &[(PodKey, &CommandId)]) -> Result<(), WriteError> {
+        ledger::inbox_take_in_txn(self.txn()?, lines).await
+    }
+
+    async fn search_append(&mut self, lines: &[SearchLine<'_>]) -> Result<(), WriteError> {
+        search::append_in_txn(self.txn()?, lines).await
+    }
+
+    async fn audit_append(&mut self, entries: &[&AuditEntry]) -> Result<(), WriteError> {
+        ledger::audit_append_in_txn(self.txn()?, entries).await
+    }
+
+    async fn chore(&mut self, chore: &Chore) -> Result<(), WriteError> {
+        ledger::chore_in_txn(self.txn()?, chore).await
+    }
+
+    async fn commit(&mut self) -> Result<(), WriteError> {
+        self.run("commit").await?;
+        self.in_txn = false;
+        Ok(())
+    }
+
+    async fn rollback(&mut self) {
+        if !std::mem::take(&mut self.in_txn) {
+            return;
+        }
+        if let Err(error) = self.run("rollback").await {
+            tracing::warn!(?error, "a transaction could not be rolled back; connecting anew");
+            self.connection = None;
+        }
+    }
+
+    async fn close(self: Box<Self>) {
+        let Some(mut connection) = self.connection else { return };
+        // So that the next start finds one file and nothing to replay. Readers in mid-read may keep a part of it.
+        if let Err(error) = sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut connection).await {
+            tracing::debug!(%error, "the write-ahead log stays for the next start");
+        }
+        if let Err(error) = connection.close().await {
+            tracing::debug!(%error, "the writing connection did not close cleanly");
+        }
+    }
+}

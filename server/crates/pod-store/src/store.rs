@@ -1,0 +1,112 @@
+//! The handle that everyone else holds.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use protocol::AuditEntry;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::{
+    Batch, Committed, Database, StoreError, StoreOptions,
+    chore::Chore,
+    engine::Engine,
+    postgres, sqlite,
+    writer::{self, Job, Writer},
+};
+
+/// One database. Cheap to clone; the writer stops when the last clone is gone, or on [`Store::close`].
+#[derive(Debug, Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    engine: Arc<dyn Engine>,
+    store_id: String,
+    /// Empty once the store is closed.
+    jobs: Mutex<Option<mpsc::Sender<Job>>>,
+    /// Its sender lives as long as the writer's task.
+    writer_alive: watch::Receiver<()>,
+}
+
+impl Store {
+    /// Opens or creates the database, brings its tables up to date, and becomes its only writer: whoever had it open
+    /// before gets [`StoreError::Fenced`] from its next commit on.
+    pub async fn open(options: StoreOptions) -> Result<Self, StoreError> {
+        let opened = match &options.database {
+            Database::Sqlite { path } => sqlite::open(path).await?,
+            Database::Postgres { url } => postgres::open(url).await?,
+        };
+        let (jobs, incoming) = mpsc::channel(writer::QUEUE_JOBS_MAX);
+        let (alive, writer_alive) = watch::channel(());
+        let writer = Writer::new(opened.pen, opened.engine.clone(), opened.host_epoch, options.faults);
+        tokio::spawn(async move {
+            writer.run(incoming).await;
+            drop(alive);
+        });
+        let shared =
+            Shared { engine: opened.engine, store_id: opened.store_id, jobs: Mutex::new(Some(jobs)), writer_alive };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Random id of this database, made when it was created. A cursor of another database is told by it.
+    pub fn epoch(&self) -> &str {
+        &self.shared.store_id
+    }
+
+    /// Writes a batch. When this returns `Ok`, it is on the disk. A caller that stops waiting does not undo it.
+    ///
+    /// Waits while [`writer::QUEUE_JOBS_MAX`] batches are queued. After [`StoreError::Database`] the outcome may be
+    /// unknown if the database failed in the commit itself; a command id in the batch makes repeating it safe.
+    pub async fn commit(&self, batch: Batch) -> Result<Committed, StoreError> {
+        self.submit(batch, None).await
+    }
+
+    pub async fn audit_append(&self, entry: AuditEntry) -> Result<(), StoreError> {
+        self.commit(Batch { audit: vec![entry], ..Batch::default() }).await.map(drop)
+    }
+
+    /// Remembers a session by the hash of its secret.
+    pub async fn session_put(&self, hash: [u8; 32], expires_at: Timestamp) -> Result<(), StoreError> {
+        self.chore(Chore::SessionPut { hash, expires_at }).await
+    }
+
+    pub async fn session_delete(&self, hash: &[u8; 32]) -> Result<(), StoreError> {
+        self.chore(Chore::SessionDelete { hash: *hash }).await
+    }
+
+    /// Forgets sessions that expired at or before `now`.
+    pub async fn sessions_purge(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.chore(Chore::SessionsPurge { now }).await
+    }
+
+    /// Takes no more batches, finishes those that were accepted, closes all connections.
+    pub async fn close(&self) {
+        drop(self.jobs().take());
+        let mut alive = self.shared.writer_alive.clone();
+        // Nothing is ever sent on it: it only ends.
+        while alive.changed().await.is_ok() {}
+        self.shared.engine.close().await;
+    }
+
+    pub(crate) fn engine(&self) -> &dyn Engine {
+        &*self.shared.engine
+    }
+
+    pub(crate) async fn chore(&self, chore: Chore) -> Result<(), StoreError> {
+        self.submit(Batch::default(), Some(chore)).await.map(drop)
+    }
+
+    async fn submit(&self, batch: Batch, chore: Option<Chore>) -> Result<Committed, StoreError> {
+        let jobs = self.jobs().clone().ok_or(StoreError::Closed)?;
+        let (answer, answered) = oneshot::channel();
+        jobs.send(Job { batch, chore, answer }).await.map_err(|_| StoreError::Closed)?;
+        drop(jobs);
+        answered.await.map_err(|_| StoreError::Closed)?
+    }
+
+    fn jobs(&self) -> std::sync::MutexGuard<'_, Option<mpsc::Sender<Job>>> {
+        self.shared.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

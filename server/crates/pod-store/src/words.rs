@@ -1,0 +1,34 @@
+//! Text on its way into, and queries on their way to, the search index.
+
+use std::borrow::Cow;
+
+/// Longest text of one record that is indexed, in bytes. PostgreSQL refuses a word list of more than a megabyte.
+const TEXT_BYTES_MAX: usize = 128 * 1024;
+
+/// The text, cut to the limit and without NUL, which PostgreSQL cannot store. A NUL parts words.
+pub(crate) fn bounded(text: &str) -> Cow<'_, str> {
+    without_nul(&text[..text.floor_char_boundary(TEXT_BYTES_MAX)])
+}
+
+/// The text with a space for each NUL.
+pub(crate) fn without_nul(text: &str) -> Cow<'_, str> {
+    match text.contains('\0') {
+        true => text.replace('\0', " ").into(),
+        false => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_between_characters_and_freed_of_nul() {
+        assert_eq!(bounded("plain"), "plain");
+        assert_eq!(bounded("a\0b"), "a b");
+        let long = "é".repeat(TEXT_BYTES_MAX);
+        assert_eq!(bounded(&long).len(), TEXT_BYTES_MAX);
+        let odd = format!("x{long}");
+        assert_eq!(bounded(&odd).len(), TEXT_BYTES_MAX - 1);
+    }
+}

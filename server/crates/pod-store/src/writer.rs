@@ -1,0 +1,173 @@
+//! The journal writer: one task, the only place that changes a database.
+//!
+//! Never answers before the commit, never lets one wrong batch harm another.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    Batch, Committed, Faults, PodChange, StoreError,
+    chore::Chore,
+    engine::{Engine, Pen, WriteError},
+    group::Failure,
+    heads::Heads,
+};
+
+/// Batches that wait for the writer; whoever brings one more waits before [`crate::Store::commit`] takes it.
+pub(crate) const QUEUE_JOBS_MAX: usize = 1024;
+/// Records and bytes of one transaction; what is beyond goes into the next. One batch is never split.
+const GROUP_RECORDS_MAX: usize = 16_384;
+const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// One batch and who waits for it.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) batch: Batch,
+    pub(crate) chore: Option<Chore>,
+    pub(crate) answer: oneshot::Sender<Result<Committed, StoreError>>,
+}
+
+impl Job {
+    fn answer(self, outcome: Result<Committed, StoreError>) {
+        // The caller may have stopped waiting; the batch counts all the same.
+        drop(self.answer.send(outcome));
+    }
+
+    fn deletes(&self) -> bool {
+        self.batch.changes.iter().any(|change| change.delete)
+    }
+
+    fn size(&self) -> (usize, usize) {
+        let records = || self.batch.changes.iter().flat_map(|change| &change.records);
+        (records().count(), records().map(|record| record.body.len()).sum())
+    }
+}
+
+pub(crate) struct Writer {
+    pub(crate) pen: Box<dyn Pen>,
+    /// For naming the Pod name that was taken; not used on the way of a good batch.
+    engine: Arc<dyn Engine>,
+    pub(crate) host_epoch: i64,
+    pub(crate) faults: Option<Arc<dyn Faults>>,
+    pub(crate) heads: Heads,
+    /// Once fenced, for ever fenced: the other host may have gone, but it has written.
+    pub(crate) is_fenced: bool,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        pen: Box<dyn Pen>,
+        engine: Arc<dyn Engine>,
+        host_epoch: i64,
+        faults: Option<Arc<dyn Faults>>,
+    ) -> Self {
+        Self { pen, engine, host_epoch, faults, heads: Heads::default(), is_fenced: false }
+    }
+
+    /// Runs until every sender is gone and the queue is empty.
+    pub(crate) async fn run(mut self, mut incoming: mpsc::Receiver<Job>) {
+        let mut gathered = Vec::with_capacity(QUEUE_JOBS_MAX);
+        while incoming.recv_many(&mut gathered, QUEUE_JOBS_MAX).await > 0 {
+            let mut groups = cut_into_groups(gathered.drain(..));
+            while let Some(group) = groups.pop_front() {
+                self.heads.bound();
+                for rest in self.settle(group).await.into_iter().rev() {
+                    groups.push_front(rest);
+                }
+            }
+        }
+        self.pen.close().await;
+    }
+
+    /// Commits a group and answers it. Gives back what has to be tried again, in smaller groups.
+    async fn settle(&mut self, mut group: Vec<Job>) -> Vec<Vec<Job>> {
+        if self.is_fenced {
+            return answer_all(group, &StoreError::Fenced);
+        }
+        match self.commit_in_txn(&group).await {
+            Ok(outcomes) => {
+                group.into_iter().zip(outcomes).for_each(|(job, outcome)| job.answer(Ok(outcome)));
+                Vec::new()
+            }
+            Err(Failure::OfOne(index, error)) => {
+                group.remove(index).answer(Err(error));
+                if group.is_empty() { Vec::new() } else { vec![group] }
+            }
+            // Halving finds the wrong one with few transactions, however many were gathered.
+            Err(Failure::OfSomeone(_)) if group.len() > 1 => {
+                let tail = group.split_off(group.len() / 2);
+                vec![group, tail]
+            }
+            Err(Failure::OfSomeone(error)) => {
+                let error = match group.first() {
+                    Some(job) => self.explain(error, &job.batch).await,
+                    None => StoreError::Conflict,
+                };
+                answer_all(group, &error)
+            }
+            Err(Failure::OfAll(error)) => answer_all(group, &error),
+        }
+    }
+
+    /// What the refusal of a lone batch means to its caller.
+    async fn explain(&mut self, error: WriteError, batch: &Batch) -> StoreError {
+        match error {
+            WriteError::NameTaken => self.name_taken(batch).await,
+            WriteError::Conflict => {
+                self.heads.forget();
+                StoreError::Conflict
+            }
+            WriteError::Refused(sentence) | WriteError::Failed(sentence) => StoreError::Database(sentence),
+        }
+    }
+
+    async fn name_taken(&mut self, batch: &Batch) -> StoreError {
+        for change in &batch.changes {
+            let Some(name) = wanted_name(change) else { continue };
+            match self.engine.pod_find_by_name(name).await {
+                Ok(Some(holder)) if Some(holder.key) != change.key => return StoreError::NameTaken(name.clone()),
+                Ok(_) => {}
+                Err(error) => return error,
+            }
+        }
+        // Nobody holds it: the batch itself names two Pods alike.
+        match batch.changes.iter().rev().find_map(wanted_name) {
+            Some(name) => StoreError::NameTaken(name.clone()),
+            None => StoreError::Conflict,
+        }
+    }
+}
+
+fn wanted_name(change: &PodChange) -> Option<&protocol::PodName> {
+    let created = change.create.as_ref().map(|pod| &pod.name);
+    change.update.as_ref().and_then(|update| update.name.as_ref()).or(created)
+}
+
+fn answer_all(group: Vec<Job>, error: &StoreError) -> Vec<Vec<Job>> {
+    group.into_iter().for_each(|job| job.answer(Err(error.clone())));
+    Vec::new()
+}
+
+/// Groups within the limits, in order. A batch that deletes a Pod goes alone: within a group, the order of changes to
+/// one Pod is lost.
+fn cut_into_groups(jobs: impl Iterator<Item = Job>) -> VecDeque<Vec<Job>> {
+    let mut groups = VecDeque::new();
+    let mut group: Vec<Job> = Vec::new();
+    let (mut records, mut bytes) = (0, 0);
+    for job in jobs {
+        let (job_records, job_bytes) = job.size();
+        let is_full = records + job_records > GROUP_RECORDS_MAX || bytes + job_bytes > GROUP_BYTES_MAX;
+        if !group.is_empty() && (is_full || job.deletes() || group.last().is_some_and(Job::deletes)) {
+            groups.push_back(std::mem::take(&mut group));
+            (records, bytes) = (0, 0);
+        }
+        records += job_records;
+        bytes += job_bytes;
+        group.push(job);
+    }
+    if !group.is_empty() {
+        groups.push_back(group);
+    }
+    groups
+}

@@ -1,0 +1,156 @@
+use bytes::Bytes;
+use pod_store::{Fold, NewRecord, PodChange, PodKey, RecordClass, StoreError};
+use protocol::{AlertLevel, ControlEvent, Event, Record, Seq};
+
+use crate::world::*;
+
+pub(crate) async fn records_are_read_in_pages_of_bounded_count_and_size(world: World) {
+    let store = world.open().await;
+    let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
+    assert_eq!(store.head(ada).await.unwrap(), Seq(0));
+    done(&store, one(records(ada, 1, 40))).await;
+    done(&store, one(records(bob, 1, 3))).await;
+    done(&store, one(records(ada, 41, 60))).await;
+    assert_eq!(store.head(ada).await.unwrap(), Seq(60));
+    assert_eq!(store.head(bob).await.unwrap(), Seq(3));
+
+    let page = store.records_after(ada, Seq(0), 25, ALL).await.unwrap();
+    assert_eq!(seqs(&page), (1..=25).collect::<Vec<_>>());
+    assert!(page.iter().all(|record| record.body == body(record.seq.0)));
+    assert_eq!(seqs(&store.records_after(ada, Seq(58), 25, ALL).await.unwrap()), [59, 60]);
+    assert_eq!(seqs(&store.records_after(ada, Seq(60), 25, ALL).await.unwrap()), [0; 0]);
+
+    // Bytes: as many as fit, and at least one.
+    let three = body(10).len() * 3;
+    assert_eq!(seqs(&store.records_after(ada, Seq(10), 25, three).await.unwrap()), [11, 12, 13]);
+    assert_eq!(seqs(&store.records_after(ada, Seq(10), 25, three + 1).await.unwrap()), [11, 12, 13]);
+    assert_eq!(seqs(&store.records_after(ada, Seq(10), 25, three - 1).await.unwrap()), [11, 12]);
+    assert_eq!(seqs(&store.records_after(ada, Seq(10), 25, 0).await.unwrap()), [11]);
+    assert!(matches!(store.head(PodKey(999)).await, Err(StoreError::PodGone)));
+}
+
+pub(crate) async fn older_records_are_paged_backwards(world: World) {
+    let store = world.open().await;
+    let ada = create(&store, "ada").await;
+    done(&store, one(records(ada, 1, 10))).await;
+    assert_eq!(seqs(&store.records_before(ada, None, 4).await.unwrap()), [7, 8, 9, 10]);
+    assert_eq!(seqs(&store.records_before(ada, Some(Seq(7)), 4).await.unwrap()), [3, 4, 5, 6]);
+    assert_eq!(seqs(&store.records_before(ada, Some(Seq(3)), 4).await.unwrap()), [1, 2]);
+    assert_eq!(seqs(&store.records_before(ada, Some(Seq(1)), 4).await.unwrap()), [0; 0]);
+}
+
+pub(crate) async fn only_turn_records_are_given_to_a_model(world: World) {
+    let store = world.open().await;
+    let ada = create(&store, "ada").await;
+    use RecordClass::{Chunk, Control, Turn};
+    let classes = [Control, Turn, Chunk, Chunk, Turn, Control, Turn];
+    let records = (1..).zip(classes).map(|(seq, class)| record(seq, class)).collect();
+    done(&store, one(PodChange { records, ..PodChange::of(ada) })).await;
+    assert_eq!(seqs(&store.turn_records(ada, Seq(0)).await.unwrap()), [2, 5, 7]);
+    assert_eq!(seqs(&store.turn_records(ada, Seq(5)).await.unwrap()), [5, 7]);
+}
+
+pub(crate) async fn a_fold_drops_the_chunks_of_its_block_and_nothing_else(world: World) {
+    let store = world.open().await;
+    let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
+    use RecordClass::{Chunk, Control, Turn};
+    let classes = [Turn, Chunk, Chunk, Control, Chunk, Turn, Chunk];
+    for pod in [ada, bob] {
+        let records = (1..).zip(classes).map(|(seq, class)| record(seq, class)).collect();
+        done(&store, one(PodChange { records, ..PodChange::of(pod) })).await;
+    }
+    // The finished record comes in the same batch.
+    let fold = Fold { block: "b".to_owned(), from: Seq(2), to: Seq(5) };
+    let records = vec![record(8, Turn)];
+    done(&store, one(PodChange { folds: vec![fold], records, ..PodChange::of(ada) })).await;
+    assert_eq!(seqs(&store.records_after(ada, Seq(0), 100, ALL).await.unwrap()), [1, 4, 6, 7, 8]);
+    assert_eq!(store.records_after(bob, Seq(0), 100, ALL).await.unwrap().len(), 7);
+    assert_eq!(store.head(ada).await.unwrap(), Seq(8));
+}
+
+pub(crate) async fn records_that_do_not_follow_on_the_head_are_refused(world: World) {
+    let store = world.open().await;
+    let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
+    done(&store, one(records(ada, 1, 5))).await;
+    for (from, to) in [(7, 8), (5, 6), (1, 1), (0, 0)] {
+        let (wrong, right) =
+            tokio::join!(store.commit(one(records(ada, from, to))), store.commit(one(PodChange::of(bob))));
+        assert!(matches!(wrong, Err(StoreError::Conflict)), "{from}..={to}: {wrong:?}");
+        assert!(right.is_ok());
+    }
+    let gap =
+        PodChange { records: vec![record(6, RecordClass::Turn), record(8, RecordClass::Turn)], ..PodChange::of(ada) };
+    assert!(matches!(store.commit(one(gap)).await, Err(StoreError::Conflict)));
+    done(&store, one(records(ada, 6, 6))).await;
+    assert_eq!(seqs(&store.records_after(ada, Seq(0), 100, ALL).await.unwrap()), [1, 2, 3, 4, 5, 6]);
+    // A store that has not yet seen this journal knows its head as well.
+    let store = world.open().await;
+    assert!(matches!(store.commit(one(records(ada, 6, 6))).await, Err(StoreError::Conflict)));
+    done(&store, one(records(ada, 7, 7))).await;
+}
+
+pub(crate) async fn a_body_comes_back_byte_for_byte(world: World) {
+    let store = world.open().await;
+    let ada = create(&store, "ada").await;
+    let bodies = [
+        r#"{"text":"quotes \" and \\ and \n and \u0000 and \ud83d\ude00 and 😀 and é"}"#,
+        r#"{"a":1.50,"b":1e400,"c":-0,"d":123456789012345678901234567890,"z":[],"y":{},"x":[null,true]}"#,
+        r#"{"b":1,"a":2,"b":3}"#,
+        r#"{"text":"'; drop table journal; --  $1 ? :x @y"}"#,
+    ];
+    let records = (1..).zip(bodies).map(|(seq, body)| NewRecord {
+        body: Bytes::from_static(body.as_bytes()),
+        ..record(seq, RecordClass::Control)
+    });
+    done(&store, one(PodChange { records: records.collect(), ..PodChange::of(ada) })).await;
+    let read = store.records_after(ada, Seq(0), 100, ALL).await.unwrap();
+    assert_eq!(read.iter().map(|record| std::str::from_utf8(&record.body).unwrap()).collect::<Vec<_>>(), bodies);
+
+    let no_text = NewRecord { body: Bytes::from_static(b"{\"a\":\"\xff\"}"), ..record(5, RecordClass::Turn) };
+    let refused = store.commit(one(PodChange { records: vec![no_text], ..PodChange::of(ada) })).await;
+    assert!(matches!(refused, Err(StoreError::Database(_))), "{refused:?}");
+}
+
+pub(crate) async fn a_damaged_record_is_set_aside_and_harms_no_other(world: World) {
+    let store = world.open().await;
+    let ada = create(&store, "ada").await;
+    done(&store, one(records(ada, 1, 5))).await;
+    world.tamper(r#"update journal set body = '{"seq":3,"at":' where seq = 3"#).await;
+
+    let read = store.records_after(ada, Seq(0), 100, ALL).await.unwrap();
+    assert_eq!(seqs(&read), [1, 2, 3, 4, 5]);
+    assert_eq!(read[3].body, body(4));
+    let stand_in: Record = serde_json::from_slice(&read[2].body).unwrap();
+    let alert = ControlEvent::Alert {
+        level: AlertLevel::Error,
+        source: "journal".to_owned(),
+        text: "record 3 of this Pod is damaged; it was set aside".to_owned(),
+    };
+    assert_eq!((stand_in.seq, stand_in.event), (Seq(3), Event::Control(alert)));
+
+    assert_eq!(store.turn_records(ada, Seq(3)).await.unwrap()[0].seq, Seq(3));
+    assert_eq!(store.records_before(ada, None, 3).await.unwrap()[0].seq, Seq(3));
+    let copies = "select count(*) from quarantine where seq = 3 and found_at > 0";
+    assert_eq!(world.count(copies).await, 1);
+    done(&store, one(records(ada, 6, 6))).await;
+}
+
+pub(crate) async fn many_batches_at_once_are_all_answered(world: World) {
+    let store = world.open().await;
+    let mut tasks = Vec::new();
+    for number in 0..40 {
+        let store = store.clone();
+        tasks.push(tokio::spawn(async move {
+            let pod = create(&store, &format!("pod-{number}")).await;
+            for round in 0..10 {
+                done(&store, one(records(pod, round * 3 + 1, round * 3 + 3))).await;
+            }
+            pod
+        }));
+    }
+    for task in tasks {
+        let pod = task.await.unwrap();
+        let read = store.records_after(pod, Seq(0), 100, ALL).await.unwrap();
+        assert_eq!(seqs(&read), (1..=30).collect::<Vec<_>>());
+    }
+}

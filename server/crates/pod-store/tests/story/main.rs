@@ -1,0 +1,59 @@
+//! One suite of stories, told to both engines: a real SQLite file and a real PostgreSQL.
+
+#![allow(clippy::unwrap_used)]
+
+mod commands;
+mod durability;
+mod journal;
+mod ledger;
+mod pods;
+mod search;
+mod world;
+
+macro_rules! on_both_engines {
+    ($($file:ident :: $story:ident,)*) => {
+        mod on_sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $story() {
+                crate::$file::$story(crate::world::World::sqlite()).await;
+            })*
+        }
+        mod on_postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $story() {
+                crate::$file::$story(crate::world::World::postgres().await).await;
+            })*
+        }
+    };
+}
+
+on_both_engines! {
+    journal::records_are_read_in_pages_of_bounded_count_and_size,
+    journal::older_records_are_paged_backwards,
+    journal::only_turn_records_are_given_to_a_model,
+    journal::a_fold_drops_the_chunks_of_its_block_and_nothing_else,
+    journal::records_that_do_not_follow_on_the_head_are_refused,
+    journal::a_body_comes_back_byte_for_byte,
+    journal::a_damaged_record_is_set_aside_and_harms_no_other,
+    journal::many_batches_at_once_are_all_answered,
+    pods::a_pod_is_found_by_id_and_by_name_and_in_pages,
+    pods::a_taken_name_harms_only_its_own_batch,
+    pods::a_name_is_free_again_after_a_rename_or_a_deletion,
+    pods::a_restart_looks_at_open_pods_and_at_those_with_waiting_input,
+    pods::updates_of_one_pod_in_many_batches_end_with_the_last,
+    pods::a_deleted_pod_leaves_nothing_but_audit_and_commands,
+    pods::a_change_of_a_pod_that_is_not_there_harms_only_its_own_batch,
+    commands::a_repeated_command_writes_nothing_and_gives_the_first_answer,
+    commands::one_command_sent_many_times_at_once_happens_once,
+    commands::a_command_whose_batch_failed_may_be_sent_again,
+    ledger::an_inbox_is_read_in_order_and_emptied_by_id,
+    ledger::the_audit_is_paged_from_the_newest,
+    ledger::a_session_is_known_until_it_expires_or_is_deleted,
+    search::all_words_must_match_and_the_newest_comes_first,
+    search::no_query_is_an_error,
+    durability::everything_is_there_after_a_restart,
+    durability::whoever_opens_the_database_next_fences_the_one_before,
+    durability::a_failure_at_any_step_leaves_nothing_or_after_the_commit_everything,
+    durability::a_failure_at_any_step_of_a_deletion_leaves_the_pod_whole,
+    durability::a_closed_store_finishes_what_it_took_and_takes_no_more,
+}

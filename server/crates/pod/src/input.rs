@@ -1,0 +1,100 @@
+//! What can happen to a Pod.
+
+use protocol::{CommandId, Decision, Segment, Usage};
+use serde_json::Value;
+
+/// One thing that happens to a Pod, from outside.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// A person's message that starts a run.
+    Submit {
+        command_id: CommandId,
+        segments: Vec<Segment>,
+        by: String,
+    },
+    Pause,
+    Resume {
+        command_id: Option<CommandId>,
+    },
+    Cancel,
+    Stop,
+    Restore,
+    /// A piece of the answer that the model is giving in the present run.
+    Model(ModelPiece),
+    /// A tool wrote something.
+    ToolOutput {
+        call_id: String,
+        text: String,
+    },
+    /// A tool came to an end.
+    ToolFinished {
+        call_id: String,
+        outcome: ToolOutcome,
+    },
+    /// A person answered a question.
+    Answer {
+        id: String,
+        decision: Decision,
+        by: String,
+        reason: Option<String>,
+    },
+}
+
+/// A piece of a model's answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelPiece {
+    Text(String),
+    Reasoning(String),
+    /// Arguments of the `index`-th call of this answer, as they come.
+    ToolArgs {
+        index: usize,
+        text: String,
+    },
+    ToolCall {
+        index: usize,
+        name: String,
+        arguments: Value,
+    },
+    /// The provider is asked again after a wait. Nothing of the answer has come yet.
+    Retry {
+        attempt: u32,
+        wait_ms: u64,
+        code: String,
+        detail: String,
+    },
+    Usage(Usage),
+    /// The answer is whole.
+    Finished,
+    /// The answer is cut by the model's own limit.
+    Limit,
+    Failed {
+        code: String,
+        detail: String,
+    },
+}
+
+/// How a tool call ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolOutcome {
+    /// One line.
+    pub summary: String,
+    pub content: Option<String>,
+    pub is_error: bool,
+    pub code: Option<String>,
+    pub diff: Option<String>,
+    pub duration_ms: u64,
+}
+
+impl ToolOutcome {
+    /// A failure that no tool reported itself.
+    pub fn failed(code: &str, summary: impl Into<String>) -> Self {
+        Self {
+            summary: summary.into(),
+            content: None,
+            is_error: true,
+            code: Some(code.to_owned()),
+            diff: None,
+            duration_ms: 0,
+        }
+    }
+}

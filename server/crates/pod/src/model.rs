@@ -1,0 +1,77 @@
+//! A model's answer, piece by piece, as events.
+
+use protocol::{ControlEvent, Outcome, PodState, ToolBy, TurnEvent};
+
+use crate::{
+    ModelPiece, PodSpec,
+    decide::{Draft, start_calls},
+    state::BlockKind,
+};
+
+/// Takes one piece of the answer that goes on. Pieces of one kind grow one block; another kind closes it.
+pub(crate) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece) {
+    match piece {
+        ModelPiece::Text(text) => {
+            let block = speech_block(draft, BlockKind::Text);
+            draft.event(TurnEvent::TextChunk { block, text });
+        }
+        ModelPiece::Reasoning(text) => {
+            let block = speech_block(draft, BlockKind::Reasoning);
+            draft.event(TurnEvent::ReasoningChunk { block, text });
+        }
+        ModelPiece::ToolArgs { index, text } => {
+            draft.close_speech(false);
+            let block = args_block(draft, index).unwrap_or_else(|| draft.next_block());
+            draft.event(TurnEvent::ToolArgsChunk { block, text });
+        }
+        ModelPiece::ToolCall { index, name, arguments } => {
+            draft.close_speech(false);
+            let block = args_block(draft, index).unwrap_or_else(|| draft.next_block());
+            // Ours, because a provider's own id may come again in another run.
+            let call_id = format!("call-{block}");
+            draft.event(TurnEvent::ToolCalled { call_id, block, name, arguments, by: ToolBy::Model });
+        }
+        ModelPiece::Retry { attempt, wait_ms, code, detail } => {
+            draft.event(ControlEvent::ProviderRetry { attempt, wait_ms, code, detail });
+        }
+        ModelPiece::Usage(usage) => {
+            draft.close_speech(false);
+            draft.event(ControlEvent::Usage { usage });
+        }
+        ModelPiece::Finished if draft.pod.calls.is_empty() => {
+            draft.close_speech(false);
+            draft.finish_run(Outcome::Completed, None);
+            draft.status(PodState::Idle, None);
+        }
+        ModelPiece::Finished => {
+            draft.close_speech(false);
+            start_calls(draft, spec);
+        }
+        ModelPiece::Limit => {
+            draft.close_speech(false);
+            draft.close_calls("limit", "not run: the answer was cut by the model's limit of output tokens");
+            let detail = "the model reached its limit of output tokens; send a message to let it go on".to_owned();
+            draft.finish_run(Outcome::Limit, Some(("limit".to_owned(), detail)));
+            draft.status(PodState::Idle, None);
+        }
+        ModelPiece::Failed { code, detail } => {
+            draft.close_speech(true);
+            draft.close_calls("cancelled", "not run: the provider failed before the answer was whole");
+            draft.finish_run(Outcome::Error, Some((code, detail)));
+            draft.status(PodState::Idle, None);
+        }
+    }
+}
+
+/// The block that grows, or a fresh one after closing what is of the other kind.
+fn speech_block(draft: &mut Draft, kind: BlockKind) -> String {
+    if let Some(open) = draft.pod.open_blocks.last().filter(|open| open.kind == kind) {
+        return open.id.clone();
+    }
+    draft.close_speech(false);
+    draft.next_block()
+}
+
+fn args_block(draft: &Draft, index: usize) -> Option<String> {
+    draft.pod.open_blocks.iter().find(|open| open.kind == BlockKind::ToolArgs(index)).map(|open| open.id.clone())
+}

@@ -1,0 +1,224 @@
+//! Which providers there are: from the configuration file and from the environment.
+
+use std::{fmt, str::FromStr};
+
+use secrecy::SecretString;
+
+/// One provider, as configured or found.
+#[derive(Debug, Clone)]
+pub struct ProviderConfig {
+    pub name: String,
+    pub kind: ProviderKind,
+    /// Absent: the vendor's own address.
+    pub base_url: Option<String>,
+    pub api_key: Option<SecretString>,
+    /// A help for people; empty: asked from the server.
+    pub models: Vec<String>,
+    pub source: ProviderSource,
+}
+
+/// Where a provider was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProviderSource {
+    BuiltIn,
+    Environment,
+    Configuration,
+}
+
+impl ProviderSource {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BuiltIn => "built in",
+            Self::Environment => "environment",
+            Self::Configuration => "configuration",
+        }
+    }
+}
+
+/// Which wire a provider speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ProviderKind {
+    OpenAi,
+    Anthropic,
+    Gemini,
+    Ollama,
+    Rehearsal,
+}
+
+impl ProviderKind {
+    pub const ALL: [Self; 5] = [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Ollama, Self::Rehearsal];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Ollama => "ollama",
+            Self::Rehearsal => "rehearsal",
+        }
+    }
+
+    /// The environment variable that holds its key, when it has one.
+    pub fn key_variable(self) -> Option<&'static str> {
+        match self {
+            Self::OpenAi => Some("OPENAI_API_KEY"),
+            Self::Anthropic => Some("ANTHROPIC_API_KEY"),
+            Self::Gemini => Some("GEMINI_API_KEY"),
+            Self::Ollama | Self::Rehearsal => None,
+        }
+    }
+}
+
+impl fmt::Display for ProviderKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// A kind that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown provider kind {0:?}; it is one of openai, anthropic, gemini, ollama, rehearsal")]
+pub struct ProviderKindError(String);
+
+impl FromStr for ProviderKind {
+    type Err = ProviderKindError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| ProviderKindError(text.to_owned()))
+    }
+}
+
+impl ProviderConfig {
+    /// What is missing before it can be asked, and how to add it. A server of one's own may need no key.
+    pub(crate) fn missing(&self) -> Option<String> {
+        let variable = self.kind.key_variable()?;
+        if self.api_key.is_some() || self.base_url.is_some() {
+            return None;
+        }
+        Some(match self.name == self.kind.as_str() {
+            true => format!("no key: set {variable}, or api_key_env or api_key_file in [providers.{}]", self.name),
+            false => format!("no key: set api_key_env or api_key_file in [providers.{}]", self.name),
+        })
+    }
+}
+
+/// What the environment says about providers; empty texts count as absent.
+#[derive(Debug, Clone, Default)]
+pub struct ProviderEnvironment {
+    pub openai_api_key: Option<SecretString>,
+    pub openai_base_url: Option<String>,
+    pub anthropic_api_key: Option<SecretString>,
+    pub anthropic_base_url: Option<String>,
+    pub gemini_api_key: Option<SecretString>,
+    /// As Ollama itself reads it: the scheme and the port may be left out.
+    pub ollama_host: Option<String>,
+}
+
+impl ProviderEnvironment {
+    /// The configured providers, with key and address of the environment where the names are the same, then those
+    /// that only the environment knows.
+    pub fn apply(self, mut configs: Vec<ProviderConfig>) -> Vec<ProviderConfig> {
+        for found in self.found() {
+            match configs.iter_mut().find(|config| config.name == found.name) {
+                Some(config) if config.kind == found.kind => {
+                    config.api_key = found.api_key.or_else(|| config.api_key.take());
+                    config.base_url = found.base_url.or_else(|| config.base_url.take());
+                }
+                // The name was given to something else on purpose.
+                Some(_) => (),
+                None => configs.push(found),
+            }
+        }
+        configs
+    }
+
+    fn found(self) -> Vec<ProviderConfig> {
+        [
+            (ProviderKind::OpenAi, self.openai_api_key, self.openai_base_url),
+            (ProviderKind::Anthropic, self.anthropic_api_key, self.anthropic_base_url),
+            (ProviderKind::Gemini, self.gemini_api_key, None),
+            (ProviderKind::Ollama, None, self.ollama_host),
+        ]
+        .into_iter()
+        .map(|(kind, api_key, base_url)| {
+            (kind, api_key.filter(is_given), base_url.filter(|url| !url.trim().is_empty()))
+        })
+        .filter(|(_, api_key, base_url)| api_key.is_some() || base_url.is_some())
+        .map(|(kind, api_key, base_url)| ProviderConfig {
+            name: kind.as_str().to_owned(),
+            kind,
+            base_url,
+            api_key,
+            models: Vec::new(),
+            source: ProviderSource::Environment,
+        })
+        .collect()
+    }
+}
+
+fn is_given(key: &SecretString) -> bool {
+    use secrecy::ExposeSecret;
+    !key.expose_secret().trim().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret;
+
+    use super::*;
+
+    fn configured(name: &str, kind: ProviderKind) -> ProviderConfig {
+        ProviderConfig {
+            name: name.to_owned(),
+            kind,
+            base_url: Some("http://file/v1".to_owned()),
+            api_key: Some("file-key".into()),
+            models: vec!["m".to_owned()],
+            source: ProviderSource::Configuration,
+        }
+    }
+
+    #[test]
+    fn the_environment_wins_over_the_file_field_by_field() {
+        let environment =
+            ProviderEnvironment { openai_api_key: Some("env-key".into()), ..ProviderEnvironment::default() };
+        let configs = environment.apply(vec![configured("openai", ProviderKind::OpenAi)]);
+        assert_eq!(configs.len(), 1);
+        assert_eq!(configs[0].api_key.as_ref().unwrap().expose_secret(), "env-key");
+        assert_eq!(configs[0].base_url.as_deref(), Some("http://file/v1"));
+        assert_eq!(configs[0].models, ["m"]);
+        assert_eq!(configs[0].source, ProviderSource::Configuration);
+    }
+
+    #[test]
+    fn configured_ones_come_first_and_found_ones_after() {
+        let environment = ProviderEnvironment {
+            anthropic_api_key: Some("k".into()),
+            ollama_host: Some("127.0.0.1".to_owned()),
+            openai_api_key: Some("  ".into()),
+            ..ProviderEnvironment::default()
+        };
+        let configs = environment.apply(vec![configured("mine", ProviderKind::OpenAi)]);
+        let names: Vec<_> = configs.iter().map(|config| config.name.as_str()).collect();
+        assert_eq!(names, ["mine", "anthropic", "ollama"]);
+    }
+
+    #[test]
+    fn a_name_that_the_file_gave_to_another_kind_is_left_alone() {
+        let environment = ProviderEnvironment { openai_api_key: Some("k".into()), ..ProviderEnvironment::default() };
+        let configs = environment.apply(vec![configured("openai", ProviderKind::Ollama)]);
+        assert_eq!(configs.len(), 1);
+        assert_eq!(configs[0].api_key.as_ref().unwrap().expose_secret(), "file-key");
+    }
+
+    #[test]
+    fn an_unknown_kind_is_an_error_that_names_the_known_ones() {
+        let error = "openia".parse::<ProviderKind>().unwrap_err().to_string();
+        assert!(error.contains("\"openia\"") && error.contains("openai, anthropic"), "{error}");
+    }
+
+    #[test]
+    fn a_config_never_shows_its_key() {
+        assert!(!format!("{:?}", configured("openai", ProviderKind::OpenAi)).contains("file-key"));
+    }
+}

@@ -1,0 +1,112 @@
+//! Where in the script to go on, from the messages alone.
+//!
+//! The script is walked along what the model has said since. A line is done when its whole text is there; a line
+//! without text, when a later one's is. The first line that is not done is started again from its beginning.
+
+use protocol::{Message, Role};
+
+use super::script::{Line, parse};
+
+/// How the context begins a message that a peer sent: the header is a line of its own.
+const PEER_HEADER: &str = "[peer message from ";
+/// How the context begins the news of a child, which is no message to act on.
+const CHILD_HEADER: &str = "[child event]";
+
+/// What is left to do.
+#[derive(Debug, PartialEq)]
+pub(super) struct Rest {
+    pub(super) lines: Vec<Line>,
+}
+
+impl Rest {
+    pub(super) fn of(messages: &[Message]) -> Self {
+        let Some(at) = messages.iter().rposition(is_script) else { return Self { lines: Vec::new() } };
+        let peer_text = messages.iter().rev().find_map(peer_text);
+        let script = self::peer_text(&messages[at]).unwrap_or(&messages[at].content);
+        let mut lines = parse(script, peer_text);
+        let since = &messages[at + 1..];
+        for (offset, message) in since.iter().enumerate().filter(|(_, message)| message.role == Role::Assistant) {
+            let done = lines_done(&lines, message);
+            let reports = reports(message, &since[offset + 1..]);
+            lines.splice(..done, reports);
+        }
+        Self { lines }
+    }
+}
+
+fn is_script(message: &Message) -> bool {
+    message.role == Role::User && !message.content.starts_with(CHILD_HEADER)
+}
+
+/// The text below the header, when a peer sent the message.
+fn peer_text(message: &Message) -> Option<&str> {
+    if message.role != Role::User || !message.content.starts_with(PEER_HEADER) {
+        return None;
+    }
+    let (header, text) = message.content.split_once('\n').unwrap_or((&message.content, ""));
+    header.trim_end().ends_with(']').then_some(text)
+}
+
+/// How many lines from the first are done by this message.
+fn lines_done(lines: &[Line], message: &Message) -> usize {
+    let mut said = Spoken(&message.content);
+    let mut thought = Spoken(message.reasoning.as_deref().unwrap_or_default());
+    let mut calls = message.tool_calls.len();
+    let mut done = 0;
+    for (position, line) in lines.iter().enumerate() {
+        match line {
+            Line::Say(_) | Line::Stream { .. } => {
+                if !line.text().is_some_and(|text| said.take(&text)) {
+                    break;
+                }
+                done = position + 1;
+            }
+            Line::Think(text) if thought.take(text) => done = position + 1,
+            Line::Call { .. } => {
+                if calls == 0 {
+                    break;
+                }
+                calls -= 1;
+                done = position + 1;
+            }
+            Line::Think(_) | Line::Wait(_) | Line::Fail(_) => (),
+        }
+    }
+    // A call that was made is never made again, even if the text before it reads differently now.
+    let made = lines.iter().enumerate().skip(done).filter(|(_, line)| matches!(line, Line::Call { .. }));
+    made.take(calls).last().map_or(done, |(position, _)| position + 1)
+}
+
+/// What is left of a text that was said line by line.
+struct Spoken<'a>(&'a str);
+
+impl Spoken<'_> {
+    /// Takes `line` off the beginning, when all of it is there.
+    fn take(&mut self, line: &str) -> bool {
+        let rest = self.0.trim_start_matches('\n');
+        match rest.strip_prefix(line) {
+            Some(after) if after.is_empty() || after.starts_with('\n') => {
+                self.0 = after;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What it says about the results of a turn's calls, in the order of the calls.
+fn reports(message: &Message, after: &[Message]) -> Vec<Line> {
+    let results: Vec<_> = after.iter().take_while(|message| message.role != Role::Assistant).collect();
+    message
+        .tool_calls
+        .iter()
+        .filter_map(|call| {
+            let is_result = |result: &&&Message| {
+                result.role == Role::Tool && result.call_id.as_deref() == Some(call.call_id.as_str())
+            };
+            let result = results.iter().find(is_result)?;
+            let summary = result.content.lines().next().unwrap_or_default();
+            Some(Line::Say(format!("{}: {summary}", call.name).trim_end().to_owned()))
+        })
+        .collect()
+}

@@ -1,0 +1,195 @@
+//! The vendors behind our own types: OpenAI and all that speaks its wire, Anthropic, Gemini, Ollama.
+//!
+//! The wire formats are the library's; what it leaves open is settled here: which address and key, how long to wait,
+//! what counts as an end, and that no key shows in an error or a log line.
+
+mod address;
+mod answer;
+mod calls;
+mod failure;
+mod frames;
+mod quiet;
+mod request;
+
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use futures_util::{FutureExt, StreamExt, stream};
+use genai::{
+    Client, ModelIden, ServiceTarget,
+    adapter::AdapterKind,
+    resolver::{AuthData, Endpoint},
+};
+use protocol::ModelView;
+use secrecy::{ExposeSecret, SecretString};
+
+use self::{address::Address, answer::Answer, failure::Failures, frames::Frames, quiet::Quiet, request::ChatQuestion};
+use crate::{
+    ModelRequest, ModelStream, Provider, ProviderConfig, ProviderError, ProviderErrorCode, ProviderKind, known,
+    redact::Redactor,
+};
+
+/// How long a provider may be silent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeLimits {
+    /// Until the connection stands.
+    pub connect: Duration,
+    /// Until the head of the answer is there, connecting included.
+    pub header: Duration,
+    /// Between two pieces of the answer.
+    pub silence: Duration,
+}
+
+impl Default for TimeLimits {
+    fn default() -> Self {
+        Self { connect: Duration::from_secs(10), header: Duration::from_secs(60), silence: Duration::from_secs(120) }
+    }
+}
+
+/// One vendor's server. Its HTTP client is made when it is first asked: reading the system's certificates takes
+/// longer than the rest of a start.
+#[derive(Debug, Clone)]
+pub struct Vendor {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    config: ProviderConfig,
+    adapter: AdapterKind,
+    address: Address,
+    limits: TimeLimits,
+    failures: Failures,
+    client: OnceLock<Result<Client, ProviderError>>,
+}
+
+impl Vendor {
+    /// # Errors
+    /// `BadRequest`: the base_url is not an http or https address, or the kind is the built-in one.
+    pub fn new(config: ProviderConfig, limits: TimeLimits) -> Result<Self, ProviderError> {
+        let adapter = adapter(config.kind)?;
+        let address = Address::parse(config.kind, config.base_url.as_deref())?;
+        let secrets = config.api_key.iter().cloned().chain(address.secrets()).collect();
+        let failures = Failures::new(config.name.clone(), Redactor::new(secrets), limits);
+        Ok(Self { shared: Arc::new(Shared { config, adapter, address, limits, failures, client: OnceLock::new() }) })
+    }
+}
+
+#[async_trait::async_trait]
+impl Provider for Vendor {
+    fn stream(&self, request: ModelRequest) -> ModelStream {
+        let shared = Arc::clone(&self.shared);
+        let answer = stream::once(async move { shared.ask(request).await }).flat_map(|asked| match asked {
+            Ok(answer) => answer.left_stream(),
+            Err(error) => stream::once(async move { Err(error) }).right_stream(),
+        });
+        Box::pin(Quiet::new(answer))
+    }
+
+    async fn models(&self) -> Result<Vec<ModelView>, ProviderError> {
+        let shared = &self.shared;
+        shared.check_key()?;
+        let target = (shared.endpoint(), shared.auth());
+        let asked = shared.client()?.all_model_names(shared.adapter, target).boxed();
+        let names = tokio::time::timeout(shared.limits.header, Quiet::new(asked))
+            .await
+            .map_err(|_| shared.failures.header_timeout())?
+            .map_err(|error| shared.failures.translate(error))?;
+        Ok(names.into_iter().map(|name| ModelView { context_limit: known::context_limit(&name), name }).collect())
+    }
+
+    fn context_limit(&self, model: &str) -> Option<u64> {
+        known::context_limit(model)
+    }
+}
+
+impl Shared {
+    async fn ask(&self, request: ModelRequest) -> Result<Answer, ProviderError> {
+        self.check_key()?;
+        let frames = Frames::new(self.config.kind);
+        let question = ChatQuestion::new(self.config.kind, &request, self.limits, &frames);
+        let target = ServiceTarget {
+            endpoint: self.endpoint(),
+            auth: self.auth_of_chat(),
+            model: ModelIden::new(self.adapter, request.model.clone()),
+        };
+        let response = self
+            .client()?
+            .exec_chat_stream(target, question.chat, Some(&question.options))
+            .await
+            .map_err(|error| self.failures.translate(error))?;
+        let context_limit = known::context_limit(&request.model);
+        Ok(Answer::new(response.stream, frames, &request.messages, context_limit, self.failures.clone()))
+    }
+
+    fn check_key(&self) -> Result<(), ProviderError> {
+        match self.config.missing() {
+            None => Ok(()),
+            Some(missing) => Err(ProviderError::new(
+                ProviderErrorCode::Unauthorized,
+                format!("the provider {:?} has {missing}", self.config.name),
+            )),
+        }
+    }
+
+    fn endpoint(&self) -> Endpoint {
+        Endpoint::from_owned(self.address.base())
+    }
+
+    fn key(&self) -> Option<&str> {
+        self.config.api_key.as_ref().map(SecretString::expose_secret)
+    }
+
+    fn auth(&self) -> AuthData {
+        match self.key() {
+            Some(key) => AuthData::from_single(key),
+            None if self.config.kind == ProviderKind::OpenAi => AuthData::None,
+            None => AuthData::from_single(""),
+        }
+    }
+
+    /// A server without a key gets no `Authorization` at all: some refuse an empty one.
+    fn auth_of_chat(&self) -> AuthData {
+        match self.auth() {
+            AuthData::None => AuthData::RequestOverride {
+                url: self.address.join("chat/completions"),
+                headers: genai::Headers::default(),
+            },
+            auth => auth,
+        }
+    }
+
+    fn client(&self) -> Result<&Client, ProviderError> {
+        self.client.get_or_init(|| self.connect()).as_ref().map_err(Clone::clone)
+    }
+
+    fn connect(&self) -> Result<Client, ProviderError> {
+        // Fails only when the process has one already, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        // A redirect could carry the key to another host.
+        let mut builder = reqwest::Client::builder()
+            .connect_timeout(self.limits.connect)
+            .redirect(reqwest::redirect::Policy::none())
+            .tcp_nodelay(true);
+        if self.address.is_loopback() {
+            builder = builder.no_proxy();
+        }
+        let failed = |reason: String| self.failures.error(ProviderErrorCode::Failed, &reason);
+        let http = builder.build().map_err(|error| failed(format!("no HTTP client: {error}")))?;
+        Client::builder().with_reqwest(http).build().map_err(|error| failed(error.to_string()))
+    }
+}
+
+fn adapter(kind: ProviderKind) -> Result<AdapterKind, ProviderError> {
+    match kind {
+        ProviderKind::OpenAi => Ok(AdapterKind::OpenAI),
+        ProviderKind::Anthropic => Ok(AdapterKind::Anthropic),
+        ProviderKind::Gemini => Ok(AdapterKind::Gemini),
+        ProviderKind::Ollama => Ok(AdapterKind::Ollama),
+        ProviderKind::Rehearsal => {
+            Err(ProviderError::new(ProviderErrorCode::BadRequest, "the rehearsal model has no server"))
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Puts tool calls together from their pieces.
+//!
+//! Servers differ in all of it: an index or none, an id or none, or the same id for each call of a conversation.
+
+use std::collections::HashSet;
+
+use protocol::Message;
+use serde_json::{Map, Value};
+
+use crate::{ModelEvent, request::first_free_call_number};
+
+/// A piece of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CallPiece {
+    pub(super) index: Option<u64>,
+    pub(super) id: Option<String>,
+    pub(super) name: Option<String>,
+    /// A piece of the arguments' JSON text.
+    pub(super) text: String,
+}
+
+/// The calls of one answer.
+#[derive(Debug)]
+pub(super) struct Calls {
+    open: Vec<OpenCall>,
+    /// Ids of earlier calls in the same context: a new call must not have one of them.
+    taken: HashSet<String>,
+    /// Number of the next id that we make.
+    next_number: usize,
+}
+
+#[derive(Debug)]
+struct OpenCall {
+    /// The server's own count, when it has one.
+    index: Option<u64>,
+    id: String,
+    name: String,
+    text: String,
+}
+
+impl Calls {
+    pub(super) fn new(messages: &[Message]) -> Self {
+        let calls = messages.iter().flat_map(|message| &message.tool_calls);
+        Self {
+            open: Vec::new(),
+            taken: calls.map(|call| call.call_id.clone()).collect(),
+            next_number: first_free_call_number(messages),
+        }
+    }
+
+    /// Adds a piece; what a viewer gets of it, when it says something new.
+    pub(super) fn add(&mut self, piece: CallPiece) -> Option<ModelEvent> {
+        let id = piece.id.filter(|id| !id.is_empty());
+        let name = piece.name.filter(|name| !name.is_empty());
+        let position = self.position(piece.index, id.as_deref(), name.is_some()).unwrap_or_else(|| {
+            let call = OpenCall { index: piece.index, id: String::new(), name: String::new(), text: String::new() };
+            self.open.push(call);
+            self.open.len() - 1
+        });
+        let call = &mut self.open[position];
+        if let Some(id) = id
+            && call.id.is_empty()
+        {
+            call.id = id;
+        }
+        if let Some(name) = name
+            && call.name.is_empty()
+        {
+            call.name = name;
+        }
+        call.text.push_str(&piece.text);
+        let begins = call.text.len() == piece.text.len();
+        (begins || !piece.text.is_empty()).then(|| ModelEvent::ToolArgs {
+            index: position,
+            name: call.name.clone(),
+            text: piece.text,
+        })
+    }
+
+    /// Adds a call whose text so far is known as a whole; only what is new of it goes on.
+    pub(super) fn grow(&mut self, id: &str, name: &str, whole: &str) -> Option<ModelEvent> {
+        let known = self.open.iter().find(|call| call.id == id).map_or(0, |call| call.text.len());
+        let text = whole.get(known..).unwrap_or_default().to_owned();
+        self.add(CallPiece { index: None, id: Some(id.to_owned()), name: Some(name.to_owned()), text })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// The calls, whole, in the order in which they began.
+    pub(super) fn finish(&mut self) -> Vec<ModelEvent> {
+        let open = std::mem::take(&mut self.open);
+        open.into_iter()
+            .enumerate()
+            .map(|(index, call)| ModelEvent::ToolCall {
+                index,
+                call_id: self.unique(call.id),
+                name: call.name,
+                arguments: arguments(call.text),
+            })
+            .collect()
+    }
+
+    /// Which of the open calls a piece belongs to; none when it begins a new one.
+    fn position(&self, index: Option<u64>, id: Option<&str>, has_name: bool) -> Option<usize> {
+        let other_id = |call: &OpenCall| id.is_some_and(|id| !call.id.is_empty() && call.id != id);
+        match (index, id) {
+            (Some(_), _) => {
+                // Some count every call 0, and tell them apart by id only.
+                let at = self.open.iter().rposition(|call| call.index == index)?;
+                (!(has_name && other_id(&self.open[at]))).then_some(at)
+            }
+            (None, Some(id)) => self.open.iter().position(|call| call.id == id),
+            (None, None) if has_name => None,
+            (None, None) => self.open.len().checked_sub(1),
+        }
+    }
+
+    fn unique(&mut self, id: String) -> String {
+        let mut id = id;
+        while id.is_empty() || !self.taken.insert(id.clone()) {
+            id = format!("call_{}", self.next_number);
+            self.next_number += 1;
+        }
+        id
+    }
+}
+
+/// No text is no arguments. What is not JSON stays text: the tool says what is wrong with it.
+fn arguments(text: String) -> Value {
+    match text.trim() {
+        "" => Value::Object(Map::new()),
+        json => serde_json::from_str(json).unwrap_or(Value::String(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{Role, ToolCall};
+    use serde_json::json;
+
+    use super::*;
+
+    fn piece(index: Option<u64>, id: &str, name: &str, text: &str) -> CallPiece {
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        CallPiece { index, id: given(id), name: given(name), text: text.to_owned() }
+    }
+
+    /// Name, id and arguments of each call that comes out.
+    fn finished(pieces: Vec<CallPiece>) -> Vec<(String, String, Value)> {
+        let mut calls = Calls::new(&[]);
+        for piece in pieces {
+            calls.add(piece);
+        }
+        calls
+            .finish()
+            .into_iter()
+            .map(|event| match event {
+                ModelEvent::ToolCall { call_id, name, arguments, .. } => (name, call_id, arguments),
+                other => panic!("{other:?}"),
+            })
+            .collect()
+    }
+
+    fn call(name: &str, id: &str, arguments: Value) -> (String, String, Value) {
+        (name.to_owned(), id.to_owned(), arguments)
+    }
+
+    #[test]
+    fn pieces_of_two_calls_may_come_mixed() {
+        let calls = finished(vec![
+            piece(Some(0), "a", "Read", "{\"path\""),
+            piece(Some(1), "b", "Grep", ""),
+            piece(Some(0), "", "", ":\"x\"}"),
+            piece(Some(1), "", "", "{\"pattern\":\"y\"}"),
+        ]);
+        assert_eq!(calls, [call("Read", "a", json!({"path": "x"})), call("Grep", "b", json!({"pattern": "y"}))]);
+    }
+
+    #[test]
+    fn calls_without_index_and_id_are_told_apart_by_their_names() {
+        let calls = finished(vec![
+            piece(None, "", "Read", "{\"path\":"),
+            piece(None, "", "", "\"x\"}"),
+            piece(None, "", "ListPods", ""),
+        ]);
+        assert_eq!(calls, [call("Read", "call_1", json!({"path": "x"})), call("ListPods", "call_2", json!({}))]);
+    }
+
+    #[test]
+    fn calls_that_are_all_counted_0_are_told_apart_by_their_ids() {
+        let calls = finished(vec![piece(Some(0), "a", "Read", "{}"), piece(Some(0), "b", "Grep", "{}")]);
+        assert_eq!(calls, [call("Read", "a", json!({})), call("Grep", "b", json!({}))]);
+    }
+
+    #[test]
+    fn arguments_that_are_not_json_stay_text() {
+        assert_eq!(finished(vec![piece(Some(0), "a", "Read", "{oops")]), [call("Read", "a", json!("{oops"))]);
+    }
+
+    #[test]
+    fn an_id_of_an_earlier_turn_is_replaced() {
+        let mut message = Message::new(Role::Assistant, "");
+        let earlier = |id: &str| ToolCall { call_id: id.to_owned(), name: "Read".to_owned(), arguments: json!({}) };
+        message.tool_calls = vec![earlier("call_0"), earlier("call_7")];
+        let mut calls = Calls::new(&[message]);
+        calls.add(piece(Some(0), "call_0", "Read", "{}"));
+        let Some(ModelEvent::ToolCall { call_id, .. }) = calls.finish().pop() else { panic!() };
+        assert_eq!(call_id, "call_8");
+    }
+
+    #[test]
+    fn a_text_that_grows_gives_only_what_is_new() {
+        let mut calls = Calls::new(&[]);
+        let texts: Vec<_> = ["", "{\"a\"", "{\"a\":1}"]
+            .iter()
+            .filter_map(|whole| match calls.grow("id", "Read", whole) {
+                Some(ModelEvent::ToolArgs { text, .. }) => Some(text),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(texts, ["", "{\"a\"", ":1}"]);
+    }
+}

@@ -1,0 +1,217 @@
+//! The library's errors and the vendors' own words for them, as ours.
+
+use std::time::Duration;
+
+use genai::{Error, webc::StreamTimeout};
+use jiff::{Timestamp, fmt::rfc2822};
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use super::TimeLimits;
+use crate::{ProviderError, ProviderErrorCode, redact::Redactor};
+
+/// Makes the errors of one provider: each names it, none shows its key.
+#[derive(Debug, Clone)]
+pub(super) struct Failures {
+    name: String,
+    redactor: Redactor,
+    limits: TimeLimits,
+}
+
+impl Failures {
+    pub(super) fn new(name: String, redactor: Redactor, limits: TimeLimits) -> Self {
+        Self { name, redactor, limits }
+    }
+
+    pub(super) fn error(&self, code: ProviderErrorCode, reason: &str) -> ProviderError {
+        ProviderError::new(code, self.redactor.sentence(&format!("{}: {reason}", self.name)))
+    }
+
+    pub(super) fn header_timeout(&self) -> ProviderError {
+        let reason = format!("no answer within {} s", self.limits.header.as_secs_f32());
+        self.error(ProviderErrorCode::Timeout, &reason)
+    }
+
+    fn silence_timeout(&self) -> ProviderError {
+        let reason = format!("silent for {} s in the middle of the answer", self.limits.silence.as_secs_f32());
+        self.error(ProviderErrorCode::Timeout, &reason)
+    }
+
+    pub(super) fn translate(&self, error: Error) -> ProviderError {
+        match error {
+            Error::HttpError { status, body, headers, .. } => self.refused(status.as_u16(), &body, &headers),
+            Error::ChatResponse { body, .. } => self.said(&body),
+            Error::WebStream { error, .. } => self.of_stream(error),
+            Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
+                self.of_web(webc_error)
+            }
+            Error::StreamParse { .. } => self.error(ProviderErrorCode::Failed, "an unreadable piece of an answer"),
+            other => self.error(ProviderErrorCode::Failed, &other.to_string()),
+        }
+    }
+
+    /// An error inside a stream that began well, in the vendor's own words.
+    pub(super) fn said(&self, body: &Value) -> ProviderError {
+        let said = Said::read(body);
+        let code = said.code().unwrap_or(ProviderErrorCode::Failed);
+        self.error(code, &said.message)
+    }
+
+    fn of_stream(&self, error: genai::BoxError) -> ProviderError {
+        let error = match error.downcast::<Error>() {
+            Ok(error) => return self.translate(*error),
+            Err(error) => error,
+        };
+        if let Some(timeout) = error.downcast_ref::<StreamTimeout>() {
+            return match timeout {
+                StreamTimeout::Headers => self.header_timeout(),
+                StreamTimeout::Read => self.silence_timeout(),
+            };
+        }
+        match error.downcast_ref::<reqwest::Error>() {
+            Some(error) => self.of_transport(error),
+            None => self.error(ProviderErrorCode::Cut, &error.to_string()),
+        }
+    }
+
+    fn of_web(&self, error: genai::webc::Error) -> ProviderError {
+        match error {
+            genai::webc::Error::ResponseFailedStatus { status, body, headers } => {
+                self.refused(status.as_u16(), &body, &headers)
+            }
+            genai::webc::Error::Reqwest(error) => self.of_transport(&error),
+            _ => self.error(ProviderErrorCode::Failed, "an answer that is not JSON"),
+        }
+    }
+
+    /// Addresses stay out of the sentence; the root of the chain says what happened.
+    fn of_transport(&self, error: &reqwest::Error) -> ProviderError {
+        let root = root_cause(error);
+        if error.is_connect() {
+            return self.error(ProviderErrorCode::Unreachable, &format!("cannot be reached: {root}"));
+        }
+        if error.is_timeout() {
+            return self.header_timeout();
+        }
+        match error.is_body() || error.is_decode() {
+            true => self.error(ProviderErrorCode::Cut, &format!("the connection was lost in the answer: {root}")),
+            false => self.error(ProviderErrorCode::Unreachable, &format!("the connection was lost: {root}")),
+        }
+    }
+
+    fn refused(&self, status: u16, body: &str, headers: &HeaderMap) -> ProviderError {
+        let said = match serde_json::from_str::<Value>(body) {
+            Ok(value) => Said::read(&value),
+            Err(_) => Said { message: body.to_owned(), names: Vec::new() },
+        };
+        let code = match ProviderErrorCode::of_status(status) {
+            // Only these are wide enough that the vendor's words say more than its status.
+            ProviderErrorCode::BadRequest | ProviderErrorCode::ModelNotFound => {
+                said.narrow().unwrap_or(ProviderErrorCode::of_status(status))
+            }
+            code => code,
+        };
+        let reason = match said.message.trim() {
+            "" => format!("HTTP status {status}"),
+            message => format!("HTTP status {status}: {message}"),
+        };
+        ProviderError { retry_after: retry_after(headers), ..self.error(code, &reason) }
+    }
+}
+
+fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut root = error;
+    while let Some(source) = root.source() {
+        root = source;
+    }
+    root.to_string()
+}
+
+/// What a vendor said about a failure.
+struct Said {
+    message: String,
+    /// Values of `type`, `code` and `status`, lower case.
+    names: Vec<String>,
+}
+
+impl Said {
+    /// Vendors agree that it is JSON; the error is in `error`, or is the whole.
+    fn read(body: &Value) -> Self {
+        let body = match body {
+            Value::Array(items) => items.first().unwrap_or(body),
+            _ => body,
+        };
+        let error = body.get("error").filter(|error| !error.is_null()).unwrap_or(body);
+        let message = match error {
+            Value::String(text) => text.clone(),
+            _ => match error.get("message").or_else(|| body.get("message")).or_else(|| body.get("detail")) {
+                Some(Value::String(text)) => text.clone(),
+                _ => error.to_string(),
+            },
+        };
+        let names = ["type", "code", "status"]
+            .iter()
+            .filter_map(|name| error.get(name))
+            .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned).to_lowercase())
+            .collect();
+        Self { message, names }
+    }
+
+    fn code(&self) -> Option<ProviderErrorCode> {
+        self.narrow().or_else(|| self.names.iter().find_map(|name| named(name)))
+    }
+
+    /// The two failures that are worth a code of their own, whatever their status.
+    fn narrow(&self) -> Option<ProviderErrorCode> {
+        let message = self.message.to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+        let named = |word: &str| self.names.iter().any(|name| name.contains(word));
+        if named("context_length")
+            || says(&["context length", "context window", "prompt is too long", "too many tokens"])
+        {
+            return Some(ProviderErrorCode::ContextTooLong);
+        }
+        let is_unknown = message.contains("model") && says(&["does not exist", "not found", "unknown model"]);
+        (named("model_not_found") || is_unknown).then_some(ProviderErrorCode::ModelNotFound)
+    }
+}
+
+/// What a vendor's own name of an error means.
+fn named(name: &str) -> Option<ProviderErrorCode> {
+    if let Ok(status) = name.parse::<u16>() {
+        return (400..600).contains(&status).then(|| ProviderErrorCode::of_status(status));
+    }
+    let is = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    Some(match () {
+        () if is(&["overloaded", "unavailable", "server_error", "api_error", "internal"]) => {
+            ProviderErrorCode::Overloaded
+        }
+        () if is(&["rate_limit", "resource_exhausted", "quota"]) => ProviderErrorCode::RateLimited,
+        () if is(&["authentication", "permission", "unauthorized", "invalid_api_key"]) => {
+            ProviderErrorCode::Unauthorized
+        }
+        () if is(&["timeout", "deadline"]) => ProviderErrorCode::Timeout,
+        () if is(&["invalid_request", "invalid_argument", "bad_request"]) => ProviderErrorCode::BadRequest,
+        () => return None,
+    })
+}
+
+/// How long the provider asks to be left alone: milliseconds, seconds or a date.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let seconds = |text: &str, unit: f64| {
+        text.parse::<f64>().ok().and_then(|count| Duration::try_from_secs_f64(count * unit).ok())
+    };
+    if let Some(wait) = text("retry-after-ms").and_then(|text| seconds(text, 0.001)) {
+        return Some(wait);
+    }
+    let given = text("retry-after")?;
+    seconds(given, 1.0).or_else(|| {
+        let at = rfc2822::parse(given).ok()?.timestamp();
+        Some(Duration::try_from(at.duration_since(Timestamp::now())).unwrap_or(Duration::ZERO))
+    })
+}
+
+#[cfg(test)]
+#[path = "failure_tests.rs"]
+mod tests;

@@ -1,0 +1,121 @@
+//! What the library drops of the frames on the wire.
+//!
+//! It leaves out tool calls without an index, an end without `[DONE]`, and the error lines of Ollama; servers that
+//! speak OpenAI's wire do all of these. So we look at each frame ourselves, beside it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use genai::chat::{ChatFrameSink, FrameCtx, RawFrameRef};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::calls::CallPiece;
+use crate::ProviderKind;
+
+/// Everything noticed and not yet taken.
+#[derive(Debug, Default)]
+pub(super) struct Noticed {
+    pub(super) calls: Vec<CallPiece>,
+    /// The text of `finish_reason`: the answer is complete, whatever follows.
+    pub(super) finish_reason: Option<String>,
+    /// `usage` as it stood in the newest frame that had one.
+    pub(super) usage: Option<Value>,
+    /// An error inside the stream.
+    pub(super) error: Option<Value>,
+}
+
+/// Shared with the library, which calls it for each frame.
+#[derive(Debug, Clone)]
+pub(super) struct Frames {
+    pub(super) kind: ProviderKind,
+    noticed: Arc<Mutex<Noticed>>,
+}
+
+impl Frames {
+    pub(super) fn new(kind: ProviderKind) -> Self {
+        Self { kind, noticed: Arc::default() }
+    }
+
+    /// Runs `read` on what was noticed so far.
+    pub(super) fn with<T>(&self, read: impl FnOnce(&mut Noticed) -> T) -> T {
+        read(&mut self.noticed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl ChatFrameSink for Frames {
+    fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
+        match self.kind {
+            ProviderKind::OpenAi => {
+                if let Ok(chunk) = serde_json::from_str::<Chunk>(frame.data) {
+                    self.with(|noticed| noticed.take_chunk(chunk));
+                }
+            }
+            ProviderKind::Ollama => {
+                if let Ok(Line { error: Some(error) }) = serde_json::from_str(frame.data) {
+                    self.with(|noticed| noticed.error = Some(error));
+                }
+            }
+            ProviderKind::Anthropic | ProviderKind::Gemini | ProviderKind::Rehearsal => (),
+        }
+    }
+}
+
+impl Noticed {
+    fn take_chunk(&mut self, chunk: Chunk) {
+        if let Some(choice) = chunk.choices.unwrap_or_default().into_iter().next() {
+            self.finish_reason = choice.finish_reason.or_else(|| self.finish_reason.take());
+            let pieces = choice.delta.and_then(|delta| delta.tool_calls).unwrap_or_default();
+            self.calls.extend(pieces.into_iter().map(CallPiece::from));
+        }
+        self.usage = chunk.usage.filter(Value::is_object).or_else(|| self.usage.take());
+    }
+}
+
+/// A frame of OpenAI's wire, as far as we read it. All of it may be missing or null.
+#[derive(Deserialize)]
+struct Chunk {
+    choices: Option<Vec<Choice>>,
+    usage: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    delta: Option<Delta>,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    tool_calls: Option<Vec<ToolCallDelta>>,
+}
+
+#[derive(Deserialize)]
+struct ToolCallDelta {
+    index: Option<u64>,
+    id: Option<String>,
+    function: Option<FunctionDelta>,
+}
+
+#[derive(Deserialize)]
+struct FunctionDelta {
+    name: Option<String>,
+    arguments: Option<Value>,
+}
+
+/// A line of Ollama's wire that says an error.
+#[derive(Deserialize)]
+struct Line {
+    error: Option<Value>,
+}
+
+impl From<ToolCallDelta> for CallPiece {
+    fn from(delta: ToolCallDelta) -> Self {
+        let (name, arguments) = delta.function.map_or((None, None), |function| (function.name, function.arguments));
+        let text = match arguments {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text,
+            Some(whole) => whole.to_string(),
+        };
+        Self { index: delta.index, id: delta.id, name, text }
+    }
+}

@@ -1,0 +1,58 @@
+//! A vendor in front of a scripted model, and what comes out of it.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use protocol::{Message, Role};
+use provider::{
+    ModelEvent, ModelRequest, ModelStream, Provider, ProviderConfig, ProviderError, ProviderKind, ProviderSource,
+    Providers, RetryPolicy, TimeLimits,
+};
+use testkit::scripted_model::ScriptedModel;
+
+pub(crate) const KEY: &str = "sk-test-0123456789abcdefghij";
+
+pub(crate) type Item = Result<ModelEvent, ProviderError>;
+
+/// A provider as it is configured for this server.
+pub(crate) fn config(kind: ProviderKind, server: &ScriptedModel) -> ProviderConfig {
+    let base_url = match kind {
+        ProviderKind::Anthropic => server.anthropic_base_url(),
+        _ => server.base_url(),
+    };
+    ProviderConfig {
+        name: "mine".to_owned(),
+        kind,
+        base_url: Some(base_url),
+        api_key: Some(KEY.into()),
+        models: Vec::new(),
+        source: ProviderSource::Configuration,
+    }
+}
+
+/// Without the long pauses: only their order matters here.
+pub(crate) fn connect(config: ProviderConfig, limits: TimeLimits) -> std::sync::Arc<dyn Provider> {
+    let policy = RetryPolicy { first_wait: Duration::from_millis(1), jitter: 0.0, ..RetryPolicy::default() };
+    let providers = Providers::with_policy(vec![config], &policy, limits).expect("a valid configuration");
+    providers.get("mine").expect("the provider that was configured")
+}
+
+pub(crate) fn ask(kind: ProviderKind, server: &ScriptedModel) -> ModelStream {
+    connect(config(kind, server), TimeLimits::default()).stream(request())
+}
+
+pub(crate) fn request() -> ModelRequest {
+    ModelRequest {
+        model: "scripted".to_owned(),
+        messages: vec![Message::new(Role::System, "be good"), Message::new(Role::User, "hi")],
+        tools: Vec::new(),
+    }
+}
+
+pub(crate) async fn all(stream: ModelStream) -> Vec<Item> {
+    stream.collect().await
+}
+
+pub(crate) fn text(text: &str) -> Item {
+    Ok(ModelEvent::Text(text.to_owned()))
+}

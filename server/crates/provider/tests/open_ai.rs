@@ -1,0 +1,177 @@
+//! OpenAI's wire, against a scripted server.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::time::Duration;
+
+use common::{all, ask, config, connect, request, text};
+use protocol::{Message, Role, ToolCall, Usage};
+use provider::{FinishReason, ModelEvent, ProviderErrorCode, ProviderKind::OpenAi, TimeLimits, ToolSpec};
+use serde_json::json;
+use testkit::scripted_model::{Answer, ScriptedModel, Step, Tokens};
+
+fn finished(reason: FinishReason) -> common::Item {
+    Ok(ModelEvent::Finished { reason })
+}
+
+#[tokio::test]
+async fn text_and_reasoning_and_usage_come_as_they_are_said() {
+    let server = ScriptedModel::start().await;
+    let tokens = Tokens { input: 1000, cached: 600, output: 20 };
+    server.push(Answer::new().reasoning("hm ").reasoning("so").text("hel").text("lo").usage(tokens).finish());
+    let usage = Usage { input: 1000, cached: 600, output: 20, context_used: 1020, context_limit: 0, cost: None };
+    assert_eq!(
+        all(ask(OpenAi, &server)).await,
+        [
+            Ok(ModelEvent::Reasoning("hm ".to_owned())),
+            Ok(ModelEvent::Reasoning("so".to_owned())),
+            text("hel"),
+            text("lo"),
+            Ok(ModelEvent::Usage(usage)),
+            finished(FinishReason::Stop),
+        ]
+    );
+    let [question] = server.requests().try_into().unwrap();
+    assert_eq!(question.headers["authorization"], format!("Bearer {}", common::KEY));
+    assert_eq!(question.body["model"], "scripted");
+    assert_eq!(
+        question.body["messages"],
+        json!([
+            {"role": "system", "content": "be good"}, {"role": "user", "content": "hi"}
+        ])
+    );
+}
+
+#[tokio::test]
+async fn several_calls_of_one_turn_come_in_pieces_and_then_whole() {
+    let server = ScriptedModel::start().await;
+    let second = Step::ToolCall { id: None, name: "ListPods".to_owned(), pieces: Vec::new() };
+    let answer = Answer::new().text("so").tool_call("a", "Read", &["{\"path\":", "\"x\"}"]).step(second).finish();
+    server.push(answer);
+    let args = |index: usize, name: &str, text: &str| {
+        Ok(ModelEvent::ToolArgs { index, name: name.to_owned(), text: text.to_owned() })
+    };
+    let call = |index: usize, call_id: &str, name: &str, arguments| {
+        Ok(ModelEvent::ToolCall { index, call_id: call_id.to_owned(), name: name.to_owned(), arguments })
+    };
+    assert_eq!(
+        all(ask(OpenAi, &server)).await,
+        [
+            text("so"),
+            args(0, "Read", ""),
+            args(0, "Read", "{\"path\":"),
+            args(0, "Read", "\"x\"}"),
+            args(1, "ListPods", ""),
+            call(0, "a", "Read", json!({"path": "x"})),
+            call(1, "call_1", "ListPods", json!({})),
+            finished(FinishReason::ToolCalls),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn calls_without_an_index_are_not_lost() {
+    let server = ScriptedModel::start().await;
+    let chunk = json!({"choices": [{"delta": {"tool_calls": [
+        {"function": {"name": "Read", "arguments": "{}"}}, {"function": {"name": "Grep", "arguments": {"a": 1}}}
+    ]}, "finish_reason": "stop"}]});
+    server.push(Answer::new().step(Step::Raw(format!("data: {chunk}\n\ndata: [DONE]\n\n"))));
+    let calls: Vec<_> = all(ask(OpenAi, &server))
+        .await
+        .into_iter()
+        .filter_map(|item| match item.unwrap() {
+            ModelEvent::ToolCall { name, arguments, .. } => Some((name, arguments)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(calls, [("Read".to_owned(), json!({})), ("Grep".to_owned(), json!({"a": 1}))]);
+}
+
+#[tokio::test]
+async fn an_answer_with_a_finish_reason_is_complete_without_the_last_word() {
+    let server = ScriptedModel::start().await;
+    let chunk = json!({"choices": [{"delta": {"content": "hi"}, "finish_reason": "length"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 1}});
+    server.push(Answer::new().step(Step::Raw(format!("data: {chunk}\n\n"))));
+    let usage = Usage { input: 3, output: 1, context_used: 4, ..Usage::default() };
+    assert_eq!(
+        all(ask(OpenAi, &server)).await,
+        [text("hi"), Ok(ModelEvent::Usage(usage)), finished(FinishReason::Length)]
+    );
+}
+
+#[tokio::test]
+async fn a_conversation_goes_out_with_its_calls_and_results() {
+    let server = ScriptedModel::start().await;
+    server.push(Answer::say("ok"));
+    let mut question = request();
+    let calls = ["a", "b"].map(|id| ToolCall {
+        call_id: id.to_owned(),
+        name: "Read".to_owned(),
+        arguments: json!({"path": id}),
+    });
+    let result = |id: &str| Message { call_id: Some(id.to_owned()), ..Message::new(Role::Tool, "done") };
+    question.messages.push(Message { tool_calls: calls.to_vec(), ..Message::new(Role::Assistant, "") });
+    question.messages.extend([result("a"), result("b"), Message::new(Role::Assistant, "half an ans")]);
+    question.tools = vec![ToolSpec {
+        name: "Read".to_owned(),
+        description: "Reads.".to_owned(),
+        schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+    }];
+    question.model = "vendor/model-high".to_owned();
+    all(connect(config(OpenAi, &server), TimeLimits::default()).stream(question)).await;
+    let [question] = server.requests().try_into().unwrap();
+    let messages = question.body["messages"].as_array().unwrap();
+    let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "assistant", "user"]);
+    assert_eq!(messages[2]["tool_calls"][1]["function"]["arguments"], "{\"path\":\"b\"}");
+    assert_eq!(messages[4]["tool_call_id"], "b");
+    assert_eq!(messages[6]["content"], "Go on.");
+    assert_eq!(question.body["tools"][0]["function"]["parameters"]["properties"]["path"]["type"], "string");
+    assert_eq!(question.body["model"], "vendor/model-high");
+    assert_eq!(question.body.get("reasoning_effort"), None);
+}
+
+#[tokio::test]
+async fn a_server_of_ones_own_is_asked_without_a_key() {
+    let server = ScriptedModel::start().await;
+    server.push(Answer::say("ok"));
+    let mut config = config(OpenAi, &server);
+    config.api_key = None;
+    let items = all(connect(config, TimeLimits::default()).stream(request())).await;
+    assert_eq!(items, [text("ok"), finished(FinishReason::Stop)]);
+    assert!(server.requests()[0].headers.get("authorization").is_none());
+}
+
+#[tokio::test]
+async fn its_models_are_asked_from_the_server() {
+    let server = ScriptedModel::start().await;
+    server.set_models(&["gpt-5.1", "own"]);
+    let models = connect(config(OpenAi, &server), TimeLimits::default()).models().await.unwrap();
+    let facts: Vec<_> = models.iter().map(|model| (model.name.as_str(), model.context_limit)).collect();
+    assert_eq!(facts, [("gpt-5.1", Some(400_000)), ("own", None)]);
+}
+
+#[tokio::test]
+async fn dropping_the_stream_drops_the_connection() {
+    use futures_util::StreamExt;
+    let server = ScriptedModel::start().await;
+    server.push(Answer::new().text("hi").step(Step::Stall));
+    let mut stream = ask(OpenAi, &server);
+    assert_eq!(stream.next().await, Some(text("hi")));
+    drop(stream);
+    server.wait_for_disconnect().await;
+}
+
+#[tokio::test]
+async fn a_stream_that_falls_silent_times_out() {
+    let server = ScriptedModel::start().await;
+    server.push(Answer::new().text("hi").step(Step::Stall));
+    let limits = TimeLimits { silence: Duration::from_millis(50), ..TimeLimits::default() };
+    let items = all(connect(config(OpenAi, &server), limits).stream(request())).await;
+    assert_eq!(items[0], text("hi"));
+    assert_eq!(items[1].as_ref().unwrap_err().code, ProviderErrorCode::Timeout);
+    server.wait_for_disconnect().await;
+}

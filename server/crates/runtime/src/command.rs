@@ -1,0 +1,52 @@
+//! Who asks, and under which key.
+
+use protocol::{CommandId, PodName, PodState};
+
+/// A command's identity: the caller's id, and a hash over verb, address and body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandKey {
+    pub id: CommandId,
+    pub fingerprint: [u8; 32],
+}
+
+/// Who asks, and from where; audited with the command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// `operator`, or the Pod or token that acts.
+    pub by: String,
+    /// `console`, `api`, `tui`, `cli`: where it came from.
+    pub client: String,
+}
+
+/// Which Pods a list is about. Empty fields select all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PodQuery {
+    pub name: Option<PodName>,
+    pub state: Option<PodState>,
+    /// Part of a name, working directory, model or activity; case does not matter.
+    pub q: Option<String>,
+    pub after: Option<String>,
+    /// At most 1,000; 500 when absent.
+    pub limit: Option<u32>,
+}
+
+/// Whether the runtime is ready, and which Pods could not be restored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Readiness {
+    /// Recovery after the start has finished.
+    pub ready: bool,
+    /// Pods whose recovery has not finished.
+    pub recovering: u32,
+    /// Names of Pods that could not be restored, with the reason.
+    pub failed: Vec<(String, String)>,
+}
+
+/// Figures of a host, for `/metrics`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Pods that have a task now.
+    pub active_pods: u64,
+    pub records_total: u64,
+    pub commands_total: u64,
+    pub viewers: u64,
+}

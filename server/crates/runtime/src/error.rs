@@ -1,0 +1,44 @@
+//! The runtime's failures as its callers get them.
+
+use pod::Refusal;
+use pod_store::StoreError;
+use protocol::{ApiError, ErrorCode, PodName, WorkerId};
+
+/// A failure of the store, told without anything of the store's own.
+pub(crate) fn store_failed(error: StoreError) -> ApiError {
+    match error {
+        StoreError::NameTaken(name) => ApiError::new(
+            ErrorCode::NameTaken,
+            format!("a Pod called \"{name}\" is already there; choose another name"),
+        ),
+        StoreError::PodGone => ApiError::new(ErrorCode::PodNotFound, "the Pod was deleted"),
+        StoreError::Closed => stopping(),
+        StoreError::Fenced => ApiError::new(
+            ErrorCode::RuntimeUnavailable,
+            "another yoi process has taken over this database; talk to that one",
+        ),
+        StoreError::Conflict | StoreError::Injected(_) | StoreError::Database(_) => {
+            tracing::error!(%error, "the store failed");
+            ApiError::new(ErrorCode::Internal, "yoi could not store this, so nothing was done; its log says why")
+        }
+    }
+}
+
+pub(crate) fn stopping() -> ApiError {
+    ApiError::new(ErrorCode::RuntimeUnavailable, "yoi is stopping; try again when it is back")
+}
+
+pub(crate) fn no_such_pod(worker_id: &WorkerId) -> ApiError {
+    ApiError::new(ErrorCode::PodNotFound, format!("no Pod has the id {worker_id} in the runtime \"local\""))
+}
+
+pub(crate) fn refused(name: &PodName, refusal: Refusal) -> ApiError {
+    ApiError::new(refusal.code(), format!("pod \"{name}\" {refusal}"))
+}
+
+pub(crate) fn key_reused(id: &protocol::CommandId) -> ApiError {
+    ApiError::new(
+        ErrorCode::KeyReused,
+        format!("the idempotency key {id} belongs to another command; use a fresh one for this"),
+    )
+}

@@ -1,0 +1,156 @@
+//! One Pod's live tail. Wake-ups carry no data: a reader learns that the head moved, and reads after its own
+//! cursor (I6), from the tail here or, when it is further behind, from the store.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use bytes::Bytes;
+use protocol::{ReasoningPolicy, Seq};
+use tokio::sync::watch;
+
+/// Beyond this many unsent records a live reader is told `lagged`.
+pub(crate) const TAIL_RECORDS_MAX: usize = 10_000;
+/// Beyond this many unsent bytes, too.
+pub(crate) const TAIL_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Where a Pod's journal stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) head: Seq,
+    /// The Pod was deleted.
+    pub(crate) gone: bool,
+}
+
+/// Shared by a Pod's task and its viewers; dropped when there are neither.
+#[derive(Debug)]
+pub(crate) struct Feed {
+    tail: Mutex<Tail>,
+    position: watch::Sender<Position>,
+    pub(crate) policy: ReasoningPolicy,
+    /// How many look at this Pod now.
+    pub(crate) viewers: AtomicU32,
+    /// Answers finished since somebody looked.
+    pub(crate) unread: AtomicU32,
+}
+
+#[derive(Debug)]
+struct Tail {
+    /// Everything after this is in `records`.
+    after: Seq,
+    records: VecDeque<(Seq, Bytes)>,
+    bytes: usize,
+}
+
+/// What the tail has for a reader.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum TailRead {
+    Records(Vec<Bytes>, Seq),
+    /// The reader's next record is no longer in the tail.
+    Behind,
+    Nothing,
+}
+
+impl Feed {
+    pub(crate) fn new(head: Seq, policy: ReasoningPolicy, unread: u32) -> Self {
+        Self {
+            tail: Mutex::new(Tail { after: head, records: VecDeque::new(), bytes: 0 }),
+            position: watch::Sender::new(Position { head, gone: false }),
+            policy,
+            viewers: AtomicU32::new(0),
+            unread: AtomicU32::new(unread),
+        }
+    }
+
+    /// Shows records that are on the disk.
+    pub(crate) fn publish(&self, records: impl IntoIterator<Item = (Seq, Bytes)>) {
+        let mut tail = self.tail.lock().expect("no holder of the tail panics");
+        let mut head = None;
+        for (seq, body) in records {
+            tail.bytes += body.len();
+            tail.records.push_back((seq, body));
+            head = Some(seq);
+        }
+        while tail.records.len() > TAIL_RECORDS_MAX || tail.bytes > TAIL_BYTES_MAX {
+            let Some((seq, body)) = tail.records.pop_front() else { break };
+            tail.bytes -= body.len();
+            tail.after = seq;
+        }
+        drop(tail);
+        if let Some(head) = head {
+            self.position.send_modify(|position| position.head = position.head.max(head));
+        }
+    }
+
+    pub(crate) fn tell_gone(&self) {
+        self.position.send_modify(|position| position.gone = true);
+    }
+
+    pub(crate) fn watch(&self) -> watch::Receiver<Position> {
+        self.position.subscribe()
+    }
+
+    /// Records after `cursor`, at most `records_max` of them and about `bytes_max` bytes.
+    pub(crate) fn read(&self, cursor: Seq, records_max: usize, bytes_max: usize) -> TailRead {
+        let tail = self.tail.lock().expect("no holder of the tail panics");
+        if cursor < tail.after {
+            return TailRead::Behind;
+        }
+        let start = tail.records.partition_point(|(seq, _)| *seq <= cursor);
+        let mut bytes = 0;
+        let mut last = cursor;
+        let mut records = Vec::new();
+        for (seq, body) in tail.records.range(start..).take(records_max) {
+            if bytes > 0 && bytes + body.len() > bytes_max {
+                break;
+            }
+            bytes += body.len();
+            last = *seq;
+            records.push(body.clone());
+        }
+        match records.is_empty() {
+            true => TailRead::Nothing,
+            false => TailRead::Records(records, last),
+        }
+    }
+
+    /// Counts a finished answer that nobody watched; the new count, when it changed.
+    pub(crate) fn count_unread(&self) -> Option<u32> {
+        match self.viewers.load(Ordering::Acquire) {
+            0 => Some(self.unread.fetch_add(1, Ordering::AcqRel) + 1),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn feed_of(records: i64) -> Feed {
+        let feed = Feed::new(Seq(0), ReasoningPolicy::Full, 0);
+        feed.publish((1..=records).map(|seq| (Seq(seq), Bytes::from_static(b"{}"))));
+        feed
+    }
+
+    #[test]
+    fn a_reader_gets_what_is_after_its_cursor_in_bounded_portions() {
+        let feed = feed_of(5);
+        let two = vec![Bytes::from_static(b"{}"); 2];
+        assert_eq!(feed.read(Seq(0), 2, 1024), TailRead::Records(two.clone(), Seq(2)));
+        assert_eq!(feed.read(Seq(3), 10, 1024), TailRead::Records(two, Seq(5)));
+        assert_eq!(feed.read(Seq(5), 10, 1024), TailRead::Nothing);
+        assert_eq!(feed.read(Seq(0), 10, 1), TailRead::Records(vec![Bytes::from_static(b"{}")], Seq(1)));
+    }
+
+    #[test]
+    fn the_tail_is_bounded_and_says_who_is_behind() {
+        let feed = feed_of(TAIL_RECORDS_MAX as i64 + 3);
+        assert_eq!(feed.read(Seq(2), 1, 1024), TailRead::Behind);
+        assert!(matches!(feed.read(Seq(3), 1, 1024), TailRead::Records(_, Seq(4))));
+    }
+}

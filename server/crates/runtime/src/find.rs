@@ -1,0 +1,163 @@
+//! Lists of Pods: pages, near names, and the live list.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use futures_util::{StreamExt, stream};
+use pod_store::{PodKey, PodRow};
+use protocol::{ApiError, Candidate, ErrorCode, Listing, PodRef, PodSummary, RuntimeId, WorkerId};
+use tokio::sync::broadcast;
+
+use crate::{
+    PodQuery, PodsItem, PodsObservation, error,
+    host::Inner,
+    list::{self, Stale},
+    view,
+};
+
+/// Rows that are read at once.
+const ROWS_AT_ONCE: u32 = 1_000;
+const PAGE_DEFAULT: u32 = 500;
+const PAGE_MAX: u32 = 1_000;
+
+/// One page of the Pods that a query selects, in the order of their creation.
+pub(crate) async fn pods(inner: &Inner, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
+    let limit = query.limit.unwrap_or(PAGE_DEFAULT).clamp(1, PAGE_MAX) as usize;
+    let mut after = query.after.as_deref().map(read_cursor).transpose()?;
+    let mut items = Vec::new();
+    loop {
+        let rows = inner.store.pods_page(after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
+        let is_last_page = rows.len() < ROWS_AT_ONCE as usize;
+        for row in rows {
+            after = Some(row.key);
+            let summary = view::summary(&row);
+            if selects(query, &summary) {
+                if items.len() == limit {
+                    return Ok(Listing { next: Some(write_cursor(last_key(&items))), items: summaries(items) });
+                }
+                items.push((row.key, summary));
+            }
+        }
+        if is_last_page {
+            return Ok(Listing { items: summaries(items), next: None });
+        }
+    }
+}
+
+fn last_key(items: &[(PodKey, PodSummary)]) -> PodKey {
+    items.last().map_or(PodKey(0), |(key, _)| *key)
+}
+
+fn summaries(items: Vec<(PodKey, PodSummary)>) -> Vec<PodSummary> {
+    items.into_iter().map(|(_, summary)| summary).collect()
+}
+
+fn selects(query: &PodQuery, summary: &PodSummary) -> bool {
+    let wanted = query.q.as_deref().map(str::to_lowercase);
+    let holds = |text: &str| wanted.as_deref().is_none_or(|wanted| text.to_lowercase().contains(wanted));
+    query.name.as_ref().is_none_or(|name| *name == summary.name)
+        && query.state.is_none_or(|state| state == summary.state)
+        && (wanted.is_none()
+            || holds(summary.name.as_str())
+            || holds(&summary.cwd)
+            || holds(&summary.model)
+            || summary.activity.as_deref().is_some_and(holds))
+}
+
+fn write_cursor(key: PodKey) -> String {
+    format!("local.{}", key.0)
+}
+
+fn read_cursor(text: &str) -> Result<PodKey, ApiError> {
+    text.strip_prefix("local.").and_then(|digits| digits.parse().ok()).filter(|key| *key >= 0).map(PodKey).ok_or_else(
+        || ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`"),
+    )
+}
+
+/// Names within a small edit distance, nearest first; at most 5.
+pub(crate) async fn near_names(inner: &Inner, name: &str) -> Result<Vec<Candidate>, ApiError> {
+    let wanted = name.to_lowercase();
+    let mut near = Vec::new();
+    let mut after = None;
+    loop {
+        let rows = inner.store.pods_page(after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
+        let is_last_page = rows.len() < ROWS_AT_ONCE as usize;
+        for row in rows {
+            after = Some(row.key);
+            let known = row.name.as_str().to_lowercase();
+            let distance = strsim::damerau_levenshtein(&wanted, &known);
+            let is_near = distance <= 2.max(wanted.len() / 3) || (wanted.len() >= 2 && known.contains(&wanted));
+            if is_near {
+                near.push((distance, row.name, PodRef::new(RuntimeId::local(), row.worker_id)));
+            }
+        }
+        if is_last_page {
+            break;
+        }
+    }
+    near.sort();
+    Ok(near.into_iter().take(5).map(|(_, name, pod)| Candidate { pod, name }).collect())
+}
+
+struct Watcher {
+    inner: Arc<Inner>,
+    changes: broadcast::Receiver<WorkerId>,
+    is_begun: bool,
+}
+
+/// The whole list, then what changes in it.
+pub(crate) fn observe(inner: Arc<Inner>) -> PodsObservation {
+    // Listening begins before the list is read: what changes in between comes twice, never not at all.
+    let changes = inner.list.listen();
+    let watcher = Watcher { inner, changes, is_begun: false };
+    stream::unfold(watcher, |mut watcher| async move {
+        let item = watcher.next().await?;
+        Some((item, watcher))
+    })
+    .boxed()
+}
+
+impl Watcher {
+    async fn next(&mut self) -> Option<PodsItem> {
+        if !self.is_begun {
+            self.is_begun = true;
+            self.inner.recovered().await;
+            return self.whole().await;
+        }
+        match list::stale(&mut self.changes).await? {
+            Stale::All => self.whole().await,
+            Stale::Some(changed) => self.changed(changed).await,
+        }
+    }
+
+    async fn whole(&self) -> Option<PodsItem> {
+        let revision = self.inner.list.revision();
+        let mut upserts = Vec::new();
+        let mut after = None;
+        loop {
+            let rows = self.read(self.inner.store.pods_page(after, ROWS_AT_ONCE).await)?;
+            after = rows.last().map(|row| row.key);
+            upserts.extend(rows.iter().map(view::summary));
+            if rows.len() < ROWS_AT_ONCE as usize {
+                return Some(PodsItem { revision, snapshot: true, upserts, removed: Vec::new() });
+            }
+        }
+    }
+
+    async fn changed(&self, changed: BTreeSet<WorkerId>) -> Option<PodsItem> {
+        let revision = self.inner.list.revision();
+        let mut item = PodsItem { revision, snapshot: false, upserts: Vec::new(), removed: Vec::new() };
+        for worker_id in changed {
+            let row: Option<PodRow> = self.read(self.inner.store.pod_find(&worker_id).await)?;
+            match row {
+                Some(row) => item.upserts.push(view::summary(&row)),
+                None => item.removed.push(PodRef::new(RuntimeId::local(), worker_id)),
+            }
+        }
+        Some(item)
+    }
+
+    /// A list that cannot be read ends the stream; its reader connects again.
+    fn read<T>(&self, result: Result<T, pod_store::StoreError>) -> Option<T> {
+        result.inspect_err(|error| tracing::warn!(%error, "the list of Pods could not be read")).ok()
+    }
+}

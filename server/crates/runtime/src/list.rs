@@ -1,0 +1,62 @@
+//! Changes of the list of Pods, as wake-ups: which Pod, and never what.
+
+use std::{
+    collections::BTreeSet,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use protocol::WorkerId;
+use tokio::sync::broadcast;
+
+/// Changes a slow reader may be behind before it reads the whole list again.
+const BEHIND_MAX: usize = 4_096;
+
+#[derive(Debug)]
+pub(crate) struct ListFeed {
+    changed: broadcast::Sender<WorkerId>,
+    revision: AtomicU64,
+}
+
+/// What a reader has to look at again.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Stale {
+    Some(BTreeSet<WorkerId>),
+    All,
+}
+
+impl ListFeed {
+    pub(crate) fn new() -> Self {
+        Self { changed: broadcast::Sender::new(BEHIND_MAX), revision: AtomicU64::new(1) }
+    }
+
+    pub(crate) fn tell_changed(&self, worker_id: &WorkerId) {
+        self.revision.fetch_add(1, Ordering::AcqRel);
+        // Nobody may be listening, and that is no error.
+        let _ = self.changed.send(worker_id.clone());
+    }
+
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn listen(&self) -> broadcast::Receiver<WorkerId> {
+        self.changed.subscribe()
+    }
+}
+
+/// Waits for a change and takes all that have gathered. None when the host is gone.
+pub(crate) async fn stale(changes: &mut broadcast::Receiver<WorkerId>) -> Option<Stale> {
+    use broadcast::error::{RecvError, TryRecvError};
+    let mut changed = match changes.recv().await {
+        Ok(worker_id) => BTreeSet::from([worker_id]),
+        Err(RecvError::Lagged(_)) => return Some(Stale::All),
+        Err(RecvError::Closed) => return None,
+    };
+    loop {
+        match changes.try_recv() {
+            Ok(worker_id) => changed.insert(worker_id),
+            Err(TryRecvError::Lagged(_)) => return Some(Stale::All),
+            Err(TryRecvError::Empty | TryRecvError::Closed) => return Some(Stale::Some(changed)),
+        };
+    }
+}

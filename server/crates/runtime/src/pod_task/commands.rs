@@ -1,0 +1,231 @@
+//! What a Pod does with a command. Each is committed with its key, its answer and its audit row, or not at all.
+
+use jiff::Timestamp;
+use pod::{Input, decide};
+use pod_store::{CommandRow, InboxRow, PodUpdate};
+use protocol::{ApiError, ControlVerb, InputCommand, PatchPod, PodState, Receipt, Segment, Seq};
+use serde::Serialize;
+
+use super::{
+    PodCommand, PodTask,
+    commit::{Extras, Outcome},
+};
+use crate::{CommandKey, Origin, create::audit, error, view};
+
+/// Inputs that may wait in one Pod.
+const QUEUED_MAX: usize = 1_000;
+
+/// The answer that a known command got, if it is the same command.
+pub(crate) fn repeated(row: CommandRow, key: &CommandKey) -> Result<String, ApiError> {
+    match row.fingerprint == key.fingerprint {
+        true => Ok(row.answer),
+        false => Err(error::key_reused(&key.id)),
+    }
+}
+
+impl PodTask {
+    pub(super) async fn command(
+        &mut self,
+        command: PodCommand,
+        key: CommandKey,
+        origin: &Origin,
+    ) -> Result<String, ApiError> {
+        if let Some(row) = self.inner.store.command_find(&key.id).await.map_err(error::store_failed)? {
+            return repeated(row, &key);
+        }
+        if self.is_deleted {
+            return Err(error::no_such_pod(&self.worker_id));
+        }
+        match command {
+            PodCommand::Input(input) => self.input(input, key, origin).await,
+            PodCommand::Control(verb) => self.control(verb, key, origin).await,
+            PodCommand::Patch(patch) => self.patch(patch, key, origin).await,
+            PodCommand::Delete => self.delete(key, origin).await,
+        }
+    }
+
+    async fn input(&mut self, input: InputCommand, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
+        check_segments(&input.segments)?;
+        let is_working = matches!(self.pod.state, PodState::Running | PodState::Waiting);
+        let must_wait = (is_working && input.queue) || (self.pod.state == PodState::Paused && !self.inbox.is_empty());
+        if must_wait {
+            return self.enqueue(input.segments, key, origin).await;
+        }
+        let submit = Input::Submit { command_id: key.id.clone(), segments: input.segments, by: origin.by.clone() };
+        let seq = self.seq_after(submit.clone(), |kind| kind == "user_message")?;
+        self.carry_out(Some(submit), "input", key, origin, seq).await
+    }
+
+    /// Where the (last) event of a kind will be, once this input is committed.
+    fn seq_after(&self, input: Input, wanted: impl Fn(&str) -> bool) -> Result<Seq, ApiError> {
+        let decision = decide(&self.pod, &self.spec, input).map_err(|refusal| error::refused(&self.name, refusal))?;
+        let count = decision.steps.len();
+        let place = decision.steps.iter().rposition(|step| wanted(step.event.kind())).map_or(count, |at| at + 1);
+        Ok(Seq(self.pod.head.0 + place as i64))
+    }
+
+    /// Keeps an accepted input until its turn comes.
+    async fn enqueue(&mut self, segments: Vec<Segment>, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
+        if self.inbox.len() >= QUEUED_MAX {
+            let sentence = format!("pod \"{}\" has {QUEUED_MAX} inputs queued; wait until some are done", self.name);
+            return Err(ApiError::new(protocol::ErrorCode::RateLimited, sentence));
+        }
+        let now = Timestamp::now();
+        let row = InboxRow { command_id: key.id.clone(), segments, by: origin.by.clone(), at: now };
+        let receipt = Receipt { command_id: key.id.clone(), accepted_at: now, seq: self.pod.head };
+        let extras = Extras { inbox_put: Some(row.clone()), ..self.extras(&key, origin, "input", now, &receipt) };
+        let staged = self.stage();
+        let answer = answer_of(&receipt);
+        match self.commit(staged, extras).await? {
+            Outcome::Repeated(known) => repeated(known, &key),
+            Outcome::Done => {
+                self.inbox.push_back(row);
+                self.inner.list.tell_changed(&self.worker_id);
+                if self.pod.state == PodState::Paused {
+                    self.start_oldest().await?;
+                }
+                Ok(answer)
+            }
+        }
+    }
+
+    /// A message to a paused Pod goes on from there, and the queue keeps its order.
+    async fn start_oldest(&mut self) -> Result<(), ApiError> {
+        let Some(next) = self.inbox.pop_front() else { return Ok(()) };
+        let taken = Extras { inbox_taken: vec![next.command_id.clone()], ..Extras::default() };
+        let submit = Input::Submit { command_id: next.command_id, segments: next.segments, by: next.by };
+        self.advance([submit], taken).await.map(|_| ())
+    }
+
+    async fn control(&mut self, verb: ControlVerb, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
+        let input = match verb {
+            ControlVerb::Pause => Input::Pause,
+            ControlVerb::Resume => Input::Resume { command_id: Some(key.id.clone()) },
+            ControlVerb::Cancel => Input::Cancel,
+            ControlVerb::Stop => Input::Stop,
+            ControlVerb::Restore => Input::Restore,
+        };
+        let seq = self.seq_after(input.clone(), |_| false)?;
+        self.carry_out(Some(input), verb.as_str(), key, origin, seq).await
+    }
+
+    async fn carry_out(
+        &mut self,
+        input: Option<Input>,
+        action: &str,
+        key: CommandKey,
+        origin: &Origin,
+        seq: Seq,
+    ) -> Result<String, ApiError> {
+        let now = Timestamp::now();
+        let receipt = Receipt { command_id: key.id.clone(), accepted_at: now, seq };
+        let extras = self.extras(&key, origin, action, now, &receipt);
+        match self.advance(input, extras).await? {
+            Outcome::Done => Ok(answer_of(&receipt)),
+            Outcome::Repeated(row) => repeated(row, &key),
+        }
+    }
+
+    /// Renames, or changes policies: the Pod's row, not its journal.
+    async fn patch(&mut self, patch: PatchPod, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
+        let now = Timestamp::now();
+        let mut spec = self.spec.clone();
+        spec.peer_policy = patch.peer_policy.unwrap_or(spec.peer_policy);
+        spec.wake_on_peer = patch.wake_on_peer.unwrap_or(spec.wake_on_peer);
+        if let Some(permissions) = patch.permissions {
+            spec.permissions = permissions;
+        }
+        let name = patch.name.unwrap_or_else(|| self.name.clone());
+        let update = PodUpdate {
+            name: (name != self.name).then(|| name.clone()),
+            spec: Some(serde_json::to_string(&spec).expect("a recipe always encodes")),
+            updated_at: Some(now),
+            ..PodUpdate::default()
+        };
+        let detail = self.detail_with(&name, &spec, now).await?;
+        let extras = Extras { update, ..self.extras(&key, origin, "rename", now, &detail) };
+        let staged = self.stage();
+        match self.commit(staged, extras).await? {
+            Outcome::Repeated(row) => repeated(row, &key),
+            Outcome::Done => {
+                self.name = name;
+                self.spec = spec;
+                Ok(answer_of(&detail))
+            }
+        }
+    }
+
+    async fn detail_with(
+        &mut self,
+        name: &protocol::PodName,
+        spec: &pod::PodSpec,
+        now: Timestamp,
+    ) -> Result<protocol::PodDetail, ApiError> {
+        let row = self.inner.store.pod_find(&self.worker_id).await.map_err(error::store_failed)?;
+        let mut row = row.ok_or_else(|| error::no_such_pod(&self.worker_id))?;
+        row.name = name.clone();
+        row.updated_at = now;
+        row.spec = serde_json::to_string(spec).expect("a recipe always encodes");
+        Ok(view::detail(&row, self.inbox.iter().cloned().collect()))
+    }
+
+    /// Stops what goes on, and removes the Pod with all that it holds.
+    async fn delete(&mut self, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
+        self.work.abort();
+        let now = Timestamp::now();
+        let extras = Extras { delete: true, ..self.extras(&key, origin, "delete", now, &()) };
+        let staged = self.stage();
+        match self.commit(staged, extras).await? {
+            Outcome::Repeated(row) => repeated(row, &key),
+            Outcome::Done => {
+                self.is_deleted = true;
+                self.inbox.clear();
+                self.feed.tell_gone();
+                self.inner.failed.lock().expect("no holder of this list panics").remove(self.name.as_str());
+                Ok(answer_of(&()))
+            }
+        }
+    }
+
+    fn extras(
+        &self,
+        key: &CommandKey,
+        origin: &Origin,
+        action: &str,
+        now: Timestamp,
+        answer: &impl Serialize,
+    ) -> Extras {
+        Extras {
+            command: Some(CommandRow {
+                id: key.id.clone(),
+                fingerprint: key.fingerprint,
+                answer: answer_of(answer),
+                at: now,
+            }),
+            audit: Some(audit(now, origin, action, self.pod_ref().to_string())),
+            ..Extras::default()
+        }
+    }
+}
+
+fn answer_of(answer: &impl Serialize) -> String {
+    serde_json::to_string(answer).expect("an answer always encodes")
+}
+
+/// Something to say, in segments of a kind that we know, and not too much of it.
+fn check_segments(segments: &[Segment]) -> Result<(), ApiError> {
+    if segments.iter().any(|segment| matches!(segment, Segment::Unknown(_))) {
+        return Err(ApiError::invalid("a segment is of type text, paste or file_ref"));
+    }
+    if segments.iter().all(|segment| segment.as_text().trim().is_empty()) {
+        return Err(ApiError::invalid("the message is empty; write something"));
+    }
+    let bytes: usize = segments.iter().map(|segment| segment.as_text().len()).sum();
+    if bytes > protocol::MESSAGE_BYTES_MAX {
+        return Err(ApiError::new(
+            protocol::ErrorCode::PayloadTooLarge,
+            format!("the message has {bytes} bytes; at most {} fit", protocol::MESSAGE_BYTES_MAX),
+        ));
+    }
+    Ok(())
+}

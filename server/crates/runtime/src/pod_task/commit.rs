@@ -1,0 +1,194 @@
+//! From decided events to committed and shown records.
+
+use jiff::Timestamp;
+use pod::{Pod, Step, recover};
+use pod_store::{
+    Batch, Checkpoint, CommandRow, Committed, Fold, InboxRow, NewRecord, PodChange, PodUpdate, StoreError,
+};
+use protocol::{ApiError, AuditEntry, CommandId, ControlEvent, Event, Record, Seq, TurnEvent};
+
+use super::PodTask;
+use crate::{encode, error};
+
+/// Records read at once while a journal's end is folded in.
+const CATCH_UP_RECORDS: u32 = 10_000;
+
+/// Events that have been folded in and encoded, and are not committed yet.
+pub(super) struct Staged {
+    at: Timestamp,
+    at_text: String,
+    records: Vec<NewRecord>,
+    folds: Vec<Fold>,
+    /// Something other than a chunk is among them, so the checkpoint moves.
+    moves_checkpoint: bool,
+    run_ended: bool,
+}
+
+/// What else belongs into the transaction.
+#[derive(Debug, Default)]
+pub(super) struct Extras {
+    pub(super) command: Option<CommandRow>,
+    pub(super) audit: Option<AuditEntry>,
+    pub(super) inbox_put: Option<InboxRow>,
+    pub(super) inbox_taken: Vec<CommandId>,
+    pub(super) update: PodUpdate,
+    pub(super) delete: bool,
+}
+
+/// What came of a commit.
+#[derive(Debug, PartialEq)]
+pub(super) enum Outcome {
+    Done,
+    /// The command had been carried out before; nothing was written.
+    Repeated(CommandRow),
+}
+
+/// The folded state, as the store keeps it.
+pub(crate) fn checkpoint(pod: &Pod) -> Checkpoint {
+    Checkpoint {
+        state: pod.state,
+        open: pod.is_open(),
+        json: serde_json::to_string(pod).expect("a Pod's state always encodes"),
+        seq: pod.head,
+    }
+}
+
+impl PodTask {
+    pub(super) fn stage(&self) -> Staged {
+        let at = Timestamp::now();
+        Staged {
+            at,
+            at_text: encode::timestamp(at),
+            records: Vec::new(),
+            folds: Vec::new(),
+            moves_checkpoint: false,
+            run_ended: false,
+        }
+    }
+
+    /// Folds steps in and encodes them. If the commit then fails, the state is read again from the store.
+    pub(super) fn add(&mut self, staged: &mut Staged, steps: Vec<Step>) {
+        for step in steps {
+            let seq = self.pod.head.next();
+            staged.folds.extend(self.fold(&step.event));
+            self.pod.evolve(seq, &step.event);
+            if let (Some(context), Event::Turn(event)) = (&mut self.context, &step.event) {
+                context.push(seq, event);
+            }
+            staged.moves_checkpoint |= !matches!(&step.event, Event::Turn(event) if event.is_chunk());
+            staged.run_ended |= matches!(step.event, Event::Control(ControlEvent::RunFinished { .. }));
+            staged.records.push(encode::record(seq, &staged.at_text, &step));
+        }
+    }
+
+    /// The chunks that this event replaces as a whole.
+    fn fold(&self, event: &Event) -> Option<Fold> {
+        let Event::Turn(event) = event else { return None };
+        let block = match event {
+            TurnEvent::MessageFinished { block, .. }
+            | TurnEvent::ReasoningFinished { block, .. }
+            | TurnEvent::ToolCalled { block, .. }
+            | TurnEvent::ToolFinished { block, .. } => block,
+            _ => return None,
+        };
+        let open = self.pod.open_blocks.iter().find(|open| open.id == *block)?;
+        // Other blocks may have chunks in between: those are folded only when they are the only ones.
+        (self.pod.open_blocks.len() == 1).then(|| Fold {
+            block: block.clone(),
+            from: open.first_seq,
+            to: self.pod.head,
+        })
+    }
+
+    /// Commits, then shows. On failure the state is what the store says.
+    pub(super) async fn commit(&mut self, staged: Staged, extras: Extras) -> Result<Outcome, ApiError> {
+        let shown: Vec<_> = staged.records.iter().map(|record| (record.seq, record.body.clone())).collect();
+        let count = shown.len() as u64;
+        let batch = self.batch(staged, extras);
+        let is_quiet = batch.changes.iter().all(|change| change.update.is_none() && !change.delete);
+        match self.inner.store.commit(batch).await {
+            Ok(Committed::Done { .. }) => {
+                self.feed.publish(shown);
+                self.inner.records.fetch_add(count, std::sync::atomic::Ordering::Relaxed);
+                if !is_quiet {
+                    self.inner.list.tell_changed(&self.worker_id);
+                }
+                Ok(Outcome::Done)
+            }
+            Ok(Committed::Repeated(row)) => {
+                self.reload().await?;
+                Ok(Outcome::Repeated(row))
+            }
+            Err(failure) => {
+                if !matches!(failure, StoreError::NameTaken(_)) {
+                    self.work.abort();
+                }
+                self.reload().await?;
+                Err(error::store_failed(failure))
+            }
+        }
+    }
+
+    fn batch(&self, staged: Staged, extras: Extras) -> Batch {
+        let mut update = extras.update;
+        if staged.moves_checkpoint {
+            update.checkpoint = Some(checkpoint(&self.pod));
+            update.updated_at = Some(staged.at);
+        }
+        if staged.run_ended {
+            update.unread = self.feed.count_unread();
+        }
+        let changes_row = staged.moves_checkpoint || update.name.is_some() || update.spec.is_some();
+        let change = PodChange {
+            records: staged.records,
+            folds: staged.folds,
+            inbox_put: extras.inbox_put.into_iter().collect(),
+            inbox_taken: extras.inbox_taken,
+            update: changes_row.then_some(update),
+            delete: extras.delete,
+            ..PodChange::of(self.key)
+        };
+        Batch { command: extras.command, changes: vec![change], audit: extras.audit.into_iter().collect() }
+    }
+
+    /// Reads the state again from the store, after a commit that did not happen.
+    async fn reload(&mut self) -> Result<(), ApiError> {
+        let row = self.inner.store.pod_find(&self.worker_id).await.map_err(error::store_failed)?;
+        let row = row.ok_or_else(|| error::no_such_pod(&self.worker_id))?;
+        let opened =
+            crate::view::open(&row).map_err(|reason| ApiError::new(protocol::ErrorCode::NotRestorable, reason))?;
+        self.pod = opened.pod;
+        self.spec = opened.spec;
+        self.name = row.name;
+        self.context = None;
+        self.inbox = self.inner.store.inbox(self.key).await.map_err(error::store_failed)?.into();
+        self.fold_in_tail().await.map_err(error::store_failed)
+    }
+
+    /// Folds in what the journal holds beyond the checkpoint, and closes what a crash left open.
+    pub(super) async fn catch_up(&mut self) -> Result<(), ApiError> {
+        self.fold_in_tail().await.map_err(error::store_failed)?;
+        let decision = recover(&self.pod);
+        if !decision.steps.is_empty() {
+            let mut staged = self.stage();
+            self.add(&mut staged, decision.steps);
+            self.commit(staged, Extras::default()).await?;
+        }
+        Ok(())
+    }
+
+    async fn fold_in_tail(&mut self) -> Result<(), StoreError> {
+        loop {
+            let rows = self.inner.store.records_after(self.key, self.pod.head, CATCH_UP_RECORDS, usize::MAX).await?;
+            let Some(last) = rows.last().map(|row| row.seq) else { return Ok(()) };
+            for row in &rows {
+                match serde_json::from_slice::<Record>(&row.body) {
+                    Ok(record) => self.pod.apply(&record),
+                    Err(_) => self.pod.head = self.pod.head.max(row.seq),
+                }
+            }
+            self.pod.head = self.pod.head.max(last);
+            debug_assert!(last > Seq(0), "seqs begin at 1");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! After a start: Pods that a crash left open are put in order, each by its own task, in the background.
+
+use std::sync::Arc;
+
+use protocol::{ApiError, WorkerId};
+use tokio::sync::oneshot;
+
+use crate::{error, host::Inner, pod_task::Request};
+
+/// Pods that are put in order at once.
+const AT_ONCE_MAX: usize = 16;
+
+/// Finds the open Pods and begins. One that fails is noted and stops nobody else.
+pub(crate) async fn start(inner: &Arc<Inner>) -> Result<(), ApiError> {
+    let open: Vec<WorkerId> =
+        inner.store.pods_open().await.map_err(error::store_failed)?.into_iter().map(|row| row.worker_id).collect();
+    inner.recovering.send_modify(|recovering| recovering.extend(open.iter().cloned()));
+    if !open.is_empty() {
+        tracing::info!(pods = open.len(), "putting Pods in order that were working when yoi ended");
+        inner.tracker.spawn(recover_all(inner.clone(), open));
+    }
+    Ok(())
+}
+
+async fn recover_all(inner: Arc<Inner>, open: Vec<WorkerId>) {
+    use futures_util::{StreamExt, stream};
+    stream::iter(open)
+        .for_each_concurrent(AT_ONCE_MAX, |worker_id| {
+            let inner = inner.clone();
+            async move {
+                settle(&inner, &worker_id).await;
+                inner.recovering.send_modify(|recovering| {
+                    recovering.remove(&worker_id);
+                });
+                inner.list.tell_changed(&worker_id);
+            }
+        })
+        .await;
+}
+
+/// Wakes the Pod's task, which recovers before it does anything else, and waits until it has.
+async fn settle(inner: &Arc<Inner>, worker_id: &WorkerId) {
+    let (reply, settled) = oneshot::channel();
+    if inner.send(worker_id, Request::Settle { reply }).await.is_ok() {
+        // An error means that the task could not start; it has noted why.
+        let _ = settled.await;
+    }
+}

@@ -1,0 +1,145 @@
+//! Finding by what a person sees, and waiting until it is there.
+
+use std::time::Duration;
+
+use thirtyfour::{By, WebElement, error::WebDriverResult};
+use tokio::time::{Instant, sleep};
+
+use super::Browser;
+use crate::yoi::WAIT_MAX;
+
+/// How often a condition is looked at.
+const POLL: Duration = Duration::from_millis(50);
+
+impl Browser {
+    /// The first element that fits the CSS selector and is shown.
+    pub async fn find(&self, css: &str) -> WebElement {
+        self.shown(By::Css(css), css).await
+    }
+
+    /// A button by its name.
+    pub async fn button(&self, name: &str) -> WebElement {
+        self.shown(By::XPath(button_xpath(name)), &format!("button {name:?}")).await
+    }
+
+    /// A link by its text.
+    pub async fn link(&self, name: &str) -> WebElement {
+        let xpath = format!("//a[@href][{}]", named(name));
+        self.shown(By::XPath(xpath), &format!("link {name:?}")).await
+    }
+
+    /// A text field by its label.
+    pub async fn field(&self, label: &str) -> WebElement {
+        self.shown(By::XPath(field_xpath(label)), &format!("field {label:?}")).await
+    }
+
+    /// Whether nothing that fits the selector is shown.
+    pub async fn is_absent(&self, css: &str) -> bool {
+        first_shown(self, By::Css(css)).await.is_ok_and(|element| element.is_none())
+    }
+
+    /// Waits until some element that fits the selector contains the text, and returns that text.
+    pub async fn wait_text(&self, css: &str, text: &str) -> String {
+        let mut last = Vec::new();
+        let deadline = Instant::now() + WAIT_MAX;
+        while Instant::now() < deadline {
+            last = self.texts(css).await;
+            if let Some(found) = last.iter().find(|candidate| candidate.contains(text)) {
+                return found.clone();
+            }
+            sleep(POLL).await;
+        }
+        panic!("no {css} contained {text:?} within {WAIT_MAX:?}; at the end they were {last:#?}{}", self.at_end().await)
+    }
+
+    /// The visible texts of all elements that fit the selector; one that just went away is left out.
+    pub async fn texts(&self, css: &str) -> Vec<String> {
+        let mut texts = Vec::new();
+        for element in self.driver.find_all(By::Css(css)).await.unwrap_or_default() {
+            texts.extend(element.text().await);
+        }
+        texts
+    }
+
+    /// Waits until the condition holds. `what` completes "waited for …" in the failure.
+    pub async fn wait_until(&self, what: &str, mut condition: impl AsyncFnMut(&Self) -> bool) {
+        let deadline = Instant::now() + WAIT_MAX;
+        while Instant::now() < deadline {
+            if condition(self).await {
+                return;
+            }
+            sleep(POLL).await;
+        }
+        panic!("waited {WAIT_MAX:?} for {what}{}", self.at_end().await)
+    }
+
+    /// Waits until a script's result is true. `script` is a body: `return document.title == "x"`.
+    pub async fn wait_script(&self, script: &str) {
+        self.wait_until(script, async |browser| {
+            let result = browser.driver.execute(script, Vec::new()).await;
+            result.is_ok_and(|value| value.json().as_bool() == Some(true))
+        })
+        .await;
+    }
+
+    async fn shown(&self, by: By, what: &str) -> WebElement {
+        let deadline = Instant::now() + WAIT_MAX;
+        while Instant::now() < deadline {
+            if let Ok(Some(element)) = first_shown(self, by.clone()).await {
+                return element;
+            }
+            sleep(POLL).await;
+        }
+        panic!("no {what} was shown within {WAIT_MAX:?}{}", self.at_end().await)
+    }
+
+    /// What a failing wait tells: where the browser was and what the page said.
+    async fn at_end(&self) -> String {
+        let url = self.driver.current_url().await.map(|url| url.to_string()).unwrap_or_default();
+        let page = self.texts("body").await.join("\n");
+        let errors = self.driver.browser_log().await.unwrap_or_default();
+        let errors: Vec<String> =
+            errors.into_iter().map(|entry| format!("{}: {}", entry.level, entry.message)).collect();
+        format!("\n--- {url}\n{page}\n--- console\n{}", errors.join("\n"))
+    }
+}
+
+/// An element that goes away while it is looked at counts as not shown.
+async fn first_shown(browser: &Browser, by: By) -> WebDriverResult<Option<WebElement>> {
+    for element in browser.driver.find_all(by).await? {
+        if element.is_displayed().await.unwrap_or(false) {
+            return Ok(Some(element));
+        }
+    }
+    Ok(None)
+}
+
+fn button_xpath(name: &str) -> String {
+    let named = named(name);
+    format!("//button[{named}] | //*[@role='button'][{named}] | //input[@type='submit'][@value={}]", literal(name))
+}
+
+fn field_xpath(label: &str) -> String {
+    let text = literal(label);
+    let field = "self::input or self::textarea or self::select or @role='textbox'";
+    format!(
+        "//*[{field}][@aria-label={text} or @id=//label[normalize-space(.)={text}]/@for \
+         or ancestor::label[normalize-space(text()[1])={text} or normalize-space(.)={text} or *[normalize-space(.)={text}]] \
+         or @aria-labelledby=//*[normalize-space(.)={text}]/@id]"
+    )
+}
+
+/// The accessible name in the three ways in which pages here give it.
+fn named(name: &str) -> String {
+    let text = literal(name);
+    format!("@aria-label={text} or (not(@aria-label) and normalize-space(.)={text}) or @title={text}")
+}
+
+/// A text as XPath literal. XPath knows no escapes: a text with both kinds of quotes has to be put together.
+fn literal(text: &str) -> String {
+    if !text.contains('\'') {
+        return format!("'{text}'");
+    }
+    let parts: Vec<String> = text.split('\'').map(|part| format!("'{part}'")).collect();
+    format!("concat({})", parts.join(", \"'\", "))
+}

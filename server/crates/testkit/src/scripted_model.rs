@@ -1,0 +1,205 @@
+//! A model server that says what a test wrote for it, on the wires of OpenAI and Anthropic.
+//!
+//! It listens on a free port of this machine, answers each question with the next answer of a queue, and keeps what it
+//! was asked. It can pause, cut, stall, and tells when a client went away.
+
+mod answer;
+mod wire;
+
+use std::{
+    collections::VecDeque,
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use axum::{
+    Json, Router,
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use futures_util::stream;
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+
+pub use self::answer::{Answer, Step, Tokens};
+use self::wire::{Piece, Wire};
+
+/// Largest question that is read, in bytes.
+const QUESTION_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// The server; it stops when this is dropped.
+#[derive(Debug)]
+pub struct ScriptedModel {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    server: JoinHandle<()>,
+}
+
+/// A question as it came in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    pub path: String,
+    pub headers: HeaderMap,
+    pub body: Value,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    answers: Mutex<VecDeque<Answer>>,
+    /// Said when the queue is empty.
+    fallback: Mutex<Option<Answer>>,
+    models: Mutex<Vec<String>>,
+    questions: watch::Sender<Vec<Question>>,
+    /// How many clients went away before their answer was complete.
+    disconnects: watch::Sender<usize>,
+}
+
+impl ScriptedModel {
+    /// Starts it on a free port.
+    ///
+    /// # Panics
+    /// When this machine has no free port.
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port on this machine");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let shared = Arc::new(Shared { models: Mutex::new(vec!["scripted".to_owned()]), ..Shared::default() });
+        let router = Router::new()
+            .route("/v1/chat/completions", post(open_ai))
+            .route("/v1/messages", post(anthropic))
+            .route("/v1/models", get(models))
+            .with_state(Arc::clone(&shared));
+        let server = tokio::spawn(async move {
+            let Err(error) = axum::serve(listener, router).await else { return };
+            eprintln!("the scripted model stopped: {error}");
+        });
+        Self { address, shared, server }
+    }
+
+    /// For a provider of kind `openai`, and for `OPENAI_BASE_URL`.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// For a provider of kind `anthropic`, and for `ANTHROPIC_BASE_URL`.
+    pub fn anthropic_base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Adds an answer to the end of the queue.
+    pub fn push(&self, answer: Answer) {
+        lock(&self.shared.answers).push_back(answer);
+    }
+
+    /// Said to every question for which the queue holds no answer. Without it they are refused with 400.
+    pub fn otherwise(&self, answer: Answer) {
+        *lock(&self.shared.fallback) = Some(answer);
+    }
+
+    /// What `GET /v1/models` lists; `scripted` from the start.
+    pub fn set_models(&self, models: &[&str]) {
+        *lock(&self.shared.models) = models.iter().map(|&model| model.to_owned()).collect();
+    }
+
+    /// All questions so far, oldest first.
+    pub fn requests(&self) -> Vec<Question> {
+        self.shared.questions.borrow().clone()
+    }
+
+    /// Returns when at least `count` questions were asked.
+    pub async fn wait_for_requests(&self, count: usize) -> Vec<Question> {
+        let mut questions = self.shared.questions.subscribe();
+        let found = questions.wait_for(|questions| questions.len() >= count).await;
+        found.expect("the server holds the other end").clone()
+    }
+
+    /// Returns when a client has gone away before its answer was complete.
+    pub async fn wait_for_disconnect(&self) {
+        self.wait_for_disconnects(1).await;
+    }
+
+    /// Returns when so many clients have.
+    pub async fn wait_for_disconnects(&self, count: usize) {
+        let mut disconnects = self.shared.disconnects.subscribe();
+        disconnects.wait_for(|disconnects| *disconnects >= count).await.expect("the server holds the other end");
+    }
+}
+
+impl Drop for ScriptedModel {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn models(State(shared): State<Arc<Shared>>) -> Json<Value> {
+    let models: Vec<_> = lock(&shared.models).iter().map(|id| json!({ "id": id, "object": "model" })).collect();
+    Json(json!({ "object": "list", "data": models }))
+}
+
+async fn open_ai(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    answer(shared, request, Wire::open_ai).await
+}
+
+async fn anthropic(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    answer(shared, request, Wire::anthropic).await
+}
+
+async fn answer(shared: Arc<Shared>, request: Request, wire: fn(&Value, &Answer) -> Wire) -> Response {
+    let (head, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, QUESTION_BYTES_MAX).await.unwrap_or_default();
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let question = Question { path: head.uri.path().to_owned(), headers: head.headers, body: body.clone() };
+    // The answer is taken before the question shows, so a test that waits for questions knows which one got which.
+    let next = lock(&shared.answers).pop_front().or_else(|| lock(&shared.fallback).clone());
+    shared.questions.send_modify(|questions| questions.push(question));
+    let Some(answer) = next else {
+        let error = json!({ "error": { "message": "the test wrote no answer for this question" } });
+        return (StatusCode::BAD_REQUEST, Json(error)).into_response();
+    };
+    let mut response = match answer.body.clone() {
+        Some(body) => Response::new(Body::from(body)),
+        None => spoken(wire(&body, &answer), &shared),
+    };
+    *response.status_mut() = answer.status;
+    response.headers_mut().extend(answer.headers);
+    response
+}
+
+fn spoken(wire: Wire, shared: &Arc<Shared>) -> Response {
+    let presence = Presence { shared: Arc::clone(shared), is_complete: false };
+    let pieces = stream::unfold((wire, presence), |(mut wire, mut presence)| async move {
+        let piece = wire.next().await;
+        // A client may go away right after the last byte.
+        presence.is_complete = wire.is_over() || matches!(piece, Some(Piece::Cut));
+        let bytes = match piece? {
+            Piece::Bytes(bytes) => Ok(bytes),
+            // An error in the middle of a body makes the server drop the connection.
+            Piece::Cut => Err(std::io::Error::other("cut, as the test wrote")),
+        };
+        Some((bytes, (wire, presence)))
+    });
+    let body = Body::from_stream(pieces);
+    let headers = [("content-type", "text/event-stream"), ("cache-control", "no-cache")];
+    (headers, body).into_response()
+}
+
+/// Is dropped with the answer: too early, when the client went away.
+#[derive(Debug)]
+struct Presence {
+    shared: Arc<Shared>,
+    is_complete: bool,
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        if !self.is_complete {
+            self.shared.disconnects.send_modify(|disconnects| *disconnects += 1);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! How a yoi is started: arguments, environment, folders, and waiting for its first line.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{ExitStatus, Stdio},
+    sync::Arc,
+};
+
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufRead, AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+    sync::oneshot,
+    time::timeout,
+};
+
+use super::{Log, WAIT_MAX, YoiProcess};
+
+const READY: &str = "yoi is ready: ";
+
+/// Variables that would let the machine's own keys and settings into a test.
+const FOREIGN_VARIABLES: [&str; 5] = ["YOI_", "OPENAI_", "ANTHROPIC_", "GEMINI_", "OLLAMA_"];
+
+/// What to start. Cheap to clone; clones share the folders, which go away with the last of them.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    binary: String,
+    listen: String,
+    data: PathBuf,
+    folders: Arc<Folders>,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+}
+
+/// Folders of this launch alone, removed with it.
+#[derive(Debug)]
+struct Folders {
+    root: TempDir,
+}
+
+/// A process that ended instead of becoming ready.
+#[derive(Debug)]
+pub struct FailedStart {
+    pub status: ExitStatus,
+    pub stdout: Vec<String>,
+    pub stderr: Vec<String>,
+}
+
+impl Launch {
+    pub fn new(binary: &str) -> Self {
+        let root = tempfile::Builder::new().prefix("yoi-test-").tempdir().expect("a temporary folder can be made");
+        for name in ["config", "work", "home"] {
+            std::fs::create_dir(root.path().join(name)).expect("a new folder can be filled");
+        }
+        Self {
+            binary: binary.to_owned(),
+            listen: "127.0.0.1:0".to_owned(),
+            // Not made here: a fresh start makes it.
+            data: root.path().join("data"),
+            folders: Arc::new(Folders { root }),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+        }
+    }
+
+    /// Another data folder than the fresh one.
+    pub fn data(mut self, folder: &Path) -> Self {
+        self.data = folder.to_owned();
+        self
+    }
+
+    /// Another address than `127.0.0.1:0`.
+    pub fn listen(mut self, address: &str) -> Self {
+        self.listen = address.to_owned();
+        self
+    }
+
+    /// One more argument of `serve`.
+    pub fn arg(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.to_owned());
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub fn data_dir(&self) -> &Path {
+        &self.data
+    }
+
+    /// The directory that the process runs in, empty at first: the default `cwd` of its Pods.
+    pub fn work_dir(&self) -> PathBuf {
+        self.folders.root.path().join("work")
+    }
+
+    /// The command with a clean environment and no verb: for the other verbs of the command line.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            if FOREIGN_VARIABLES.iter().any(|foreign| text.starts_with(foreign)) {
+                command.env_remove(&name);
+            }
+        }
+        let root = self.folders.root.path();
+        command
+            .current_dir(self.work_dir())
+            .env("HOME", root.join("home"))
+            .env("XDG_CONFIG_HOME", root.join("config"))
+            .env("XDG_DATA_HOME", root.join("home"))
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Starts `serve` and waits for the line that says it is ready.
+    pub async fn start(self) -> YoiProcess {
+        match self.try_start().await {
+            Ok(yoi) => yoi,
+            Err(failed) => panic!("yoi did not start ({}):\n{}", failed.status, failed.stderr.join("\n")),
+        }
+    }
+
+    /// As [`start`](Self::start), for tests of starts that must be refused.
+    pub async fn try_start(self) -> Result<YoiProcess, FailedStart> {
+        let mut command = self.command();
+        command.arg("serve").args(["--listen", &self.listen]).arg("--data").arg(&self.data).args(&self.arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("could not start {}: {error}", self.binary));
+
+        let (ready, is_ready) = oneshot::channel();
+        let (stdout, log) = (Log::default(), Log::default());
+        let output = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
+        let errors = BufReader::new(child.stderr.take().expect("standard error is a pipe"));
+        let out_reader = tokio::spawn(gather(output, stdout.clone(), Some(ready)));
+        let err_reader = tokio::spawn(gather(errors, log.clone(), None));
+
+        match timeout(WAIT_MAX, is_ready).await {
+            Ok(Ok(url)) => Ok(self.running(child, &url, log)),
+            // The output was closed without that line: the process has ended, or is about to.
+            Ok(Err(_)) => {
+                let status = end_of(&mut child).await;
+                out_reader.await.ok();
+                err_reader.await.ok();
+                Err(FailedStart { status, stdout: stdout.lines(), stderr: log.lines() })
+            }
+            Err(_) => panic!("yoi was not ready within {WAIT_MAX:?}; its log:\n{}", log.lines().join("\n")),
+        }
+    }
+
+    fn running(self, child: Child, url: &str, log: Log) -> YoiProcess {
+        let (base_url, token) = split_login_url(url);
+        super::install_tls_provider();
+        YoiProcess { launch: self, child, base_url, token, http: reqwest::Client::new(), log }
+    }
+}
+
+async fn end_of(child: &mut Child) -> ExitStatus {
+    match timeout(WAIT_MAX, child.wait()).await {
+        Ok(status) => status.expect("a child can be waited for"),
+        Err(_) => panic!("yoi closed its output without being ready, and did not end within {WAIT_MAX:?}"),
+    }
+}
+
+/// Reads lines until the stream ends, so that the process never blocks on a full pipe. Tells the address once.
+async fn gather(stream: impl AsyncBufRead + Unpin, log: Log, mut ready: Option<oneshot::Sender<String>>) {
+    let mut lines = stream.lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        if let Some(url) = line.strip_prefix(READY)
+            && let Some(ready) = ready.take()
+        {
+            ready.send(url.trim().to_owned()).ok();
+        }
+        log.push(line);
+    }
+}
+
+fn split_login_url(url: &str) -> (String, String) {
+    let (base_url, token) = url.split_once("/?token=").unwrap_or_else(|| panic!("no token in the ready line's {url}"));
+    (base_url.to_owned(), token.to_owned())
+}

@@ -1,0 +1,63 @@
+//! The driver of the binary itself, with a shell script in place of the binary.
+
+use super::{Launch, YoiProcess};
+
+/// Writes a script that stands in for yoi.
+fn stand_in(folder: &std::path::Path, body: &str) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    let path = folder.join("stand-in");
+    std::fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+const READY_AND_WAITING: &str = "echo \"started with $*\" >&2; echo \"yoi is ready: http://127.0.0.1:4711/?token=abc\"\n\
+    trap 'exit 7' TERM; while :; do sleep 0.05; done";
+
+#[tokio::test]
+async fn a_yoi_is_known_by_its_ready_line_and_ends_on_sigterm() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut yoi = YoiProcess::start(&stand_in(folder.path(), READY_AND_WAITING)).await;
+    assert_eq!((yoi.base_url(), yoi.token()), ("http://127.0.0.1:4711", "abc"));
+    assert_eq!(yoi.login_url(), "http://127.0.0.1:4711/?token=abc");
+    assert_eq!(yoi.terminate().await.code(), Some(7));
+    assert_eq!(yoi.pid(), None);
+}
+
+#[tokio::test]
+async fn a_restart_has_the_same_folder_and_on_request_the_same_port() {
+    let folder = tempfile::tempdir().unwrap();
+    let launch = Launch::new(&stand_in(folder.path(), READY_AND_WAITING)).arg("--open");
+    let mut yoi = launch.start().await;
+    let first = yoi.pid();
+    yoi.kill9().await;
+    yoi.restart_on_same_port().await;
+    assert_ne!(yoi.pid(), first);
+    let expected = format!("serve --listen 127.0.0.1:4711 --data {} --open", yoi.launch().data_dir().display());
+    while yoi.log().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    assert_eq!(yoi.log(), [format!("started with {expected}")]);
+}
+
+#[tokio::test]
+async fn a_start_that_is_refused_tells_status_and_both_outputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let binary = stand_in(folder.path(), "echo out; echo err >&2; exit 2");
+    let failed = Launch::new(&binary).try_start().await.unwrap_err();
+    assert_eq!(failed.status.code(), Some(2));
+    assert_eq!((failed.stdout, failed.stderr), (vec!["out".to_owned()], vec!["err".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_launch_hides_the_homes_of_the_machine_and_passes_what_it_was_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let binary = stand_in(folder.path(), "env; exit 1");
+    let launch = Launch::new(&binary).env("YOI_LOG", "debug");
+    let root = launch.work_dir().parent().unwrap().display().to_string();
+    let failed = launch.try_start().await.unwrap_err();
+    for expected in [format!("HOME={root}/home"), format!("XDG_CONFIG_HOME={root}/config"), "YOI_LOG=debug".to_owned()]
+    {
+        assert!(failed.stdout.contains(&expected), "{expected} is not in {:#?}", failed.stdout);
+    }
+}

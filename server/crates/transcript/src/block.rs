@@ -1,0 +1,266 @@
+//! What a transcript is made of.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use protocol::{
+    AlertLevel, ChildChange, CommandId, Decision, Outcome, PeerLabel, PodLabel, ReceiptState, Record, ScopeRule,
+    Segment, Seq, ToolBy, Trigger, Usage,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Names one block for as long as the Pod exists: the records' own `block`, or `seq-N` of its only record.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BlockId(pub String);
+
+impl BlockId {
+    pub fn of_seq(seq: Seq) -> Self {
+        Self(format!("seq-{seq}"))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for BlockId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// One thing on the screen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    pub id: BlockId,
+    /// Its first record. After a fold the first that is left, so only `id` is fit to be a key.
+    pub seq: Seq,
+    /// The newest of its own records. Others can change it too: a run's end closes what still streams.
+    pub last_seq: Seq,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    /// When its first record was committed.
+    pub at: Timestamp,
+    pub kind: BlockKind,
+}
+
+impl Block {
+    pub(crate) fn new(id: BlockId, record: &Record, kind: BlockKind) -> Self {
+        Self { id, seq: record.seq, last_seq: record.seq, run_id: record.run_id.clone(), at: record.at, kind }
+    }
+
+    /// Still growing: a screen draws it as unfinished.
+    pub fn is_live(&self) -> bool {
+        match &self.kind {
+            BlockKind::Assistant { status, .. } | BlockKind::Reasoning { status, .. } => *status == Status::Streaming,
+            BlockKind::Tool { result, interrupted, .. } => result.is_none() && !interrupted,
+            BlockKind::Retry { settled, .. } => !settled,
+            BlockKind::Approval { state, .. } => *state == ApprovalState::Open,
+            _ => false,
+        }
+    }
+
+    /// Has nothing to draw: hidden reasoning that has ended, an answer without a word, a retry that is over.
+    pub fn is_empty(&self) -> bool {
+        match &self.kind {
+            BlockKind::Assistant { text, status } => *status != Status::Streaming && text.is_empty(),
+            BlockKind::Reasoning { text, status, .. } => *status != Status::Streaming && text.is_empty(),
+            BlockKind::Retry { settled, .. } => *settled,
+            _ => false,
+        }
+    }
+}
+
+/// What a block shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum BlockKind {
+    /// A run began: the heading of a turn. The run and its time are the block's own.
+    Turn {
+        /// Ordinal of the run in its Pod, from 1; unknown until the transcript reaches back to the first record.
+        number: Option<u64>,
+        trigger: Trigger,
+    },
+    Person {
+        segments: Vec<Segment>,
+        by: String,
+        command_id: CommandId,
+        state: PersonState,
+    },
+    Peer {
+        from: PeerLabel,
+        text: String,
+        message_id: String,
+        hops: u32,
+        receipt: Option<Receipt>,
+    },
+    /// Where a message is whose text is not in this transcript: one that this Pod sent, or one that is held.
+    Message {
+        message_id: String,
+        peer: PeerLabel,
+        receipt: Receipt,
+        /// The message itself came later, as a [`BlockKind::Peer`] of its own.
+        delivered: bool,
+    },
+    ChildEvent {
+        what: ChildChange,
+        child: PodLabel,
+        detail: Option<String>,
+    },
+    /// A child came, went, or holds another scope than before.
+    Child {
+        what: ChildStep,
+        child: PodLabel,
+        scope: Vec<ScopeRule>,
+    },
+    Assistant {
+        text: String,
+        status: Status,
+    },
+    Reasoning {
+        text: String,
+        status: Status,
+        /// Time of its first chunk; unknown when the chunks were folded away.
+        started_at: Option<Timestamp>,
+        ended_at: Option<Timestamp>,
+    },
+    Tool {
+        /// These three are unknown until the call is complete.
+        call_id: Option<String>,
+        name: Option<String>,
+        arguments: Option<Value>,
+        /// The arguments as they stream in; empty once `arguments` is there.
+        arguments_text: String,
+        /// What the tool has written so far; empty once `result` is there.
+        output: String,
+        result: Option<ToolResult>,
+        by: Option<ToolBy>,
+        /// Its run ended before it had a result.
+        interrupted: bool,
+    },
+    RunEnd {
+        outcome: Outcome,
+        code: Option<String>,
+        detail: Option<String>,
+        usage: Usage,
+        /// Unknown until the transcript reaches back to the run's beginning; so is `trigger`.
+        started_at: Option<Timestamp>,
+        ended_at: Timestamp,
+        trigger: Option<Trigger>,
+    },
+    /// The provider is asked again. A further attempt takes the place of the one before.
+    Retry {
+        attempt: u32,
+        wait_ms: u64,
+        code: String,
+        detail: String,
+        /// The run went on, or ended.
+        settled: bool,
+    },
+    Approval {
+        approval_id: String,
+        tool: String,
+        arguments: Value,
+        state: ApprovalState,
+        decision: Option<Decision>,
+        by: Option<String>,
+        reason: Option<String>,
+        answered_at: Option<Timestamp>,
+    },
+    Relation {
+        what: RelationStep,
+        peer: PeerLabel,
+        by: String,
+        request_id: Option<String>,
+        note: Option<String>,
+    },
+    Compacted {
+        summary: String,
+        kept_from_seq: Seq,
+    },
+    Rewound {
+        to_seq: Seq,
+    },
+    Alert {
+        level: AlertLevel,
+        source: String,
+        text: String,
+    },
+    /// A record of a kind that this version does not know.
+    Unknown {
+        kind: String,
+        fields: Map<String, Value>,
+    },
+}
+
+/// How far a streamed block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Streaming,
+    Finished,
+    Interrupted,
+}
+
+/// Where a person's message is. The order is the order of its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PersonState {
+    #[default]
+    Stored,
+    /// A run began with it.
+    Read,
+    /// That run was rolled back; the text went back to its sender.
+    Returned,
+}
+
+/// Where a question to a person is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalState {
+    Open,
+    Answered,
+    /// The run that asked ended, or its Pod stopped.
+    Void,
+}
+
+/// The newest that is known of a message's way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Receipt {
+    pub state: ReceiptState,
+    /// Ordinal of the run, in the receiver, that read it.
+    pub turn: Option<u64>,
+    pub at: Timestamp,
+}
+
+/// What a tool gave back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolResult {
+    pub summary: String,
+    pub content: Option<String>,
+    pub is_error: bool,
+    pub code: Option<String>,
+    pub diff: Option<String>,
+    pub duration_ms: u64,
+}
+
+/// What happened between this Pod and a peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RelationStep {
+    Linked,
+    Unlinked,
+    Requested,
+    Declined,
+}
+
+/// What happened to a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChildStep {
+    Spawned,
+    Stopped,
+    ScopeChanged,
+}

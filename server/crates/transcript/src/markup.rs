@@ -1,0 +1,121 @@
+//! Markdown as a typed tree. There is no HTML anywhere: raw HTML is text, so nothing has to be sanitized.
+//!
+//! Top-level blocks do not depend on one another, so that while a text streams only the last is drawn again.
+
+mod build;
+mod stream;
+
+use pulldown_cmark::{Options, Parser};
+use serde::{Deserialize, Serialize};
+
+pub use stream::MarkupStream;
+
+/// So deep may elements stand in one another; what is deeper is drawn without its own element.
+pub const NESTING_MAX: usize = 32;
+
+/// One block of a text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MarkupBlock {
+    Paragraph(Vec<Inline>),
+    Heading {
+        /// 1 to 6.
+        level: u8,
+        content: Vec<Inline>,
+    },
+    List {
+        /// Number of the first item; absent for a list without numbers.
+        start: Option<u64>,
+        items: Vec<ListItem>,
+    },
+    Code {
+        /// First word after the fence.
+        language: Option<String>,
+        /// Without the last line break.
+        text: String,
+    },
+    Quote(Vec<MarkupBlock>),
+    Table {
+        alignments: Vec<Alignment>,
+        head: Vec<Vec<Inline>>,
+        rows: Vec<Vec<Vec<Inline>>>,
+    },
+    Rule,
+}
+
+/// One item of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ListItem {
+    /// Present for a task.
+    pub checked: Option<bool>,
+    pub content: Vec<MarkupBlock>,
+}
+
+/// How a column of a table is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Alignment {
+    Default,
+    Left,
+    Center,
+    Right,
+}
+
+/// A piece of a line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Inline {
+    Text(String),
+    Code(String),
+    Emphasis(Vec<Inline>),
+    Strong(Vec<Inline>),
+    Strikethrough(Vec<Inline>),
+    Link {
+        /// Begins with `http://`, `https://` or `mailto:`. A screen shows it when `content` says something else.
+        href: String,
+        content: Vec<Inline>,
+    },
+    /// A line break in the source only; a space on a screen.
+    SoftBreak,
+    LineBreak,
+}
+
+/// The blocks of a text. Takes any text; what is no Markdown is a paragraph.
+pub fn parse(text: &str) -> Vec<MarkupBlock> {
+    build::build(parser(text).map(|event| (event, 0))).blocks
+}
+
+/// The words of a line, without its markup.
+pub fn inline_text(content: &[Inline]) -> String {
+    let mut text = String::new();
+    push_text(content, &mut text);
+    text
+}
+
+fn push_text(content: &[Inline], text: &mut String) {
+    for inline in content {
+        match inline {
+            Inline::Text(words) | Inline::Code(words) => text.push_str(words),
+            Inline::Emphasis(content) | Inline::Strong(content) | Inline::Strikethrough(content) => {
+                push_text(content, text);
+            }
+            Inline::Link { content, .. } => push_text(content, text),
+            Inline::SoftBreak => text.push(' '),
+            Inline::LineBreak => text.push('\n'),
+        }
+    }
+}
+
+fn parser(text: &str) -> Parser<'_> {
+    Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS)
+}
+
+/// Where a link may lead. Everything else (`javascript:`, `data:`, paths of this server) is no link.
+fn is_allowed(href: &str) -> bool {
+    let starts = |scheme: &str| href.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    ["http://", "https://", "mailto:"].into_iter().any(starts)
+        && !href.chars().any(|letter| letter.is_control() || letter.is_whitespace())
+}
+
+#[cfg(test)]
+mod tests;

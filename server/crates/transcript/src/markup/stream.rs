@@ -1,0 +1,54 @@
+//! A text that grows: only its last top-level block is parsed again.
+
+use super::{MarkupBlock, build, parser};
+
+/// The parsed form of a streaming text.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MarkupStream {
+    text: String,
+    blocks: Vec<MarkupBlock>,
+    /// So many blocks cannot change any more.
+    settled: usize,
+    /// Byte where the first block that can change begins.
+    tail: usize,
+}
+
+impl MarkupStream {
+    /// Takes the text as it is now. Gives the index of the first block that may differ from before.
+    pub fn update(&mut self, text: &str) -> usize {
+        match text.strip_prefix(self.text.as_str()) {
+            Some("") => return self.blocks.len(),
+            Some(more) => self.text.push_str(more),
+            None => *self = Self { text: text.to_owned(), ..Self::default() },
+        }
+        // A definition (`[name]: address`) further down changes links further up.
+        if self.text.contains("]:") {
+            (self.settled, self.tail) = (0, 0);
+        }
+        let (from, tail) = (self.settled, self.tail);
+        let built =
+            build::build(parser(&self.text[tail..]).into_offset_iter().map(|(event, range)| (event, range.start)));
+        self.blocks.truncate(from);
+        self.blocks.extend(built.blocks);
+        let is_certain = |start: &&(usize, usize)| is_certain(&self.text[tail + start.1..]);
+        if let Some(&(before, start)) = built.starts.iter().rev().find(is_certain) {
+            self.settled = from + before;
+            self.tail = line_start(&self.text, tail + start);
+        }
+        from
+    }
+
+    pub fn blocks(&self) -> &[MarkupBlock] {
+        &self.blocks
+    }
+}
+
+/// Two whole lines (a table's head) tell that a block begins here; with less it may yet join the one before.
+fn is_certain(from_here: &str) -> bool {
+    from_here.bytes().filter(|byte| *byte == b'\n').nth(1).is_some()
+}
+
+/// The indentation before a block belongs to it.
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind(['\n', '\r']).map_or(0, |line_break| line_break + 1)
+}

@@ -1,0 +1,138 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn text(words: &str) -> Inline {
+    Inline::Text(words.to_owned())
+}
+
+fn paragraph(words: &str) -> MarkupBlock {
+    MarkupBlock::Paragraph(vec![text(words)])
+}
+
+#[test]
+fn every_element_has_its_type() {
+    insta::assert_debug_snapshot!(parse(concat!(
+        "# Title\n\nOne *two* **three** ~~four~~ `five`  \nsix\nseven\n\n",
+        "3. a\n4. b\n   - [x] done\n   - [ ] open\n\n> quoted\n\n```rust ignore\nfn main() {}\n```\n\n",
+        "| l | r |\n|:--|--:|\n| 1 | **2** |\n\n---\n\n[site](https://example.org) <https://example.org>\n",
+    )));
+}
+
+#[test]
+fn raw_html_is_text() {
+    assert_eq!(parse("<script>alert(1)</script>"), vec![paragraph("<script>alert(1)</script>")]);
+    assert_eq!(parse("a <b onclick=x>bold</b>"), vec![paragraph("a <b onclick=x>bold</b>")]);
+}
+
+#[test]
+fn only_web_and_mail_addresses_are_links() {
+    let bad = ["javascript:alert(1)", "data:text/html,x", "/etc/passwd", "file:///etc", "JaVaScRiPt:x", "//host/x"];
+    for href in bad {
+        assert_eq!(parse(&format!("[click]({href})")), vec![paragraph(&format!("click ({href})"))], "{href}");
+    }
+    assert_eq!(parse("[click](javascript&colon;x)"), vec![paragraph("click (javascript:x)")]);
+    for href in ["https://a.b/c", "HTTP://A.B", "mailto:a@b.c"] {
+        let link = Inline::Link { href: href.to_owned(), content: vec![text("click")] };
+        assert_eq!(parse(&format!("[click]({href})")), vec![MarkupBlock::Paragraph(vec![link])]);
+    }
+}
+
+#[test]
+fn images_are_links_and_never_loaded() {
+    let link = Inline::Link { href: "https://a.b/c.png".to_owned(), content: vec![text("plot")] };
+    assert_eq!(parse("![plot](https://a.b/c.png)"), vec![MarkupBlock::Paragraph(vec![link.clone()])]);
+    assert_eq!(parse("[![plot](https://x.y/z.png)](https://a.b/c.png)"), vec![MarkupBlock::Paragraph(vec![link])]);
+}
+
+#[test]
+fn an_open_fence_is_code_while_it_streams() {
+    let code = MarkupBlock::Code { language: Some("sh".to_owned()), text: "ls".to_owned() };
+    assert_eq!(parse("```sh\nls"), vec![code]);
+}
+
+fn depth(blocks: &[MarkupBlock]) -> usize {
+    let below = |block: &MarkupBlock| match block {
+        MarkupBlock::Quote(content) => depth(content),
+        MarkupBlock::List { items, .. } => items.iter().map(|item| depth(&item.content)).max().unwrap_or(0),
+        _ => 0,
+    };
+    1 + blocks.iter().map(below).max().unwrap_or(0)
+}
+
+#[test]
+fn nesting_is_bounded_and_loses_no_word() {
+    let blocks = parse(&format!("{}end", "> ".repeat(5_000)));
+    assert!(depth(&blocks) <= NESTING_MAX + 1);
+    assert!(format!("{blocks:?}").contains("end"));
+    let emphasis = parse(&format!("{}word{}", "*a ".repeat(3_000), " a*".repeat(3_000)));
+    assert!(format!("{emphasis:?}").contains("word"));
+}
+
+/// Pieces that mean something in Markdown, in any order.
+fn markdown() -> impl Strategy<Value = Vec<String>> {
+    let pieces = [
+        "word ",
+        "\n",
+        "\n\n",
+        "    ",
+        "  ",
+        "- ",
+        "1. ",
+        "> ",
+        "# ",
+        "```",
+        "```rs\n",
+        "~~",
+        "*",
+        "**",
+        "_",
+        "`",
+        "|",
+        "a|b\n-|-\n",
+        "---\n",
+        "===\n",
+        "[x](https://a.b)",
+        "[x]",
+        "![i](u)",
+        "<b>",
+        "<div>\n",
+        "<!--",
+        "-->",
+        "\\",
+        "\t",
+        "- [ ] ",
+        "&amp;",
+        "é",
+        "\r\n",
+        "\r",
+        "]: ",
+        "[x]: https://c.d\n",
+        "\0",
+        "<https://a.b>",
+        "</div>\n",
+    ];
+    prop::collection::vec(prop::sample::select(pieces.to_vec()).prop_map(str::to_owned), 0..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_panics_or_nests_too_deep(text in any::<String>(), pieces in markdown()) {
+        parse(&text);
+        prop_assert!(depth(&parse(&pieces.concat())) <= NESTING_MAX + 1);
+    }
+
+    #[test]
+    fn a_growing_text_is_parsed_as_the_whole(pieces in markdown()) {
+        let (mut stream, mut whole) = (MarkupStream::default(), String::new());
+        for piece in pieces {
+            whole.push_str(&piece);
+            let before = stream.blocks().to_vec();
+            let from = stream.update(&whole);
+            prop_assert_eq!(stream.blocks(), &parse(&whole)[..], "{:?}", whole);
+            prop_assert_eq!(&stream.blocks()[..from], &before[..from]);
+        }
+    }
+}

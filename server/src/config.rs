@@ -1,0 +1,295 @@
+//! Flags, environment and file → one typed [`Config`]. Flags win over the environment, the environment over the file.
+//!
+//! The only reader of the environment and of `config.toml`. Errors name the key or the variable, never a value that
+//! could be a secret.
+
+mod environment;
+mod file;
+
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use etcetera::BaseStrategy;
+use pod_store::Database;
+use protocol::RuntimeId;
+use provider::{ProviderConfig, ProviderEnvironment};
+use runtime::Profile;
+use secrecy::SecretString;
+
+pub(crate) use self::environment::Environment;
+use self::file::File;
+pub(crate) use self::file::McpServer;
+use crate::{
+    cli::{CommonOptions, ServeOptions},
+    data_dir,
+};
+
+const LISTEN: &str = "127.0.0.1:7474";
+/// Of the log, when YOI_LOG says nothing.
+const LOG: &str = "info";
+
+/// A configuration that cannot be used. The sentence says where and how to mend it; the process exits with 2.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct BadConfig(pub(crate) String);
+
+/// What `serve` needs to know.
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) listen: SocketAddr,
+    pub(crate) data: PathBuf,
+    pub(crate) database: Database,
+    pub(crate) allow_hosts: Vec<String>,
+    /// What other servers call this one.
+    pub(crate) name: Option<RuntimeId>,
+    /// Instead of the one in the data folder.
+    pub(crate) token: Option<SecretString>,
+    pub(crate) open: bool,
+    /// In order of preference: the file's, then what only the environment knows.
+    pub(crate) providers: Vec<ProviderConfig>,
+    pub(crate) profiles: BTreeMap<String, Profile>,
+    pub(crate) mcp: BTreeMap<String, McpServer>,
+}
+
+/// What the other verbs need to know.
+#[derive(Debug)]
+pub(crate) struct ClientConfig {
+    pub(crate) server: String,
+    pub(crate) data: PathBuf,
+    /// Instead of the one in the data folder.
+    pub(crate) token: Option<SecretString>,
+    pub(crate) json: bool,
+}
+
+impl Config {
+    pub(crate) fn load(
+        common: &CommonOptions,
+        serve: &ServeOptions,
+        environment: &Environment,
+    ) -> Result<Self, BadConfig> {
+        let file = File::load(common.config.as_deref(), environment)?;
+        let data = data_folder(common, environment, &file)?;
+        let listen = first([&serve.listen, &environment.text("YOI_LISTEN"), &file.listen]);
+        let database = first([&serve.database, &environment.text("YOI_DATABASE"), &file.database]);
+        Ok(Self {
+            listen: parse_listen(listen.as_deref().unwrap_or(LISTEN))?,
+            database: parse_database(database.as_deref(), &data)?,
+            allow_hosts: [serve.allow_hosts.as_slice(), file.allow_hosts.as_slice()].concat(),
+            name: first([&serve.name, &file.name]).as_deref().map(parse_name).transpose()?,
+            token: token(environment)?,
+            open: serve.open,
+            providers: provider_environment(environment).apply(file.providers(environment)?),
+            profiles: file.profiles,
+            mcp: file.mcp,
+            data,
+        })
+    }
+}
+
+impl ClientConfig {
+    pub(crate) fn load(common: &CommonOptions, environment: &Environment) -> Result<Self, BadConfig> {
+        let file = File::load(common.config.as_deref(), environment)?;
+        let data = data_folder(common, environment, &file)?;
+        let server = first([&common.server, &environment.text("YOI_SERVER"), &data_dir::address(&data)]);
+        let server = match server {
+            Some(server) => server,
+            None => {
+                let listen = first([&environment.text("YOI_LISTEN"), &file.listen]);
+                let listen = parse_listen(listen.as_deref().unwrap_or(LISTEN))?;
+                crate::serve::base_url(listen)
+            }
+        };
+        Ok(Self { server, data, token: token(environment)?, json: common.json })
+    }
+}
+
+/// The filter of the log.
+pub(crate) fn log_filter(environment: &Environment) -> String {
+    environment.text("YOI_LOG").unwrap_or_else(|| LOG.to_owned())
+}
+
+fn first<const N: usize>(sources: [&Option<String>; N]) -> Option<String> {
+    sources.into_iter().find_map(Clone::clone)
+}
+
+fn data_folder(common: &CommonOptions, environment: &Environment, file: &File) -> Result<PathBuf, BadConfig> {
+    let given = common.data.clone().or_else(|| environment.text("YOI_DATA").map(PathBuf::from));
+    if let Some(data) = given.or_else(|| file.data.clone()) {
+        return std::path::absolute(&data).map_err(|error| BadConfig(format!("--data {}: {error}", data.display())));
+    }
+    match etcetera::choose_base_strategy() {
+        Ok(strategy) => Ok(strategy.data_dir().join("yoi")),
+        Err(_) => Err(BadConfig("there is no home folder to keep data in; name one with --data DIR".to_owned())),
+    }
+}
+
+fn parse_listen(text: &str) -> Result<SocketAddr, BadConfig> {
+    let numeric = match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}"),
+        None => text.to_owned(),
+    };
+    numeric.parse().map_err(|_| {
+        BadConfig(format!("\"{text}\" is nothing to listen on; give an address and a port, such as {LISTEN}"))
+    })
+}
+
+fn parse_name(text: &str) -> Result<RuntimeId, BadConfig> {
+    RuntimeId::parse(text).map_err(|error| BadConfig(format!("the name \"{text}\" is not valid: {error}")))
+}
+
+fn parse_database(text: Option<&str>, data: &Path) -> Result<Database, BadConfig> {
+    match text {
+        None => Ok(Database::Sqlite { path: data.join("yoi.db") }),
+        Some(text) => Database::parse(text).map_err(|error| BadConfig(format!("the database: {error}"))),
+    }
+}
+
+fn token(environment: &Environment) -> Result<Option<SecretString>, BadConfig> {
+    match environment.text("YOI_TOKEN") {
+        None => Ok(None),
+        Some(token) if token.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Some(SecretString::from(token))),
+        Some(_) => Err(BadConfig("YOI_TOKEN may hold visible ASCII characters only".to_owned())),
+    }
+}
+
+fn provider_environment(environment: &Environment) -> ProviderEnvironment {
+    ProviderEnvironment {
+        openai_api_key: environment.secret("OPENAI_API_KEY"),
+        openai_base_url: environment.text("OPENAI_BASE_URL"),
+        anthropic_api_key: environment.secret("ANTHROPIC_API_KEY"),
+        anthropic_base_url: environment.text("ANTHROPIC_BASE_URL"),
+        gemini_api_key: environment.secret("GEMINI_API_KEY"),
+        ollama_host: environment.text("OLLAMA_HOST"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret;
+
+    use super::*;
+
+    /// A file in a folder that lives as long as the test.
+    fn file(text: &str) -> (tempfile::TempDir, CommonOptions) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, text).unwrap();
+        let common =
+            CommonOptions { config: Some(path), data: Some(folder.path().join("data")), ..CommonOptions::default() };
+        (folder, common)
+    }
+
+    fn load(text: &str, serve: &ServeOptions, variables: &[(&str, &str)]) -> Result<Config, BadConfig> {
+        let (_folder, common) = file(text);
+        Config::load(&common, serve, &Environment::of(variables))
+    }
+
+    #[test]
+    fn a_flag_wins_over_a_variable_and_a_variable_over_the_file() {
+        let text = "listen = \"127.0.0.1:1\"";
+        let flag = ServeOptions { listen: Some("127.0.0.1:3".into()), ..ServeOptions::default() };
+        let variable = [("YOI_LISTEN", "127.0.0.1:2")];
+        let port = |config: Result<Config, BadConfig>| config.unwrap().listen.port();
+        assert_eq!(port(load("", &ServeOptions::default(), &[])), 7474);
+        assert_eq!(port(load(text, &ServeOptions::default(), &[])), 1);
+        assert_eq!(port(load(text, &ServeOptions::default(), &variable)), 2);
+        assert_eq!(port(load(text, &flag, &variable)), 3);
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_wherever_it_stands() {
+        let texts = [
+            "lisen = \"x\"",
+            "[providers.openai]\nkind = \"openai\"\nlisen = 1",
+            "[profiles.reviewer]\nlisen = 1",
+            "[mcp.files]\ncommand = [\"x\"]\nlisen = 1",
+        ];
+        for text in texts {
+            let sentence = load(text, &ServeOptions::default(), &[]).unwrap_err().to_string();
+            assert!(sentence.contains("`lisen`") && sentence.contains("config.toml"), "{text}: {sentence}");
+            assert!(!sentence.contains('\n'), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_an_error_that_names_the_place() {
+        let table = [
+            ("listen = \"7474\"", "7474"),
+            ("database = \"mysql://x\"", "database"),
+            ("[providers.mine]\nkind = \"openia\"", "mine"),
+            ("[providers.mine]\nbase_url = \"http://x\"", "`kind`"),
+            ("[providers.mine]\nkind = \"openai\"\napi_key_file = \"/no/such/key\"", "/no/such/key"),
+            ("[providers.mine]\nkind = \"openai\"\napi_key_file = \"a\"\napi_key_env = \"B\"", "mine"),
+            ("[mcp.files]\ncommand = [\"x\"]\nurl = \"http://x\"", "files"),
+            ("[mcp.files]", "files"),
+            ("listen = ", "line 1"),
+        ];
+        for (text, named) in table {
+            let sentence = load(text, &ServeOptions::default(), &[]).unwrap_err().to_string();
+            assert!(sentence.contains(named), "{text}: {sentence}");
+        }
+    }
+
+    #[test]
+    fn a_key_comes_from_the_variable_or_the_file_that_is_named_and_is_never_shown() {
+        let text = "[providers.a]\nkind = \"openai\"\napi_key_env = \"MY_KEY\"\nmodels = [\"m\"]\n\
+                    [providers.b]\nkind = \"anthropic\"\napi_key_file = \"key.txt\"";
+        let (folder, common) = file(text);
+        std::fs::write(folder.path().join("key.txt"), "from-file\n").unwrap();
+        let environment = Environment::of(&[("MY_KEY", "from-variable"), ("GEMINI_API_KEY", "found")]);
+        let config = Config::load(&common, &ServeOptions::default(), &environment).unwrap();
+        let keys: Vec<_> = config
+            .providers
+            .iter()
+            .map(|provider| (provider.name.as_str(), provider.api_key.as_ref().unwrap().expose_secret()))
+            .collect();
+        assert_eq!(keys, [("a", "from-variable"), ("b", "from-file"), ("gemini", "found")]);
+        let shown = format!("{config:?} {environment:?}");
+        for key in ["from-file", "from-variable", "found"] {
+            assert!(!shown.contains(key), "{key} is shown");
+        }
+    }
+
+    #[test]
+    fn providers_keep_the_order_of_the_file_because_the_first_is_the_default() {
+        let text = "[providers.zeta]\nkind = \"ollama\"\n[providers.alpha]\nkind = \"rehearsal\"";
+        let config = load(text, &ServeOptions::default(), &[]).unwrap();
+        assert_eq!(config.providers.iter().map(|provider| provider.name.as_str()).collect::<Vec<_>>(), ["zeta", "alpha"]);
+    }
+
+    #[test]
+    fn the_profile_of_the_documentation_is_understood() {
+        let text = "[profiles.reviewer]\nprovider = \"openai\"\nmodel = \"gpt-5.1\"\ninstructions = \"…\"\n\
+            tools = [\"Read\", \"Grep\"]\nreasoning = \"summary\"\npeer_policy = \"ask\"\nwake_on_peer = true\n\
+            permissions = [{ tool = \"Bash\", match = \"cargo *\", decision = \"allow\" }]";
+        let config = load(text, &ServeOptions::default(), &[]).unwrap();
+        let profile = &config.profiles["reviewer"];
+        assert_eq!(profile.peer_policy, Some(protocol::PeerPolicy::Ask));
+        assert_eq!(profile.permissions.as_ref().unwrap()[0].pattern.as_deref(), Some("cargo *"));
+    }
+
+    #[test]
+    fn a_client_finds_the_server_by_flag_variable_data_folder_or_address() {
+        let (folder, mut common) = file("listen = \"0.0.0.0:81\"");
+        let server = |common: &CommonOptions, variables: &[(&str, &str)]| {
+            ClientConfig::load(common, &Environment::of(variables)).unwrap().server
+        };
+        assert_eq!(server(&common, &[]), "http://127.0.0.1:81");
+        std::fs::create_dir(folder.path().join("data")).unwrap();
+        std::fs::write(folder.path().join("data/address"), "http://127.0.0.1:82\n").unwrap();
+        assert_eq!(server(&common, &[]), "http://127.0.0.1:82");
+        assert_eq!(server(&common, &[("YOI_SERVER", "http://x:83")]), "http://x:83");
+        common.server = Some("http://x:84".into());
+        assert_eq!(server(&common, &[("YOI_SERVER", "http://x:83")]), "http://x:84");
+    }
+
+    #[test]
+    fn a_file_that_is_named_must_be_there() {
+        let common = CommonOptions { config: Some("/no/such/config.toml".into()), ..CommonOptions::default() };
+        let error = Config::load(&common, &ServeOptions::default(), &Environment::of(&[])).unwrap_err();
+        assert!(error.to_string().contains("/no/such/config.toml"), "{error}");
+    }
+}

@@ -1,0 +1,160 @@
+//! `config.toml` as it is written.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
+
+use etcetera::BaseStrategy;
+use provider::{ProviderConfig, ProviderKind, ProviderSource};
+use runtime::Profile;
+use secrecy::SecretString;
+use serde::{Deserialize, Deserializer, de};
+
+use super::{BadConfig, Environment};
+
+/// The whole file. A key that is not here is an error.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct File {
+    pub(super) listen: Option<String>,
+    pub(super) data: Option<PathBuf>,
+    pub(super) database: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) allow_hosts: Vec<String>,
+    /// The first is the default, hence in the file's order.
+    #[serde(deserialize_with = "in_order")]
+    providers: Vec<(String, ProviderTable)>,
+    pub(super) profiles: BTreeMap<String, Profile>,
+    pub(super) mcp: BTreeMap<String, McpServer>,
+    /// Where it was read; paths in it are taken from its folder.
+    #[serde(skip)]
+    path: PathBuf,
+}
+
+/// One `[providers.NAME]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProviderTable {
+    kind: String,
+    base_url: Option<String>,
+    api_key_env: Option<String>,
+    api_key_file: Option<PathBuf>,
+    #[serde(default)]
+    models: Vec<String>,
+}
+
+/// A server of the Model Context Protocol: started by a command, or reached by an address.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct McpServer {
+    #[serde(default)]
+    pub(crate) command: Vec<String>,
+    pub(crate) url: Option<String>,
+}
+
+impl File {
+    /// The file that a flag or YOI_CONFIG names, which must be there; else the one in the XDG config directory, if it
+    /// is there; else nothing.
+    pub(super) fn load(flag: Option<&Path>, environment: &Environment) -> Result<Self, BadConfig> {
+        let named = flag.map(Path::to_owned).or_else(|| environment.text("YOI_CONFIG").map(PathBuf::from));
+        let (path, is_named) = match (named, etcetera::choose_base_strategy()) {
+            (Some(path), _) => (path, true),
+            (None, Ok(strategy)) => (strategy.config_dir().join("yoi").join("config.toml"), false),
+            (None, Err(_)) => return Ok(Self::default()),
+        };
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&text, path),
+            Err(error) if error.kind() == ErrorKind::NotFound && !is_named => Ok(Self::default()),
+            Err(error) => Err(BadConfig(format!("the configuration {} cannot be read: {error}", path.display()))),
+        }
+    }
+
+    fn parse(text: &str, path: PathBuf) -> Result<Self, BadConfig> {
+        let file: Self = toml::from_str(text).map_err(|error| {
+            let before = error.span().map(|span| &text[..span.start]).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            // Not the error's own text: that quotes the line, which might hold a key that is in the wrong place.
+            let message = error.message().replace('\n', "; ");
+            BadConfig(format!("{} line {line}: {message}", path.display()))
+        })?;
+        let file = Self { path, ..file };
+        for (name, server) in &file.mcp {
+            if server.command.is_empty() == server.url.is_none() {
+                return Err(file.bad(&format!("[mcp.{name}] needs either command or url")));
+            }
+        }
+        Ok(file)
+    }
+
+    /// The providers of the file, in its order, with their keys.
+    pub(super) fn providers(&self, environment: &Environment) -> Result<Vec<ProviderConfig>, BadConfig> {
+        self.providers.iter().map(|(name, table)| self.provider(name, table, environment)).collect()
+    }
+
+    fn provider(
+        &self,
+        name: &str,
+        table: &ProviderTable,
+        environment: &Environment,
+    ) -> Result<ProviderConfig, BadConfig> {
+        let kind: ProviderKind =
+            table.kind.parse().map_err(|error| self.bad(&format!("[providers.{name}]: {error}")))?;
+        let api_key = match (&table.api_key_env, &table.api_key_file) {
+            (Some(_), Some(_)) => {
+                return Err(self.bad(&format!("[providers.{name}] has api_key_env and api_key_file; keep one")));
+            }
+            // A variable that is not set is no error: the console says that the key is missing, and how to add it.
+            (Some(variable), None) => environment.secret(variable),
+            (None, Some(path)) => Some(self.key_file(name, path)?),
+            (None, None) => None,
+        };
+        Ok(ProviderConfig {
+            name: name.to_owned(),
+            kind,
+            base_url: table.base_url.clone(),
+            api_key,
+            models: table.models.clone(),
+            source: ProviderSource::Configuration,
+        })
+    }
+
+    fn key_file(&self, name: &str, path: &Path) -> Result<SecretString, BadConfig> {
+        let path = self.path.parent().unwrap_or(Path::new("")).join(path);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(SecretString::from(text.trim())),
+            Err(error) => {
+                let place = format!("[providers.{name}]: the api_key_file {}", path.display());
+                Err(self.bad(&format!("{place} cannot be read: {error}")))
+            }
+        }
+    }
+
+    fn bad(&self, sentence: &str) -> BadConfig {
+        BadConfig(format!("{}: {sentence}", self.path.display()))
+    }
+}
+
+/// A table as its entries, in the order of the file.
+fn in_order<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<(String, T)>, D::Error> {
+    struct Entries<T>(std::marker::PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> de::Visitor<'de> for Entries<T> {
+        type Value = Vec<(String, T)>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a table")
+        }
+
+        fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut entries = Vec::new();
+            while let Some(entry) = map.next_entry()? {
+                entries.push(entry);
+            }
+            Ok(entries)
+        }
+    }
+    deserializer.deserialize_map(Entries(std::marker::PhantomData))
+}

@@ -1,0 +1,157 @@
+//! The folder that holds all of one server: database, token, lock. Folders 0700, files 0600.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
+    io::{Read, Seek, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+
+const LOCK: &str = "lock";
+const ADDRESS: &str = "address";
+
+/// The folder, held: nobody else serves from it until this is dropped or the process is gone, however it went.
+#[derive(Debug)]
+pub(crate) struct DataDir {
+    path: PathBuf,
+    /// Locked as long as it is open; the kernel frees it, also after a kill -9.
+    _lock: File,
+}
+
+impl DataDir {
+    /// Makes the folder when it is missing, and holds it.
+    ///
+    /// # Errors
+    /// When another yoi holds it; the sentence names its pid.
+    pub(crate) fn hold(path: &Path) -> Result<Self> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .with_context(|| format!("the data folder {} cannot be made", path.display()))?;
+        let lock = hold_lock(path)?;
+        Ok(Self { path: path.to_owned(), _lock: lock })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Leaves word of where this server answers, for the other verbs.
+    pub(crate) fn write_address(&self, url: &str) -> Result<()> {
+        write_private(&self.path.join(ADDRESS), &format!("{url}\n"))
+    }
+
+    /// Takes the word back.
+    pub(crate) fn remove_address(&self) {
+        if let Err(error) = fs::remove_file(self.path.join(ADDRESS)) {
+            tracing::debug!(%error, "the file with the address was not there to be removed");
+        }
+    }
+}
+
+/// Where the server of this folder answers, or last answered.
+pub(crate) fn address(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path.join(ADDRESS)).ok()?;
+    Some(text.trim().to_owned()).filter(|url| !url.is_empty())
+}
+
+/// Writes a file that only its owner reads, whole or not at all.
+pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
+    let beside = path.with_extension("new");
+    let write = || -> std::io::Result<()> {
+        let mut file = private().truncate(true).open(&beside)?;
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    };
+    write().with_context(|| format!("{} cannot be written", path.display()))
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).mode(0o600);
+    options
+}
+
+fn hold_lock(folder: &Path) -> Result<File> {
+    let path = folder.join(LOCK);
+    let mut file = private()
+        .truncate(false)
+        .open(&path)
+        .with_context(|| format!("the lock {} cannot be opened", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => bail!(
+            "{} is in use by yoi with pid {}; stop that one, or choose another folder with --data DIR",
+            folder.display(),
+            pid_in(&mut file)
+        ),
+        Err(TryLockError::Error(error)) => {
+            return Err(error).with_context(|| format!("the lock {} cannot be taken", path.display()));
+        }
+    }
+    let pid = format!("{}\n", std::process::id());
+    let note = |file: &mut File| -> std::io::Result<()> {
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(pid.as_bytes())
+    };
+    note(&mut file).with_context(|| format!("the lock {} cannot be written", path.display()))?;
+    Ok(file)
+}
+
+/// Its holder may have taken the lock in this very moment and not have written yet.
+fn pid_in(file: &mut File) -> String {
+    let mut text = String::new();
+    match file.rewind().and_then(|()| file.read_to_string(&mut text)) {
+        Ok(_) if !text.trim().is_empty() => text.trim().to_owned(),
+        _ => "unknown".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_fresh_folder_is_for_its_owner_only_and_so_is_all_that_is_written_there() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("deep/data");
+        let data = DataDir::hold(&path).unwrap();
+        data.write_address("http://127.0.0.1:1").unwrap();
+        assert_eq!((mode(&root.path().join("deep")), mode(&path)), (0o700, 0o700));
+        for entry in fs::read_dir(&path).unwrap() {
+            let entry = entry.unwrap().path();
+            assert_eq!(mode(&entry), 0o600, "{}", entry.display());
+        }
+        assert_eq!(address(&path).as_deref(), Some("http://127.0.0.1:1"));
+        data.remove_address();
+        assert_eq!(address(&path), None);
+    }
+
+    #[test]
+    fn a_folder_that_is_held_is_refused_with_the_pid_and_is_free_when_it_is_let_go() {
+        let root = tempfile::tempdir().unwrap();
+        let held = DataDir::hold(root.path()).unwrap();
+        let sentence = DataDir::hold(root.path()).unwrap_err().to_string();
+        assert!(sentence.contains(&format!("in use by yoi with pid {}", std::process::id())), "{sentence}");
+        drop(held);
+        DataDir::hold(root.path()).unwrap();
+    }
+
+    #[test]
+    fn a_longer_pid_of_a_dead_holder_leaves_nothing_behind() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join(LOCK), "123456789012345\n").unwrap();
+        let _held = DataDir::hold(root.path()).unwrap();
+        assert_eq!(fs::read_to_string(root.path().join(LOCK)).unwrap(), format!("{}\n", std::process::id()));
+    }
+}

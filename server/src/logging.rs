@@ -1,0 +1,24 @@
+//! The log: lines on standard error, chosen by YOI_LOG. No token, no key and no query string goes into it.
+
+use std::io::{IsTerminal, stderr};
+
+use tracing_subscriber::{EnvFilter, filter::Directive};
+
+use crate::config::BadConfig;
+
+/// Crates that write whole requests, tokens included, when they are asked for everything.
+const TALKATIVE: [&str; 4] = ["tungstenite=info", "tokio_tungstenite=info", "hyper=info", "h2=info"];
+
+/// From here on `tracing` is heard. `filter` is in the words of tracing: `info`, `yoi=debug,runtime=trace`.
+pub(crate) fn start(filter: &str) -> Result<(), BadConfig> {
+    let wrong = |error: &dyn std::fmt::Display| {
+        BadConfig(format!("YOI_LOG \"{filter}\" is no filter ({error}); try info, debug or runtime=debug,info"))
+    };
+    let mut chosen = EnvFilter::builder().parse(filter).map_err(|error| wrong(&error))?;
+    for limit in TALKATIVE {
+        let limit: Directive = limit.parse().expect("our own limits are directives");
+        chosen = chosen.add_directive(limit);
+    }
+    let log = tracing_subscriber::fmt().with_env_filter(chosen).with_writer(stderr).with_ansi(stderr().is_terminal());
+    log.try_init().map_err(|error| BadConfig(format!("the log cannot be started: {error}")))
+}

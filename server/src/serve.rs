@@ -1,0 +1,193 @@
+//! Start and stop of the server, in order.
+//!
+//! Start: hold the folder, bind, open the store, start the host, answer. Stop: no new connections and commands,
+//! working Pods reach a committed point, sockets close with a reason.
+
+use std::{
+    future::IntoFuture,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    process::Stdio,
+    time::Duration,
+};
+
+use anyhow::{Context, Result, anyhow};
+use api::{AllowedHosts, Api, ApiOptions, Token};
+use axum::{Router, serve::ListenerExt};
+use backend::Backend;
+use pod_store::{Store, StoreOptions};
+use provider::Providers;
+use runtime::{Host, HostOptions};
+use secrecy::ExposeSecret;
+use tokio::{
+    net::TcpListener,
+    signal::unix::{Signal, SignalKind, signal},
+    sync::watch,
+    time::timeout,
+};
+
+use crate::{
+    cli::{CommonOptions, ServeOptions},
+    config::{self, BadConfig, Config, Environment},
+    data_dir::DataDir,
+    logging, output, token, web,
+};
+
+/// Working Pods have this long to reach a committed point …
+const PODS_STOP_MAX: Duration = Duration::from_secs(5);
+/// … a host that does not keep to it is left behind …
+const HOST_STOP_MAX: Duration = Duration::from_millis(5_200);
+/// … and connections have this long to end.
+const CONNECTIONS_STOP_MAX: Duration = Duration::from_millis(400);
+
+/// Runs the server until SIGTERM or SIGINT.
+pub(crate) async fn serve(common: CommonOptions, options: ServeOptions, environment: Environment) -> Result<()> {
+    logging::start(&config::log_filter(&environment))?;
+    if options.compat_sockets.is_some() {
+        let sentence = "this build cannot serve the sockets of the older protocol yet; leave --compat-sockets out";
+        return Err(BadConfig(sentence.to_owned()).into());
+    }
+    let config = Config::load(&common, &options, &environment)?;
+    Box::pin(run(config)).await
+}
+
+async fn run(config: Config) -> Result<()> {
+    // An error says that it is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let providers = Providers::new(config.providers.clone()).map_err(|error| BadConfig(error.to_string()))?;
+    let mut signals = Signals::listen()?;
+    let data = DataDir::hold(&config.data)?;
+    let token = token::of_server(config.token.clone(), &data)?;
+    let listener = TcpListener::bind(config.listen).await.map_err(|error| {
+        anyhow!("cannot listen on {}: {error}; choose another address with --listen", config.listen)
+    })?;
+    let address = listener.local_addr().context("the socket has no address")?;
+    let (sockets_stop, sockets_stopped) = watch::channel(false);
+    let host = start_host(&config, providers).await?;
+    let options = ApiOptions {
+        token: Token::new(token.expose_secret()),
+        allowed: AllowedHosts::new(address, config.allow_hosts.clone()),
+        server: format!("yoi {}", env!("CARGO_PKG_VERSION")),
+        shutdown: sockets_stopped,
+    };
+    let router = router(Backend::new(host.clone()), options);
+
+    let base_url = base_url(address);
+    data.write_address(&base_url)?;
+    let login_url = token::login_url(&base_url, &token);
+    output::line(&format!("yoi is ready: {login_url}"))?;
+    log_start(&config, address);
+    if config.open {
+        open_browser(&login_url);
+    }
+
+    let (accept_stop, mut accept_stopped) = watch::channel(false);
+    let listener = listener.tap_io(|stream| {
+        // A chunk of text is smaller than a packet and must not wait for the next.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "a connection went before it was served");
+        }
+    });
+    let server = axum::serve(listener, router)
+        .with_graceful_shutdown(async move { drop(accept_stopped.wait_for(|stop| *stop).await) });
+    let server = tokio::spawn(server.into_future());
+
+    signals.wait().await;
+    tracing::info!("stopping");
+    accept_stop.send_replace(true);
+    if timeout(HOST_STOP_MAX, host.shutdown(PODS_STOP_MAX)).await.is_err() {
+        tracing::warn!("a Pod did not reach a committed point in time; its run is found interrupted at the next start");
+    }
+    sockets_stop.send_replace(true);
+    if timeout(CONNECTIONS_STOP_MAX, server).await.is_err() {
+        tracing::debug!("connections that were still open are dropped");
+    }
+    data.remove_address();
+    tracing::info!("stopped");
+    Ok(())
+}
+
+async fn start_host(config: &Config, providers: Providers) -> Result<Host> {
+    let store = Store::open(StoreOptions::new(config.database.clone())).await.context("the store cannot be opened")?;
+    let cwd = std::env::current_dir().context("the current directory is gone; start yoi in one that is there")?;
+    let cwd = cwd.into_os_string().into_string().map_err(|cwd| {
+        anyhow!("the current directory {} is not valid UTF-8; start yoi in another", cwd.display())
+    })?;
+    let options = HostOptions { store, providers, profiles: config.profiles.clone(), cwd };
+    Host::start(options).await.context("the Pods cannot be hosted")
+}
+
+/// All that is served, behind the guard.
+fn router(backend: Backend, options: ApiOptions) -> Router {
+    let api = Api::new(backend.clone(), options);
+    api.guard(api.router().merge(web::router(backend)))
+}
+
+/// The address as a person or a program on this machine can use it.
+pub(crate) fn base_url(address: SocketAddr) -> String {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(ip, address.port()))
+}
+
+fn log_start(config: &Config, address: SocketAddr) {
+    let providers: Vec<_> = config.providers.iter().map(|provider| provider.name.as_str()).collect();
+    let name = config.name.as_ref().map(ToString::to_string);
+    tracing::info!(%address, data = %config.data.display(), database = ?config.database, ?providers, name, "started");
+    if !address.ip().is_loopback() {
+        tracing::warn!("other machines can connect; they need the token, and a name that --allow-host lists");
+    }
+    if !config.mcp.is_empty() {
+        tracing::warn!(servers = config.mcp.len(), "MCP servers are configured; this build does not start them yet");
+    }
+}
+
+/// Best effort: the line on standard output is there to be clicked on.
+fn open_browser(url: &str) {
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = tokio::process::Command::new(program);
+    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Err(error) = command.spawn() {
+        tracing::warn!(%error, program, "no browser could be opened; open the address by hand");
+    }
+}
+
+/// SIGTERM and SIGINT, heard from the beginning.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self> {
+        let hear = |kind| signal(kind).context("signals cannot be heard");
+        Ok(Self { terminate: hear(SignalKind::terminate())?, interrupt: hear(SignalKind::interrupt())? })
+    }
+
+    async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_means_all_is_printed_as_one_that_can_be_used() {
+        let table = [
+            ("127.0.0.1:7474", "http://127.0.0.1:7474"),
+            ("0.0.0.0:80", "http://127.0.0.1:80"),
+            ("[::]:81", "http://[::1]:81"),
+            ("192.168.0.9:82", "http://192.168.0.9:82"),
+        ];
+        for (listen, url) in table {
+            assert_eq!(base_url(listen.parse().unwrap()), url);
+        }
+    }
+}

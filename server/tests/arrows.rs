@@ -1,0 +1,214 @@
+//! Holds the arrows of the architecture: which crate may know which. Reads what cargo itself says.
+
+#![allow(clippy::unwrap_used)]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::Command,
+};
+
+use serde_json::Value;
+
+/// Who may depend on whom. An arrow also allows what its target may depend on: what reaches a crate through another
+/// is in its hands anyway. What `testkit` knows, and dependencies of tests alone, are free.
+const ARROWS: [(&str, &[&str]); 17] = [
+    ("protocol", &[]),
+    ("transcript", &["protocol"]),
+    ("pod", &["protocol"]),
+    ("client", &["protocol"]),
+    ("pod-store", &["protocol", "pod"]),
+    ("provider", &["protocol", "pod"]),
+    ("tools", &["protocol", "pod"]),
+    ("runtime", &["pod", "pod-store", "provider", "tools"]),
+    ("backend", &["runtime", "client"]),
+    ("api", &["backend"]),
+    ("app", &["backend", "transcript"]),
+    ("tui", &["client", "transcript"]),
+    ("hydrate", &["app"]),
+    ("bundle", &[]),
+    ("xtask", &["testkit"]),
+    ("testkit", &[]),
+    ("yoi", &["api", "app", "bundle", "tui"]),
+];
+
+/// In the browser `app` has no server behind it, whatever its other half may know.
+const APP_IN_THE_BROWSER: [&str; 2] = ["transcript", "protocol"];
+
+/// Libraries that belong to some crates only, and those crates.
+const BORDERS: [(&str, &[&str]); 5] = [
+    ("sqlx", &["pod-store"]),
+    ("axum", &["api", "app", "yoi", "testkit"]),
+    ("leptos_axum", &["app", "yoi"]),
+    ("genai", &["provider"]),
+    ("ratatui", &["tui"]),
+];
+
+/// Crates without a runtime: they compile for the browser, or must stay replayable.
+const WITHOUT_TOKIO: [&str; 3] = ["protocol", "transcript", "pod"];
+
+/// One direct dependency that ends up in the product (not one of tests alone).
+#[derive(Debug)]
+struct Arrow {
+    from: String,
+    to: String,
+    is_optional: bool,
+}
+
+#[test]
+fn every_arrow_between_our_crates_is_one_that_the_architecture_draws() {
+    let (members, arrows) = workspace();
+    let drawn: BTreeSet<&str> = ARROWS.iter().map(|(name, _)| *name).collect();
+    let present: BTreeSet<&str> = members.keys().map(String::as_str).collect();
+    assert_eq!(present, drawn, "a crate came or went: draw its arrows here and in docs/architecture.md");
+
+    let broken: Vec<String> = arrows
+        .iter()
+        .filter(|arrow| members.contains_key(&arrow.to) && arrow.from != "testkit")
+        .filter(|arrow| !reachable(&arrow.from).contains(arrow.to.as_str()))
+        .map(|arrow| format!("{} → {}", arrow.from, arrow.to))
+        .collect();
+    assert!(broken.is_empty(), "arrows that the architecture does not draw: {broken:?}");
+}
+
+#[test]
+fn app_hydrate_knows_no_server() {
+    let (members, arrows) = workspace();
+    let of_app = || arrows.iter().filter(|arrow| arrow.from == "app" && members.contains_key(&arrow.to));
+    for arrow in of_app().filter(|arrow| !APP_IN_THE_BROWSER.contains(&arrow.to.as_str())) {
+        assert!(arrow.is_optional, "app → {} must be optional, brought by the feature `ssr` alone", arrow.to);
+    }
+    let brought = features_reach(&members["app"], "hydrate");
+    for arrow in of_app().filter(|arrow| arrow.is_optional) {
+        let by_name = format!("dep:{}", arrow.to);
+        assert!(!brought.contains(&by_name) && !brought.contains(&arrow.to), "app[hydrate] → {}", arrow.to);
+    }
+}
+
+#[test]
+fn sql_http_and_vendors_stay_behind_their_borders() {
+    let (_, arrows) = workspace();
+    let broken: Vec<String> = arrows
+        .iter()
+        .filter(|arrow| {
+            let border = BORDERS.iter().find(|(library, _)| *library == arrow.to);
+            border.is_some_and(|(_, allowed)| !allowed.contains(&arrow.from.as_str()))
+        })
+        .map(|arrow| format!("{} → {}", arrow.from, arrow.to))
+        .collect();
+    assert!(broken.is_empty(), "libraries outside their border: {broken:?}");
+}
+
+#[test]
+fn the_pure_crates_have_no_tokio_in_any_depth() {
+    // Only what this machine builds: the rest of the lock file need not have been fetched.
+    let metadata = metadata(&["--filter-platform", &host()]);
+    for name in WITHOUT_TOKIO {
+        let path = path_to(&metadata, name, "tokio");
+        assert!(path.is_none(), "{} reaches tokio: {}", name, path.unwrap_or_default().join(" → "));
+    }
+}
+
+/// All crates that the drawn arrows lead to from this one.
+fn reachable(from: &str) -> BTreeSet<&'static str> {
+    let mut reached = BTreeSet::new();
+    let mut open = vec![from.to_owned()];
+    while let Some(name) = open.pop() {
+        for target in ARROWS.iter().filter(|(source, _)| *source == name).flat_map(|(_, targets)| *targets) {
+            if reached.insert(*target) {
+                open.push((*target).to_owned());
+            }
+        }
+    }
+    reached
+}
+
+/// What one feature switches on, features of the same crate followed.
+fn features_reach(package: &Value, feature: &str) -> BTreeSet<String> {
+    let mut reached = BTreeSet::new();
+    let mut open = vec![feature.to_owned()];
+    while let Some(name) = open.pop() {
+        for part in package["features"][&name].as_array().into_iter().flatten() {
+            let part = part.as_str().unwrap().to_owned();
+            if reached.insert(part.clone()) {
+                open.push(part);
+            }
+        }
+    }
+    reached
+}
+
+/// Our crates by name, and their direct dependencies of the kinds "normal" and "build".
+fn workspace() -> (BTreeMap<String, Value>, Vec<Arrow>) {
+    let metadata = metadata(&["--no-deps"]);
+    let packages = metadata["packages"].as_array().unwrap();
+    let members = packages.iter().map(|package| (text(&package["name"]), package.clone())).collect();
+    let mut arrows = Vec::new();
+    for package in packages {
+        for dependency in package["dependencies"].as_array().unwrap() {
+            if dependency["kind"] != "dev" {
+                let (from, to) = (text(&package["name"]), text(&dependency["name"]));
+                arrows.push(Arrow { from, to, is_optional: dependency["optional"] == true });
+            }
+        }
+    }
+    (members, arrows)
+}
+
+/// The names from a package to a library along dependencies that are not of tests alone; none when it does not get there.
+fn path_to(metadata: &Value, package: &str, library: &str) -> Option<Vec<String>> {
+    let names: BTreeMap<&str, &str> = metadata["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|package| (package["id"].as_str().unwrap(), package["name"].as_str().unwrap()))
+        .collect();
+    let nodes: BTreeMap<&str, &Value> = metadata["resolve"]["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|node| (node["id"].as_str().unwrap(), node))
+        .collect();
+    let is_ours = |id: &str| metadata["workspace_members"].as_array().unwrap().iter().any(|member| member == id);
+    let start = names.iter().find(|(id, name)| **name == package && is_ours(id)).unwrap().0;
+
+    let mut seen = BTreeSet::from([*start]);
+    let mut open = vec![vec![*start]];
+    while let Some(path) = open.pop() {
+        let last = path.last().unwrap();
+        if names[last] == library {
+            return Some(path.iter().map(|id| names[id].to_owned()).collect());
+        }
+        for dependency in nodes[last]["deps"].as_array().unwrap() {
+            let kinds = dependency["dep_kinds"].as_array().unwrap();
+            let id = dependency["pkg"].as_str().unwrap();
+            if kinds.iter().any(|kind| kind["kind"] != "dev") && seen.insert(id) {
+                let mut longer = path.clone();
+                longer.push(id);
+                open.push(longer);
+            }
+        }
+    }
+    None
+}
+
+fn metadata(arguments: &[&str]) -> Value {
+    let output = cargo(&[&["metadata", "--format-version", "1", "--locked"], arguments].concat());
+    serde_json::from_slice(&output).unwrap()
+}
+
+/// The platform that this compiler makes programs for by default.
+fn host() -> String {
+    let version = String::from_utf8(cargo(&["-vV"])).unwrap();
+    version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_owned()
+}
+
+fn cargo(arguments: &[&str]) -> Vec<u8> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo).current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).output().unwrap();
+    assert!(output.status.success(), "cargo {arguments:?} failed: {}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}

@@ -1,0 +1,111 @@
+//! Runs other programs: says what, lets their output through, tells how long it took.
+
+use std::{
+    env,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result};
+
+/// The workspace's root: this crate lies two folders below it.
+pub(crate) fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("server/xtask lies two folders below the root")
+}
+
+/// A cargo in the workspace. In automation (`CI` is set) it writes no incremental state and no debug information:
+/// both fill disks and caches, and nobody will step through those builds.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(workspace()).args(arguments).stdin(Stdio::null());
+    if env::var_os("CI").is_some() {
+        cargo.env("CARGO_INCREMENTAL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");
+    }
+    cargo
+}
+
+/// One thing that was done, for the summary.
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    pub(crate) is_ok: bool,
+    pub(crate) took: Duration,
+}
+
+/// Announces, does, and reports. An error inside counts as a failed step: the ones after it still tell something.
+pub(crate) fn step(name: &'static str, work: impl FnOnce() -> Result<bool>) -> Step {
+    println!("\n==> {name}");
+    let began = Instant::now();
+    let is_ok = work().unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        false
+    });
+    let took = began.elapsed();
+    println!("    {} after {}", if is_ok { "done" } else { "FAILED" }, readable(took));
+    Step { name, is_ok, took }
+}
+
+/// Shows the command line and runs it with its output passed through.
+pub(crate) fn passes(command: &mut Command) -> Result<bool> {
+    announce(command);
+    Ok(command.status().with_context(|| format!("could not start {:?}", command.get_program()))?.success())
+}
+
+/// As [`passes`], and hands each line of standard output to `look` as well as to the terminal when it says so.
+pub(crate) fn passes_watched(command: &mut Command, mut look: impl FnMut(&str) -> Show) -> Result<bool> {
+    announce(command);
+    let program = command.get_program().to_owned();
+    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("could not start {program:?}"))?;
+    let mut output = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
+    let mut line = Vec::new();
+    while output.read_until(b'\n', &mut line).with_context(|| format!("could not read from {program:?}"))? > 0 {
+        let text = String::from_utf8_lossy(&line);
+        if look(text.trim_end()) == Show::Yes {
+            print!("{text}");
+        }
+        line.clear();
+    }
+    Ok(child.wait()?.success())
+}
+
+/// Whether a line that was looked at is also shown.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Show {
+    Yes,
+    No,
+}
+
+/// Standard output of a command that must succeed.
+pub(crate) fn output_of(command: &mut Command) -> Result<String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("could not start {program}"))?;
+    anyhow::ensure!(output.status.success(), "{program} failed ({})", output.status);
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// What cargo knows about the workspace's own packages.
+pub(crate) fn metadata() -> Result<serde_json::Value> {
+    let text = output_of(&mut cargo(&["metadata", "--no-deps", "--locked", "--format-version", "1"]))?;
+    serde_json::from_str(&text).context("cargo metadata answers in JSON")
+}
+
+/// Where builds go, `CARGO_TARGET_DIR` and configuration files considered.
+pub(crate) fn target_dir() -> Result<PathBuf> {
+    let metadata = metadata()?;
+    Ok(metadata["target_directory"].as_str().context("cargo metadata names the target folder")?.into())
+}
+
+pub(crate) fn readable(took: Duration) -> String {
+    match took.as_secs() {
+        0..=99 => format!("{:.1} s", took.as_secs_f64()),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
+}
+
+fn announce(command: &Command) {
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let arguments: Vec<_> = command.get_args().map(|argument| argument.to_string_lossy()).collect();
+    println!("    $ {program} {}", arguments.join(" "));
+}

@@ -1,0 +1,108 @@
+//! `cargo xtask test`: everything that must hold before a change goes in.
+
+use std::{env, ffi::OsString, path::PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{
+    build,
+    count::Count,
+    run::{Show, Step, cargo, passes, passes_watched, readable, step},
+    tools,
+};
+
+/// What a first visit may load, compressed. Above it, look for what came in before raising it.
+const BUNDLE_BYTES_MAX: u64 = 300_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Whole,
+    /// Without the release build and without tests that need a browser (their names begin with `browser_`).
+    Fast,
+}
+
+/// Runs all steps, also after one that failed, so that one run tells all there is to tell. False when any failed.
+pub(crate) fn run(extent: Extent) -> Result<bool> {
+    let mut postgres = None;
+    let mut steps = vec![step("tools", || {
+        tools::ensure_rust_tools()?;
+        postgres = tools::ensure_postgres()?;
+        if extent == Extent::Whole {
+            tools::ensure_browser()?;
+        }
+        Ok(true)
+    })];
+    if !steps[0].is_ok {
+        return finish(&steps, Count::default());
+    }
+
+    let mut count = Count::default();
+    steps.push(step("formatting", || passes(&mut cargo(&["fmt", "--all", "--check"]))));
+    steps.push(step("lints, server", || {
+        let what = ["--workspace", "--all-targets", "--exclude", "hydrate", "--locked", "--", "-D", "warnings"];
+        passes(cargo(&["clippy"]).args(what))
+    }));
+    steps.push(step("lints, browser", || {
+        let what = ["--package", "hydrate", "--package", "app", "--features", "app/hydrate", "--locked"];
+        passes(cargo(&["clippy"]).args(what).args(["--target", "wasm32-unknown-unknown", "--", "-D", "warnings"]))
+    }));
+    steps.push(step("tests", || tests(extent, postgres, &mut count)));
+    if extent == Extent::Whole {
+        steps.push(step("release build", release_build));
+    }
+    finish(&steps, count)
+}
+
+/// Plain `cargo test`: it is everywhere. Two tests of one binary at a time: a browser or a PostgreSQL each is heavy.
+fn tests(extent: Extent, postgres: Option<PathBuf>, count: &mut Count) -> Result<bool> {
+    let mut tests = cargo(&["test", "--workspace", "--exclude", "hydrate", "--locked", "--no-fail-fast", "--"]);
+    tests.args(["--test-threads", "2"]);
+    if extent == Extent::Fast {
+        tests.args(["--skip", "browser_"]);
+    }
+    if let Some(folder) = postgres {
+        tests.env("PATH", path_with(folder)?);
+    }
+    let is_ok = passes_watched(&mut tests, |line| {
+        count.add_line(line);
+        Show::Yes
+    })?;
+    if !is_ok && count.failed == 0 {
+        // A binary that does not compile, or dies in the middle, tells no count.
+        count.failed = 1;
+    }
+    Ok(is_ok && count.failed == 0)
+}
+
+fn path_with(folder: PathBuf) -> Result<OsString> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::join_paths([folder].into_iter().chain(env::split_paths(&path))).context("the PATH has an odd entry")
+}
+
+/// Builds what a user runs, and holds the size of what a browser loads.
+fn release_build() -> Result<bool> {
+    let built = build::yoi(&["--release"])?;
+    let bytes = std::fs::metadata(&built.binary)?.len();
+    println!("    {}: {:.1} MB", built.binary.display(), bytes as f64 / 1e6);
+
+    let Some(site) = built.site else { bail!("the binary has no browser console; is YOI_WEB=skip set?") };
+    let mut total = 0;
+    for (name, plain, brotli) in build::sizes(&site)? {
+        println!("    {name}: {:.1} kB, {:.1} kB as brotli", plain as f64 / 1e3, brotli as f64 / 1e3);
+        total += brotli;
+    }
+    println!("    the browser loads {:.1} kB of at most {} kB", total as f64 / 1e3, BUNDLE_BYTES_MAX / 1000);
+    if total > BUNDLE_BYTES_MAX {
+        bail!("the bundle is {total} bytes as brotli, more than {BUNDLE_BYTES_MAX}");
+    }
+    Ok(true)
+}
+
+fn finish(steps: &[Step], count: Count) -> Result<bool> {
+    println!();
+    for step in steps {
+        println!("    {:<16} {:>12}  {}", step.name, readable(step.took), if step.is_ok { "ok" } else { "FAILED" });
+    }
+    println!("\n{} passed, {} failed", count.passed, count.failed);
+    Ok(steps.iter().all(|step| step.is_ok))
+}

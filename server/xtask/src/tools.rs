@@ -1,0 +1,126 @@
+//! Makes sure that what a step needs is on the machine: asks rustup and Debian's packages, else says what to do.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Result, bail};
+
+use crate::run::{cargo, passes};
+
+const WASM: &str = "wasm32-unknown-unknown";
+
+pub(crate) fn ensure_rust_tools() -> Result<()> {
+    for (verb, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
+        if !answers(&mut cargo(&[verb, "--version"])) {
+            println!("    {component} is missing");
+            rustup(&["component", "add", component])?;
+        }
+    }
+    if !has_wasm_target() {
+        println!("    the target {WASM} is missing");
+        rustup(&["target", "add", WASM])?;
+        if !has_wasm_target() {
+            bail!("the compiler still has no {WASM}; docs/building.md tells the ways to get it");
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn ensure_browser() -> Result<()> {
+    ensure_packages("a headless browser", &["chromium", "chromium-driver"], || {
+        is_in_path("chromium") && is_in_path("chromedriver")
+    })
+}
+
+/// Ensures PostgreSQL's programs. Debian keeps them out of the PATH: the folder to add is the answer.
+pub(crate) fn ensure_postgres() -> Result<Option<PathBuf>> {
+    let is_there = || is_in_path("initdb") && is_in_path("postgres") || debian_postgres().is_some();
+    ensure_packages("PostgreSQL", &["postgresql"], is_there)?;
+    Ok(if is_in_path("initdb") { None } else { debian_postgres() })
+}
+
+/// The newest of `/usr/lib/postgresql/VERSION/bin`.
+fn debian_postgres() -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
+    let found = versions.map(|version| version.path().join("bin")).filter(|bin| bin.join("initdb").is_file());
+    found.max_by_key(|bin| bin.parent().and_then(Path::file_name).and_then(|name| name.to_str()?.parse::<u32>().ok()))
+}
+
+fn ensure_packages(what: &str, packages: &[&str], is_there: impl Fn() -> bool) -> Result<()> {
+    if is_there() {
+        return Ok(());
+    }
+    let remedy = format!("apt-get update && apt-get install -y {}", packages.join(" "));
+    println!("    {what} is missing");
+    let Some(apt_get) = apt_get() else {
+        bail!(
+            "{what} is needed and is not installed. On Debian or Ubuntu, as root: {remedy}\n\
+             Elsewhere install what provides the same programs ({}), or leave them out: cargo xtask test --fast",
+            packages.join(", ")
+        );
+    };
+    let mut install = vec!["install", "-y", "--no-install-recommends"];
+    install.extend(packages);
+    let is_installed = passes(&mut apt(&apt_get, &["update"]))? && passes(&mut apt(&apt_get, &install))?;
+    if !is_installed || !is_there() {
+        bail!("{what} could not be installed by itself; try as root: {remedy}");
+    }
+    Ok(())
+}
+
+/// The words that run apt-get with enough rights and without a question, if there are any.
+fn apt_get() -> Option<Vec<&'static str>> {
+    if !is_in_path("apt-get") {
+        return None;
+    }
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout.trim_ascii() == b"0");
+    if is_root {
+        return Some(vec!["apt-get"]);
+    }
+    answers(Command::new("sudo").args(["-n", "true"])).then(|| vec!["sudo", "-n", "apt-get"])
+}
+
+fn apt(words: &[&str], arguments: &[&str]) -> Command {
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).arg("-q").args(arguments);
+    command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
+    command
+}
+
+fn rustup(arguments: &[&str]) -> Result<()> {
+    let remedy = format!("rustup {}", arguments.join(" "));
+    if !is_in_path("rustup") {
+        bail!("rustup is not installed, so add by other means what `{remedy}` would; see docs/building.md");
+    }
+    if !passes(Command::new("rustup").args(arguments).current_dir(crate::run::workspace()))? {
+        bail!("`{remedy}` failed; run it by hand to see why");
+    }
+    Ok(())
+}
+
+fn has_wasm_target() -> bool {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut asked = Command::new(rustc);
+    asked.args(["--print", "target-libdir", "--target", WASM]).current_dir(crate::run::workspace());
+    let Ok(answer) = asked.output() else { return false };
+    let folder = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
+    let Ok(entries) = std::fs::read_dir(folder) else { return false };
+    entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("libstd-"))
+}
+
+fn is_in_path(program: &str) -> bool {
+    let Some(path) = env::var_os("PATH") else { return false };
+    env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+fn answers(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
