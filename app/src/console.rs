@@ -74,6 +74,13 @@ impl Console {
         self.book.with(|book| book.as_ref().and_then(|book| book.get(pod).cloned()))
     }
 
+    /// This Pod's summary, kept up by the stream; the last one known once the Pod has gone.
+    pub(crate) fn follow(self, start: PodSummary) -> Memo<PodSummary> {
+        Memo::new(move |before: Option<&PodSummary>| {
+            self.pod(&start.pod).or_else(|| before.cloned()).unwrap_or_else(|| start.clone())
+        })
+    }
+
     /// Pods that wait for a person.
     pub(crate) fn needing(self) -> usize {
         self.book.with(|book| book.as_ref().map_or(0, |book| grouping::needing(book.pods())))

@@ -83,7 +83,7 @@ pub(crate) fn is_long_paste(text: &str) -> bool {
 /// `48 lines · 3.2k characters`.
 pub(crate) fn paste_words(text: &str) -> String {
     let lines = crate::format::counted(text.lines().count() as u64, "line");
-    format!("{lines} · {} characters", crate::format::tokens(text.chars().count() as u64))
+    format!("{lines} · {} characters", transcript::words::tokens_words(text.chars().count() as u64))
 }
 
 #[cfg(test)]

@@ -257,7 +257,10 @@ mod tests {
     fn providers_keep_the_order_of_the_file_because_the_first_is_the_default() {
         let text = "[providers.zeta]\nkind = \"ollama\"\n[providers.alpha]\nkind = \"rehearsal\"";
         let config = load(text, &ServeOptions::default(), &[]).unwrap();
-        assert_eq!(config.providers.iter().map(|provider| provider.name.as_str()).collect::<Vec<_>>(), ["zeta", "alpha"]);
+        assert_eq!(
+            config.providers.iter().map(|provider| provider.name.as_str()).collect::<Vec<_>>(),
+            ["zeta", "alpha"]
+        );
     }
 
     #[test]

@@ -24,6 +24,7 @@ use tokio::{
     sync::watch,
     time::timeout,
 };
+use tools::Toolbox;
 
 use crate::{
     cli::{CommonOptions, ServeOptions},
@@ -109,10 +110,12 @@ async fn run(config: Config) -> Result<()> {
 async fn start_host(config: &Config, providers: Providers) -> Result<Host> {
     let store = Store::open(StoreOptions::new(config.database.clone())).await.context("the store cannot be opened")?;
     let cwd = std::env::current_dir().context("the current directory is gone; start yoi in one that is there")?;
-    let cwd = cwd.into_os_string().into_string().map_err(|cwd| {
-        anyhow!("the current directory {} is not valid UTF-8; start yoi in another", cwd.display())
-    })?;
-    let options = HostOptions { store, providers, profiles: config.profiles.clone(), cwd };
+    let cwd = cwd
+        .into_os_string()
+        .into_string()
+        .map_err(|cwd| anyhow!("the current directory {} is not valid UTF-8; start yoi in another", cwd.display()))?;
+    let toolbox = Toolbox::default();
+    let options = HostOptions { store, providers, profiles: config.profiles.clone(), toolbox, cwd };
     Host::start(options).await.context("the Pods cannot be hosted")
 }
 

@@ -71,7 +71,9 @@ mod tests {
         let given = of_server(Some(SecretString::from("mine")), &data).unwrap();
         assert_eq!((given.expose_secret(), read(root.path()).unwrap().is_none()), ("mine", true));
         let first = of_server(None, &data).unwrap();
-        assert!(first.expose_secret().len() == 64 && first.expose_secret().bytes().all(|byte| byte.is_ascii_hexdigit()));
+        assert!(
+            first.expose_secret().len() == 64 && first.expose_secret().bytes().all(|byte| byte.is_ascii_hexdigit())
+        );
         assert_eq!(of_server(None, &data).unwrap().expose_secret(), first.expose_secret());
         fs::write(root.path().join(FILE), "\n").unwrap();
         assert!(of_server(None, &data).unwrap_err().to_string().contains("empty"));

@@ -13,9 +13,12 @@ use wasm_bindgen_cli_support::Bindgen;
 const TARGET: &str = "wasm32-unknown-unknown";
 const PROFILE: &str = "wasm-release";
 
+/// Names the linker where the compiler has none of its own for this target, as in Nix.
+const WASM_LINKER: &str = "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER";
+
 /// What of the outer cargo's environment the inner one keeps: where to find crates and how to reach them.
-const KEPT_CARGO_VARIABLES: [&str; 6] =
-    ["CARGO_HOME", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRIES_", "CARGO_SOURCE_", "CARGO_TERM_"];
+const KEPT_CARGO_VARIABLES: [&str; 7] =
+    ["CARGO_HOME", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRIES_", "CARGO_SOURCE_", "CARGO_TERM_", WASM_LINKER];
 
 /// Variables by these beginnings belong to the outer build (its compiler flags, clippy's wrapper) or change what Leptos
 /// and its server functions compile to; the two halves must agree, so both get none.

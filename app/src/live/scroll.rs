@@ -82,6 +82,9 @@ impl Log {
 
     fn save(&mut self) {
         self.is_saving = false;
+        if !self.scroller.is_connected() {
+            return;
+        }
         let Some(anchor) = self.first_in_sight() else { return };
         let offset = top_of(&anchor) - top_of(&self.scroller);
         let place = Place { following: self.following, anchor: anchor.id(), offset };

@@ -10,7 +10,11 @@ pub(crate) struct Environment(BTreeMap<String, String>);
 
 impl Environment {
     pub(crate) fn of_process() -> Self {
-        Self(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect())
+        Self(
+            std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect(),
+        )
     }
 
     #[cfg(test)]

@@ -103,6 +103,9 @@ fn finish(steps: &[Step], count: Count) -> Result<bool> {
     for step in steps {
         println!("    {:<16} {:>12}  {}", step.name, readable(step.took), if step.is_ok { "ok" } else { "FAILED" });
     }
+    if let Some(failed) = steps.iter().find(|step| !step.is_ok) {
+        println!("\nnot everything holds; the first step that failed: {}", failed.name);
+    }
     println!("\n{} passed, {} failed", count.passed, count.failed);
     Ok(steps.iter().all(|step| step.is_ok))
 }

@@ -77,7 +77,7 @@ create table search_texts (
     seq bigint not null,
     kind text not null,
     text text not null,
-    words tsvector not null generated always as (to_tsvector('simple', text)) stored
+    words tsvector not null
 );
 create index search_texts_pod on search_texts (pod);
 create index search_texts_words on search_texts using gin (words);

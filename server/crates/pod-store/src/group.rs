@@ -17,18 +17,18 @@ use crate::{
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The batch at this index is wrong; the others may be tried again without it.
-    OfOne(usize, StoreError),
+    One(usize, StoreError),
     /// The database refused a statement: some batch is wrong.
-    OfSomeone(WriteError),
+    Someone(WriteError),
     /// Trying again would not help, or its outcome is unknown.
-    OfAll(StoreError),
+    All(StoreError),
 }
 
 impl From<WriteError> for Failure {
     fn from(error: WriteError) -> Self {
         match error {
-            WriteError::Failed(sentence) => Self::OfAll(StoreError::Database(sentence)),
-            refused => Self::OfSomeone(refused),
+            WriteError::Failed(sentence) => Self::All(StoreError::Database(sentence)),
+            refused => Self::Someone(refused),
         }
     }
 }
@@ -66,7 +66,7 @@ impl Writer {
     }
 
     fn fault(&self, step: Step) -> Result<(), Failure> {
-        self.faults.as_ref().map_or(Ok(()), |faults| faults.before(step)).map_err(Failure::OfAll)
+        self.faults.as_ref().map_or(Ok(()), |faults| faults.before(step)).map_err(Failure::All)
     }
 
     async fn fence(&mut self) -> Result<(), Failure> {
@@ -74,7 +74,7 @@ impl Writer {
         if self.pen.host_epoch().await? != self.host_epoch {
             self.is_fenced = true;
             tracing::error!("another yoi process has taken over the database; nothing more is written here");
-            return Err(Failure::OfAll(StoreError::Fenced));
+            return Err(Failure::All(StoreError::Fenced));
         }
         Ok(())
     }
@@ -132,7 +132,7 @@ impl Writer {
             self.heads.learn(learned);
         }
         for planned in &plan.changes {
-            let fail = |error| Failure::OfOne(planned.job, error);
+            let fail = |error| Failure::One(planned.job, error);
             let head = match (planned.key, &planned.change.create) {
                 (_, Some(_)) => Seq(0),
                 (Some(key), None) => self.heads.get(key).ok_or_else(|| fail(StoreError::PodGone))?,
@@ -171,7 +171,7 @@ impl Writer {
 
     fn stage_created(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         for planned in plan.changes.iter().filter(|planned| planned.change.create.is_some()) {
-            let head = head_after(Seq(0), planned.change).map_err(|error| Failure::OfOne(planned.job, error))?;
+            let head = head_after(Seq(0), planned.change).map_err(|error| Failure::One(planned.job, error))?;
             if let Some(key) = planned.key {
                 self.heads.stage(key, head);
             }
@@ -222,9 +222,9 @@ impl Writer {
             // It may be on the disk or not, so nobody is told to be wrong, and nothing is tried again.
             self.heads.forget();
             let (WriteError::Refused(sentence) | WriteError::Failed(sentence)) = error else {
-                return Err(Failure::OfAll(StoreError::Conflict));
+                return Err(Failure::All(StoreError::Conflict));
             };
-            return Err(Failure::OfAll(StoreError::Database(sentence)));
+            return Err(Failure::All(StoreError::Database(sentence)));
         }
         self.heads.commit();
         self.fault(Step::Answer)

@@ -18,6 +18,15 @@ pub(crate) fn without_nul(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The words alone, in lower case, with a space between: what is a letter or a digit belongs to a word.
+///
+/// For PostgreSQL, whose own parser takes `Vec<String>` for a tag and `src/main.rs` for one word, and whose lower case
+/// depends on how the database was created. SQLite's tokenizer does the same by itself.
+pub(crate) fn plain(text: &str) -> String {
+    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,5 +39,11 @@ mod tests {
         assert_eq!(bounded(&long).len(), TEXT_BYTES_MAX);
         let odd = format!("x{long}");
         assert_eq!(bounded(&odd).len(), TEXT_BYTES_MAX - 1);
+    }
+
+    #[test]
+    fn words_are_letters_and_digits() {
+        assert_eq!(plain("Vec<String> in src/main.rs: 'ÄRGER' x2!"), "vec string in src main rs ärger x2");
+        assert_eq!(plain("*** "), "");
     }
 }

@@ -90,23 +90,23 @@ impl Writer {
                 group.into_iter().zip(outcomes).for_each(|(job, outcome)| job.answer(Ok(outcome)));
                 Vec::new()
             }
-            Err(Failure::OfOne(index, error)) => {
+            Err(Failure::One(index, error)) => {
                 group.remove(index).answer(Err(error));
                 if group.is_empty() { Vec::new() } else { vec![group] }
             }
             // Halving finds the wrong one with few transactions, however many were gathered.
-            Err(Failure::OfSomeone(_)) if group.len() > 1 => {
+            Err(Failure::Someone(_)) if group.len() > 1 => {
                 let tail = group.split_off(group.len() / 2);
                 vec![group, tail]
             }
-            Err(Failure::OfSomeone(error)) => {
+            Err(Failure::Someone(error)) => {
                 let error = match group.first() {
                     Some(job) => self.explain(error, &job.batch).await,
                     None => StoreError::Conflict,
                 };
                 answer_all(group, &error)
             }
-            Err(Failure::OfAll(error)) => answer_all(group, &error),
+            Err(Failure::All(error)) => answer_all(group, &error),
         }
     }
 

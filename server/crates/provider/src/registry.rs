@@ -107,7 +107,7 @@ impl Providers {
     pub fn unconfigured(&self) -> Vec<protocol::UnconfiguredProvider> {
         let is_there = |kind: ProviderKind| self.entries.iter().any(|entry| entry.config.kind == kind);
         [
-            (ProviderKind::Openai, "set OPENAI_API_KEY, or OPENAI_BASE_URL for any server that speaks its protocol"),
+            (ProviderKind::OpenAi, "set OPENAI_API_KEY, or OPENAI_BASE_URL for any server that speaks its protocol"),
             (ProviderKind::Anthropic, "set ANTHROPIC_API_KEY"),
             (ProviderKind::Gemini, "set GEMINI_API_KEY"),
             (ProviderKind::Ollama, "set OLLAMA_HOST to the address of an Ollama server"),

@@ -1,5 +1,6 @@
 //! A model server that says what a test wrote for it, on the wires of OpenAI and Anthropic.
 //!
+//! On any other path `Step::Raw` and `Step::Text` go out as they are, for wires that a test writes by itself.
 //! It listens on a free port of this machine, answers each question with the next answer of a queue, and keeps what it
 //! was asked. It can pause, cut, stall, and tells when a client went away.
 
@@ -70,6 +71,7 @@ impl ScriptedModel {
             .route("/v1/chat/completions", post(open_ai))
             .route("/v1/messages", post(anthropic))
             .route("/v1/models", get(models))
+            .fallback(raw)
             .with_state(Arc::clone(&shared));
         let server = tokio::spawn(async move {
             let Err(error) = axum::serve(listener, router).await else { return };
@@ -148,6 +150,10 @@ async fn open_ai(State(shared): State<Arc<Shared>>, request: Request) -> Respons
 
 async fn anthropic(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     answer(shared, request, Wire::anthropic).await
+}
+
+async fn raw(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    answer(shared, request, Wire::raw).await
 }
 
 async fn answer(shared: Arc<Shared>, request: Request, wire: fn(&Value, &Answer) -> Wire) -> Response {

@@ -20,6 +20,6 @@ pub use block::{
     ApprovalState, Block, BlockId, BlockKind, ChildStep, PersonState, Receipt, RelationStep, Status, ToolResult,
 };
 pub use change::Change;
-//pub use export::{export_markdown, plain_text};
+pub use export::{export_markdown, plain_text};
 pub use reduce::{PodStatus, Transcript};
 pub use rows::OPEN_BLOCKS_MAX;

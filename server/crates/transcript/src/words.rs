@@ -1,1 +1,152 @@
-//! words
+//! Numbers and states in the words that every screen uses.
+
+use protocol::{Outcome, PodState, ReceiptState, Trigger};
+
+use crate::{ChildStep, RelationStep};
+
+/// A length of time: `400 ms`, `6 s`, `2 m 04 s`, `1 h 05 m`, `3 d 04 h`. Begun units are cut off.
+pub fn duration_words(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
+    match () {
+        () if seconds == 0 => format!("{ms} ms"),
+        () if minutes == 0 => format!("{seconds} s"),
+        () if hours == 0 => format!("{minutes} m {:02} s", seconds % 60),
+        () if days == 0 => format!("{hours} h {:02} m", minutes % 60),
+        () => format!("{days} d {:02} h", hours % 24),
+    }
+}
+
+/// A count of tokens: `940`, `4.2k`, `41k`, `1.2M`. Cut off, never rounded up to more than there is.
+pub fn tokens_words(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..10_000 => tenths(count / 100, "k"),
+        10_000..1_000_000 => format!("{}k", count / 1_000),
+        1_000_000..10_000_000 => tenths(count / 100_000, "M"),
+        _ => format!("{}M", count / 1_000_000),
+    }
+}
+
+fn tenths(count: u64, unit: &str) -> String {
+    match count % 10 {
+        0 => format!("{}{unit}", count / 10),
+        tenth => format!("{}.{tenth}{unit}", count / 10),
+    }
+}
+
+/// What a run cost, in US dollars: `$0.0042`, `$1.25`; `not priced` when the model has no price.
+pub fn cost_words(cost: Option<f64>) -> String {
+    match cost {
+        None => "not priced".to_owned(),
+        Some(cost) if cost > 0.0 && cost < 0.01 => format!("${cost:.4}"),
+        Some(cost) => format!("${cost:.2}"),
+    }
+}
+
+/// How a run ended.
+pub fn outcome_words(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Completed => "completed",
+        Outcome::Cancelled => "cancelled",
+        Outcome::Paused => "paused",
+        Outcome::Limit => "cut off by a limit",
+        Outcome::Interrupted => "interrupted",
+        Outcome::RolledBack => "rolled back: the text went back to its sender",
+        Outcome::Error => "failed",
+    }
+}
+
+/// What began a run.
+pub fn trigger_words(trigger: Trigger) -> &'static str {
+    match trigger {
+        Trigger::Input => "your message",
+        Trigger::Peer => "a peer's message",
+        Trigger::Child => "a child's report",
+        Trigger::Resume => "resumed",
+    }
+}
+
+/// Where a message to a peer is.
+pub fn receipt_words(state: ReceiptState) -> &'static str {
+    match state {
+        ReceiptState::Stored => "stored, not read yet",
+        ReceiptState::Read => "read",
+        ReceiptState::Answered => "answered",
+        ReceiptState::Held => "held until somebody releases it",
+        ReceiptState::Refused => "refused",
+        ReceiptState::Expired => "expired",
+    }
+}
+
+/// What a Pod does.
+pub fn state_words(state: PodState) -> &'static str {
+    match state {
+        PodState::Waiting => "waiting for you",
+        other => other.as_str(),
+    }
+}
+
+/// What happened between two peers, as in `bob: linked`.
+pub fn relation_words(step: RelationStep) -> &'static str {
+    match step {
+        RelationStep::Linked => "linked",
+        RelationStep::Unlinked => "link revoked",
+        RelationStep::Requested => "link requested",
+        RelationStep::Declined => "link declined",
+    }
+}
+
+/// What happened to a child.
+pub fn child_words(step: ChildStep) -> &'static str {
+    match step {
+        ChildStep::Spawned => "spawned",
+        ChildStep::Stopped => "stopped",
+        ChildStep::ScopeChanged => "scope changed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_at_most_two_units() {
+        for (ms, words) in [
+            (0, "0 ms"),
+            (999, "999 ms"),
+            (6_400, "6 s"),
+            (59_999, "59 s"),
+            (124_000, "2 m 04 s"),
+            (3_900_000, "1 h 05 m"),
+            (273_600_000, "3 d 04 h"),
+        ] {
+            assert_eq!(duration_words(ms), words);
+        }
+    }
+
+    #[test]
+    fn tokens_are_short() {
+        for (count, words) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1k"),
+            (4_250, "4.2k"),
+            (9_999, "9.9k"),
+            (41_300, "41k"),
+            (999_999, "999k"),
+            (1_230_000, "1.2M"),
+            (41_000_000, "41M"),
+        ] {
+            assert_eq!(tokens_words(count), words);
+        }
+    }
+
+    #[test]
+    fn a_cost_is_never_a_wrong_zero() {
+        assert_eq!(cost_words(None), "not priced");
+        assert_eq!(cost_words(Some(0.0042)), "$0.0042");
+        assert_eq!(cost_words(Some(1.25)), "$1.25");
+        assert_eq!(cost_words(Some(0.0)), "$0.00");
+    }
+}

@@ -32,7 +32,7 @@ use crate::{
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// How many records a snapshot carries when nothing is asked, and at most.
 const TAIL_DEFAULT: u32 = 200;
-const TAIL_MAX: u32 = 1_000;
+const TAIL_MAX: u32 = 2_000;
 
 /// What the server-sent form of the stream is asked for.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]

@@ -13,7 +13,7 @@ use std::{any::Any, time::Instant};
 use axum::{
     Router,
     body::Body,
-    extract::{Request, State},
+    extract::{DefaultBodyLimit, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
@@ -28,7 +28,11 @@ use crate::{Api, answer::problem};
 
 /// Puts the guard around a router, its fallback included.
 pub(crate) fn around(api: Api, router: Router) -> Router {
-    router.layer(CatchPanicLayer::custom(panicked)).layer(from_fn_with_state(api, guard))
+    router
+        .layer(CatchPanicLayer::custom(panicked))
+        // The extractors' own limit is lower than ours.
+        .layer(DefaultBodyLimit::disable())
+        .layer(from_fn_with_state(api, guard))
 }
 
 async fn guard(State(api): State<Api>, request: Request, next: Next) -> Response {

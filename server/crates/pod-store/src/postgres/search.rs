@@ -1,4 +1,4 @@
-//! The search index: a word list beside each text, made by the database itself.
+//! The search index: a word list beside each text.
 
 use sqlx::{PgConnection, PgPool};
 
@@ -6,20 +6,26 @@ use super::{read_failed, write_failed};
 use crate::{
     SearchRow, StoreError, columns,
     engine::{SearchLine, WriteError},
+    words,
 };
 
 /// The configuration `simple` takes words as they are written, as SQLite's tokenizer does: no stems, no stop words.
+///
+/// The snippet is cut here and not by `ts_headline`, which drops whatever looks like a tag.
 pub(super) async fn find(pool: &PgPool, query: &str, limit: u32) -> Result<Vec<SearchRow>, StoreError> {
+    let words = words::plain(query);
+    let first_word = words.split(' ').next().unwrap_or_default();
     let rows = sqlx::query_as(
-        "with wanted as (select plainto_tsquery('simple', $1) as query),
-              found as (
-                  select id, pod, seq, kind, text from search_texts, wanted
-                  where words @@ wanted.query order by id desc limit $2)
-         select pods.worker_id, pods.name, found.seq, found.kind,
-                ts_headline('simple', found.text, wanted.query, 'StartSel=\"\", StopSel=\"\", MinWords=12, MaxWords=24')
-         from found cross join wanted join pods on pods.key = found.pod order by found.id desc",
+        "with found as (
+             select id, pod, seq, kind, text, coalesce(substring(text from $2), left(text, 200)) as piece
+             from search_texts where words @@ plainto_tsquery('simple', $1) order by id desc limit $3)
+         select pods.worker_id, pods.name, seq, kind,
+                case when starts_with(text, piece) then '' else '…' end || piece ||
+                case when right(text, length(piece)) = piece then '' else '…' end
+         from found join pods on pods.key = found.pod order by id desc",
     )
-    .bind(query)
+    .bind(&words)
+    .bind(format!(r"(?i).{{0,60}}\m{first_word}\M.{{0,140}}"))
     .bind(i64::from(limit))
     .fetch_all(pool)
     .await;
@@ -28,16 +34,17 @@ pub(super) async fn find(pool: &PgPool, query: &str, limit: u32) -> Result<Vec<S
 
 pub(super) async fn append_in_txn(connection: &mut PgConnection, lines: &[SearchLine<'_>]) -> Result<(), WriteError> {
     sqlx::query(
-        "insert into search_texts (pod, seq, kind, text)
-         select pod, seq, kind, text
-         from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])
-              with ordinality as line (pod, seq, kind, text, place)
+        "insert into search_texts (pod, seq, kind, text, words)
+         select pod, seq, kind, text, to_tsvector('simple', words)
+         from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[])
+              with ordinality as line (pod, seq, kind, text, words, place)
          order by place",
     )
     .bind(lines.iter().map(|line| line.pod.0).collect::<Vec<_>>())
     .bind(lines.iter().map(|line| line.seq.0).collect::<Vec<_>>())
     .bind(lines.iter().map(|line| line.kind).collect::<Vec<_>>())
     .bind(lines.iter().map(|line| line.text.as_ref()).collect::<Vec<&str>>())
+    .bind(lines.iter().map(|line| words::plain(&line.text)).collect::<Vec<_>>())
     .execute(connection)
     .await
     .map(drop)

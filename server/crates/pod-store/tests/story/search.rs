@@ -24,6 +24,14 @@ pub(crate) async fn all_words_must_match_and_the_newest_comes_first(world: World
     assert!(needles[0].snippet.contains("<b>thread</b>"), "{}", needles[0].snippet);
     assert_eq!(places(&store.search("thread needle", 9).await.unwrap()), [place("ada", 2)]);
     assert_eq!(places(&store.search("thread", 1).await.unwrap()), [place("bob", 1)]);
+    assert!(needles[1].snippet.starts_with('…') && needles[1].snippet.ends_with('…'), "{}", needles[1].snippet);
+
+    // Code and other scripts are words, too.
+    let code = found_by(3, "fn parse() -> Vec<String> in src/main.rs; ÄRGER");
+    done(&store, one(PodChange { records: vec![code], ..PodChange::of(ada) })).await;
+    for query in ["string", "Vec<String>", "main", "src/main.rs", "ärger", "parse()"] {
+        assert_eq!(places(&store.search(query, 9).await.unwrap()), [place("ada", 3)], "{query}");
+    }
     assert_eq!(store.search("absent needle", 9).await.unwrap(), []);
 }
 

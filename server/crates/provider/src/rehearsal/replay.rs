@@ -9,8 +9,8 @@ use super::script::{Line, parse};
 
 /// How the context begins a message that a peer sent: the header is a line of its own.
 const PEER_HEADER: &str = "[peer message from ";
-/// How the context begins the news of a child, which is no message to act on.
-const CHILD_HEADER: &str = "[child event]";
+/// How the context begins what is no message to act on: the news of a child, and what compacting left of the past.
+const NEWS_HEADERS: [&str; 2] = ["[child event]", "[summary of what came before]"];
 
 /// What is left to do.
 #[derive(Debug, PartialEq)]
@@ -26,16 +26,14 @@ impl Rest {
         let mut lines = parse(script, peer_text);
         let since = &messages[at + 1..];
         for (offset, message) in since.iter().enumerate().filter(|(_, message)| message.role == Role::Assistant) {
-            let done = lines_done(&lines, message);
-            let reports = reports(message, &since[offset + 1..]);
-            lines.splice(..done, reports);
+            go_on(&mut lines, message, &since[offset + 1..]);
         }
         Self { lines }
     }
 }
 
 fn is_script(message: &Message) -> bool {
-    message.role == Role::User && !message.content.starts_with(CHILD_HEADER)
+    message.role == Role::User && !NEWS_HEADERS.iter().any(|header| message.content.starts_with(header))
 }
 
 /// The text below the header, when a peer sent the message.
@@ -47,8 +45,26 @@ fn peer_text(message: &Message) -> Option<&str> {
     header.trim_end().ends_with(']').then_some(text)
 }
 
-/// How many lines from the first are done by this message.
-fn lines_done(lines: &[Line], message: &Message) -> usize {
+/// Takes what this message did off the lines, and puts in what is to be said about the results of its calls.
+fn go_on(lines: &mut Vec<Line>, message: &Message, after: &[Message]) {
+    let (done, calls_left) = done_by(lines, message);
+    lines.drain(..done);
+    let mut at = 0;
+    // A call that was made is never made again, even if what comes before it was not said, or reads differently now.
+    for _ in 0..calls_left {
+        let Some(position) = lines.iter().position(|line| matches!(line, Line::Call { .. })) else { break };
+        if message.content.trim().is_empty() {
+            lines.remove(position);
+            at = position;
+        } else {
+            lines.drain(..=position);
+        }
+    }
+    lines.splice(at..at, reports(message, after));
+}
+
+/// How many lines from the first are done by this message, and how many of its calls belong to none of these.
+fn done_by(lines: &[Line], message: &Message) -> (usize, usize) {
     let mut said = Spoken(&message.content);
     let mut thought = Spoken(message.reasoning.as_deref().unwrap_or_default());
     let mut calls = message.tool_calls.len();
@@ -72,9 +88,7 @@ fn lines_done(lines: &[Line], message: &Message) -> usize {
             Line::Think(_) | Line::Wait(_) | Line::Fail(_) => (),
         }
     }
-    // A call that was made is never made again, even if the text before it reads differently now.
-    let made = lines.iter().enumerate().skip(done).filter(|(_, line)| matches!(line, Line::Call { .. }));
-    made.take(calls).last().map_or(done, |(position, _)| position + 1)
+    (done, calls)
 }
 
 /// What is left of a text that was said line by line.

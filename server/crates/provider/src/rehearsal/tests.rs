@@ -142,6 +142,18 @@ async fn a_call_that_was_made_is_never_made_again() {
 }
 
 #[tokio::test]
+async fn results_that_came_one_after_the_other_are_all_told() {
+    let messages = vec![
+        user("call Read {}\ncall Grep {}\nsay end"),
+        assistant("", &[("call_1", "Read")]),
+        result("call_1", "one"),
+        assistant("", &[("call_2", "Grep")]),
+        result("call_2", "two"),
+    ];
+    assert_eq!(says(messages).await, "Read: one\nGrep: two\nend");
+}
+
+#[tokio::test]
 async fn a_peer_message_is_a_script_without_its_header_and_can_be_relayed() {
     let messages = vec![user("say old"), user("[peer message from ann]\nrelay bob")];
     let events = answer(messages).await;
@@ -159,9 +171,10 @@ async fn a_peer_message_is_a_script_without_its_header_and_can_be_relayed() {
 }
 
 #[tokio::test]
-async fn news_of_a_child_is_no_script() {
-    let messages = vec![user("say a\nsay b"), assistant("a", &[]), user("[child event] kid: turn ended")];
+async fn news_of_a_child_and_a_summary_are_no_script() {
+    let messages = vec![user("say a\nsay b"), assistant("a", &[]), user("[child event]\nkid turn ended")];
     assert_eq!(says(messages).await, "b");
+    assert_eq!(says(vec![user("[summary of what came before]\nmuch")]).await, "");
 }
 
 #[tokio::test(start_paused = true)]

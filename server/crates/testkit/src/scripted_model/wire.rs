@@ -1,4 +1,4 @@
-//! An answer as server-sent events of OpenAI and of Anthropic.
+//! An answer as server-sent events of OpenAI and of Anthropic, or as the bytes that a test wrote.
 
 use std::collections::VecDeque;
 
@@ -38,6 +38,8 @@ enum Dialect {
         /// Blocks so far, the open one included.
         blocks: usize,
     },
+    /// Any other wire: a test writes its bytes.
+    Raw,
 }
 
 impl Wire {
@@ -57,6 +59,10 @@ impl Wire {
             }
         }}));
         wire
+    }
+
+    pub(super) fn raw(_: &Value, answer: &Answer) -> Self {
+        Self::new(answer, Dialect::Raw)
     }
 
     fn new(answer: &Answer, dialect: Dialect) -> Self {
@@ -112,6 +118,7 @@ impl Wire {
                 self.open("text", json!({ "type": "text", "text": "" }));
                 self.block_delta(json!({ "type": "text_delta", "text": text }));
             }
+            Dialect::Raw => self.ready.push_back(text.to_owned().into()),
         }
     }
 
@@ -122,6 +129,7 @@ impl Wire {
                 self.open("thinking", json!({ "type": "thinking", "thinking": "" }));
                 self.block_delta(json!({ "type": "thinking_delta", "thinking": text }));
             }
+            Dialect::Raw => (),
         }
     }
 
@@ -150,6 +158,7 @@ impl Wire {
                 }
                 self.close();
             }
+            Dialect::Raw => (),
         }
     }
 
@@ -157,6 +166,7 @@ impl Wire {
         match self.dialect {
             Dialect::OpenAi { .. } => self.data(&json!({ "error": error }).to_string()),
             Dialect::Anthropic { .. } => self.event(json!({ "type": "error", "error": error })),
+            Dialect::Raw => self.ready.push_back(format!("{error}\n").into()),
         }
     }
 
@@ -179,6 +189,7 @@ impl Wire {
                 self.event(json!({ "type": "message_delta", "delta": { "stop_reason": reason }, "usage": usage }));
                 self.event(json!({ "type": "message_stop" }));
             }
+            Dialect::Raw => (),
         }
     }
 

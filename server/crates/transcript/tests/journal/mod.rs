@@ -128,14 +128,14 @@ impl Writer {
         if self.run.is_none() {
             return;
         }
-        if self.streams.is_empty() || detail % 5 == 0 {
+        if self.streams.is_empty() || detail.is_multiple_of(5) {
             let kind = [Kind::Text, Kind::Reasoning, Kind::Arguments][detail / 5 % 3];
             let block = self.name("b");
             let run_id = self.run.clone();
             self.streams.push(Stream { kind, block, text: String::new(), chunks: Vec::new(), run_id });
         }
         let index = detail % self.streams.len();
-        let text = if detail % 7 == 0 { String::new() } else { format!("{detail} ") };
+        let text = if detail.is_multiple_of(7) { String::new() } else { format!("{detail} ") };
         self.stream_chunk(index, text);
     }
 
@@ -161,7 +161,7 @@ impl Writer {
         }
         let stream = self.streams.remove(detail % self.streams.len());
         self.folds.push(stream.chunks);
-        let (block, text, interrupted) = (stream.block, stream.text, detail % 4 == 0);
+        let (block, text, interrupted) = (stream.block, stream.text, detail.is_multiple_of(4));
         let text_finished = TurnEvent::MessageFinished { block: block.clone(), text: text.clone(), interrupted };
         match stream.kind {
             Kind::Text => self.put(text_finished, stream.run_id),
@@ -173,7 +173,7 @@ impl Writer {
 
     fn call(&mut self, detail: usize) {
         let run_id = self.run.clone();
-        if run_id.is_some() && detail % 3 == 0 {
+        if run_id.is_some() && detail.is_multiple_of(3) {
             let block = self.name("b");
             self.called(block, ToolBy::Model, run_id);
         } else if run_id.is_some() {
@@ -199,7 +199,7 @@ impl Writer {
             block,
             summary: "done".to_owned(),
             content: Some(format!("{detail} lines")),
-            is_error: detail % 2 == 0,
+            is_error: detail.is_multiple_of(2),
             code: None,
             diff: None,
             duration_ms: detail as u64,
@@ -211,12 +211,12 @@ impl Writer {
     /// Most ends finish what streams, as a Pod does; some leave it, as a broken one might.
     fn end(&mut self, detail: usize) {
         let Some(run) = self.run.clone() else { return };
-        while detail % 3 != 0
+        while !detail.is_multiple_of(3)
             && let Some(index) = self.streams.iter().position(|stream| stream.run_id.as_ref() == Some(&run))
         {
             self.streams.rotate_left(index);
             self.finish(0);
-            self.streams.retain(|stream| stream.kind != Kind::Output || detail % 2 == 0);
+            self.streams.retain(|stream| stream.kind != Kind::Output || detail.is_multiple_of(2));
         }
         self.streams.retain(|stream| stream.run_id != Some(run.clone()));
         use Outcome::*;
@@ -253,7 +253,7 @@ impl Writer {
     fn receipt(&mut self, detail: usize) {
         use ReceiptState::*;
         let state = [Stored, Read, Answered, Held, Refused, Expired][detail / 6 % 6];
-        let turn = (detail % 2 == 0).then_some(detail as u64);
+        let turn = (detail.is_multiple_of(2)).then_some(detail as u64);
         let message_id = format!("m{}", detail % 6);
         self.push_as(ControlEvent::MessageReceipt { message_id, peer: bob(), state, turn }, None);
     }

@@ -1,18 +1,14 @@
 //! OpenAI's wire, against a scripted server.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::time::Duration;
 
-use common::{all, ask, config, connect, request, text};
+use crate::common::{Item, KEY, all, ask, config, connect, request, text};
 use protocol::{Message, Role, ToolCall, Usage};
 use provider::{FinishReason, ModelEvent, ProviderErrorCode, ProviderKind::OpenAi, TimeLimits, ToolSpec};
 use serde_json::json;
 use testkit::scripted_model::{Answer, ScriptedModel, Step, Tokens};
 
-fn finished(reason: FinishReason) -> common::Item {
+fn finished(reason: FinishReason) -> Item {
     Ok(ModelEvent::Finished { reason })
 }
 
@@ -34,7 +30,7 @@ async fn text_and_reasoning_and_usage_come_as_they_are_said() {
         ]
     );
     let [question] = server.requests().try_into().unwrap();
-    assert_eq!(question.headers["authorization"], format!("Bearer {}", common::KEY));
+    assert_eq!(question.headers["authorization"], format!("Bearer {}", KEY));
     assert_eq!(question.body["model"], "scripted");
     assert_eq!(
         question.body["messages"],

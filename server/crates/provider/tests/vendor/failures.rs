@@ -1,16 +1,12 @@
 //! What goes wrong at a provider, and what a viewer gets of it.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{KEY, all, ask, config, connect, request, text};
+use crate::common::{Item, KEY, all, ask, config, connect, request, text};
 use provider::{FinishReason, ModelEvent, ProviderErrorCode, ProviderKind, ProviderKind::OpenAi, TimeLimits};
 use serde_json::json;
 use testkit::scripted_model::{Answer, ScriptedModel, Step};
 
 /// The codes of the retries that were announced.
-fn retries(items: &[common::Item]) -> Vec<(u32, &str)> {
+fn retries(items: &[Item]) -> Vec<(u32, &str)> {
     items
         .iter()
         .filter_map(|item| match item {
@@ -20,7 +16,7 @@ fn retries(items: &[common::Item]) -> Vec<(u32, &str)> {
         .collect()
 }
 
-fn last_error(items: &[common::Item]) -> ProviderErrorCode {
+fn last_error(items: &[Item]) -> ProviderErrorCode {
     items.last().unwrap().as_ref().unwrap_err().code
 }
 

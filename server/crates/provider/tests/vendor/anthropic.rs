@@ -1,10 +1,6 @@
 //! Anthropic's wire, against a scripted server.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{all, ask, config, connect, request, text};
+use crate::common::{KEY, all, ask, config, connect, request, text};
 use protocol::{Message, Role, ToolCall, Usage};
 use provider::{FinishReason, ModelEvent, ProviderKind::Anthropic, TimeLimits};
 use serde_json::json;
@@ -46,10 +42,7 @@ async fn text_thoughts_calls_and_usage_come_as_they_are_said() {
         ]
     );
     let [question] = server.requests().try_into().unwrap();
-    assert_eq!(
-        (question.path.as_str(), &question.headers["x-api-key"]),
-        ("/v1/messages", &common::KEY.parse().unwrap())
-    );
+    assert_eq!((question.path.as_str(), &question.headers["x-api-key"]), ("/v1/messages", &KEY.parse().unwrap()));
     assert_eq!(question.body["system"][0]["text"], "be good");
 }
 

@@ -1,0 +1,99 @@
+use leptos::{prelude::*, task::spawn_local};
+use leptos_router::hooks::use_navigate;
+use protocol::{CreatePod, PodName, PodSummary};
+
+use crate::{
+    UiError,
+    components::problem::Problem,
+    console::{Dialog, fresh_command, pod_href, use_console},
+    live::{self, Memory},
+    server_fns::create_pod,
+};
+
+/// Set while the person is led through the first minute; the composer then has the next thing to say.
+pub(crate) const TOUR: &str = "yoi:tour";
+
+/// What a fresh start shows: something that works without a key, and what to do next.
+#[component]
+pub(crate) fn FirstMinute() -> impl IntoView {
+    let console = use_console();
+    let error = RwSignal::new(None::<UiError>);
+    let is_trying = RwSignal::new(false);
+    let navigate = use_navigate();
+    let try_it = move |_| {
+        if is_trying.get_untracked() {
+            return;
+        }
+        is_trying.set(true);
+        let navigate = navigate.clone();
+        spawn_local(async move {
+            let made = rehearsal_pair().await;
+            is_trying.set(false);
+            match made {
+                Ok(ada) => {
+                    live::remember(Memory::Tab, TOUR, Some("hello"));
+                    navigate(&pod_href(&ada.pod), Default::default());
+                }
+                Err(refusal) => error.set(Some(refusal)),
+            }
+        });
+    };
+    view! {
+        <section class="first" aria-labelledby="first-title">
+            <h1 id="first-title">"Nothing runs here yet"</h1>
+            <p class="lead">
+                "A Pod is an agent that keeps its conversation on disk. It goes on when this page is closed, and is there again after a restart."
+            </p>
+            <ol class="steps">
+                <li>
+                    <b>"Say hello"</b>
+                    " to a rehearsal Pod: no key, no network, and it does what each line says."
+                </li>
+                <li>
+                    <b>"Watch it stream."</b>
+                    " What is on the screen is on the disk already."
+                </li>
+                <li>
+                    <b>"Reload"</b>
+                    " in the middle of an answer. Nothing is lost, nothing comes twice."
+                </li>
+            </ol>
+            <Problem error=error />
+            <p class="first-acts">
+                <button class="button primary" type="button" on:click=try_it aria-disabled=move || is_trying.get().to_string()>
+                    {move || if is_trying.get() { "Making ada and bob…" } else { "Try it now" }}
+                </button>
+                <button
+                    class="button"
+                    type="button"
+                    on:click=move |_| console.dialog.set(Some(Dialog::NewPod { name: String::new() }))
+                >
+                    "New Pod"
+                    <kbd>"n"</kbd>
+                </button>
+            </p>
+            <noscript>
+                <p class="hint">
+                    "Making a Pod here needs a script. Without one: "
+                    <code>"yoi new ada"</code>
+                    ", then "
+                    <code>"yoi send ada hello"</code>
+                    "; this page shows what it does."
+                </p>
+            </noscript>
+        </section>
+    }
+}
+
+/// Two Pods of the built-in rehearsal model, so that there is somebody to talk to and somebody to be introduced.
+async fn rehearsal_pair() -> Result<PodSummary, UiError> {
+    let ada = rehearsal("ada").await?;
+    rehearsal("bob").await?;
+    Ok(ada)
+}
+
+async fn rehearsal(name: &str) -> Result<PodSummary, UiError> {
+    let name = PodName::parse(name).expect("a constant that is a good name");
+    let create = CreatePod { provider: Some("rehearsal".to_owned()), ..CreatePod::named(name) };
+    create_pod(fresh_command(), create).await
+}

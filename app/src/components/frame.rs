@@ -1,0 +1,81 @@
+//! What is around every page: the bar on top, the list of Pods, dialogs, notices, keys.
+
+use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::hooks::use_navigate;
+
+use crate::{
+    components::{bottom_bar::BottomBar, dialogs::Dialogs, notices::Notices, pods_pane::PodsPane, top_bar::TopBar},
+    console::{Console, Dialog, use_console},
+    keys::{KeyReader, Shortcut},
+    live::{self, KeyPress},
+    server_fns::list_pods,
+};
+
+/// The list that came with the page. Read by all who draw Pods before the stream has said anything.
+pub(crate) type PodsResource = Resource<Result<Vec<protocol::PodSummary>, crate::UiError>>;
+
+#[component]
+pub(crate) fn Frame(children: Children) -> impl IntoView {
+    let console = use_console();
+    let pods: PodsResource = Resource::new(|| (), |()| list_pods());
+    provide_context(pods);
+    listen(console);
+    let title = move || match console.needing() {
+        0 => "yoi".to_owned(),
+        count => format!("({count}) yoi"),
+    };
+    view! {
+        <Title formatter=move |page: String| if page.is_empty() { title() } else { format!("{page} · {}", title()) } text="" />
+        <a class="skip" href="#main">
+            "Skip to the content"
+        </a>
+        <div class="frame">
+            <TopBar />
+            <PodsPane />
+            {children()}
+            <BottomBar />
+        </div>
+        <Notices />
+        <Dialogs />
+    }
+}
+
+/// Connects the page and its keys, once, in the browser.
+fn listen(console: Console) {
+    let navigate = use_navigate();
+    Effect::new(move |before: Option<()>| {
+        if before.is_some() {
+            return;
+        }
+        live::connect(console);
+        let reader = StoredValue::new(KeyReader::default());
+        let navigate = navigate.clone();
+        live::on_key(move |press| {
+            let Some(shortcut) = shortcut_of(&press, reader) else { return false };
+            match shortcut {
+                Shortcut::NewPod => console.dialog.set(Some(Dialog::NewPod { name: String::new() })),
+                Shortcut::Help => console.dialog.set(Some(Dialog::Help)),
+                Shortcut::GoPods => navigate("/", Default::default()),
+                Shortcut::GoEnd => live::log_to_end(),
+                Shortcut::Move(step) => live::move_row(step),
+                Shortcut::Turn(step) => live::log_to_turn(step),
+                Shortcut::Find => live::focus("filter"),
+                Shortcut::Command => live::focus("message"),
+                Shortcut::Back => live::blur(),
+            }
+            // The colon itself is the first character of the command.
+            shortcut != Shortcut::Command
+        });
+    });
+}
+
+fn shortcut_of(press: &KeyPress, reader: StoredValue<KeyReader>) -> Option<Shortcut> {
+    if press.in_dialog || (press.in_field && press.key != "Escape") {
+        return None;
+    }
+    let mut keys = reader.get_value();
+    let shortcut = keys.read(&press.key);
+    reader.set_value(keys);
+    shortcut
+}

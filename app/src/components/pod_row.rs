@@ -1,0 +1,68 @@
+use leptos::prelude::*;
+use leptos_router::hooks::use_location;
+use protocol::{PodState, PodSummary};
+use transcript::words::{state_words, tokens_words};
+
+use crate::{
+    components::{state_mark::StateShape, when::Age},
+    console::pod_href,
+    grouping::total_tokens,
+};
+
+/// A Pod in the list on the left: what it does now, in its own words. The link stays when its Pod changes, and with
+/// it the focus.
+#[component]
+pub(crate) fn PodRow(pod: Memo<PodSummary>) -> impl IntoView {
+    let href = pod.with_untracked(|pod| pod_href(&pod.pod));
+    let path = use_location().pathname;
+    let here = {
+        let href = href.clone();
+        move || path.with(|path| path == &href).then_some("page")
+    };
+    let words = Memo::new(move |_| pod.with(doing));
+    let state = Signal::derive(move || pod.with(|pod| pod.state));
+    let hidden_word = move || {
+        words.with(Option::is_none).then(|| view! { <span class="visually-hidden">{state_words(state.get())}</span> })
+    };
+    view! {
+        <a class="pod" data-row="" href=href aria-current=here>
+            <StateShape state=state />
+            <b>{move || pod.with(|pod| pod.name.to_string())}</b>
+            {hidden_word}
+            <span class="figure">{move || view! { <Figure pod=pod.get() /> }}</span>
+            {move || words.get().map(|words| view! { <span class="doing">{words}</span> })}
+        </a>
+    }
+}
+
+/// At the end of the row: unread answers, then tokens while it works, else how long ago it changed.
+#[component]
+fn Figure(pod: PodSummary) -> impl IntoView {
+    let unread = (pod.unread > 0).then(|| {
+        view! {
+            <span class="unread" title="unread answers">
+                {pod.unread}
+                <span class="visually-hidden">" unread"</span>
+            </span>
+        }
+    });
+    let tokens = total_tokens(&pod);
+    let is_working = matches!(pod.state, PodState::Running | PodState::Waiting);
+    let figure = match is_working && tokens > 0 {
+        true => view! { <span title="tokens">{tokens_words(tokens)}</span> }.into_any(),
+        false => view! { <Age at=pod.updated_at /> }.into_any(),
+    };
+    (unread, figure)
+}
+
+/// The second line. An idle Pod has none: its group says it.
+pub(crate) fn doing(pod: &PodSummary) -> Option<String> {
+    let word = state_words(pod.state);
+    match (pod.state, pod.activity.as_deref().or(pod.state_reason.as_deref())) {
+        (PodState::Idle | PodState::Stopped, None) => None,
+        (_, None) => Some(word.to_owned()),
+        (PodState::Idle | PodState::Stopped, Some(said)) => Some(said.to_owned()),
+        (_, Some(said)) if said.starts_with(word) => Some(said.to_owned()),
+        (_, Some(said)) => Some(format!("{word} · {said}")),
+    }
+}

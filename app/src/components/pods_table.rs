@@ -1,0 +1,123 @@
+use leptos::prelude::*;
+use protocol::PodSummary;
+use transcript::words::tokens_words;
+
+use crate::{
+    components::{pod_row::doing, state_mark::StateWord, when::Age},
+    console::{pod_href, use_console},
+    format,
+    grouping::{SortBy, sorted, total_tokens},
+};
+
+/// All Pods with their figures. The same filter as the list on the left.
+#[component]
+pub(crate) fn PodsTable() -> impl IntoView {
+    let console = use_console();
+    let by = RwSignal::new(SortBy::default());
+    let pods = Memo::new(move |_| console.filter.with(|filter| sorted(&console.pods(), filter, by.get())));
+    let none_fits = move || pods.with(Vec::is_empty);
+    view! {
+        <div class="table-tools">
+            <input
+                type="search"
+                placeholder="Filter"
+                aria-label="Filter the table"
+                autocomplete="off"
+                prop:value=move || console.filter.get()
+                on:input=move |event| console.filter.set(event_target_value(&event))
+            />
+            <p class="hint">{move || count_words(pods.with(Vec::len), console.pods().len())}</p>
+        </div>
+        <table class="pods-table">
+            <caption class="visually-hidden">"All Pods"</caption>
+            <thead>
+                <tr>
+                    <Heading by=by is=SortBy::Name title="Pod" />
+                    <Heading by=by is=SortBy::Attention title="State" />
+                    <th scope="col">"Doing"</th>
+                    <th scope="col">"Model"</th>
+                    <th scope="col">"Folder"</th>
+                    <Heading by=by is=SortBy::Tokens title="Tokens" />
+                    <Heading by=by is=SortBy::Updated title="Changed" />
+                </tr>
+            </thead>
+            <tbody>
+                <For each=move || pods.get() key=|pod| pod.pod.clone() let:pod>
+                    <TableRow pod=console.follow(pod) />
+                </For>
+            </tbody>
+        </table>
+        {move || {
+            none_fits()
+                .then(|| {
+                    view! {
+                        <p class="hint">
+                            "No Pod fits this filter. "
+                            <button class="quiet" type="button" on:click=move |_| console.filter.set(String::new())>
+                                "Clear it"
+                            </button>
+                        </p>
+                    }
+                })
+        }}
+    }
+}
+
+fn count_words(shown: usize, all: usize) -> String {
+    match shown == all {
+        true => format::counted(all as u64, "Pod"),
+        false => format!("{shown} of {}", format::counted(all as u64, "Pod")),
+    }
+}
+
+/// A heading that sorts. `aria-sort` tells which one does.
+#[component]
+fn Heading(by: RwSignal<SortBy>, is: SortBy, title: &'static str) -> impl IntoView {
+    let direction = match is {
+        SortBy::Tokens | SortBy::Updated => "descending",
+        SortBy::Name | SortBy::Attention => "ascending",
+    };
+    view! {
+        <th scope="col" aria-sort=move || if by.get() == is { direction } else { "none" }>
+            <button class="quiet" type="button" on:click=move |_| by.set(is)>
+                {title}
+            </button>
+        </th>
+    }
+}
+
+#[component]
+fn TableRow(pod: Memo<PodSummary>) -> impl IntoView {
+    let href = pod.with_untracked(|pod| pod_href(&pod.pod));
+    let state = Signal::derive(move || pod.with(|pod| pod.state));
+    view! {
+        <tr>
+            <th scope="row">
+                <a href=href data-row="">
+                    {move || pod.with(|pod| pod.name.to_string())}
+                </a>
+                {move || {
+                    let unread = pod.with(|pod| pod.unread);
+                    (unread > 0).then(|| view! { <span class="unread" title="unread answers">{unread}</span> })
+                }}
+            </th>
+            <td class="cell-state">
+                <StateWord state=state />
+            </td>
+            <td class="cell-doing">{move || pod.with(activity)}</td>
+            <td class="cell-model">{move || pod.with(|pod| pod.model.clone())}</td>
+            <td class="cell-cwd" title=move || pod.with(|pod| pod.cwd.clone())>
+                <code>{move || pod.with(|pod| format::short_path(&pod.cwd))}</code>
+            </td>
+            <td class="cell-figure">{move || tokens_words(pod.with(total_tokens))}</td>
+            <td class="cell-figure">{move || view! { <Age at=pod.with(|pod| pod.updated_at) /> }}</td>
+        </tr>
+    }
+}
+
+/// What it says of itself; the state has its own column.
+fn activity(pod: &PodSummary) -> String {
+    let words = pod.activity.clone().or_else(|| pod.state_reason.clone()).unwrap_or_default();
+    let needs = if pod.needs_you && words.is_empty() { doing(pod).unwrap_or_default() } else { String::new() };
+    words + &needs
+}

@@ -1,0 +1,30 @@
+use leptos::prelude::*;
+
+use crate::{UiError, live};
+
+/// What went wrong, where it went wrong.
+#[component]
+pub(crate) fn Problem(#[prop(into)] error: Signal<Option<UiError>>) -> impl IntoView {
+    Effect::new(move |_| {
+        if error.with(|error| error.as_ref().is_some_and(UiError::is_unauthorized)) {
+            live::go_to_login();
+        }
+    });
+    view! {
+        <div role="alert" class="problem-place">
+            {move || {
+                error
+                    .get()
+                    .map(|error| {
+                        view! {
+                            <p class="problem">
+                                <b>{error.code().title()}</b>
+                                " "
+                                {error.sentence().to_owned()}
+                            </p>
+                        }
+                    })
+            }}
+        </div>
+    }
+}

@@ -1,0 +1,59 @@
+use leptos::prelude::*;
+use leptos_router::hooks::use_location;
+
+use crate::{
+    components::connection_line::ConnectionLine,
+    console::{Dialog, use_console},
+    live,
+};
+
+#[component]
+pub(crate) fn TopBar() -> impl IntoView {
+    let console = use_console();
+    let path = use_location().pathname;
+    let on_list = move || (path.get() == "/").then_some("page");
+    view! {
+        <header class="top">
+            <a class="brand" href="/">
+                "yoi"
+            </a>
+            <nav aria-label="Console">
+                <a href="/" aria-current=on_list>
+                    "Pods"
+                    {move || {
+                        let count = console.needing();
+                        (count > 0)
+                            .then(|| {
+                                view! {
+                                    <span class="count" title="Pods that need you">
+                                        {count}
+                                        <span class="visually-hidden">" need you"</span>
+                                    </span>
+                                }
+                            })
+                    }}
+                </a>
+            </nav>
+            <ConnectionLine />
+            <button class="icon" type="button" title="Light or dark" aria-label="Light or dark" on:click=|_| flip_theme()>
+                <svg viewBox="0 0 16 16" aria-hidden="true">
+                    <circle cx="8" cy="8" r="5.5" class="stroke" />
+                    <path d="M8 2.5a5.5 5.5 0 0 1 0 11z" class="fill" />
+                </svg>
+            </button>
+            <button
+                class="icon"
+                type="button"
+                title="Keys (?)"
+                aria-label="Keys"
+                on:click=move |_| console.dialog.set(Some(Dialog::Help))
+            >
+                <kbd>"?"</kbd>
+            </button>
+        </header>
+    }
+}
+
+fn flip_theme() {
+    live::set_theme(if live::is_dark() { "light" } else { "dark" });
+}

@@ -1,0 +1,28 @@
+//! The transcript: a list of blocks, one file for each kind.
+
+mod alert;
+mod approval;
+mod assistant;
+mod block;
+mod changes;
+mod code;
+mod context;
+mod diff;
+mod list;
+mod markup;
+mod notes;
+mod output;
+mod peer;
+mod person;
+mod reasoning;
+mod relation;
+mod rows;
+mod run_end;
+mod tool;
+mod tool_line;
+mod turn;
+mod unknown;
+
+pub(crate) use context::{PodContext, use_pod};
+pub(crate) use list::TranscriptPane;
+pub(crate) use rows::Rows;

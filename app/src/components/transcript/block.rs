@@ -1,0 +1,74 @@
+use leptos::prelude::*;
+use transcript::{Block, BlockId, BlockKind};
+
+use super::{
+    alert::AlertView, approval::ApprovalView, assistant::AssistantView, changes::CompactedView, notes::NoteLine,
+    peer::{MessageView, PeerView},
+    person::PersonView, reasoning::ReasoningView, relation::RelationView, run_end::RunEndView, tool::ToolView,
+    turn::TurnView, unknown::UnknownView,
+};
+
+/// One block. What it is never changes; what it says does.
+#[component]
+pub(crate) fn BlockView(block: RwSignal<Block>) -> impl IntoView {
+    let is_empty = Memo::new(move |_| block.with(Block::is_empty));
+    move || (!is_empty.get()).then(|| drawn(block))
+}
+
+fn drawn(block: RwSignal<Block>) -> impl IntoView {
+    let (id, class) = block.with_untracked(|block| (dom_id(&block.id), class_of(&block.kind)));
+    view! {
+        <div class=class data-block="" id=id>
+            {by_kind(block)}
+        </div>
+    }
+}
+
+fn by_kind(block: RwSignal<Block>) -> AnyView {
+    // Only the kind is looked at here; each view reads on.
+    let kind = block.with_untracked(|block| block.kind.clone());
+    match kind {
+        BlockKind::Turn { .. } => view! { <TurnView block=block /> }.into_any(),
+        BlockKind::Person { .. } => view! { <PersonView block=block /> }.into_any(),
+        BlockKind::Peer { .. } => view! { <PeerView block=block /> }.into_any(),
+        BlockKind::Message { .. } => view! { <MessageView block=block /> }.into_any(),
+        BlockKind::Assistant { .. } => view! { <AssistantView block=block /> }.into_any(),
+        BlockKind::Reasoning { .. } => view! { <ReasoningView block=block /> }.into_any(),
+        BlockKind::Tool { .. } => view! { <ToolView block=block /> }.into_any(),
+        BlockKind::RunEnd { .. } => view! { <RunEndView block=block /> }.into_any(),
+        BlockKind::Approval { .. } => view! { <ApprovalView block=block /> }.into_any(),
+        BlockKind::Relation { .. } => view! { <RelationView block=block /> }.into_any(),
+        BlockKind::Retry { .. }
+        | BlockKind::ChildEvent { .. }
+        | BlockKind::Child { .. }
+        | BlockKind::Rewound { .. } => view! { <NoteLine block=block /> }.into_any(),
+        BlockKind::Compacted { summary, kept_from_seq } => {
+            view! { <CompactedView summary=summary kept_from_seq=kept_from_seq /> }.into_any()
+        }
+        BlockKind::Alert { level, source, text } => {
+            view! { <AlertView level=level source=source text=text /> }.into_any()
+        }
+        BlockKind::Unknown { kind, fields } => view! { <UnknownView kind=kind fields=fields /> }.into_any(),
+    }
+}
+
+/// A name of its own in the page: a record's block may be called anything.
+fn dom_id(id: &BlockId) -> String {
+    match id.as_str() {
+        seq if seq.starts_with("seq-") => seq.to_owned(),
+        other => format!("block-{other}"),
+    }
+}
+
+fn class_of(kind: &BlockKind) -> &'static str {
+    match kind {
+        BlockKind::Turn { .. } => "block block-turn",
+        BlockKind::Person { .. } => "block block-person",
+        BlockKind::Peer { .. } | BlockKind::Message { .. } => "block block-peer",
+        BlockKind::Assistant { .. } => "block block-assistant",
+        BlockKind::Reasoning { .. } => "block block-reasoning",
+        BlockKind::Tool { .. } | BlockKind::Approval { .. } => "block block-tool",
+        BlockKind::Alert { .. } => "block block-alert",
+        _ => "block block-note",
+    }
+}

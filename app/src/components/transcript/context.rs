@@ -1,0 +1,65 @@
+//! What all parts of a Pod's page share.
+
+use leptos::{prelude::*, task::spawn_local};
+use protocol::{PodDetail, PodRef, PodState, PodSummary};
+
+use super::Rows;
+use crate::{console::Console, server_fns::pod_detail};
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PodContext {
+    pub(crate) pod: StoredValue<PodRef>,
+    pub(crate) summary: Memo<PodSummary>,
+    /// From the newest of the list and the transcript.
+    pub(crate) state: Memo<PodState>,
+    /// With what no stream carries: queue, scope, policies.
+    pub(crate) detail: RwSignal<PodDetail>,
+    pub(crate) rows: Rows,
+    /// Nothing will follow, and why.
+    pub(crate) closed: RwSignal<Option<String>>,
+    /// The reader is at the end and stays there.
+    pub(crate) is_following: RwSignal<bool>,
+    /// Blocks that came while the reader was elsewhere.
+    pub(crate) unseen: RwSignal<usize>,
+}
+
+impl PodContext {
+    pub(crate) fn provide(console: Console, detail: PodDetail, rows: Rows) -> Self {
+        let start = detail.summary.clone();
+        let pod = StoredValue::new(start.pod.clone());
+        let summary = console.follow(start);
+        let state = Memo::new(move |_| {
+            let listed = summary.with(|summary| (summary.head_seq, summary.state));
+            rows.status.with(|(head, status)| match status {
+                Some(status) if *head >= listed.0 => status.state,
+                _ => listed.1,
+            })
+        });
+        let context = Self {
+            pod,
+            summary,
+            state,
+            detail: RwSignal::new(detail),
+            rows,
+            closed: RwSignal::new(None),
+            is_following: RwSignal::new(true),
+            unseen: RwSignal::new(0),
+        };
+        provide_context(context);
+        context
+    }
+
+    /// Reads again what no stream carries. An answer that comes after the page was left is dropped.
+    pub(crate) fn refresh(self) {
+        let pod = self.pod.get_value();
+        spawn_local(async move {
+            if let Ok(detail) = pod_detail(pod).await {
+                self.detail.try_set(detail);
+            }
+        });
+    }
+}
+
+pub(crate) fn use_pod() -> PodContext {
+    expect_context::<PodContext>()
+}

@@ -1,0 +1,165 @@
+use leptos::{prelude::*, task::spawn_local};
+use protocol::Seq;
+
+use super::{PodContext, block::BlockView, use_pod};
+use crate::{
+    console::{pod_href, use_console},
+    format::counted,
+    live,
+    server_fns::older_records,
+};
+
+/// So many older pages at most are fetched to return to a place.
+const PAGES_BACK_MAX: usize = 25;
+
+/// The scrolling part of a Pod's page. Its blocks are in the first HTML; a link leads to older ones without a script.
+#[component]
+pub(crate) fn TranscriptPane() -> impl IntoView {
+    let pod = use_pod();
+    let address = pod.pod.with_value(ToString::to_string);
+    let is_loading = RwSignal::new(false);
+    attach(pod, address.clone());
+    let label = move || pod.summary.with(|summary| format!("Transcript of {}", summary.name));
+    view! {
+        <section id="log" class="log" tabindex="0" aria-label=label data-pod=address>
+            <div id="log-blocks">
+                <Earlier is_loading=is_loading />
+                <For each=move || pod.rows.rows.get() key=|row| row.id.clone() let:row>
+                    <BlockView block=row.block.into() />
+                </For>
+                <Emptiness />
+            </div>
+        </section>
+        <NewBelow />
+    }
+}
+
+/// Takes the scrolling in hand once the page lives.
+fn attach(pod: PodContext, address: String) {
+    Effect::new(move |before: Option<()>| {
+        if before.is_some() {
+            return;
+        }
+        live::log_attach(format!("yoi:scroll:{address}"), move |following| {
+            pod.is_following.set(following);
+            if following {
+                pod.unseen.set(0);
+            }
+        });
+        if !live::log_restore() {
+            spawn_local(async move {
+                for _ in 0..PAGES_BACK_MAX {
+                    if !load_older(pod).await || live::log_restore() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    on_cleanup(live::log_detach);
+}
+
+/// Fetches the page before the first block. False when there is none, or it could not be had.
+async fn load_older(pod: PodContext) -> bool {
+    let (Some(true), Some(first)) = (pod.rows.has_more.try_get_untracked(), pod.rows.first.try_get_untracked()) else {
+        return false;
+    };
+    let Ok(page) = older_records(pod.pod.get_value(), first).await else { return false };
+    // The answer may be late, and another Pod be on the screen.
+    if pod.rows.first.try_get_untracked() != Some(first) {
+        return false;
+    }
+    live::log_keep_place(move || pod.rows.prepend(&page.records, page.has_more));
+    true
+}
+
+/// A link that works without a script, and with one fetches in place.
+#[component]
+fn Earlier(is_loading: RwSignal<bool>) -> impl IntoView {
+    let pod = use_pod();
+    let console = use_console();
+    let href = move || format!("{}?before={}", pod.pod.with_value(pod_href), pod.rows.first.get());
+    let fetch = move |event: leptos::ev::MouseEvent| {
+        event.prevent_default();
+        event.stop_propagation();
+        if is_loading.get_untracked() {
+            return;
+        }
+        is_loading.set(true);
+        spawn_local(async move {
+            let worked = load_older(pod).await;
+            if is_loading.try_set(false).is_none() && !worked {
+                console.note("Older records could not be fetched; try again.");
+            }
+        });
+    };
+    move || {
+        let beginning = pod.rows.first.get() <= Seq(1) || !pod.rows.has_more.get();
+        match beginning {
+            true => ().into_any(),
+            false => view! {
+                <p class="earlier">
+                    <a href=href rel="prev" on:click=fetch>
+                        {move || if is_loading.get() { "Fetching…" } else { "Earlier" }}
+                    </a>
+                </p>
+            }
+            .into_any(),
+        }
+    }
+}
+
+/// What to do where nothing has been said yet.
+#[component]
+fn Emptiness() -> impl IntoView {
+    let pod = use_pod();
+    let is_empty = Memo::new(move |_| pod.rows.rows.with(Vec::is_empty));
+    move || {
+        is_empty.get().then(|| {
+            let is_rehearsal = pod.summary.with_untracked(|summary| summary.provider == "rehearsal");
+            let hint = is_rehearsal.then(|| {
+                view! {
+                    <p>
+                        "This is the rehearsal model: it does what each line says. Try "
+                        <code>"say hello"</code> ", " <code>"think hard"</code> " or "
+                        <code>"stream 100 at 20"</code> "."
+                    </p>
+                }
+            });
+            view! {
+                <div class="emptiness">
+                    <p>
+                        "Nothing has been said yet. Write below; Enter sends."
+                    </p>
+                    {hint}
+                </div>
+            }
+        })
+    }
+}
+
+/// The way back to the end, with what has come since.
+#[component]
+fn NewBelow() -> impl IntoView {
+    let pod = use_pod();
+    let words = move || match pod.unseen.get() {
+        0 => "to the end ↓".to_owned(),
+        count => format!("{count} new ↓"),
+    };
+    let title = move || match pod.unseen.get() {
+        0 => "To the end (g e)".to_owned(),
+        count => format!("{} below, to the end (g e)", counted(count as u64, "new block")),
+    };
+    view! {
+        <div class="below" class:is-hidden=move || pod.is_following.get()>
+            <button
+                type="button"
+                title=title
+                tabindex=move || if pod.is_following.get() { "-1" } else { "0" }
+                on:click=|_| live::log_to_end()
+            >
+                {words}
+            </button>
+        </div>
+    }
+}

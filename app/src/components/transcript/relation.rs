@@ -1,0 +1,18 @@
+use leptos::prelude::*;
+use transcript::{Block, BlockKind, words::relation_words};
+
+use super::peer::peer_link;
+
+/// A link that came or went. Metadata: no model reads it.
+#[component]
+pub(crate) fn RelationView(block: RwSignal<Block>) -> impl IntoView {
+    let kind = block.with_untracked(|block| block.kind.clone());
+    let BlockKind::Relation { what, peer, by, note, .. } = kind else { return ().into_any() };
+    let note = note.map(|note| view! { <q>{note}</q> });
+    view! {
+        <p class="note-line">
+            {peer_link(&peer)} <span>{relation_words(what)}</span> {note} <span class="figure">"by " {by}</span>
+        </p>
+    }
+    .into_any()
+}

@@ -1,0 +1,171 @@
+//! The blocks as signals: a record draws the block that it changed, and no other.
+
+use std::collections::HashMap;
+
+use leptos::prelude::*;
+use protocol::{Record, Seq};
+use transcript::{Block, BlockId, Change, PodStatus, Transcript};
+
+/// One block on the screen. The signal goes with the row.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub(crate) id: BlockId,
+    pub(crate) block: ArcRwSignal<Block>,
+}
+
+impl Row {
+    fn new(block: &Block) -> Self {
+        Self { id: block.id.clone(), block: ArcRwSignal::new(block.clone()) }
+    }
+
+    fn update(&self, block: &Block) {
+        if self.block.with_untracked(|shown| shown != block) {
+            self.block.set(block.clone());
+        }
+    }
+}
+
+/// A Pod's transcript and what it shows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rows {
+    transcript: StoredValue<Transcript>,
+    pub(crate) rows: RwSignal<Vec<Row>>,
+    /// What the newest status record says, and the seq that we have come to.
+    pub(crate) status: RwSignal<(Seq, Option<PodStatus>)>,
+    /// There are older records on the server.
+    pub(crate) has_more: RwSignal<bool>,
+    /// The oldest record here; a page before it is asked for with this.
+    pub(crate) first: RwSignal<Seq>,
+}
+
+impl Rows {
+    pub(crate) fn new(records: &[Record], has_more: bool) -> Self {
+        let transcript = Transcript::from_records(records);
+        let rows = Self {
+            rows: RwSignal::new(transcript.blocks().iter().map(Row::new).collect()),
+            status: RwSignal::new((transcript.head(), transcript.state().cloned())),
+            first: RwSignal::new(transcript.first_seq()),
+            transcript: StoredValue::new(transcript),
+            has_more: RwSignal::new(has_more),
+        };
+        rows
+    }
+
+    /// Takes what came. Gives how many blocks are new.
+    pub(crate) fn apply(self, records: &[Record]) -> usize {
+        let before = self.rows.with_untracked(Vec::len);
+        self.transcript.update_value(|transcript| {
+            let change = records.iter().fold(Change::None, |change, record| change.and(transcript.apply(record)));
+            self.draw(transcript, change);
+        });
+        self.rows.with_untracked(Vec::len).saturating_sub(before)
+    }
+
+    /// Puts an older page before what is there.
+    pub(crate) fn prepend(self, older: &[Record], has_more: bool) {
+        self.transcript.update_value(|transcript| {
+            let change = transcript.prepend(older);
+            self.draw(transcript, change);
+        });
+        self.has_more.set(has_more);
+    }
+
+    /// Begins anew, from a snapshot. Blocks that are the same stay as they are on the screen.
+    pub(crate) fn reset(self, records: &[Record], has_more: bool) {
+        self.transcript.update_value(|transcript| {
+            *transcript = Transcript::from_records(records);
+            self.draw(transcript, Change::Several { from: 0 });
+        });
+        self.has_more.set(has_more);
+    }
+
+    fn draw(self, transcript: &Transcript, change: Change) {
+        let blocks = transcript.blocks();
+        match change {
+            Change::None => (),
+            Change::Changed { index } => self.rows.with_untracked(|rows| rows[index].update(&blocks[index])),
+            Change::Added { index } => self.rows.update(|rows| rows.insert(index, Row::new(&blocks[index]))),
+            Change::Several { from } => self.rows.update(|rows| redraw(rows, blocks, from)),
+        }
+        self.status.set((transcript.head(), transcript.state().cloned()));
+        if self.first.get_untracked() != transcript.first_seq() {
+            self.first.set(transcript.first_seq());
+        }
+    }
+}
+
+/// Blocks from `from` on may be anything; those that are there already keep their signal.
+fn redraw(rows: &mut Vec<Row>, blocks: &[Block], from: usize) {
+    let mut known: HashMap<BlockId, Row> = rows.drain(from..).map(|row| (row.id.clone(), row)).collect();
+    rows.extend(blocks[from..].iter().map(|block| match known.remove(&block.id) {
+        Some(row) => {
+            row.update(block);
+            row
+        }
+        None => Row::new(block),
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(seq: i64, event: serde_json::Value) -> Record {
+        let json = serde_json::json!({ "seq": seq, "at": "2026-11-21T22:00:00Z", "run_id": "r1", "event": event });
+        serde_json::from_value(json).unwrap()
+    }
+
+    fn chunk(seq: i64, block: &str, text: &str) -> Record {
+        record(seq, serde_json::json!({ "kind": "text_chunk", "block": block, "text": text }))
+    }
+
+    fn finished(seq: i64, block: &str, text: &str) -> Record {
+        record(
+            seq,
+            serde_json::json!({ "kind": "message_finished", "block": block, "text": text, "interrupted": false }),
+        )
+    }
+
+    fn shown(rows: Rows) -> Vec<Block> {
+        rows.rows.with_untracked(|rows| rows.iter().map(|row| row.block.get_untracked()).collect())
+    }
+
+    #[test]
+    fn rows_show_the_transcript_whatever_way_the_records_came() {
+        let owner = Owner::new();
+        owner.set();
+        let records = [finished(1, "a", "one"), chunk(2, "b", "tw"), chunk(3, "b", "o"), finished(4, "b", "two")];
+        let whole = Transcript::from_records(&records);
+        for cut in 0..=records.len() {
+            let rows = Rows::new(&records[..cut], false);
+            rows.apply(&records[cut..]);
+            assert_eq!(shown(rows), whole.blocks(), "cut at {cut}");
+            let rows = Rows::new(&records[cut..], true);
+            rows.prepend(&records[..cut], false);
+            assert_eq!(shown(rows), whole.blocks(), "prepended {cut}");
+        }
+    }
+
+    #[test]
+    fn a_chunk_draws_its_own_block_and_leaves_the_list_alone() {
+        let owner = Owner::new();
+        owner.set();
+        let rows = Rows::new(&[finished(1, "a", "one"), chunk(2, "b", "t")], false);
+        let before: Vec<Row> = rows.rows.get_untracked();
+        assert_eq!(rows.apply(&[chunk(3, "b", "w"), chunk(4, "b", "o")]), 0);
+        let after = rows.rows.get_untracked();
+        assert!(before.iter().zip(&after).all(|(before, after)| before.id == after.id));
+        assert_eq!(rows.apply(&[chunk(5, "c", "x")]), 1);
+    }
+
+    #[test]
+    fn a_snapshot_takes_the_place_of_everything() {
+        let owner = Owner::new();
+        owner.set();
+        let rows = Rows::new(&[finished(1, "a", "one")], false);
+        let fresh = [finished(8, "h", "eight"), finished(9, "i", "nine")];
+        rows.reset(&fresh, true);
+        assert_eq!(shown(rows), Transcript::from_records(&fresh).blocks());
+        assert_eq!((rows.first.get_untracked(), rows.has_more.get_untracked()), (Seq(8), true));
+    }
+}

@@ -1,0 +1,77 @@
+//! What a call does, in one line. Pure.
+
+use serde_json::Value;
+
+/// Longest line, in characters; the card shows all of it when opened.
+const LINE_CHARS_MAX: usize = 200;
+
+/// The one argument that says what a call is about, by the order in which tools name it.
+const TELLING: [&str; 7] = ["command", "path", "pattern", "url", "name", "task", "message"];
+
+/// The call's main argument, or all of them as JSON.
+pub(crate) fn summary(arguments: Option<&Value>, streaming: &str) -> String {
+    let text = match arguments {
+        None => streaming.to_owned(),
+        Some(Value::Object(fields)) => match TELLING.iter().find_map(|name| fields.get(*name)?.as_str()) {
+            Some(telling) => telling.to_owned(),
+            None if fields.is_empty() => String::new(),
+            None => Value::Object(fields.clone()).to_string(),
+        },
+        Some(other) => other.to_string(),
+    };
+    shortened(&text)
+}
+
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LINE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// `+2 −1` of a unified diff; its own two header lines do not count.
+pub(crate) fn diff_counts(diff: &str) -> (usize, usize) {
+    let count = |mark: char, header: &str| {
+        diff.lines().filter(|line| line.starts_with(mark) && !line.starts_with(header)).count()
+    };
+    (count('+', "+++ "), count('-', "--- "))
+}
+
+/// The last lines of an output that still grows.
+pub(crate) fn last_lines(text: &str, count: usize) -> &str {
+    let end = text.trim_end_matches('\n');
+    match end.rmatch_indices('\n').nth(count.saturating_sub(1)) {
+        Some((at, _)) => &text[at + 1..],
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_telling_argument_stands_for_the_call() {
+        assert_eq!(summary(Some(&json!({ "command": "cargo\n  test", "timeout_s": 3 })), ""), "cargo test");
+        assert_eq!(summary(Some(&json!({ "pattern": "a.*b", "path": "src" })), ""), "src");
+        assert_eq!(summary(Some(&json!({ "x": 1 })), ""), r#"{"x":1}"#);
+        assert_eq!(summary(Some(&json!({})), ""), "");
+        assert_eq!(summary(None, r#"{"comm"#), r#"{"comm"#);
+        assert_eq!(summary(Some(&json!({ "task": "é".repeat(300) })), "").chars().count(), 201);
+    }
+
+    #[test]
+    fn a_diff_is_counted_without_its_header() {
+        assert_eq!(diff_counts("--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-old\n+new\n+more\n same\n"), (2, 1));
+    }
+
+    #[test]
+    fn the_end_of_an_output_is_whole_lines() {
+        assert_eq!(last_lines("a\nb\nc\n", 2), "b\nc\n");
+        assert_eq!(last_lines("a\nb", 2), "a\nb");
+        assert_eq!(last_lines("", 2), "");
+    }
+}

@@ -1,0 +1,26 @@
+use jiff::Timestamp;
+use leptos::prelude::*;
+
+use crate::console::use_console;
+
+/// How long ago, with the whole moment as a tooltip.
+#[component]
+pub(crate) fn Age(at: Timestamp) -> impl IntoView {
+    let clock = use_console().clock;
+    view! {
+        <time class="age" datetime=at.to_string() title=move || clock.full_time(at)>
+            {move || clock.age(at)}
+        </time>
+    }
+}
+
+/// The time of day.
+#[component]
+pub(crate) fn TimeOfDay(at: Timestamp) -> impl IntoView {
+    let clock = use_console().clock;
+    view! {
+        <time datetime=at.to_string() title=move || clock.full_time(at)>
+            {move || clock.time(at)}
+        </time>
+    }
+}

@@ -1,0 +1,142 @@
+//! A yoi API on port 0: the real guard, router, backend, host and store, and a few pages that stand for the console.
+
+// Each test file uses a part of this.
+#![allow(dead_code)]
+
+use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+
+use api::{AllowedHosts, Api, ApiOptions, Token};
+use axum::{
+    Router,
+    routing::{get, post},
+};
+use backend::{Backend, Origin};
+use provider::Providers;
+use reqwest::{Method, RequestBuilder, Response, redirect::Policy};
+use runtime::{Host, HostOptions};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{net::TcpListener, sync::watch};
+
+pub const TOKEN: &str = "the-right-token";
+
+pub struct Server {
+    pub address: SocketAddr,
+    pub backend: Backend,
+    pub http: reqwest::Client,
+    pub stop: watch::Sender<bool>,
+    _folder: TempDir,
+}
+
+impl Server {
+    pub async fn start() -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let folder = tempfile::tempdir().unwrap();
+        let store =
+            pod_store::Store::open(pod_store::StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
+        let options = HostOptions {
+            store,
+            providers: Providers::new(Vec::new()).unwrap(),
+            profiles: BTreeMap::new(),
+            toolbox: tools::Toolbox::default(),
+            cwd: folder.path().to_str().unwrap().to_owned(),
+        };
+        let backend = Backend::new(Host::start(options).await.unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, shutdown) = watch::channel(false);
+        let options = ApiOptions {
+            token: Token::new(TOKEN),
+            allowed: AllowedHosts::new(address, ["box.example".to_owned()]),
+            server: "yoi 0.1.0".to_owned(),
+            shutdown,
+        };
+        let api = Api::new(backend.clone(), options);
+        let app = api.guard(api.router().merge(console()));
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        let http = reqwest::Client::builder().redirect(Policy::none()).no_proxy().build().unwrap();
+        Self { address, backend, http, stop, _folder: folder }
+    }
+
+    /// A request without login.
+    pub fn bare(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("http://{}{path}", self.address)).timeout(Duration::from_secs(20))
+    }
+
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.bare(method, path).bearer_auth(TOKEN)
+    }
+
+    pub async fn get(&self, path: &str) -> (u16, Value) {
+        answer(self.request(Method::GET, path)).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+        answer(self.request(Method::POST, path).json(&body)).await
+    }
+
+    /// A Pod of this name; its path.
+    pub async fn pod(&self, name: &str) -> String {
+        let (status, summary) = self.post("/api/v1/pods", json!({ "name": name })).await;
+        assert_eq!(status, 201, "{summary}");
+        pod_path(&summary["pod"])
+    }
+
+    /// Sends a message and waits until its run has ended and the Pod is at rest.
+    pub async fn say(&self, pod: &str, text: &str) {
+        let body = json!({ "segments": [{ "type": "text", "text": text }] });
+        let (status, receipt) = self.post(&format!("{pod}/input"), body).await;
+        assert_eq!(status, 202, "{receipt}");
+        let key = receipt["command_id"].as_str().unwrap().to_owned();
+        for _ in 0..400 {
+            let (_, page) = self.get(&format!("{pod}/transcript?limit=1000")).await;
+            let records = page["items"].as_array().unwrap();
+            let started = records.iter().position(|record| record["event"]["command_id"] == *key);
+            let ended = |records: &[Value]| records.iter().any(|record| record["event"]["kind"] == "run_finished");
+            if started.is_some_and(|at| ended(&records[at..])) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        panic!("the run of {key} did not end");
+    }
+}
+
+pub fn pod_path(pod: &Value) -> String {
+    let part = |name: &str| pod[name].as_str().unwrap().to_owned();
+    format!("/api/v1/runtimes/{}/workers/{}", part("runtime_id"), part("worker_id"))
+}
+
+pub async fn answer(request: RequestBuilder) -> (u16, Value) {
+    json_of(request.send().await.unwrap()).await
+}
+
+pub async fn json_of(response: Response) -> (u16, Value) {
+    let status = response.status().as_u16();
+    let is_problem = response.headers().get("content-type").is_some_and(|kind| kind == "application/problem+json");
+    assert_eq!(is_problem, status >= 400 && status != 503, "{status} {:?}", response.headers());
+    let body = response.bytes().await.unwrap();
+    let value: Value = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() };
+    if is_problem {
+        assert_eq!(value["status"], status);
+        for field in ["type", "title", "code", "detail"] {
+            assert!(value[field].is_string(), "{field} of {value}");
+        }
+    }
+    (status, value)
+}
+
+/// What the pages of the console do, as far as the guard is concerned.
+fn console() -> Router {
+    let whose = async |origin: Option<axum::Extension<Origin>>| match origin {
+        Some(axum::Extension(origin)) => format!("{} by {}", origin.by, origin.client),
+        None => "nobody".to_owned(),
+    };
+    Router::new()
+        .route("/", get(whose))
+        .route("/login", get(whose))
+        .route("/pkg/x.css", get(async || "css"))
+        .route("/fn/touch", post(async |body: String| body).get(async || "got"))
+        .route("/panic", get(async || -> &'static str { panic!("on purpose") }))
+        .fallback(async || axum::http::StatusCode::NOT_FOUND)
+}

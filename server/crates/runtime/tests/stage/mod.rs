@@ -1,0 +1,110 @@
+//! What the tests of the host share.
+
+#![allow(dead_code, unreachable_pub, missing_debug_implementations, clippy::unwrap_used)]
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use pod_store::{Store, StoreOptions};
+use protocol::{CommandId, CreatePod, InputCommand, PodName, PodState, Record, Segment, WorkerId};
+use provider::Providers;
+use runtime::{CommandKey, FeedItem, Host, HostOptions, Origin};
+use tempfile::TempDir;
+
+pub struct Stage {
+    pub host: Host,
+    pub folder: TempDir,
+}
+
+impl Stage {
+    pub async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let host = host_in(&folder).await;
+        Self { host, folder }
+    }
+
+    pub async fn create(&self, name: &str) -> WorkerId {
+        let key = key(&format!("create-{name}-{}", uuid::Uuid::now_v7()));
+        self.host.create(key, &origin(), named(name)).await.unwrap().pod.worker_id
+    }
+
+    /// Every record of a Pod, oldest first.
+    pub async fn records(&self, pod: &WorkerId) -> Vec<Record> {
+        let page = self.host.transcript(pod, None, 1_000).await.unwrap();
+        read_all(&page.items)
+    }
+
+    pub async fn state(&self, pod: &WorkerId) -> PodState {
+        self.host.pod(pod).await.unwrap().summary.state
+    }
+
+    pub async fn until_idle(&self, pod: &WorkerId) -> Vec<Record> {
+        let is_over = |records: &[Record]| {
+            kinds(records).contains(&"run_finished".to_owned())
+                && records.last().is_some_and(|last| last.event.kind() == "status")
+        };
+        self.until(pod, is_over).await
+    }
+
+    /// Waits for the stream to bring a state of the journal; the waiting is by record, never by time.
+    pub async fn until(&self, pod: &WorkerId, is_it: impl Fn(&[Record]) -> bool) -> Vec<Record> {
+        let mut viewer = self.host.observe(pod, None, 1).await;
+        let waited = tokio::time::timeout(std::time::Duration::from_secs(30), async {
+            loop {
+                let records = self.records(pod).await;
+                if is_it(&records) {
+                    return records;
+                }
+                match viewer.next().await.expect("the Pod is there") {
+                    FeedItem::Closed { reason } => panic!("{reason}"),
+                    _ => continue,
+                }
+            }
+        });
+        waited.await.expect("it did not come within 30 s")
+    }
+}
+
+pub async fn host_in(folder: &TempDir) -> Host {
+    let store = Store::open(StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
+    host_on(store).await
+}
+
+pub async fn host_on(store: Store) -> Host {
+    let options = HostOptions {
+        store,
+        providers: Providers::new(Vec::new()).unwrap(),
+        profiles: Default::default(),
+        toolbox: Default::default(),
+        cwd: "/".to_owned(),
+    };
+    Host::start(options).await.unwrap()
+}
+
+pub fn key(id: &str) -> CommandKey {
+    key_for(id, 1)
+}
+
+/// A key for a body of its own.
+pub fn key_for(id: &str, body: u8) -> CommandKey {
+    CommandKey { id: CommandId::parse(id).unwrap(), fingerprint: [body; 32] }
+}
+
+pub fn origin() -> Origin {
+    Origin { by: "operator".to_owned(), client: "test".to_owned() }
+}
+
+pub fn named(name: &str) -> CreatePod {
+    CreatePod::named(PodName::parse(name).unwrap())
+}
+
+pub fn say(text: &str) -> InputCommand {
+    InputCommand { segments: vec![Segment::text(text)], queue: false }
+}
+
+pub fn read_all(records: &[Bytes]) -> Vec<Record> {
+    records.iter().map(|body| serde_json::from_slice(body).unwrap()).collect()
+}
+
+pub fn kinds(records: &[Record]) -> Vec<String> {
+    records.iter().map(|record| record.event.kind().to_owned()).collect()
+}

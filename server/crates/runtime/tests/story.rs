@@ -1,0 +1,255 @@
+//! A host on a real SQLite file, from outside: commands in, records out.
+
+#![allow(clippy::unwrap_used)]
+
+mod stage;
+
+use futures_util::StreamExt;
+use protocol::{ControlVerb, ErrorCode, InputCommand, PodState, Segment};
+use runtime::{FeedItem, PodQuery};
+use stage::{Stage, key, key_for, kinds, named, origin, say};
+
+#[tokio::test]
+async fn a_message_is_answered_and_everything_is_in_the_journal() {
+    let stage = Stage::new().await;
+    let pod = stage.create("ada").await;
+    let receipt = stage.host.input(key("k1"), &origin(), &pod, say("say hello there")).await.unwrap();
+    let records = stage.until_idle(&pod).await;
+    assert_eq!(
+        kinds(&records),
+        ["status", "run_started", "user_message", "status", "message_finished", "usage", "run_finished", "status"]
+    );
+    assert_eq!(receipt.seq, records[2].seq);
+    let text = serde_json::to_value(&records[4].event).unwrap();
+    assert_eq!(text["text"], "hello there");
+    let history = stage.host.history(&pod).await.unwrap();
+    assert_eq!(history.messages.last().unwrap().content, "hello there");
+}
+
+#[tokio::test]
+async fn a_viewer_sees_each_chunk_once_and_in_order() {
+    let stage = Stage::new().await;
+    let pod = stage.create("ada").await;
+    let mut viewer = stage.host.observe(&pod, None, 200).await;
+    let FeedItem::Snapshot { cursor, .. } = viewer.next().await.unwrap() else { panic!("a snapshot comes first") };
+    stage.host.input(key("k1"), &origin(), &pod, say("stream 3000 at 0")).await.unwrap();
+    let mut seqs = Vec::new();
+    let mut text = String::new();
+    let mut last_cursor = cursor.clone();
+    'reading: while let Some(item) = viewer.next().await {
+        let FeedItem::Records { after, cursor, records } = item else { panic!("{item:?}") };
+        assert_eq!(after, last_cursor);
+        last_cursor = cursor;
+        for record in stage::read_all(&records) {
+            seqs.push(record.seq.0);
+            let event = serde_json::to_value(&record.event).unwrap();
+            match record.event.kind() {
+                "text_chunk" => text.push_str(event["text"].as_str().unwrap()),
+                "message_finished" => assert_eq!(event["text"], text),
+                "status" if event["state"] == "idle" => break 'reading,
+                _ => (),
+            }
+        }
+    }
+    assert_eq!(seqs, (2..2 + seqs.len() as i64).collect::<Vec<_>>());
+    assert!(text.starts_with("w1 w2 ") && text.ends_with("w3000"));
+
+    // The last viewer goes, and the live tail with it.
+    drop(viewer);
+    // From the first cursor, after the chunks were folded: the finished block stands for them.
+    let mut resumed = stage.host.observe(&pod, Some(cursor), 200).await;
+    let FeedItem::Records { records, .. } = resumed.next().await.unwrap() else { panic!("no snapshot on resume") };
+    let records = stage::read_all(&records);
+    assert!(records.iter().any(|record| record.event.kind() == "message_finished"));
+}
+
+#[tokio::test]
+async fn a_repeated_command_gives_the_first_receipt_and_happens_once() {
+    let stage = Stage::new().await;
+    let pod = stage.create("ada").await;
+    let first = stage.host.input(key("k1"), &origin(), &pod, say("say one")).await.unwrap();
+    let from = origin();
+    let (again, at_once) = tokio::join!(
+        stage.host.input(key("k1"), &from, &pod, say("say one")),
+        stage.host.input(key("k1"), &from, &pod, say("say one")),
+    );
+    assert_eq!((again.unwrap(), at_once.unwrap()), (first.clone(), first));
+    let reused = stage.host.input(key_for("k1", 2), &origin(), &pod, say("say two")).await.unwrap_err();
+    assert_eq!(reused.code, ErrorCode::KeyReused);
+    let records = stage.until_idle(&pod).await;
+    assert_eq!(kinds(&records).iter().filter(|kind| *kind == "user_message").count(), 1);
+}
+
+#[tokio::test]
+async fn pause_resume_cancel_stop_and_restore_follow_the_table() {
+    let stage = Stage::new().await;
+    let pod = stage.create("ada").await;
+    let control = async |name: &str, verb| stage.host.control(key(name), &origin(), &pod, verb).await;
+    let code = |result: Result<_, protocol::ApiError>| result.map(|_: protocol::Receipt| ()).unwrap_err().code;
+    assert_eq!(code(control("a", ControlVerb::Pause).await), ErrorCode::NotRunning);
+    assert_eq!(code(control("b", ControlVerb::Cancel).await), ErrorCode::NotRunning);
+    assert_eq!(code(control("c", ControlVerb::Resume).await), ErrorCode::NotPaused);
+    control("d", ControlVerb::Restore).await.unwrap();
+
+    stage.host.input(key("e"), &origin(), &pod, say("say one\nwait 600\nsay two")).await.unwrap();
+    stage.until(&pod, |records| kinds(records).contains(&"text_chunk".to_owned())).await;
+    let busy = stage.host.input(key("f"), &origin(), &pod, say("say x")).await.unwrap_err();
+    assert_eq!(busy.code, ErrorCode::Busy);
+    control("g", ControlVerb::Pause).await.unwrap();
+    control("h", ControlVerb::Pause).await.unwrap();
+    assert_eq!(stage.state(&pod).await, PodState::Paused);
+    let records = stage.records(&pod).await;
+    let finished = records.iter().rev().find(|record| record.event.kind() == "message_finished").unwrap();
+    let finished = serde_json::to_value(&finished.event).unwrap();
+    assert_eq!((finished["text"].as_str().unwrap(), finished["interrupted"].as_bool()), ("one", Some(true)));
+
+    control("i", ControlVerb::Resume).await.unwrap();
+    assert_eq!(stage.state(&pod).await, PodState::Running);
+    control("j", ControlVerb::Stop).await.unwrap();
+    control("k", ControlVerb::Stop).await.unwrap();
+    assert_eq!(stage.state(&pod).await, PodState::Stopped);
+    for (name, verb) in [("l", ControlVerb::Pause), ("m", ControlVerb::Resume), ("n", ControlVerb::Cancel)] {
+        assert_eq!(code(control(name, verb).await), ErrorCode::NotLive);
+    }
+    let stopped = stage.host.input(key("o"), &origin(), &pod, say("say x")).await.unwrap_err();
+    assert_eq!(stopped.code, ErrorCode::NotLive);
+    control("p", ControlVerb::Restore).await.unwrap();
+    assert_eq!(stage.state(&pod).await, PodState::Paused);
+    control("q", ControlVerb::Cancel).await.unwrap();
+    assert_eq!(stage.state(&pod).await, PodState::Idle);
+}
+
+#[tokio::test]
+async fn queued_inputs_run_in_order_each_in_its_own_run() {
+    let stage = Stage::new().await;
+    let pod = stage.create("ada").await;
+    stage.host.input(key("k0"), &origin(), &pod, say("wait 0.2\nsay zero")).await.unwrap();
+    for number in 1..=3 {
+        let queued = InputCommand { queue: true, ..say(&format!("say n{number}")) };
+        stage.host.input(key(&format!("k{number}")), &origin(), &pod, queued).await.unwrap();
+    }
+    let records =
+        stage.until(&pod, |records| kinds(records).iter().filter(|kind| *kind == "run_finished").count() == 4).await;
+    let said: Vec<_> = records
+        .iter()
+        .filter(|record| record.event.kind() == "message_finished")
+        .map(|record| serde_json::to_value(&record.event).unwrap()["text"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(said, ["zero", "n1", "n2", "n3"]);
+    assert!(stage.host.pod(&pod).await.unwrap().queued.is_empty());
+}
+
+#[tokio::test]
+async fn a_failure_of_the_provider_ends_the_run_and_stays_in_the_journal() {
+    let stage = Stage::new().await;
+    let pod = stage.create("ada").await;
+    stage.host.input(key("k1"), &origin(), &pod, say("fail 401")).await.unwrap();
+    let records = stage.until_idle(&pod).await;
+    let finished = records.iter().find(|record| record.event.kind() == "run_finished").unwrap();
+    let finished = serde_json::to_value(&finished.event).unwrap();
+    assert_eq!((finished["outcome"].as_str(), finished["code"].as_str()), (Some("error"), Some("provider_error")));
+    assert!(stage.host.pod(&pod).await.unwrap().summary.needs_you);
+}
+
+#[tokio::test]
+async fn bad_input_changes_nothing() {
+    let stage = Stage::new().await;
+    let pod = stage.create("ada").await;
+    let before = stage.records(&pod).await;
+    let text = |text: String| InputCommand { segments: vec![Segment::text(text)], queue: false };
+    let unknown = serde_json::from_str(r#"[{"type":"video","url":"x"}]"#).unwrap();
+    for (input, code) in [
+        (text(String::new()), ErrorCode::InvalidInput),
+        (text(" \n ".into()), ErrorCode::InvalidInput),
+        (text("x".repeat(65_537)), ErrorCode::PayloadTooLarge),
+        (InputCommand { segments: unknown, queue: false }, ErrorCode::InvalidInput),
+        (InputCommand { segments: vec![], queue: false }, ErrorCode::InvalidInput),
+    ] {
+        assert_eq!(stage.host.input(key("bad"), &origin(), &pod, input).await.unwrap_err().code, code);
+    }
+    assert_eq!(stage.records(&pod).await, before);
+    // The key of a refused command is free.
+    stage.host.input(key("bad"), &origin(), &pod, say("say fine")).await.unwrap();
+    assert_eq!(stage.host.create(key("c2"), &origin(), named("ada")).await.unwrap_err().code, ErrorCode::NameTaken);
+}
+
+#[tokio::test]
+async fn rename_and_delete_are_seen_by_those_who_watch() {
+    let stage = Stage::new().await;
+    let pod = stage.create("ada").await;
+    let mut list = stage.host.observe_pods();
+    assert!(list.next().await.unwrap().snapshot);
+    let rename = serde_json::from_str(r#"{"name":"eve"}"#).unwrap();
+    stage.host.patch(key("r1"), &origin(), &pod, rename).await.unwrap();
+    assert_eq!(list.next().await.unwrap().upserts[0].name.as_str(), "eve");
+    let mut viewer = stage.host.observe(&pod, None, 10).await;
+    assert!(matches!(viewer.next().await, Some(FeedItem::Snapshot { .. })));
+    let unconfirmed = stage.host.delete(key("d1"), &origin(), &pod, Some("ada")).await.unwrap_err();
+    assert_eq!(unconfirmed.code, ErrorCode::InvalidInput);
+    stage.host.delete(key("d1"), &origin(), &pod, Some("eve")).await.unwrap();
+    stage.host.delete(key("d1"), &origin(), &pod, Some("eve")).await.unwrap();
+    assert!(matches!(viewer.next().await, Some(FeedItem::Diagnostic { .. })));
+    assert!(matches!(viewer.next().await, Some(FeedItem::Closed { .. })));
+    assert!(viewer.next().await.is_none());
+    assert_eq!(stage.host.pod(&pod).await.unwrap_err().code, ErrorCode::PodNotFound);
+    assert!(stage.host.pods(&PodQuery::default()).await.unwrap().items.is_empty());
+    stage.create("eve").await;
+}
+
+#[tokio::test]
+async fn a_slow_reader_is_told_and_gets_a_snapshot() {
+    let stage = Stage::new().await;
+    let pod = stage.create("ada").await;
+    let mut slow = stage.host.observe(&pod, None, 50).await;
+    assert!(matches!(slow.next().await, Some(FeedItem::Snapshot { .. })));
+    stage.host.input(key("k1"), &origin(), &pod, say("say first")).await.unwrap();
+    assert!(matches!(slow.next().await, Some(FeedItem::Records { .. })));
+    stage
+        .host
+        .input(key("k2"), &origin(), &pod, InputCommand { queue: true, ..say("stream 30000 at 0") })
+        .await
+        .unwrap();
+    stage.until(&pod, |records| kinds(records).iter().filter(|kind| *kind == "run_finished").count() == 2).await;
+    let mut saw_lag = false;
+    while let Some(item) = slow.next().await {
+        match item {
+            FeedItem::Diagnostic { code, .. } => {
+                assert_eq!(code, protocol::DiagnosticCode::Lagged);
+                saw_lag = true;
+            }
+            FeedItem::Snapshot { summary, .. } => {
+                assert!(saw_lag);
+                assert_eq!(summary.state, PodState::Idle);
+                break;
+            }
+            FeedItem::Records { .. } => (),
+            FeedItem::Closed { reason } => panic!("{reason}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_hidden_never_leaves() {
+    let stage = Stage::new().await;
+    let mut create = named("ada");
+    create.reasoning = Some(protocol::ReasoningPolicy::Hidden);
+    let summary = stage.host.create(key("c"), &origin(), create).await.unwrap();
+    let pod = summary.pod.worker_id;
+    let mut viewer = stage.host.observe(&pod, None, 50).await;
+    stage.host.input(key("k1"), &origin(), &pod, say("think zebra zebra\nsay done")).await.unwrap();
+    let records = stage.until_idle(&pod).await;
+    let question = records.iter().position(|record| record.event.kind() == "user_message").unwrap();
+    let after = serde_json::to_string(&records[question + 1..].to_vec()).unwrap();
+    assert!(!after.contains("zebra"), "{after}");
+    assert!(after.contains("reasoning_finished"));
+    let mut live = String::new();
+    while !live.contains("run_finished") {
+        match viewer.next().await.unwrap() {
+            FeedItem::Snapshot { records, .. } | FeedItem::Records { records, .. } => {
+                live.extend(records.iter().map(|body| String::from_utf8_lossy(body).into_owned()));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(live.matches("zebra").count(), 2, "only the question itself: {live}");
+}

@@ -1,0 +1,15 @@
+use anyhow::Result;
+use protocol::{CommandId, ControlVerb};
+
+use super::Caller;
+use crate::output;
+
+/// Pause, resume, cancel, stop, restore.
+pub(super) async fn control(caller: &Caller, verb: ControlVerb, target: &str) -> Result<()> {
+    let pod = caller.resolve(target).await?;
+    let receipt = caller.client.control(&CommandId::random(), &pod, verb).await?;
+    match caller.config.json {
+        true => output::json(&receipt),
+        false => output::line(&format!("{} accepted at seq {}", verb.as_str(), receipt.seq)),
+    }
+}

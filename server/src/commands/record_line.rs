@@ -1,0 +1,127 @@
+//! One record as one line for a terminal. Chunks have none: their block's end has.
+
+use protocol::{ControlEvent, Event, Record, Segment, TurnEvent};
+use serde_json::Value;
+
+use crate::output::printable;
+
+/// The line, or none for what only a screen that streams would show.
+pub(super) fn record_line(record: &Record) -> Option<String> {
+    let text = match &record.event {
+        Event::Turn(event) => turn(event)?,
+        Event::Control(event) => control(event)?,
+        Event::Unknown(_) => format!("? {}", record.event.kind()),
+    };
+    let time = record.at.strftime("%H:%M:%S");
+    // What follows the first line stands under it.
+    Some(format!("{time}  {}", printable(text.trim_end()).replace('\n', "\n          ")))
+}
+
+fn turn(event: &TurnEvent) -> Option<String> {
+    Some(match event {
+        TurnEvent::UserMessage { segments, by, .. } => {
+            let words: Vec<_> = segments.iter().map(Segment::as_text).collect();
+            format!("{by}: {}", words.join(" "))
+        }
+        TurnEvent::PeerMessage { from, text, .. } => format!("{} (peer): {text}", from.name),
+        TurnEvent::ChildEvent { what, child, detail } => {
+            format!("child {} {}{}", child.name, word(what), after(detail.as_deref()))
+        }
+        TurnEvent::MessageFinished { text, interrupted, .. } => format!("model: {text}{}", cut(*interrupted)),
+        TurnEvent::ReasoningFinished { text, interrupted, .. } => format!("thought: {text}{}", cut(*interrupted)),
+        TurnEvent::ToolCalled { name, arguments, .. } => format!("{name} {arguments}"),
+        TurnEvent::ToolFinished { summary, is_error, .. } => {
+            format!("{} {summary}", if *is_error { "failed:" } else { "→" })
+        }
+        TurnEvent::Compacted { summary, .. } => format!("compacted: {summary}"),
+        TurnEvent::Rewound { to_seq } => format!("rewound to {to_seq}"),
+        TurnEvent::TextChunk { .. }
+        | TurnEvent::ReasoningChunk { .. }
+        | TurnEvent::ToolArgsChunk { .. }
+        | TurnEvent::ToolOutputChunk { .. } => return None,
+    })
+}
+
+fn control(event: &ControlEvent) -> Option<String> {
+    Some(match event {
+        ControlEvent::RunStarted { .. } | ControlEvent::Usage { .. } => return None,
+        ControlEvent::RunFinished { outcome, detail, usage, .. } => {
+            let tokens = format!("{} in, {} out", usage.input, usage.output);
+            format!("— run {} ({tokens}){}", word(outcome), after(detail.as_deref()))
+        }
+        ControlEvent::ProviderRetry { attempt, wait_ms, detail, .. } => {
+            format!("asking again (attempt {attempt}) in {wait_ms} ms: {detail}")
+        }
+        ControlEvent::Status { state, state_reason } => {
+            format!("— {}{}", state.as_str(), after(state_reason.as_deref()))
+        }
+        ControlEvent::PeerLinked { peer, .. } => format!("linked with {}", peer.name),
+        ControlEvent::PeerUnlinked { peer, .. } => format!("no longer linked with {}", peer.name),
+        ControlEvent::PeerRequested { peer, note, .. } => {
+            format!("{} asks to link{}", peer.name, after(note.as_deref()))
+        }
+        ControlEvent::PeerDeclined { peer, note, .. } => {
+            format!("link with {} declined{}", peer.name, after(note.as_deref()))
+        }
+        ControlEvent::MessageReceipt { peer, state, .. } => format!("message with {}: {}", peer.name, word(state)),
+        ControlEvent::ChildSpawned { child, .. } => format!("child {} spawned", child.name),
+        ControlEvent::ChildStopped { child, .. } => format!("child {} stopped", child.name),
+        ControlEvent::ScopeChanged { child, .. } => format!("scope of {} changed", child.name),
+        ControlEvent::ApprovalAsked { tool, arguments, .. } => format!("may it? {tool} {arguments}"),
+        ControlEvent::ApprovalAnswered { tool, decision, .. } => {
+            format!("{tool}: {}", decision.as_ref().map(word).unwrap_or_else(|| "void".to_owned()))
+        }
+        ControlEvent::Alert { level, source, text } => format!("{} from {source}: {text}", word(level)),
+    })
+}
+
+/// A word of the protocol, with spaces.
+fn word(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word.replace('_', " "),
+        _ => "unknown".to_owned(),
+    }
+}
+
+fn after(detail: Option<&str>) -> String {
+    detail.map(|detail| format!(": {detail}")).unwrap_or_default()
+}
+
+fn cut(interrupted: bool) -> &'static str {
+    if interrupted { " … (interrupted)" } else { "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(event: Value) -> Option<String> {
+        let record = serde_json::json!({ "seq": 1, "at": "2026-01-02T03:04:05Z", "event": event });
+        record_line(&serde_json::from_value(record).unwrap())
+    }
+
+    #[test]
+    fn what_was_said_and_done_is_one_line_each_and_chunks_are_none() {
+        let table = [
+            (
+                serde_json::json!({ "kind": "user_message", "segments": [{ "type": "text", "text": "hi\nthere" }],
+                    "command_id": "c", "by": "operator" }),
+                Some("03:04:05  operator: hi\n          there"),
+            ),
+            (
+                serde_json::json!({ "kind": "message_finished", "block": "b", "text": "ok\u{1b}[2J", "interrupted": true }),
+                Some("03:04:05  model: ok\u{fffd}[2J … (interrupted)"),
+            ),
+            (serde_json::json!({ "kind": "text_chunk", "block": "b", "text": "o" }), None),
+            (
+                serde_json::json!({ "kind": "run_finished", "outcome": "rolled_back",
+                    "usage": { "input": 3, "cached": 0, "output": 4 } }),
+                Some("03:04:05  — run rolled back (3 in, 4 out)"),
+            ),
+            (serde_json::json!({ "kind": "from_the_future", "x": 1 }), Some("03:04:05  ? from_the_future")),
+        ];
+        for (event, expected) in table {
+            assert_eq!(line(event.clone()).as_deref(), expected, "{event}");
+        }
+    }
+}
