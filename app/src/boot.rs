@@ -34,7 +34,7 @@ pub(crate) fn Boot(options: LeptosOptions) -> impl IntoView {
         view! {
             <link rel="stylesheet" href=style />
             <link rel="modulepreload" href=script />
-            <link rel="preload" as="fetch" type="application/wasm" crossorigin="anonymous" href=wasm />
+            <link rel="preload" r#as="fetch" type="application/wasm" crossorigin="anonymous" href=wasm />
             <script type="module" nonce=nonce.clone()>
                 {start}
             </script>

@@ -12,9 +12,9 @@ pub(crate) fn Modal(
 ) -> impl IntoView {
     let console = use_console();
     Effect::new(move |_| live::show_dialog(id));
-    let title_id = format!("{id}-title");
+    let (title_id, labelled_by) = (format!("{id}-title"), format!("{id}-title"));
     view! {
-        <dialog id=id class="dialog" aria-labelledby=title_id.clone() on:close=move |_| console.dialog.set(None)>
+        <dialog id=id class="dialog" aria-labelledby=labelled_by on:close=move |_| console.dialog.set(None)>
             <h2 id=title_id>{title}</h2>
             {children()}
         </dialog>

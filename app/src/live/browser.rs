@@ -86,6 +86,11 @@ pub(crate) fn focus_soon(id: &'static str) {
     before_paint(move || focus(id));
 }
 
+/// What is in a text box, typed by whomever.
+pub(crate) fn text_in(id: &str) -> String {
+    element(id).and_then(|area| area.dyn_into::<HtmlTextAreaElement>().ok()).map(|area| area.value()).unwrap_or_default()
+}
+
 /// Leaves the field that has the focus.
 pub(crate) fn blur() {
     if let Some(active) = document().active_element().and_then(|active| active.dyn_into::<HtmlElement>().ok()) {

@@ -81,3 +81,7 @@ pub(crate) fn log_keep_place(change: impl FnOnce()) {
 }
 
 pub(crate) fn log_to_turn(_step: i32) {}
+
+pub(crate) fn text_in(_id: &str) -> String {
+    String::new()
+}

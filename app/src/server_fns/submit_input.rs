@@ -1,5 +1,5 @@
 use leptos::{prelude::*, server_fn::codec::Json};
-use protocol::{CommandId, InputCommand, PodRef, Receipt, Segment};
+use protocol::{CommandId, PodRef, Receipt, Segment};
 
 use crate::UiError;
 
@@ -12,5 +12,5 @@ pub async fn submit_input(
     queue: bool,
 ) -> Result<Receipt, UiError> {
     let (backend, origin) = super::door::caller()?;
-    super::door::answer(backend.input(&origin, command_id, &pod, InputCommand { segments, queue }).await)
+    super::door::answer(backend.input(&origin, command_id, &pod, protocol::InputCommand { segments, queue }).await)
 }

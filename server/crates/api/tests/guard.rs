@@ -38,7 +38,7 @@ async fn only_known_hosts_are_answered_to_and_the_host_is_looked_at_first() {
     }
     let missing = raw(&server, b"GET /healthz HTTP/1.0\r\n\r\n").await;
     assert!(missing.contains(" 403 ") && missing.contains("forbidden_host"), "{missing}");
-    let twice = format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+    let twice = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
     assert!(raw(&server, twice.as_bytes()).await.contains(" 403 "));
     let absolute = "GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     assert!(raw(&server, absolute.as_bytes()).await.contains("forbidden_host"));

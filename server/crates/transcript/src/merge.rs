@@ -63,12 +63,12 @@ impl Transcript {
             true => older.leading_retry,
             false => newer.leading_retry,
         };
-        older.tools.extend(newer.tools);
+        older.unended.extend(newer.unended);
         older.ends.extend(newer.ends);
         Run {
             started: newer.started.or(older.started),
             ends: older.ends,
-            tools: older.tools,
+            unended: older.unended,
             retry,
             leading_retry,
             has_chunk: older.has_chunk || newer.has_chunk,
@@ -133,7 +133,7 @@ impl Index {
             command.person.iter_mut().for_each(shift);
         }
         for run in self.runs.values_mut() {
-            run.tools.iter_mut().chain(&mut run.retry).chain(&mut run.leading_retry).for_each(shift);
+            run.unended.iter_mut().chain(&mut run.retry).chain(&mut run.leading_retry).for_each(shift);
             run.ends.iter_mut().for_each(|end| shift(&mut end.key));
         }
     }

@@ -174,6 +174,15 @@ impl Transcript {
         }
     }
 
+    /// A block that more records belong to.
+    fn add_open(&mut self, block: Block) -> Key {
+        if let Some(crowded_out) = self.rows.make_room() {
+            let run_id = self.rows.get(crowded_out).and_then(|block| block.run_id.clone());
+            self.index.run(run_id.as_deref()).unended.push(crowded_out);
+        }
+        self.rows.add_open(block)
+    }
+
     /// A block of this record alone.
     fn add(&mut self, record: &Record, kind: BlockKind) -> Key {
         self.rows.add(Block::new(BlockId::of_seq(record.seq), record, kind))

@@ -97,11 +97,18 @@ impl Rows {
         key
     }
 
-    /// A block that still streams.
-    pub(crate) fn add_open(&mut self, block: Block) -> Key {
-        if self.open >= OPEN_BLOCKS_MAX {
-            self.open -= 1;
+    /// At the limit, gives the oldest open block its place where it stands. It may still stream.
+    pub(crate) fn make_room(&mut self) -> Option<Key> {
+        if self.open < OPEN_BLOCKS_MAX {
+            return None;
         }
+        let oldest = self.key_at(self.len() - self.open);
+        self.open -= 1;
+        Some(oldest)
+    }
+
+    /// A block that still streams, after [`Rows::make_room`].
+    pub(crate) fn add_open(&mut self, block: Block) -> Key {
         let key = self.new_key();
         self.insert(self.len(), key, block);
         self.open += 1;

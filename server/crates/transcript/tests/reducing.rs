@@ -79,7 +79,7 @@ fn so_many_open_blocks_that_none_is_lost() {
     assert_eq!(all.len(), count + 1);
     let whole = texts(&all);
     assert_eq!(whole.len(), count);
-    assert!(whole.iter().all(|(text, _)| *text == "xx"));
+    assert!(whole.iter().all(|text| *text == ("xx", Status::Interrupted)));
 }
 
 #[test]

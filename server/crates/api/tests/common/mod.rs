@@ -1,7 +1,7 @@
 //! A yoi API on port 0: the real guard, router, backend, host and store, and a few pages that stand for the console.
 
 // Each test file uses a part of this.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)]
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 

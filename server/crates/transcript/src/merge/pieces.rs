@@ -9,16 +9,15 @@ use crate::{
 };
 
 impl Transcript {
-    /// Calls of the page that the newer part does not mention, but the end of a run that they belong to.
+    /// What the newer part does not mention, but the end of the run that it belongs to: calls of the page.
     pub(super) fn interrupt_ended(&mut self, older: &Index) {
         for (run_id, run) in &older.runs {
-            if self.index.runs.get(run_id).is_none_or(|run| run.ends.is_empty()) {
-                continue;
-            }
-            for &key in &run.tools {
-                let Some(block) = self.rows.get(key).filter(|block| block.is_live()) else { continue };
-                if !self.index.pieces[Family::Tool as usize].contains_key(block.id.as_str()) {
-                    self.interrupt_tool(key);
+            let Some(end) = self.index.runs.get(run_id).and_then(|run| run.ends.first()).copied() else { continue };
+            for &key in &run.unended {
+                let Some(block) = self.rows.get(key) else { continue };
+                let Some(family) = Family::of(&block.kind) else { continue };
+                if !self.index.pieces[family as usize].contains_key(block.id.as_str()) {
+                    self.interrupt(key, end.at);
                 }
             }
         }
@@ -80,7 +79,7 @@ impl Transcript {
             let end = self.index.runs.get(&run_id).and_then(|run| run.ends.first()).copied();
             match end.and_then(|end| Some((end, self.rows.index(end.key)?))) {
                 Some((end, index)) => {
-                    close(&mut block.kind, end.at);
+                    stream::interrupt(&mut block.kind, end.at);
                     self.rows.insert(index - end.closed, key, block);
                     *added_closed.entry(run_id).or_default() += 1;
                 }
@@ -128,13 +127,6 @@ impl Transcript {
             end.closed -= 1;
         }
         self.rows.remove(key, heir)
-    }
-}
-
-fn close(kind: &mut BlockKind, at: jiff::Timestamp) {
-    stream::end(kind, Status::Interrupted, at);
-    if let BlockKind::Tool { interrupted, .. } = kind {
-        *interrupted = true;
     }
 }
 

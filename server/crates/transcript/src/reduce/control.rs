@@ -1,9 +1,10 @@
 //! Runs, retries, receipts, questions, status: what people see and no model does.
 
+use jiff::Timestamp;
 use protocol::{CommandId, ControlEvent, Outcome, PodState, Record, Trigger};
 
 use super::{End, Started, Thread, Transcript, stream};
-use crate::{ApprovalState, BlockKind, ChildStep, PersonState, PodStatus, Receipt, RelationStep, Status, rows::Key};
+use crate::{ApprovalState, BlockKind, ChildStep, PersonState, PodStatus, Receipt, RelationStep, rows::Key};
 
 impl Transcript {
     pub(super) fn run_started(&mut self, record: &Record, trigger: Trigger, command_id: Option<&CommandId>) {
@@ -21,7 +22,7 @@ impl Transcript {
         let ControlEvent::RunFinished { outcome, code, detail, usage } = event else { return };
         self.run_goes_on(record, Thread::Solid);
         let closed = self.close_streaming(record);
-        self.interrupt_tools(record);
+        self.interrupt_unended(record);
         if !matches!(outcome, Outcome::Paused | Outcome::Interrupted) {
             self.void_questions();
         }
@@ -182,23 +183,23 @@ impl Transcript {
         for &key in &keys {
             self.rows.settle(key);
             if let Some(block) = self.rows.edit(key) {
-                stream::end(&mut block.kind, Status::Interrupted, record.at);
+                stream::interrupt(&mut block.kind, record.at);
             }
         }
         keys.len()
     }
 
-    fn interrupt_tools(&mut self, record: &Record) {
-        for key in std::mem::take(&mut self.index.run(record.run_id.as_deref()).tools) {
-            self.interrupt_tool(key);
+    fn interrupt_unended(&mut self, record: &Record) {
+        for key in std::mem::take(&mut self.index.run(record.run_id.as_deref()).unended) {
+            self.interrupt(key, record.at);
         }
     }
 
-    pub(crate) fn interrupt_tool(&mut self, key: Key) {
+    pub(crate) fn interrupt(&mut self, key: Key, at: Timestamp) {
         if self.rows.get(key).is_some_and(|block| block.is_live())
-            && let Some(BlockKind::Tool { interrupted, .. }) = self.rows.edit(key).map(|block| &mut block.kind)
+            && let Some(block) = self.rows.edit(key)
         {
-            *interrupted = true;
+            stream::interrupt(&mut block.kind, at);
         }
     }
 }

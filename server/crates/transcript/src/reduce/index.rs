@@ -72,8 +72,8 @@ pub(crate) enum Thread {
 pub(crate) struct Run {
     pub(crate) started: Option<Started>,
     pub(crate) ends: Vec<End>,
-    /// Its tool calls; those without a result when it ends were interrupted.
-    pub(crate) tools: Vec<Key>,
+    /// Blocks with a place of their own that its end interrupts if they are still live: calls without a result.
+    pub(crate) unended: Vec<Key>,
     /// The retry whose place a further attempt takes. Chunks settle it but do not end it: they may be folded away.
     pub(crate) retry: Option<Key>,
     /// A retry before any solid record of this run: an older page may hold the attempt before it.

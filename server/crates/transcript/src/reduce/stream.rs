@@ -15,7 +15,7 @@ impl Transcript {
             Some(piece) => self.grow(record, piece, text),
             None => {
                 let kind = streamed(family, text.to_owned(), record.at);
-                let key = self.rows.add_open(Block::new(BlockId(block.to_owned()), record, kind));
+                let key = self.add_open(Block::new(BlockId(block.to_owned()), record, kind));
                 self.remember(family, block, Piece { key, whole: false });
             }
         }
@@ -94,7 +94,7 @@ pub(crate) fn text_of(kind: &mut BlockKind) -> Option<&mut String> {
 }
 
 /// Ends a text or reasoning block.
-pub(crate) fn end(kind: &mut BlockKind, how: Status, at: Timestamp) {
+fn end(kind: &mut BlockKind, how: Status, at: Timestamp) {
     match kind {
         BlockKind::Assistant { status, .. } => *status = how,
         BlockKind::Reasoning { status, ended_at, .. } => {
@@ -102,5 +102,13 @@ pub(crate) fn end(kind: &mut BlockKind, how: Status, at: Timestamp) {
             *ended_at = Some(at);
         }
         _ => (),
+    }
+}
+
+/// Its run ended first.
+pub(crate) fn interrupt(kind: &mut BlockKind, at: Timestamp) {
+    end(kind, Status::Interrupted, at);
+    if let BlockKind::Tool { interrupted, .. } = kind {
+        *interrupted = true;
     }
 }

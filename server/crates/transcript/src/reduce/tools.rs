@@ -64,16 +64,16 @@ impl Transcript {
             return piece.key;
         }
         let tool = Block::new(BlockId(block.to_owned()), record, unnamed_tool());
-        let key = if is_solid { self.rows.add(tool) } else { self.rows.add_open(tool) };
+        let key = if is_solid { self.rows.add(tool) } else { self.add_open(tool) };
         self.remember(Family::Tool, block, Piece { key, whole: is_solid });
-        self.index.run(record.run_id.as_deref()).tools.push(key);
+        self.index.run(record.run_id.as_deref()).unended.push(key);
         key
     }
 
     /// A call of a paused run goes on in the run that resumes it, and ends with that one too.
     fn belong(&mut self, record: &Record, key: Key) {
         if self.rows.get(key).is_some_and(|block| block.run_id != record.run_id) {
-            self.index.run(record.run_id.as_deref()).tools.push(key);
+            self.index.run(record.run_id.as_deref()).unended.push(key);
         }
     }
 

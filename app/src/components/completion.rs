@@ -1,0 +1,37 @@
+use leptos::prelude::*;
+
+use crate::command_line::Offer;
+
+/// The commands that fit what has been typed, above the composer. What is unavailable stays in the list with its reason.
+#[component]
+pub(crate) fn Completion(
+    offers: Memo<Vec<Offer>>,
+    chosen: Memo<usize>,
+    choose: impl Fn(&'static str) + Copy + Send + Sync + 'static,
+) -> impl IntoView {
+    let option = move |index: usize, offer: Offer| {
+        let is_chosen = move || chosen.get() == index;
+        let word = offer.word;
+        view! {
+            <li
+                id=format!("command-{word}")
+                role="option"
+                aria-selected=move || is_chosen().to_string()
+                aria-disabled=offer.refusal.is_some().to_string()
+                on:mousedown=move |event| {
+                    // The focus stays in the text box.
+                    event.prevent_default();
+                    choose(word);
+                }
+            >
+                <code>":" {word} " " <i>{offer.argument}</i></code>
+                <span>{offer.refusal.unwrap_or(offer.what)}</span>
+            </li>
+        }
+    };
+    view! {
+        <ul id="commands" role="listbox" aria-label="Commands" class="completion" class:is-hidden=move || offers.with(Vec::is_empty)>
+            {move || offers.get().into_iter().enumerate().map(|(index, offer)| option(index, offer)).collect_view()}
+        </ul>
+    }
+}

@@ -1,0 +1,159 @@
+//! From the text box to the server: a message, or a `:` command.
+
+use leptos::{prelude::*, task::spawn_local};
+use leptos_router::{NavigateOptions, hooks::use_navigate};
+use protocol::{CreatePod, ErrorCode, PodName};
+
+use crate::{
+    UiError,
+    allowed::input_refusal,
+    command_line::{self, Command, is_command},
+    components::{pod_head::control, transcript::PodContext},
+    console::{Console, Dialog, fresh_command, pod_href},
+    draft::{Draft, Unanswered},
+    live,
+    server_fns::{create_pod, delete_pod, rename_pod, submit_input},
+};
+
+/// One Pod's composer.
+#[derive(Clone, Copy)]
+pub(super) struct Outgoing {
+    pub(super) console: Console,
+    pub(super) pod: PodContext,
+    pub(super) draft: RwSignal<Draft>,
+    pub(super) error: RwSignal<Option<UiError>>,
+    pub(super) is_sending: RwSignal<bool>,
+    /// Messages that were accepted since the page was opened.
+    pub(super) accepted: RwSignal<u32>,
+    navigate: StoredValue<Navigate>,
+}
+
+type Navigate = std::sync::Arc<dyn Fn(&str) + Send + Sync>;
+
+impl Outgoing {
+    pub(super) fn new(console: Console, pod: PodContext) -> Self {
+        let navigate = use_navigate();
+        let navigate: Navigate = std::sync::Arc::new(move |href| navigate(href, NavigateOptions::default()));
+        Self {
+            console,
+            pod,
+            draft: RwSignal::new(Draft::default()),
+            error: RwSignal::new(None),
+            is_sending: RwSignal::new(false),
+            accepted: RwSignal::new(0),
+            navigate: StoredValue::new(navigate),
+        }
+    }
+
+    fn refuse(self, sentence: impl Into<String>) {
+        self.error.try_set(Some(UiError::new(ErrorCode::InvalidInput, sentence)));
+    }
+
+    fn go(self, href: &str) {
+        if let Some(navigate) = self.navigate.try_get_value() {
+            navigate(href);
+        }
+    }
+}
+
+/// Enter. Nothing is cleared here: only the server's receipt clears.
+pub(super) fn send(outgoing: Outgoing) {
+    let text = outgoing.draft.with_untracked(|draft| draft.text.clone());
+    if outgoing.is_sending.get_untracked() {
+        return;
+    }
+    outgoing.error.set(None);
+    if is_command(&text) {
+        return match command_line::parse(&text, outgoing.pod.state.get_untracked()) {
+            Ok(command) => run(outgoing, command),
+            Err(sentence) => outgoing.refuse(sentence),
+        };
+    }
+    if outgoing.draft.with_untracked(Draft::is_blank) {
+        return;
+    }
+    if let Some(sentence) = input_refusal(outgoing.pod.state.get_untracked()) {
+        return outgoing.refuse(sentence);
+    }
+    let Some(message) = outgoing.draft.try_update(|draft| draft.sending(fresh_command())) else { return };
+    outgoing.is_sending.set(true);
+    spawn_local(deliver(outgoing, message));
+}
+
+/// While a run goes on the message waits for its end; where none does, it begins one.
+async fn deliver(outgoing: Outgoing, message: Unanswered) {
+    let pod = outgoing.pod.pod.get_value();
+    let answer = submit_input(pod, message.command_id.clone(), message.segments.clone(), true).await;
+    // The page may have been left in the meantime; the draft on the disk of the browser still has the same id.
+    outgoing.is_sending.try_set(false);
+    match answer {
+        Ok(_) => {
+            outgoing.draft.try_update(|draft| draft.accepted(&message));
+            outgoing.accepted.try_update(|count| *count += 1);
+            outgoing.pod.refresh();
+            live::log_to_end();
+        }
+        Err(refusal) => {
+            // After a 5xx it may have been stored all the same: the id is kept for the next try.
+            if refusal.code().status() < 500 {
+                outgoing.draft.try_update(Draft::refused);
+            }
+            outgoing.error.try_set(Some(refusal));
+        }
+    }
+}
+
+fn run(outgoing: Outgoing, command: Command) {
+    let pod = outgoing.pod;
+    match command {
+        Command::Control(verb) => {
+            clear(outgoing);
+            control(outgoing.console, pod, verb);
+        }
+        Command::Help => {
+            clear(outgoing);
+            outgoing.console.dialog.set(Some(Dialog::Help));
+        }
+        Command::Rename(name) => with_name(outgoing, &name, move |name| async move {
+            rename_pod(pod.pod.get_value(), fresh_command(), name).await.map(|_| None)
+        }),
+        Command::New(name) => with_name(outgoing, &name, move |name| async move {
+            let made = create_pod(fresh_command(), CreatePod::named(name)).await?;
+            Ok(Some(pod_href(&made.pod)))
+        }),
+        Command::Delete(name) => with_name(outgoing, &name, move |name| async move {
+            delete_pod(pod.pod.get_value(), fresh_command(), name.to_string()).await.map(|()| Some("/".to_owned()))
+        }),
+    }
+}
+
+/// Runs a command that takes a name; the line is cleared when it is done, and stays when it is refused.
+fn with_name<F>(outgoing: Outgoing, name: &str, command: impl FnOnce(PodName) -> F + 'static)
+where
+    F: Future<Output = Result<Option<String>, UiError>> + 'static,
+{
+    let name = match PodName::parse(name) {
+        Ok(name) => name,
+        Err(error) => return outgoing.refuse(error.to_string()),
+    };
+    outgoing.is_sending.set(true);
+    spawn_local(async move {
+        let done = command(name).await;
+        outgoing.is_sending.try_set(false);
+        match done {
+            Ok(next) => {
+                clear(outgoing);
+                if let Some(href) = next {
+                    outgoing.go(&href);
+                }
+            }
+            Err(refusal) => {
+                outgoing.error.try_set(Some(refusal));
+            }
+        }
+    });
+}
+
+fn clear(outgoing: Outgoing) {
+    outgoing.draft.try_update(|draft| draft.text.clear());
+}

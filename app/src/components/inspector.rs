@@ -1,0 +1,196 @@
+use leptos::prelude::*;
+use protocol::{Access, PeerPolicy, PermissionDecision, ReasoningPolicy, ScopeRule};
+use transcript::words::{cost_words, tokens_words};
+
+use crate::{
+    components::{state_mark::StateWord, transcript::use_pod, when::Age},
+    format::percent,
+};
+
+/// What is known of this Pod beside its transcript.
+#[component]
+pub(crate) fn Inspector() -> impl IntoView {
+    view! {
+        <aside class="inspect" aria-label="Inspector">
+            <Facts />
+            <ContextMeter />
+            <UsageFacts />
+            <Scope />
+            <Rules />
+        </aside>
+    }
+}
+
+#[component]
+fn Facts() -> impl IntoView {
+    let pod = use_pod();
+    let reason = move || pod.summary.with(|summary| summary.state_reason.clone());
+    let activity = move || pod.summary.with(|summary| summary.activity.clone());
+    let summary = pod.summary;
+    view! {
+        <section>
+            <h2>"Pod"</h2>
+            <dl>
+                <dt>"state"</dt>
+                <dd>
+                    <StateWord state=Signal::derive(move || pod.state.get()) />
+                    {move || reason().map(|reason| view! { <small>{reason}</small> })}
+                </dd>
+                {move || activity().map(|activity| view! { <dt>"doing"</dt><dd>{activity}</dd> })}
+                <dt>"model"</dt>
+                <dd>{move || summary.with(|summary| summary.model.clone())}</dd>
+                <dt>"provider"</dt>
+                <dd>{move || summary.with(|summary| summary.provider.clone())}</dd>
+                <dt>"folder"</dt>
+                <dd>
+                    <code>{move || summary.with(|summary| summary.cwd.clone())}</code>
+                </dd>
+                <dt>"runtime"</dt>
+                <dd>{move || summary.with(|summary| summary.pod.runtime_id.to_string())}</dd>
+                <dt>"created"</dt>
+                <dd>{move || view! { <Age at=summary.with(|summary| summary.created_at) /> " ago" }}</dd>
+                <dt>"records"</dt>
+                <dd>
+                    {move || {
+                        pod.rows.status.with(|(head, _)| (*head).max(summary.with(|summary| summary.head_seq))).to_string()
+                    }}
+                </dd>
+            </dl>
+        </section>
+    }
+}
+
+/// How full the model's context is. A `meter`, so that it says so to everybody.
+#[component]
+fn ContextMeter() -> impl IntoView {
+    let pod = use_pod();
+    let context = Memo::new(move |_| {
+        pod.summary.with(|summary| (summary.usage.context_used, summary.usage.context_limit))
+    });
+    let words = move || match context.get() {
+        (0, 0) => "nothing sent yet".to_owned(),
+        (used, 0) => format!("{} used; the model's limit is not known", tokens_words(used)),
+        (used, limit) => format!("{} of {}", tokens_words(used), tokens_words(limit)),
+    };
+    let share = move || {
+        let (used, limit) = context.get();
+        percent(used, limit).map(|share| {
+            view! {
+                <meter min="0" max="100" high="80" value=share.to_string() aria-label="Context used">
+                    {share}
+                    " %"
+                </meter>
+            }
+        })
+    };
+    view! {
+        <section>
+            <h2>"Context"</h2>
+            {share}
+            <small>{words}</small>
+        </section>
+    }
+}
+
+#[component]
+fn UsageFacts() -> impl IntoView {
+    let usage = use_pod().summary;
+    let figure = move |read: fn(&protocol::Usage) -> u64| tokens_words(usage.with(|summary| read(&summary.usage)));
+    let cached = move || {
+        usage.with(|summary| percent(summary.usage.cached, summary.usage.input)).map_or_else(
+            || "–".to_owned(),
+            |share| format!("{share} %"),
+        )
+    };
+    view! {
+        <section>
+            <h2>"Usage"</h2>
+            <dl>
+                <dt>"in"</dt>
+                <dd>{move || figure(|usage| usage.input)}</dd>
+                <dt>"out"</dt>
+                <dd>{move || figure(|usage| usage.output)}</dd>
+                <dt>"cached"</dt>
+                <dd>{cached}</dd>
+                <dt>"cost"</dt>
+                <dd>{move || cost_words(usage.with(|summary| summary.usage.cost))}</dd>
+            </dl>
+        </section>
+    }
+}
+
+#[component]
+fn Scope() -> impl IntoView {
+    let pod = use_pod();
+    let rule = |rule: ScopeRule| {
+        let access = match rule.access {
+            Access::Read => "read",
+            Access::Write => "write",
+            Access::Deny => "denied",
+        };
+        let only = (!rule.recursive).then_some(" (this folder only)");
+        view! {
+            <dt>{access}</dt>
+            <dd>
+                <code>{rule.path}</code>
+                {only}
+            </dd>
+        }
+    };
+    view! {
+        <section>
+            <h2>"Scope"</h2>
+            <dl>{move || pod.detail.with(|detail| detail.scope.clone()).into_iter().map(rule).collect_view()}</dl>
+        </section>
+    }
+}
+
+#[component]
+fn Rules() -> impl IntoView {
+    let detail = use_pod().detail;
+    let reasoning = move || {
+        detail.with(|detail| match detail.reasoning {
+            ReasoningPolicy::Full => "shown in full",
+            ReasoningPolicy::Summary => "first lines only",
+            ReasoningPolicy::Hidden => "hidden",
+        })
+    };
+    let peers = move || {
+        detail.with(|detail| match detail.peer_policy {
+            PeerPolicy::Open => "anyone may link",
+            PeerPolicy::Ask => "asks its owner",
+            PeerPolicy::Closed => "nobody may link",
+        })
+    };
+    let wakes = move || if detail.with(|detail| detail.wake_on_peer) { "wakes it" } else { "waits for its next run" };
+    let permissions = move || {
+        let rules = detail.with(|detail| detail.permissions.clone());
+        let rule = |rule: protocol::PermissionRule| {
+            let decision = match rule.decision {
+                PermissionDecision::Allow => "allow",
+                PermissionDecision::Ask => "ask",
+                PermissionDecision::Deny => "deny",
+            };
+            let pattern = rule.pattern.map(|pattern| view! { " " <code>{pattern}</code> });
+            view! {
+                <dt>{rule.tool}</dt>
+                <dd>{decision} {pattern}</dd>
+            }
+        };
+        rules.into_iter().map(rule).collect_view()
+    };
+    view! {
+        <section>
+            <h2>"Rules"</h2>
+            <dl>
+                <dt>"reasoning"</dt>
+                <dd>{reasoning}</dd>
+                <dt>"peers"</dt>
+                <dd>{peers}</dd>
+                <dt>"a message"</dt>
+                <dd>{wakes}</dd>
+                {permissions}
+            </dl>
+        </section>
+    }
+}

@@ -1,0 +1,168 @@
+use leptos::{prelude::*, task::spawn_local};
+use protocol::{ControlVerb, PodState};
+
+use crate::{
+    allowed::refusal,
+    components::{state_mark::StateWord, transcript::PodContext, transcript::use_pod},
+    console::{Console, Dialog, fresh_command, use_console},
+    format::short_path,
+    server_fns::control_pod,
+};
+
+/// Who this is, what it does, and what can be done to it now.
+#[component]
+pub(crate) fn PodHead() -> impl IntoView {
+    let console = use_console();
+    let pod = use_pod();
+    let name = move || pod.summary.with(|summary| summary.name.to_string());
+    let meta = move || {
+        pod.summary.with(|summary| {
+            let peers = crate::format::counted(u64::from(summary.relations.peers), "peer");
+            let mut facts = vec![summary.model.clone(), short_path(&summary.cwd)];
+            if summary.relations.peers > 0 {
+                facts.push(peers);
+            }
+            facts.join(" · ")
+        })
+    };
+    let cwd = move || pod.summary.with(|summary| summary.cwd.clone());
+    view! {
+        <header class="head">
+            <a class="back" href="/" aria-label="All Pods">
+                "‹"
+            </a>
+            <h1>{name}</h1>
+            <span role="status">
+                <StateWord state=Signal::derive(move || pod.state.get()) />
+            </span>
+            <span class="meta" title=cwd>
+                {meta}
+            </span>
+            <div class="verbs" role="toolbar" aria-label="This Pod">
+                {[ControlVerb::Pause, ControlVerb::Resume, ControlVerb::Cancel, ControlVerb::Stop, ControlVerb::Restore]
+                    .into_iter()
+                    .map(|verb| view! { <Verb verb=verb /> })
+                    .collect_view()}
+                <More console=console pod=pod />
+            </div>
+        </header>
+    }
+}
+
+/// A button that is there when it may matter, and says why where it does nothing.
+#[component]
+fn Verb(verb: ControlVerb) -> impl IntoView {
+    let console = use_console();
+    let pod = use_pod();
+    let reason = Memo::new(move |_| refusal(verb, pod.state.get()));
+    let title = move || match reason.get() {
+        None => label(verb).to_owned(),
+        Some(reason) => format!("{}: {reason}", label(verb)),
+    };
+    view! {
+        <button
+            type="button"
+            class="button"
+            class:is-hidden=move || is_out_of_place(verb, pod.state.get())
+            title=title
+            aria-disabled=move || reason.get().is_some().to_string()
+            on:click=move |_| match reason.get_untracked() {
+                None => control(console, pod, verb),
+                Some(reason) => console.note(format!("{} does nothing now: {reason}", label(verb))),
+            }
+        >
+            {label(verb)}
+        </button>
+    }
+}
+
+fn label(verb: ControlVerb) -> &'static str {
+    match verb {
+        ControlVerb::Pause => "Pause",
+        ControlVerb::Resume => "Resume",
+        ControlVerb::Cancel => "Cancel",
+        ControlVerb::Stop => "Stop",
+        ControlVerb::Restore => "Restore",
+    }
+}
+
+/// Pause and Resume share a place, and so do Stop and Restore.
+fn is_out_of_place(verb: ControlVerb, state: PodState) -> bool {
+    let is_down = matches!(state, PodState::Stopped | PodState::Broken | PodState::Unreachable);
+    match verb {
+        ControlVerb::Pause => state == PodState::Paused || is_down,
+        ControlVerb::Resume => state != PodState::Paused,
+        ControlVerb::Cancel => is_down,
+        ControlVerb::Stop => is_down,
+        ControlVerb::Restore => !is_down,
+    }
+}
+
+/// Sends a verb. The new state comes over the stream, like everybody's.
+pub(crate) fn control(console: Console, pod: PodContext, verb: ControlVerb) {
+    let target = pod.pod.get_value();
+    spawn_local(async move {
+        if let Err(refusal) = control_pod(target, fresh_command(), verb).await {
+            console.fail(&refusal);
+        }
+    });
+}
+
+#[component]
+fn More(console: Console, pod: PodContext) -> impl IntoView {
+    let is_open = RwSignal::new(false);
+    let open = move |dialog: fn(Box<protocol::PodSummary>) -> Dialog| {
+        is_open.set(false);
+        console.dialog.set(Some(dialog(Box::new(pod.summary.get_untracked()))));
+    };
+    let export = move |format: &str| {
+        let pod = pod.pod.get_value();
+        format!("/api/v1/runtimes/{}/workers/{}/export?format={format}", pod.runtime_id, pod.worker_id)
+    };
+    view! {
+        <details class="menu" prop:open=move || is_open.get()>
+            <summary
+                class="button"
+                aria-label="More"
+                on:click=move |event| {
+                    event.prevent_default();
+                    is_open.update(|is_open| *is_open = !*is_open);
+                }
+            >
+                "⋯"
+            </summary>
+            <div
+                class="menu-list"
+                on:keydown=move |event| {
+                    if event.key() == "Escape" {
+                        is_open.set(false);
+                    }
+                }
+            >
+                <button type="button" on:click=move |_| open(Dialog::Rename)>
+                    "Rename…"
+                </button>
+                <a href=export("markdown") rel="external" download="">
+                    "Export as Markdown"
+                </a>
+                <button type="button" class="is-danger" on:click=move |_| open(Dialog::Delete)>
+                    "Delete…"
+                </button>
+            </div>
+        </details>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_a_state_allows_has_its_button() {
+        for state in PodState::ALL {
+            for verb in ControlVerb::ALL {
+                assert!(refusal(verb, state).is_some() || !is_out_of_place(verb, state), "{verb:?} in {state:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! One page per kind of address.
+
+pub(crate) mod login;
+pub(crate) mod not_found;
+pub(crate) mod pod;
+pub(crate) mod pods;

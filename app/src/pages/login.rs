@@ -1,0 +1,53 @@
+use leptos::{nonce::use_nonce, prelude::*};
+use leptos_meta::Title;
+
+/// The rules of this one page. It stands alone: before the login no file may be fetched, the style sheet neither.
+const STYLE: &str = "\
+:root{color-scheme:light dark;--bg:light-dark(oklch(.985 .002 90),oklch(.19 .005 265));\
+--raised:light-dark(oklch(1 0 0),oklch(.225 .006 265));--line:light-dark(oklch(.72 .008 90),oklch(.5 .01 265));\
+--text:light-dark(oklch(.27 .01 80),oklch(.86 .006 90));--strong:light-dark(oklch(.19 .01 80),oklch(.96 .004 90));\
+--muted:light-dark(oklch(.47 .01 80),oklch(.72 .008 90));--accent:light-dark(oklch(.5 .13 265),oklch(.74 .11 265))}\
+*{box-sizing:border-box;margin:0}\
+body{min-height:100dvh;display:grid;place-items:center;padding:16px;background:var(--bg);color:var(--text);\
+font:14px/22px system-ui,'Segoe UI',Roboto,'Noto Sans',sans-serif}\
+main{width:100%;max-width:400px;display:grid;gap:16px}\
+h1{font-size:18px;line-height:24px;color:var(--strong);letter-spacing:-.01em}\
+form{display:grid;gap:8px;padding:20px;border:1px solid color-mix(in oklch,var(--line) 55%,transparent);\
+border-radius:12px;background:var(--raised)}\
+label{font-weight:600;color:var(--strong)}\
+input{font:14px/20px ui-monospace,'SF Mono','DejaVu Sans Mono',monospace;color:inherit;padding:8px 12px;\
+border:1px solid var(--line);border-radius:8px;background:var(--bg);width:100%}\
+button{font:inherit;font-weight:600;margin-top:8px;padding:8px 16px;border:0;border-radius:8px;cursor:pointer;\
+background:var(--strong);color:var(--bg)}\
+:focus-visible{outline:2px solid var(--accent);outline-offset:2px}\
+p{color:var(--muted)}code{font:13px/20px ui-monospace,'SF Mono','DejaVu Sans Mono',monospace;color:var(--strong);\
+overflow-wrap:anywhere}";
+
+/// Goes into the head in place of what starts the console.
+#[component]
+pub(crate) fn LoginStyle() -> impl IntoView {
+    view! { <style nonce=use_nonce()>{STYLE}</style> }
+}
+
+/// Asks for the token. A plain form: `/?token=…` sets the session and leads on.
+#[component]
+pub(crate) fn LoginPage() -> impl IntoView {
+    view! {
+        <Title text="Log in · yoi" />
+        <main id="main">
+            <h1>"yoi"</h1>
+            <form method="get" action="/" autocomplete="off" rel="external">
+                <label for="token">"Token"</label>
+                <input id="token" name="token" type="password" required autofocus spellcheck="false" autocapitalize="off" />
+                <button type="submit">"Log in"</button>
+            </form>
+            <p>
+                "The token is in the line that yoi printed when it started, after "
+                <code>"?token="</code>
+                ". On the machine that it runs on, "
+                <code>"yoi token"</code>
+                " prints it again."
+            </p>
+        </main>
+    }
+}

@@ -1,0 +1,25 @@
+use leptos::prelude::*;
+use leptos_meta::Title;
+
+/// For an address that is no page. The status is 404.
+#[component]
+pub(crate) fn NotFoundPage() -> impl IntoView {
+    #[cfg(feature = "ssr")]
+    if let Some(options) = use_context::<leptos_axum::ResponseOptions>() {
+        options.set_status(axum::http::StatusCode::NOT_FOUND);
+    }
+    view! {
+        <Title text="Nothing here" />
+        <main id="main" class="page">
+            <section class="missing">
+                <h1>"Nothing here"</h1>
+                <p>"No page of yoi has this address. It may be mistyped, or from another version."</p>
+                <p>
+                    <a class="button" href="/">
+                        "All Pods"
+                    </a>
+                </p>
+            </section>
+        </main>
+    }
+}

@@ -1,0 +1,184 @@
+use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::hooks::{use_params_map, use_query_map};
+use protocol::{ControlEvent, ErrorCode, Event, Record, Seq, TurnEvent};
+
+use crate::{
+    UiError,
+    components::{
+        composer::Composer,
+        inspector::Inspector,
+        pod_head::PodHead,
+        transcript::{PodContext, Rows, TranscriptPane},
+    },
+    console::{pod_href, use_console},
+    live::{self, PodFeed},
+    server_fns::{PodPageData, load_pod},
+};
+
+/// `/pods/{runtime_id}/{worker_id}`: a Pod's transcript, its composer, its inspector.
+#[component]
+pub(crate) fn PodPage() -> impl IntoView {
+    let params = use_params_map();
+    let query = use_query_map();
+    // The pane of a phone is in the address too and must not load anything anew, hence only these.
+    let wanted = Memo::new(move |_| {
+        let part = |name: &str| params.with(|params| params.get(name).unwrap_or_default());
+        let seq = |name: &str| query.with(|query| query.get(name)?.parse().ok().map(Seq));
+        (format!("{}/{}", part("runtime_id"), part("worker_id")), seq("before"), seq("at"))
+    });
+    let page = Resource::new(move || wanted.get(), |(address, before, at)| load_pod(address, before, at));
+    view! {
+        <Suspense fallback=PodLoading>
+            {move || Suspend::new(async move {
+                match page.await {
+                    Ok(data) => view! { <PodView data=data /> }.into_any(),
+                    Err(error) => view! { <PodMissing error=error /> }.into_any(),
+                }
+            })}
+        </Suspense>
+    }
+    .into_any()
+}
+
+#[component]
+fn PodLoading() -> impl IntoView {
+    view! {
+        <main id="main" class="page" aria-busy="true">
+            <p class="hint">"Reading the transcript…"</p>
+        </main>
+    }
+}
+
+#[component]
+fn PodMissing(error: UiError) -> impl IntoView {
+    let (title, hint) = match error.code() {
+        ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound => {
+            ("No such Pod", "It may have been deleted, or the address is not complete. The list on the left has all there are.")
+        }
+        ErrorCode::RuntimeUnavailable => ("This Pod cannot be reached", "Reload this page to try again."),
+        _ => ("This Pod cannot be shown", "Reload this page to try again."),
+    };
+    view! {
+        <Title text=title />
+        <main id="main" class="page">
+            <section class="missing">
+                <h1>{title}</h1>
+                <p>{error.sentence().to_owned()}</p>
+                <p class="hint">{hint}</p>
+                <p>
+                    <a class="button" href="/">
+                        "All Pods"
+                    </a>
+                </p>
+            </section>
+        </main>
+    }
+}
+
+#[component]
+fn PodView(data: PodPageData) -> impl IntoView {
+    let console = use_console();
+    let rows = Rows::new(&data.records, data.has_more);
+    let pod = PodContext::provide(console, data.detail, rows);
+    let is_old = data.cursor.is_none();
+    if let Some(cursor) = data.cursor {
+        follow(pod, cursor, data.records.last().map_or(Seq(0), |record| record.seq));
+    }
+    let query = use_query_map();
+    let shows_details = move || query.with(|query| query.get("pane").as_deref() == Some("details"));
+    let name = move || pod.summary.with(|summary| summary.name.to_string());
+    let below = match is_old {
+        true => view! { <OldPage /> }.into_any(),
+        false => view! { <Composer /> }.into_any(),
+    };
+    view! {
+        <Title text=name />
+        <main id="main" class="pod-page" class:is-aside=shows_details>
+            <PodHead />
+            <Closed />
+            <TranscriptPane />
+            {below}
+        </main>
+        <div class="inspect-place" class:is-shown=shows_details>
+            <Inspector />
+        </div>
+    }
+}
+
+/// Goes on exactly after the records that the page came with.
+fn follow(pod: PodContext, cursor: String, applied: Seq) {
+    let number = StoredValue::new(None::<u64>);
+    Effect::new(move |before: Option<()>| {
+        if before.is_none() {
+            let target = pod.pod.get_value();
+            number.set_value(Some(live::watch(target, cursor.clone(), applied, move |feed| take(pod, feed))));
+        }
+    });
+    on_cleanup(move || {
+        if let Some(number) = number.try_get_value().flatten() {
+            live::unwatch(number);
+        }
+    });
+}
+
+fn take(pod: PodContext, feed: PodFeed) {
+    match feed {
+        PodFeed::Records(records) => {
+            let added = pod.rows.apply(&records);
+            if !pod.is_following.get_untracked() {
+                pod.unseen.update(|unseen| *unseen += added);
+            }
+            if records.iter().any(moves_the_queue) {
+                pod.refresh();
+            }
+        }
+        PodFeed::Snapshot { summary, records, has_more } => {
+            pod.rows.reset(&records, has_more);
+            pod.detail.update(|detail| detail.summary = *summary);
+            pod.refresh();
+        }
+        PodFeed::Closed(reason) => pod.closed.set(Some(reason)),
+    }
+}
+
+fn moves_the_queue(record: &Record) -> bool {
+    matches!(
+        &record.event,
+        Event::Turn(TurnEvent::UserMessage { .. })
+            | Event::Control(ControlEvent::RunStarted { .. } | ControlEvent::RunFinished { .. })
+    )
+}
+
+/// Nothing will come any more: said where one looks, and not in the transcript.
+#[component]
+fn Closed() -> impl IntoView {
+    let pod = expect_context::<PodContext>();
+    move || {
+        pod.closed.get().map(|reason| {
+            view! {
+                <p class="closed" role="alert">
+                    "This transcript does not go on: "
+                    {reason}
+                    ". "
+                    <a href="/">"All Pods"</a>
+                </p>
+            }
+        })
+    }
+}
+
+/// Below a page of old records, which grow no more.
+#[component]
+fn OldPage() -> impl IntoView {
+    let pod = expect_context::<PodContext>();
+    let newest = pod.pod.with_value(pod_href);
+    view! {
+        <p class="old-page">
+            "These are older records. "
+            <a class="button" href=newest>
+                "To the newest"
+            </a>
+        </p>
+    }
+}
