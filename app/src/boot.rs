@@ -3,7 +3,8 @@
 use leptos::{config::LeptosOptions, nonce::use_nonce, prelude::*};
 
 /// Sets the theme before anything is painted.
-const THEME_SCRIPT: &str = "try{const t=localStorage.getItem('yoi:theme');if(t)document.documentElement.dataset.theme=t}catch{}";
+const THEME_SCRIPT: &str =
+    "try{const t=localStorage.getItem('yoi:theme');if(t)document.documentElement.dataset.theme=t}catch{}";
 
 /// Puts the transcript where it was, or at its end, before the first paint. The WebAssembly takes over from there.
 const PLACE_SCRIPT: &str = "(()=>{const l=document.getElementById('log');if(!l)return;let s=null;\

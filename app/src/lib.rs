@@ -5,6 +5,10 @@
 //! file of its own.
 
 #![recursion_limit = "512"]
+// The component macro writes its own `pub` items.
+#![allow(unreachable_pub)]
+// What only the browser calls is compiled and tested natively too.
+#![cfg_attr(not(feature = "hydrate"), allow(dead_code))]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod allowed;

@@ -6,7 +6,6 @@
 mod bell;
 #[cfg(feature = "hydrate")]
 mod browser;
-#[cfg(feature = "hydrate")]
 mod hub;
 #[cfg(not(feature = "hydrate"))]
 mod inert;
@@ -17,6 +16,8 @@ mod socket;
 
 use protocol::{PodSummary, Record};
 
+#[cfg(not(feature = "hydrate"))]
+pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::{
     browser::{
@@ -26,8 +27,6 @@ pub(crate) use self::{
     scroll::{log_attach, log_detach, log_keep_place, log_restore, log_stop_following, log_to_end, log_to_turn},
     socket::{connect, unwatch, watch},
 };
-#[cfg(not(feature = "hydrate"))]
-pub(crate) use self::inert::*;
 
 /// Where something is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +42,11 @@ pub(crate) enum Memory {
 pub(crate) enum PodFeed {
     Records(Vec<Record>),
     /// Everything anew: the cursor was no longer good, or we were too slow.
-    Snapshot { summary: Box<PodSummary>, records: Vec<Record>, has_more: bool },
+    Snapshot {
+        summary: Box<PodSummary>,
+        records: Vec<Record>,
+        has_more: bool,
+    },
     /// Nothing follows.
     Closed(String),
 }

@@ -21,6 +21,7 @@ impl PodBook {
         self.pods.iter().find(|known| known.pod == *pod)
     }
 
+    #[cfg(test)]
     pub(crate) fn named(&self, name: &str) -> Option<&PodSummary> {
         self.pods.iter().find(|known| known.name.as_str() == name)
     }

@@ -60,10 +60,8 @@ mod door {
 
     /// Records come encoded from the store; the page needs them as values.
     pub(super) fn decode<B: AsRef<[u8]>>(records: &[B]) -> Result<Vec<Record>, ApiError> {
-        records
-            .iter()
-            .map(|record| serde_json::from_slice(record.as_ref()))
-            .collect::<Result<_, _>>()
-            .map_err(|error| ApiError::new(ErrorCode::Internal, format!("a record in the journal is unreadable: {error}")))
+        records.iter().map(|record| serde_json::from_slice(record.as_ref())).collect::<Result<_, _>>().map_err(
+            |error| ApiError::new(ErrorCode::Internal, format!("a record in the journal is unreadable: {error}")),
+        )
     }
 }

@@ -124,7 +124,8 @@ pub(crate) fn Composer() -> impl IntoView {
 #[component]
 fn Chips(outgoing: Outgoing) -> impl IntoView {
     let draft = outgoing.draft;
-    let chips = Memo::new(move |_| draft.with(|draft| draft.pastes.iter().map(|text| paste_words(text)).collect::<Vec<_>>()));
+    let chips =
+        Memo::new(move |_| draft.with(|draft| draft.pastes.iter().map(|text| paste_words(text)).collect::<Vec<_>>()));
     let chip = move |(index, words): (usize, String)| {
         let remove = move |_| {
             draft.update(|draft| {

@@ -4,14 +4,19 @@ use transcript::words::{cost_words, tokens_words};
 
 use crate::{
     components::{state_mark::StateWord, transcript::use_pod, when::Age},
+    console::pod_href,
     format::percent,
 };
 
 /// What is known of this Pod beside its transcript.
 #[component]
 pub(crate) fn Inspector() -> impl IntoView {
+    let transcript = use_pod().pod.with_value(pod_href);
     view! {
         <aside class="inspect" aria-label="Inspector">
+            <a class="button to-transcript" href=transcript>
+                "Transcript"
+            </a>
             <Facts />
             <ContextMeter />
             <UsageFacts />
@@ -64,9 +69,8 @@ fn Facts() -> impl IntoView {
 #[component]
 fn ContextMeter() -> impl IntoView {
     let pod = use_pod();
-    let context = Memo::new(move |_| {
-        pod.summary.with(|summary| (summary.usage.context_used, summary.usage.context_limit))
-    });
+    let context =
+        Memo::new(move |_| pod.summary.with(|summary| (summary.usage.context_used, summary.usage.context_limit)));
     let words = move || match context.get() {
         (0, 0) => "nothing sent yet".to_owned(),
         (used, 0) => format!("{} used; the model's limit is not known", tokens_words(used)),
@@ -97,10 +101,9 @@ fn UsageFacts() -> impl IntoView {
     let usage = use_pod().summary;
     let figure = move |read: fn(&protocol::Usage) -> u64| tokens_words(usage.with(|summary| read(&summary.usage)));
     let cached = move || {
-        usage.with(|summary| percent(summary.usage.cached, summary.usage.input)).map_or_else(
-            || "–".to_owned(),
-            |share| format!("{share} %"),
-        )
+        usage
+            .with(|summary| percent(summary.usage.cached, summary.usage.input))
+            .map_or_else(|| "–".to_owned(), |share| format!("{share} %"))
     };
     view! {
         <section>

@@ -24,7 +24,8 @@ impl NewPodForm {
     fn read(self) -> Result<CreatePod, UiError> {
         let name = PodName::parse(self.name.get_untracked().trim())
             .map_err(|error| UiError::new(ErrorCode::InvalidInput, error.to_string()))?;
-        let given = |field: RwSignal<String>| Some(field.get_untracked().trim().to_owned()).filter(|text| !text.is_empty());
+        let given =
+            |field: RwSignal<String>| Some(field.get_untracked().trim().to_owned()).filter(|text| !text.is_empty());
         Ok(CreatePod {
             provider: given(self.provider),
             model: given(self.model),

@@ -38,6 +38,9 @@ pub(crate) fn PodHead() -> impl IntoView {
             <span class="meta" title=cwd>
                 {meta}
             </span>
+            <a class="button details-link" href="?pane=details">
+                "Details"
+            </a>
             <div class="verbs" role="toolbar" aria-label="This Pod">
                 {[ControlVerb::Pause, ControlVerb::Resume, ControlVerb::Cancel, ControlVerb::Stop, ControlVerb::Restore]
                     .into_iter()

@@ -4,9 +4,7 @@ use gloo_timers::callback::{Interval, Timeout};
 use leptos::web_sys::{ClipboardEvent, KeyboardEvent};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{
-    Document, HtmlDialogElement, HtmlDocument, HtmlElement, HtmlTextAreaElement, Storage, Window,
-};
+use web_sys::{Document, HtmlDialogElement, HtmlDocument, HtmlElement, HtmlTextAreaElement, Storage, Window};
 
 use super::{KeyPress, Memory};
 
@@ -88,7 +86,10 @@ pub(crate) fn focus_soon(id: &'static str) {
 
 /// What is in a text box, typed by whomever.
 pub(crate) fn text_in(id: &str) -> String {
-    element(id).and_then(|area| area.dyn_into::<HtmlTextAreaElement>().ok()).map(|area| area.value()).unwrap_or_default()
+    element(id)
+        .and_then(|area| area.dyn_into::<HtmlTextAreaElement>().ok())
+        .map(|area| area.value())
+        .unwrap_or_default()
 }
 
 /// Leaves the field that has the focus.

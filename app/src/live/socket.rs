@@ -69,7 +69,7 @@ fn wake_on(event: &str) {
 async fn stay_connected(console: Console) {
     let mut backoff = Backoff::default();
     loop {
-        let _ = one_connection().await;
+        let _ = one_connection(console).await;
         if with_hub(|hub| hub.is_locked_out) == Some(true) {
             return browser::go_to_login();
         }
@@ -94,7 +94,7 @@ enum Happened {
 }
 
 /// Lives as long as one connection.
-async fn one_connection() -> Option<()> {
+async fn one_connection(console: Console) -> Option<()> {
     let location = browser::window().location();
     let scheme = if location.protocol().ok()? == "https:" { "wss" } else { "ws" };
     let socket = WebSocket::open(&format!("{scheme}://{}/api/v1/events", location.host().ok()?)).ok()?;
@@ -113,7 +113,11 @@ async fn one_connection() -> Option<()> {
             Happened::Frame(Some(text)) => {
                 heard_at = browser::monotonic_ms();
                 match serde_json::from_str::<ServerFrame>(&text) {
-                    Ok(frame) => with_hub(|hub| hub.take(frame))?,
+                    Ok(frame) => {
+                        if let Some(words) = with_hub(|hub| hub.take(frame))? {
+                            say_for_a_while(console, words);
+                        }
+                    }
                     Err(error) => leptos::logging::warn!("a frame of the event stream is not understood: {error}"),
                 }
             }
@@ -143,7 +147,7 @@ async fn login_has_expired() -> bool {
     }
 }
 
-pub(super) fn say_for_a_while(console: Console, words: String) {
+fn say_for_a_while(console: Console, words: String) {
     console.gap_words.set(Some(words.clone()));
     browser::after(GAP_WORDS_MS, move || {
         if console.gap_words.get_untracked().as_ref() == Some(&words) {

@@ -40,7 +40,8 @@ pub(crate) fn PodsPage() -> impl IntoView {
 
 #[component]
 fn Dashboard(console: Console) -> impl IntoView {
-    let is_fresh = Memo::new(move |_| console.book.with(|book| book.as_ref().is_none_or(|book| book.pods().is_empty())));
+    let is_fresh =
+        Memo::new(move |_| console.book.with(|book| book.as_ref().is_none_or(|book| book.pods().is_empty())));
     move || match is_fresh.get() {
         true => view! { <FirstMinute /> }.into_any(),
         false => view! {

@@ -15,7 +15,9 @@ pub struct OlderPage {
 pub async fn older_records(pod: PodRef, before: Seq) -> Result<OlderPage, UiError> {
     let (backend, _) = super::door::caller()?;
     let page = backend.transcript(&pod, Some(&before.to_string()), super::TAIL_RECORDS).await;
-    super::door::answer(page.and_then(|page| {
-        Ok(OlderPage { records: super::door::decode(&page.items)?, has_more: page.next.is_some() })
-    }))
+    super::door::answer(
+        page.and_then(|page| {
+            Ok(OlderPage { records: super::door::decode(&page.items)?, has_more: page.next.is_some() })
+        }),
+    )
 }

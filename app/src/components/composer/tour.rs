@@ -11,8 +11,16 @@ use crate::{
 /// What to do, and what the text box then holds.
 const STEPS: [(&str, &str, &str); 3] = [
     ("hello", "1 of 3 · Say hello: press Enter.", "say hello"),
-    ("stream", "2 of 3 · Press Enter and watch it stream. Then reload this page in the middle of it.", "stream 300 at 15"),
-    ("done", "3 of 3 · It went on while the page was away. bob is in the list on the left; he hears only what you tell him.", ""),
+    (
+        "stream",
+        "2 of 3 · Press Enter and watch it stream. Then reload this page in the middle of it.",
+        "stream 300 at 15",
+    ),
+    (
+        "done",
+        "3 of 3 · It went on while the page was away. bob is in the list on the left; he hears only what you tell him.",
+        "",
+    ),
 ];
 
 #[component]
@@ -21,7 +29,9 @@ pub(super) fn Tour(outgoing: Outgoing) -> impl IntoView {
     Effect::new(move |before: Option<u32>| {
         let accepted = outgoing.accepted.get();
         match before {
-            None => step.set(live::kept(Memory::Tab, TOUR).and_then(|name| STEPS.iter().position(|step| step.0 == name))),
+            None => {
+                step.set(live::kept(Memory::Tab, TOUR).and_then(|name| STEPS.iter().position(|step| step.0 == name)))
+            }
             Some(before) if accepted > before => advance(step),
             Some(_) => (),
         }

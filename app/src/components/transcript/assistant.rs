@@ -19,9 +19,8 @@ pub(crate) fn AssistantView(block: RwSignal<Block>) -> impl IntoView {
             _ => Status::Finished,
         })
     });
-    let interrupted = move || {
-        (status.get() == Status::Interrupted).then(|| view! { <span class="cut">"interrupted here"</span> })
-    };
+    let interrupted =
+        move || (status.get() == Status::Interrupted).then(|| view! { <span class="cut">"interrupted here"</span> });
     let copy = move || {
         (status.get() != Status::Streaming)
             .then(|| view! { <CopyButton label="copy" text=move || block.with_untracked(plain_text) /> })

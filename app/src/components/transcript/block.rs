@@ -2,10 +2,19 @@ use leptos::prelude::*;
 use transcript::{Block, BlockId, BlockKind};
 
 use super::{
-    alert::AlertView, approval::ApprovalView, assistant::AssistantView, changes::CompactedView, notes::NoteLine,
+    alert::AlertView,
+    approval::ApprovalView,
+    assistant::AssistantView,
+    changes::CompactedView,
+    notes::NoteLine,
     peer::{MessageView, PeerView},
-    person::PersonView, reasoning::ReasoningView, relation::RelationView, run_end::RunEndView, tool::ToolView,
-    turn::TurnView, unknown::UnknownView,
+    person::PersonView,
+    reasoning::ReasoningView,
+    relation::RelationView,
+    run_end::RunEndView,
+    tool::ToolView,
+    turn::TurnView,
+    unknown::UnknownView,
 };
 
 /// One block. What it is never changes; what it says does.

@@ -7,10 +7,8 @@ use crate::{format::counted, live};
 #[component]
 pub(crate) fn DiffView(diff: String) -> impl IntoView {
     let lines = diff.lines().count();
-    let body = diff
-        .lines()
-        .map(|line| view! { <span class=class_of(line)>{format!("{line}\n")}</span> })
-        .collect_view();
+    let body =
+        diff.lines().map(|line| view! { <span class=class_of(line)>{format!("{line}\n")}</span> }).collect_view();
     let toggle = (lines > LINES_MAX).then(|| {
         view! {
             <label class="show-all">

@@ -11,11 +11,12 @@ pub(crate) fn Markup(#[prop(into)] text: Signal<String>) -> impl IntoView {
     let stream = StoredValue::new(MarkupStream::default());
     let blocks = Memo::new(move |_| {
         let text = text.get();
-        stream.try_update_value(|stream| {
-            stream.update(&text);
-            stream.blocks().to_vec()
-        })
-        .unwrap_or_default()
+        stream
+            .try_update_value(|stream| {
+                stream.update(&text);
+                stream.blocks().to_vec()
+            })
+            .unwrap_or_default()
     });
     view! {
         <div class="markup">

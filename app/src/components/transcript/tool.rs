@@ -88,9 +88,7 @@ fn with_tool<T>(block: RwSignal<Block>, read: impl FnOnce(Tool<'_>) -> T) -> T {
 fn Outcome(block: RwSignal<Block>, standing: Memo<Standing>) -> impl IntoView {
     let facts = Memo::new(move |_| {
         with_tool(block, |tool| {
-            tool.result.map(|result| {
-                (result.duration_ms, result.code.clone(), result.diff.as_deref().map(diff_counts))
-            })
+            tool.result.map(|result| (result.duration_ms, result.code.clone(), result.diff.as_deref().map(diff_counts)))
         })
     });
     let words = move || {
@@ -115,9 +113,8 @@ fn Outcome(block: RwSignal<Block>, standing: Memo<Standing>) -> impl IntoView {
 /// The newest lines while it runs, or what there was when it was cut off.
 #[component]
 fn LiveOutput(block: RwSignal<Block>) -> impl IntoView {
-    let tail = Memo::new(move |_| {
-        with_tool(block, |tool| transcript::ansi::strip(last_lines(tool.output, LIVE_LINES)))
-    });
+    let tail =
+        Memo::new(move |_| with_tool(block, |tool| transcript::ansi::strip(last_lines(tool.output, LIVE_LINES))));
     move || (!tail.with(String::is_empty)).then(|| view! { <pre class="live-output">{tail}</pre> })
 }
 

@@ -24,7 +24,6 @@ use tokio::sync::watch;
 pub use crate::answer::problem;
 pub use crate::guard::{AllowedHosts, Token};
 pub use crate::openapi::openapi_json;
-pub use crate::rest::check_input;
 
 use crate::{guard::Attempts, metrics::Metrics};
 

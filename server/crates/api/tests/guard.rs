@@ -202,6 +202,13 @@ async fn a_body_over_4_mib_is_refused_and_the_refusal_arrives() {
             assert!(answer.contains(" 413 ") && answer.contains("payload_too_large"), "{head} {bytes}");
         }
     }
+    // Who asks first is told before it sends.
+    let asking = format!(
+        "POST /fn/touch HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n\
+         Content-Length: 99999999\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n",
+        server.address
+    );
+    assert!(raw(&server, asking.as_bytes()).await.starts_with("HTTP/1.1 413 "));
     let unknown = server.bare(Method::POST, "/api/v1/pods").header(header::CONTENT_TYPE, "application/json");
     assert_eq!(answer(unknown.body(vec![b' '; 8 << 20])).await.0, 401);
     let fits = server.request(Method::POST, "/fn/touch").header(header::CONTENT_TYPE, "application/json");

@@ -63,18 +63,20 @@ impl Socket {
     /// Takes `records` frames, each beginning where the one before ended, up to the end of a run.
     async fn until_the_run_ends(&mut self, id: &str, cursor: &mut String) -> Vec<Value> {
         let mut records: Vec<Value> = Vec::new();
-        while records.last().is_none_or(|record| record["event"]["kind"] != "run_finished")
-            && !records.iter().any(|record| record["event"]["kind"] == "run_finished")
-        {
-            let frame = self.next().await;
+        loop {
+            let mut frame = self.next().await;
             assert_eq!(
                 (&frame["type"], &frame["id"], &frame["after"]),
                 (&json!("records"), &json!(id), &json!(cursor))
             );
             *cursor = frame["cursor"].as_str().unwrap().to_owned();
-            records.extend(frame["records"].as_array().unwrap().iter().cloned());
+            let Value::Array(new) = frame["records"].take() else { panic!("records are a list") };
+            let is_end = new.iter().any(|record| record["event"]["kind"] == "run_finished");
+            records.extend(new);
+            if is_end {
+                return records;
+            }
         }
-        records
     }
 
     /// The socket is open and in step: a pong follows a ping.
@@ -117,9 +119,14 @@ async fn a_subscription_begins_with_a_snapshot_goes_on_in_a_chain_and_resumes_wi
     let mut late = Socket::open(&server).await;
     let frame = late.subscribe("late", &pod, Some(&begin)).await;
     assert_eq!((&frame["type"], &frame["after"]), (&json!("records"), &json!(begin)));
-    let mut transcript = server.get(&format!("{path}/transcript?limit=1000")).await.1["items"].take();
+    // Chunks of a finished block may be folded away in one and not yet in the other.
+    let lasting = |records: &Value| {
+        let is_chunk = |record: &&Value| record["event"]["kind"] == "text_chunk";
+        records.as_array().unwrap().iter().filter(|record| !is_chunk(record)).cloned().collect::<Vec<_>>()
+    };
+    let transcript = server.get(&format!("{path}/transcript?limit=1000")).await.1;
     let known = snapshot["records"].as_array().unwrap().len();
-    assert_eq!(frame["records"].as_array().unwrap()[..], transcript.as_array_mut().unwrap()[known..]);
+    assert_eq!(lasting(&frame["records"]), lasting(&transcript["items"])[known..]);
     late.is_open().await;
 }
 
@@ -240,7 +247,7 @@ async fn a_socket_has_at_most_256_subscriptions() {
     assert_eq!(socket.subscribe("fits", &pod, None).await["type"], "snapshot");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_slow_reader_is_told_that_it_lagged_and_nobody_waits_for_it() {
     let server = Server::start().await;
     let (pod, path) = made(&server, "ada").await;

@@ -253,3 +253,72 @@ async fn what_is_hidden_never_leaves() {
     }
     assert_eq!(live.matches("zebra").count(), 2, "only the question itself: {live}");
 }
+
+#[tokio::test]
+async fn a_cursor_goes_on_over_a_restart_of_the_host() {
+    let stage = Stage::new().await;
+    let pod = stage.create("ada").await;
+    stage.host.input(key("k1"), &origin(), &pod, say("say one")).await.unwrap();
+    stage.until_idle(&pod).await;
+    let mut viewer = stage.host.observe(&pod, None, 200).await;
+    let Some(FeedItem::Snapshot { cursor, .. }) = viewer.next().await else { panic!("a snapshot comes first") };
+    drop(viewer);
+    stage.host.shutdown(std::time::Duration::from_secs(5)).await;
+
+    let host = stage::host_in(&stage.folder).await;
+    host.input(key("k2"), &origin(), &pod, say("say two")).await.unwrap();
+    let mut viewer = host.observe(&pod, Some(cursor.clone()), 200).await;
+    let Some(FeedItem::Records { after, records, .. }) = viewer.next().await else { panic!("only what is newer") };
+    assert_eq!(after, cursor);
+    assert_eq!(stage::read_all(&records)[0].event.kind(), "run_started");
+    let again = host.input(key("k1"), &origin(), &pod, say("say one")).await.unwrap();
+    assert!(again.seq < stage::read_all(&records)[0].seq);
+}
+
+#[tokio::test]
+async fn who_comes_in_mid_stream_sees_all_of_it() {
+    let stage = Stage::new().await;
+    let pod = stage.create("ada").await;
+    stage.host.input(key("k1"), &origin(), &pod, say("stream 5000 at 0\nwait 600")).await.unwrap();
+    stage.until(&pod, |records| records.last().is_some_and(|last| last.seq.0 >= 5_000)).await;
+    let mut viewer = stage.host.observe(&pod, None, 10).await;
+    let Some(FeedItem::Snapshot { records, .. }) = viewer.next().await else { panic!("a snapshot comes first") };
+    let text: String = stage::read_all(&records)
+        .iter()
+        .filter(|record| record.event.kind() == "text_chunk")
+        .map(|record| serde_json::to_value(&record.event).unwrap()["text"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(text.starts_with("w1 w2 w3 "), "{}", &text[..20]);
+    assert!(text.ends_with("w5000"));
+}
+
+#[tokio::test]
+async fn cursors_that_are_of_no_use_are_told_and_followed_by_a_snapshot() {
+    let stage = Stage::new().await;
+    let (ada, bob) = (stage.create("ada").await, stage.create("bob").await);
+    let mut viewer = stage.host.observe(&bob, None, 1).await;
+    let Some(FeedItem::Snapshot { cursor: of_bob, .. }) = viewer.next().await else { panic!("a snapshot comes first") };
+    for bad in ["nonsense".to_owned(), of_bob] {
+        let mut viewer = stage.host.observe(&ada, Some(bad), 10).await;
+        let Some(FeedItem::Diagnostic { code, .. }) = viewer.next().await else { panic!("it is told") };
+        assert_eq!(code, protocol::DiagnosticCode::CursorInvalid);
+        assert!(matches!(viewer.next().await, Some(FeedItem::Snapshot { .. })));
+    }
+}
+
+#[tokio::test]
+async fn the_host_does_the_same_on_postgresql() {
+    let url = testkit::postgres::fresh_database().await.unwrap();
+    let database = pod_store::Database::parse(&url).unwrap();
+    let open = || pod_store::Store::open(pod_store::StoreOptions { database: database.clone(), faults: None });
+    let stage = Stage { host: stage::host_on(open().await.unwrap()).await, folder: tempfile::tempdir().unwrap() };
+    let pod = stage.create("ada").await;
+    stage.host.input(key("k1"), &origin(), &pod, say("say one two\nstream 500 at 0")).await.unwrap();
+    let before = stage.until_idle(&pod).await;
+    let history = stage.host.history(&pod).await.unwrap();
+    stage.host.shutdown(std::time::Duration::from_secs(5)).await;
+
+    let stage = Stage { host: stage::host_on(open().await.unwrap()).await, folder: stage.folder };
+    assert_eq!(stage.records(&pod).await, before);
+    assert_eq!(stage.host.history(&pod).await.unwrap(), history);
+}

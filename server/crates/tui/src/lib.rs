@@ -1,11 +1,19 @@
-//! The console in a terminal.
+//! The console in a terminal: a client of the server, like the browser. It holds no registry and no credential.
+//!
+//! [`model`] is what is known, [`update`] changes it and says what is to be done, [`view`] draws it; only [`run`]
+//! touches the terminal and the network. Keys are taken before events, so typing never waits for a busy Pod.
 
-/// Why the console could not run.
-#[derive(Debug, thiserror::Error)]
-#[error("the terminal cannot be used: {0}")]
-pub struct TuiError(#[from] std::io::Error);
+#![cfg_attr(test, allow(clippy::unwrap_used))]
 
-/// Runs until it is quit.
-pub async fn run(_client: client::Client, _target: Option<String>) -> Result<(), TuiError> {
-    Ok(())
-}
+mod command_line;
+mod composer;
+mod effects;
+mod model;
+mod run;
+#[cfg(test)]
+mod story;
+mod update;
+mod view;
+mod wrap;
+
+pub use run::{TuiError, run};

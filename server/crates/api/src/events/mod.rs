@@ -43,6 +43,7 @@ pub(crate) struct EventsAsked {
     /// Go on after this cursor; `Last-Event-ID` wins over it. For server-sent events only.
     after: Option<String>,
     /// How many of the newest records a snapshot carries; 200 when absent. For server-sent events only.
+    #[param(value_type = Option<u32>)]
     tail: Option<String>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    panic::AssertUnwindSafe,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -9,7 +10,7 @@ use std::{
 };
 
 use backend::Backend;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use tokio::{
     sync::mpsc,
     task::{AbortHandle, JoinHandle},
@@ -107,8 +108,9 @@ impl Subscriptions {
         let mut frames = frames(&self.backend, id.clone(), watch);
         tokio::spawn(async move {
             loop {
-                let frame =
-                    frames.next().await.unwrap_or_else(|| Frame::closed(&id, "the stream has ended".to_owned()));
+                // A stream that breaks is closed like one that ends: its viewer must not wait for ever.
+                let next = AssertUnwindSafe(frames.next()).catch_unwind().await.unwrap_or_default();
+                let frame = next.unwrap_or_else(|| Frame::closed(&id, "the stream has ended".to_owned()));
                 let last = frame.is_last();
                 // Before it is sent: who reads it may use the id again at once.
                 life.over.store(last, Ordering::Release);

@@ -19,6 +19,7 @@ pub(crate) struct PageAsked {
     /// Only records with a lower seq: `next` of the page before.
     before: Option<String>,
     /// At most so many; 200 when absent, never more than 1,000.
+    #[param(value_type = Option<u32>, minimum = 1)]
     limit: Option<String>,
 }
 

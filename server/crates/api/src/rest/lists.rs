@@ -22,6 +22,7 @@ pub(crate) struct SearchAsked {
     #[param(required = true)]
     q: Option<String>,
     /// At most so many; 50 when absent, never more than 200.
+    #[param(value_type = Option<u32>, minimum = 1)]
     limit: Option<String>,
 }
 
@@ -45,6 +46,7 @@ pub(crate) struct AuditAsked {
     /// `next` of the page before.
     after: Option<String>,
     /// At most so many; 200 when absent, never more than 1,000.
+    #[param(value_type = Option<u32>, minimum = 1)]
     limit: Option<String>,
 }
 

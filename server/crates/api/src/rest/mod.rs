@@ -5,5 +5,3 @@ pub(crate) mod journal;
 pub(crate) mod lists;
 pub(crate) mod pods;
 pub(crate) mod runtimes;
-
-pub use self::commands::check_input;

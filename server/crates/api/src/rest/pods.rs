@@ -20,12 +20,14 @@ pub(crate) struct PodsAsked {
     /// Exactly this name.
     name: Option<String>,
     /// Only Pods in this state.
+    #[param(value_type = Option<PodState>)]
     state: Option<String>,
     /// Part of a name, working directory, model or activity; case does not matter.
     q: Option<String>,
     /// `next` of the page before.
     after: Option<String>,
     /// At most so many; 500 when absent, never more than 1,000.
+    #[param(value_type = Option<u32>, minimum = 1)]
     limit: Option<String>,
 }
 

@@ -86,7 +86,7 @@ fn writer_options(path: &Path) -> SqliteConnectOptions {
         .synchronous(SqliteSynchronous::Full)
         // Negative: KiB. Positive: pages of 4 KiB.
         .pragma("cache_size", "-4096")
-        .pragma("wal_autocheckpoint", "2000")
+        .pragma("wal_autocheckpoint", "4000")
         .pragma("journal_size_limit", "16777216")
         .thread_name(|_| "store-writer".to_owned())
 }

@@ -93,13 +93,15 @@ pub(crate) async fn a_taken_name_harms_only_its_own_batch(world: World) {
     let rename = PodUpdate { name: Some(name("pod-1")), ..PodUpdate::default() };
     let refused = store.commit(one(update(ada, rename))).await;
     assert!(matches!(&refused, Err(StoreError::NameTaken(taken)) if *taken == name("pod-1")), "{refused:?}");
-    let several = Batch { changes: vec![creation("new"), creation("pod-2")], ..Batch::default() };
-    let Err(StoreError::NameTaken(taken)) = store.commit(several).await else {
-        // Worker ids are unique, too, and either may be found first.
-        return assert_eq!(store.pod_find_by_name(&name("new")).await.unwrap(), None);
-    };
-    assert_eq!(taken, name("pod-2"));
+    let mut second = creation("second");
+    second.create.as_mut().unwrap().name = name("pod-2");
+    let several = Batch { changes: vec![creation("new"), second], ..Batch::default() };
+    let refused = store.commit(several).await;
+    assert!(matches!(&refused, Err(StoreError::NameTaken(taken)) if *taken == name("pod-2")), "{refused:?}");
     assert_eq!(store.pod_find_by_name(&name("new")).await.unwrap(), None);
+    let mut same_id = creation("ada");
+    same_id.create.as_mut().unwrap().name = name("other");
+    assert!(matches!(store.commit(one(same_id)).await, Err(StoreError::Conflict)));
 }
 
 pub(crate) async fn a_name_is_free_again_after_a_rename_or_a_deletion(world: World) {
