@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: runs every benchmark of the workspace and lists the medians.
+//! `cargo xtask bench`: the benches inside the process, then the whole server against its goals, in one table.
 
 use std::{
     fs,
@@ -6,30 +6,89 @@ use std::{
     time::SystemTime,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::run::{cargo, metadata, passes, step, target_dir};
 
+/// The bench of the built binary. All others are criterion's.
+const WHOLE: &str = "whole";
+
+/// What to measure.
+#[derive(Debug, Default)]
+pub(crate) struct Extent {
+    /// Names of benches (`append`, `host`, …) or of topics of the whole server (`start`, `burst`, …); empty: all.
+    only: Vec<String>,
+    /// Growth up to 10,000 Pods and 1,000,000 records.
+    is_long: bool,
+}
+
+impl Extent {
+    /// `[--only NAME]… [--long]`; none when it is something else.
+    pub(crate) fn parse(arguments: &[&str]) -> Option<Self> {
+        let mut extent = Self::default();
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match *argument {
+                "--long" => extent.is_long = true,
+                "--only" => extent.only.push((*arguments.next()?).to_owned()),
+                _ => return None,
+            }
+        }
+        Some(extent)
+    }
+
+    fn wants(&self, bench: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|name| name == bench)
+    }
+}
+
 /// False when a benchmark failed, or when there is none.
-pub(crate) fn run() -> Result<bool> {
+pub(crate) fn run(extent: &Extent) -> Result<bool> {
     let benches = benches(&metadata()?);
-    let results = target_dir()?.join("criterion");
+    if !benches.iter().any(|(_, bench)| bench == WHOLE) {
+        bail!("the workspace has no bench called {WHOLE}");
+    }
+    let target = target_dir()?;
+    let results = target.join("criterion");
     let began = SystemTime::now();
-    let mut is_ok = !benches.is_empty();
-    for (package, bench) in benches {
+    let mut is_ok = true;
+    for (package, bench) in benches.iter().filter(|(_, bench)| bench != WHOLE && extent.wants(bench)) {
         let done = step("benchmark", || {
-            passes(&mut cargo(&["bench", "--locked", "--package", &package, "--bench", &bench, "--", "--noplot"]))
+            let mut criterion = cargo(&["bench", "--locked", "--package", package, "--bench", bench, "--"]);
+            criterion.args(["--noplot", "--warm-up-time", "0.5", "--measurement-time", "2"]);
+            passes(&mut criterion)
         });
         is_ok &= done.is_ok;
     }
+    print_medians(&results, began);
 
-    let mut medians = Vec::new();
-    collect_medians(&results, &results, began, &mut medians);
-    medians.sort_by(|left, right| left.0.cmp(&right.0));
-    println!("\nmedians");
-    for (name, nanoseconds) in medians {
-        println!("    {name:<60} {:>12}", readable(nanoseconds));
+    // What is no bench of its own is a topic of the whole server; `whole` is all of them.
+    let is_bench = |name: &String| benches.iter().any(|(_, bench)| bench == name);
+    let topics: Vec<&String> = extent.only.iter().filter(|name| !is_bench(name)).collect();
+    if extent.wants(WHOLE) || !topics.is_empty() {
+        is_ok &= step("the whole server", || whole(&target, &results, &topics, extent)).is_ok;
+    }
+    Ok(is_ok)
+}
+
+/// Builds the binary as users get it and measures it. Its table ends with what criterion found.
+fn whole(target: &Path, results: &Path, topics: &[&String], extent: &Extent) -> Result<bool> {
+    let json = target.join("bench.json");
+    let mut whole = cargo(&["bench", "--locked", "--package", "yoi", "--bench", WHOLE, "--"]);
+    whole.arg("--json").arg(&json);
+    for topic in topics {
+        whole.args(["--only", topic]);
+    }
+    if extent.only.is_empty() {
+        whole.arg("--criterion").arg(results);
+    }
+    if extent.is_long {
+        whole.arg("--long");
+    }
+    let is_ok = passes(&mut whole)?;
+    if is_ok {
+        println!("    the same as JSON: {}", json.display());
     }
     Ok(is_ok)
 }
@@ -47,6 +106,19 @@ fn benches(metadata: &Value) -> Vec<(String, String)> {
         }
     }
     benches
+}
+
+fn print_medians(results: &Path, since: SystemTime) {
+    let mut medians = Vec::new();
+    collect_medians(results, results, since, &mut medians);
+    if medians.is_empty() {
+        return;
+    }
+    medians.sort_by(|left, right| left.0.cmp(&right.0));
+    println!("\nmedians");
+    for (name, nanoseconds) in medians {
+        println!("    {name:<60} {:>12}", readable(nanoseconds));
+    }
 }
 
 /// criterion leaves `NAME…/new/estimates.json`; files from before this run are of benchmarks that are gone.

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask test [--fast]    formatting, lints, all tests, a release build; --fast: no release build, no browser
-       cargo xtask bench            the benchmarks, and their medians
+       cargo xtask bench [--only NAME] [--long]    the benchmarks, and today's figures beside their goals
        cargo xtask shots            screenshots of the console into target/shots";
 
 fn main() -> ExitCode {
@@ -23,7 +23,13 @@ fn main() -> ExitCode {
     let outcome = match arguments.as_slice() {
         ["test"] => test::run(test::Extent::Whole),
         ["test", "--fast"] => test::run(test::Extent::Fast),
-        ["bench"] => bench::run(),
+        ["bench", rest @ ..] => match bench::Extent::parse(rest) {
+            Some(extent) => bench::run(&extent),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
         ["shots"] => shots::run(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -92,7 +92,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Fields<T> {
     }
 }
 
-/// A JSON object as the body, or no body at all.
+/// A JSON object as the body, or `null`, or no body at all.
 #[derive(Debug)]
 pub(crate) struct MaybeFields<T>(pub(crate) T);
 
@@ -101,7 +101,7 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for MaybeFiel
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let body = body(request, state).await?;
-        match body.is_empty() {
+        match matches!(body.trim_ascii(), b"" | b"null") {
             true => Ok(Self(T::default())),
             false => object(&body).map(Self),
         }

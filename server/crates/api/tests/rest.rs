@@ -71,6 +71,7 @@ async fn commands_answer_202_and_the_ones_that_do_not_fit_say_so() {
     let verb = |verb: &str| server.request(Method::POST, &format!("{pod}/{verb}"));
     assert_eq!(code(&answer(verb("pause")).await), (409, "not_running"));
     assert_eq!(code(&answer(verb("resume").json(&json!({}))).await), (409, "not_paused"));
+    assert_eq!(code(&answer(verb("cancel").json(&Value::Null)).await), (409, "not_running"));
     assert_eq!(code(&answer(verb("stop").json(&json!({ "now": true }))).await), (400, "invalid_input"));
     assert_eq!(code(&answer(verb("restore").json(&json!({ "tree": 1 }))).await), (400, "invalid_input"));
     let stopped = answer(verb("stop")).await;

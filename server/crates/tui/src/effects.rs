@@ -1,7 +1,7 @@
 //! Carries out what an update asks for. Each call is a task of its own; its answer comes back as a message.
 
 use client::{Client, ClientError, EventStream};
-use protocol::{CommandId, CreatePod, InputCommand, PodName, PodSummary, Segment};
+use protocol::{CommandId, CreatePod, InputCommand, PodName, PodRef, Segment};
 use tokio::sync::mpsc;
 
 use crate::model::{Effect, Message};
@@ -35,6 +35,9 @@ impl Effects {
             let answer = match effect {
                 Effect::Resolve(target) => Message::Resolved { done: client.resolve(&target).await, target },
                 Effect::Create { command_id, name } => Message::Created(create(&client, &command_id, &name).await),
+                Effect::LoadOlder { pod, before } => {
+                    Message::Older { done: client.transcript(&pod, Some(before), TAIL).await, pod }
+                }
                 Effect::Send { pod, message } => {
                     let input = InputCommand { segments: vec![Segment::text(message.text)], queue: true };
                     let done = client.input(&message.command_id, &pod, &input).await;
@@ -51,7 +54,7 @@ impl Effects {
     }
 }
 
-async fn create(client: &Client, command_id: &CommandId, name: &str) -> Result<PodSummary, ClientError> {
+async fn create(client: &Client, command_id: &CommandId, name: &str) -> Result<PodRef, ClientError> {
     let name = PodName::parse(name).map_err(|error| ClientError::Invalid(error.to_string()))?;
-    client.create(command_id, &CreatePod::named(name)).await
+    Ok(client.create(command_id, &CreatePod::named(name)).await?.pod)
 }

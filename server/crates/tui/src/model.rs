@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use client::{ClientError, StreamItem};
 use crossterm::event::KeyEvent;
-use protocol::{CommandId, ControlVerb, PodRef, PodState, PodSummary, Receipt};
+use protocol::{CommandId, ControlVerb, Listing, PodRef, PodState, PodSummary, Receipt, Record, Seq};
 use transcript::{BlockId, Transcript};
 
 use crate::composer::Composer;
@@ -60,8 +60,7 @@ pub(crate) struct OpenPod {
     /// Its frames carry this id; those with another are of a Pod that was looked at before.
     pub(crate) subscription: Option<String>,
     pub(crate) transcript: Transcript,
-    /// Older records exist than those that are here.
-    pub(crate) has_more: bool,
+    pub(crate) older: Older,
     pub(crate) composer: Composer,
     pub(crate) focus: Focus,
     pub(crate) place: Place,
@@ -76,6 +75,15 @@ pub(crate) struct OpenPod {
 pub(crate) struct Sending {
     pub(crate) command_id: CommandId,
     pub(crate) text: String,
+}
+
+/// Whether there are older records than those that are here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Older {
+    #[default]
+    None,
+    OnTheServer,
+    OnTheirWay,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +118,12 @@ pub(crate) enum Message {
         target: String,
         done: Result<PodRef, ClientError>,
     },
-    Created(Result<PodSummary, ClientError>),
+    Created(Result<PodRef, ClientError>),
+    /// A page of records before those that are here.
+    Older {
+        pod: PodRef,
+        done: Result<Listing<Record>, ClientError>,
+    },
     Sent {
         command_id: CommandId,
         done: Result<Receipt, ClientError>,
@@ -128,6 +141,7 @@ pub(crate) enum Effect {
     Unsubscribe(String),
     Resolve(String),
     Create { command_id: CommandId, name: String },
+    LoadOlder { pod: PodRef, before: Seq },
     Send { pod: PodRef, message: Sending },
     Control { pod: PodRef, command_id: CommandId, verb: ControlVerb },
 }

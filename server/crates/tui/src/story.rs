@@ -237,6 +237,27 @@ fn what_is_looked_at_stays_while_more_comes_below() {
 }
 
 #[test]
+fn older_records_are_asked_for_once_at_the_top_and_go_above() {
+    let mut story = Story::with_ada();
+    story.frame(
+        json!({ "type": "snapshot", "id": "s2", "cursor": "c1", "summary": pod("ada", "idle"), "has_more": true,
+        "records": [{ "seq": 9, "at": "2026-01-01T00:00:00Z", "event": {
+            "kind": "message_finished", "block": "b9", "text": "newer", "interrupted": false } }] }),
+    );
+    story.key(KeyCode::PageUp);
+    assert_eq!(story.effects, [Effect::LoadOlder { pod: address("ada"), before: protocol::Seq(9) }]);
+    story.key(KeyCode::PageUp);
+    assert_eq!(story.effects, []);
+    let page = json!({ "items": [{ "seq": 8, "at": "2026-01-01T00:00:00Z", "event": {
+        "kind": "message_finished", "block": "b8", "text": "older", "interrupted": false } }], "next": null });
+    story.happens(Message::Older { pod: address("ada"), done: Ok(serde_json::from_value(page).unwrap()) });
+    let screen = story.screen();
+    assert!(screen.find("older").unwrap() < screen.find("newer").unwrap(), "{screen}");
+    story.key(KeyCode::PageUp);
+    assert_eq!(story.effects, [], "there is nothing older");
+}
+
+#[test]
 fn a_gap_is_told_when_it_is_over() {
     let mut story = Story::with_ada();
     story.connection(Connection::Reconnecting { attempt: 1, cause: "gone".into() });

@@ -5,13 +5,13 @@ pub(crate) mod scroll;
 mod stream;
 
 use client::ClientError;
-use protocol::{CommandId, ControlVerb, PodRef, Receipt};
+use protocol::{CommandId, ControlVerb, Listing, PodRef, Receipt, Record};
 use transcript::Transcript;
 
 use crate::{
     command_line::{self, Command},
     composer::Composer,
-    model::{Effect, Focus, Link, Message, Model, OpenPod, Place, Sending},
+    model::{Effect, Focus, Link, Message, Model, Older, OpenPod, Place, Sending},
 };
 
 /// Takes one message.
@@ -26,9 +26,13 @@ pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Stream(item) => stream::take(model, item),
         Message::Subscribed { pod, id } => subscribed(model, &pod, id),
         Message::Resolved { target, done } => resolved(model, target, done),
-        Message::Created(Ok(summary)) => open(model, summary.pod),
+        Message::Created(Ok(pod)) => open(model, pod),
         Message::Created(Err(error)) => {
             model.complain(error);
+            Vec::new()
+        }
+        Message::Older { pod, done } => {
+            older(model, &pod, done);
             Vec::new()
         }
         Message::Sent { command_id, done } => {
@@ -54,7 +58,7 @@ fn open(model: &mut Model, pod: PodRef) -> Vec<Effect> {
         pod: pod.clone(),
         subscription: None,
         transcript: Transcript::default(),
-        has_more: false,
+        older: Older::None,
         composer,
         focus: Focus::Composer,
         place: Place::End,
@@ -95,6 +99,21 @@ fn resolved(model: &mut Model, target: String, done: Result<PodRef, ClientError>
         Err(error) => {
             model.complain(error);
             Vec::new()
+        }
+    }
+}
+
+/// Older records go above what is there; what is looked at stays where it is.
+fn older(model: &mut Model, pod: &PodRef, done: Result<Listing<Record>, ClientError>) {
+    let Some(open) = model.open.as_mut().filter(|open| open.pod == *pod) else { return };
+    match done {
+        Ok(page) => {
+            open.transcript.prepend(&page.items);
+            open.older = if page.next.is_some() { Older::OnTheServer } else { Older::None };
+        }
+        Err(error) => {
+            open.older = Older::OnTheServer;
+            model.complain(error);
         }
     }
 }

@@ -217,7 +217,11 @@ fn check_segments(segments: &[Segment]) -> Result<(), ApiError> {
     if segments.iter().any(|segment| matches!(segment, Segment::Unknown(_))) {
         return Err(ApiError::invalid("a segment is of type text, paste or file_ref"));
     }
-    if segments.iter().all(|segment| segment.as_text().trim().is_empty()) {
+    let is_blank = |segment: &Segment| match segment {
+        Segment::FileRef { path } => path.trim().is_empty(),
+        other => other.as_text().trim().is_empty(),
+    };
+    if segments.iter().all(is_blank) {
         return Err(ApiError::invalid("the message is empty; write something"));
     }
     let bytes: usize = segments.iter().map(|segment| segment.as_text().len()).sum();

@@ -17,12 +17,15 @@ const PIECES_AT_ONCE: usize = 2_048;
 /// Pieces of live output of one tool that wait to be committed.
 const OUTPUT_PIECES_MAX: usize = 64;
 
+/// A call's id, and what its tool wrote.
+type OutputPiece = (String, String);
+
 /// The model's stream and the tools of one Pod. Dropping it stops them.
 #[derive(Default)]
 pub(super) struct Work {
     answer: Option<ReadyChunks<ModelStream>>,
     tools: JoinSet<(String, ToolOutcome)>,
-    output: Option<(mpsc::Sender<(String, String)>, mpsc::Receiver<(String, String)>)>,
+    output: Option<(mpsc::Sender<OutputPiece>, mpsc::Receiver<OutputPiece>)>,
 }
 
 /// Something that the world did.

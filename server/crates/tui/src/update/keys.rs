@@ -83,8 +83,8 @@ fn in_composer(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             open.composer.insert("\n")
         }
         KeyCode::Enter => return send(model),
-        KeyCode::PageUp => scroll::page(model, -1),
-        KeyCode::PageDown => scroll::page(model, 1),
+        KeyCode::PageUp => return scroll::page(model, -1),
+        KeyCode::PageDown => return scroll::page(model, 1),
         // Most terminals cannot tell Shift-Enter from Enter.
         KeyCode::Char('j') if key.modifiers.contains(KeyModifiers::CONTROL) => open.composer.insert("\n"),
         _ => edit(&mut open.composer, key),
@@ -98,10 +98,10 @@ fn in_transcript(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         KeyCode::Esc => return close(model),
         KeyCode::Char('i') | KeyCode::Enter => open.focus = Focus::Composer,
         KeyCode::Char(':') => model.command = Some(Composer::default()),
-        KeyCode::Char('j') | KeyCode::Down => scroll::lines(model, 1),
-        KeyCode::Char('k') | KeyCode::Up => scroll::lines(model, -1),
-        KeyCode::PageUp => scroll::page(model, -1),
-        KeyCode::PageDown | KeyCode::Char(' ') => scroll::page(model, 1),
+        KeyCode::Char('j') | KeyCode::Down => return scroll::lines(model, 1),
+        KeyCode::Char('k') | KeyCode::Up => return scroll::lines(model, -1),
+        KeyCode::PageUp => return scroll::page(model, -1),
+        KeyCode::PageDown | KeyCode::Char(' ') => return scroll::page(model, 1),
         KeyCode::Char('G' | 'e') | KeyCode::End => open.place = Place::End,
         _ => {}
     }

@@ -1,28 +1,38 @@
 //! Moving over the transcript. What is looked at stays where it is, whatever is added below.
 
 use crate::{
-    model::{Model, OpenPod, Place},
+    model::{Effect, Model, Older, OpenPod, Place},
     view::{block_lines, transcript_area},
 };
 
-/// Up (negative) or down by lines.
-pub(crate) fn lines(model: &mut Model, step: isize) {
+/// Up (negative) or down by lines. At the top, older records are asked for.
+pub(crate) fn lines(model: &mut Model, step: isize) -> Vec<Effect> {
     let area = transcript_area(model);
-    let Some(open) = &mut model.open else { return };
+    let Some(open) = &mut model.open else { return Vec::new() };
     let (width, height) = (usize::from(area.width), usize::from(area.height));
     for _ in 0..step.unsigned_abs() {
         let moved = if step < 0 { up(open, width, height) } else { down(open, width) };
         match moved {
             Some(place) => open.place = place,
-            None => return,
+            None if step < 0 => return load_older(open),
+            None => break,
         }
     }
+    Vec::new()
+}
+
+fn load_older(open: &mut OpenPod) -> Vec<Effect> {
+    if open.older != Older::OnTheServer {
+        return Vec::new();
+    }
+    open.older = Older::OnTheirWay;
+    vec![Effect::LoadOlder { pod: open.pod.clone(), before: open.transcript.first_seq() }]
 }
 
 /// Up or down by a screen, less one line to hold on to.
-pub(crate) fn page(model: &mut Model, step: isize) {
+pub(crate) fn page(model: &mut Model, step: isize) -> Vec<Effect> {
     let height = isize::try_from(transcript_area(model).height).unwrap_or(1);
-    lines(model, step * (height - 1).max(1));
+    lines(model, step * (height - 1).max(1))
 }
 
 /// The place as the index of its block and the line in it; none when there is nothing to look at.

@@ -5,7 +5,7 @@ use protocol::{DiagnosticCode, PodRef, PodSummary, Record, ServerFrame};
 use transcript::Transcript;
 
 use super::{close, look_for_wanted};
-use crate::model::{Effect, Group, Link, Model, OpenPod};
+use crate::model::{Effect, Group, Link, Model, Older, OpenPod};
 
 pub(super) fn take(model: &mut Model, item: StreamItem) -> Vec<Effect> {
     match item {
@@ -34,7 +34,7 @@ fn take_frame(model: &mut Model, frame: ServerFrame) -> Vec<Effect> {
         ServerFrame::Snapshot { id, summary, records, has_more, .. } => {
             if let Some(open) = open_with(model, &id) {
                 open.transcript = Transcript::from_records(&records);
-                open.has_more = has_more;
+                open.older = if has_more { Older::OnTheServer } else { Older::None };
                 upsert(&mut model.pods, *summary);
             }
         }

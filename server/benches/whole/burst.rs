@@ -1,0 +1,132 @@
+//! A burst: 5,000 deltas as fast as they come, to one viewer and to ten.
+
+use std::time::Instant;
+
+use serde_json::Value;
+use testkit::yoi::YoiProcess;
+use tokio::task::JoinHandle;
+
+use crate::{
+    floor::Floor,
+    house::{self, median},
+    options::Options,
+    report::{
+        Line, Report,
+        Unit::{Count, PerSecond},
+    },
+    timed_model::{Pace, Plan, TimedModel, deltas},
+    viewer::{Seen, Viewer, chunks, count_chunks},
+};
+
+const DELTAS: usize = 5_000;
+const ROUNDS: usize = 7;
+
+/// Deliveries a second of each round, and what was lost of all.
+#[derive(Debug, Default)]
+struct Rounds {
+    per_second: Vec<f64>,
+    lost: usize,
+}
+
+pub(crate) fn run(_: &Options, report: &mut Report) {
+    let runtime = house::tokio_runtime();
+    let model = runtime.block_on(TimedModel::start(Plan { deltas: DELTAS, pace: Pace::AtOnce }));
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let database = folder.path().join("floor.db");
+    let relay = Floor::start(&["relay", &model.base_url(), &database.to_string_lossy()]);
+    let yoi = runtime.block_on(house::yoi_with_model(&model.base_url()));
+
+    for (viewers, keys, goal) in [
+        (1, ["burst_one", "burst_one_http", "burst_one_lost"], 90_000.0),
+        (10, ["burst_ten", "burst_ten_http", "burst_ten_lost"], 500_000.0),
+    ] {
+        let mut floor = runtime.block_on(relayed(&relay, viewers));
+        let (mut inside, mut outside) = runtime.block_on(async {
+            let rehearsal = yoi.new_pod(&format!("rehearsal-{viewers}")).await;
+            let asking = house::pod_with_model(&yoi, &format!("asking-{viewers}")).await;
+            let inside = streamed(&yoi, &rehearsal, &format!("stream {DELTAS} at 0"), viewers).await;
+            (inside, streamed(&yoi, &asking, "go", viewers).await)
+        });
+        let floor = median(&mut floor.per_second);
+        let what = if viewers == 1 { "one viewer".to_owned() } else { format!("{viewers} viewers, deliveries") };
+        report.add(
+            Line::new(keys[0], format!("burst: {DELTAS} deltas, {what}"), PerSecond, median(&mut inside.per_second))
+                .floor(floor)
+                .at_least(goal)
+                .note("from the POST of the input on; rehearsal model; floor: relay that commits first"),
+        );
+        report.add(
+            Line::new(keys[1], "the same from a provider over HTTP", PerSecond, median(&mut outside.per_second))
+                .floor(floor)
+                .note("from the first delta sent to the last received, as the floor"),
+        );
+        let sent = DELTAS * viewers * ROUNDS * 2;
+        let lost = (inside.lost + outside.lost) as f64;
+        report.add(Line::new(keys[2], "deliveries lost of these", Count, lost).at_most(0.0).note(format!("of {sent}")));
+    }
+}
+
+async fn streamed(yoi: &YoiProcess, pod: &Value, text: &str, viewers: usize) -> Rounds {
+    let mut rounds = Rounds::default();
+    // The first round only warms up.
+    for round in 0..=ROUNDS {
+        let mut watched = Vec::new();
+        for _ in 0..viewers {
+            watched.push(watch(Viewer::of_pod(yoi, pod).await));
+        }
+        let began = Instant::now();
+        yoi.say(pod, text).await;
+        let frames = all(watched).await;
+        house::until_idle(yoi, pod).await;
+        if round > 0 {
+            rounds.add(began, &frames);
+        }
+    }
+    rounds
+}
+
+async fn relayed(relay: &Floor, viewers: usize) -> Rounds {
+    let (address, http) = (relay.address, reqwest::Client::new());
+    let mut rounds = Rounds::default();
+    for round in 0..=ROUNDS {
+        let stream = viewers * 100 + round;
+        let mut watched = Vec::new();
+        for _ in 0..viewers {
+            watched.push(watch(Viewer::connect(&format!("ws://{address}/ws/{stream}"), None).await));
+        }
+        let began = Instant::now();
+        http.post(format!("http://{address}/start/{stream}")).send().await.expect("the relay answers");
+        let frames = all(watched).await;
+        if round > 0 {
+            rounds.add(began, &frames);
+        }
+    }
+    rounds
+}
+
+fn watch(mut viewer: Viewer) -> JoinHandle<Vec<Seen>> {
+    tokio::spawn(async move { viewer.until_end().await })
+}
+
+async fn all(watched: Vec<JoinHandle<Vec<Seen>>>) -> Vec<Vec<Seen>> {
+    let mut frames = Vec::new();
+    for watched in watched {
+        frames.push(watched.await.expect("a viewer only reads"));
+    }
+    frames
+}
+
+impl Rounds {
+    /// From the first delta, when it says when it was sent, else from `began`.
+    fn add(&mut self, began: Instant, frames: &[Vec<Seen>]) {
+        let first = frames.first().and_then(|frames| chunks(frames).into_iter().next());
+        let sent = first.filter(|(_, text)| text.contains(':')).and_then(|(_, text)| deltas(&text).next());
+        let began = sent.map_or(began, |delta| delta.sent);
+        let counts: Vec<_> = frames.iter().map(|frames| count_chunks(frames)).collect();
+        let arrived: usize = counts.iter().map(|(count, _)| count).sum();
+        self.lost += (DELTAS * frames.len()).saturating_sub(arrived);
+        if let Some(last) = counts.iter().filter_map(|(_, last)| *last).max() {
+            self.per_second.push(arrived as f64 / last.duration_since(began).as_secs_f64());
+        }
+    }
+}

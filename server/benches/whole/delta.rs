@@ -1,0 +1,146 @@
+//! A delta's way: sent by the provider, committed, at a viewer. One Pod, and twenty at the same time.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use testkit::yoi::YoiProcess;
+
+use crate::{
+    floor::Floor,
+    house::{self, ms, quantile},
+    options::Options,
+    report::{
+        Line, Report,
+        Unit::{Count, Milliseconds},
+    },
+    timed_model::{Pace, Plan, TimedModel, deltas},
+    viewer::{Seen, Viewer, chunks},
+};
+
+const PAUSE: Duration = Duration::from_millis(10);
+const DELTAS: usize = 500;
+const MANY: usize = 20;
+
+/// What came of some streams.
+#[derive(Debug, Default)]
+pub(crate) struct Latencies {
+    /// Milliseconds, one for each delta.
+    pub(crate) ms: Vec<f64>,
+    pub(crate) lost: usize,
+}
+
+impl Latencies {
+    pub(crate) fn p50(&mut self) -> f64 {
+        quantile(&mut self.ms, 0.5)
+    }
+
+    pub(crate) fn p99(&mut self) -> f64 {
+        quantile(&mut self.ms, 0.99)
+    }
+}
+
+pub(crate) fn run(_: &Options, report: &mut Report) {
+    let runtime = house::tokio_runtime();
+    let model = runtime.block_on(TimedModel::start(Plan { deltas: DELTAS, pace: Pace::Every(PAUSE) }));
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let database = folder.path().join("floor.db");
+    let committing = Floor::start(&["relay", &model.base_url(), &database.to_string_lossy()]);
+    let plain = Floor::start(&["relay", &model.base_url()]);
+    let yoi = runtime.block_on(house::yoi_with_model(&model.base_url()));
+
+    for (pods, keys, goals) in [
+        (1, ["delta_one_p50", "delta_one_p99", "delta_one_lost"], (0.8, 1.5)),
+        (MANY, ["delta_many_p50", "delta_many_p99", "delta_many_lost"], (0.9, 2.0)),
+    ] {
+        let mut uncommitted = runtime.block_on(relayed(&plain, pods));
+        let mut floor = runtime.block_on(relayed(&committing, pods));
+        let mut streamed = runtime.block_on(async {
+            let pods = new_pods(&yoi, pods).await;
+            // The first run makes the provider's client and reads the system's certificates.
+            model.set_plan(Plan { deltas: 20, pace: Pace::Every(PAUSE) });
+            streamed(&yoi, &pods, 20).await;
+            model.set_plan(Plan { deltas: DELTAS, pace: Pace::Every(PAUSE) });
+            streamed(&yoi, &pods, DELTAS).await
+        });
+        let what = if pods == 1 { "one Pod at 100/s".to_owned() } else { format!("{pods} Pods at 100/s each") };
+        let (p50, p99) = (uncommitted.p50(), uncommitted.p99());
+        report.add(
+            Line::new(keys[0], format!("delta → viewer, {what}, p50"), Milliseconds, streamed.p50())
+                .floor(floor.p50())
+                .at_most(goals.0)
+                .note(format!("floor: relay that commits first; one that does not: {p50:.2} ms")),
+        );
+        report.add(
+            Line::new(keys[1], "the same, p99", Milliseconds, streamed.p99())
+                .floor(floor.p99())
+                .at_most(goals.1)
+                .note(format!("relay that does not commit: {p99:.2} ms")),
+        );
+        let sent = pods * DELTAS;
+        report.add(
+            Line::new(keys[2], "deltas lost of these", Count, streamed.lost as f64)
+                .at_most(0.0)
+                .note(format!("of {sent}")),
+        );
+    }
+}
+
+pub(crate) async fn new_pods(yoi: &YoiProcess, count: usize) -> Vec<Value> {
+    let mut pods = Vec::new();
+    for number in 0..count {
+        pods.push(house::pod_with_model(yoi, &format!("stream-{count}-{number}")).await);
+    }
+    pods
+}
+
+/// Each Pod asks its model once, with one viewer each.
+pub(crate) async fn streamed(yoi: &YoiProcess, pods: &[Value], deltas_each: usize) -> Latencies {
+    let mut viewers = Vec::new();
+    for pod in pods {
+        viewers.push(Viewer::of_pod(yoi, pod).await);
+    }
+    let watched = viewers.into_iter().map(|mut viewer| tokio::spawn(async move { viewer.until_end().await }));
+    let watched: Vec<_> = watched.collect();
+    for pod in pods {
+        yoi.say(pod, "go").await;
+    }
+    let mut latencies = Latencies::default();
+    for frames in watched {
+        add_latencies(&mut latencies, &frames.await.expect("a viewer only reads"), deltas_each);
+    }
+    for pod in pods {
+        house::until_idle(yoi, pod).await;
+    }
+    latencies
+}
+
+async fn relayed(relay: &Floor, streams: usize) -> Latencies {
+    let address = relay.address;
+    let mut viewers = Vec::new();
+    for stream in 0..streams {
+        viewers.push(Viewer::connect(&format!("ws://{address}/ws/{stream}"), None).await);
+    }
+    let watched = viewers.into_iter().map(|mut viewer| tokio::spawn(async move { viewer.until_end().await }));
+    let watched: Vec<_> = watched.collect();
+    let http = reqwest::Client::new();
+    for stream in 0..streams {
+        let asked = http.post(format!("http://{address}/start/{stream}")).send().await;
+        asked.expect("the relay answers");
+    }
+    let mut latencies = Latencies::default();
+    for frames in watched {
+        add_latencies(&mut latencies, &frames.await.expect("a viewer only reads"), DELTAS);
+    }
+    latencies
+}
+
+fn add_latencies(latencies: &mut Latencies, frames: &[Seen], expected: usize) {
+    let mut is_here = vec![false; expected];
+    for (at, text) in chunks(frames) {
+        for delta in deltas(&text) {
+            latencies.ms.push(ms(at.saturating_duration_since(delta.sent)));
+            is_here[delta.number] = true;
+        }
+    }
+    latencies.lost += is_here.into_iter().filter(|is_here| !is_here).count();
+}
