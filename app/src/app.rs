@@ -25,13 +25,22 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
         true => view! { <LoginStyle /> }.into_any(),
         false => view! { <Boot options=options.clone() /> }.into_any(),
     };
-    let bare = (!is_login && boot::is_bare(&options)).then(|| {
-        view! {
+    let body = match (is_login, boot::is_bare(&options)) {
+        (true, _) => view! { <App /> }.into_any(),
+        // What the browser takes over has to be the first thing in the body.
+        (false, false) => view! {
+            <App />
+            <PlaceTranscript />
+        }
+        .into_any(),
+        (false, true) => view! {
             <p role="status">
                 "This yoi was built with YOI_WEB=skip: pages can be read, but have no style and no live updates. Build it again without YOI_WEB."
             </p>
+            <App />
         }
-    });
+        .into_any(),
+    };
     view! {
         <!DOCTYPE html>
         <html lang="en">
@@ -43,11 +52,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 {head}
                 <MetaTags />
             </head>
-            <body>
-                <App />
-                {bare}
-                {(!is_login).then(|| view! { <PlaceTranscript /> })}
-            </body>
+            <body>{body}</body>
         </html>
     }
 }

@@ -15,7 +15,7 @@ if(b)l.scrollTop+=b.getBoundingClientRect().top-l.getBoundingClientRect().top-s.
 else l.scrollTop=l.scrollHeight})()";
 
 /// A small drawn mark, so that no request is made for an icon.
-const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%23222'/%3E%3Cpath d='M4.5 4.5 8 8.5v3.5M11.5 4.5 8 8.5' fill='none' stroke='%23fff' stroke-width='1.8' stroke-linecap='round'/%3E%3C/svg%3E";
+pub(crate) const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%23222'/%3E%3Cpath d='M4.5 4.5 8 8.5v3.5M11.5 4.5 8 8.5' fill='none' stroke='%23fff' stroke-width='1.8' stroke-linecap='round'/%3E%3C/svg%3E";
 
 /// True when the binary was built without the browser's half.
 pub(crate) fn is_bare(options: &LeptosOptions) -> bool {

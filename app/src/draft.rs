@@ -56,10 +56,14 @@ impl Draft {
     pub(crate) fn accepted(&mut self, sent: &Unanswered) {
         self.unanswered = None;
         self.last_sent = sent.segments.iter().find_map(as_words).unwrap_or_default();
-        if self.segments() == sent.segments {
-            self.text.clear();
-            self.pastes.clear();
+        // What was typed in the meantime stays; what was sent goes.
+        if let Some(rest) = self.text.strip_prefix(self.last_sent.as_str()) {
+            self.text = rest.trim_start_matches('\n').to_owned();
+            if self.text.trim().is_empty() {
+                self.text.clear();
+            }
         }
+        self.pastes.retain(|paste| !sent.segments.contains(&Segment::Paste { text: paste.clone() }));
     }
 
     /// The server refused it; the same text sent again is a new attempt.
@@ -120,9 +124,12 @@ mod tests {
     fn only_what_was_accepted_is_cleared() {
         let mut draft = draft("one");
         let sent = draft.sending(id("a"));
-        draft.text = "one, and two".into();
+        draft.text = "one\nand two".into();
         draft.accepted(&sent);
-        assert_eq!((draft.text.as_str(), draft.last_sent.as_str()), ("one, and two", "one"));
+        assert_eq!((draft.text.as_str(), draft.last_sent.as_str()), ("and two", "one"));
+        let elsewhere = Unanswered { command_id: id("x"), segments: vec![Segment::text("another")] };
+        draft.accepted(&elsewhere);
+        assert_eq!(draft.text, "and two");
         let sent = draft.sending(id("b"));
         draft.accepted(&sent);
         assert!(draft.is_blank() && draft.unanswered.is_none());

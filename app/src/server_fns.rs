@@ -10,6 +10,8 @@ mod list_providers;
 mod load_pod;
 mod older_records;
 mod pod_detail;
+#[cfg(feature = "ssr")]
+mod read_back;
 mod rename_pod;
 mod resolve;
 mod submit_input;

@@ -38,7 +38,14 @@ async fn wait_live(browser: &Browser) {
 
 async fn send(browser: &Browser, text: &str) {
     let composer = browser.field("Message").await;
-    composer.send_keys(text).await.unwrap();
+    for (number, line) in text.lines().enumerate() {
+        if number > 0 {
+            composer.send_keys(Key::Shift + Key::Enter).await.unwrap();
+            // A modifier stays down until it is pressed again.
+            composer.send_keys(Key::Null + "").await.unwrap();
+        }
+        composer.send_keys(line).await.unwrap();
+    }
     composer.send_keys(Key::Enter + "").await.unwrap();
 }
 
@@ -231,7 +238,7 @@ async fn browser_the_list_is_live_and_the_keyboard_moves_in_it() {
     yoi.say(&ada, "wait 600").await;
     browser.wait_text("aside", "Working").await;
     browser.find("body").await.send_keys("?").await.unwrap();
-    browser.wait_text("dialog[open]", "New Pod").await;
+    browser.wait_text("dialog[open]", "new Pod").await;
     browser.find("body").await.send_keys(Key::Escape + "").await.unwrap();
     browser.wait_until("the help is gone", async |browser| browser.is_absent("dialog[open]").await).await;
     browser.find("body").await.send_keys("j").await.unwrap();

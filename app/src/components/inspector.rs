@@ -3,7 +3,7 @@ use protocol::{Access, PeerPolicy, PermissionDecision, ReasoningPolicy, ScopeRul
 use transcript::words::{cost_words, tokens_words};
 
 use crate::{
-    components::{state_mark::StateWord, transcript::use_pod, when::Age},
+    components::{state_mark::StateWord, transcript::use_pod, when::Since},
     console::pod_href,
     format::percent,
 };
@@ -53,7 +53,7 @@ fn Facts() -> impl IntoView {
                 <dt>"runtime"</dt>
                 <dd>{move || summary.with(|summary| summary.pod.runtime_id.to_string())}</dd>
                 <dt>"created"</dt>
-                <dd>{move || view! { <Age at=summary.with(|summary| summary.created_at) /> " ago" }}</dd>
+                <dd>{move || view! { <Since at=summary.with(|summary| summary.created_at) /> }}</dd>
                 <dt>"records"</dt>
                 <dd>
                     {move || {

@@ -6,7 +6,7 @@ use transcript::words::state_words;
 #[component]
 pub(crate) fn StateShape(#[prop(into)] state: Signal<PodState>) -> impl IntoView {
     view! {
-        <svg class=move || format!("mark mark-{}", state.get().as_str()) viewBox="0 0 12 12" aria-hidden="true">
+        <svg class=move || format!("mark mark-{}", state.get().as_str()) viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
             <path d=move || outline(state.get()) />
         </svg>
     }

@@ -36,7 +36,7 @@ pub(crate) fn TopBar() -> impl IntoView {
             </nav>
             <ConnectionLine />
             <button class="icon" type="button" title="Light or dark" aria-label="Light or dark" on:click=|_| flip_theme()>
-                <svg viewBox="0 0 16 16" aria-hidden="true">
+                <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
                     <circle cx="8" cy="8" r="5.5" class="stroke" />
                     <path d="M8 2.5a5.5 5.5 0 0 1 0 11z" class="fill" />
                 </svg>

@@ -24,5 +24,5 @@ mod turn;
 mod unknown;
 
 pub(crate) use context::{PodContext, use_pod};
-pub(crate) use list::TranscriptPane;
+pub(crate) use list::{TranscriptPane, complete_beginning};
 pub(crate) use rows::Rows;

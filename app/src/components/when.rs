@@ -24,3 +24,18 @@ pub(crate) fn TimeOfDay(at: Timestamp) -> impl IntoView {
         </time>
     }
 }
+
+/// `just now`, `4 m ago`.
+#[component]
+pub(crate) fn Since(at: Timestamp) -> impl IntoView {
+    let clock = use_console().clock;
+    let words = move || match clock.age(at).as_str() {
+        "now" => "just now".to_owned(),
+        age => format!("{age} ago"),
+    };
+    view! {
+        <time datetime=at.to_string() title=move || clock.full_time(at)>
+            {words}
+        </time>
+    }
+}

@@ -50,6 +50,14 @@ pub(super) fn before_paint(run: impl FnOnce() + 'static) {
     let _ = window().request_animation_frame(callback.unchecked_ref());
 }
 
+/// Until what has been changed is in the page.
+pub(crate) async fn painted() {
+    let frame = js_sys::Promise::new(&mut |resolve, _| {
+        let _ = window().request_animation_frame(&resolve);
+    });
+    let _ = JsFuture::from(frame).await;
+}
+
 fn storage(memory: Memory) -> Option<Storage> {
     match memory {
         Memory::Local => window().local_storage(),

@@ -85,3 +85,5 @@ pub(crate) fn log_to_turn(_step: i32) {}
 pub(crate) fn text_in(_id: &str) -> String {
     String::new()
 }
+
+pub(crate) async fn painted() {}

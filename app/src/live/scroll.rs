@@ -27,6 +27,8 @@ struct Log {
     following: bool,
     last_top: i32,
     is_saving: bool,
+    /// Where the last visit was, until that place has been loaded; nothing is saved over it meanwhile.
+    sought: Option<Place>,
     told: Box<dyn Fn(bool)>,
     observer: ResizeObserver,
     on_scroll: Closure<dyn Fn()>,
@@ -61,6 +63,10 @@ impl Log {
     /// Growing content does not end the following; only a way upwards does.
     fn scrolled(&mut self) {
         let top = self.scroller.scroll_top();
+        if self.sought.is_some() {
+            self.last_top = top;
+            return;
+        }
         if self.distance_to_end() <= END_PX {
             self.follow(true);
         } else if top < self.last_top {
@@ -82,7 +88,7 @@ impl Log {
 
     fn save(&mut self) {
         self.is_saving = false;
-        if !self.scroller.is_connected() {
+        if !self.scroller.is_connected() || self.sought.is_some() {
             return;
         }
         let Some(anchor) = self.first_in_sight() else { return };
@@ -134,6 +140,7 @@ pub(crate) fn log_attach(key: String, told: impl Fn(bool) + 'static) {
         key,
         following: true,
         is_saving: false,
+        sought: None,
         told: Box::new(told),
         observer,
         on_scroll,
@@ -163,11 +170,16 @@ pub(crate) fn log_restore() -> bool {
             log.last_top = log.scroller.scroll_top();
             return true;
         }
-        let place = kept(Memory::Tab, &log.key).and_then(|text| serde_json::from_str::<Place>(&text).ok());
+        let kept = || kept(Memory::Tab, &log.key).and_then(|text| serde_json::from_str::<Place>(&text).ok());
+        let place = log.sought.take().or_else(kept);
         match place.filter(|place| !place.following) {
             None => log.go_to_end(),
             Some(place) => match browser::element(&place.anchor) {
-                None => return false,
+                None => {
+                    log.follow(false);
+                    log.sought = Some(place);
+                    return false;
+                }
                 Some(anchor) => {
                     log.follow(false);
                     let moved = top_of(&anchor) - top_of(&log.scroller) - place.offset;
@@ -183,6 +195,7 @@ pub(crate) fn log_restore() -> bool {
 
 pub(crate) fn log_to_end() {
     with_log(|log| {
+        log.sought = None;
         log.go_to_end();
         log.follow(true);
     });

@@ -1,6 +1,8 @@
 use leptos::{nonce::use_nonce, prelude::*};
 use leptos_meta::Title;
 
+use crate::boot::ICON;
+
 /// The rules of this one page. It stands alone: before the login no file may be fetched, the style sheet neither.
 const STYLE: &str = "\
 :root{color-scheme:light dark;--bg:light-dark(oklch(.985 .002 90),oklch(.19 .005 265));\
@@ -26,7 +28,10 @@ overflow-wrap:anywhere}";
 /// Goes into the head in place of what starts the console.
 #[component]
 pub(crate) fn LoginStyle() -> impl IntoView {
-    view! { <style nonce=use_nonce()>{STYLE}</style> }
+    view! {
+        <link rel="icon" href=ICON />
+        <style nonce=use_nonce()>{STYLE}</style>
+    }
 }
 
 /// Asks for the token. A plain form: `/?token=…` sets the session and leads on.
@@ -38,7 +43,7 @@ pub(crate) fn LoginPage() -> impl IntoView {
             <h1>"yoi"</h1>
             <form method="get" action="/" autocomplete="off" rel="external">
                 <label for="token">"Token"</label>
-                <input id="token" name="token" type="password" required autofocus spellcheck="false" autocapitalize="off" />
+                <input id="token" name="token" type="password" autocomplete="off" required autofocus spellcheck="false" autocapitalize="off" />
                 <button type="submit">"Log in"</button>
             </form>
             <p>

@@ -9,7 +9,7 @@ use crate::{
         composer::Composer,
         inspector::Inspector,
         pod_head::PodHead,
-        transcript::{PodContext, Rows, TranscriptPane},
+        transcript::{PodContext, Rows, TranscriptPane, complete_beginning},
     },
     console::{pod_href, use_console},
     live::{self, PodFeed},
@@ -84,7 +84,7 @@ fn PodView(data: PodPageData) -> impl IntoView {
     let pod = PodContext::provide(console, data.detail, rows);
     let is_old = data.cursor.is_none();
     if let Some(cursor) = data.cursor {
-        follow(pod, cursor, data.records.last().map_or(Seq(0), |record| record.seq));
+        follow(pod, cursor, data.head);
     }
     let query = use_query_map();
     let shows_details = move || query.with(|query| query.get("pane").as_deref() == Some("details"));
@@ -136,6 +136,7 @@ fn take(pod: PodContext, feed: PodFeed) {
         }
         PodFeed::Snapshot { summary, records, has_more } => {
             pod.rows.reset(&records, has_more);
+            complete_beginning(pod);
             pod.detail.update(|detail| detail.summary = *summary);
             pod.refresh();
         }

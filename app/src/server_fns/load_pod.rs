@@ -11,6 +11,8 @@ pub struct PodPageData {
     pub records: Vec<Record>,
     /// Where the live stream goes on; absent on a page of old records, which nothing is added to.
     pub cursor: Option<String>,
+    /// The newest seq that is in `records`, pieces that were joined included.
+    pub head: Seq,
     /// There are records before the first of these.
     pub has_more: bool,
 }
@@ -30,7 +32,11 @@ mod reader {
     use protocol::{ApiError, ErrorCode, PodRef, Seq};
 
     use super::PodPageData;
-    use crate::server_fns::{TAIL_RECORDS, door::decode};
+    use crate::server_fns::{
+        TAIL_RECORDS,
+        door::decode,
+        read_back::{Past, complete, page_before},
+    };
 
     pub(super) async fn load(
         backend: &Backend,
@@ -61,7 +67,10 @@ mod reader {
             match item {
                 FeedItem::Snapshot { cursor, summary, records, has_more } => {
                     detail.summary = *summary;
-                    return Ok(PodPageData { detail, records: decode(&records)?, cursor: Some(cursor), has_more });
+                    let records = decode(&records)?;
+                    let head = records.last().map_or(Seq(0), |record| record.seq);
+                    let Past { records, has_more } = complete(backend, pod, Past { records, has_more }).await?;
+                    return Ok(PodPageData { detail, records, cursor: Some(cursor), head, has_more });
                 }
                 FeedItem::Closed { reason } => return Err(ApiError::new(ErrorCode::PodNotFound, reason)),
                 FeedItem::Records { .. } | FeedItem::Diagnostic { .. } => (),
@@ -72,8 +81,8 @@ mod reader {
 
     async fn page_of_old(backend: &Backend, pod: &PodRef, before: Seq) -> Result<PodPageData, ApiError> {
         let detail = backend.pod(pod).await?;
-        let page = backend.transcript(pod, Some(&before.to_string()), TAIL_RECORDS).await?;
-        let has_more = page.next.is_some();
-        Ok(PodPageData { detail, records: decode(&page.items)?, cursor: None, has_more })
+        let Past { records, has_more } = page_before(backend, pod, before).await?;
+        let head = records.last().map_or(Seq(0), |record| record.seq);
+        Ok(PodPageData { detail, records, cursor: None, head, has_more })
     }
 }

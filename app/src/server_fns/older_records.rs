@@ -14,10 +14,6 @@ pub struct OlderPage {
 #[server(prefix = "/fn", endpoint = "older_records", input = Json)]
 pub async fn older_records(pod: PodRef, before: Seq) -> Result<OlderPage, UiError> {
     let (backend, _) = super::door::caller()?;
-    let page = backend.transcript(&pod, Some(&before.to_string()), super::TAIL_RECORDS).await;
-    super::door::answer(
-        page.and_then(|page| {
-            Ok(OlderPage { records: super::door::decode(&page.items)?, has_more: page.next.is_some() })
-        }),
-    )
+    let past = super::read_back::page_before(&backend, &pod, before).await;
+    super::door::answer(past.map(|past| OlderPage { records: past.records, has_more: past.has_more }))
 }

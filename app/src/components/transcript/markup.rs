@@ -126,8 +126,8 @@ fn inline(inline: Inline) -> AnyView {
         Inline::Strong(content) => view! { <strong>{inlines(content)}</strong> }.into_any(),
         Inline::Strikethrough(content) => view! { <del>{inlines(content)}</del> }.into_any(),
         Inline::Link { href, content } => link(href, content),
-        Inline::SoftBreak => " ".into_any(),
-        Inline::LineBreak => view! { <br /> }.into_any(),
+        // A model's line ends where it ended it, as in every chat.
+        Inline::SoftBreak | Inline::LineBreak => view! { <br /> }.into_any(),
     }
 }
 

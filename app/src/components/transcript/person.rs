@@ -20,7 +20,7 @@ pub(crate) fn PersonView(block: RwSignal<Block>) -> impl IntoView {
     };
     let by = (by != "operator").then(|| view! { <span class="by">{by}</span> });
     view! {
-        <article class="person" aria-label="Message">
+        <article class="person" aria-label="You said">
             {segments.into_iter().map(segment).collect_view()}
             <span class="receipt">{by} {words}</span>
         </article>

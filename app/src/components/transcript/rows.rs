@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use leptos::prelude::*;
-use protocol::{Record, Seq};
+use protocol::{Event, Record, Seq};
 use transcript::{Block, BlockId, Change, PodStatus, Transcript};
 
 /// One block on the screen. The signal goes with the row.
@@ -34,6 +34,8 @@ pub(crate) struct Rows {
     pub(crate) status: RwSignal<(Seq, Option<PodStatus>)>,
     /// There are older records on the server.
     pub(crate) has_more: RwSignal<bool>,
+    /// The first records are pieces of a block that began before them.
+    pub(crate) is_cut: StoredValue<bool>,
     /// The oldest record here; a page before it is asked for with this.
     pub(crate) first: RwSignal<Seq>,
 }
@@ -41,14 +43,14 @@ pub(crate) struct Rows {
 impl Rows {
     pub(crate) fn new(records: &[Record], has_more: bool) -> Self {
         let transcript = Transcript::from_records(records);
-        let rows = Self {
+        Self {
             rows: RwSignal::new(transcript.blocks().iter().map(Row::new).collect()),
             status: RwSignal::new((transcript.head(), transcript.state().cloned())),
             first: RwSignal::new(transcript.first_seq()),
             transcript: StoredValue::new(transcript),
             has_more: RwSignal::new(has_more),
-        };
-        rows
+            is_cut: StoredValue::new(begins_in_a_block(records)),
+        }
     }
 
     /// Takes what came. Gives how many blocks are new.
@@ -68,6 +70,7 @@ impl Rows {
             self.draw(transcript, change);
         });
         self.has_more.set(has_more);
+        self.is_cut.set_value(begins_in_a_block(older));
     }
 
     /// Begins anew, from a snapshot. Blocks that are the same stay as they are on the screen.
@@ -77,6 +80,7 @@ impl Rows {
             self.draw(transcript, Change::Several { from: 0 });
         });
         self.has_more.set(has_more);
+        self.is_cut.set_value(begins_in_a_block(records));
     }
 
     fn draw(self, transcript: &Transcript, change: Change) {
@@ -92,6 +96,10 @@ impl Rows {
             self.first.set(transcript.first_seq());
         }
     }
+}
+
+fn begins_in_a_block(records: &[Record]) -> bool {
+    records.first().is_some_and(|record| matches!(&record.event, Event::Turn(event) if event.is_chunk()))
 }
 
 /// Blocks from `from` on may be anything; those that are there already keep their signal.

@@ -11,7 +11,7 @@ use protocol::{
 };
 
 use crate::{
-    CommandKey, Origin, encode, error,
+    CommandKey, Origin, clock, encode, error,
     host::{Inner, Profile},
     pod_task, view,
 };
@@ -27,7 +27,7 @@ pub(crate) async fn create(
         return read_answer(&pod_task::repeated(row, &key)?);
     }
     let spec = resolve(inner, &create)?;
-    let now = Timestamp::now();
+    let now = clock::now();
     let worker_id = WorkerId::from(uuid::Uuid::now_v7());
     let state = Step { run_id: None, event: ControlEvent::Status { state: PodState::Idle, state_reason: None }.into() };
     let record = encode::record(Seq(1), &encode::timestamp(now), &state);

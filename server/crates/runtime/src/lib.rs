@@ -4,6 +4,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod clock;
 mod command;
 mod create;
 mod cursor;

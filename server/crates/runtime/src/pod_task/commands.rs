@@ -10,7 +10,7 @@ use super::{
     PodCommand, PodTask,
     commit::{Extras, Outcome},
 };
-use crate::{CommandKey, Origin, create::audit, error, view};
+use crate::{CommandKey, Origin, clock, create::audit, error, view};
 
 /// Inputs that may wait in one Pod.
 const QUEUED_MAX: usize = 1_000;
@@ -70,7 +70,7 @@ impl PodTask {
             let sentence = format!("pod \"{}\" has {QUEUED_MAX} inputs queued; wait until some are done", self.name);
             return Err(ApiError::new(protocol::ErrorCode::RateLimited, sentence));
         }
-        let now = Timestamp::now();
+        let now = clock::now();
         let row = InboxRow { command_id: key.id.clone(), segments, by: origin.by.clone(), at: now };
         let receipt = Receipt { command_id: key.id.clone(), accepted_at: now, seq: self.pod.head };
         let extras = Extras { inbox_put: Some(row.clone()), ..self.extras(&key, origin, "input", now, &receipt) };
@@ -117,7 +117,7 @@ impl PodTask {
         origin: &Origin,
         seq: Seq,
     ) -> Result<String, ApiError> {
-        let now = Timestamp::now();
+        let now = clock::now();
         let receipt = Receipt { command_id: key.id.clone(), accepted_at: now, seq };
         let extras = self.extras(&key, origin, action, now, &receipt);
         match self.advance(input, extras).await? {
@@ -128,7 +128,7 @@ impl PodTask {
 
     /// Renames, or changes policies: the Pod's row, not its journal.
     async fn patch(&mut self, patch: PatchPod, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
-        let now = Timestamp::now();
+        let now = clock::now();
         let mut spec = self.spec.clone();
         spec.peer_policy = patch.peer_policy.unwrap_or(spec.peer_policy);
         spec.wake_on_peer = patch.wake_on_peer.unwrap_or(spec.wake_on_peer);
@@ -172,7 +172,7 @@ impl PodTask {
     /// Stops what goes on, and removes the Pod with all that it holds.
     async fn delete(&mut self, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
         self.work.abort();
-        let now = Timestamp::now();
+        let now = clock::now();
         let extras = Extras { delete: true, ..self.extras(&key, origin, "delete", now, &()) };
         let staged = self.stage();
         match self.commit(staged, extras).await? {

@@ -8,7 +8,7 @@ use pod_store::{
 use protocol::{ApiError, AuditEntry, CommandId, ControlEvent, Event, Record, Seq, TurnEvent};
 
 use super::PodTask;
-use crate::{encode, error};
+use crate::{clock, encode, error};
 
 /// Records read at once while a journal's end is folded in.
 const CATCH_UP_RECORDS: u32 = 10_000;
@@ -55,7 +55,7 @@ pub(crate) fn checkpoint(pod: &Pod) -> Checkpoint {
 
 impl PodTask {
     pub(super) fn stage(&self) -> Staged {
-        let at = Timestamp::now();
+        let at = clock::now();
         Staged {
             at,
             at_text: encode::timestamp(at),

@@ -24,7 +24,7 @@ const FOREIGN_VARIABLES: [&str; 5] = ["YOI_", "OPENAI_", "ANTHROPIC_", "GEMINI_"
 /// What to start. Cheap to clone; clones share the folders, which go away with the last of them.
 #[derive(Debug, Clone)]
 pub struct Launch {
-    binary: String,
+    binary: PathBuf,
     listen: String,
     data: PathBuf,
     folders: Arc<Folders>,
@@ -53,7 +53,8 @@ impl Launch {
             std::fs::create_dir(root.path().join(name)).expect("a new folder can be filled");
         }
         Self {
-            binary: binary.to_owned(),
+            // The process runs in another directory, where a relative path would lead elsewhere.
+            binary: std::path::absolute(binary).expect("the binary has a path"),
             listen: "127.0.0.1:0".to_owned(),
             // Not made here: a fresh start makes it.
             data: root.path().join("data"),
@@ -129,7 +130,8 @@ impl Launch {
         let mut command = self.command();
         command.arg("serve").args(["--listen", &self.listen]).arg("--data").arg(&self.data).args(&self.arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap_or_else(|error| panic!("could not start {}: {error}", self.binary));
+        let mut child =
+            command.spawn().unwrap_or_else(|error| panic!("could not start {}: {error}", self.binary.display()));
 
         let (ready, is_ready) = oneshot::channel();
         let (stdout, log) = (Log::default(), Log::default());
