@@ -132,7 +132,7 @@ async fn half_an_answer_of_a_real_provider_is_kept_and_its_key_never_shown() {
 
     // A provider that quotes the key in its own error.
     let quoting = json!({ "error": { "message": format!("Incorrect API key provided: {key}") } });
-    model.push(Answer::refuse(401, &quoting.to_string()));
+    model.push(Answer::refuse(401, quoting.to_string()));
     yoi.say(&pod, "again").await;
     let mut socket = yoi.events().await;
     socket.subscribe("a", &pod, None).await;

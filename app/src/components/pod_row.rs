@@ -21,12 +21,13 @@ pub(crate) fn PodRow(pod: Memo<PodSummary>) -> impl IntoView {
     };
     let words = Memo::new(move |_| pod.with(doing));
     let state = Signal::derive(move || pod.with(|pod| pod.state));
+    let shape = Signal::derive(move || pod.with(shape));
     let hidden_word = move || {
         words.with(Option::is_none).then(|| view! { <span class="visually-hidden">{state_words(state.get())}</span> })
     };
     view! {
         <a class="pod" data-row="" href=href aria-current=here>
-            <StateShape state=state />
+            <StateShape state=shape />
             <b>{move || pod.with(|pod| pod.name.to_string())}</b>
             {hidden_word}
             <span class="figure">{move || view! { <Figure pod=pod.get() /> }}</span>
@@ -53,6 +54,19 @@ fn Figure(pod: PodSummary) -> impl IntoView {
         false => view! { <Age at=pod.updated_at /> }.into_any(),
     };
     (unread, figure)
+}
+
+/// A failed run leaves its Pod idle, and must not look like it.
+fn shape(pod: &PodSummary) -> PodState {
+    match has_failed(pod) {
+        true => PodState::Broken,
+        false => pod.state,
+    }
+}
+
+/// A person has to look, and it is no question.
+pub(crate) fn has_failed(pod: &PodSummary) -> bool {
+    pod.needs_you && pod.state != PodState::Waiting
 }
 
 /// The second line. An idle Pod has none: its group says it.

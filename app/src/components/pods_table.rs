@@ -3,7 +3,11 @@ use protocol::PodSummary;
 use transcript::words::tokens_words;
 
 use crate::{
-    components::{pod_row::doing, state_mark::StateWord, when::Age},
+    components::{
+        pod_row::{doing, has_failed},
+        state_mark::StateWord,
+        when::Age,
+    },
     console::{pod_href, use_console},
     format,
     grouping::{SortBy, sorted, total_tokens},
@@ -104,7 +108,7 @@ fn TableRow(pod: Memo<PodSummary>) -> impl IntoView {
             <td class="cell-state">
                 <StateWord state=state />
             </td>
-            <td class="cell-doing">{move || pod.with(activity)}</td>
+            <td class="cell-doing" class:is-failed=move || pod.with(has_failed)>{move || pod.with(activity)}</td>
             <td class="cell-model">{move || pod.with(|pod| pod.model.clone())}</td>
             <td class="cell-cwd" title=move || pod.with(|pod| pod.cwd.clone())>
                 <code>{move || pod.with(|pod| format::short_path(&pod.cwd))}</code>

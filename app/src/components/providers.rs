@@ -49,17 +49,22 @@ pub(crate) fn ProviderFields(form: NewPodForm) -> impl IntoView {
     }
 }
 
-/// What was detected on this machine, and how to add what is missing.
+/// What was detected on this machine, and how to add what is missing. Open on a fresh start, one line later.
 #[component]
-pub(crate) fn ProvidersSection(found: ProvidersFound) -> impl IntoView {
+pub(crate) fn ProvidersSection(found: ProvidersFound, #[prop(into)] is_open: Signal<bool>) -> impl IntoView {
+    let ready = found.found.iter().filter(|provider| provider.missing.is_none());
+    let names = ready.map(|provider| provider.name.clone()).collect::<Vec<_>>().join(", ");
     view! {
-        <section class="providers" aria-labelledby="providers-title">
-            <h2 id="providers-title">"Models on this machine"</h2>
+        <details class="providers" open=move || is_open.get()>
+            <summary>
+                <h2>"Models on this machine"</h2>
+                <span>{names}</span>
+            </summary>
             <ul>
                 {found.found.into_iter().map(|provider| view! { <Found provider=provider /> }).collect_view()}
                 {found.missing.into_iter().map(|provider| view! { <Missing provider=provider /> }).collect_view()}
             </ul>
-        </section>
+        </details>
     }
 }
 

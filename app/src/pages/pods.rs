@@ -15,6 +15,7 @@ use crate::{
 pub(crate) fn PodsPage() -> impl IntoView {
     let console = use_console();
     let pods = expect_context::<PodsResource>();
+    let is_fresh = is_fresh(console);
     let providers = Resource::new(|| (), |()| list_providers());
     view! {
         <main id="main" class="page">
@@ -31,11 +32,16 @@ pub(crate) fn PodsPage() -> impl IntoView {
             </Suspense>
             <Suspense fallback=|| ()>
                 {move || Suspend::new(async move {
-                    providers.await.ok().map(|found| view! { <ProvidersSection found=found /> })
+                    providers.await.ok().map(|found| view! { <ProvidersSection found=found is_open=is_fresh /> })
                 })}
             </Suspense>
         </main>
     }
+}
+
+/// There is no Pod yet.
+fn is_fresh(console: Console) -> Memo<bool> {
+    Memo::new(move |_| console.book.with(|book| book.as_ref().is_none_or(|book| book.pods().is_empty())))
 }
 
 #[component]

@@ -90,7 +90,8 @@ mod tests {
     use super::*;
 
     fn record(seq: i64, event: serde_json::Value) -> Record {
-        serde_json::from_value(json!({ "seq": seq, "at": "2026-11-21T22:00:00Z", "run_id": "r", "event": event })).unwrap()
+        serde_json::from_value(json!({ "seq": seq, "at": "2026-11-21T22:00:00Z", "run_id": "r", "event": event }))
+            .unwrap()
     }
 
     fn chunk(seq: i64, kind: &str, block: &str, text: &str) -> Record {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use serde_json::Value;
+use serde_json::json;
 use testkit::yoi::YoiProcess;
 use tokio::task::JoinHandle;
 
@@ -42,10 +42,8 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
     ] {
         let mut floor = runtime.block_on(relayed(&relay, viewers));
         let (mut inside, mut outside) = runtime.block_on(async {
-            let rehearsal = yoi.new_pod(&format!("rehearsal-{viewers}")).await;
-            let asking = house::pod_with_model(&yoi, &format!("asking-{viewers}")).await;
-            let inside = streamed(&yoi, &rehearsal, &format!("stream {DELTAS} at 0"), viewers).await;
-            (inside, streamed(&yoi, &asking, "go", viewers).await)
+            let inside = streamed(&yoi, "rehearsal", &format!("stream {DELTAS} at 0"), viewers).await;
+            (inside, streamed(&yoi, "openai", "go", viewers).await)
         });
         let floor = median(&mut floor.per_second);
         let what = if viewers == 1 { "one viewer".to_owned() } else { format!("{viewers} viewers, deliveries") };
@@ -66,10 +64,14 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
     }
 }
 
-async fn streamed(yoi: &YoiProcess, pod: &Value, text: &str, viewers: usize) -> Rounds {
+/// A new Pod for each round: what it was told before would be sent to the model again.
+async fn streamed(yoi: &YoiProcess, provider: &str, text: &str, viewers: usize) -> Rounds {
     let mut rounds = Rounds::default();
     // The first round only warms up.
     for round in 0..=ROUNDS {
+        let create =
+            json!({ "name": format!("{provider}-{viewers}-{round}"), "provider": provider, "model": provider });
+        let pod = &yoi.post("/api/v1/pods", &create).await.expect(201);
         let mut watched = Vec::new();
         for _ in 0..viewers {
             watched.push(watch(Viewer::of_pod(yoi, pod).await));

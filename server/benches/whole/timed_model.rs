@@ -8,8 +8,8 @@ use std::{
 
 use axum::{
     Router,
-    body::Body,
-    extract::State,
+    body::{Body, Bytes},
+    extract::{DefaultBodyLimit, State},
     response::{IntoResponse, Response},
     routing::post,
     serve::ListenerExt,
@@ -57,7 +57,8 @@ impl TimedModel {
         let address = listener.local_addr().expect("a bound socket has an address");
         let listener = listener.tap_io(|stream| stream.set_nodelay(true).expect("a new connection takes options"));
         let plan = Arc::new(Mutex::new(plan));
-        let router = Router::new().route("/v1/chat/completions", post(answer)).with_state(plan.clone());
+        let router = Router::new().route("/v1/chat/completions", post(answer)).layer(DefaultBodyLimit::disable());
+        let router = router.with_state(plan.clone());
         let server = tokio::spawn(async move { axum::serve(listener, router).await.expect("the port is ours") });
         Self { address, plan, server }
     }
@@ -88,7 +89,8 @@ pub(crate) fn deltas(text: &str) -> impl Iterator<Item = Delta> + '_ {
     })
 }
 
-async fn answer(State(plan): State<Arc<Mutex<Plan>>>) -> Response {
+/// Takes the whole question before it answers: one left unread would end the connection in mid-answer.
+async fn answer(State(plan): State<Arc<Mutex<Plan>>>, _question: Bytes) -> Response {
     let plan = *plan.lock().expect("no holder of the plan panics");
     let body = match plan.pace {
         Pace::AtOnce => {

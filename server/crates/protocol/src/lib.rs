@@ -3,6 +3,8 @@
 //! This crate holds types and their JSON, and no logic beyond parsing a name. It builds for the server and for
 //! the browser. No path of ours, socket, endpoint or secret has a place in these types (I9).
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod command;
 mod error;
 mod event;
