@@ -27,6 +27,18 @@ pub(crate) struct Offer {
     pub(crate) refusal: Option<&'static str>,
 }
 
+impl Offer {
+    /// The line has this whole word already.
+    pub(crate) fn is_typed_in(&self, text: &str) -> bool {
+        text.strip_prefix(':').and_then(|line| line.split(' ').next()) == Some(self.word)
+    }
+}
+
+/// Where the choice stands before an arrow key has moved it.
+pub(crate) fn first_available(offers: &[Offer]) -> usize {
+    offers.iter().position(|offer| offer.refusal.is_none()).unwrap_or_default()
+}
+
 const ALL: [(&str, &str, &str); 9] = [
     ("pause", "", "close the open block and hold the run"),
     ("resume", "", "go on with the held run"),
@@ -109,6 +121,14 @@ mod tests {
         let offer = offers(":pause", PodState::Idle).remove(0);
         assert_eq!(offer.refusal, Some("nothing is running"));
         assert_eq!(offers(":pause", PodState::Running).remove(0).refusal, None);
+    }
+
+    #[test]
+    fn the_choice_begins_at_what_can_be_done() {
+        assert_eq!(first_available(&offers(":", PodState::Idle)), 3);
+        assert_eq!(first_available(&offers(":pau", PodState::Idle)), 0);
+        assert!(offers(":rename e", PodState::Idle)[0].is_typed_in(":rename e"));
+        assert!(!offers(":ren", PodState::Idle)[0].is_typed_in(":ren"));
     }
 
     #[test]

@@ -28,8 +28,11 @@ pub(crate) fn Composer() -> impl IntoView {
     keep_draft(outgoing);
 
     let offers = Memo::new(move |_| draft.with(|draft| command_line::offers(&draft.text, pod.state.get())));
-    let at = RwSignal::new(0_usize);
-    let chosen = Memo::new(move |_| at.get().min(offers.with(Vec::len).saturating_sub(1)));
+    let at = RwSignal::new(None::<usize>);
+    let chosen = Memo::new(move |_| {
+        let last = offers.with(Vec::len).saturating_sub(1);
+        at.get().unwrap_or_else(|| offers.with(|offers| command_line::first_available(offers))).min(last)
+    });
     let complete = move |word: &'static str| {
         draft.update(|draft| draft.text = format!(":{word} "));
         live::focus("message");
@@ -42,12 +45,20 @@ pub(crate) fn Composer() -> impl IntoView {
         let has_offers = offers.with_untracked(|offers| !offers.is_empty());
         let step = |event: &ev::KeyboardEvent, by: isize| {
             event.prevent_default();
-            at.set(chosen.get_untracked().saturating_add_signed(by));
+            at.set(Some(chosen.get_untracked().saturating_add_signed(by)));
         };
         match event.key().as_str() {
             "Enter" if !event.shift_key() => {
                 event.prevent_default();
-                send(outgoing);
+                let chosen = offers.with_untracked(|offers| offers.get(chosen.get_untracked()).cloned());
+                match chosen.filter(|offer| draft.with_untracked(|draft| !offer.is_typed_in(&draft.text))) {
+                    Some(offer) if !offer.argument.is_empty() => complete(offer.word),
+                    Some(offer) => {
+                        draft.update(|draft| draft.text = format!(":{}", offer.word));
+                        send(outgoing);
+                    }
+                    None => send(outgoing),
+                }
             }
             "ArrowDown" if has_offers => step(&event, 1),
             "ArrowUp" if has_offers => step(&event, -1),
@@ -104,7 +115,7 @@ pub(crate) fn Composer() -> impl IntoView {
                         }
                         prop:value=move || draft.with(|draft| draft.text.clone())
                         on:input=move |event| {
-                            at.set(0);
+                            at.set(None);
                             draft.update(|draft| draft.text = event_target_value(&event));
                         }
                         on:keydown=on_key

@@ -128,7 +128,8 @@ fn take(pod: PodContext, feed: PodFeed) {
         PodFeed::Records(records) => {
             let added = pod.rows.apply(&records);
             if !pod.is_following.get_untracked() {
-                pod.unseen.update(|unseen| *unseen += added);
+                // A block that only grew is something new to see as well.
+                pod.unseen.update(|unseen| *unseen = (*unseen + added).max(1));
             }
             if records.iter().any(moves_the_queue) {
                 pod.refresh();

@@ -12,6 +12,9 @@ use crate::{
 /// So many older pages at most are fetched to return to a place.
 const PAGES_BACK_MAX: usize = 25;
 
+/// From so many blocks on those out of sight are not laid out. Below it they are, so that the first paint is exact.
+const LONG_BLOCKS: usize = 300;
+
 /// The scrolling part of a Pod's page. Its blocks are in the first HTML; a link leads to older ones without a script.
 #[component]
 pub(crate) fn TranscriptPane() -> impl IntoView {
@@ -20,9 +23,10 @@ pub(crate) fn TranscriptPane() -> impl IntoView {
     let is_loading = RwSignal::new(false);
     attach(pod, address.clone());
     let label = move || pod.summary.with(|summary| format!("Transcript of {}", summary.name));
+    let is_long = Memo::new(move |_| pod.rows.rows.with(Vec::len) > LONG_BLOCKS);
     view! {
         <section id="log" class="log" tabindex="0" aria-label=label data-pod=address>
-            <div id="log-blocks">
+            <div id="log-blocks" class:is-long=is_long>
                 <Earlier is_loading=is_loading />
                 <For each=move || pod.rows.rows.get() key=|row| row.id.clone() let:row>
                     <BlockView block=row.block.into() />
@@ -162,7 +166,7 @@ fn NewBelow() -> impl IntoView {
     };
     let title = move || match pod.unseen.get() {
         0 => "To the end (g e)".to_owned(),
-        count => format!("{} below, to the end (g e)", counted(count as u64, "new block")),
+        count => format!("{} below; to the end (g e)", counted(count as u64, "new block")),
     };
     view! {
         <div class="below" class:is-hidden=move || pod.is_following.get()>

@@ -26,6 +26,8 @@ use crate::{
 const MIGRATIONS: &[&str] = &[include_str!("../../migrations/sqlite_1.sql")];
 
 const READERS_MAX: u32 = 4;
+/// Rows that a reader's thread has ready: a page of history crosses over to its reader in one go, not fifty at a time.
+const READER_ROWS_MAX: usize = 1_024;
 /// How long one connection waits for another one's lock.
 const BUSY_WAIT_MAX: Duration = Duration::from_secs(5);
 /// How long a read waits for one of the readers.
@@ -95,6 +97,7 @@ fn reader_options(path: &Path) -> SqliteConnectOptions {
     common_options(path)
         .pragma("query_only", "on")
         .pragma("cache_size", "-1024")
+        .row_buffer_size(READER_ROWS_MAX)
         .thread_name(|id| format!("store-reader-{id}"))
 }
 

@@ -1,0 +1,123 @@
+//! The server functions, called as the server calls them: natively, with a real host behind them.
+
+#![allow(clippy::unwrap_used)]
+
+use app::server_fns::{
+    control_pod, create_pod, delete_pod, list_pods, load_pod, older_records, rename_pod, resolve, submit_input,
+};
+use backend::{Backend, Origin};
+use leptos::prelude::{Owner, provide_context};
+use protocol::{CommandId, ControlVerb, CreatePod, ErrorCode, Event, PodName, PodRef, PodState, Segment, TurnEvent};
+use runtime::{Host, HostOptions};
+
+/// A door with a host behind it, and the context that the binary gives to pages.
+struct Stage {
+    _folder: tempfile::TempDir,
+    _owner: Owner,
+}
+
+async fn stage() -> Stage {
+    let folder = tempfile::tempdir().unwrap();
+    let store = pod_store::Store::open(pod_store::StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
+    let options = HostOptions {
+        store,
+        providers: provider::Providers::new(Vec::new()).unwrap(),
+        profiles: Default::default(),
+        toolbox: tools::Toolbox::default(),
+        cwd: "/".to_owned(),
+    };
+    let owner = Owner::new();
+    owner.set();
+    provide_context(Backend::new(Host::start(options).await.unwrap()));
+    provide_context(Origin { by: "operator".to_owned(), client: "console".to_owned() });
+    Stage { _folder: folder, _owner: owner }
+}
+
+fn id(text: &str) -> CommandId {
+    CommandId::parse(text).unwrap()
+}
+
+fn name(text: &str) -> PodName {
+    PodName::parse(text).unwrap()
+}
+
+async fn ada() -> PodRef {
+    create_pod(id("c1"), CreatePod::named(name("ada"))).await.unwrap().pod
+}
+
+#[tokio::test]
+async fn a_message_goes_in_and_the_page_has_the_answer() {
+    let _stage = stage().await;
+    let pod = ada().await;
+    let segments = vec![Segment::text("say hello from a server function")];
+    let receipt = submit_input(pod.clone(), id("k1"), segments.clone(), true).await.unwrap();
+    assert_eq!(submit_input(pod.clone(), id("k1"), segments, true).await.unwrap(), receipt);
+    let said = loop {
+        let page = load_pod(pod.to_string(), None, None).await.unwrap();
+        let said = page.records.iter().find_map(|record| match &record.event {
+            Event::Turn(TurnEvent::MessageFinished { text, .. }) => Some(text.clone()),
+            _ => None,
+        });
+        match said {
+            Some(text) => break text,
+            None => tokio::task::yield_now().await,
+        }
+    };
+    assert_eq!(said, "hello from a server function");
+    assert_eq!(list_pods().await.unwrap().len(), 1);
+    assert_eq!(resolve("ada".to_owned()).await.unwrap(), pod);
+}
+
+#[tokio::test]
+async fn a_refusal_keeps_its_code_and_its_sentence() {
+    let _stage = stage().await;
+    let pod = ada().await;
+    let taken = create_pod(id("c2"), CreatePod::named(name("ada"))).await.unwrap_err();
+    assert_eq!(taken.code(), ErrorCode::NameTaken);
+    assert!(taken.sentence().contains("ada"), "{}", taken.sentence());
+    let idle = control_pod(pod.clone(), id("k1"), ControlVerb::Pause).await.unwrap_err();
+    assert_eq!(idle.code(), ErrorCode::NotRunning);
+    let empty = submit_input(pod, id("k2"), Vec::new(), true).await.unwrap_err();
+    assert_eq!(empty.code(), ErrorCode::InvalidInput);
+    let unknown = load_pod("local/nobody".to_owned(), None, None).await.unwrap_err();
+    assert_eq!(unknown.code(), ErrorCode::PodNotFound);
+}
+
+#[tokio::test]
+async fn stop_rename_and_delete_reach_the_pod() {
+    let _stage = stage().await;
+    let pod = ada().await;
+    control_pod(pod.clone(), id("k1"), ControlVerb::Stop).await.unwrap();
+    let page = load_pod(pod.to_string(), None, None).await.unwrap();
+    assert_eq!(page.detail.summary.state, PodState::Stopped);
+    rename_pod(pod.clone(), id("k2"), name("eve")).await.unwrap();
+    assert_eq!(list_pods().await.unwrap()[0].name, name("eve"));
+    delete_pod(pod, id("k3"), "eve".to_owned()).await.unwrap();
+    assert!(list_pods().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn older_pages_follow_each_other_without_a_gap() {
+    let _stage = stage().await;
+    let pod = ada().await;
+    for number in 0..60 {
+        submit_input(pod.clone(), id(&format!("k{number}")), vec![Segment::text(format!("say n{number}"))], true)
+            .await
+            .unwrap();
+    }
+    let mut page = load_pod(pod.to_string(), None, None).await.unwrap();
+    while page.detail.summary.state != PodState::Idle || !page.detail.queued.is_empty() {
+        tokio::task::yield_now().await;
+        page = load_pod(pod.to_string(), None, None).await.unwrap();
+    }
+    let mut records = page.records;
+    let mut has_more = page.has_more;
+    while has_more {
+        let older = older_records(pod.clone(), records[0].seq).await.unwrap();
+        assert!(older.records.last().unwrap().seq < records[0].seq);
+        has_more = older.has_more;
+        records = older.records.into_iter().chain(records).collect();
+    }
+    let said = records.iter().filter(|record| record.event.kind() == "message_finished").count();
+    assert_eq!((records[0].seq.0, said), (1, 60));
+}
