@@ -138,6 +138,9 @@ pub(crate) fn TextField(
     #[prop(into)] label: String,
     value: RwSignal<String>,
     #[prop(optional, into)] hint: String,
+    /// Id of a `datalist` with what may be meant.
+    #[prop(optional)]
+    list: Option<&'static str>,
 ) -> impl IntoView {
     let hint_id = format!("{id}-hint");
     view! {
@@ -148,6 +151,7 @@ pub(crate) fn TextField(
                 type="text"
                 autocapitalize="off"
                 spellcheck="false"
+                list=list
                 aria-describedby=hint_id.clone()
                 prop:value=move || value.get()
                 on:input=move |event| value.set(event_target_value(&event))

@@ -65,7 +65,7 @@ fn Verb(verb: ControlVerb) -> impl IntoView {
     view! {
         <button
             type="button"
-            class="button"
+            class=format!("button verb-{}", verb.as_str())
             class:is-hidden=move || is_out_of_place(verb, pod.state.get())
             title=title
             aria-disabled=move || reason.get().is_some().to_string()
@@ -142,6 +142,10 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
                     }
                 }
             >
+                {[ControlVerb::Cancel, ControlVerb::Stop]
+                    .into_iter()
+                    .map(|verb| view! { <NarrowVerb verb=verb is_open=is_open /> })
+                    .collect_view()}
                 <button type="button" on:click=move |_| open(Dialog::Rename)>
                     "Rename…"
                 </button>
@@ -153,6 +157,26 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
                 </button>
             </div>
         </details>
+    }
+}
+
+/// A verb that has no room in the head of a phone.
+#[component]
+fn NarrowVerb(verb: ControlVerb, is_open: RwSignal<bool>) -> impl IntoView {
+    let console = use_console();
+    let pod = use_pod();
+    view! {
+        <button
+            type="button"
+            class="narrow-only"
+            class:is-hidden=move || refusal(verb, pod.state.get()).is_some()
+            on:click=move |_| {
+                is_open.set(false);
+                control(console, pod, verb);
+            }
+        >
+            {label(verb)}
+        </button>
     }
 }
 

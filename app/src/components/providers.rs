@@ -44,7 +44,13 @@ pub(crate) fn ProviderFields(form: NewPodForm) -> impl IntoView {
                 {options}
             </select>
         </div>
-        <TextField id="new-pod-model" label="Model" value=form.model hint="Empty: the provider's first model." />
+        <TextField
+            id="new-pod-model"
+            label="Model"
+            value=form.model
+            hint="Empty: the provider's first model."
+            list="new-pod-models"
+        />
         <datalist id="new-pod-models">{models}</datalist>
     }
 }

@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
 use crate::{
-    components::connection_line::ConnectionLine,
+    components::{connection_line::ConnectionLine, frame::PodsResource},
     console::{Dialog, use_console},
     live,
 };
@@ -10,6 +10,7 @@ use crate::{
 #[component]
 pub(crate) fn TopBar() -> impl IntoView {
     let console = use_console();
+    let pods = expect_context::<PodsResource>();
     let path = use_location().pathname;
     let on_list = move || (path.get() == "/").then_some("page");
     view! {
@@ -20,18 +21,14 @@ pub(crate) fn TopBar() -> impl IntoView {
             <nav aria-label="Console">
                 <a href="/" aria-current=on_list>
                     "Pods"
-                    {move || {
-                        let count = console.needing();
-                        (count > 0)
-                            .then(|| {
-                                view! {
-                                    <span class="count" title="Pods that need you">
-                                        {count}
-                                        <span class="visually-hidden">" need you"</span>
-                                    </span>
-                                }
-                            })
-                    }}
+                    <Suspense fallback=|| ()>
+                        {move || Suspend::new(async move {
+                            if let Ok(list) = pods.await {
+                                console.seed(list);
+                            }
+                            view! { <Needing /> }
+                        })}
+                    </Suspense>
                 </a>
             </nav>
             <ConnectionLine />
@@ -51,6 +48,23 @@ pub(crate) fn TopBar() -> impl IntoView {
                 <kbd>"?"</kbd>
             </button>
         </header>
+    }
+}
+
+/// How many Pods wait for a person.
+#[component]
+fn Needing() -> impl IntoView {
+    let console = use_console();
+    move || {
+        let count = console.needing();
+        (count > 0).then(|| {
+            view! {
+                <span class="count" title="Pods that need you">
+                    {count}
+                    <span class="visually-hidden">" need you"</span>
+                </span>
+            }
+        })
     }
 }
 

@@ -55,7 +55,7 @@ fn PodMissing(error: UiError) -> impl IntoView {
     let (title, hint) = match error.code() {
         ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound => (
             "No such Pod",
-            "It may have been deleted, or the address is not complete. The list on the left has all there are.",
+            "It may have been deleted, or the address is not complete. The list of Pods has all there are.",
         ),
         ErrorCode::RuntimeUnavailable => ("This Pod cannot be reached", "Reload this page to try again."),
         _ => ("This Pod cannot be shown", "Reload this page to try again."),

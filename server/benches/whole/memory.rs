@@ -15,8 +15,10 @@ use crate::{
 };
 
 const PODS: usize = 1_000;
-/// Made first, so that caches, pools and threads are there and only the Pods are counted.
+/// Made first, so that pools and threads are there.
 const PODS_BEFORE: usize = 200;
+/// So many rows fill the page cache of the connection that writes (4 MiB): what then grows, grows with the Pods.
+const PODS_FOR_FULL_CACHES: usize = 2_500;
 /// A moment for what a start or a burst of commands leaves to be done.
 const SETTLE: Duration = Duration::from_millis(700);
 
@@ -36,27 +38,39 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
         );
 
         let floor = kb_per_task(&floor).await;
-        house::idle_pods(&yoi, "before", PODS_BEFORE).await;
-        tokio::time::sleep(SETTLE).await;
-        let before = pss_kb(pid);
-        house::idle_pods(&yoi, "idle", PODS).await;
-        tokio::time::sleep(SETTLE).await;
-        let after = pss_kb(pid);
+        house::idle_pods(&yoi, "first", PODS_BEFORE).await;
+        let (kb, whole) = kb_per_pod(&yoi, "idle").await;
         report.add(
-            Line::new(
-                "memory_per_pod",
-                format!("memory per idle Pod ({PODS} created)"),
-                Kilobytes,
-                (after - before) / PODS as f64,
-            )
-            .floor(floor)
-            .at_most(2.0)
-            .note(format!(
-                "after {PODS_BEFORE} others; whole server then {:.1} MB; floor: a task and two channels",
-                after / 1e3
-            )),
+            Line::new("memory_per_pod", format!("memory per idle Pod ({PODS} created)"), Kilobytes, kb)
+                .floor(floor)
+                .at_most(2.0)
+                .note(format!(
+                    "after {PODS_BEFORE} others; whole server then {whole:.1} MB; floor: a task and two channels"
+                )),
+        );
+        house::idle_pods(&yoi, "more", PODS_FOR_FULL_CACHES).await;
+        let (kb, whole) = kb_per_pod(&yoi, "last").await;
+        report.add(
+            Line::new("memory_per_pod_later", "the same when the database's page cache is full", Kilobytes, kb)
+                .floor(floor)
+                .at_most(2.0)
+                .note(format!(
+                    "after {} others; whole server then {whole:.1} MB",
+                    PODS_BEFORE + PODS + PODS_FOR_FULL_CACHES
+                )),
         );
     });
+}
+
+/// What each of [`PODS`] more Pods adds, and MB of the whole server then.
+async fn kb_per_pod(yoi: &YoiProcess, prefix: &str) -> (f64, f64) {
+    let pid = yoi.pid().expect("it runs");
+    tokio::time::sleep(SETTLE).await;
+    let before = pss_kb(pid);
+    house::idle_pods(yoi, prefix, PODS).await;
+    tokio::time::sleep(SETTLE).await;
+    let after = pss_kb(pid);
+    ((after - before) / PODS as f64, after / 1e3)
 }
 
 async fn kb_per_task(floor: &Floor) -> f64 {
