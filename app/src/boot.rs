@@ -46,12 +46,13 @@ pub(crate) fn Boot(options: LeptosOptions) -> impl IntoView {
         <script nonce=nonce.clone()>{THEME_SCRIPT}</script>
         {loads}
     }
+    .into_any()
 }
 
 /// Goes to the end of the body.
 #[component]
 pub(crate) fn PlaceTranscript() -> impl IntoView {
-    view! { <script nonce=use_nonce()>{PLACE_SCRIPT}</script> }
+    view! { <script nonce=use_nonce()>{PLACE_SCRIPT}</script> }.into_any()
 }
 
 /// The policy of one answer. `host` is the request's own, which the server has checked before.

@@ -1,9 +1,10 @@
 //! What all parts of the console share: the list of Pods, the connection, notices, the open dialog.
 
+use jiff::Timestamp;
 use leptos::prelude::*;
 use protocol::{CommandId, PodRef, PodSummary};
 
-use crate::{UiError, clock::Clock, grouping, live, pod_book::PodBook, reconnect::Link};
+use crate::{UiError, clock::Clock, format, grouping, live, pod_book::PodBook, reconnect::Link};
 
 /// How long a notice stays, in milliseconds. Errors stay until they are dismissed.
 const NOTICE_MS: u32 = 6_000;
@@ -40,6 +41,8 @@ pub(crate) struct Console {
     /// None until a list has been read.
     pub(crate) book: RwSignal<Option<PodBook>>,
     pub(crate) link: RwSignal<Link>,
+    /// Since when what is shown may have changed; none while the page hears the server.
+    pub(crate) stale_since: RwSignal<Option<Timestamp>>,
     /// "caught up: …" or "reloaded from …", for a while after a gap.
     pub(crate) gap_words: RwSignal<Option<String>>,
     pub(crate) notices: RwSignal<Vec<Notice>>,
@@ -55,6 +58,7 @@ impl Console {
         let console = Self {
             book: RwSignal::new(None),
             link: RwSignal::new(Link::default()),
+            stale_since: RwSignal::new(None),
             gap_words: RwSignal::new(None),
             notices: RwSignal::new(Vec::new()),
             dialog: RwSignal::new(None),
@@ -103,7 +107,7 @@ impl Console {
         if error.is_unauthorized() {
             live::go_to_login();
         }
-        self.push(Level::Error, error.sentence().to_owned());
+        self.push(Level::Error, format::sentence_case(error.sentence()));
     }
 
     fn push(self, level: Level, text: String) -> u64 {

@@ -60,6 +60,14 @@ pub(crate) fn counted(count: u64, one: &str) -> String {
     }
 }
 
+/// With a capital and a full stop. The API's sentences have neither, so that they can stand after a name.
+pub(crate) fn sentence_case(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    let end = if sentence.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
 /// A moment from the browser's or the server's clock.
 pub(crate) fn moment(ms: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH.checked_add(SignedDuration::from_millis(ms)).unwrap_or(Timestamp::UNIX_EPOCH)
@@ -92,6 +100,12 @@ mod tests {
         assert_eq!(short_path("/home/kim/src/yoi"), "…/src/yoi");
         assert_eq!(short_path("/srv/x"), "/srv/x");
         assert_eq!(short_path("/"), "/");
+    }
+
+    #[test]
+    fn sentences_begin_and_end_as_such() {
+        assert_eq!(sentence_case("a Pod called \"ada\" is there"), "A Pod called \"ada\" is there.");
+        assert_eq!(sentence_case(":stop does nothing."), ":stop does nothing.");
     }
 
     #[test]

@@ -53,9 +53,14 @@ fn run(cli: Cli) -> Result<()> {
     }
 }
 
+/// Rendering a page goes as deep as its tree of components; in a debug build each level is large. The system gives
+/// memory only for what is used.
+const STACK_BYTES: usize = 16 * 1024 * 1024;
+
 fn block_on(work: impl Future<Output = Result<()>>) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .thread_stack_size(STACK_BYTES)
         .build()
         .context("the system gave no threads to work with")?;
     let done = runtime.block_on(work);

@@ -39,4 +39,5 @@ pub(crate) fn BottomBar() -> impl IntoView {
             </button>
         </nav>
     }
+    .into_any()
 }

@@ -34,4 +34,5 @@ pub(crate) fn Completion(
             {move || offers.get().into_iter().enumerate().map(|(index, offer)| option(index, offer)).collect_view()}
         </ul>
     }
+    .into_any()
 }

@@ -5,6 +5,7 @@ mod sending;
 mod tour;
 
 use leptos::{ev, prelude::*};
+use protocol::ErrorCode;
 
 use self::{
     keeping::keep_draft,
@@ -12,12 +13,14 @@ use self::{
     tour::Tour,
 };
 use crate::{
+    UiError,
     allowed::input_refusal,
     command_line::{self, is_command},
     components::{completion::Completion, problem::Problem, queue::Queue, transcript::use_pod},
     console::use_console,
     draft::{is_long_paste, paste_words},
     live,
+    reconnect::Link,
 };
 
 #[component]
@@ -26,6 +29,7 @@ pub(crate) fn Composer() -> impl IntoView {
     let outgoing = Outgoing::new(use_console(), pod);
     let draft = outgoing.draft;
     keep_draft(outgoing);
+    forget_outage(outgoing);
 
     let offers = Memo::new(move |_| draft.with(|draft| command_line::offers(&draft.text, pod.state.get())));
     let at = RwSignal::new(None::<usize>);
@@ -129,6 +133,18 @@ pub(crate) fn Composer() -> impl IntoView {
             </noscript>
         </div>
     }
+    .into_any()
+}
+
+/// "The server does not answer" is not true any more once it does.
+fn forget_outage(outgoing: Outgoing) {
+    Effect::new(move |_| {
+        let is_live = outgoing.console.link.get() == Link::Live;
+        let is_outage = |error: &UiError| error.code() == ErrorCode::RuntimeUnavailable;
+        if is_live && outgoing.error.with_untracked(|error| error.as_ref().is_some_and(is_outage)) {
+            outgoing.error.set(None);
+        }
+    });
 }
 
 /// Long pastes, each as one thing.
@@ -158,6 +174,7 @@ fn Chips(outgoing: Outgoing) -> impl IntoView {
             <ul class="chips">{move || chips.get().into_iter().enumerate().map(chip).collect_view()}</ul>
         </Show>
     }
+    .into_any()
 }
 
 /// Below the text: what keys do, where the message is, and a button for thumbs.
@@ -194,4 +211,5 @@ fn Bar(outgoing: Outgoing) -> impl IntoView {
             </button>
         </div>
     }
+    .into_any()
 }

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::console::use_console;
+use crate::{components::when::TimeOfDay, console::use_console};
 
 /// Whether this page hears the server. It stands apart from any Pod's state, and says what it did after a gap.
 #[component]
@@ -11,10 +11,14 @@ pub(crate) fn ConnectionLine() -> impl IntoView {
             <p role="status" class="gap">
                 {move || console.gap_words.get()}
             </p>
+            {move || {
+                console.stale_since.get().map(|at| view! { <span class="since">"shown as of " <TimeOfDay at=at /></span> })
+            }}
             <p role="status" class=move || console.link.get().class()>
                 <i aria-hidden="true"></i>
                 {move || console.link.get().words()}
             </p>
         </div>
     }
+    .into_any()
 }

@@ -28,4 +28,5 @@ pub(crate) fn CopyButton(
             {move || if is_done.get() { "copied".to_owned() } else { label.clone() }}
         </button>
     }
+    .into_any()
 }

@@ -19,4 +19,5 @@ pub(crate) fn Modal(
             {children()}
         </dialog>
     }
+    .into_any()
 }

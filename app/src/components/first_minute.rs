@@ -28,13 +28,15 @@ pub(crate) fn FirstMinute() -> impl IntoView {
         let navigate = navigate.clone();
         spawn_local(async move {
             let made = rehearsal_pair().await;
-            is_trying.set(false);
+            is_trying.try_set(false);
             match made {
                 Ok(ada) => {
                     live::remember(Memory::Tab, TOUR, Some("hello"));
                     navigate(&pod_href(&ada.pod), Default::default());
                 }
-                Err(refusal) => error.set(Some(refusal)),
+                Err(refusal) => {
+                    error.try_set(Some(refusal));
+                }
             }
         });
     };
@@ -83,6 +85,7 @@ pub(crate) fn FirstMinute() -> impl IntoView {
             </noscript>
         </section>
     }
+    .into_any()
 }
 
 /// Two Pods of the built-in rehearsal model, so that there is somebody to talk to and somebody to be introduced.

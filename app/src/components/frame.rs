@@ -30,7 +30,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
         <a class="skip" href="#main">
             "Skip to the content"
         </a>
-        <div class="frame">
+        <div class="frame" class:is-stale=move || console.stale_since.with(Option::is_some)>
             <TopBar />
             <PodsPane />
             {children()}
@@ -39,6 +39,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
         <Notices />
         <Dialogs />
     }
+    .into_any()
 }
 
 /// Connects the page and its keys, once, in the browser.

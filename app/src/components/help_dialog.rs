@@ -25,4 +25,5 @@ pub(crate) fn HelpDialog() -> impl IntoView {
             </div>
         </Modal>
     }
+    .into_any()
 }

@@ -24,6 +24,7 @@ pub(crate) fn Inspector() -> impl IntoView {
             <Rules />
         </aside>
     }
+    .into_any()
 }
 
 #[component]
@@ -63,6 +64,7 @@ fn Facts() -> impl IntoView {
             </dl>
         </section>
     }
+    .into_any()
 }
 
 /// How full the model's context is. A `meter`, so that it says so to everybody.
@@ -94,6 +96,7 @@ fn ContextMeter() -> impl IntoView {
             <small>{words}</small>
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -120,6 +123,7 @@ fn UsageFacts() -> impl IntoView {
             </dl>
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -146,6 +150,7 @@ fn Scope() -> impl IntoView {
             <dl>{move || pod.detail.with(|detail| detail.scope.clone()).into_iter().map(rule).collect_view()}</dl>
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -196,4 +201,5 @@ fn Rules() -> impl IntoView {
             </dl>
         </section>
     }
+    .into_any()
 }

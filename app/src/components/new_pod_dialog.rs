@@ -70,7 +70,7 @@ pub(crate) fn NewPodDialog(name: String) -> impl IntoView {
         let navigate = navigate.clone();
         spawn_local(async move {
             let made = create_pod(id, create).await;
-            is_sending.set(false);
+            is_sending.try_set(false);
             match made {
                 Ok(pod) => {
                     live::close_dialog("new-pod");
@@ -79,9 +79,9 @@ pub(crate) fn NewPodDialog(name: String) -> impl IntoView {
                 }
                 Err(refusal) => {
                     if refusal.code() != ErrorCode::RuntimeUnavailable {
-                        command.set_value(None);
+                        command.try_set_value(None);
                     }
-                    error.set(Some(refusal));
+                    error.try_set(Some(refusal));
                     live::focus("new-pod-name");
                 }
             }
@@ -129,6 +129,7 @@ pub(crate) fn NewPodDialog(name: String) -> impl IntoView {
             </form>
         </Modal>
     }
+    .into_any()
 }
 
 /// One line of text with its label and what it is for.
@@ -159,4 +160,5 @@ pub(crate) fn TextField(
             <small id=hint_id>{hint}</small>
         </div>
     }
+    .into_any()
 }

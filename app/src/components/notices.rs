@@ -23,4 +23,5 @@ pub(crate) fn Notices() -> impl IntoView {
             </For>
         </div>
     }
+    .into_any()
 }

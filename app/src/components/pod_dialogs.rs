@@ -29,7 +29,9 @@ pub(crate) fn RenameDialog(pod: PodSummary) -> impl IntoView {
                     live::close_dialog("rename");
                     console.note(format!("It is called {name} now."));
                 }
-                Err(refusal) => error.set(Some(refusal)),
+                Err(refusal) => {
+                    error.try_set(Some(refusal));
+                }
             }
         });
     };
@@ -51,6 +53,7 @@ pub(crate) fn RenameDialog(pod: PodSummary) -> impl IntoView {
             </form>
         </Modal>
     }
+    .into_any()
 }
 
 /// Asks for the name: what is deleted cannot be brought back.
@@ -66,14 +69,17 @@ pub(crate) fn DeleteDialog(pod: PodSummary) -> impl IntoView {
         move |event: leptos::ev::SubmitEvent| {
             event.prevent_default();
             let (pod, navigate) = (pod.clone(), navigate.clone());
+            let confirm = typed.get_untracked();
             spawn_local(async move {
-                match delete_pod(pod.pod, fresh_command(), typed.get_untracked()).await {
+                match delete_pod(pod.pod, fresh_command(), confirm).await {
                     Ok(()) => {
                         live::close_dialog("delete");
                         console.note(format!("{} is deleted.", pod.name));
                         navigate("/", Default::default());
                     }
-                    Err(refusal) => error.set(Some(refusal)),
+                    Err(refusal) => {
+                        error.try_set(Some(refusal));
+                    }
                 }
             });
         }
@@ -100,4 +106,5 @@ pub(crate) fn DeleteDialog(pod: PodSummary) -> impl IntoView {
             </form>
         </Modal>
     }
+    .into_any()
 }

@@ -50,6 +50,7 @@ pub(crate) fn PodHead() -> impl IntoView {
             </div>
         </header>
     }
+    .into_any()
 }
 
 /// A button that is there when it may matter, and says why where it does nothing.
@@ -77,6 +78,7 @@ fn Verb(verb: ControlVerb) -> impl IntoView {
             {label(verb)}
         </button>
     }
+    .into_any()
 }
 
 fn label(verb: ControlVerb) -> &'static str {
@@ -158,6 +160,7 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
             </div>
         </details>
     }
+    .into_any()
 }
 
 /// A verb that has no room in the head of a phone.
@@ -178,6 +181,7 @@ fn NarrowVerb(verb: ControlVerb, is_open: RwSignal<bool>) -> impl IntoView {
             {label(verb)}
         </button>
     }
+    .into_any()
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ pub(crate) fn PodRow(pod: Memo<PodSummary>) -> impl IntoView {
             {move || words.get().map(|words| view! { <span class="doing">{words}</span> })}
         </a>
     }
+    .into_any()
 }
 
 /// At the end of the row: unread answers, then tokens while it works, else how long ago it changed.
@@ -64,9 +65,9 @@ fn shape(pod: &PodSummary) -> PodState {
     }
 }
 
-/// A person has to look, and it is no question.
+/// The last run ended badly and left the Pod idle. Other states that need a person have marks of their own.
 pub(crate) fn has_failed(pod: &PodSummary) -> bool {
-    pod.needs_you && pod.state != PodState::Waiting
+    pod.needs_you && pod.state == PodState::Idle
 }
 
 /// The second line. An idle Pod has none: its group says it.

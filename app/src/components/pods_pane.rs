@@ -3,6 +3,7 @@ use leptos::prelude::*;
 use crate::{
     components::{frame::PodsResource, pod_row::PodRow},
     console::{Console, Dialog, use_console},
+    format::sentence_case,
     grouping::{Attention, grouped},
 };
 
@@ -29,24 +30,27 @@ pub(crate) fn PodsPane() -> impl IntoView {
                 </button>
             </div>
             <Suspense fallback=|| view! { <p class="hint">"Reading the list…"</p> }>
-                {move || Suspend::new(async move {
-                    match resource.await {
-                        Ok(pods) => {
-                            console.seed(pods);
-                            view! { <Groups console=console /> }.into_any()
-                        }
-                        Err(error) => {
+                {move || {
+                    resource
+                        .get()
+                        .map(|list| {
+                            let problem = match list {
+                                Ok(pods) => {
+                                    console.seed(pods);
+                                    None
+                                }
+                                Err(error) => Some(sentence_case(error.sentence())),
+                            };
                             view! {
-                                <p class="hint">{error.sentence().to_owned()}</p>
+                                {problem.map(|words| view! { <p class="hint">{words}</p> })}
                                 <Groups console=console />
                             }
-                                .into_any()
-                        }
-                    }
-                })}
+                        })
+                }}
             </Suspense>
         </aside>
     }
+    .into_any()
 }
 
 #[component]
@@ -65,6 +69,7 @@ fn Groups(console: Console) -> impl IntoView {
         </nav>
         {move || empty().map(|words| view! { <p class="hint">{words}</p> })}
     }
+    .into_any()
 }
 
 #[component]
@@ -85,4 +90,5 @@ fn Group(attention: Attention, groups: Memo<Vec<(Attention, Vec<protocol::PodSum
             </For>
         </section>
     }
+    .into_any()
 }

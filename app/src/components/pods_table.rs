@@ -65,6 +65,7 @@ pub(crate) fn PodsTable() -> impl IntoView {
                 })
         }}
     }
+    .into_any()
 }
 
 fn count_words(shown: usize, all: usize) -> String {
@@ -88,6 +89,7 @@ fn Heading(by: RwSignal<SortBy>, is: SortBy, title: &'static str) -> impl IntoVi
             </button>
         </th>
     }
+    .into_any()
 }
 
 #[component]
@@ -117,6 +119,7 @@ fn TableRow(pod: Memo<PodSummary>) -> impl IntoView {
             <td class="cell-figure">{move || view! { <Age at=pod.with(|pod| pod.updated_at) /> }}</td>
         </tr>
     }
+    .into_any()
 }
 
 /// What it says of itself; the state has its own column.

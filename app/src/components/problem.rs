@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::{UiError, live};
+use crate::{UiError, format::sentence_case, live};
 
 /// What went wrong, where it went wrong.
 #[component]
@@ -17,14 +17,13 @@ pub(crate) fn Problem(#[prop(into)] error: Signal<Option<UiError>>) -> impl Into
                     .get()
                     .map(|error| {
                         view! {
-                            <p class="problem">
-                                <b>{error.code().title()}</b>
-                                " "
-                                {error.sentence().to_owned()}
+                            <p class="problem" title=error.code().title()>
+                                {sentence_case(error.sentence())}
                             </p>
                         }
                     })
             }}
         </div>
     }
+    .into_any()
 }

@@ -53,6 +53,7 @@ pub(crate) fn ProviderFields(form: NewPodForm) -> impl IntoView {
         />
         <datalist id="new-pod-models">{models}</datalist>
     }
+    .into_any()
 }
 
 /// What was detected on this machine, and how to add what is missing. Open on a fresh start, one line later.
@@ -72,6 +73,7 @@ pub(crate) fn ProvidersSection(found: ProvidersFound, #[prop(into)] is_open: Sig
             </ul>
         </details>
     }
+    .into_any()
 }
 
 #[component]
@@ -96,6 +98,7 @@ fn Found(provider: ProviderView) -> impl IntoView {
             <span class="provider-words">{words}</span>
         </li>
     }
+    .into_any()
 }
 
 #[component]
@@ -109,4 +112,5 @@ fn Missing(provider: UnconfiguredProvider) -> impl IntoView {
             <span class="provider-words">"not configured: " {provider.missing}</span>
         </li>
     }
+    .into_any()
 }

@@ -20,6 +20,7 @@ pub(crate) fn Queue() -> impl IntoView {
             </ol>
         </Show>
     }
+    .into_any()
 }
 
 fn words(input: &QueuedInput) -> String {

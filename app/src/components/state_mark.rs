@@ -10,6 +10,7 @@ pub(crate) fn StateShape(#[prop(into)] state: Signal<PodState>) -> impl IntoView
             <path d=move || outline(state.get()) />
         </svg>
     }
+    .into_any()
 }
 
 /// Shape and word.
@@ -21,6 +22,7 @@ pub(crate) fn StateWord(#[prop(into)] state: Signal<PodState>) -> impl IntoView 
             {move || state_words(state.get())}
         </span>
     }
+    .into_any()
 }
 
 /// Seven shapes that can be told apart without colour.

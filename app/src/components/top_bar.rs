@@ -22,12 +22,15 @@ pub(crate) fn TopBar() -> impl IntoView {
                 <a href="/" aria-current=on_list>
                     "Pods"
                     <Suspense fallback=|| ()>
-                        {move || Suspend::new(async move {
-                            if let Ok(list) = pods.await {
-                                console.seed(list);
-                            }
-                            view! { <Needing /> }
-                        })}
+                        {move || {
+                            pods.get()
+                                .map(|list| {
+                                    if let Ok(list) = list {
+                                        console.seed(list);
+                                    }
+                                    view! { <Needing /> }
+                                })
+                        }}
                     </Suspense>
                 </a>
             </nav>
@@ -49,6 +52,7 @@ pub(crate) fn TopBar() -> impl IntoView {
             </button>
         </header>
     }
+    .into_any()
 }
 
 /// How many Pods wait for a person.

@@ -12,6 +12,7 @@ pub(crate) fn Age(at: Timestamp) -> impl IntoView {
             {move || clock.age(at)}
         </time>
     }
+    .into_any()
 }
 
 /// The time of day.
@@ -23,6 +24,7 @@ pub(crate) fn TimeOfDay(at: Timestamp) -> impl IntoView {
             {move || clock.time(at)}
         </time>
     }
+    .into_any()
 }
 
 /// `just now`, `4 m ago`.
@@ -38,4 +40,5 @@ pub(crate) fn Since(at: Timestamp) -> impl IntoView {
             {words}
         </time>
     }
+    .into_any()
 }

@@ -1,10 +1,13 @@
 //! Where the reader is in the transcript: follows the end only from the end, and moves nothing that is being read.
+//!
+//! The browser's own anchoring is off (it does nothing at the very top, and gives up when blocks out of sight get their
+//! real height): whatever changes above, the first block in sight is put back to where it was, before it is painted.
 
 use std::cell::RefCell;
 
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::{JsCast, closure::Closure};
-use web_sys::{Element, HtmlElement, ResizeObserver};
+use web_sys::{Element, HtmlCollection, HtmlElement, ResizeObserver};
 
 use super::{Memory, browser, kept, remember};
 
@@ -22,6 +25,10 @@ struct Place {
 
 struct Log {
     scroller: HtmlElement,
+    /// All blocks, in order; follows the page by itself.
+    blocks: HtmlCollection,
+    /// The first block in sight and its top, below the top of the view, as of the last scrolling.
+    held: Option<(Element, f64)>,
     /// Name under which the place is kept.
     key: String,
     following: bool,
@@ -67,6 +74,10 @@ impl Log {
             self.last_top = top;
             return;
         }
+        // Our own corrections come back as scrolling, too; only a person's takes hold of another block.
+        if top != self.last_top {
+            self.hold();
+        }
         if self.distance_to_end() <= END_PX {
             self.follow(true);
         } else if top < self.last_top {
@@ -80,10 +91,31 @@ impl Log {
         }
     }
 
+    /// Something has another height than before; this runs after the layout and before the paint.
     fn resized(&mut self) {
         if self.following {
-            self.go_to_end();
+            return self.go_to_end();
         }
+        let Some((anchor, wanted)) = &self.held else { return };
+        if !anchor.is_connected() {
+            return self.hold();
+        }
+        let moved = (self.offset_of(anchor) - wanted).round() as i32;
+        if moved != 0 {
+            self.scroller.set_scroll_top(self.scroller.scroll_top() + moved);
+            self.last_top = self.scroller.scroll_top();
+        }
+    }
+
+    fn hold(&mut self) {
+        self.held = self.first_in_sight().map(|block| {
+            let offset = self.offset_of(&block);
+            (block, offset)
+        });
+    }
+
+    fn offset_of(&self, block: &Element) -> f64 {
+        top_of(block) - top_of(&self.scroller)
     }
 
     fn save(&mut self) {
@@ -92,7 +124,7 @@ impl Log {
             return;
         }
         let Some(anchor) = self.first_in_sight() else { return };
-        let offset = top_of(&anchor) - top_of(&self.scroller);
+        let offset = self.offset_of(&anchor);
         let place = Place { following: self.following, anchor: anchor.id(), offset };
         if let Ok(text) = serde_json::to_string(&place) {
             remember(Memory::Tab, &self.key, Some(&text));
@@ -101,18 +133,16 @@ impl Log {
 
     /// Blocks lie in order, so the first in sight is found by halving.
     fn first_in_sight(&self) -> Option<Element> {
-        let blocks = self.scroller.query_selector_all("[data-block]").ok()?;
         let edge = top_of(&self.scroller);
-        let block = |index: u32| blocks.item(index).and_then(|node| node.dyn_into::<Element>().ok());
-        let (mut low, mut high) = (0, blocks.length());
+        let (mut low, mut high) = (0, self.blocks.length());
         while low < high {
             let middle = (low + high) / 2;
-            match block(middle)?.get_bounding_client_rect().bottom() > edge + 1.0 {
+            match self.blocks.item(middle)?.get_bounding_client_rect().bottom() > edge + 1.0 {
                 true => high = middle,
                 false => low = middle + 1,
             }
         }
-        block(low.min(blocks.length().checked_sub(1)?))
+        self.blocks.item(low.min(self.blocks.length().checked_sub(1)?))
     }
 }
 
@@ -136,6 +166,8 @@ pub(crate) fn log_attach(key: String, told: impl Fn(bool) + 'static) {
     observer.observe(&scroller);
     let log = Log {
         last_top: scroller.scroll_top(),
+        blocks: content.get_elements_by_class_name("block"),
+        held: None,
         scroller,
         key,
         following: true,
@@ -168,6 +200,7 @@ pub(crate) fn log_restore() -> bool {
             log.follow(false);
             target.scroll_into_view_with_bool(true);
             log.last_top = log.scroller.scroll_top();
+            log.hold();
             return true;
         }
         let kept = || kept(Memory::Tab, &log.key).and_then(|text| serde_json::from_str::<Place>(&text).ok());
@@ -182,9 +215,10 @@ pub(crate) fn log_restore() -> bool {
                 }
                 Some(anchor) => {
                     log.follow(false);
-                    let moved = top_of(&anchor) - top_of(&log.scroller) - place.offset;
+                    let moved = log.offset_of(&anchor) - place.offset;
                     log.scroller.set_scroll_top(log.scroller.scroll_top() + moved.round() as i32);
                     log.last_top = log.scroller.scroll_top();
+                    log.held = Some((anchor.into(), place.offset));
                 }
             },
         }
@@ -203,7 +237,10 @@ pub(crate) fn log_to_end() {
 
 /// A block was opened: what is read stays where it is.
 pub(crate) fn log_stop_following() {
-    with_log(|log| log.follow(false));
+    with_log(|log| {
+        log.follow(false);
+        log.hold();
+    });
     browser::before_paint(|| {
         with_log(|log| {
             if log.distance_to_end() <= END_PX {
@@ -213,26 +250,10 @@ pub(crate) fn log_stop_following() {
     });
 }
 
-/// Makes a change above of what is read, and moves nothing that is in sight.
+/// Makes a change above of what is read. The next layout puts it back.
 pub(crate) fn log_keep_place(change: impl FnOnce()) {
-    let anchor = with_log(|log| {
-        let anchor = log.first_in_sight()?;
-        // The browser's own anchoring does nothing at the very top, and would count twice elsewhere.
-        let _ = log.scroller.class_list().add_1("is-prepending");
-        let top = top_of(&anchor);
-        Some((anchor, top))
-    })
-    .flatten();
+    with_log(Log::hold);
     change();
-    let Some((anchor, top)) = anchor else { return };
-    browser::before_paint(move || {
-        with_log(|log| {
-            let moved = top_of(&anchor) - top;
-            log.scroller.set_scroll_top(log.scroller.scroll_top() + moved.round() as i32);
-            log.last_top = log.scroller.scroll_top();
-            let _ = log.scroller.class_list().remove_1("is-prepending");
-        });
-    });
 }
 
 /// To the heading of the next or the previous turn.

@@ -20,6 +20,7 @@ use wasm_bindgen_futures::spawn_local;
 use super::{PodFeed, bell::Bell, browser, hub::Hub};
 use crate::{
     console::Console,
+    format,
     reconnect::{Backoff, Link, SILENCE_MS_MAX},
 };
 
@@ -77,6 +78,9 @@ async fn stay_connected(console: Console) {
             backoff.reset();
         } else if login_has_expired().await {
             return browser::go_to_login();
+        }
+        if console.stale_since.get_untracked().is_none() {
+            console.stale_since.set(Some(format::moment(browser::now_ms())));
         }
         let (attempt, wait_ms) = backoff.next(js_sys::Math::random());
         console.link.set(match browser::window().navigator().on_line() {

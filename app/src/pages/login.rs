@@ -32,6 +32,7 @@ pub(crate) fn LoginStyle() -> impl IntoView {
         <link rel="icon" href=ICON />
         <style nonce=use_nonce()>{STYLE}</style>
     }
+    .into_any()
 }
 
 /// Asks for the token. A plain form: `/?token=…` sets the session and leads on.
@@ -55,4 +56,5 @@ pub(crate) fn LoginPage() -> impl IntoView {
             </p>
         </main>
     }
+    .into_any()
 }

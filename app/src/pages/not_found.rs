@@ -22,4 +22,5 @@ pub(crate) fn NotFoundPage() -> impl IntoView {
             </section>
         </main>
     }
+    .into_any()
 }

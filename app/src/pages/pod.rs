@@ -12,6 +12,7 @@ use crate::{
         transcript::{PodContext, Rows, TranscriptPane, complete_beginning},
     },
     console::{pod_href, use_console},
+    format::sentence_case,
     live::{self, PodFeed},
     server_fns::{PodPageData, load_pod},
 };
@@ -28,14 +29,17 @@ pub(crate) fn PodPage() -> impl IntoView {
         (format!("{}/{}", part("runtime_id"), part("worker_id")), seq("before"), seq("at"))
     });
     let page = Resource::new(move || wanted.get(), |(address, before, at)| load_pod(address, before, at));
+    let shows_details = Memo::new(move |_| query.with(|query| query.get("pane").as_deref() == Some("details")));
+    // Read, not awaited: the Pod that is shown stays whole until the next one can take its place in one step.
     view! {
         <Suspense fallback=PodLoading>
-            {move || Suspend::new(async move {
-                match page.await {
-                    Ok(data) => view! { <PodView data=data /> }.into_any(),
-                    Err(error) => view! { <PodMissing error=error /> }.into_any(),
-                }
-            })}
+            {move || {
+                page.get()
+                    .map(|loaded| match loaded {
+                        Ok(data) => view! { <PodView data=data shows_details=shows_details /> }.into_any(),
+                        Err(error) => view! { <PodMissing error=error /> }.into_any(),
+                    })
+            }}
         </Suspense>
     }
     .into_any()
@@ -48,6 +52,7 @@ fn PodLoading() -> impl IntoView {
             <p class="hint">"Reading the transcript…"</p>
         </main>
     }
+    .into_any()
 }
 
 #[component]
@@ -65,7 +70,7 @@ fn PodMissing(error: UiError) -> impl IntoView {
         <main id="main" class="page">
             <section class="missing">
                 <h1>{title}</h1>
-                <p>{error.sentence().to_owned()}</p>
+                <p>{sentence_case(error.sentence())}</p>
                 <p class="hint">{hint}</p>
                 <p>
                     <a class="button" href="/">
@@ -75,10 +80,11 @@ fn PodMissing(error: UiError) -> impl IntoView {
             </section>
         </main>
     }
+    .into_any()
 }
 
 #[component]
-fn PodView(data: PodPageData) -> impl IntoView {
+fn PodView(data: PodPageData, shows_details: Memo<bool>) -> impl IntoView {
     let console = use_console();
     let rows = Rows::new(&data.records, data.has_more);
     let pod = PodContext::provide(console, data.detail, rows);
@@ -86,8 +92,6 @@ fn PodView(data: PodPageData) -> impl IntoView {
     if let Some(cursor) = data.cursor {
         follow(pod, cursor, data.head);
     }
-    let query = use_query_map();
-    let shows_details = move || query.with(|query| query.get("pane").as_deref() == Some("details"));
     let name = move || pod.summary.with(|summary| summary.name.to_string());
     let below = match is_old {
         true => view! { <OldPage /> }.into_any(),
@@ -95,16 +99,17 @@ fn PodView(data: PodPageData) -> impl IntoView {
     };
     view! {
         <Title text=name />
-        <main id="main" class="pod-page" class:is-aside=shows_details>
+        <main id="main" class="pod-page" class:is-aside=move || shows_details.get()>
             <PodHead />
             <Closed />
             <TranscriptPane />
             {below}
         </main>
-        <div class="inspect-place" class:is-shown=shows_details>
+        <div class="inspect-place" class:is-shown=move || shows_details.get()>
             <Inspector />
         </div>
     }
+    .into_any()
 }
 
 /// Goes on exactly after the records that the page came with.
@@ -184,4 +189,5 @@ fn OldPage() -> impl IntoView {
             </a>
         </p>
     }
+    .into_any()
 }

@@ -20,23 +20,28 @@ pub(crate) fn PodsPage() -> impl IntoView {
     view! {
         <main id="main" class="page">
             <Suspense fallback=|| view! { <p class="hint">"Reading the list of Pods…"</p> }>
-                {move || Suspend::new(async move {
-                    match pods.await {
-                        Ok(list) => {
-                            console.seed(list);
-                            view! { <Dashboard console=console /> }.into_any()
-                        }
-                        Err(error) => view! { <Unreadable error=error pods=pods /> }.into_any(),
-                    }
-                })}
+                {move || {
+                    pods.get()
+                        .map(|list| match list {
+                            Ok(list) => {
+                                console.seed(list);
+                                view! { <Dashboard console=console /> }.into_any()
+                            }
+                            Err(error) => view! { <Unreadable error=error pods=pods /> }.into_any(),
+                        })
+                }}
             </Suspense>
             <Suspense fallback=|| ()>
-                {move || Suspend::new(async move {
-                    providers.await.ok().map(|found| view! { <ProvidersSection found=found is_open=is_fresh /> })
-                })}
+                {move || {
+                    providers
+                        .get()
+                        .and_then(Result::ok)
+                        .map(|found| view! { <ProvidersSection found=found is_open=is_fresh /> })
+                }}
             </Suspense>
         </main>
     }
+    .into_any()
 }
 
 /// There is no Pod yet.
@@ -83,4 +88,5 @@ fn Unreadable(error: UiError, pods: PodsResource) -> impl IntoView {
             </p>
         </section>
     }
+    .into_any()
 }

@@ -88,10 +88,12 @@ async fn deliver(outgoing: Outgoing, message: Unanswered) {
     outgoing.is_sending.try_set(false);
     match answer {
         Ok(_) => {
-            outgoing.draft.try_update(|draft| draft.accepted(&message));
+            let is_still_here = outgoing.draft.try_update(|draft| draft.accepted(&message)).is_some();
             outgoing.accepted.try_update(|count| *count += 1);
-            outgoing.pod.refresh();
-            live::log_to_end();
+            if is_still_here {
+                outgoing.pod.refresh();
+                live::log_to_end();
+            }
         }
         Err(refusal) => {
             // After a 5xx it may have been stored all the same: the id is kept for the next try.

@@ -15,4 +15,5 @@ pub(crate) fn AlertView(level: AlertLevel, source: String, text: String) -> impl
             {text}
         </p>
     }
+    .into_any()
 }

@@ -24,6 +24,7 @@ pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
             </header>
         </article>
     }
+    .into_any()
 }
 
 fn answer(kind: &BlockKind) -> String {

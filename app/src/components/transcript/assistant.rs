@@ -32,4 +32,5 @@ pub(crate) fn AssistantView(block: RwSignal<Block>) -> impl IntoView {
             <div class="tools">{copy}</div>
         </article>
     }
+    .into_any()
 }

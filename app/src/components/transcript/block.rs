@@ -24,13 +24,14 @@ pub(crate) fn BlockView(block: RwSignal<Block>) -> impl IntoView {
     move || (!is_empty.get()).then(|| drawn(block))
 }
 
-fn drawn(block: RwSignal<Block>) -> impl IntoView {
+fn drawn(block: RwSignal<Block>) -> AnyView {
     let (id, class) = block.with_untracked(|block| (dom_id(&block.id), class_of(&block.kind)));
     view! {
         <div class=class data-block="" id=id>
             {by_kind(block)}
         </div>
     }
+    .into_any()
 }
 
 fn by_kind(block: RwSignal<Block>) -> AnyView {

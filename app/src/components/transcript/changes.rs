@@ -15,4 +15,5 @@ pub(crate) fn CompactedView(summary: String, kept_from_seq: Seq) -> impl IntoVie
             <Markup text=Signal::stored(summary) />
         </details>
     }
+    .into_any()
 }

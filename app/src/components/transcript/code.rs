@@ -18,4 +18,5 @@ pub(crate) fn CodeBlock(language: Option<String>, text: String) -> impl IntoView
             </pre>
         </figure>
     }
+    .into_any()
 }

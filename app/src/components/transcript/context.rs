@@ -51,7 +51,7 @@ impl PodContext {
 
     /// Reads again what no stream carries. An answer that comes after the page was left is dropped.
     pub(crate) fn refresh(self) {
-        let pod = self.pod.get_value();
+        let Some(pod) = self.pod.try_get_value() else { return };
         spawn_local(async move {
             if let Ok(detail) = pod_detail(pod).await {
                 self.detail.try_set(detail);

@@ -26,6 +26,7 @@ pub(crate) fn DiffView(diff: String) -> impl IntoView {
             {toggle}
         </div>
     }
+    .into_any()
 }
 
 fn class_of(line: &str) -> &'static str {

@@ -36,6 +36,7 @@ pub(crate) fn TranscriptPane() -> impl IntoView {
         </section>
         <NewBelow />
     }
+    .into_any()
 }
 
 /// Takes the scrolling in hand once the page lives.
@@ -45,9 +46,9 @@ fn attach(pod: PodContext, address: String) {
             return;
         }
         live::log_attach(format!("yoi:scroll:{address}"), move |following| {
-            pod.is_following.set(following);
+            pod.is_following.try_set(following);
             if following {
-                pod.unseen.set(0);
+                pod.unseen.try_set(0);
             }
         });
         if !live::log_restore() {
@@ -106,6 +107,7 @@ fn Earlier(is_loading: RwSignal<bool>) -> impl IntoView {
         is_loading.set(true);
         spawn_local(async move {
             let worked = load_older(pod).await;
+            // `try_set` gives the value back when the page has been left.
             if is_loading.try_set(false).is_none() && !worked {
                 console.note("Older records could not be fetched; try again.");
             }
@@ -180,4 +182,5 @@ fn NewBelow() -> impl IntoView {
             </button>
         </div>
     }
+    .into_any()
 }

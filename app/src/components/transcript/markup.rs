@@ -25,6 +25,7 @@ pub(crate) fn Markup(#[prop(into)] text: Signal<String>) -> impl IntoView {
             </For>
         </div>
     }
+    .into_any()
 }
 
 #[component]

@@ -33,6 +33,7 @@ pub(crate) fn PeerView(block: RwSignal<Block>) -> impl IntoView {
             <Markup text=Signal::stored(text) />
         </article>
     }
+    .into_any()
 }
 
 /// Where a message is whose text is not here.
@@ -53,6 +54,7 @@ pub(crate) fn MessageView(block: RwSignal<Block>) -> impl IntoView {
             "message with " {peer.map(|peer| peer_link(&peer))} <span class="figure">{receipt}</span>
         </p>
     }
+    .into_any()
 }
 
 pub(crate) fn peer_link(peer: &PeerLabel) -> impl IntoView + use<> {

@@ -25,6 +25,7 @@ pub(crate) fn PersonView(block: RwSignal<Block>) -> impl IntoView {
             <span class="receipt">{by} {words}</span>
         </article>
     }
+    .into_any()
 }
 
 fn segment(segment: Segment) -> AnyView {

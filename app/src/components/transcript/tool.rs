@@ -55,6 +55,7 @@ pub(crate) fn ToolView(block: RwSignal<Block>) -> impl IntoView {
             }}
         </article>
     }
+    .into_any()
 }
 
 /// Borrowed from the block, so that a growing output is not copied to read a name.
@@ -107,7 +108,7 @@ fn Outcome(block: RwSignal<Block>, standing: Memo<Standing>) -> impl IntoView {
         Standing::Running => view! { <i class="pulse" aria-hidden="true"></i> }.into_any(),
         Standing::Interrupted => ().into_any(),
     };
-    view! { <span class="figure">{words} " " {mark}</span> }
+    view! { <span class="figure">{words} " " {mark}</span> }.into_any()
 }
 
 /// The newest lines while it runs, or what there was when it was cut off.

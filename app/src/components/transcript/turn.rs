@@ -42,8 +42,11 @@ pub(crate) fn TurnView(block: RwSignal<Block>) -> impl IntoView {
             <a href=href title="Link to this turn" on:click=copy>
                 {name}
             </a>
+            " "
             <TimeOfDay at=at />
+            " "
             <span>{move || facts.get().1}</span>
         </h2>
     }
+    .into_any()
 }

@@ -15,4 +15,5 @@ pub(crate) fn UnknownView(kind: String, fields: Map<String, Value>) -> impl Into
             <pre>{text}</pre>
         </details>
     }
+    .into_any()
 }

@@ -20,6 +20,8 @@ const BURST_RECORDS: usize = 5_000;
 /// Records of one batch of the floor: about what one commit of a burst carries.
 const BATCH: usize = 250;
 const END: &[u8] = b"\"run_finished\"";
+/// It is among so many last records of a batch.
+const LAST: usize = 4;
 
 struct House {
     host: Host,
@@ -79,7 +81,8 @@ async fn watch(mut observation: Observation) -> usize {
     while let Some(item) = observation.next().await {
         let FeedItem::Records { records, .. } = item else { panic!("a viewer that reads is never behind: {item:?}") };
         count += records.len();
-        if records.iter().any(|body| body.windows(END.len()).any(|window| window == END)) {
+        // Only a status and the like come after it.
+        if records.iter().rev().take(LAST).any(|body| body.windows(END.len()).any(|window| window == END)) {
             return count;
         }
     }

@@ -39,11 +39,14 @@ pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
         .map_err(|error| StoreError::Database(format!("cannot open the database {}: {error}", path.display())))?;
     let options = writer_options(path);
     let mut connection = options.connect().await.map_err(read_failed("open the database"))?;
+    // Nobody relies on these steps before the first commit, whose sync covers them: a start waits for no disk.
+    set_synchronous(&mut connection, "pragma synchronous = normal").await?;
     migrate(&mut connection).await?;
     let row = sqlx::query("update meta set host_epoch = host_epoch + 1 returning store_id, host_epoch")
         .fetch_one(&mut connection)
         .await
         .map_err(read_failed("take over the database"))?;
+    set_synchronous(&mut connection, "pragma synchronous = full").await?;
     let readers = SqlitePoolOptions::new()
         .max_connections(READERS_MAX)
         .acquire_timeout(READER_WAIT_MAX)
@@ -55,6 +58,10 @@ pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
         store_id: row.try_get(0).map_err(read_failed("read the database's id"))?,
         host_epoch: row.try_get(1).map_err(read_failed("read the host epoch"))?,
     })
+}
+
+async fn set_synchronous(connection: &mut SqliteConnection, pragma: &'static str) -> Result<(), StoreError> {
+    sqlx::raw_sql(pragma).execute(connection).await.map(drop).map_err(read_failed("open the database"))
 }
 
 /// Makes the file with its mode before SQLite does; the files beside it (`-wal`, `-shm`) get the same mode.
