@@ -10,6 +10,7 @@ mod config;
 mod data_dir;
 mod logging;
 mod output;
+mod pages;
 mod serve;
 mod token;
 mod web;
@@ -55,7 +56,7 @@ fn run(cli: Cli) -> Result<()> {
 
 /// Rendering a page goes as deep as its tree of components; in a debug build each level is large. The system gives
 /// memory only for what is used.
-const STACK_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const STACK_BYTES: usize = 16 * 1024 * 1024;
 
 fn block_on(work: impl Future<Output = Result<()>>) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()

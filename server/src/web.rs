@@ -7,7 +7,7 @@ use axum::{
     extract::{Path, Request},
     handler::Handler,
     http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
-    middleware::{Next, from_fn},
+    middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -20,6 +20,8 @@ use leptos::{
 use leptos_axum::{LeptosRoutes, generate_route_list, render_app_async_with_context};
 use protocol::{ApiError, ErrorCode};
 use tower_http::{CompressionLevel, compression::CompressionLayer};
+
+use crate::pages::{Renderers, apart};
 
 /// The path changes with the content, so what was fetched once never is again.
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -48,6 +50,7 @@ pub(crate) fn router(backend: Backend) -> Router {
     Router::new()
         .leptos_routes_with_context(&options, generate_route_list(App), context, document)
         .fallback(unknown.layer(from_fn(not_found)))
+        .layer(from_fn_with_state(Renderers::new(), apart))
         .layer(from_fn(page_headers))
         .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
         .with_state(options)

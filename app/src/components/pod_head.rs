@@ -120,10 +120,6 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
         is_open.set(false);
         console.dialog.set(Some(dialog(Box::new(pod.summary.get_untracked()))));
     };
-    let export = move |format: &str| {
-        let pod = pod.pod.get_value();
-        format!("/api/v1/runtimes/{}/workers/{}/export?format={format}", pod.runtime_id, pod.worker_id)
-    };
     view! {
         <details class="menu" prop:open=move || is_open.get()>
             <summary
@@ -151,9 +147,6 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
                 <button type="button" on:click=move |_| open(Dialog::Rename)>
                     "Rename…"
                 </button>
-                <a href=export("markdown") rel="external" download="">
-                    "Export as Markdown"
-                </a>
                 <button type="button" class="is-danger" on:click=move |_| open(Dialog::Delete)>
                     "Delete…"
                 </button>
