@@ -11,16 +11,28 @@ pub(crate) fn refusal(verb: ControlVerb, state: PodState) -> Option<&'static str
         | (V::Resume, S::Paused)
         | (V::Cancel, S::Running | S::Waiting | S::Paused)
         | (V::Stop, S::Idle | S::Running | S::Paused | S::Waiting)
-        | (V::Restore, S::Stopped) => None,
+        | (V::Restore, S::Stopped)
+        | (V::Compact, S::Idle | S::Paused) => None,
         (_, S::Unreachable) => Some("its runtime does not answer"),
         (_, S::Broken) => Some("it is broken and cannot be restored"),
         (V::Stop, S::Stopped) => Some("it is stopped already"),
-        (V::Pause | V::Resume | V::Cancel, S::Stopped) => Some("it is stopped; restore it first"),
+        (V::Pause | V::Resume | V::Cancel | V::Compact, S::Stopped) => Some("it is stopped; restore it first"),
         (V::Pause, S::Paused) => Some("it is paused already"),
         (V::Pause | V::Cancel, _) => Some("nothing is running"),
         (V::Resume, _) => Some("it is not paused"),
         (V::Restore, _) => Some("it is live already"),
+        (V::Compact, _) => Some("it is in the middle of a run; pause or cancel it first"),
     }
+}
+
+/// Why the conversation cannot be rewound now: the rules are those of compacting.
+pub(crate) fn rewind_refusal(state: PodState) -> Option<&'static str> {
+    refusal(ControlVerb::Compact, state)
+}
+
+/// Why this Pod can spawn nobody now.
+pub(crate) fn spawn_refusal(state: PodState) -> Option<&'static str> {
+    (!state.is_live()).then_some("it is not live; restore it first")
 }
 
 /// Why no message can be sent now.
@@ -43,10 +55,10 @@ mod tests {
 
     #[test]
     fn each_state_offers_what_changes_it() {
-        assert_eq!(allowed(PodState::Idle), ["stop"]);
+        assert_eq!(allowed(PodState::Idle), ["stop", "compact"]);
         assert_eq!(allowed(PodState::Running), ["pause", "cancel", "stop"]);
         assert_eq!(allowed(PodState::Waiting), ["pause", "cancel", "stop"]);
-        assert_eq!(allowed(PodState::Paused), ["resume", "cancel", "stop"]);
+        assert_eq!(allowed(PodState::Paused), ["resume", "cancel", "stop", "compact"]);
         assert_eq!(allowed(PodState::Stopped), ["restore"]);
         assert!(allowed(PodState::Unreachable).is_empty());
         assert!(allowed(PodState::Broken).is_empty());

@@ -12,7 +12,10 @@ use crate::{
     boot::{self, Boot, PlaceTranscript},
     components::frame::Frame,
     console::Console,
-    pages::{login::LoginPage, login::LoginStyle, not_found::NotFoundPage, pod::PodPage, pods::PodsPage},
+    pages::{
+        approvals::ApprovalsPage, login::LoginPage, login::LoginStyle, not_found::NotFoundPage, pod::PodPage,
+        pods::PodsPage,
+    },
 };
 
 /// The whole document, as `leptos_axum` renders it. `site_pkg_dir` of the options is `pkg/<hash>`.
@@ -83,6 +86,7 @@ pub fn App() -> impl IntoView {
             }>
                 <ParentRoute path=path!("") view=FramedPages ssr=SsrMode::Async>
                     <Route path=path!("") view=PodsPage ssr=SsrMode::Async />
+                    <Route path=path!("approvals") view=ApprovalsPage ssr=SsrMode::Async />
                     <Route path=path!("pods/:runtime_id/:worker_id") view=PodPage ssr=SsrMode::Async />
                 </ParentRoute>
                 <Route path=path!("login") view=LoginPage ssr=SsrMode::Async />

@@ -12,7 +12,30 @@ pub(crate) enum Command {
     /// Deletes this Pod; the name has to be its own.
     Delete(String),
     New(String),
+    /// Answers the oldest open question.
+    Answer(Answer),
+    /// Goes back to before the newest message.
+    Rewind,
+    /// Opens the dialog, with this name when there is one.
+    Spawn(String),
     Help,
+}
+
+/// What a person says to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Once,
+    Always,
+    /// With a reason, which may be empty.
+    Deny(String),
+}
+
+/// What commands depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) state: PodState,
+    /// A question is open.
+    pub(crate) asks: bool,
 }
 
 /// One entry of the completion list.
@@ -39,12 +62,18 @@ pub(crate) fn first_available(offers: &[Offer]) -> usize {
     offers.iter().position(|offer| offer.refusal.is_none()).unwrap_or_default()
 }
 
-const ALL: [(&str, &str, &str); 9] = [
+const ALL: [(&str, &str, &str); 15] = [
     ("pause", "", "close the open block and hold the run"),
     ("resume", "", "go on with the held run"),
     ("cancel", "", "end the run and drop what is open"),
     ("stop", "", "end the Pod; it can be restored"),
     ("restore", "", "bring the stopped Pod back"),
+    ("allow", "", "allow what it asks, this once"),
+    ("always", "", "allow exactly this from now on"),
+    ("deny", "REASON", "deny what it asks; a reason is optional"),
+    ("compact", "", "put a summary in the place of what came before"),
+    ("rewind", "", "take the newest turn out of its context"),
+    ("spawn", "NAME", "give a child a task and a part of the scope"),
     ("rename", "NAME", "give this Pod another name"),
     ("delete", "NAME", "remove this Pod and its records; type its name"),
     ("new", "NAME", "make a Pod with every default"),
@@ -57,7 +86,7 @@ pub(crate) fn is_command(text: &str) -> bool {
 }
 
 /// The commands that begin with what has been typed.
-pub(crate) fn offers(text: &str, state: PodState) -> Vec<Offer> {
+pub(crate) fn offers(text: &str, now: Standing) -> Vec<Offer> {
     let Some(line) = text.strip_prefix(':') else { return Vec::new() };
     let (typed, complete) = match line.split_once(' ') {
         Some((word, _)) => (word, true),
@@ -65,7 +94,7 @@ pub(crate) fn offers(text: &str, state: PodState) -> Vec<Offer> {
     };
     ALL.into_iter()
         .filter(|(word, ..)| if complete { *word == typed } else { word.starts_with(typed) })
-        .map(|(word, argument, what)| Offer { word, argument, what, refusal: word_refusal(word, state) })
+        .map(|(word, argument, what)| Offer { word, argument, what, refusal: word_refusal(word, now) })
         .collect()
 }
 
@@ -73,15 +102,20 @@ fn control_verb(word: &str) -> Option<ControlVerb> {
     ControlVerb::ALL.into_iter().find(|verb| verb.as_str() == word)
 }
 
-fn word_refusal(word: &str, state: PodState) -> Option<&'static str> {
-    control_verb(word).and_then(|verb| allowed::refusal(verb, state))
+fn word_refusal(word: &str, now: Standing) -> Option<&'static str> {
+    match word {
+        "allow" | "approve" | "always" | "deny" => (!now.asks).then_some("it asks nothing"),
+        "rewind" => allowed::rewind_refusal(now.state),
+        "spawn" => allowed::spawn_refusal(now.state),
+        _ => control_verb(word).and_then(|verb| allowed::refusal(verb, now.state)),
+    }
 }
 
 /// Reads a line. The error is a sentence for the person.
-pub(crate) fn parse(text: &str, state: PodState) -> Result<Command, String> {
+pub(crate) fn parse(text: &str, now: Standing) -> Result<Command, String> {
     let line = text.strip_prefix(':').unwrap_or(text).trim();
     let (word, argument) = line.split_once(' ').map_or((line, ""), |(word, rest)| (word, rest.trim()));
-    if let Some(refusal) = word_refusal(word, state) {
+    if let Some(refusal) = word_refusal(word, now) {
         return Err(format!(":{word} does nothing now: {refusal}"));
     }
     let named = |make: fn(String) -> Command| match argument {
@@ -92,8 +126,13 @@ pub(crate) fn parse(text: &str, state: PodState) -> Result<Command, String> {
         "rename" => named(Command::Rename),
         "delete" => named(Command::Delete),
         "new" => named(Command::New),
+        "deny" => Ok(Command::Answer(Answer::Deny(argument.to_owned()))),
+        "spawn" => Ok(Command::Spawn(argument.to_owned())),
         _ if !argument.is_empty() => Err(format!(":{word} takes nothing after it")),
         "help" => Ok(Command::Help),
+        "allow" | "approve" => Ok(Command::Answer(Answer::Once)),
+        "always" => Ok(Command::Answer(Answer::Always)),
+        "rewind" => Ok(Command::Rewind),
         _ => control_verb(word)
             .map(Command::Control)
             .ok_or_else(|| format!("there is no command :{word}; type : to see those that there are")),
@@ -104,36 +143,40 @@ pub(crate) fn parse(text: &str, state: PodState) -> Result<Command, String> {
 mod tests {
     use super::*;
 
+    const IDLE: Standing = Standing { state: PodState::Idle, asks: false };
+    const RUNNING: Standing = Standing { state: PodState::Running, asks: false };
+    const ASKS: Standing = Standing { state: PodState::Waiting, asks: true };
+
     fn words(text: &str) -> Vec<&'static str> {
-        offers(text, PodState::Idle).iter().map(|offer| offer.word).collect()
+        offers(text, IDLE).iter().map(|offer| offer.word).collect()
     }
 
     #[test]
     fn typing_narrows_the_offers() {
-        assert_eq!(words(":").len(), 9);
-        assert_eq!(words(":re"), ["resume", "restore", "rename"]);
+        assert_eq!(words(":").len(), 15);
+        assert_eq!(words(":re"), ["resume", "restore", "rewind", "rename"]);
         assert_eq!(words(":rename eve"), ["rename"]);
         assert!(words(":x").is_empty() && words("pause").is_empty());
     }
 
     #[test]
     fn what_is_unavailable_is_offered_with_its_reason() {
-        let offer = offers(":pause", PodState::Idle).remove(0);
+        let offer = offers(":pause", IDLE).remove(0);
         assert_eq!(offer.refusal, Some("nothing is running"));
-        assert_eq!(offers(":pause", PodState::Running).remove(0).refusal, None);
+        assert_eq!(offers(":pause", RUNNING).remove(0).refusal, None);
     }
 
     #[test]
     fn the_choice_begins_at_what_can_be_done() {
-        assert_eq!(first_available(&offers(":", PodState::Idle)), 3);
-        assert_eq!(first_available(&offers(":pau", PodState::Idle)), 0);
-        assert!(offers(":rename e", PodState::Idle)[0].is_typed_in(":rename e"));
-        assert!(!offers(":ren", PodState::Idle)[0].is_typed_in(":ren"));
+        assert_eq!(first_available(&offers(":", IDLE)), 3);
+        assert_eq!(first_available(&offers(":pau", IDLE)), 0);
+        assert!(offers(":rename e", IDLE)[0].is_typed_in(":rename e"));
+        assert!(!offers(":ren", IDLE)[0].is_typed_in(":ren"));
     }
 
     #[test]
     fn lines_are_read_or_refused_with_a_sentence() {
-        let idle = |text| parse(text, PodState::Idle);
+        let idle = |text| parse(text, IDLE);
         assert_eq!(idle(":stop"), Ok(Command::Control(ControlVerb::Stop)));
         assert_eq!(idle(":rename  eve "), Ok(Command::Rename("eve".into())));
         assert_eq!(idle(":help"), Ok(Command::Help));
@@ -141,6 +184,26 @@ mod tests {
         assert_eq!(idle(":help me"), Err(":help takes nothing after it".into()));
         assert_eq!(idle(":resume"), Err(":resume does nothing now: it is not paused".into()));
         assert!(idle(":dance").unwrap_err().contains("no command :dance"));
+    }
+
+    #[test]
+    fn a_question_is_answered_with_a_word_and_only_while_it_is_open() {
+        let asks = |text| parse(text, ASKS);
+        assert_eq!(asks(":allow"), Ok(Command::Answer(Answer::Once)));
+        assert_eq!(asks(":approve"), Ok(Command::Answer(Answer::Once)));
+        assert_eq!(asks(":always"), Ok(Command::Answer(Answer::Always)));
+        assert_eq!(asks(":deny"), Ok(Command::Answer(Answer::Deny(String::new()))));
+        assert_eq!(asks(":deny not today"), Ok(Command::Answer(Answer::Deny("not today".into()))));
+        assert_eq!(parse(":allow", IDLE), Err(":allow does nothing now: it asks nothing".into()));
+    }
+
+    #[test]
+    fn the_context_is_cut_only_between_runs() {
+        for word in [":rewind", ":compact"] {
+            assert!(parse(word, IDLE).is_ok(), "{word}");
+            assert!(parse(word, RUNNING).unwrap_err().contains("in the middle of a run"), "{word}");
+        }
+        assert_eq!(parse(":spawn tester", RUNNING), Ok(Command::Spawn("tester".into())));
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! The parts of the pages, one in a file.
 
+pub(crate) mod arguments;
+pub(crate) mod asking;
 pub(crate) mod bottom_bar;
+pub(crate) mod child_questions;
+pub(crate) mod compact_dialog;
 pub(crate) mod completion;
 pub(crate) mod composer;
 pub(crate) mod connection_line;
@@ -20,7 +24,11 @@ pub(crate) mod pods_pane;
 pub(crate) mod pods_table;
 pub(crate) mod problem;
 pub(crate) mod providers;
+pub(crate) mod question;
 pub(crate) mod queue;
+pub(crate) mod restore_dialog;
+pub(crate) mod rewind_dialog;
+pub(crate) mod spawn_dialog;
 pub(crate) mod state_mark;
 pub(crate) mod top_bar;
 pub(crate) mod transcript;

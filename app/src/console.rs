@@ -2,9 +2,12 @@
 
 use jiff::Timestamp;
 use leptos::prelude::*;
-use protocol::{CommandId, PodRef, PodSummary};
+use protocol::{CommandId, OpenApproval, PodRef, PodSummary, Seq};
 
-use crate::{UiError, clock::Clock, format, grouping, live, pod_book::PodBook, reconnect::Link};
+use crate::{
+    UiError, clock::Clock, components::transcript::PodContext, family, format, grouping, live, pod_book::PodBook,
+    reconnect::Link,
+};
 
 /// How long a notice stays, in milliseconds. Errors stay until they are dismissed.
 const NOTICE_MS: u32 = 6_000;
@@ -30,9 +33,19 @@ pub(crate) struct Notice {
 /// The dialog that is open.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Dialog {
-    NewPod { name: String },
+    NewPod {
+        name: String,
+    },
     Rename(Box<PodSummary>),
     Delete(Box<PodSummary>),
+    Spawn {
+        pod: Box<PodSummary>,
+        name: String,
+    },
+    Compact(Box<PodSummary>),
+    /// To before what comes after this seq.
+    Rewind(Box<PodContext>, Seq),
+    Restore(Box<PodSummary>),
     Help,
 }
 
@@ -46,6 +59,8 @@ pub(crate) struct Console {
     /// "caught up: …" or "reloaded from …", for a while after a gap.
     pub(crate) gap_words: RwSignal<Option<String>>,
     pub(crate) notices: RwSignal<Vec<Notice>>,
+    /// The open questions of all Pods, oldest first; none until they have been read.
+    pub(crate) questions: RwSignal<Option<Vec<OpenApproval>>>,
     pub(crate) dialog: RwSignal<Option<Dialog>>,
     /// Words in the filter field of the list.
     pub(crate) filter: RwSignal<String>,
@@ -61,6 +76,7 @@ impl Console {
             stale_since: RwSignal::new(None),
             gap_words: RwSignal::new(None),
             notices: RwSignal::new(Vec::new()),
+            questions: RwSignal::new(None),
             dialog: RwSignal::new(None),
             filter: RwSignal::new(String::new()),
             clock: Clock::new(),
@@ -88,6 +104,12 @@ impl Console {
     /// Pods that wait for a person.
     pub(crate) fn needing(self) -> usize {
         self.book.with(|book| book.as_ref().map_or(0, |book| grouping::needing(book.pods())))
+    }
+
+    /// Open questions; until they have been read, the Pods that wait with one.
+    pub(crate) fn asking(self) -> usize {
+        let waiting = || self.book.with(|book| book.as_ref().map_or(0, |book| family::waiting(book.pods()).count()));
+        self.questions.with(|questions| questions.as_ref().map(Vec::len)).unwrap_or_else(waiting)
     }
 
     /// Takes the list that came with the page, unless the stream was faster.

@@ -66,6 +66,19 @@ impl Draft {
         self.pastes.retain(|paste| !sent.segments.contains(&Segment::Paste { text: paste.clone() }));
     }
 
+    /// Takes a message that came back, behind what has been typed.
+    pub(crate) fn put_back(&mut self, segments: &[Segment]) {
+        for segment in segments {
+            match segment {
+                Segment::Paste { text } => self.pastes.push(text.clone()),
+                words => {
+                    let gap = if self.text.trim().is_empty() { "" } else { "\n" };
+                    self.text = format!("{}{gap}{}", self.text.trim_end(), words.as_text());
+                }
+            }
+        }
+    }
+
     /// The server refused it; the same text sent again is a new attempt.
     pub(crate) fn refused(&mut self) {
         self.unanswered = None;
@@ -133,6 +146,17 @@ mod tests {
         let sent = draft.sending(id("b"));
         draft.accepted(&sent);
         assert!(draft.is_blank() && draft.unanswered.is_none());
+    }
+
+    #[test]
+    fn a_message_that_came_back_stands_behind_what_was_typed() {
+        let mut empty = Draft::default();
+        let segments = [Segment::text("one"), Segment::Paste { text: "log".into() }];
+        empty.put_back(&segments);
+        assert_eq!(empty.segments(), segments);
+        let mut typed = draft("half a thought ");
+        typed.put_back(&[Segment::text("one")]);
+        assert_eq!(typed.text, "half a thought\none");
     }
 
     #[test]

@@ -6,6 +6,9 @@ pub(crate) enum Shortcut {
     NewPod,
     GoPods,
     GoEnd,
+    GoApprovals,
+    /// To the next open question on this page.
+    Question,
     /// To the next or the previous row of the list.
     Move(i32),
     /// To the next or the previous turn.
@@ -17,9 +20,12 @@ pub(crate) enum Shortcut {
 }
 
 /// Every key with its meaning, for the sheet.
-pub(crate) const SHEET: [(&str, &str); 12] = [
+pub(crate) const SHEET: [(&str, &str); 15] = [
     ("n", "new Pod"),
     ("g p", "all Pods"),
+    ("g a", "all questions to you"),
+    ("a", "to the next open question"),
+    ("a  A  d", "in a question: allow, allow always, deny"),
     ("j  k", "next, previous Pod"),
     ("Enter", "open the Pod"),
     ("/", "filter Pods"),
@@ -45,11 +51,13 @@ impl KeyReader {
         match (going, key) {
             (true, "p") => Some(Shortcut::GoPods),
             (true, "e") => Some(Shortcut::GoEnd),
+            (true, "a") => Some(Shortcut::GoApprovals),
             (_, "g") => {
                 self.going = true;
                 None
             }
             (_, "n") => Some(Shortcut::NewPod),
+            (_, "a") => Some(Shortcut::Question),
             (_, "j") => Some(Shortcut::Move(1)),
             (_, "k") => Some(Shortcut::Move(-1)),
             (_, "J") => Some(Shortcut::Turn(1)),
@@ -78,6 +86,7 @@ mod tests {
         assert_eq!(read(&["g", "x", "p"]), []);
         assert_eq!(read(&["g", "g", "e"]), [Shortcut::GoEnd]);
         assert_eq!(read(&["g", "n"]), [Shortcut::NewPod]);
+        assert_eq!(read(&["g", "a", "a"]), [Shortcut::GoApprovals, Shortcut::Question]);
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod components;
 mod console;
 mod draft;
 mod error;
+mod family;
 mod format;
 mod grouping;
 mod keys;

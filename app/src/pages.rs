@@ -1,5 +1,6 @@
 //! One page per kind of address.
 
+pub(crate) mod approvals;
 pub(crate) mod login;
 pub(crate) mod not_found;
 pub(crate) mod pod;

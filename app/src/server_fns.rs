@@ -2,6 +2,8 @@
 //!
 //! The names are stable. Nothing is decided here: the API's handlers call the same methods.
 
+mod answer_approval;
+mod compaction_preview;
 mod control_pod;
 mod create_pod;
 mod delete_pod;
@@ -9,13 +11,20 @@ mod list_pods;
 mod list_providers;
 mod load_pod;
 mod older_records;
+mod open_approvals;
+mod pod_approvals;
 mod pod_detail;
 #[cfg(feature = "ssr")]
 mod read_back;
 mod rename_pod;
 mod resolve;
+mod restore_pod;
+mod rewind_pod;
+mod run_tool;
 mod submit_input;
 
+pub use answer_approval::answer_approval;
+pub use compaction_preview::compaction_preview;
 pub use control_pod::control_pod;
 pub use create_pod::create_pod;
 pub use delete_pod::delete_pod;
@@ -23,9 +32,14 @@ pub use list_pods::list_pods;
 pub use list_providers::{ProvidersFound, list_providers};
 pub use load_pod::{PodPageData, load_pod};
 pub use older_records::{OlderPage, older_records};
+pub use open_approvals::open_approvals;
+pub use pod_approvals::pod_approvals;
 pub use pod_detail::pod_detail;
 pub use rename_pod::rename_pod;
 pub use resolve::resolve;
+pub use restore_pod::restore_pod;
+pub use rewind_pod::rewind_pod;
+pub use run_tool::run_tool;
 pub use submit_input::submit_input;
 
 /// Records of the first paint.

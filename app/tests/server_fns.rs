@@ -19,13 +19,7 @@ struct Stage {
 async fn stage() -> Stage {
     let folder = tempfile::tempdir().unwrap();
     let store = pod_store::Store::open(pod_store::StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
-    let options = HostOptions {
-        store,
-        providers: provider::Providers::new(Vec::new()).unwrap(),
-        profiles: Default::default(),
-        toolbox: tools::Toolbox::default(),
-        cwd: "/".to_owned(),
-    };
+    let options = HostOptions::of(store, provider::Providers::new(Vec::new()).unwrap(), "/", "/nowhere");
     let owner = Owner::new();
     owner.set();
     provide_context(Backend::new(Host::start(options).await.unwrap()));

@@ -1,10 +1,14 @@
 //! The command line, as it is typed. What a flag leaves out, [`crate::config`] fills in.
 
+mod options;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use protocol::ControlVerb;
+
+pub(crate) use self::options::*;
 
 /// A console for durable LLM agents. Without a verb: the same as `yoi serve`.
 #[derive(Debug, Parser)]
@@ -85,7 +89,17 @@ pub(crate) enum Verb {
     /// Stop a Pod; `restore` brings it back
     Stop(TargetOption),
     /// Bring a stopped Pod back
-    Restore(TargetOption),
+    Restore(RestoreOptions),
+    /// Put a summary in the place of a Pod's older conversation
+    Compact(TargetOption),
+    /// Take what came after a record out of a Pod's conversation
+    Rewind(RewindOptions),
+    /// List what Pods ask
+    Approvals(ApprovalsOptions),
+    /// Answer what a Pod asks: allow it
+    Approve(ApproveOptions),
+    /// Run a tool as a Pod would
+    Tool(ToolOptions),
     /// Remove a Pod with all that it holds
     Rm(RmOptions),
     /// Say what works and what is missing
@@ -97,102 +111,18 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// The control verb and its target, for the five that are one.
+    /// The control verb and its target, for those that are no more than that.
     pub(crate) fn as_control(&self) -> Option<(ControlVerb, &str)> {
         let (verb, option) = match self {
             Self::Pause(option) => (ControlVerb::Pause, option),
             Self::Resume(option) => (ControlVerb::Resume, option),
             Self::Cancel(option) => (ControlVerb::Cancel, option),
             Self::Stop(option) => (ControlVerb::Stop, option),
-            Self::Restore(option) => (ControlVerb::Restore, option),
+            Self::Compact(option) => (ControlVerb::Compact, option),
             _ => return None,
         };
         Some((verb, &option.target))
     }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TargetOption {
-    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
-    pub(crate) target: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct NewOptions {
-    /// A-Z a-z 0-9 . _ - and at most 64 of them
-    pub(crate) name: String,
-    /// By default the server's first one
-    #[arg(long)]
-    pub(crate) provider: Option<String>,
-    /// By default the provider's first one
-    #[arg(long)]
-    pub(crate) model: Option<String>,
-    /// A recipe of the server's configuration
-    #[arg(long)]
-    pub(crate) profile: Option<String>,
-    /// Working directory; by default the one that the server was started in
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<PathBuf>,
-    /// What the model is told before anything else
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) instructions: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SendOptions {
-    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
-    pub(crate) target: String,
-    /// The message; a single - reads it from standard input
-    #[arg(required = true)]
-    pub(crate) text: Vec<String>,
-    /// Fail instead of waiting for the present run to end
-    #[arg(long)]
-    pub(crate) no_queue: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct LogOptions {
-    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
-    pub(crate) target: String,
-    /// Go on with what happens now, until interrupted
-    #[arg(short, long)]
-    pub(crate) follow: bool,
-    /// How many of the newest records
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    pub(crate) limit: u32,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EventsOptions {
-    /// Begin after this cursor in the Pod that it belongs to, instead of now
-    #[arg(long, value_name = "CURSOR")]
-    pub(crate) after: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RmOptions {
-    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
-    pub(crate) target: String,
-    /// Do it; it cannot be undone
-    #[arg(long)]
-    pub(crate) yes: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TuiOptions {
-    /// The Pod to open: NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME", conflicts_with_all = ["runtime", "worker"])]
-    pub(crate) target: Option<String>,
-    /// Runtime of the Pod to open
-    #[arg(long, value_name = "ID", requires = "worker")]
-    pub(crate) runtime: Option<String>,
-    /// The Pod to open, by its id
-    #[arg(long, value_name = "ID", requires = "runtime")]
-    pub(crate) worker: Option<String>,
 }
 
 #[cfg(test)]
@@ -239,10 +169,42 @@ mod tests {
 
     #[test]
     fn every_control_verb_takes_one_target() {
-        for verb in ControlVerb::ALL {
+        for verb in ControlVerb::ALL.into_iter().filter(|verb| *verb != ControlVerb::Restore) {
             let cli = parse(&format!("yoi {} ada@box", verb.as_str())).unwrap();
             assert_eq!(cli.verb.as_ref().and_then(Verb::as_control), Some((verb, "ada@box")));
         }
+    }
+
+    #[test]
+    fn a_restore_may_be_of_a_whole_tree() {
+        for (line, tree) in [("yoi restore ada", false), ("yoi restore ada --tree", true)] {
+            let Some(Verb::Restore(restore)) = parse(line).unwrap().verb else { panic!("{line}") };
+            assert_eq!((restore.target.as_str(), restore.tree), ("ada", tree), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_answer_allows_unless_it_says_deny() {
+        let Some(Verb::Approve(yes)) = parse("yoi approve ada q1 --remember").unwrap().verb else { panic!() };
+        assert_eq!((yes.id.as_str(), yes.deny, yes.remember, yes.reason), ("q1", false, true, None));
+        let Some(Verb::Approve(no)) = parse("yoi approve ada q1 --deny --reason no").unwrap().verb else { panic!() };
+        assert_eq!((no.deny, no.remember, no.reason.as_deref()), (true, false, Some("no")));
+        assert!(parse("yoi approve ada").is_err());
+    }
+
+    #[test]
+    fn a_rewind_names_a_record_and_may_name_the_head() {
+        let Some(Verb::Rewind(rewind)) = parse("yoi rewind ada 7 --head 9").unwrap().verb else { panic!() };
+        assert_eq!((rewind.seq, rewind.head), (7, Some(9)));
+        for line in ["yoi rewind ada", "yoi rewind ada x", "yoi rewind ada -1", "yoi rewind ada 7 --head -9"] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_tool_takes_no_arguments_unless_some_are_given() {
+        let Some(Verb::Tool(tool)) = parse("yoi tool ada ListPods").unwrap().verb else { panic!() };
+        assert_eq!((tool.tool.as_str(), tool.arguments.as_str()), ("ListPods", "{}"));
     }
 
     #[test]

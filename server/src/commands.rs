@@ -1,5 +1,6 @@
 //! The verbs of the command line but `serve`: each is a call or two of [`client`].
 
+mod approvals;
 mod completions;
 mod control;
 mod doctor;
@@ -8,14 +9,17 @@ mod log;
 mod ls;
 mod new;
 mod record_line;
+mod restore;
+mod rewind;
 mod rm;
 mod send;
 mod token;
+mod tool;
 mod tui;
 
 use anyhow::Result;
-use client::{Client, TokenSource};
-use protocol::PodRef;
+use client::{Client, PodsFilter, TokenSource};
+use protocol::{Listing, PodName, PodRef, PodSummary};
 
 pub(crate) use self::{completions::completions, token::token};
 use crate::{
@@ -41,6 +45,11 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Send(options) => send::send(&caller, options).await,
         Verb::Log(options) => log::log(&caller, options).await,
         Verb::Events(options) => events::events(&caller, options).await,
+        Verb::Restore(options) => restore::restore(&caller, options).await,
+        Verb::Rewind(options) => rewind::rewind(&caller, options).await,
+        Verb::Approvals(options) => approvals::approvals(&caller, options).await,
+        Verb::Approve(options) => approvals::approve(&caller, options).await,
+        Verb::Tool(options) => tool::tool(&caller, options).await,
         Verb::Rm(options) => rm::rm(&caller, options).await,
         Verb::Doctor => doctor::doctor(&caller).await,
         Verb::Tui(options) => tui::tui(caller, options).await,
@@ -60,5 +69,25 @@ impl Caller {
 
     async fn resolve(&self, target: &str) -> Result<PodRef> {
         Ok(self.client.resolve(target).await?)
+    }
+}
+
+/// All pages of a list of Pods as one.
+async fn pods_of(caller: &Caller, mut filter: PodsFilter) -> Result<Listing<PodSummary>> {
+    let mut listing = caller.client.pods(&filter).await?;
+    while let Some(next) = listing.next.take() {
+        filter.after = Some(next);
+        let page = caller.client.pods(&filter).await?;
+        listing.items.extend(page.items);
+        listing.next = page.next;
+    }
+    Ok(listing)
+}
+
+/// A Pod as the command line takes it: its name, and its runtime unless that is the server's own.
+fn name_of(name: &PodName, pod: &PodRef) -> String {
+    match pod.runtime_id.as_str() {
+        "local" => name.to_string(),
+        runtime => format!("{name}@{runtime}"),
     }
 }

@@ -52,6 +52,10 @@ pub(crate) struct Config {
     pub(crate) providers: Vec<ProviderConfig>,
     pub(crate) profiles: BTreeMap<String, Profile>,
     pub(crate) mcp: BTreeMap<String, McpServer>,
+    /// Files with keys, and the configuration itself: no tool of a Pod reads them.
+    pub(crate) private_files: Vec<PathBuf>,
+    /// Variables with keys: no command of a Pod gets them.
+    pub(crate) key_variables: Vec<String>,
 }
 
 /// What the other verbs need to know.
@@ -81,6 +85,8 @@ impl Config {
             name: first([&serve.name, &file.name]).as_deref().map(parse_name).transpose()?,
             token: token(environment)?,
             open: serve.open,
+            private_files: file.private_files(),
+            key_variables: file.key_variables(),
             providers: provider_environment(environment).apply(file.providers(environment)?),
             profiles: file.profiles,
             mcp: file.mcp,

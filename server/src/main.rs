@@ -30,6 +30,10 @@ use crate::{
 const LEFT_OVER_WAIT: Duration = Duration::from_millis(200);
 
 fn main() -> ExitCode {
+    // A command of a Pod is run by this program, started again: it must come before threads and the command line.
+    if let Some(code) = tools::bash::helper_main(std::env::args_os().skip(1)) {
+        return code;
+    }
     match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -7,6 +7,7 @@ use std::{
     future::IntoFuture,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     process::Stdio,
+    sync::Arc,
     time::Duration,
 };
 
@@ -24,7 +25,12 @@ use tokio::{
     sync::watch,
     time::timeout,
 };
-use tools::Toolbox;
+use tools::{
+    Tool, Toolbox,
+    bash::{self, Bash, BashOptions, Confinement},
+    files,
+    web::{WebFetch, WebOptions},
+};
 
 use crate::{
     cli::{CommonOptions, ServeOptions},
@@ -114,9 +120,36 @@ async fn start_host(config: &Config, providers: Providers) -> Result<Host> {
         .into_os_string()
         .into_string()
         .map_err(|cwd| anyhow!("the current directory {} is not valid UTF-8; start yoi in another", cwd.display()))?;
-    let toolbox = Toolbox::default();
-    let options = HostOptions { store, providers, profiles: config.profiles.clone(), toolbox, cwd };
+    let shell_is_unconfined = matches!(bash::confinement(), Confinement::Missing { .. });
+    if shell_is_unconfined {
+        tracing::warn!("this kernel cannot confine commands to a Pod's scope; each of them waits for a person");
+    }
+    let options = HostOptions {
+        profiles: config.profiles.clone(),
+        toolbox: toolbox(config),
+        hidden: hidden(config),
+        shell_is_unconfined,
+        ..HostOptions::of(store, providers, cwd, config.data.join("outputs"))
+    };
     Host::start(options).await.context("the Pods cannot be hosted")
+}
+
+/// The tools that work on files, commands and the web.
+fn toolbox(config: &Config) -> Toolbox {
+    let options = BashOptions {
+        // Without confinement a command waits for a person; that is seen to where it is decided what is allowed.
+        allow_unconfined: true,
+        hidden_variables: config.key_variables.clone(),
+        ..BashOptions::of_this_process()
+    };
+    let others: [Arc<dyn Tool>; 2] = [Arc::new(Bash::new(options)), Arc::new(WebFetch::new(WebOptions::default()))];
+    Toolbox::new(files::tools()).with(others)
+}
+
+/// What is yoi's own on this disk, as the kernel names it.
+fn hidden(config: &Config) -> Vec<String> {
+    let own = std::iter::once(&config.data).chain(&config.private_files);
+    own.filter_map(|path| std::fs::canonicalize(path).ok()?.into_os_string().into_string().ok()).collect()
 }
 
 /// All that is served, behind the guard.

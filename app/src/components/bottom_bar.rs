@@ -1,7 +1,10 @@
 use leptos::prelude::*;
 use leptos_router::hooks::{use_location, use_query_map};
 
-use crate::console::{Dialog, use_console};
+use crate::{
+    components::top_bar::LiveCount,
+    console::{Console, Dialog, use_console},
+};
 
 /// The way around on a phone. Links, so that it works before and without a script.
 #[component]
@@ -11,10 +14,12 @@ pub(crate) fn BottomBar() -> impl IntoView {
     let query = use_query_map();
     let pane = move || query.with(|query| query.get("pane").unwrap_or_default());
     let on_pod = move || path.with(|path| path.starts_with("/pods/"));
+    let on_list = move || path.get() == "/";
+    let on_approvals = move || path.get() == "/approvals";
     let current = move |is_here: bool| is_here.then_some("page");
     view! {
         <nav class="bottom" aria-label="Panes">
-            <a href="/" aria-current=move || current(!on_pod())>
+            <a href="/" aria-current=move || current(on_list())>
                 "Pods"
             </a>
             {move || {
@@ -33,6 +38,10 @@ pub(crate) fn BottomBar() -> impl IntoView {
                         }
                     })
             }}
+            <a href="/approvals" aria-current=move || current(on_approvals())>
+                "Approvals"
+                <LiveCount count=Console::asking title="open questions" />
+            </a>
             <button type="button" on:click=move |_| console.dialog.set(Some(Dialog::NewPod { name: String::new() }))>
                 "New"
                 <span class="visually-hidden">" Pod"</span>

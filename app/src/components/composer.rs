@@ -18,7 +18,7 @@ use crate::{
     command_line::{self, is_command},
     components::{completion::Completion, problem::Problem, queue::Queue, transcript::use_pod},
     console::use_console,
-    draft::{is_long_paste, paste_words},
+    draft::{Draft, is_long_paste, paste_words},
     live,
     reconnect::Link,
 };
@@ -30,8 +30,9 @@ pub(crate) fn Composer() -> impl IntoView {
     let draft = outgoing.draft;
     keep_draft(outgoing);
     forget_outage(outgoing);
+    take_back(outgoing);
 
-    let offers = Memo::new(move |_| draft.with(|draft| command_line::offers(&draft.text, pod.state.get())));
+    let offers = Memo::new(move |_| draft.with(|draft| command_line::offers(&draft.text, pod.standing())));
     let at = RwSignal::new(None::<usize>);
     let chosen = Memo::new(move |_| {
         let last = offers.with(Vec::len).saturating_sub(1);
@@ -143,6 +144,22 @@ fn forget_outage(outgoing: Outgoing) {
         let is_outage = |error: &UiError| error.code() == ErrorCode::RuntimeUnavailable;
         if is_live && outgoing.error.with_untracked(|error| error.as_ref().is_some_and(is_outage)) {
             outgoing.error.set(None);
+        }
+    });
+}
+
+/// Text that the Pod gave back, or that a person wants back, is put where it can be sent again.
+fn take_back(outgoing: Outgoing) {
+    Effect::new(move |_| {
+        let Some(returned) = outgoing.pod.returned.get() else { return };
+        outgoing.pod.returned.set(None);
+        if !returned.is_asked_for && !outgoing.draft.with_untracked(Draft::is_blank) {
+            let words = "The model answered nothing, and the message was taken back. “Put it back” beside it brings the text here.";
+            return outgoing.console.note(words);
+        }
+        outgoing.draft.update(|draft| draft.put_back(&returned.segments));
+        if returned.is_asked_for {
+            live::focus("message");
         }
     });
 }

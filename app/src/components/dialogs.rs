@@ -2,9 +2,13 @@ use leptos::prelude::*;
 
 use crate::{
     components::{
+        compact_dialog::CompactDialog,
         help_dialog::HelpDialog,
         new_pod_dialog::NewPodDialog,
         pod_dialogs::{DeleteDialog, RenameDialog},
+        restore_dialog::RestoreDialog,
+        rewind_dialog::RewindDialog,
+        spawn_dialog::SpawnDialog,
     },
     console::{Dialog, use_console},
 };
@@ -18,6 +22,10 @@ pub(crate) fn Dialogs() -> impl IntoView {
             Dialog::NewPod { name } => view! { <NewPodDialog name=name /> }.into_any(),
             Dialog::Rename(pod) => view! { <RenameDialog pod=*pod /> }.into_any(),
             Dialog::Delete(pod) => view! { <DeleteDialog pod=*pod /> }.into_any(),
+            Dialog::Spawn { pod, name } => view! { <SpawnDialog pod=*pod name=name /> }.into_any(),
+            Dialog::Compact(pod) => view! { <CompactDialog pod=*pod /> }.into_any(),
+            Dialog::Rewind(pod, to) => view! { <RewindDialog pod=*pod to=to /> }.into_any(),
+            Dialog::Restore(pod) => view! { <RestoreDialog pod=*pod /> }.into_any(),
             Dialog::Help => view! { <HelpDialog /> }.into_any(),
         })
     }

@@ -5,7 +5,9 @@ use leptos_meta::Title;
 use leptos_router::hooks::use_navigate;
 
 use crate::{
-    components::{bottom_bar::BottomBar, dialogs::Dialogs, notices::Notices, pods_pane::PodsPane, top_bar::TopBar},
+    components::{
+        asking::Asking, bottom_bar::BottomBar, dialogs::Dialogs, notices::Notices, pods_pane::PodsPane, top_bar::TopBar,
+    },
     console::{Console, Dialog, use_console},
     keys::{KeyReader, Shortcut},
     live::{self, KeyPress},
@@ -36,6 +38,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
             {children()}
             <BottomBar />
         </div>
+        <Asking />
         <Notices />
         <Dialogs />
     }
@@ -58,6 +61,12 @@ fn listen(console: Console) {
                 Shortcut::NewPod => console.dialog.set(Some(Dialog::NewPod { name: String::new() })),
                 Shortcut::Help => console.dialog.set(Some(Dialog::Help)),
                 Shortcut::GoPods => navigate("/", Default::default()),
+                Shortcut::GoApprovals => navigate("/approvals", Default::default()),
+                Shortcut::Question => {
+                    if !live::next_question() {
+                        navigate("/approvals", Default::default());
+                    }
+                }
                 Shortcut::GoEnd => live::log_to_end(),
                 Shortcut::Move(step) => live::move_row(step),
                 Shortcut::Turn(step) => live::log_to_turn(step),

@@ -1,7 +1,13 @@
+mod context_meter;
+mod family;
+mod scope;
+
 use leptos::prelude::*;
-use protocol::{Access, PeerPolicy, PermissionDecision, ReasoningPolicy, ScopeRule};
+use protocol::{PeerPolicy, PermissionDecision, ReasoningPolicy};
 use transcript::words::{cost_words, tokens_words};
 
+pub(crate) use self::family::spawn;
+use self::{context_meter::ContextMeter, family::Family, scope::Scope};
 use crate::{
     components::{state_mark::StateWord, transcript::use_pod, when::Since},
     console::pod_href,
@@ -18,9 +24,10 @@ pub(crate) fn Inspector() -> impl IntoView {
                 "Transcript"
             </a>
             <Facts />
+            <Family />
+            <Scope />
             <ContextMeter />
             <UsageFacts />
-            <Scope />
             <Rules />
         </aside>
     }
@@ -67,38 +74,6 @@ fn Facts() -> impl IntoView {
     .into_any()
 }
 
-/// How full the model's context is. A `meter`, so that it says so to everybody.
-#[component]
-fn ContextMeter() -> impl IntoView {
-    let pod = use_pod();
-    let context =
-        Memo::new(move |_| pod.summary.with(|summary| (summary.usage.context_used, summary.usage.context_limit)));
-    let words = move || match context.get() {
-        (0, 0) => "nothing sent yet".to_owned(),
-        (used, 0) => format!("{} used; the model's limit is not known", tokens_words(used)),
-        (used, limit) => format!("{} of {}", tokens_words(used), tokens_words(limit)),
-    };
-    let share = move || {
-        let (used, limit) = context.get();
-        percent(used, limit).map(|share| {
-            view! {
-                <meter min="0" max="100" high="80" value=share.to_string() aria-label="Context used">
-                    {share}
-                    " %"
-                </meter>
-            }
-        })
-    };
-    view! {
-        <section>
-            <h2>"Context"</h2>
-            {share}
-            <small>{words}</small>
-        </section>
-    }
-    .into_any()
-}
-
 #[component]
 fn UsageFacts() -> impl IntoView {
     let usage = use_pod().summary;
@@ -121,33 +96,6 @@ fn UsageFacts() -> impl IntoView {
                 <dt>"cost"</dt>
                 <dd>{move || cost_words(usage.with(|summary| summary.usage.cost))}</dd>
             </dl>
-        </section>
-    }
-    .into_any()
-}
-
-#[component]
-fn Scope() -> impl IntoView {
-    let pod = use_pod();
-    let rule = |rule: ScopeRule| {
-        let access = match rule.access {
-            Access::Read => "read",
-            Access::Write => "write",
-            Access::Deny => "denied",
-        };
-        let only = (!rule.recursive).then_some(" (this folder only)");
-        view! {
-            <dt>{access}</dt>
-            <dd>
-                <code>{rule.path}</code>
-                {only}
-            </dd>
-        }
-    };
-    view! {
-        <section>
-            <h2>"Scope"</h2>
-            <dl>{move || pod.detail.with(|detail| detail.scope.clone()).into_iter().map(rule).collect_view()}</dl>
         </section>
     }
     .into_any()

@@ -1,10 +1,13 @@
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 use protocol::{ErrorCode, PodName, PodSummary};
 
 use crate::{
     UiError,
-    components::{dialog::Modal, new_pod_dialog::TextField, problem::Problem},
+    components::{
+        dialog::{Deed, FormDialog},
+        new_pod_dialog::TextField,
+    },
     console::{fresh_command, use_console},
     live,
     server_fns::{delete_pod, rename_pod},
@@ -14,44 +17,25 @@ use crate::{
 pub(crate) fn RenameDialog(pod: PodSummary) -> impl IntoView {
     let console = use_console();
     let name = RwSignal::new(pod.name.to_string());
-    let error = RwSignal::new(None::<UiError>);
+    let deed = Deed::new();
     let title = format!("Rename {}", pod.name);
-    let submit = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
+    let submit = Callback::new(move |()| {
         let name = match PodName::parse(name.get_untracked().trim()) {
             Ok(name) => name,
-            Err(refusal) => return error.set(Some(UiError::new(ErrorCode::InvalidInput, refusal.to_string()))),
+            Err(refusal) => return deed.refuse(UiError::new(ErrorCode::InvalidInput, refusal.to_string())),
         };
         let pod = pod.pod.clone();
-        spawn_local(async move {
-            match rename_pod(pod, fresh_command(), name.clone()).await {
-                Ok(_) => {
-                    live::close_dialog("rename");
-                    console.note(format!("It is called {name} now."));
-                }
-                Err(refusal) => {
-                    error.try_set(Some(refusal));
-                }
-            }
-        });
-    };
+        deed.begin(Box::pin(async move {
+            rename_pod(pod, fresh_command(), name.clone()).await?;
+            live::close_dialog("rename");
+            console.note(format!("It is called {name} now."));
+            Ok(())
+        }));
+    });
     view! {
-        <Modal id="rename" title=title>
-            <form on:submit=submit autocomplete="off">
-                <div class="fields">
-                    <TextField id="rename-name" label="Name" value=name hint="Its address and its records stay." />
-                    <Problem error=error />
-                </div>
-                <div class="acts">
-                    <button class="button" type="button" on:click=|_| live::close_dialog("rename")>
-                        "Cancel"
-                    </button>
-                    <button class="button primary" type="submit">
-                        "Rename"
-                    </button>
-                </div>
-            </form>
-        </Modal>
+        <FormDialog id="rename" title=title submit="Rename" deed=deed on_submit=submit>
+            <TextField id="rename-name" label="Name" value=name hint="Its address and its records stay." />
+        </FormDialog>
     }
     .into_any()
 }
@@ -62,49 +46,26 @@ pub(crate) fn DeleteDialog(pod: PodSummary) -> impl IntoView {
     let console = use_console();
     let navigate = use_navigate();
     let typed = RwSignal::new(String::new());
-    let error = RwSignal::new(None::<UiError>);
-    let title = format!("Delete {}", pod.name);
-    let submit = {
-        let pod = pod.clone();
-        move |event: leptos::ev::SubmitEvent| {
-            event.prevent_default();
-            let (pod, navigate) = (pod.clone(), navigate.clone());
-            let confirm = typed.get_untracked();
-            spawn_local(async move {
-                match delete_pod(pod.pod, fresh_command(), confirm).await {
-                    Ok(()) => {
-                        live::close_dialog("delete");
-                        console.note(format!("{} is deleted.", pod.name));
-                        navigate("/", Default::default());
-                    }
-                    Err(refusal) => {
-                        error.try_set(Some(refusal));
-                    }
-                }
-            });
-        }
-    };
+    let deed = Deed::new();
+    let (title, name) = (format!("Delete {}", pod.name), pod.name.to_string());
+    let submit = Callback::new(move |()| {
+        let (pod, confirm, navigate) = (pod.clone(), typed.get_untracked(), navigate.clone());
+        deed.begin(Box::pin(async move {
+            delete_pod(pod.pod, fresh_command(), confirm).await?;
+            live::close_dialog("delete");
+            console.note(format!("{} is deleted.", pod.name));
+            navigate("/", Default::default());
+            Ok(())
+        }));
+    });
     view! {
-        <Modal id="delete" title=title>
-            <form on:submit=submit autocomplete="off">
-                <div class="fields">
-                    <p>
-                        "This stops " <b>{pod.name.to_string()}</b>
-                        " and removes it with all its records. It cannot be undone. Files that it has written stay."
-                    </p>
-                    <TextField id="delete-name" label="Type its name" value=typed />
-                    <Problem error=error />
-                </div>
-                <div class="acts">
-                    <button class="button" type="button" on:click=|_| live::close_dialog("delete")>
-                        "Keep it"
-                    </button>
-                    <button class="button danger" type="submit">
-                        "Delete"
-                    </button>
-                </div>
-            </form>
-        </Modal>
+        <FormDialog id="delete" title=title submit="Delete" cancel="Keep it" is_danger=true deed=deed on_submit=submit>
+            <p>
+                "This stops " <b>{name}</b>
+                " and removes it with all its records. It cannot be undone. Files that it has written stay."
+            </p>
+            <TextField id="delete-name" label="Type its name" value=typed />
+        </FormDialog>
     }
     .into_any()
 }

@@ -3,7 +3,7 @@ use protocol::{ControlVerb, PodState};
 
 use crate::{
     allowed::refusal,
-    components::{state_mark::StateWord, transcript::PodContext, transcript::use_pod},
+    components::{inspector::spawn, state_mark::StateWord, transcript::PodContext, transcript::use_pod},
     console::{Console, Dialog, fresh_command, use_console},
     format::short_path,
     server_fns::control_pod,
@@ -17,10 +17,11 @@ pub(crate) fn PodHead() -> impl IntoView {
     let name = move || pod.summary.with(|summary| summary.name.to_string());
     let meta = move || {
         pod.summary.with(|summary| {
-            let peers = crate::format::counted(u64::from(summary.relations.peers), "peer");
             let mut facts = vec![summary.model.clone(), short_path(&summary.cwd)];
-            if summary.relations.peers > 0 {
-                facts.push(peers);
+            let relations =
+                [(summary.relations.peers, "peer", "peers"), (summary.relations.children, "child", "children")];
+            for (count, one, many) in relations.into_iter().filter(|(count, ..)| *count > 0) {
+                facts.push(format!("{count} {}", if count == 1 { one } else { many }));
             }
             facts.join(" · ")
         })
@@ -70,10 +71,7 @@ fn Verb(verb: ControlVerb) -> impl IntoView {
             class:is-hidden=move || is_out_of_place(verb, pod.state.get())
             title=title
             aria-disabled=move || reason.get().is_some().to_string()
-            on:click=move |_| match reason.get_untracked() {
-                None => control(console, pod, verb),
-                Some(reason) => console.note(format!("{} does nothing now: {reason}", label(verb))),
-            }
+            on:click=move |_| self::verb(console, pod, verb)
         >
             {label(verb)}
         </button>
@@ -88,6 +86,7 @@ fn label(verb: ControlVerb) -> &'static str {
         ControlVerb::Cancel => "Cancel",
         ControlVerb::Stop => "Stop",
         ControlVerb::Restore => "Restore",
+        ControlVerb::Compact => "Compact…",
     }
 }
 
@@ -100,11 +99,24 @@ fn is_out_of_place(verb: ControlVerb, state: PodState) -> bool {
         ControlVerb::Cancel => is_down,
         ControlVerb::Stop => is_down,
         ControlVerb::Restore => !is_down,
+        // It is in the menu.
+        ControlVerb::Compact => false,
+    }
+}
+
+/// Does it, or asks first: compacting says what it drops, and a Pod that leads others may come back with them.
+pub(crate) fn verb(console: Console, pod: PodContext, verb: ControlVerb) {
+    let leads = || pod.detail.with_untracked(|detail| !detail.children.is_empty());
+    match (verb, refusal(verb, pod.state.get_untracked())) {
+        (_, Some(reason)) => console.note(format!("{} does nothing now: {reason}", label(verb).trim_end_matches('…'))),
+        (ControlVerb::Compact, None) => console.dialog.set(Some(Dialog::Compact(pod.summary_now()))),
+        (ControlVerb::Restore, None) if leads() => console.dialog.set(Some(Dialog::Restore(pod.summary_now()))),
+        (_, None) => control(console, pod, verb),
     }
 }
 
 /// Sends a verb. The new state comes over the stream, like everybody's.
-pub(crate) fn control(console: Console, pod: PodContext, verb: ControlVerb) {
+fn control(console: Console, pod: PodContext, verb: ControlVerb) {
     let target = pod.pod.get_value();
     spawn_local(async move {
         if let Err(refusal) = control_pod(target, fresh_command(), verb).await {
@@ -144,6 +156,24 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
                     .into_iter()
                     .map(|verb| view! { <NarrowVerb verb=verb is_open=is_open /> })
                     .collect_view()}
+                <button
+                    type="button"
+                    on:click=move |_| {
+                        is_open.set(false);
+                        verb(console, pod, ControlVerb::Compact);
+                    }
+                >
+                    {label(ControlVerb::Compact)}
+                </button>
+                <button
+                    type="button"
+                    on:click=move |_| {
+                        is_open.set(false);
+                        spawn(console, pod, String::new());
+                    }
+                >
+                    "Spawn a child…"
+                </button>
                 <button type="button" on:click=move |_| open(Dialog::Rename)>
                     "Rename…"
                 </button>
@@ -168,7 +198,7 @@ fn NarrowVerb(verb: ControlVerb, is_open: RwSignal<bool>) -> impl IntoView {
             class:is-hidden=move || refusal(verb, pod.state.get()).is_some()
             on:click=move |_| {
                 is_open.set(false);
-                control(console, pod, verb);
+                self::verb(console, pod, verb);
             }
         >
             {label(verb)}

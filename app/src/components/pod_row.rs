@@ -5,14 +5,19 @@ use transcript::words::{state_words, tokens_words};
 
 use crate::{
     components::{state_mark::StateShape, when::Age},
-    console::pod_href,
+    console::{pod_href, use_console},
     grouping::total_tokens,
 };
 
 /// A Pod in the list on the left: what it does now, in its own words. The link stays when its Pod changes, and with
 /// it the focus.
 #[component]
-pub(crate) fn PodRow(pod: Memo<PodSummary>) -> impl IntoView {
+pub(crate) fn PodRow(
+    pod: Memo<PodSummary>,
+    /// How far beneath the row of the Pod that leads it; 0 when that one is not above it.
+    depth: usize,
+) -> impl IntoView {
+    let console = use_console();
     let href = pod.with_untracked(|pod| pod_href(&pod.pod));
     let path = use_location().pathname;
     let here = {
@@ -25,10 +30,18 @@ pub(crate) fn PodRow(pod: Memo<PodSummary>) -> impl IntoView {
     let hidden_word = move || {
         words.with(Option::is_none).then(|| view! { <span class="visually-hidden">{state_words(state.get())}</span> })
     };
+    let class = ["pod", "pod pod-led", "pod pod-led pod-led-2", "pod pod-led pod-led-3"][depth.min(3)];
+    let parent = Memo::new(move |_| {
+        let parent = pod.with(|pod| pod.relations.parent.clone()).filter(|_| depth == 0)?;
+        console.pod(&parent).map(|parent| parent.name.to_string())
+    });
     view! {
-        <a class="pod" data-row="" href=href aria-current=here>
+        <a class=class data-row="" href=href aria-current=here>
             <StateShape state=shape />
-            <b>{move || pod.with(|pod| pod.name.to_string())}</b>
+            <b>
+                {move || pod.with(|pod| pod.name.to_string())}
+                {move || parent.get().map(|name| view! { <small class="led-by">" of " {name}</small> })}
+            </b>
             {hidden_word}
             <span class="figure">{move || view! { <Figure pod=pod.get() /> }}</span>
             {move || words.get().map(|words| view! { <span class="doing">{words}</span> })}

@@ -3,6 +3,7 @@ use leptos::prelude::*;
 use crate::{
     components::{frame::PodsResource, pod_row::PodRow},
     console::{Console, Dialog, use_console},
+    family::indented,
     format::sentence_case,
     grouping::{Attention, grouped},
 };
@@ -85,8 +86,8 @@ fn Group(attention: Attention, groups: Memo<Vec<(Attention, Vec<protocol::PodSum
             <h2>
                 {attention.title()} " " <span class="total">{move || pods.with(Vec::len)}</span>
             </h2>
-            <For each=move || pods.get() key=|pod| pod.pod.clone() let:pod>
-                <PodRow pod=console.follow(pod) />
+            <For each=move || indented(&pods.get()) key=|(pod, depth)| (pod.pod.clone(), *depth) let((pod, depth))>
+                <PodRow pod=console.follow(pod) depth=depth />
             </For>
         </section>
     }

@@ -3,35 +3,28 @@ use leptos_router::hooks::use_location;
 
 use crate::{
     components::{connection_line::ConnectionLine, frame::PodsResource},
-    console::{Dialog, use_console},
+    console::{Console, Dialog, use_console},
     live,
 };
 
 #[component]
 pub(crate) fn TopBar() -> impl IntoView {
     let console = use_console();
-    let pods = expect_context::<PodsResource>();
     let path = use_location().pathname;
-    let on_list = move || (path.get() == "/").then_some("page");
+    let on = move |page: &'static str| move || (path.get() == page).then_some("page");
     view! {
         <header class="top">
             <a class="brand" href="/">
                 "yoi"
             </a>
             <nav aria-label="Console">
-                <a href="/" aria-current=on_list>
+                <a href="/" aria-current=on("/")>
                     "Pods"
-                    <Suspense fallback=|| ()>
-                        {move || {
-                            pods.get()
-                                .map(|list| {
-                                    if let Ok(list) = list {
-                                        console.seed(list);
-                                    }
-                                    view! { <Needing /> }
-                                })
-                        }}
-                    </Suspense>
+                    <LiveCount count=Console::needing title="Pods that need you" />
+                </a>
+                <a href="/approvals" aria-current=on("/approvals")>
+                    "Approvals"
+                    <LiveCount count=Console::asking title="open questions" />
                 </a>
             </nav>
             <ConnectionLine />
@@ -55,21 +48,36 @@ pub(crate) fn TopBar() -> impl IntoView {
     .into_any()
 }
 
-/// How many Pods wait for a person.
+/// A figure beside a name; nothing when it is none.
 #[component]
-fn Needing() -> impl IntoView {
+pub(crate) fn LiveCount(count: fn(Console) -> usize, title: &'static str) -> impl IntoView {
     let console = use_console();
-    move || {
-        let count = console.needing();
+    let pods = expect_context::<PodsResource>();
+    let figure = move || {
+        let count = count(console);
         (count > 0).then(|| {
             view! {
-                <span class="count" title="Pods that need you">
+                <span class="count" title=title>
                     {count}
-                    <span class="visually-hidden">" need you"</span>
+                    <span class="visually-hidden">" " {title}</span>
                 </span>
             }
         })
+    };
+    view! {
+        <Suspense fallback=|| ()>
+            {move || {
+                pods.get()
+                    .map(|list| {
+                        if let Ok(list) = list {
+                            console.seed(list);
+                        }
+                        figure
+                    })
+            }}
+        </Suspense>
     }
+    .into_any()
 }
 
 fn flip_theme() {

@@ -23,6 +23,11 @@ mod tool_line;
 mod turn;
 mod unknown;
 
-pub(crate) use context::{PodContext, use_pod};
+pub(crate) use code::CodeBlock;
+pub(crate) use context::{PodContext, Returned, use_pod};
+pub(crate) use diff::DiffView;
 pub(crate) use list::{TranscriptPane, complete_beginning};
-pub(crate) use rows::Rows;
+pub(crate) use notes::rule_words;
+pub(crate) use person::rewind;
+pub(crate) use rows::{Leaving, Rows};
+pub(crate) use tool_line::summary;

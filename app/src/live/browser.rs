@@ -88,8 +88,44 @@ pub(crate) fn focus(id: &str) {
 }
 
 /// Once the page has been drawn anew.
-pub(crate) fn focus_soon(id: &'static str) {
-    before_paint(move || focus(id));
+pub(crate) fn focus_soon(id: &str) {
+    let id = id.to_owned();
+    before_paint(move || focus(&id));
+}
+
+/// The key, when it was pressed alone, once, and not as a letter of a text.
+pub(crate) fn plain_key(event: &KeyboardEvent) -> Option<String> {
+    let is_plain = !(event.ctrl_key() || event.meta_key() || event.alt_key() || event.repeat());
+    (is_plain && !is_field(event)).then(|| event.key())
+}
+
+fn is_field(event: &KeyboardEvent) -> bool {
+    event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok()).is_some_and(|target| {
+        matches!(target.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT") || target.is_content_editable()
+    })
+}
+
+/// Puts the focus on the next open question of this page. False when there is none.
+pub(crate) fn next_question() -> bool {
+    let questions = all("[data-question]");
+    let active = document().active_element();
+    let at = questions.iter().position(|question| question.contains(active.as_deref()));
+    let next = at.map_or(0, |at| (at + 1) % questions.len());
+    questions.get(next).is_some_and(|question| question.focus().is_ok())
+}
+
+/// What had the focus is gone: it goes to the transcript, or to the page.
+pub(crate) fn focus_content() {
+    before_paint(|| {
+        if let Some(content) = element("log").or_else(|| element("main")) {
+            let _ = content.focus();
+        }
+    });
+}
+
+fn all(selector: &str) -> Vec<HtmlElement> {
+    let Ok(found) = document().query_selector_all(selector) else { return Vec::new() };
+    (0..found.length()).filter_map(|index| found.item(index)?.dyn_into::<HtmlElement>().ok()).collect()
 }
 
 /// What is in a text box, typed by whomever.
@@ -109,11 +145,7 @@ pub(crate) fn blur() {
 
 /// Puts the focus on the next or the previous row of the list of Pods.
 pub(crate) fn move_row(step: i32) {
-    let Ok(rows) = document().query_selector_all("[data-row]") else { return };
-    let rows: Vec<HtmlElement> = (0..rows.length())
-        .filter_map(|index| rows.item(index)?.dyn_into::<HtmlElement>().ok())
-        .filter(|row| row.offset_parent().is_some())
-        .collect();
+    let rows: Vec<HtmlElement> = all("[data-row]").into_iter().filter(|row| row.offset_parent().is_some()).collect();
     let active = document().active_element();
     let is_active = |row: &HtmlElement| active.as_ref() == Some(row.as_ref());
     let at = rows.iter().position(is_active).or_else(|| rows.iter().position(|row| row.has_attribute("aria-current")));
@@ -149,10 +181,7 @@ pub(crate) fn on_key(handle: impl Fn(KeyPress) -> bool + 'static) {
         {
             return;
         }
-        let target = event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok());
-        let in_field = target.as_ref().is_some_and(|target| {
-            matches!(target.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT") || target.is_content_editable()
-        });
+        let in_field = is_field(&event);
         let in_dialog = matches!(document().query_selector("dialog[open]"), Ok(Some(_)));
         if handle(KeyPress { key: event.key(), in_dialog, in_field }) {
             event.prevent_default();

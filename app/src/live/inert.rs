@@ -1,6 +1,6 @@
 //! The server's side of `live`: there is no browser, so nothing happens.
 
-use leptos::web_sys::ClipboardEvent;
+use leptos::web_sys::{ClipboardEvent, KeyboardEvent};
 use protocol::{PodRef, Seq};
 
 use super::{KeyPress, Memory, PodFeed};
@@ -26,7 +26,17 @@ pub(crate) fn remember(_memory: Memory, _name: &str, _text: Option<&str>) {}
 
 pub(crate) fn focus(_id: &str) {}
 
-pub(crate) fn focus_soon(_id: &'static str) {}
+pub(crate) fn focus_soon(_id: &str) {}
+
+pub(crate) fn plain_key(_event: &KeyboardEvent) -> Option<String> {
+    None
+}
+
+pub(crate) fn next_question() -> bool {
+    false
+}
+
+pub(crate) fn focus_content() {}
 
 pub(crate) fn blur() {}
 

@@ -1,15 +1,16 @@
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::{use_params_map, use_query_map};
-use protocol::{ControlEvent, ErrorCode, Event, Record, Seq, TurnEvent};
+use protocol::{ControlEvent, ErrorCode, Event, Outcome, Record, Seq, TurnEvent};
 
 use crate::{
     UiError,
     components::{
+        child_questions::ChildQuestions,
         composer::Composer,
         inspector::Inspector,
         pod_head::PodHead,
-        transcript::{PodContext, Rows, TranscriptPane, complete_beginning},
+        transcript::{PodContext, Returned, Rows, TranscriptPane, complete_beginning},
     },
     console::{pod_href, use_console},
     format::sentence_case,
@@ -87,8 +88,8 @@ fn PodMissing(error: UiError) -> impl IntoView {
 fn PodView(data: PodPageData, shows_details: Memo<bool>) -> impl IntoView {
     let console = use_console();
     let rows = Rows::new(&data.records, data.has_more);
-    let pod = PodContext::provide(console, data.detail, rows);
     let is_old = data.cursor.is_none();
+    let pod = PodContext::provide(console, data.detail, rows, is_old);
     if let Some(cursor) = data.cursor {
         follow(pod, cursor, data.head);
     }
@@ -102,6 +103,7 @@ fn PodView(data: PodPageData, shows_details: Memo<bool>) -> impl IntoView {
         <main id="main" class="pod-page" class:is-aside=move || shows_details.get()>
             <PodHead />
             <Closed />
+            <ChildQuestions />
             <TranscriptPane />
             {below}
         </main>
@@ -136,8 +138,13 @@ fn take(pod: PodContext, feed: PodFeed) {
                 // A block that only grew is something new to see as well.
                 pod.unseen.update(|unseen| *unseen = (*unseen + added).max(1));
             }
-            if records.iter().any(moves_the_queue) {
+            if records.iter().any(moves_the_detail) {
                 pod.refresh();
+            }
+            if records.iter().any(gives_back)
+                && let Some(segments) = pod.rows.newest_returned()
+            {
+                pod.returned.set(Some(Returned { segments, is_asked_for: false }));
             }
         }
         PodFeed::Snapshot { summary, records, has_more } => {
@@ -150,11 +157,24 @@ fn take(pod: PodContext, feed: PodFeed) {
     }
 }
 
-fn moves_the_queue(record: &Record) -> bool {
+/// An answer of nothing took the message back.
+fn gives_back(record: &Record) -> bool {
+    matches!(&record.event, Event::Control(ControlEvent::RunFinished { outcome: Outcome::RolledBack, .. }))
+}
+
+/// The queue, the children, the rules: no stream carries them.
+fn moves_the_detail(record: &Record) -> bool {
     matches!(
         &record.event,
         Event::Turn(TurnEvent::UserMessage { .. })
-            | Event::Control(ControlEvent::RunStarted { .. } | ControlEvent::RunFinished { .. })
+            | Event::Control(
+                ControlEvent::RunStarted { .. }
+                    | ControlEvent::RunFinished { .. }
+                    | ControlEvent::ChildSpawned { .. }
+                    | ControlEvent::ChildStopped { .. }
+                    | ControlEvent::ScopeChanged { .. }
+                    | ControlEvent::ApprovalAnswered { .. }
+            )
     )
 }
 

@@ -4,7 +4,7 @@ use protocol::{CommandId, ControlVerb};
 use super::Caller;
 use crate::output;
 
-/// Pause, resume, cancel, stop, restore.
+/// Pause, resume, cancel, stop, compact.
 pub(super) async fn control(caller: &Caller, verb: ControlVerb, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
     let receipt = caller.client.control(&CommandId::random(), &pod, verb).await?;

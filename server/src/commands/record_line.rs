@@ -1,6 +1,6 @@
 //! One record as one line for a terminal. Chunks have none: their block's end has.
 
-use protocol::{ControlEvent, Event, Record, Segment, TurnEvent};
+use protocol::{ControlEvent, Event, Record, Segment, ToolBy, TurnEvent};
 use serde_json::Value;
 
 use crate::output::printable;
@@ -29,7 +29,8 @@ fn turn(event: &TurnEvent) -> Option<String> {
         }
         TurnEvent::MessageFinished { text, interrupted, .. } => format!("model: {text}{}", cut(*interrupted)),
         TurnEvent::ReasoningFinished { text, interrupted, .. } => format!("thought: {text}{}", cut(*interrupted)),
-        TurnEvent::ToolCalled { name, arguments, .. } => format!("{name} {arguments}"),
+        TurnEvent::ToolCalled { name, arguments, by: ToolBy::Model, .. } => format!("{name} {arguments}"),
+        TurnEvent::ToolCalled { name, arguments, by: ToolBy::Operator, .. } => format!("operator: {name} {arguments}"),
         TurnEvent::ToolFinished { summary, is_error, .. } => {
             format!("{} {summary}", if *is_error { "failed:" } else { "→" })
         }
@@ -68,8 +69,10 @@ fn control(event: &ControlEvent) -> Option<String> {
         ControlEvent::ChildStopped { child, .. } => format!("child {} stopped", child.name),
         ControlEvent::ScopeChanged { child, .. } => format!("scope of {} changed", child.name),
         ControlEvent::ApprovalAsked { tool, arguments, .. } => format!("may it? {tool} {arguments}"),
-        ControlEvent::ApprovalAnswered { tool, decision, .. } => {
-            format!("{tool}: {}", decision.as_ref().map(word).unwrap_or_else(|| "void".to_owned()))
+        ControlEvent::ApprovalAnswered { tool, decision, by, reason, .. } => {
+            let answer = decision.as_ref().map(word).unwrap_or_else(|| "void".to_owned());
+            let by = by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
+            format!("{tool}: {answer}{by}{}", after(reason.as_deref()))
         }
         ControlEvent::Alert { level, source, text } => format!("{} from {source}: {text}", word(level)),
     })
@@ -117,6 +120,21 @@ mod tests {
                 serde_json::json!({ "kind": "run_finished", "outcome": "rolled_back",
                     "usage": { "input": 3, "cached": 0, "output": 4 } }),
                 Some("03:04:05  — run rolled back (3 in, 4 out)"),
+            ),
+            (
+                serde_json::json!({ "kind": "tool_called", "call_id": "c", "block": "b", "name": "Read",
+                    "arguments": { "path": "a" }, "by": "operator" }),
+                Some("03:04:05  operator: Read {\"path\":\"a\"}"),
+            ),
+            (
+                serde_json::json!({ "kind": "approval_answered", "id": "1", "tool": "Bash", "arguments": {},
+                    "decision": "deny", "by": "operator", "reason": "not now" }),
+                Some("03:04:05  Bash: deny by operator: not now"),
+            ),
+            (
+                serde_json::json!({ "kind": "approval_answered", "id": "1", "tool": "Bash", "arguments": {},
+                    "reason": "the Pod was stopped" }),
+                Some("03:04:05  Bash: void: the Pod was stopped"),
             ),
             (serde_json::json!({ "kind": "from_the_future", "x": 1 }), Some("03:04:05  ? from_the_future")),
         ];

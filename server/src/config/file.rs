@@ -121,6 +121,18 @@ impl File {
         })
     }
 
+    /// What no Pod may read: the file itself, and the keys that it points to.
+    pub(super) fn private_files(&self) -> Vec<PathBuf> {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let keys = self.providers.iter().filter_map(|(_, table)| Some(folder.join(table.api_key_file.as_ref()?)));
+        keys.chain((!self.path.as_os_str().is_empty()).then(|| self.path.clone())).collect()
+    }
+
+    /// Names of the variables that hold keys.
+    pub(super) fn key_variables(&self) -> Vec<String> {
+        self.providers.iter().filter_map(|(_, table)| table.api_key_env.clone()).collect()
+    }
+
     fn key_file(&self, name: &str, path: &Path) -> Result<SecretString, BadConfig> {
         let path = self.path.parent().unwrap_or(Path::new("")).join(path);
         match std::fs::read_to_string(&path) {

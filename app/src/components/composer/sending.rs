@@ -1,14 +1,21 @@
 //! From the text box to the server: a message, or a `:` command.
 
+use std::pin::Pin;
+
 use leptos::{prelude::*, task::spawn_local};
 use leptos_router::{NavigateOptions, hooks::use_navigate};
-use protocol::{CreatePod, ErrorCode, PodName};
+use protocol::{ApprovalCommand, CreatePod, Decision, ErrorCode, PodName};
 
 use crate::{
     UiError,
     allowed::input_refusal,
-    command_line::{self, Command, is_command},
-    components::{pod_head::control, transcript::PodContext},
+    command_line::{self, Answer, Command, is_command},
+    components::{
+        inspector::spawn,
+        pod_head::verb,
+        question,
+        transcript::{PodContext, rewind},
+    },
     console::{Console, Dialog, fresh_command, pod_href},
     draft::{Draft, Unanswered},
     live,
@@ -64,7 +71,7 @@ pub(super) fn send(outgoing: Outgoing) {
     }
     outgoing.error.set(None);
     if is_command(&text) {
-        return match command_line::parse(&text, outgoing.pod.state.get_untracked()) {
+        return match command_line::parse(&text, outgoing.pod.standing()) {
             Ok(command) => run(outgoing, command),
             Err(sentence) => outgoing.refuse(sentence),
         };
@@ -108,10 +115,22 @@ async fn deliver(outgoing: Outgoing, message: Unanswered) {
 fn run(outgoing: Outgoing, command: Command) {
     let pod = outgoing.pod;
     match command {
-        Command::Control(verb) => {
+        Command::Control(chosen) => {
             clear(outgoing);
-            control(outgoing.console, pod, verb);
+            verb(outgoing.console, pod, chosen);
         }
+        Command::Rewind => {
+            clear(outgoing);
+            match pod.rows.newest_message() {
+                Some(message) => rewind(outgoing.console, pod, message),
+                None => outgoing.refuse("there is no message of a person to go back to in what is loaded here"),
+            }
+        }
+        Command::Spawn(name) => {
+            clear(outgoing);
+            spawn(outgoing.console, pod, name);
+        }
+        Command::Answer(answer) => give(outgoing, answer),
         Command::Help => {
             clear(outgoing);
             outgoing.console.dialog.set(Some(Dialog::Help));
@@ -129,6 +148,19 @@ fn run(outgoing: Outgoing, command: Command) {
     }
 }
 
+/// Answers the oldest open question.
+fn give(outgoing: Outgoing, answer: Answer) {
+    let Some(id) = outgoing.pod.rows.questions.with_untracked(|questions| questions.first().cloned()) else { return };
+    let (decision, remember, reason) = match answer {
+        Answer::Once => (Decision::Allow, false, String::new()),
+        Answer::Always => (Decision::Allow, true, String::new()),
+        Answer::Deny(reason) => (Decision::Deny, false, reason),
+    };
+    let command = ApprovalCommand { decision, remember, reason: Some(reason).filter(|reason| !reason.is_empty()) };
+    let (console, pod) = (outgoing.console, outgoing.pod.pod.get_value());
+    settle(outgoing, async move { question::answer(console, pod, id, command).await.map(|_| None) });
+}
+
 /// Runs a command that takes a name; the line is cleared when it is done, and stays when it is refused.
 fn with_name<F>(outgoing: Outgoing, name: &str, command: impl FnOnce(PodName) -> F + 'static)
 where
@@ -138,9 +170,16 @@ where
         Ok(name) => name,
         Err(error) => return outgoing.refuse(error.to_string()),
     };
+    settle(outgoing, command(name));
+}
+
+/// Waits for a command's end; then leads on, clears the line, or says what was refused.
+fn settle(outgoing: Outgoing, command: impl Future<Output = Result<Option<String>, UiError>> + 'static) {
     outgoing.is_sending.set(true);
+    // Boxed, so that what follows is compiled once for all commands.
+    let command: Pin<Box<dyn Future<Output = _>>> = Box::pin(command);
     spawn_local(async move {
-        let done = command(name).await;
+        let done = command.await;
         outgoing.is_sending.try_set(false);
         match done {
             Ok(next) => {

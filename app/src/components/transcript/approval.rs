@@ -1,42 +1,48 @@
 use leptos::prelude::*;
-use protocol::Decision;
+use protocol::Approval;
 use transcript::{ApprovalState, Block, BlockKind};
 
-use super::tool_line::summary;
+use super::{tool_line::summary, use_pod};
+use crate::components::question::{Question, QuestionCard, answer_words};
 
-/// A question to a person, and its answer.
+/// A question to a person: a card while it is open, then a line with the answer that came.
 #[component]
 pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
-    let (tool, line) = block.with_untracked(|block| match &block.kind {
-        BlockKind::Approval { tool, arguments, .. } => (tool.clone(), summary(Some(arguments), "")),
-        _ => Default::default(),
-    });
+    let pod = use_pod();
     let is_open = Memo::new(move |_| {
         block.with(|block| matches!(&block.kind, BlockKind::Approval { state: ApprovalState::Open, .. }))
     });
-    let words = move || block.with(|block| answer(&block.kind));
-    view! {
-        <article class="tool" class:ask=move || is_open.get()>
-            <header>
-                <b>{tool}</b>
-                <code title=line.clone()>{line.clone()}</code>
-                <span class="figure">{words}</span>
-            </header>
-        </article>
+    move || {
+        let (is_open, asked) = (is_open.get(), block.with(asked));
+        asked.map(|asked| match is_open {
+            true => {
+                let Approval { id, tool, arguments, asked_at, .. } = asked;
+                let question = Question { pod: pod.pod.get_value(), id, tool, arguments, asked_at };
+                view! { <QuestionCard question=question answered=RwSignal::new(None) /> }.into_any()
+            }
+            false => view! {
+                <p class="note-line">
+                    <b>{asked.tool.clone()}</b>
+                    <code>{summary(Some(&asked.arguments), "")}</code>
+                    <span>{answer_words(&asked)}</span>
+                </p>
+            }
+            .into_any(),
+        })
     }
-    .into_any()
 }
 
-fn answer(kind: &BlockKind) -> String {
-    let BlockKind::Approval { state, decision, by, reason, .. } = kind else { return String::new() };
-    let verb = match (state, decision) {
-        (ApprovalState::Open, _) => return "asks for permission".to_owned(),
-        (ApprovalState::Void, _) => return "the question is void".to_owned(),
-        (ApprovalState::Answered, Some(Decision::Allow)) => "allowed",
-        (ApprovalState::Answered, Some(Decision::Deny)) => "denied",
-        (ApprovalState::Answered, None) => "answered",
+fn asked(block: &Block) -> Option<Approval> {
+    let BlockKind::Approval { approval_id, tool, arguments, decision, by, reason, .. } = &block.kind else {
+        return None;
     };
-    let by = by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
-    let reason = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    format!("{verb}{by}{reason}")
+    Some(Approval {
+        id: approval_id.clone(),
+        tool: tool.clone(),
+        arguments: arguments.clone(),
+        asked_at: block.at,
+        decision: *decision,
+        by: by.clone(),
+        reason: reason.clone(),
+    })
 }

@@ -2,6 +2,7 @@ use leptos::prelude::*;
 use transcript::{Block, BlockId, BlockKind};
 
 use super::{
+    Rows,
     alert::AlertView,
     approval::ApprovalView,
     assistant::AssistantView,
@@ -15,23 +16,40 @@ use super::{
     tool::ToolView,
     turn::TurnView,
     unknown::UnknownView,
+    use_pod,
 };
 
 /// One block. What it is never changes; what it says does.
 #[component]
 pub(crate) fn BlockView(block: RwSignal<Block>) -> impl IntoView {
-    let is_empty = Memo::new(move |_| block.with(Block::is_empty));
-    move || (!is_empty.get()).then(|| drawn(block))
+    let rows = use_pod().rows;
+    let is_hidden = Memo::new(move |_| block.with(|block| block.is_empty() || is_asked(block, rows)));
+    move || (!is_hidden.get()).then(|| drawn(block, rows))
 }
 
-fn drawn(block: RwSignal<Block>) -> AnyView {
+fn drawn(block: RwSignal<Block>, rows: Rows) -> AnyView {
     let (id, class) = block.with_untracked(|block| (dom_id(&block.id), class_of(&block.kind)));
+    let is_gone =
+        Memo::new(move |_| rows.rewinds.with(|rewinds| block.with_untracked(|block| block.is_rewound(rewinds))));
+    let gone =
+        move || is_gone.get().then(|| view! { <span class="visually-hidden">"not in the context any more"</span> });
     view! {
-        <div class=class data-block="" id=id>
+        <div class=class class:is-rewound=move || is_gone.get() data-block="" id=id>
+            {gone}
             {by_kind(block)}
         </div>
     }
     .into_any()
+}
+
+/// A call that waits for a person is drawn by its question, which shows all of it.
+fn is_asked(block: &Block, rows: Rows) -> bool {
+    match &block.kind {
+        BlockKind::Tool { call_id: Some(call_id), result: None, .. } => {
+            rows.questions.with(|questions| questions.contains(call_id))
+        }
+        _ => false,
+    }
 }
 
 fn by_kind(block: RwSignal<Block>) -> AnyView {

@@ -1,12 +1,12 @@
 //! What all parts of a Pod's page share.
 
 use leptos::{prelude::*, task::spawn_local};
-use protocol::{PodDetail, PodRef, PodState, PodSummary};
+use protocol::{PodDetail, PodRef, PodState, PodSummary, Segment};
 
 use super::Rows;
-use crate::{console::Console, server_fns::pod_detail};
+use crate::{command_line::Standing, console::Console, server_fns::pod_detail};
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PodContext {
     pub(crate) pod: StoredValue<PodRef>,
     pub(crate) summary: Memo<PodSummary>,
@@ -21,10 +21,22 @@ pub(crate) struct PodContext {
     pub(crate) is_following: RwSignal<bool>,
     /// Blocks that came while the reader was elsewhere.
     pub(crate) unseen: RwSignal<usize>,
+    /// Text on its way back into the composer.
+    pub(crate) returned: RwSignal<Option<Returned>>,
+    /// These are old records that nothing is added to: the end of the conversation is not among them.
+    pub(crate) is_old: bool,
+}
+
+/// A message that its Pod gave back.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Returned {
+    pub(crate) segments: Vec<Segment>,
+    /// A person asked for it; otherwise it goes only where nothing has been typed.
+    pub(crate) is_asked_for: bool,
 }
 
 impl PodContext {
-    pub(crate) fn provide(console: Console, detail: PodDetail, rows: Rows) -> Self {
+    pub(crate) fn provide(console: Console, detail: PodDetail, rows: Rows, is_old: bool) -> Self {
         let start = detail.summary.clone();
         let pod = StoredValue::new(start.pod.clone());
         let summary = console.follow(start);
@@ -44,9 +56,20 @@ impl PodContext {
             closed: RwSignal::new(None),
             is_following: RwSignal::new(true),
             unseen: RwSignal::new(0),
+            returned: RwSignal::new(None),
+            is_old,
         };
         provide_context(context);
         context
+    }
+
+    /// What the commands of the composer depend on.
+    pub(crate) fn standing(self) -> Standing {
+        Standing { state: self.state.get(), asks: self.rows.questions.with(|questions| !questions.is_empty()) }
+    }
+
+    pub(crate) fn summary_now(self) -> Box<PodSummary> {
+        Box::new(self.summary.get_untracked())
     }
 
     /// Reads again what no stream carries. An answer that comes after the page was left is dropped.

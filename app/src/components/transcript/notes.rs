@@ -1,7 +1,7 @@
 use leptos::prelude::*;
-use protocol::{ChildChange, PodLabel};
+use protocol::{Access, ChildChange, PodLabel, ScopeRule};
 use transcript::{
-    Block, BlockKind,
+    Block, BlockKind, ChildStep,
     words::{child_words, duration_words},
 };
 
@@ -35,18 +35,41 @@ fn line(kind: &BlockKind) -> AnyView {
             .into_any()
         }
         BlockKind::Child { what, child, scope } => {
-            let paths: Vec<String> = scope.iter().map(|rule| rule.path.clone()).collect();
+            let rules = scope.iter().map(|rule| {
+                let (access, only) = rule_words(rule);
+                view! { <span>{access} " " <code>{rule.path.clone()}</code> {only}</span> }
+            });
+            let lent = match (what, scope.is_empty()) {
+                (ChildStep::Stopped, _) => "what was lent is back",
+                (_, true) => "nothing is lent to it",
+                (ChildStep::Spawned, false) => "lent:",
+                (ChildStep::ScopeChanged, false) => "lent now:",
+            };
+            let rules = (*what != ChildStep::Stopped).then(|| rules.collect_view());
             view! {
                 "child "
                 {child_link(child)}
-                <span>{child_words(*what)}</span>
-                <code>{paths.join(", ")}</code>
+                <span>{child_words(*what)} "; " {lent}</span>
+                {rules}
             }
             .into_any()
         }
-        BlockKind::Rewound { to_seq } => format!("rewound to record {to_seq}; what came after is left out").into_any(),
+        BlockKind::Rewound { to_seq } => {
+            let words = format!("rewound to record {to_seq}: what is dimmed above is not in the context any more");
+            view! { <span class="rewound">{words}</span> }.into_any()
+        }
         _ => ().into_any(),
     }
+}
+
+/// `read`, `write` or `denied`, and what is said when a rule is for one folder alone.
+pub(crate) fn rule_words(rule: &ScopeRule) -> (&'static str, Option<&'static str>) {
+    let access = match rule.access {
+        Access::Read => "read",
+        Access::Write => "write",
+        Access::Deny => "denied",
+    };
+    (access, (!rule.recursive).then_some(" (this folder only)"))
 }
 
 fn child_link(child: &PodLabel) -> impl IntoView + use<> {

@@ -1,10 +1,10 @@
 //! The blocks as signals: a record draws the block that it changed, and no other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use leptos::prelude::*;
-use protocol::{Event, Record, Seq};
-use transcript::{Block, BlockId, Change, PodStatus, Transcript};
+use protocol::{Event, Record, Segment, Seq, ToolBy};
+use transcript::{Block, BlockId, BlockKind, Change, PersonState, PodStatus, Transcript};
 
 /// One block on the screen. The signal goes with the row.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ impl Row {
 }
 
 /// A Pod's transcript and what it shows.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rows {
     transcript: StoredValue<Transcript>,
     pub(crate) rows: RwSignal<Vec<Row>>,
@@ -38,6 +38,19 @@ pub(crate) struct Rows {
     pub(crate) is_cut: StoredValue<bool>,
     /// The oldest record here; a page before it is asked for with this.
     pub(crate) first: RwSignal<Seq>,
+    /// Ids of the questions that wait for a person, oldest first.
+    pub(crate) questions: RwSignal<Vec<String>>,
+    /// Each rewind: the last seq that it kept, and its own.
+    pub(crate) rewinds: RwSignal<Vec<(Seq, Seq)>>,
+}
+
+/// What a rewind would take out of the model's context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Leaving {
+    pub(crate) turns: usize,
+    pub(crate) blocks: usize,
+    /// The newest record of the journal that this was counted in.
+    pub(crate) head: Seq,
 }
 
 impl Rows {
@@ -47,6 +60,8 @@ impl Rows {
             rows: RwSignal::new(transcript.blocks().iter().map(Row::new).collect()),
             status: RwSignal::new((transcript.head(), transcript.state().cloned())),
             first: RwSignal::new(transcript.first_seq()),
+            questions: RwSignal::new(open_questions(&transcript)),
+            rewinds: RwSignal::new(transcript.rewinds().to_vec()),
             transcript: StoredValue::new(transcript),
             has_more: RwSignal::new(has_more),
             is_cut: StoredValue::new(begins_in_a_block(records)),
@@ -95,6 +110,66 @@ impl Rows {
         if self.first.get_untracked() != transcript.first_seq() {
             self.first.set(transcript.first_seq());
         }
+        set_if_other(self.questions, open_questions(transcript));
+        set_if_other(self.rewinds, transcript.rewinds().to_vec());
+    }
+
+    /// What is after `to` and still in the model's context; none once the page was left.
+    pub(crate) fn leaving(self, to: Seq) -> Option<Leaving> {
+        self.transcript.try_with_value(|transcript| {
+            let is_read = |block: &&Block| block.seq > to && is_for_model(block, transcript.rewinds());
+            let blocks: Vec<&Block> = transcript.blocks().iter().filter(is_read).collect();
+            let turns: HashSet<_> = blocks.iter().map(|block| &block.run_id).collect();
+            Leaving { turns: turns.len(), blocks: blocks.len(), head: transcript.head() }
+        })
+    }
+
+    /// The newest message of a person that the model still sees.
+    pub(crate) fn newest_message(self) -> Option<Seq> {
+        self.transcript.with_value(|transcript| {
+            let is_message = |block: &&Block| {
+                matches!(block.kind, BlockKind::Person { .. }) && is_for_model(block, transcript.rewinds())
+            };
+            transcript.blocks().iter().rev().find(is_message).map(|block| block.seq)
+        })
+    }
+
+    /// The newest message that was given back to its sender.
+    pub(crate) fn newest_returned(self) -> Option<Vec<Segment>> {
+        self.transcript.with_value(|transcript| {
+            transcript.blocks().iter().rev().find_map(|block| match &block.kind {
+                BlockKind::Person { segments, state: PersonState::Returned, .. } => Some(segments.clone()),
+                _ => None,
+            })
+        })
+    }
+}
+
+/// A block that a model reads, or that is its own.
+fn is_for_model(block: &Block, rewinds: &[(Seq, Seq)]) -> bool {
+    let is_kind = match &block.kind {
+        BlockKind::Person { .. }
+        | BlockKind::Peer { .. }
+        | BlockKind::ChildEvent { .. }
+        | BlockKind::Assistant { .. }
+        | BlockKind::Reasoning { .. } => !block.is_empty(),
+        BlockKind::Tool { by, .. } => *by != Some(ToolBy::Operator),
+        _ => false,
+    };
+    is_kind && !block.is_rewound(rewinds)
+}
+
+fn open_questions(transcript: &Transcript) -> Vec<String> {
+    let id = |block: &Block| match &block.kind {
+        BlockKind::Approval { approval_id, .. } => Some(approval_id.clone()),
+        _ => None,
+    };
+    transcript.open_questions().filter_map(id).collect()
+}
+
+fn set_if_other<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
+    if signal.with_untracked(|known| *known != value) {
+        signal.set(value);
     }
 }
 
@@ -175,5 +250,23 @@ mod tests {
         rows.reset(&fresh, true);
         assert_eq!(shown(rows), Transcript::from_records(&fresh).blocks());
         assert_eq!((rows.first.get_untracked(), rows.has_more.get_untracked()), (Seq(8), true));
+    }
+
+    #[test]
+    fn a_rewind_is_counted_by_what_the_model_reads() {
+        let owner = Owner::new();
+        owner.set();
+        let person = |seq| {
+            let said =
+                serde_json::json!({ "kind": "user_message", "segments": [], "command_id": "c", "by": "operator" });
+            record(seq, said)
+        };
+        let alert = serde_json::json!({ "kind": "alert", "level": "note", "source": "s", "text": "t" });
+        let rows = Rows::new(&[person(1), finished(2, "a", "one"), record(3, alert), finished(4, "b", "two")], false);
+        assert_eq!(rows.leaving(Seq(1)), Some(Leaving { turns: 1, blocks: 2, head: Seq(4) }));
+        assert_eq!(rows.newest_message(), Some(Seq(1)));
+        rows.apply(&[record(5, serde_json::json!({ "kind": "rewound", "to_seq": 2 })), finished(6, "c", "three")]);
+        assert_eq!(rows.leaving(Seq(1)), Some(Leaving { turns: 1, blocks: 2, head: Seq(6) }));
+        assert_eq!(rows.rewinds.get_untracked(), [(Seq(2), Seq(5))]);
     }
 }

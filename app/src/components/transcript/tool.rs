@@ -5,9 +5,9 @@ use transcript::{Block, BlockKind, ToolResult, words::duration_words};
 use super::{
     diff::DiffView,
     output::OutputView,
-    tool_line::{diff_counts, last_lines, summary},
+    tool_line::{diff_counts, last_lines, only_looks, running_words, said_beside, summary},
 };
-use crate::{components::copy_button::CopyButton, live};
+use crate::{components::copy_button::CopyButton, console::use_console, format::ms_between, live};
 
 /// So many lines of a running tool's output are shown.
 const LIVE_LINES: usize = 12;
@@ -32,28 +32,55 @@ impl Standing {
     }
 }
 
-/// A call: its name, what it is about, how long it took, what it gave.
+/// A call: its name, what it is about, how long it took, what it gave. One that only looked is one line, which opens.
 #[component]
 pub(crate) fn ToolView(block: RwSignal<Block>) -> impl IntoView {
     let name = Memo::new(move |_| with_tool(block, |tool| tool.name.unwrap_or("…").to_owned()));
-    let line = Memo::new(move |_| with_tool(block, |tool| summary(tool.arguments, tool.arguments_text)));
     let standing = Memo::new(move |_| with_tool(block, |tool| Standing::of(tool.result, tool.interrupted)));
+    let is_folded = Memo::new(move |_| standing.get() == Standing::Done && name.with(|name| only_looks(name)));
+    let head = move || view! { <ToolHead block=block name=name standing=standing /> };
+    let body = move || match standing.get() {
+        Standing::Running | Standing::Interrupted => view! { <LiveOutput block=block /> }.into_any(),
+        Standing::Done | Standing::Failed => view! { <ResultView block=block /> }.into_any(),
+    };
+    move || match is_folded.get() {
+        true => view! {
+            <details class="tool tool-looked">
+                <summary on:click=|_| live::log_stop_following()>{head()}</summary>
+                {body}
+                <ToolFoot block=block />
+            </details>
+        }
+        .into_any(),
+        false => view! {
+            <article
+                class="tool"
+                class:tool-failed=move || standing.get() == Standing::Failed
+                class:tool-cut=move || standing.get() == Standing::Interrupted
+            >
+                {head()}
+                {body}
+                <ToolFoot block=block />
+            </article>
+        }
+        .into_any(),
+    }
+}
+
+#[component]
+fn ToolHead(block: RwSignal<Block>, name: Memo<String>, standing: Memo<Standing>) -> impl IntoView {
+    let line = Memo::new(move |_| with_tool(block, |tool| summary(tool.arguments, tool.arguments_text)));
     let by_person = move || {
-        with_tool(block, |tool| tool.by == Some(ToolBy::Operator)).then(|| view! { <span class="tag">"by you"</span> })
+        with_tool(block, |tool| tool.by == Some(ToolBy::Operator))
+            .then(|| view! { <span class="tag">"you ran this"</span> })
     };
     view! {
-        <article class="tool" class:tool-failed=move || standing.get() == Standing::Failed>
-            <header>
-                <b>{name}</b>
-                {by_person}
-                <code title=line>{line}</code>
-                <Outcome block=block standing=standing />
-            </header>
-            {move || match standing.get() {
-                Standing::Running | Standing::Interrupted => view! { <LiveOutput block=block /> }.into_any(),
-                Standing::Done | Standing::Failed => view! { <ResultView block=block /> }.into_any(),
-            }}
-        </article>
+        <header>
+            <b>{name}</b>
+            {by_person}
+            <code title=line>{line}</code>
+            <Outcome block=block standing=standing />
+        </header>
     }
     .into_any()
 }
@@ -87,6 +114,8 @@ fn with_tool<T>(block: RwSignal<Block>, read: impl FnOnce(Tool<'_>) -> T) -> T {
 /// At the right of the head: time and mark, and what an edit added and took.
 #[component]
 fn Outcome(block: RwSignal<Block>, standing: Memo<Standing>) -> impl IntoView {
+    let clock = use_console().clock;
+    let began = block.with_untracked(|block| block.at);
     let facts = Memo::new(move |_| {
         with_tool(block, |tool| {
             tool.result.map(|result| (result.duration_ms, result.code.clone(), result.diff.as_deref().map(diff_counts)))
@@ -96,8 +125,8 @@ fn Outcome(block: RwSignal<Block>, standing: Memo<Standing>) -> impl IntoView {
         let (duration, code, counts) = facts.get().unwrap_or_default();
         let counts = counts.map(|(added, removed)| format!("+{added} −{removed} · ")).unwrap_or_default();
         match standing.get() {
-            Standing::Running => "running".to_owned(),
-            Standing::Interrupted => "interrupted".to_owned(),
+            Standing::Running => running_words(ms_between(began, clock.now())),
+            Standing::Interrupted => "interrupted, not finished".to_owned(),
             Standing::Done => format!("{counts}{}", duration_words(duration)),
             Standing::Failed => format!("{} · {}", code.as_deref().unwrap_or("failed"), duration_words(duration)),
         }
@@ -122,33 +151,56 @@ fn LiveOutput(block: RwSignal<Block>) -> impl IntoView {
 /// The result does not change any more, so it is drawn once.
 #[component]
 fn ResultView(block: RwSignal<Block>) -> impl IntoView {
-    let (result, arguments) = block.with_untracked(|block| match &block.kind {
-        BlockKind::Tool { result, arguments, .. } => (result.clone(), arguments.clone()),
-        _ => (None, None),
-    });
-    let result = result?;
-    let command = arguments.as_ref().and_then(|arguments| arguments.get("command")?.as_str().map(str::to_owned));
-    let raw = arguments.and_then(|arguments| serde_json::to_string_pretty(&arguments).ok());
-    let output = result.content.clone().filter(|content| !content.is_empty()).unwrap_or_else(|| result.summary.clone());
-    let copied = output.clone();
+    let result = block.with_untracked(|block| match &block.kind {
+        BlockKind::Tool { result, .. } => result.clone(),
+        _ => None,
+    })?;
+    let said = said_beside(&result).map(|said| view! { <p class="no-output">{said}</p> });
     let body = match result.diff {
         Some(diff) => view! { <DiffView diff=diff /> }.into_any(),
-        None => view! { <OutputView text=output /> }.into_any(),
+        None => view! { <OutputView text=output_of(result.content, result.summary) /> }.into_any(),
     };
     Some(view! {
+        {said}
         {body}
-        <footer class="tools">
-            {command.map(|command| view! { <CopyButton label="copy command" text=move || command.clone() /> })}
-            <CopyButton label="copy output" text=move || copied.clone() />
-            {raw
-                .map(|raw| {
-                    view! {
-                        <details class="raw">
-                            <summary on:click=|_| live::log_stop_following()>"arguments"</summary>
-                            <pre>{raw}</pre>
-                        </details>
-                    }
-                })}
-        </footer>
     })
+}
+
+/// What can be taken from a call: its command, its output, its arguments as they are.
+#[component]
+fn ToolFoot(block: RwSignal<Block>) -> impl IntoView {
+    let raw = Memo::new(move |_| {
+        with_tool(block, |tool| tool.arguments.and_then(|arguments| serde_json::to_string_pretty(arguments).ok()))
+    });
+    let has_output = Memo::new(move |_| with_tool(block, |tool| tool.result.is_some() || !tool.output.is_empty()));
+    let command = move || {
+        with_tool(block, |tool| tool.arguments?.get("command")?.as_str().map(str::to_owned)).unwrap_or_default()
+    };
+    let output = move || {
+        block.with_untracked(|block| match &block.kind {
+            BlockKind::Tool { result: Some(result), .. } => output_of(result.content.clone(), result.summary.clone()),
+            BlockKind::Tool { output, .. } => output.clone(),
+            _ => String::new(),
+        })
+    };
+    let copy_output = move || has_output.get().then(|| view! { <CopyButton label="copy output" text=output /> });
+    move || {
+        raw.get().map(|raw| {
+            let has_command = untrack(|| !command().is_empty());
+            view! {
+                <footer class="tools">
+                    {has_command.then(|| view! { <CopyButton label="copy command" text=move || untrack(command) /> })}
+                    {copy_output}
+                    <details class="raw">
+                        <summary on:click=|_| live::log_stop_following()>"arguments"</summary>
+                        <pre>{raw}</pre>
+                    </details>
+                </footer>
+            }
+        })
+    }
+}
+
+fn output_of(content: Option<String>, summary: String) -> String {
+    content.filter(|content| !content.is_empty()).unwrap_or(summary)
 }

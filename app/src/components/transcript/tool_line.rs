@@ -1,6 +1,7 @@
 //! What a call does, in one line. Pure.
 
 use serde_json::Value;
+use transcript::{ToolResult, words::duration_words};
 
 /// Longest line, in characters; the card shows all of it when opened.
 const LINE_CHARS_MAX: usize = 200;
@@ -47,6 +48,26 @@ pub(crate) fn last_lines(text: &str, count: usize) -> &str {
     }
 }
 
+/// It changes nothing, and what it gave is rarely read by a person: its card is one line.
+pub(crate) fn only_looks(tool: &str) -> bool {
+    matches!(tool, "Read" | "Glob" | "Grep" | "ListPods")
+}
+
+/// The tool's own line, where neither its output nor its diff says it: an exit, how much was left out.
+pub(crate) fn said_beside(result: &ToolResult) -> Option<String> {
+    let content = result.content.as_deref().unwrap_or_default();
+    let is_said = content.is_empty() || result.diff.is_some() || content.starts_with(&result.summary);
+    (!is_said && !result.summary.is_empty()).then(|| result.summary.clone())
+}
+
+/// How long it has been at it. The page's clock goes in steps of ten seconds, so nothing is said before.
+pub(crate) fn running_words(ms: u64) -> String {
+    match ms {
+        0..10_000 => "running".to_owned(),
+        _ => format!("running · {}", duration_words(ms)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -66,6 +87,30 @@ mod tests {
     #[test]
     fn a_diff_is_counted_without_its_header() {
         assert_eq!(diff_counts("--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-old\n+new\n+more\n same\n"), (2, 1));
+    }
+
+    #[test]
+    fn a_tools_own_line_is_said_once() {
+        let result = |summary: &str, content: Option<&str>, diff: Option<&str>| {
+            let (content, diff) = (content.map(str::to_owned), diff.map(str::to_owned));
+            said_beside(&ToolResult {
+                summary: summary.to_owned(),
+                content,
+                is_error: false,
+                code: None,
+                diff,
+                duration_ms: 1,
+            })
+        };
+        assert_eq!(result("exit 0", Some("ok"), None).as_deref(), Some("exit 0"));
+        assert_eq!(result("exit 0", None, None), None);
+        assert_eq!(result("two files", Some("two files\na\nb"), None), None);
+        assert_eq!(result("changed a", Some("x"), Some("+x")), None);
+    }
+
+    #[test]
+    fn the_time_of_a_call_is_told_once_it_is_long() {
+        assert_eq!((running_words(9_999), running_words(124_000)), ("running".into(), "running · 2 m 04 s".into()));
     }
 
     #[test]

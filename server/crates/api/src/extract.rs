@@ -7,7 +7,7 @@ use axum::{
 };
 use backend::Origin;
 use protocol::{ApiError, CommandId, ErrorCode, PodRef, RuntimeId, WorkerId};
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::answer::Problem;
 
@@ -51,15 +51,33 @@ impl<S: Sync> FromRequestParts<S> for Key {
 #[derive(Debug)]
 pub(crate) struct PodPath(pub(crate) PodRef);
 
+#[derive(Deserialize)]
+struct PodNamed {
+    runtime_id: String,
+    worker_id: String,
+}
+
 impl<S: Send + Sync> FromRequestParts<S> for PodPath {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let Path((runtime, worker)) = Path::<(String, String)>::from_request_parts(parts, state)
-            .await
-            .map_err(|error| invalid(error.body_text()))?;
-        let pod = PodRef::new(RuntimeId::parse(&runtime).map_err(invalid)?, WorkerId::parse(&worker).map_err(invalid)?);
-        Ok(Self(pod))
+        let Within(named) = Within::<PodNamed>::from_request_parts(parts, state).await?;
+        let runtime_id = RuntimeId::parse(&named.runtime_id).map_err(invalid)?;
+        let worker_id = WorkerId::parse(&named.worker_id).map_err(invalid)?;
+        Ok(Self(PodRef::new(runtime_id, worker_id)))
+    }
+}
+
+/// Parts of the path by their names; `T` may leave out those that others read.
+#[derive(Debug)]
+pub(crate) struct Within<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Within<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let path = Path::<T>::from_request_parts(parts, state).await;
+        path.map(|Path(named)| Self(named)).map_err(|error| invalid(error.body_text()))
     }
 }
 
@@ -130,6 +148,15 @@ pub(crate) fn limit(text: Option<&str>, default: u32, max: u32) -> Result<u32, P
     }
 }
 
+/// Yes or no; absent is no.
+pub(crate) fn flag(name: &str, text: Option<&str>) -> Result<bool, Problem> {
+    match text {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(other) => Err(invalid(format!("`{name}` is true or false, not \"{other}\""))),
+    }
+}
+
 /// `invalid_input` with this sentence.
 pub(crate) fn invalid(sentence: impl ToString) -> Problem {
     Problem(ApiError::invalid(sentence.to_string()))
@@ -155,6 +182,15 @@ mod tests {
         assert!(refusal(b"{\"name\":\"\xff\"}").contains("not UTF-8"));
         assert!(refusal(br#"{"name":"a b"}"#).contains("a name is 1 to 64 characters"));
         assert!(refusal(br#"{"name":"ada"} x"#).contains("trailing characters"));
+    }
+
+    #[test]
+    fn a_flag_is_true_or_false_and_nothing_else() {
+        let of = |text| flag("all", text).map_err(|problem| problem.0.code.as_str());
+        assert_eq!((of(None), of(Some("false")), of(Some("true"))), (Ok(false), Ok(false), Ok(true)));
+        for bad in ["", "1", "yes", "True", "true "] {
+            assert_eq!(of(Some(bad)), Err("invalid_input"), "{bad:?}");
+        }
     }
 
     #[test]

@@ -41,6 +41,14 @@ routes! {
     post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/cancel"  => rest::commands::cancel;
     post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/stop"    => rest::commands::stop;
     post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/restore" => rest::commands::restore;
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/compact" => rest::commands::compact;
+    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/compact" => rest::journal::compaction_preview;
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/rewind"  => rest::commands::rewind;
+
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/tools/{name}"   => rest::tools::run;
+    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/approvals"      => rest::tools::approvals;
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/approvals/{id}" => rest::tools::answer;
+    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/visible"        => rest::tools::visible;
 
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/transcript" => rest::journal::transcript;
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/history"    => rest::journal::history;

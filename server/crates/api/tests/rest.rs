@@ -4,13 +4,9 @@
 
 mod common;
 
-use common::{Server, answer};
+use common::{Server, answer, code};
 use reqwest::{Method, header};
 use serde_json::{Value, json};
-
-fn code(answer: &(u16, Value)) -> (u16, &str) {
-    (answer.0, answer.1["code"].as_str().unwrap_or_default())
-}
 
 fn text(text: &str) -> Value {
     json!({ "segments": [{ "type": "text", "text": text }] })

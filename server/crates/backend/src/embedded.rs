@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{
-    ApiError, ControlVerb, CreatePod, History, InputCommand, Listing, PatchPod, PodDetail, PodName, PodRef, PodSummary,
-    Receipt, RuntimeId, RuntimeKind, RuntimeState, RuntimeView, WorkerId,
+    ApiError, Approval, ApprovalCommand, CompactionPreview, ControlVerb, CreatePod, History, InputCommand, Listing,
+    OpenApproval, PatchPod, PodDetail, PodName, PodRef, PodSummary, Receipt, RestoreCommand, RewindCommand, RuntimeId,
+    RuntimeKind, RuntimeState, RuntimeView, ToolAnswer, ToolCommand, VisiblePod, WorkerId,
 };
 use runtime::{CommandKey, Host, Observation, Origin, PodQuery, PodsObservation, RecordPage};
 
@@ -70,6 +71,48 @@ impl RuntimePort for Embedded {
         self.host.control(key, origin, worker_id, verb).await
     }
 
+    async fn restore(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: RestoreCommand,
+    ) -> Result<Receipt, ApiError> {
+        self.host.restore(key, origin, worker_id, command).await
+    }
+
+    async fn rewind(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: RewindCommand,
+    ) -> Result<Receipt, ApiError> {
+        self.host.rewind(key, origin, worker_id, command).await
+    }
+
+    async fn run_tool(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        name: &str,
+        command: ToolCommand,
+    ) -> Result<ToolAnswer, ApiError> {
+        self.host.run_tool(key, origin, worker_id, name, command).await
+    }
+
+    async fn answer(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        approval: &str,
+        command: ApprovalCommand,
+    ) -> Result<Approval, ApiError> {
+        self.host.answer(key, origin, worker_id, approval, command).await
+    }
+
     async fn patch(
         &self,
         key: CommandKey,
@@ -96,6 +139,22 @@ impl RuntimePort for Embedded {
 
     async fn history(&self, worker_id: &WorkerId) -> Result<History, ApiError> {
         self.host.history(worker_id).await
+    }
+
+    async fn compaction_preview(&self, worker_id: &WorkerId) -> Result<Option<CompactionPreview>, ApiError> {
+        self.host.compaction_preview(worker_id).await
+    }
+
+    async fn approvals(&self, worker_id: &WorkerId, all: bool) -> Result<Vec<Approval>, ApiError> {
+        self.host.approvals(worker_id, all).await
+    }
+
+    async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError> {
+        self.host.open_approvals().await
+    }
+
+    async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
+        self.host.visible(worker_id).await
     }
 
     async fn observe(&self, worker_id: &WorkerId, after: Option<String>, tail: u32) -> Observation {

@@ -1,16 +1,18 @@
 //! The one door. Whoever asks — page, API, terminal — comes through here: it finds the runtime, applies policy,
 //! and writes the audit. Nothing else knows which runtime a Pod lives in.
 
+mod conversation;
 mod embedded;
 mod port;
 mod sessions;
+mod tools;
 
 use std::{fmt, sync::Arc};
 
 use jiff::Timestamp;
 use protocol::{
     ApiError, AuditEntry, CommandId, ControlVerb, CreatePod, ErrorCode, History, InputCommand, Listing, PatchPod,
-    PodDetail, PodRef, PodSummary, ProviderView, Receipt, RuntimeId, RuntimeView, SearchHit, Target,
+    PodDetail, PodRef, PodSummary, ProviderView, Receipt, RestoreCommand, RuntimeId, RuntimeView, SearchHit, Target,
     UnconfiguredProvider,
 };
 use runtime::{CommandKey, Host};
@@ -125,7 +127,7 @@ impl Backend {
         self.audited(origin, "input", Some(pod.to_string()), done).await
     }
 
-    /// Pause, resume, cancel, stop, restore.
+    /// Pause, resume, cancel, stop, compact; restore is [`Backend::restore`] of this Pod alone.
     pub async fn control(
         &self,
         origin: &Origin,
@@ -133,6 +135,10 @@ impl Backend {
         pod: &PodRef,
         verb: ControlVerb,
     ) -> Result<Receipt, ApiError> {
+        // One command, however it is asked for: a repeat of it the other way is no other one.
+        if verb == ControlVerb::Restore {
+            return self.restore(origin, id, pod, RestoreCommand::default()).await;
+        }
         let key = command_key(id, verb.as_str(), Some(pod), &());
         let done = async { self.port(&pod.runtime_id)?.control(key, origin, &pod.worker_id, verb).await }.await;
         self.audited(origin, verb.as_str(), Some(pod.to_string()), done).await

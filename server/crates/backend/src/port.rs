@@ -5,8 +5,9 @@ use std::fmt;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{
-    ApiError, ControlVerb, CreatePod, History, InputCommand, Listing, PatchPod, PodDetail, PodName, PodRef, PodSummary,
-    Receipt, RuntimeView, WorkerId,
+    ApiError, Approval, ApprovalCommand, CompactionPreview, ControlVerb, CreatePod, History, InputCommand, Listing,
+    OpenApproval, PatchPod, PodDetail, PodName, PodRef, PodSummary, Receipt, RestoreCommand, RewindCommand,
+    RuntimeView, ToolAnswer, ToolCommand, VisiblePod, WorkerId,
 };
 use runtime::{CommandKey, Observation, Origin, PodQuery, PodsObservation, RecordPage};
 
@@ -36,6 +37,36 @@ pub trait RuntimePort: Send + Sync + fmt::Debug {
         worker_id: &WorkerId,
         verb: ControlVerb,
     ) -> Result<Receipt, ApiError>;
+    async fn restore(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: RestoreCommand,
+    ) -> Result<Receipt, ApiError>;
+    async fn rewind(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: RewindCommand,
+    ) -> Result<Receipt, ApiError>;
+    async fn run_tool(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        name: &str,
+        command: ToolCommand,
+    ) -> Result<ToolAnswer, ApiError>;
+    async fn answer(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        approval: &str,
+        command: ApprovalCommand,
+    ) -> Result<Approval, ApiError>;
     async fn patch(
         &self,
         key: CommandKey,
@@ -53,6 +84,11 @@ pub trait RuntimePort: Send + Sync + fmt::Debug {
 
     async fn transcript(&self, worker_id: &WorkerId, before: Option<&str>, limit: u32) -> Result<RecordPage, ApiError>;
     async fn history(&self, worker_id: &WorkerId) -> Result<History, ApiError>;
+    async fn compaction_preview(&self, worker_id: &WorkerId) -> Result<Option<CompactionPreview>, ApiError>;
+    async fn approvals(&self, worker_id: &WorkerId, all: bool) -> Result<Vec<Approval>, ApiError>;
+    /// Of every Pod, oldest first.
+    async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError>;
+    async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError>;
 
     async fn observe(&self, worker_id: &WorkerId, after: Option<String>, tail: u32) -> Observation;
     fn observe_pods(&self) -> PodsObservation;

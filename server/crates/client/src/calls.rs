@@ -1,13 +1,19 @@
 //! The calls of the REST API, one method each.
 
+use std::time::Duration;
+
 use protocol::{
-    AuditEntry, CommandId, ControlVerb, CreatePod, History, InputCommand, Listing, PatchPod, PodDetail, PodRef,
-    PodState, PodSummary, ProviderView, Receipt, Record, RuntimeView, SearchHit, Seq, UnconfiguredProvider,
+    Approval, ApprovalCommand, AuditEntry, CommandId, CompactionPreview, ControlVerb, CreatePod, History, InputCommand,
+    Listing, PatchPod, PodDetail, PodRef, PodState, PodSummary, ProviderView, Receipt, Record, RestoreCommand,
+    RewindCommand, RuntimeView, SearchHit, Seq, ToolAnswer, ToolCommand, UnconfiguredProvider, VisiblePod,
 };
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 
 use crate::{Client, ClientError};
+
+/// A tool keeps its own time limit; beyond this its answer is not coming.
+const TOOL_TIMEOUT: Duration = Duration::from_secs(3_600);
 
 /// Which Pods a list is about. Empty fields select all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -77,10 +83,65 @@ impl Client {
         self.post(&format!("{}/input", pod_path(pod)))?.key(id).body(input).json().await
     }
 
-    /// Pause, resume, cancel, stop, restore.
+    /// Pause, resume, cancel, stop, restore, compact.
     pub async fn control(&self, id: &CommandId, pod: &PodRef, verb: ControlVerb) -> Result<Receipt, ClientError> {
         let path = format!("{}/{}", pod_path(pod), verb.as_str());
         self.post(&path)?.key(id).body(&serde_json::json!({})).json().await
+    }
+
+    /// Brings a stopped Pod back; with `tree` also the Pods below it.
+    pub async fn restore(
+        &self,
+        id: &CommandId,
+        pod: &PodRef,
+        command: &RestoreCommand,
+    ) -> Result<Receipt, ClientError> {
+        self.post(&format!("{}/restore", pod_path(pod)))?.key(id).body(command).json().await
+    }
+
+    /// Takes what came after a record out of the model's context.
+    pub async fn rewind(&self, id: &CommandId, pod: &PodRef, command: &RewindCommand) -> Result<Receipt, ClientError> {
+        self.post(&format!("{}/rewind", pod_path(pod)))?.key(id).body(command).json().await
+    }
+
+    /// What compacting the Pod now would do; none when there is nothing to drop.
+    pub async fn compaction_preview(&self, pod: &PodRef) -> Result<Option<CompactionPreview>, ClientError> {
+        self.get(&format!("{}/compact", pod_path(pod)))?.json_or_none().await
+    }
+
+    /// Runs a tool as the Pod would, and waits for its end. The tool's own failure is an answer.
+    pub async fn run_tool(
+        &self,
+        id: &CommandId,
+        pod: &PodRef,
+        name: &str,
+        command: &ToolCommand,
+    ) -> Result<ToolAnswer, ClientError> {
+        let path = format!("{}/tools/{}", pod_path(pod), segment(name)?);
+        self.post(&path)?.key(id).within(TOOL_TIMEOUT).body(command).json().await
+    }
+
+    /// What the Pod asks now; with `all` also what was answered or withdrawn.
+    pub async fn approvals(&self, pod: &PodRef, all: bool) -> Result<Listing<Approval>, ClientError> {
+        let query = [("all", all.then_some("true"))];
+        self.call(Method::GET, &format!("{}/approvals", pod_path(pod)), &query)?.json().await
+    }
+
+    /// Answers a question.
+    pub async fn answer(
+        &self,
+        id: &CommandId,
+        pod: &PodRef,
+        approval: &str,
+        command: &ApprovalCommand,
+    ) -> Result<Approval, ClientError> {
+        let path = format!("{}/approvals/{}", pod_path(pod), segment(approval)?);
+        self.post(&path)?.key(id).body(command).json().await
+    }
+
+    /// The Pods that this one's model is told of.
+    pub async fn visible(&self, pod: &PodRef) -> Result<Listing<VisiblePod>, ClientError> {
+        self.get(&format!("{}/visible", pod_path(pod)))?.json().await
     }
 
     /// One page of records in seq order: the newest, or those before `before`.
@@ -112,4 +173,34 @@ impl Client {
 /// Ids are made of URL-safe characters only; nothing is escaped.
 fn pod_path(pod: &PodRef) -> String {
     format!("/api/v1/runtimes/{}/workers/{}", pod.runtime_id, pod.worker_id)
+}
+
+/// A word that a person wrote, as one segment of a path. What would lead to another path is no such word.
+fn segment(word: &str) -> Result<String, ClientError> {
+    if matches!(word, "" | "." | "..") {
+        return Err(ClientError::Invalid(format!("\"{word}\" names nothing")));
+    }
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    Ok(word.bytes().map(|byte| if plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_stays_one_segment_of_the_path() {
+        for (word, expected) in [
+            ("Read", "Read"),
+            ("a-b_c.d~1", "a-b_c.d~1"),
+            ("../stop", "..%2Fstop"),
+            ("a b?c#d%2f", "a%20b%3Fc%23d%252f"),
+            ("é", "%C3%A9"),
+        ] {
+            assert_eq!(segment(word).unwrap(), expected);
+        }
+        for bad in ["", ".", ".."] {
+            assert!(matches!(segment(bad), Err(ClientError::Invalid(_))), "{bad:?}");
+        }
+    }
 }

@@ -129,11 +129,24 @@ impl Call<'_> {
         Self { request: self.request.json(body), ..self }
     }
 
+    /// Waits so long instead of the usual time.
+    pub(crate) fn within(self, limit: Duration) -> Self {
+        Self { request: self.request.timeout(limit), ..self }
+    }
+
     /// Sends it and reads the answer's JSON.
     pub(crate) async fn json<T: DeserializeOwned>(self) -> Result<T, ClientError> {
         let client = self.client;
-        let bytes = self.answer().await?.bytes().await.map_err(|error| client.no_server(&error))?;
-        serde_json::from_slice(&bytes).map_err(|error| client.protocol(error))
+        read(client, self.answer().await?).await
+    }
+
+    /// Sends it and reads the answer's JSON; none when the answer is that there is nothing (204).
+    pub(crate) async fn json_or_none<T: DeserializeOwned>(self) -> Result<Option<T>, ClientError> {
+        let client = self.client;
+        match self.answer().await? {
+            response if response.status() == StatusCode::NO_CONTENT => Ok(None),
+            response => read(client, response).await.map(Some),
+        }
     }
 
     /// Sends it; only success matters.
@@ -149,6 +162,11 @@ impl Call<'_> {
             false => Err(refusal(client, response).await),
         }
     }
+}
+
+async fn read<T: DeserializeOwned>(client: &Client, response: Response) -> Result<T, ClientError> {
+    let bytes = response.bytes().await.map_err(|error| client.no_server(&error))?;
+    serde_json::from_slice(&bytes).map_err(|error| client.protocol(error))
 }
 
 async fn refusal(client: &Client, response: Response) -> ClientError {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, PodState, Seq, WorkerId};
 
-use crate::{CommandRow, InboxRow, PodKey};
+use crate::{CommandRow, InboxRow, MailPut, PodKey};
 
 /// Changes that belong together: one transaction (the writer may put several batches into one).
 #[derive(Debug, Clone, Default)]
@@ -27,25 +27,65 @@ pub struct PodChange {
     pub folds: Vec<Fold>,
     pub inbox_put: Vec<InboxRow>,
     pub inbox_taken: Vec<CommandId>,
+    /// What other Pods are to be told. A Pod that is gone is told nothing, and that is no failure; a `key` that its
+    /// mailbox has had before is put in once.
+    pub mail_put: Vec<MailPut>,
+    /// Keys of this Pod's own mail that `records` hold now. One that was not there yet is known from now on.
+    pub mail_taken: Vec<String>,
+    /// Makes this Pod the child of another one, with what is lent to it, instead of whoever led it before. The batch is
+    /// refused ([`crate::StoreError::PodGone`]) when that one is gone.
+    pub parent: Option<ParentLink>,
+    /// What happens to the loan that this Pod holds as a child; after `parent`. Nothing, if nobody leads it.
+    pub loan: Option<LoanChange>,
     pub update: Option<PodUpdate>,
-    /// Removes the Pod and everything of it except audit and commands.
+    /// Removes the Pod and everything of it except audit and commands. Its children go on without a parent. Of the rest
+    /// of this change only `mail_put` counts: a last word to others.
     pub delete: bool,
 }
 
 impl PodChange {
     /// An empty change of an existing Pod.
     pub fn of(key: PodKey) -> Self {
+        Self { key: Some(key), ..Self::empty() }
+    }
+
+    /// A Pod that comes into being, and nothing else yet.
+    pub fn creating(pod: NewPod) -> Self {
+        Self { create: Some(pod), ..Self::empty() }
+    }
+
+    fn empty() -> Self {
         Self {
-            key: Some(key),
+            key: None,
             create: None,
             records: Vec::new(),
             folds: Vec::new(),
             inbox_put: Vec::new(),
             inbox_taken: Vec::new(),
+            mail_put: Vec::new(),
+            mail_taken: Vec::new(),
+            parent: None,
+            loan: None,
             update: None,
             delete: false,
         }
     }
+}
+
+/// Who leads a Pod, and what is lent to it (JSON of `Vec<protocol::ScopeRule>`).
+#[derive(Debug, Clone)]
+pub struct ParentLink {
+    pub parent: PodKey,
+    pub scope: String,
+}
+
+/// What happens to a loan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoanChange {
+    /// What was lent last is lent again.
+    Out,
+    /// It is taken back.
+    Back,
 }
 
 /// A Pod that comes into being.
@@ -98,6 +138,8 @@ pub enum RecordClass {
     Turn,
     /// For people only.
     Control,
+    /// A question to a person, or its answer: for people only, and listed.
+    Question,
 }
 
 /// The words of one record, for the search index.

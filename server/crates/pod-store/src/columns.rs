@@ -4,7 +4,9 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, PodState, Seq, WorkerId};
 
-use crate::{CommandRow, InboxRow, PodKey, PodRow, RecordClass, SearchRow, StoreError, StoredRecord};
+use crate::{
+    CommandRow, InboxRow, MailRow, ParentRow, PodKey, PodRow, RecordClass, SearchRow, StoreError, StoredRecord,
+};
 
 pub(crate) fn micros(time: Timestamp) -> i64 {
     time.as_microsecond()
@@ -20,6 +22,7 @@ pub(crate) fn class_number(class: RecordClass) -> i16 {
         RecordClass::Chunk => 0,
         RecordClass::Turn => 1,
         RecordClass::Control => 2,
+        RecordClass::Question => 3,
     }
 }
 
@@ -27,6 +30,24 @@ pub(crate) fn class_number(class: RecordClass) -> i16 {
 pub(crate) fn damaged<E: std::fmt::Display>(what: &'static str) -> impl Fn(E) -> StoreError {
     move |error| StoreError::Database(format!("the database holds a {what} that cannot be read: {error}"))
 }
+
+/// The columns of [`PodColumns`], in its order; out of [`pod_tables`].
+macro_rules! pod_columns {
+    () => {
+        "pods.key, pods.worker_id, pods.name, pods.created_at, pods.updated_at, pods.state, pods.open, pods.spec,
+         pods.checkpoint, pods.checkpoint_seq, pods.unread, parent.key, parent.worker_id,
+         (select count(*) from children where children.parent = pods.key)"
+    };
+}
+
+/// Each Pod, with its `link` to its `parent` if it has one.
+macro_rules! pod_tables {
+    () => {
+        "pods left join children link on link.child = pods.key left join pods parent on parent.key = link.parent"
+    };
+}
+
+pub(crate) use {pod_columns, pod_tables};
 
 pub(crate) struct PodColumns {
     pub(crate) key: i64,
@@ -40,12 +61,19 @@ pub(crate) struct PodColumns {
     pub(crate) checkpoint: String,
     pub(crate) checkpoint_seq: i64,
     pub(crate) unread: i64,
+    pub(crate) parent_key: Option<i64>,
+    pub(crate) parent_worker_id: Option<String>,
+    pub(crate) children: i64,
 }
 
 impl TryFrom<PodColumns> for PodRow {
     type Error = StoreError;
 
     fn try_from(columns: PodColumns) -> Result<Self, StoreError> {
+        let parent = columns.parent_key.zip(columns.parent_worker_id).map(|(key, worker_id)| {
+            let worker_id = WorkerId::parse(&worker_id).map_err(damaged("worker id"))?;
+            Ok(ParentRow { key: PodKey(key), worker_id })
+        });
         let state = PodState::ALL.into_iter().find(|state| state.as_str() == columns.state);
         Ok(Self {
             key: PodKey(columns.key),
@@ -59,6 +87,8 @@ impl TryFrom<PodColumns> for PodRow {
             checkpoint: columns.checkpoint,
             checkpoint_seq: Seq(columns.checkpoint_seq),
             unread: u32::try_from(columns.unread).map_err(damaged("count"))?,
+            parent: parent.transpose()?,
+            children: u32::try_from(columns.children).map_err(damaged("count"))?,
         })
     }
 }
@@ -86,6 +116,10 @@ pub(crate) fn inbox((command_id, segments, by, at): (String, String, String, i64
         by,
         at: time(at)?,
     })
+}
+
+pub(crate) fn mail((key, body, at): (String, String, i64)) -> Result<MailRow, StoreError> {
+    Ok(MailRow { key, body, at: time(at)? })
 }
 
 pub(crate) type AuditColumns = (i64, i64, String, String, String, Option<String>, String, Option<String>);

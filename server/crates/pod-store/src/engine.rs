@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
 
 use crate::{
-    Checkpoint, CommandRow, Fold, InboxRow, NewPod, NewRecord, PodKey, PodRow, SearchRow, StoreError, StoredRecord,
-    chore::Chore,
+    Checkpoint, ChildRow, CommandRow, Fold, InboxRow, MailPut, MailRow, NewPod, NewRecord, ParentLink, PodKey, PodRow,
+    SearchRow, StoreError, StoredRecord, chore::Chore,
 };
 
 /// Reads. Each call takes a connection of a small pool; all of them are safe beside the writer.
@@ -16,8 +16,11 @@ use crate::{
 pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
     async fn pod_find(&self, worker_id: &WorkerId) -> Result<Option<PodRow>, StoreError>;
     async fn pod_find_by_name(&self, name: &PodName) -> Result<Option<PodRow>, StoreError>;
+    async fn pod_find_by_key(&self, key: PodKey) -> Result<Option<PodRow>, StoreError>;
     async fn pods_page(&self, after: PodKey, limit: u32) -> Result<Vec<PodRow>, StoreError>;
     async fn pods_open(&self) -> Result<Vec<PodRow>, StoreError>;
+    async fn children(&self, parent: PodKey) -> Result<Vec<ChildRow>, StoreError>;
+    async fn child(&self, child: PodKey) -> Result<Option<ChildRow>, StoreError>;
 
     async fn records_after(
         &self,
@@ -28,12 +31,14 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
     ) -> Result<Vec<StoredRecord>, StoreError>;
     async fn records_before(&self, pod: PodKey, before: Seq, limit: u32) -> Result<Vec<StoredRecord>, StoreError>;
     async fn turn_records(&self, pod: PodKey, from: Seq) -> Result<Vec<StoredRecord>, StoreError>;
+    async fn question_records(&self, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError>;
     /// `None`: no such Pod.
     async fn head(&self, pod: PodKey) -> Result<Option<Seq>, StoreError>;
     /// When the record was set aside; `None` while it is not.
     async fn quarantined_at(&self, pod: PodKey, seq: Seq) -> Result<Option<Timestamp>, StoreError>;
 
     async fn inbox(&self, pod: PodKey) -> Result<Vec<InboxRow>, StoreError>;
+    async fn mail(&self, pod: PodKey) -> Result<Vec<MailRow>, StoreError>;
     async fn command_find(&self, id: &CommandId) -> Result<Option<CommandRow>, StoreError>;
     async fn audit_page(&self, before: i64, limit: u32) -> Result<Vec<(i64, AuditEntry)>, StoreError>;
     async fn session_find(&self, hash: &[u8; 32], now: Timestamp) -> Result<bool, StoreError>;
@@ -59,10 +64,17 @@ pub(crate) trait Pen: Send {
     async fn pods_create(&mut self, pods: &[&NewPod]) -> Result<Vec<PodKey>, WriteError>;
     async fn pods_update(&mut self, lines: &[UpdateLine<'_>]) -> Result<(), WriteError>;
     async fn pod_delete(&mut self, pod: PodKey) -> Result<(), WriteError>;
+    /// Puts each child under its parent, whoever led it before.
+    async fn children_link(&mut self, lines: &[LinkLine<'_>]) -> Result<(), WriteError>;
+    /// Whether the loan of each child is out. A Pod that is nobody's child has none, and that is no failure.
+    async fn children_lend(&mut self, lines: &[(PodKey, bool)]) -> Result<(), WriteError>;
     async fn records_append(&mut self, lines: &[(PodKey, &NewRecord)]) -> Result<(), WriteError>;
     async fn records_fold(&mut self, lines: &[(PodKey, &Fold)]) -> Result<(), WriteError>;
     async fn inbox_put(&mut self, lines: &[(PodKey, &InboxRow)]) -> Result<(), WriteError>;
     async fn inbox_take(&mut self, lines: &[(PodKey, &CommandId)]) -> Result<(), WriteError>;
+    /// Leaves out Pods that are gone and keys that are known.
+    async fn mail_put(&mut self, lines: &[&MailPut]) -> Result<(), WriteError>;
+    async fn mail_take(&mut self, lines: &[(PodKey, &String)]) -> Result<(), WriteError>;
     async fn search_append(&mut self, lines: &[SearchLine<'_>]) -> Result<(), WriteError>;
     async fn audit_append(&mut self, entries: &[&AuditEntry]) -> Result<(), WriteError>;
     async fn chore(&mut self, chore: &Chore) -> Result<(), WriteError>;
@@ -89,6 +101,14 @@ pub(crate) struct UpdateLine<'a> {
     pub(crate) checkpoint: Option<&'a Checkpoint>,
     pub(crate) updated_at: Option<Timestamp>,
     pub(crate) unread: Option<u32>,
+}
+
+/// One Pod's new parent. All changes of one child in a group come as one line, the later one winning.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LinkLine<'a> {
+    pub(crate) child: PodKey,
+    pub(crate) link: &'a ParentLink,
+    pub(crate) is_lent: bool,
 }
 
 /// One text for the search index; `text` is bounded and free of NUL.

@@ -10,7 +10,7 @@ pub enum StoreError {
     /// Two Pods of one name.
     #[error("a Pod called \"{0}\" is already there; choose another name")]
     NameTaken(PodName),
-    /// The Pod was deleted, or was never here.
+    /// The Pod, or the one that was to be its parent, was deleted or was never here.
     #[error("the Pod is not in the database")]
     PodGone,
     /// The records do not follow on the journal's head.

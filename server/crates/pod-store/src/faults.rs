@@ -9,9 +9,11 @@ pub enum Step {
     Fence,
     Command,
     Pods,
+    Relations,
     Records,
     Folds,
     Inbox,
+    Mail,
     Search,
     Audit,
     Commit,
@@ -20,14 +22,16 @@ pub enum Step {
 }
 
 impl Step {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Begin,
         Self::Fence,
         Self::Command,
         Self::Pods,
+        Self::Relations,
         Self::Records,
         Self::Folds,
         Self::Inbox,
+        Self::Mail,
         Self::Search,
         Self::Audit,
         Self::Commit,

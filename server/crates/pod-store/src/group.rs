@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use protocol::{CommandId, Seq};
 
 use crate::{
-    CommandRow, Committed, PodChange, Step, StoreError,
+    CommandRow, Committed, PodChange, PodKey, Step, StoreError,
     engine::WriteError,
     plan::Plan,
     writer::{Job, Writer},
@@ -51,9 +51,7 @@ impl Writer {
         let standing = self.commands(jobs).await?;
         let mut plan = Plan::of(jobs.iter().enumerate().filter(|(index, _)| !standing.contains_key(index)));
         self.check(&plan).await?;
-        self.pods(&mut plan).await?;
-        self.journal(&plan).await?;
-        self.side_tables(&plan).await?;
+        self.tables(&mut plan).await?;
         for chore in jobs.iter().filter_map(|job| job.chore.as_ref()) {
             self.pen.chore(chore).await?;
         }
@@ -65,7 +63,7 @@ impl Writer {
         Ok((0..jobs.len()).map(outcome).collect())
     }
 
-    fn fault(&self, step: Step) -> Result<(), Failure> {
+    pub(crate) fn fault(&self, step: Step) -> Result<(), Failure> {
         self.faults.as_ref().map_or(Ok(()), |faults| faults.before(step)).map_err(Failure::All)
     }
 
@@ -126,6 +124,7 @@ impl Writer {
     /// Refuses changes of Pods that are not there, and records that do not follow on the head.
     async fn check(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         let keys = plan.changes.iter().filter_map(|planned| planned.key);
+        let keys = keys.chain(plan.changes.iter().filter_map(|planned| parent_of(planned.change)));
         let unknown: HashSet<_> = keys.filter(|key| self.heads.get(*key).is_none()).collect();
         if !unknown.is_empty() {
             let learned = self.pen.heads(&unknown.into_iter().collect::<Vec<_>>()).await?;
@@ -133,6 +132,9 @@ impl Writer {
         }
         for planned in &plan.changes {
             let fail = |error| Failure::One(planned.job, error);
+            if parent_of(planned.change).is_some_and(|parent| self.heads.get(parent).is_none()) {
+                return Err(fail(StoreError::PodGone));
+            }
             let head = match (planned.key, &planned.change.create) {
                 (_, Some(_)) => Seq(0),
                 (Some(key), None) => self.heads.get(key).ok_or_else(|| fail(StoreError::PodGone))?,
@@ -142,76 +144,6 @@ impl Writer {
             if let Some(key) = planned.key {
                 self.heads.stage(key, head);
             }
-        }
-        Ok(())
-    }
-
-    async fn pods(&mut self, plan: &mut Plan<'_>) -> Result<(), Failure> {
-        let (deleted, created) = (plan.deleted(), plan.created());
-        let has_updates = plan.changes.iter().any(|planned| planned.change.update.is_some());
-        if deleted.is_empty() && created.is_empty() && !has_updates {
-            return Ok(());
-        }
-        self.fault(Step::Pods)?;
-        for pod in deleted {
-            self.pen.pod_delete(pod).await?;
-            self.heads.stage_deleted(pod);
-        }
-        if !created.is_empty() {
-            let keys = self.pen.pods_create(&created).await?;
-            plan.set_created_keys(keys);
-            self.stage_created(plan)?;
-        }
-        let updates = plan.updates();
-        if !updates.is_empty() {
-            self.pen.pods_update(&updates).await?;
-        }
-        Ok(())
-    }
-
-    fn stage_created(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
-        for planned in plan.changes.iter().filter(|planned| planned.change.create.is_some()) {
-            let head = head_after(Seq(0), planned.change).map_err(|error| Failure::One(planned.job, error))?;
-            if let Some(key) = planned.key {
-                self.heads.stage(key, head);
-            }
-        }
-        Ok(())
-    }
-
-    async fn journal(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
-        let records = plan.records();
-        if !records.is_empty() {
-            self.fault(Step::Records)?;
-            self.pen.records_append(&records).await?;
-        }
-        let folds = plan.folds();
-        if !folds.is_empty() {
-            self.fault(Step::Folds)?;
-            self.pen.records_fold(&folds).await?;
-        }
-        Ok(())
-    }
-
-    async fn side_tables(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
-        let (put, taken) = (plan.inbox_put(), plan.inbox_taken());
-        if !put.is_empty() || !taken.is_empty() {
-            self.fault(Step::Inbox)?;
-        }
-        if !put.is_empty() {
-            self.pen.inbox_put(&put).await?;
-        }
-        if !taken.is_empty() {
-            self.pen.inbox_take(&taken).await?;
-        }
-        let search = plan.search();
-        if !search.is_empty() {
-            self.fault(Step::Search)?;
-            self.pen.search_append(&search).await?;
-        }
-        if !plan.audit.is_empty() {
-            self.fault(Step::Audit)?;
-            self.pen.audit_append(&plan.audit).await?;
         }
         Ok(())
     }
@@ -231,8 +163,12 @@ impl Writer {
     }
 }
 
+fn parent_of(change: &PodChange) -> Option<PodKey> {
+    change.parent.as_ref().map(|link| link.parent)
+}
+
 /// The journal's head after a change's records, which must follow on it without a gap.
-fn head_after(head: Seq, change: &PodChange) -> Result<Seq, StoreError> {
+pub(crate) fn head_after(head: Seq, change: &PodChange) -> Result<Seq, StoreError> {
     change.records.iter().try_fold(head, |head, record| match record.seq == head.next() {
         true => Ok(record.seq),
         false => Err(StoreError::Conflict),

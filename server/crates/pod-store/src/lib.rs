@@ -1,4 +1,5 @@
-//! The only SQL in yoi: journal, inbox, commands, sessions, search, audit, on SQLite and on PostgreSQL.
+//! The only SQL in yoi: Pods and who leads them, journal, inbox, mail, commands, sessions, search, audit, on SQLite and
+//! on PostgreSQL.
 //!
 //! All writes go through one journal writer. It takes whatever has gathered, commits it in one transaction, answers
 //! everyone, and takes the next: no timer, so a lone record waits for nothing and many Pods share one commit.
@@ -15,18 +16,21 @@ mod group;
 mod heads;
 mod options;
 mod plan;
-
 mod postgres;
 mod reads;
 mod rows;
 mod sqlite;
 mod store;
+mod tables;
 mod words;
 mod writer;
 
-pub use batch::{Batch, Checkpoint, Committed, Fold, NewPod, NewRecord, PodChange, PodUpdate, RecordClass, SearchText};
+pub use batch::{
+    Batch, Checkpoint, Committed, Fold, LoanChange, NewPod, NewRecord, ParentLink, PodChange, PodUpdate, RecordClass,
+    SearchText,
+};
 pub use error::StoreError;
 pub use faults::{Faults, Step};
 pub use options::{Database, StoreOptions};
-pub use rows::{CommandRow, InboxRow, PodKey, PodRow, SearchRow, StoredRecord};
+pub use rows::{ChildRow, CommandRow, InboxRow, MailPut, MailRow, ParentRow, PodKey, PodRow, SearchRow, StoredRecord};
 pub use store::Store;

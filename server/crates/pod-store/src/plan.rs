@@ -1,12 +1,12 @@
 //! The batches of one group, turned from "what happens to each Pod" into "what goes into each table".
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use protocol::{AuditEntry, CommandId};
 
 use crate::{
-    Committed, Fold, InboxRow, NewPod, NewRecord, PodChange, PodKey, PodUpdate,
-    engine::{SearchLine, UpdateLine},
+    Committed, Fold, InboxRow, LoanChange, MailPut, NewPod, NewRecord, ParentLink, PodChange, PodKey, PodUpdate,
+    engine::{LinkLine, SearchLine, UpdateLine},
     words,
     writer::Job,
 };
@@ -25,6 +25,14 @@ pub(crate) struct Planned<'a> {
 pub(crate) struct Plan<'a> {
     pub(crate) changes: Vec<Planned<'a>>,
     pub(crate) audit: Vec<&'a AuditEntry>,
+}
+
+/// Who leads whom from now on, and whose loan is out.
+#[derive(Debug)]
+pub(crate) struct Relations<'a> {
+    pub(crate) links: Vec<LinkLine<'a>>,
+    /// Of children that stay where they are.
+    pub(crate) loans: Vec<(PodKey, bool)>,
 }
 
 impl<'a> Plan<'a> {
@@ -70,6 +78,26 @@ impl<'a> Plan<'a> {
         lines
     }
 
+    pub(crate) fn relations(&self) -> Relations<'a> {
+        let mut newest: BTreeMap<PodKey, (Option<&'a ParentLink>, bool)> = BTreeMap::new();
+        for (pod, change) in self.kept() {
+            if let Some(link) = &change.parent {
+                newest.insert(pod, (Some(link), true));
+            }
+            if let Some(loan) = change.loan {
+                newest.entry(pod).or_default().1 = loan == LoanChange::Out;
+            }
+        }
+        let mut relations = Relations { links: Vec::new(), loans: Vec::new() };
+        for (child, (link, is_lent)) in newest {
+            match link {
+                Some(link) => relations.links.push(LinkLine { child, link, is_lent }),
+                None => relations.loans.push((child, is_lent)),
+            }
+        }
+        relations
+    }
+
     pub(crate) fn records(&self) -> Vec<(PodKey, &'a NewRecord)> {
         self.lines(|change| &change.records)
     }
@@ -84,6 +112,15 @@ impl<'a> Plan<'a> {
 
     pub(crate) fn inbox_taken(&self) -> Vec<(PodKey, &'a CommandId)> {
         self.lines(|change| &change.inbox_taken)
+    }
+
+    /// Also from a Pod that this group deletes: its last word is for others.
+    pub(crate) fn mail_put(&self) -> Vec<&'a MailPut> {
+        self.changes.iter().flat_map(|planned| &planned.change.mail_put).collect()
+    }
+
+    pub(crate) fn mail_taken(&self) -> Vec<(PodKey, &'a String)> {
+        self.lines(|change| &change.mail_taken)
     }
 
     pub(crate) fn search(&self) -> Vec<SearchLine<'a>> {

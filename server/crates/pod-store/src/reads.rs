@@ -5,7 +5,10 @@ use jiff::Timestamp;
 use protocol::{AlertLevel, AuditEntry, CommandId, ControlEvent, PodName, Record, Seq, WorkerId};
 use serde::de::IgnoredAny;
 
-use crate::{CommandRow, InboxRow, PodKey, PodRow, SearchRow, Store, StoreError, StoredRecord, chore::Chore, words};
+use crate::{
+    ChildRow, CommandRow, InboxRow, MailRow, PodKey, PodRow, SearchRow, Store, StoreError, StoredRecord, chore::Chore,
+    words,
+};
 
 impl Store {
     pub async fn pod_find(&self, worker_id: &WorkerId) -> Result<Option<PodRow>, StoreError> {
@@ -16,14 +19,29 @@ impl Store {
         self.engine().pod_find_by_name(name).await
     }
 
+    pub async fn pod_find_by_key(&self, key: PodKey) -> Result<Option<PodRow>, StoreError> {
+        self.engine().pod_find_by_key(key).await
+    }
+
     /// Pods in the order in which they were made, after one of them or from the first on.
     pub async fn pods_page(&self, after: Option<PodKey>, limit: u32) -> Result<Vec<PodRow>, StoreError> {
         self.engine().pods_page(after.unwrap_or(PodKey(0)), limit).await
     }
 
-    /// Those a restart must look at: a run was open, or an input waits. Costs nothing for all the others.
+    /// Those a restart must look at: a run was open, an input waits, or there is mail for one that is not stopped.
+    /// Costs nothing for all the others.
     pub async fn pods_open(&self) -> Result<Vec<PodRow>, StoreError> {
         self.engine().pods_open().await
+    }
+
+    /// The Pods that a Pod spawned and that are still there, oldest first.
+    pub async fn children(&self, parent: PodKey) -> Result<Vec<ChildRow>, StoreError> {
+        self.engine().children(parent).await
+    }
+
+    /// A Pod as somebody's child; `None` for one that nobody leads, or that is not there.
+    pub async fn child(&self, child: PodKey) -> Result<Option<ChildRow>, StoreError> {
+        self.engine().child(child).await
     }
 
     /// Records after a position, ascending: at most `max_records` and `max_bytes`, but at least one if there is any.
@@ -55,6 +73,12 @@ impl Store {
         Ok(self.mended(pod, records).await)
     }
 
+    /// All questions to people and their answers, ascending.
+    pub async fn question_records(&self, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError> {
+        let records = self.engine().question_records(pod).await?;
+        Ok(self.mended(pod, records).await)
+    }
+
     /// Position of the newest record; 0 for an empty journal.
     pub async fn head(&self, pod: PodKey) -> Result<Seq, StoreError> {
         self.engine().head(pod).await?.ok_or(StoreError::PodGone)
@@ -63,6 +87,11 @@ impl Store {
     /// Accepted inputs that have not begun, oldest first.
     pub async fn inbox(&self, pod: PodKey) -> Result<Vec<InboxRow>, StoreError> {
         self.engine().inbox(pod).await
+    }
+
+    /// What the Pod is to be told and its journal does not hold yet, oldest first.
+    pub async fn mail(&self, pod: PodKey) -> Result<Vec<MailRow>, StoreError> {
+        self.engine().mail(pod).await
     }
 
     pub async fn command_find(&self, id: &CommandId) -> Result<Option<CommandRow>, StoreError> {

@@ -28,6 +28,46 @@ pub struct PodRow {
     pub checkpoint_seq: Seq,
     /// Answers finished since somebody last looked.
     pub unread: u32,
+    /// The Pod that spawned this one.
+    pub parent: Option<ParentRow>,
+    /// How many Pods it spawned that are still there.
+    pub children: u32,
+}
+
+/// Who leads a Pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParentRow {
+    pub key: PodKey,
+    pub worker_id: WorkerId,
+}
+
+/// A Pod that another one spawned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChildRow {
+    pub pod: PodRow,
+    /// What was lent to it last, as JSON of `Vec<protocol::ScopeRule>`.
+    pub scope: String,
+    /// The loan is out. False once it was taken back.
+    pub is_lent: bool,
+}
+
+/// Something that a Pod is to be told, from where it was put until the Pod's journal holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MailRow {
+    /// Unique within the mailbox, for ever: what came twice is put in once.
+    pub key: String,
+    /// JSON of the runtime's own type.
+    pub body: String,
+    pub at: Timestamp,
+}
+
+/// Mail for another Pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MailPut {
+    pub to: PodKey,
+    pub key: String,
+    pub body: String,
+    pub at: Timestamp,
 }
 
 /// One row of a journal: `body` is the JSON of a `protocol::Record`, encoded once, sent to viewers as it is.

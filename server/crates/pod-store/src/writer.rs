@@ -40,7 +40,9 @@ impl Job {
 
     fn size(&self) -> (usize, usize) {
         let records = || self.batch.changes.iter().flat_map(|change| &change.records);
-        (records().count(), records().map(|record| record.body.len()).sum())
+        let mail = self.batch.changes.iter().flat_map(|change| &change.mail_put);
+        let bytes = records().map(|record| record.body.len()).chain(mail.map(|mail| mail.body.len())).sum();
+        (records().count(), bytes)
     }
 }
 

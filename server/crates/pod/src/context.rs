@@ -2,8 +2,12 @@
 //!
 //! No clock, random or counter value enters it, so the same journal gives the same bytes.
 
+mod cut;
+mod prompt;
+
 use protocol::{Message, ReasoningPolicy, Role, Segment, Seq, ToolBy, ToolCall, TurnEvent};
 
+pub use self::cut::Cut;
 use crate::PodSpec;
 
 /// A context that grows with the journal.
@@ -11,19 +15,36 @@ use crate::PodSpec;
 pub struct Context {
     shows_reasoning: bool,
     system: Message,
-    /// Each with the position it came from, so that a rewind can drop it.
-    messages: Vec<(Seq, Message)>,
+    messages: Vec<Entry>,
+    /// What a summary took the place of, with the summary's position: a rewind to before it brings it back.
+    compacted: Vec<(Seq, Vec<Entry>)>,
+    /// What came in while a run went on: it goes behind the answer that was being given, and its results.
+    deferred: Vec<Entry>,
+    /// The run that the newest event belongs to.
+    run: Option<String>,
     /// Reasoning of the answer whose text has not come yet.
     reasoning: Option<String>,
     /// The newest message is an answer that further calls still join.
     answer_is_open: bool,
 }
 
-/// The messages that the model of a Pod would be sent after these events.
-pub fn context<'a>(spec: &PodSpec, events: impl IntoIterator<Item = (Seq, &'a TurnEvent)>) -> Vec<Message> {
+/// A message and the position it came from, so that a rewind can drop it.
+#[derive(Debug, Clone, PartialEq)]
+struct Entry {
+    at: Seq,
+    message: Message,
+    /// Positions of the message's calls.
+    calls_at: Vec<Seq>,
+}
+
+/// The messages that the model of a Pod would be sent after these events, each with its position and run.
+pub fn context<'a>(
+    spec: &PodSpec,
+    events: impl IntoIterator<Item = (Seq, Option<&'a str>, &'a TurnEvent)>,
+) -> Vec<Message> {
     let mut context = Context::new(spec);
-    for (seq, event) in events {
-        context.push(seq, event);
+    for (seq, run_id, event) in events {
+        context.push(seq, run_id, event);
     }
     context.messages()
 }
@@ -33,8 +54,11 @@ impl Context {
         Self {
             // What people may not see is not sent back either, so the history a client reads is what is sent.
             shows_reasoning: spec.reasoning == ReasoningPolicy::Full,
-            system: Message::new(Role::System, system_text(spec)),
+            system: Message::new(Role::System, prompt::system_text(spec)),
             messages: Vec::new(),
+            compacted: Vec::new(),
+            deferred: Vec::new(),
+            run: None,
             reasoning: None,
             answer_is_open: false,
         }
@@ -42,21 +66,27 @@ impl Context {
 
     /// System message first.
     pub fn messages(&self) -> Vec<Message> {
-        std::iter::once(&self.system).chain(self.messages.iter().map(|(_, message)| message)).cloned().collect()
+        let entries = self.messages.iter().chain(&self.deferred);
+        std::iter::once(&self.system).chain(entries.map(|entry| &entry.message)).cloned().collect()
     }
 
-    /// Adds the event at `seq`. Chunks are no part of a context: their finished record is.
-    pub fn push(&mut self, seq: Seq, event: &TurnEvent) {
+    /// Adds the event at `seq`. Chunks are no part of a context: their finished record is. What came in from elsewhere
+    /// while a run went on belongs to no run.
+    pub fn push(&mut self, seq: Seq, run_id: Option<&str>, event: &TurnEvent) {
+        if run_id.is_some() && run_id != self.run.as_deref() {
+            self.flush();
+            self.run = run_id.map(str::to_owned);
+        }
         match event {
-            TurnEvent::UserMessage { segments, .. } => self.say(seq, Role::User, segments_text(segments)),
+            TurnEvent::UserMessage { segments, .. } => self.say(seq, segments_text(segments)),
             TurnEvent::PeerMessage { text, from, .. } => {
-                self.say(seq, Role::User, format!("[peer message from {}]\n{text}", from.name));
+                self.hear(seq, run_id.is_none(), format!("[peer message from {}]\n{text}", from.name));
             }
             TurnEvent::ChildEvent { what, child, detail } => {
                 let what = serde_json::to_value(what).expect("a word encodes");
                 let detail = detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
                 let what = what.as_str().unwrap_or_default().replace('_', " ");
-                self.say(seq, Role::User, format!("[child event]\n{} {what}{detail}", child.name));
+                self.hear(seq, run_id.is_none(), format!("[child event]\n{} {what}{detail}", child.name));
             }
             TurnEvent::ReasoningFinished { text, .. } => {
                 self.answer_is_open = false;
@@ -72,20 +102,10 @@ impl Context {
                     Some(content) => format!("{summary}\n{content}"),
                     None => summary.clone(),
                 };
-                self.answer_is_open = false;
-                let message = Message { call_id: Some(call_id.clone()), ..Message::new(Role::Tool, text) };
-                self.messages.push((seq, message));
+                self.result(seq, call_id, text);
             }
-            TurnEvent::Compacted { summary, kept_from_seq } => {
-                self.answer_is_open = false;
-                self.messages.retain(|(at, _)| at >= kept_from_seq);
-                let beginning = Message::new(Role::User, format!("[summary of what came before]\n{summary}"));
-                self.messages.insert(0, (seq, beginning));
-            }
-            TurnEvent::Rewound { to_seq } => {
-                self.answer_is_open = false;
-                self.messages.retain(|(at, _)| at <= to_seq);
-            }
+            TurnEvent::Compacted { summary, kept_from_seq } => self.compact(seq, summary, *kept_from_seq),
+            TurnEvent::Rewound { to_seq } => self.rewind(*to_seq),
             TurnEvent::MessageFinished { .. }
             | TurnEvent::ToolCalled { .. }
             | TurnEvent::ToolFinished { .. }
@@ -96,15 +116,29 @@ impl Context {
         }
     }
 
-    fn say(&mut self, seq: Seq, role: Role, text: String) {
-        self.answer_is_open = false;
+    fn say(&mut self, seq: Seq, text: String) {
+        self.flush();
         self.reasoning = None;
-        self.messages.push((seq, Message::new(role, text)));
+        self.messages.push(Entry::new(seq, Message::new(Role::User, text)));
+    }
+
+    /// A message that nobody waited for: at once when it begins a run, else behind the answer that is being given.
+    fn hear(&mut self, seq: Seq, is_outside: bool, text: String) {
+        match is_outside {
+            true => self.deferred.push(Entry::new(seq, Message::new(Role::User, text))),
+            false => self.say(seq, text),
+        }
+    }
+
+    /// Puts what came in meanwhile behind the answer, which is whole now.
+    fn flush(&mut self) {
+        self.answer_is_open = false;
+        self.messages.append(&mut self.deferred);
     }
 
     fn answer(&mut self, seq: Seq, text: String) {
         let message = Message { reasoning: self.reasoning.take(), ..Message::new(Role::Assistant, text) };
-        self.messages.push((seq, message));
+        self.messages.push(Entry::new(seq, message));
         self.answer_is_open = true;
     }
 
@@ -112,20 +146,71 @@ impl Context {
         if !self.answer_is_open {
             self.answer(seq, String::new());
         }
-        let (_, message) = self.messages.last_mut().expect("an open answer is a message");
-        message.tool_calls.push(call);
+        let entry = self.messages.last_mut().expect("an open answer is a message");
+        entry.message.tool_calls.push(call);
+        entry.calls_at.push(seq);
+    }
+
+    fn result(&mut self, seq: Seq, call_id: &str, text: String) {
+        self.answer_is_open = false;
+        let message = Message { call_id: Some(call_id.to_owned()), ..Message::new(Role::Tool, text) };
+        self.messages.push(Entry::new(seq, message));
+        if !self.has_open_calls() {
+            self.flush();
+        }
+    }
+
+    /// Some call of the newest answer has no result.
+    fn has_open_calls(&self) -> bool {
+        let Some(at) = self.messages.iter().rposition(|entry| entry.message.role == Role::Assistant) else {
+            return false;
+        };
+        let results = self.messages[at + 1..].iter().filter(|entry| entry.message.role == Role::Tool).count();
+        results < self.messages[at].message.tool_calls.len()
+    }
+
+    fn compact(&mut self, seq: Seq, summary: &str, kept_from: Seq) {
+        self.flush();
+        let (kept, dropped) = std::mem::take(&mut self.messages).into_iter().partition(|entry| entry.at >= kept_from);
+        self.compacted.push((seq, dropped));
+        let beginning = Message::new(Role::User, format!("{}\n{summary}", prompt::SUMMARY_HEADER));
+        self.messages = vec![Entry::new(seq, beginning)];
+        let kept: Vec<Entry> = kept;
+        self.messages.extend(kept);
+    }
+
+    fn rewind(&mut self, to: Seq) {
+        self.flush();
+        self.reasoning = None;
+        while let Some((_, dropped)) = self.compacted.pop_if(|(at, _)| *at > to) {
+            // The summary itself, which stands first, goes below: it came after `to`.
+            self.messages.splice(0..0, dropped);
+        }
+        self.messages.retain(|entry| entry.at <= to);
+        self.drop_unanswered_calls(to);
+    }
+
+    /// No model is ever sent a call without its result, nor a result without its call.
+    fn drop_unanswered_calls(&mut self, to: Seq) {
+        let answered: Vec<String> = self.messages.iter().filter_map(|entry| entry.message.call_id.clone()).collect();
+        for entry in &mut self.messages {
+            let calls =
+                std::mem::take(&mut entry.message.tool_calls).into_iter().zip(std::mem::take(&mut entry.calls_at));
+            for (call, at) in calls.filter(|(call, at)| *at <= to && answered.contains(&call.call_id)) {
+                entry.message.tool_calls.push(call);
+                entry.calls_at.push(at);
+            }
+        }
+        let says_nothing = |message: &Message| {
+            message.role == Role::Assistant && message.content.is_empty() && message.tool_calls.is_empty()
+        };
+        self.messages.retain(|entry| !says_nothing(&entry.message));
     }
 }
 
-fn system_text(spec: &PodSpec) -> String {
-    let base = format!(
-        "You are an agent that a person talks to through yoi. Your working directory is {}. Say plainly what you did, \
-         what you did not do, and what you need.",
-        spec.cwd
-    );
-    match spec.instructions.as_deref().map(str::trim) {
-        None | Some("") => base,
-        Some(instructions) => format!("{base}\n\n{instructions}"),
+impl Entry {
+    fn new(at: Seq, message: Message) -> Self {
+        Self { at, message, calls_at: Vec::new() }
     }
 }
 

@@ -1,11 +1,16 @@
 //! What follows from an input: events to commit, and effects to carry out once they are.
 
 use protocol::{
-    CommandId, ControlEvent, ErrorCode, Event, Outcome, PermissionDecision, PodState, Segment, ToolBy, Trigger,
-    TurnEvent,
+    AlertLevel, CommandId, ControlEvent, ErrorCode, Event, Outcome, PermissionDecision, PodState, Segment, Seq, ToolBy,
+    Trigger, TurnEvent, Usage,
 };
 
-use crate::{Input, ModelPiece, Pod, PodSpec, Step, ToolOutcome, model::answer_piece, permission, state::BlockKind};
+use crate::{
+    Input, ModelPiece, Pod, PodSpec, Step, Summary, ToolOutcome, model::answer_piece, permission, state::BlockKind,
+};
+
+/// Percent of the model's context that may be used before it is compacted, ahead of the next question to the model.
+const CONTEXT_PERCENT_MAX: u64 = 80;
 
 /// What is to be committed and then done.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,12 +25,17 @@ pub struct Decision {
 pub enum Effect {
     /// Ask the model with the context as it stands.
     CallModel,
-    /// Drop the model's stream and every running tool.
+    /// Ask the model for a summary of the context, but for the newest part of it.
+    Summarise,
+    /// Drop the model's stream and every tool that it runs.
     Abort,
+    /// Drop every tool that a person runs.
+    AbortOperatorCalls,
     RunTool {
         call_id: String,
         name: String,
         arguments: serde_json::Value,
+        by: ToolBy,
     },
 }
 
@@ -40,8 +50,12 @@ pub enum Refusal {
     NotPaused,
     #[error("is stopped; restore it first")]
     NotLive,
-    #[error("has been answered already")]
+    #[error("has no such open question; it has been answered already, or is void")]
     AlreadyAnswered,
+    #[error("has moved on since you looked; look again and decide anew")]
+    HeadMoved,
+    #[error("has no such record; `to_seq` is one of its records")]
+    OutsideLog,
 }
 
 impl Refusal {
@@ -52,6 +66,8 @@ impl Refusal {
             Self::NotPaused => ErrorCode::NotPaused,
             Self::NotLive => ErrorCode::NotLive,
             Self::AlreadyAnswered => ErrorCode::AlreadyAnswered,
+            Self::HeadMoved => ErrorCode::HeadMoved,
+            Self::OutsideLog => ErrorCode::InvalidInput,
         }
     }
 }
@@ -69,6 +85,13 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         Input::Cancel => cancel(&mut draft)?,
         Input::Stop => stop(&mut draft),
         Input::Restore => restore(&mut draft),
+        Input::Compact => compact(&mut draft)?,
+        Input::Summarised(summary) => summarised(&mut draft, summary),
+        Input::Rewind { to_seq, expected_head, context_used } => {
+            rewind(&mut draft, to_seq, expected_head, context_used)?;
+        }
+        Input::Mail { events, wakes } => mail(&mut draft, events, wakes)?,
+        Input::OperatorCall { name, arguments } => operator_call(&mut draft, spec, name, arguments)?,
         Input::Model(piece) if pod.state == PodState::Running => answer_piece(&mut draft, spec, piece),
         Input::ToolOutput { call_id, text } => tool_output(&mut draft, &call_id, text),
         Input::ToolFinished { call_id, outcome } => tool_finished(&mut draft, &call_id, outcome),
@@ -81,7 +104,7 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
 /// One more chunk of the block that grows: the common case, and the one that must not cost a copy of the state.
 fn growth(pod: &Pod, input: &Input) -> Option<Step> {
     let Input::Model(piece) = input else { return None };
-    let open = pod.open_blocks.last().filter(|_| pod.state == PodState::Running)?;
+    let open = pod.model_block().filter(|_| pod.state == PodState::Running)?;
     let block = || open.id.clone();
     let event = match (piece, open.kind) {
         (ModelPiece::Text(text), BlockKind::Text) => TurnEvent::TextChunk { block: block(), text: text.clone() },
@@ -117,6 +140,30 @@ impl Draft {
         self.decision.steps.push(Step { run_id: self.pod.run_id(), event });
     }
 
+    /// An event that belongs to no run, even if one goes on.
+    fn outside(&mut self, event: impl Into<Event>) {
+        self.event(event);
+        if let Some(step) = self.decision.steps.last_mut() {
+            step.run_id = None;
+        }
+    }
+
+    /// The state of a run that begins: told even if it is no news, because it ends the run's beginning.
+    fn begin(&mut self, trigger: Trigger, command_id: Option<CommandId>, events: impl IntoIterator<Item = TurnEvent>) {
+        self.event(ControlEvent::RunStarted { trigger, command_id });
+        for event in events {
+            self.event(event);
+        }
+        self.event(ControlEvent::Status { state: PodState::Running, state_reason: None });
+    }
+
+    /// Asks the model; before that, makes room when its context is nearly full.
+    pub(crate) fn ask_model(&mut self) {
+        let Usage { context_used, context_limit, .. } = self.pod.usage;
+        let is_nearly_full = context_limit > 0 && context_used * 100 >= context_limit * CONTEXT_PERCENT_MAX;
+        self.effect(if is_nearly_full { Effect::Summarise } else { Effect::CallModel });
+    }
+
     pub(crate) fn effect(&mut self, effect: Effect) {
         self.decision.effects.push(effect);
     }
@@ -148,8 +195,12 @@ impl Draft {
     }
 
     pub(crate) fn finish_call(&mut self, call_id: &str, outcome: ToolOutcome) {
-        let Some(call) = self.pod.calls.iter().find(|call| call.call_id == call_id).cloned() else { return };
-        self.event(TurnEvent::ToolFinished {
+        let of_model = self.pod.calls.iter().find(|call| call.call_id == call_id).map(|call| (call, ToolBy::Model));
+        let of_operator =
+            || self.pod.operator_calls.iter().find(|call| call.call_id == call_id).map(|call| (call, ToolBy::Operator));
+        let Some((call, by)) = of_model.or_else(of_operator) else { return };
+        let call = call.clone();
+        let event = TurnEvent::ToolFinished {
             call_id: call.call_id,
             block: call.block,
             summary: outcome.summary,
@@ -158,13 +209,35 @@ impl Draft {
             code: outcome.code,
             diff: outcome.diff,
             duration_ms: outcome.duration_ms,
-            by: ToolBy::Model,
-        });
+            by,
+            seen: outcome.seen,
+        };
+        match by {
+            ToolBy::Model => self.event(event),
+            ToolBy::Operator => self.outside(event),
+        }
     }
 
     /// Gives every open call a result, so that no model is ever sent a call without one.
     pub(crate) fn close_calls(&mut self, code: &str, summary: &str) {
         for call in self.pod.calls.clone() {
+            self.finish_call(&call.call_id, ToolOutcome::failed(code, summary));
+        }
+    }
+
+    /// Gives a result to the calls that were running, and leaves those that wait for a person.
+    pub(crate) fn close_started_calls(&mut self, code: &str, summary: &str) {
+        for call in self.pod.calls.clone() {
+            let is_asked = self.pod.approvals.iter().any(|open| open.call_id == call.call_id);
+            if !is_asked {
+                self.finish_call(&call.call_id, ToolOutcome::failed(code, summary));
+            }
+        }
+    }
+
+    /// Gives every open call of a person a result.
+    pub(crate) fn close_operator_calls(&mut self, code: &str, summary: &str) {
+        for call in self.pod.operator_calls.clone() {
             self.finish_call(&call.call_id, ToolOutcome::failed(code, summary));
         }
     }
@@ -199,21 +272,23 @@ fn submit(draft: &mut Draft, command_id: CommandId, segments: Vec<Segment>, by: 
         PodState::Running | PodState::Waiting => return Err(Refusal::Busy),
         PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
     }
-    draft.event(ControlEvent::RunStarted { trigger: Trigger::Input, command_id: Some(command_id.clone()) });
-    draft.event(TurnEvent::UserMessage { segments, command_id, by });
-    draft.status(PodState::Running, None);
-    draft.effect(Effect::CallModel);
+    let message = TurnEvent::UserMessage { segments, command_id: command_id.clone(), by };
+    draft.begin(Trigger::Input, Some(command_id), [message]);
+    draft.ask_model();
     Ok(())
 }
 
 fn pause(draft: &mut Draft) -> Result<(), Refusal> {
+    if stop_compacting(draft) {
+        return Ok(());
+    }
     match draft.pod.state {
         PodState::Running => {
             draft.close_speech(true);
             draft.close_calls("cancelled", "not finished: the run was paused");
         }
         // The question stays: an answer is taken while the Pod is paused.
-        PodState::Waiting => (),
+        PodState::Waiting => draft.close_started_calls("cancelled", "not finished: the run was paused"),
         PodState::Paused => return Ok(()),
         PodState::Idle => return Err(Refusal::NotRunning),
         PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
@@ -230,23 +305,32 @@ fn resume(draft: &mut Draft, command_id: Option<CommandId>) -> Result<(), Refusa
         PodState::Idle | PodState::Running | PodState::Waiting => return Err(Refusal::NotPaused),
         PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
     }
-    draft.event(ControlEvent::RunStarted { trigger: Trigger::Resume, command_id });
-    match (draft.pod.approvals.is_empty(), draft.pod.calls.is_empty()) {
-        (false, _) => draft.status(PodState::Waiting, None),
-        // Answered while it was paused.
-        (true, false) => {
-            draft.status(PodState::Running, None);
-            run_calls(draft);
-        }
-        (true, true) => {
-            draft.status(PodState::Running, None);
-            draft.effect(Effect::CallModel);
-        }
+    draft.begin(Trigger::Resume, command_id, []);
+    run_allowed(draft);
+    if !draft.pod.approvals.is_empty() {
+        draft.status(PodState::Waiting, None);
+    } else if draft.pod.calls.is_empty() {
+        draft.ask_model();
     }
     Ok(())
 }
 
+/// Runs the calls that a person allowed while the Pod was paused.
+fn run_allowed(draft: &mut Draft) {
+    for call in draft.pod.calls.clone().into_iter().filter(|call| call.is_allowed) {
+        draft.effect(Effect::RunTool {
+            call_id: call.call_id,
+            name: call.name,
+            arguments: call.arguments,
+            by: ToolBy::Model,
+        });
+    }
+}
+
 fn cancel(draft: &mut Draft) -> Result<(), Refusal> {
+    if stop_compacting(draft) {
+        return Ok(());
+    }
     match draft.pod.state {
         PodState::Running | PodState::Waiting => {
             draft.effect(Effect::Abort);
@@ -264,6 +348,11 @@ fn cancel(draft: &mut Draft) -> Result<(), Refusal> {
 }
 
 fn stop(draft: &mut Draft) {
+    stop_compacting(draft);
+    if !draft.pod.operator_calls.is_empty() {
+        draft.effect(Effect::AbortOperatorCalls);
+        draft.close_operator_calls("cancelled", "not finished: the Pod was stopped");
+    }
     match draft.pod.state {
         PodState::Running | PodState::Waiting => {
             draft.effect(Effect::Abort);
@@ -279,6 +368,114 @@ fn stop(draft: &mut Draft) {
     draft.status(PodState::Stopped, None);
 }
 
+/// Gives up a summary that is being made outside of a run. False when there is none.
+fn stop_compacting(draft: &mut Draft) -> bool {
+    let Some(before) = draft.pod.compacting_from else { return false };
+    draft.effect(Effect::Abort);
+    draft.status(before, None);
+    true
+}
+
+fn compact(draft: &mut Draft) -> Result<(), Refusal> {
+    match draft.pod.state {
+        PodState::Idle | PodState::Paused => (),
+        PodState::Running | PodState::Waiting => return Err(Refusal::Busy),
+        PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
+    }
+    draft.status(PodState::Running, Some("compacting its context"));
+    draft.effect(Effect::Summarise);
+    Ok(())
+}
+
+/// The summary takes its place, or the failure is told; then the Pod goes on where it was.
+fn summarised(draft: &mut Draft, summary: Result<Summary, String>) {
+    if draft.pod.state != PodState::Running {
+        return;
+    }
+    match summary {
+        Ok(Summary { text, kept_from_seq, usage }) => {
+            draft.event(TurnEvent::Compacted { summary: text, kept_from_seq });
+            draft.event(ControlEvent::Usage { usage });
+        }
+        Err(detail) => draft.event(ControlEvent::Alert {
+            level: AlertLevel::Warn,
+            source: "compaction".to_owned(),
+            text: format!("the context could not be compacted: {detail}"),
+        }),
+    }
+    match draft.pod.compacting_from {
+        Some(before) => draft.status(before, None),
+        None => draft.effect(Effect::CallModel),
+    }
+}
+
+/// Takes the records after `to_seq` out of the context. They stay in the journal.
+fn rewind(draft: &mut Draft, to_seq: Seq, expected_head: Seq, context_used: u64) -> Result<(), Refusal> {
+    match draft.pod.state {
+        PodState::Idle | PodState::Paused => (),
+        PodState::Running | PodState::Waiting => return Err(Refusal::Busy),
+        PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
+    }
+    if expected_head != draft.pod.head {
+        return Err(Refusal::HeadMoved);
+    }
+    if to_seq < Seq(1) || to_seq > draft.pod.head {
+        return Err(Refusal::OutsideLog);
+    }
+    draft.void_approvals("the conversation was rewound");
+    draft.close_calls("cancelled", "not finished: the conversation was rewound");
+    let context_limit = draft.pod.usage.context_limit;
+    draft.event(TurnEvent::Rewound { to_seq });
+    draft.event(ControlEvent::Usage { usage: Usage { context_used, context_limit, ..Usage::default() } });
+    draft.status(PodState::Idle, None);
+    Ok(())
+}
+
+/// What others have to tell. It is in the journal at once; an idle Pod may begin a run for it, a working one's model
+/// reads it when it is asked next.
+fn mail(draft: &mut Draft, events: Vec<TurnEvent>, wakes: bool) -> Result<(), Refusal> {
+    if !draft.pod.state.is_live() {
+        return Err(Refusal::NotLive);
+    }
+    let is_peer = |event: &TurnEvent| matches!(event, TurnEvent::PeerMessage { .. });
+    let trigger = if events.iter().any(is_peer) { Trigger::Peer } else { Trigger::Child };
+    if draft.pod.state == PodState::Idle && wakes && !events.is_empty() {
+        draft.begin(trigger, None, events);
+        draft.ask_model();
+    } else {
+        for event in events {
+            draft.outside(event);
+        }
+    }
+    Ok(())
+}
+
+/// A person's call is the answer to `ask`; a rule that denies holds for a person, too, until it is changed.
+fn operator_call(draft: &mut Draft, spec: &PodSpec, name: String, arguments: serde_json::Value) -> Result<(), Refusal> {
+    if !draft.pod.state.is_live() {
+        return Err(Refusal::NotLive);
+    }
+    let block = draft.next_block();
+    let call_id = format!("call-{block}");
+    draft.outside(TurnEvent::ToolCalled {
+        call_id: call_id.clone(),
+        block,
+        name: name.clone(),
+        arguments: arguments.clone(),
+        by: ToolBy::Operator,
+    });
+    if !spec.offers(&name) {
+        let sentence = format!("the profile of this Pod does not offer {name}");
+        draft.finish_call(&call_id, ToolOutcome::failed("permission_denied", sentence));
+    } else if permission(spec, &name, &arguments) == PermissionDecision::Deny {
+        let sentence = format!("a rule of this Pod denies {name}");
+        draft.finish_call(&call_id, ToolOutcome::failed("permission_denied", sentence));
+    } else {
+        draft.effect(Effect::RunTool { call_id, name, arguments, by: ToolBy::Operator });
+    }
+    Ok(())
+}
+
 fn restore(draft: &mut Draft) {
     if draft.pod.state == PodState::Stopped {
         match draft.pod.resumable {
@@ -289,21 +486,51 @@ fn restore(draft: &mut Draft) {
 }
 
 fn tool_output(draft: &mut Draft, call_id: &str, text: String) {
-    if let Some(call) = draft.pod.calls.iter().find(|call| call.call_id == call_id) {
-        let block = call.block.clone();
+    let of =
+        |calls: &[crate::OpenCall]| calls.iter().find(|call| call.call_id == call_id).map(|call| call.block.clone());
+    if let Some(block) = of(&draft.pod.calls) {
         draft.event(TurnEvent::ToolOutputChunk { block, text });
+    } else if let Some(block) = of(&draft.pod.operator_calls) {
+        draft.outside(TurnEvent::ToolOutputChunk { block, text });
     }
 }
 
 fn tool_finished(draft: &mut Draft, call_id: &str, outcome: ToolOutcome) {
+    let is_models = draft.pod.calls.iter().any(|call| call.call_id == call_id);
     draft.finish_call(call_id, outcome);
-    go_on_after_calls(draft);
+    if is_models {
+        go_on_after_calls(draft);
+    }
 }
 
 /// Asks the model again once every call of its answer has a result.
 pub(crate) fn go_on_after_calls(draft: &mut Draft) {
     if draft.pod.state == PodState::Running && draft.pod.calls.is_empty() {
-        draft.effect(Effect::CallModel);
+        draft.ask_model();
+    }
+}
+
+/// Ends a run whose answer is whole. What came in meanwhile is read in a run of its own, at once; an answer of nothing
+/// at all takes the message back.
+pub(crate) fn complete(draft: &mut Draft) {
+    let empty_input = draft.pod.run.as_ref().and_then(|run| {
+        let is_empty = run.trigger == Trigger::Input && run.blocks_before == draft.pod.blocks;
+        run.input_seq.filter(|_| is_empty)
+    });
+    if let Some(input_seq) = empty_input {
+        draft.event(TurnEvent::Rewound { to_seq: Seq(input_seq.0 - 1) });
+        let detail = "the model answered nothing; the message was taken back".to_owned();
+        draft.finish_run(Outcome::RolledBack, Some(("empty".to_owned(), detail)));
+        draft.status(PodState::Idle, None);
+        return;
+    }
+    draft.finish_run(Outcome::Completed, None);
+    match draft.pod.unread_mail {
+        Some(trigger) => {
+            draft.begin(trigger, None, []);
+            draft.ask_model();
+        }
+        None => draft.status(PodState::Idle, None),
     }
 }
 
@@ -311,9 +538,12 @@ pub(crate) fn go_on_after_calls(draft: &mut Draft) {
 pub(crate) fn start_calls(draft: &mut Draft, spec: &PodSpec) {
     for call in draft.pod.calls.clone() {
         match permission(spec, &call.name, &call.arguments) {
-            PermissionDecision::Allow => {
-                draft.effect(Effect::RunTool { call_id: call.call_id, name: call.name, arguments: call.arguments })
-            }
+            PermissionDecision::Allow => draft.effect(Effect::RunTool {
+                call_id: call.call_id,
+                name: call.name,
+                arguments: call.arguments,
+                by: ToolBy::Model,
+            }),
             PermissionDecision::Ask => draft.event(ControlEvent::ApprovalAsked {
                 id: call.call_id,
                 tool: call.name,
@@ -328,12 +558,6 @@ pub(crate) fn start_calls(draft: &mut Draft, spec: &PodSpec) {
     match draft.pod.approvals.is_empty() {
         true => go_on_after_calls(draft),
         false => draft.status(PodState::Waiting, None),
-    }
-}
-
-fn run_calls(draft: &mut Draft) {
-    for call in draft.pod.calls.clone() {
-        draft.effect(Effect::RunTool { call_id: call.call_id, name: call.name, arguments: call.arguments });
     }
 }
 
@@ -360,9 +584,12 @@ fn answer(
             draft.finish_call(&open.call_id, ToolOutcome::failed("permission_denied", denied));
         }
         protocol::Decision::Allow if is_paused => (),
-        protocol::Decision::Allow => {
-            draft.effect(Effect::RunTool { call_id: open.call_id, name: open.tool, arguments: open.arguments })
-        }
+        protocol::Decision::Allow => draft.effect(Effect::RunTool {
+            call_id: open.call_id,
+            name: open.tool,
+            arguments: open.arguments,
+            by: ToolBy::Model,
+        }),
     }
     if !is_paused && draft.pod.approvals.is_empty() {
         draft.status(PodState::Running, None);

@@ -1,6 +1,6 @@
 //! What can happen to a Pod.
 
-use protocol::{CommandId, Decision, Segment, Usage};
+use protocol::{CommandId, Decision, Seen, Segment, Seq, TurnEvent, Usage};
 use serde_json::Value;
 
 /// One thing that happens to a Pod, from outside.
@@ -19,6 +19,27 @@ pub enum Input {
     Cancel,
     Stop,
     Restore,
+    /// Puts a summary in the place of the conversation's beginning.
+    Compact,
+    /// The summary that was asked for.
+    Summarised(Result<Summary, String>),
+    Rewind {
+        to_seq: Seq,
+        expected_head: Seq,
+        /// Estimated tokens of what is left.
+        context_used: u64,
+    },
+    /// News of children and messages of peers, in the order in which they came.
+    Mail {
+        events: Vec<TurnEvent>,
+        /// An idle Pod begins a run for it.
+        wakes: bool,
+    },
+    /// A person runs a tool as this Pod would.
+    OperatorCall {
+        name: String,
+        arguments: Value,
+    },
     /// A piece of the answer that the model is giving in the present run.
     Model(ModelPiece),
     /// A tool wrote something.
@@ -38,6 +59,16 @@ pub enum Input {
         by: String,
         reason: Option<String>,
     },
+}
+
+/// What takes the place of a conversation's beginning.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    pub text: String,
+    /// The first record that stays as it is.
+    pub kept_from_seq: Seq,
+    /// What making it used; `context_used` is an estimate of what the context is now.
+    pub usage: Usage,
 }
 
 /// A piece of a model's answer.
@@ -83,6 +114,8 @@ pub struct ToolOutcome {
     pub code: Option<String>,
     pub diff: Option<String>,
     pub duration_ms: u64,
+    /// What the caller has seen by it.
+    pub seen: Option<Seen>,
 }
 
 impl ToolOutcome {
@@ -95,6 +128,26 @@ impl ToolOutcome {
             code: Some(code.to_owned()),
             diff: None,
             duration_ms: 0,
+            seen: None,
         }
+    }
+
+    /// A success of one line.
+    pub fn done(summary: impl Into<String>) -> Self {
+        Self {
+            summary: summary.into(),
+            content: None,
+            is_error: false,
+            code: None,
+            diff: None,
+            duration_ms: 0,
+            seen: None,
+        }
+    }
+
+    #[must_use]
+    pub fn with_content(mut self, content: impl Into<String>) -> Self {
+        self.content = Some(content.into());
+        self
     }
 }

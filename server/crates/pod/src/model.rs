@@ -4,7 +4,7 @@ use protocol::{ControlEvent, Outcome, PodState, ToolBy, TurnEvent};
 
 use crate::{
     ModelPiece, PodSpec,
-    decide::{Draft, start_calls},
+    decide::{Draft, complete, start_calls},
     state::BlockKind,
 };
 
@@ -40,8 +40,7 @@ pub(crate) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
         }
         ModelPiece::Finished if draft.pod.calls.is_empty() => {
             draft.close_speech(false);
-            draft.finish_run(Outcome::Completed, None);
-            draft.status(PodState::Idle, None);
+            complete(draft);
         }
         ModelPiece::Finished => {
             draft.close_speech(false);
@@ -65,7 +64,7 @@ pub(crate) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
 
 /// The block that grows, or a fresh one after closing what is of the other kind.
 fn speech_block(draft: &mut Draft, kind: BlockKind) -> String {
-    if let Some(open) = draft.pod.open_blocks.last().filter(|open| open.kind == kind) {
+    if let Some(open) = draft.pod.model_block().filter(|open| open.kind == kind) {
         return open.id.clone();
     }
     draft.close_speech(false);

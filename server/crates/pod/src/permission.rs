@@ -1,18 +1,36 @@
 //! Which tool calls are allowed: the first rule that matches decides.
 
-use protocol::PermissionDecision;
+use protocol::{PermissionDecision, PermissionRule};
 use serde_json::Value;
 
 use crate::PodSpec;
 
-/// What the rules of a Pod say of one call. Without a matching rule: Read, Glob, Grep and the Pod tools are allowed,
-/// everything else is asked.
+/// What the rules of a Pod say of one call, and those of the Pods that lead it: the strictest counts. Without a matching
+/// rule: Read, Glob, Grep and the Pod tools are allowed, everything else is asked.
 pub fn permission(spec: &PodSpec, tool: &str, arguments: &Value) -> PermissionDecision {
     let argument = main_argument(tool, arguments);
-    let matching = spec
-        .permissions
-        .iter()
-        .find(|rule| rule.tool == tool && rule.pattern.as_deref().is_none_or(|pattern| matches(pattern, argument)));
+    let own = decision(&spec.permissions, tool, argument);
+    let ceilings = spec.ceilings.iter().map(|rules| decision(rules, tool, argument));
+    match ceilings.fold(own, stricter) {
+        PermissionDecision::Allow if tool == "Bash" && spec.shell_is_unconfined => PermissionDecision::Ask,
+        decided => decided,
+    }
+}
+
+/// The rule that a person's "always" comes to: this tool with exactly this argument.
+pub fn remembered(tool: &str, arguments: &Value, decision: PermissionDecision) -> PermissionRule {
+    let mut pattern = String::new();
+    for character in main_argument(tool, arguments).chars() {
+        if matches!(character, '*' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    PermissionRule { tool: tool.to_owned(), pattern: Some(pattern), decision }
+}
+
+fn decision(rules: &[PermissionRule], tool: &str, argument: &str) -> PermissionDecision {
+    let matching = rules.iter().find(|rule| rule.tool == tool && covers(rule, argument));
     match matching {
         Some(rule) => rule.decision,
         None if matches!(tool, "Write" | "Edit" | "Bash" | "WebFetch") => PermissionDecision::Ask,
@@ -20,8 +38,30 @@ pub fn permission(spec: &PodSpec, tool: &str, arguments: &Value) -> PermissionDe
     }
 }
 
-/// The argument that patterns are held against.
-fn main_argument<'a>(tool: &str, arguments: &'a Value) -> &'a str {
+fn covers(rule: &PermissionRule, argument: &str) -> bool {
+    let Some(pattern) = rule.pattern.as_deref() else { return true };
+    let stars = matches(pattern, argument);
+    let is_loose = rule.decision == PermissionDecision::Allow && rule.tool == "Bash" && pattern != "*";
+    // "cargo *" means one command of cargo, and no other command behind it.
+    stars.is_some_and(|stars| !(is_loose && stars.iter().any(|text| chains_commands(text))))
+}
+
+/// The text joins another command, or has the shell put one in.
+fn chains_commands(text: &str) -> bool {
+    text.contains([';', '&', '|', '`', '\n']) || ["$(", "<(", ">("].iter().any(|opening| text.contains(opening))
+}
+
+fn stricter(one: PermissionDecision, other: PermissionDecision) -> PermissionDecision {
+    use PermissionDecision::{Allow, Ask, Deny};
+    match (one, other) {
+        (Deny, _) | (_, Deny) => Deny,
+        (Ask, _) | (_, Ask) => Ask,
+        (Allow, Allow) => Allow,
+    }
+}
+
+/// The argument that patterns are held against, and that a call is known by in one line.
+pub fn main_argument<'a>(tool: &str, arguments: &'a Value) -> &'a str {
     let field = match tool {
         "Bash" => "command",
         "WebFetch" => "url",
@@ -32,30 +72,46 @@ fn main_argument<'a>(tool: &str, arguments: &'a Value) -> &'a str {
     arguments.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// `*` stands for any text, also none; everything else for itself.
-fn matches(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
+/// What each `*` of the pattern stands for; none when the text does not match. `*` stands for any text, also none (the
+/// shortest that fits, the last one for all the rest); `\*` and `\\` for themselves, and so does everything else.
+fn matches<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
+    let parts = literals(pattern);
+    let (first, others) = parts.split_first()?;
+    let mut rest = text.strip_prefix(first.as_str())?;
+    let Some((last, between)) = others.split_last() else { return rest.is_empty().then(Vec::new) };
+    let mut stars = Vec::with_capacity(others.len());
+    for part in between {
+        let at = rest.find(part.as_str())?;
+        stars.push(&rest[..at]);
+        rest = &rest[at + part.len()..];
     }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.ends_with(part);
-        }
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
+    stars.push(rest.strip_suffix(last.as_str())?);
+    Some(stars)
+}
+
+/// The pattern's plain pieces, cut at each `*`.
+fn literals(pattern: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut characters = pattern.chars();
+    while let Some(character) = characters.next() {
+        let plain = match character {
+            '*' => {
+                parts.push(String::new());
+                continue;
+            }
+            '\\' => characters.next().unwrap_or('\\'),
+            other => other,
+        };
+        if let Some(part) = parts.last_mut() {
+            part.push(plain);
         }
     }
-    true
+    parts
 }
 
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use super::*;
 
     #[test]
     fn a_star_stands_for_any_text() {
@@ -70,8 +126,44 @@ mod tests {
             ("a*b*c", "abbc", true),
             ("a*b*c", "acb", false),
             ("ab*ba", "aba", false),
+            (r"rm \*", "rm *", true),
+            (r"rm \*", "rm x", false),
+            (r"a\\*", r"a\b", true),
         ] {
-            assert_eq!(matches(pattern, text), expected, "{pattern} over {text}");
+            assert_eq!(matches(pattern, text).is_some(), expected, "{pattern} over {text}");
         }
+    }
+
+    fn rule(pattern: &str, decision: PermissionDecision) -> PermissionRule {
+        PermissionRule { tool: "Bash".to_owned(), pattern: Some(pattern.to_owned()), decision }
+    }
+
+    #[test]
+    fn a_star_in_a_rule_that_allows_a_command_lets_no_other_command_through() {
+        for (command, expected) in [
+            ("cargo test -p x", PermissionDecision::Allow),
+            ("cargo test > log.txt", PermissionDecision::Allow),
+            ("cargo test; rm -r .", PermissionDecision::Ask),
+            ("cargo test && rm -r .", PermissionDecision::Ask),
+            ("cargo test | sh", PermissionDecision::Ask),
+            ("cargo test\nrm -r .", PermissionDecision::Ask),
+            ("cargo $(rm -r .)", PermissionDecision::Ask),
+            ("cargo `rm -r .`", PermissionDecision::Ask),
+        ] {
+            let rules = [rule("cargo *", PermissionDecision::Allow)];
+            assert_eq!(decision(&rules, "Bash", command), expected, "{command}");
+            let rules = [rule("cargo *", PermissionDecision::Deny)];
+            assert_eq!(decision(&rules, "Bash", command), PermissionDecision::Deny, "{command}");
+        }
+        assert_eq!(decision(&[rule("*", PermissionDecision::Allow)], "Bash", "a; b"), PermissionDecision::Allow);
+    }
+
+    #[test]
+    fn what_is_remembered_is_exactly_this_argument() {
+        let arguments = serde_json::json!({ "command": r"rm * \x" });
+        let rules = [remembered("Bash", &arguments, PermissionDecision::Allow)];
+        assert_eq!(decision(&rules, "Bash", r"rm * \x"), PermissionDecision::Allow);
+        assert_eq!(decision(&rules, "Bash", r"rm a \x"), PermissionDecision::Ask);
+        assert_eq!(decision(&rules, "Write", r"rm * \x"), PermissionDecision::Ask);
     }
 }

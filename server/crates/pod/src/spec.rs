@@ -25,4 +25,21 @@ pub struct PodSpec {
     /// Names of the tools that the model is offered; absent: all.
     #[serde(default)]
     pub tools: Option<Vec<String>>,
+    /// Rules of those who lead this Pod, nearest first. None of them can be got around by leading another Pod: of all
+    /// decisions, the strictest counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ceilings: Vec<Vec<PermissionRule>>,
+    /// `AGENTS.md` of the working directory, as it was when the Pod was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents_md: Option<String>,
+    /// The kernel here cannot confine a shell, so that nothing of it is allowed without a person.
+    #[serde(skip)]
+    pub shell_is_unconfined: bool,
+}
+
+impl PodSpec {
+    /// Whether the model is offered this tool.
+    pub fn offers(&self, tool: &str) -> bool {
+        self.tools.as_ref().is_none_or(|names| names.iter().any(|name| name == tool))
+    }
 }

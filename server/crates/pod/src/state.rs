@@ -1,8 +1,13 @@
 //! The folded state of a Pod.
 
-use protocol::{ControlEvent, Event, Outcome, PodState, Record, Seq, ToolBy, Trigger, TurnEvent, Usage};
+use protocol::{
+    ControlEvent, Decision, Event, Outcome, PodRef, PodState, Record, Seen, Seq, ToolBy, Trigger, TurnEvent, Usage,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+/// Files whose content a caller is known to have seen; beyond it the oldest is forgotten, and has to be read again.
+const SEEN_FILES_MAX: usize = 128;
 
 /// What a journal comes to. Small: the conversation itself stays in the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,8 +28,23 @@ pub struct Pod {
     pub open_blocks: Vec<OpenBlock>,
     /// Calls of the model without a result.
     pub calls: Vec<OpenCall>,
+    /// Calls of a person without a result; no part of the conversation.
+    #[serde(default)]
+    pub operator_calls: Vec<OpenCall>,
     /// Questions without an answer.
     pub approvals: Vec<OpenApproval>,
+    /// The context is being compacted outside of a run; the state that comes back afterwards.
+    #[serde(default)]
+    pub compacting_from: Option<PodState>,
+    /// Something came in that the model has not been asked with yet, and what it was.
+    #[serde(default)]
+    pub unread_mail: Option<Trigger>,
+    /// Contents of files that a caller has seen, oldest first.
+    #[serde(default)]
+    pub seen_files: Vec<SeenFile>,
+    /// How far the output of each child was read.
+    #[serde(default)]
+    pub read_outputs: Vec<ReadOutput>,
     /// Tokens of all runs; context of the newest model call.
     pub usage: Usage,
     /// Why the newest run failed, until the next one starts.
@@ -38,6 +58,30 @@ pub struct Run {
     pub trigger: Trigger,
     /// What this run used so far.
     pub usage: Usage,
+    /// Nothing has been asked yet: what comes in now belongs to its beginning.
+    #[serde(default)]
+    pub is_fresh: bool,
+    /// Blocks that were begun before it. While there are no more, the model has given nothing.
+    #[serde(default)]
+    pub blocks_before: u64,
+    /// Where the person's message is that began it.
+    #[serde(default)]
+    pub input_seq: Option<Seq>,
+}
+
+/// A file whose content a caller has seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenFile {
+    pub by: ToolBy,
+    pub path: String,
+    pub sha256: String,
+}
+
+/// How far a child's output was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadOutput {
+    pub pod: PodRef,
+    pub seq: Seq,
 }
 
 /// A block that is being written.
@@ -68,6 +112,9 @@ pub struct OpenCall {
     pub block: String,
     pub name: String,
     pub arguments: Value,
+    /// A person allowed it while the Pod was paused: it runs when the Pod goes on.
+    #[serde(default)]
+    pub is_allowed: bool,
 }
 
 /// A question that waits for a person.
@@ -98,7 +145,12 @@ impl Default for Pod {
             blocks: 0,
             open_blocks: Vec::new(),
             calls: Vec::new(),
+            operator_calls: Vec::new(),
             approvals: Vec::new(),
+            compacting_from: None,
+            unread_mail: None,
+            seen_files: Vec::new(),
+            read_outputs: Vec::new(),
             usage: Usage::default(),
             failure: None,
         }
@@ -115,7 +167,17 @@ impl Pod {
 
     /// A restart has to look at this Pod.
     pub fn is_open(&self) -> bool {
-        self.run.is_some()
+        self.run.is_some() || self.compacting_from.is_some() || !self.operator_calls.is_empty()
+    }
+
+    /// The newest block that the model itself is writing.
+    pub(crate) fn model_block(&self) -> Option<&OpenBlock> {
+        self.open_blocks.iter().rev().find(|open| open.kind != BlockKind::ToolOutput)
+    }
+
+    /// How far the output of this Pod was read.
+    pub fn output_read(&self, pod: &PodRef) -> Seq {
+        self.read_outputs.iter().find(|read| read.pod == *pod).map_or(Seq(0), |read| read.seq)
     }
 
     /// Id of the run that goes on, or of the newest one.
@@ -154,25 +216,64 @@ impl Pod {
             TurnEvent::MessageFinished { block, .. } | TurnEvent::ReasoningFinished { block, .. } => {
                 self.close_block(block);
             }
-            TurnEvent::ToolCalled { call_id, block, name, arguments, by: ToolBy::Model } => {
+            TurnEvent::ToolCalled { call_id, block, name, arguments, by } => {
                 self.close_block(block);
-                self.calls.push(OpenCall {
+                let calls = match by {
+                    ToolBy::Model => &mut self.calls,
+                    ToolBy::Operator => &mut self.operator_calls,
+                };
+                calls.push(OpenCall {
                     call_id: call_id.clone(),
                     block: block.clone(),
                     name: name.clone(),
                     arguments: arguments.clone(),
+                    is_allowed: false,
                 });
             }
-            TurnEvent::ToolFinished { call_id, block, .. } => {
+            TurnEvent::ToolFinished { call_id, block, by, seen, .. } => {
                 self.close_block(block);
                 self.calls.retain(|call| call.call_id != *call_id);
+                self.operator_calls.retain(|call| call.call_id != *call_id);
+                if *by == ToolBy::Model && self.calls.is_empty() {
+                    // The model is asked next, with all that has come in.
+                    self.unread_mail = None;
+                }
+                if let Some(seen) = seen {
+                    self.note_seen(*by, seen);
+                }
             }
-            TurnEvent::UserMessage { .. }
-            | TurnEvent::PeerMessage { .. }
-            | TurnEvent::ChildEvent { .. }
-            | TurnEvent::ToolCalled { .. }
-            | TurnEvent::Compacted { .. }
-            | TurnEvent::Rewound { .. } => (),
+            TurnEvent::UserMessage { .. } => {
+                if let Some(run) = &mut self.run {
+                    run.input_seq = Some(seq);
+                }
+            }
+            TurnEvent::PeerMessage { .. } => self.note_mail(Trigger::Peer),
+            TurnEvent::ChildEvent { .. } => self.note_mail(Trigger::Child),
+            // The model has these contents before it no longer.
+            TurnEvent::Compacted { .. } | TurnEvent::Rewound { .. } => self.seen_files.clear(),
+        }
+    }
+
+    /// What comes in while the model answers is read by it when it is asked next.
+    fn note_mail(&mut self, kind: Trigger) {
+        let is_late = self.run.as_ref().is_some_and(|run| !run.is_fresh);
+        if is_late && self.unread_mail != Some(Trigger::Peer) {
+            self.unread_mail = Some(kind);
+        }
+    }
+
+    fn note_seen(&mut self, by: ToolBy, seen: &Seen) {
+        match seen {
+            Seen::File { path, sha256 } => {
+                self.seen_files.retain(|file| file.by != by || file.path != *path);
+                self.seen_files.push(SeenFile { by, path: path.clone(), sha256: sha256.clone() });
+                let too_many = self.seen_files.len().saturating_sub(SEEN_FILES_MAX);
+                self.seen_files.drain(..too_many);
+            }
+            Seen::Output { pod, seq } => {
+                self.read_outputs.retain(|read| read.pod != *pod);
+                self.read_outputs.push(ReadOutput { pod: pod.clone(), seq: *seq });
+            }
         }
     }
 
@@ -182,17 +283,32 @@ impl Pod {
                 self.runs += 1;
                 self.failure = None;
                 self.resumable = false;
-                self.run = Some(Run { id: format!("run-{}", self.runs), trigger: *trigger, usage: Usage::default() });
+                self.unread_mail = None;
+                self.run = Some(Run {
+                    id: format!("run-{}", self.runs),
+                    trigger: *trigger,
+                    usage: Usage::default(),
+                    is_fresh: true,
+                    blocks_before: self.blocks,
+                    input_seq: None,
+                });
             }
             ControlEvent::RunFinished { outcome, detail, .. } => {
                 self.run = None;
-                self.open_blocks.clear();
+                let operators = &self.operator_calls;
+                self.open_blocks.retain(|open| operators.iter().any(|call| call.block == open.id));
                 self.resumable = matches!(outcome, Outcome::Paused | Outcome::Interrupted);
                 if *outcome == Outcome::Error {
                     self.failure = Some(detail.clone().unwrap_or_default());
                 }
             }
             ControlEvent::Status { state, state_reason } => {
+                match &mut self.run {
+                    Some(run) => run.is_fresh = false,
+                    // Running without a run: the context is being compacted.
+                    None if *state == PodState::Running => self.compacting_from = Some(self.state),
+                    None => self.compacting_from = None,
+                }
                 self.state = *state;
                 self.state_reason = state_reason.clone();
             }
@@ -208,7 +324,13 @@ impl Pod {
                 tool: tool.clone(),
                 arguments: arguments.clone(),
             }),
-            ControlEvent::ApprovalAnswered { id, .. } => self.approvals.retain(|open| open.id != *id),
+            ControlEvent::ApprovalAnswered { id, decision, .. } => {
+                self.approvals.retain(|open| open.id != *id);
+                let is_later = *decision == Some(Decision::Allow) && self.state == PodState::Paused;
+                if let Some(call) = self.calls.iter_mut().find(|call| is_later && call.call_id == *id) {
+                    call.is_allowed = true;
+                }
+            }
             _ => (),
         }
     }

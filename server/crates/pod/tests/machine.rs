@@ -320,9 +320,9 @@ proptest! {
             }).collect()
         };
         let all = turns(&journal.records);
-        let context = pod::context(&spec(), all.iter().map(|(seq, event)| (*seq, event)));
+        let context = pod::context(&spec(), all.iter().map(|(seq, event)| (*seq, Some("run-1"), event)));
         let finished: Vec<_> = all.iter().filter(|(_, event)| !event.is_chunk()).cloned().collect();
-        let folded = pod::context(&spec(), finished.iter().map(|(seq, event)| (*seq, event)));
+        let folded = pod::context(&spec(), finished.iter().map(|(seq, event)| (*seq, Some("run-1"), event)));
         prop_assert_eq!(context, folded);
     }
 }

@@ -5,7 +5,11 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{PeerPolicy, PermissionRule, PodName, ReasoningPolicy, RuntimeId, ScopeRule, Segment, Seq};
+use serde_json::Value;
+
+use crate::{
+    Decision, PeerPolicy, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId, ScopeRule, Segment, Seq,
+};
 
 /// The caller's own id of one command: 1 to 128 visible ASCII characters. Repeated, it happens once (I5).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -64,6 +68,22 @@ pub struct Receipt {
     pub accepted_at: Timestamp,
     /// The Pod's head when the command was accepted, its own records included.
     pub seq: Seq,
+    /// What became of each Pod of a tree that was to be restored; empty for every other command.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub report: Vec<RestoreLine>,
+}
+
+/// One Pod of a tree that was to be restored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RestoreLine {
+    pub pod: PodRef,
+    pub name: PodName,
+    /// It is live now.
+    pub restored: bool,
+    /// Why not, or what is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Body of `POST /api/v1/pods`.
@@ -151,10 +171,12 @@ pub enum ControlVerb {
     Cancel,
     Stop,
     Restore,
+    /// Puts a summary in the place of what came before the newest turn.
+    Compact,
 }
 
 impl ControlVerb {
-    pub const ALL: [Self; 5] = [Self::Pause, Self::Resume, Self::Cancel, Self::Stop, Self::Restore];
+    pub const ALL: [Self; 6] = [Self::Pause, Self::Resume, Self::Cancel, Self::Stop, Self::Restore, Self::Compact];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -163,6 +185,61 @@ impl ControlVerb {
             Self::Cancel => "cancel",
             Self::Stop => "stop",
             Self::Restore => "restore",
+            Self::Compact => "compact",
         }
     }
+}
+
+/// Body of `POST P/restore`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RestoreCommand {
+    /// Its stopped children, and theirs, too.
+    #[serde(default)]
+    pub tree: bool,
+}
+
+/// Body of `POST P/rewind`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RewindCommand {
+    /// Records up to this one stay in the model's context.
+    pub to_seq: Seq,
+    /// The `head_seq` that the caller decided on; another one is refused as `head_moved`.
+    pub expected_head: Seq,
+}
+
+/// Body of `POST P/tools/{name}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ToolCommand {
+    pub arguments: Value,
+}
+
+/// How a tool that a person ran has ended. A tool's own failure is no failure of the request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ToolAnswer {
+    pub summary: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    pub is_error: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+/// Body of `POST P/approvals/{id}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ApprovalCommand {
+    pub decision: Decision,
+    /// The same answer from now on, for this Pod, this tool and exactly this argument.
+    #[serde(default)]
+    pub remember: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }

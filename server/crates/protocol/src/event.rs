@@ -153,6 +153,9 @@ pub enum TurnEvent {
         diff: Option<String>,
         duration_ms: u64,
         by: ToolBy,
+        /// What the caller has seen by this result; it counts for later calls.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<Seen>,
     },
     Compacted {
         summary: String,
@@ -335,6 +338,17 @@ pub struct PeerLabel {
 pub struct PodLabel {
     pub pod: PodRef,
     pub name: PodName,
+}
+
+/// What a tool's result showed to its caller, so that later calls may rely on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(untagged)]
+pub enum Seen {
+    /// The whole present content of a file: its absolute path, and SHA-256 as 64 hex digits.
+    File { path: String, sha256: String },
+    /// What a child said, up to this position of its journal.
+    Output { pod: PodRef, seq: Seq },
 }
 
 macro_rules! words {

@@ -16,23 +16,27 @@ mod model;
 mod segment;
 mod summary;
 
-pub use command::{CommandId, CommandIdError, ControlVerb, CreatePod, InputCommand, PatchPod, Receipt};
+pub use command::{
+    ApprovalCommand, CommandId, CommandIdError, ControlVerb, CreatePod, InputCommand, PatchPod, Receipt,
+    RestoreCommand, RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
+};
 pub use error::{ApiError, Candidate, ErrorCode};
 pub use event::{
-    AlertLevel, ChildChange, ControlEvent, Decision, Event, Outcome, PeerLabel, PodLabel, ReceiptState, Record, ToolBy,
-    Trigger, TurnEvent,
+    AlertLevel, ChildChange, ControlEvent, Decision, Event, Outcome, PeerLabel, PodLabel, ReceiptState, Record, Seen,
+    ToolBy, Trigger, TurnEvent,
 };
 pub use frame::{ClientFrame, DiagnosticCode, ServerFrame};
 pub use history::{History, Message, Role, ToolCall};
 pub use ids::{NameError, PodName, PodRef, RuntimeId, Seq, Target, WorkerId};
 pub use listing::{
-    Approval, AuditEntry, Listing, RuntimeKind, RuntimeState, RuntimeView, SearchHit, UsageDay, UsageOfPod, UsageReport,
+    Approval, AuditEntry, CompactionPreview, Listing, OpenApproval, RuntimeKind, RuntimeState, RuntimeView, SearchHit,
+    UsageDay, UsageOfPod, UsageReport, Visibility, VisiblePod,
 };
 pub use model::{ModelView, ProviderView, UnconfiguredProvider};
 pub use segment::{Access, ScopeRule, Segment};
 pub use summary::{
-    PeerPolicy, PermissionDecision, PermissionRule, PodDetail, PodState, PodSummary, QueuedInput, ReasoningPolicy,
-    Relations, Usage,
+    ChildView, PeerPolicy, PermissionDecision, PermissionRule, PodDetail, PodState, PodSummary, QueuedInput,
+    ReasoningPolicy, Relations, Usage,
 };
 
 /// Version of the frames and records in this crate; the `hello` frame carries it.

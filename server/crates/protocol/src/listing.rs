@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Decision, PodName, PodRef, RuntimeId, Seq};
+use crate::{Decision, PodName, PodRef, PodState, RuntimeId, ScopeRule, Seq};
 
 /// One page of a list. `next` goes into `?after=` (transcripts: `?before=`); null at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +62,63 @@ pub struct Approval {
     pub by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// An open question, with the Pod that asks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpenApproval {
+    pub pod: PodRef,
+    pub name: PodName,
+    /// The Pod that leads the one that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<PodRef>,
+    #[serde(flatten)]
+    pub approval: Approval,
+}
+
+/// Why a Pod sees another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Visibility {
+    #[serde(rename = "self")]
+    Itself,
+    SpawnedChild,
+    Peer,
+}
+
+/// A Pod as another one's model sees it. No path of ours, address or secret is in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct VisiblePod {
+    pub name: PodName,
+    pub pod: PodRef,
+    /// All reasons that apply.
+    pub visibility: Vec<Visibility>,
+    pub state: PodState,
+    /// Stopped, and RestorePod can bring it back.
+    pub restorable: bool,
+    /// Why it is in this state, or why it cannot be restored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What is lent to it; its own for the Pod itself; empty for a peer.
+    pub scope: Vec<ScopeRule>,
+    /// How many Pods it leads itself.
+    pub children: u32,
+}
+
+/// What compacting a Pod now would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CompactionPreview {
+    /// Messages that a summary would take the place of.
+    pub dropped: u32,
+    pub kept: u32,
+    /// The first record that stays as it is.
+    pub kept_from_seq: Seq,
+    /// Estimated tokens of the context now, and of what would be kept.
+    pub tokens_now: u64,
+    pub tokens_kept: u64,
 }
 
 /// Who did what, from where, with what result.

@@ -170,4 +170,18 @@ pub struct PodDetail {
     pub reasoning: ReasoningPolicy,
     /// Accepted inputs that have not begun, oldest first.
     pub queued: Vec<QueuedInput>,
+    /// Pods that this one spawned, oldest first.
+    #[serde(default)]
+    pub children: Vec<ChildView>,
+}
+
+/// A Pod that another one spawned, as that one's page shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ChildView {
+    pub pod: PodRef,
+    pub name: PodName,
+    pub state: PodState,
+    /// What is lent to it now; empty once it was taken back.
+    pub scope: Vec<ScopeRule>,
 }

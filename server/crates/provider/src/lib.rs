@@ -22,6 +22,6 @@ pub use error::{ProviderError, ProviderErrorCode};
 pub use provider::{ModelStream, Provider};
 pub use registry::{Providers, ProvidersError};
 pub use rehearsal::Rehearsal;
-pub use request::{FinishReason, ModelEvent, ModelRequest, ToolSpec};
+pub use request::{FinishReason, ModelEvent, ModelRequest, Purpose, ToolSpec};
 pub use retry::{RetryPolicy, Retrying};
 pub use vendor::{TimeLimits, Vendor};

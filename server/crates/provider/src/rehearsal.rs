@@ -7,12 +7,13 @@
 mod perform;
 mod replay;
 mod script;
+mod summary;
 
 use futures_util::stream;
 use protocol::{Message, ModelView};
 
 use self::{perform::Performance, replay::Rest};
-use crate::{ModelRequest, ModelStream, Provider, ProviderError, known};
+use crate::{ModelRequest, ModelStream, Provider, ProviderError, Purpose, known};
 
 /// Its name, as a provider and as a model.
 const NAME: &str = "rehearsal";
@@ -24,8 +25,11 @@ pub struct Rehearsal;
 #[async_trait::async_trait]
 impl Provider for Rehearsal {
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        let rest = Rest::of(&request.messages);
-        let performance = Performance::new(rest.lines, &request.messages, self.context_limit(NAME));
+        let lines = match request.purpose {
+            Purpose::Answer => Rest::of(&request.messages).lines,
+            Purpose::Summary => summary::lines(&request.messages),
+        };
+        let performance = Performance::new(lines, &request.messages, self.context_limit(NAME));
         Box::pin(stream::unfold(performance, Performance::next))
     }
 

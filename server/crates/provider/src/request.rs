@@ -8,9 +8,20 @@ use serde_json::Value;
 /// What a model is asked.
 #[derive(Debug, Clone)]
 pub struct ModelRequest {
+    pub purpose: Purpose,
     pub model: String,
     pub messages: Vec<Message>,
     pub tools: Vec<ToolSpec>,
+}
+
+/// What an answer is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Purpose {
+    /// The next part of the conversation.
+    #[default]
+    Answer,
+    /// What shall stand for the conversation so far; the newest message asks for it.
+    Summary,
 }
 
 /// A tool as a model is offered it.

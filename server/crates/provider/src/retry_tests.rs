@@ -34,7 +34,8 @@ impl Provider for Scripts {
 async fn run(scripts: Vec<Script>) -> (Vec<Item>, usize, f64) {
     let provider = Arc::new(Scripts { left: Mutex::new(scripts.into()) });
     let policy = RetryPolicy { jitter: 0.0, ..RetryPolicy::default() };
-    let request = ModelRequest { model: String::new(), messages: Vec::new(), tools: Vec::new() };
+    let request =
+        ModelRequest { purpose: Default::default(), model: String::new(), messages: Vec::new(), tools: Vec::new() };
     let began = Instant::now();
     let items = Retrying::new(Arc::clone(&provider) as Arc<dyn Provider>, policy).stream(request).collect().await;
     let left = provider.left.lock().unwrap().len();

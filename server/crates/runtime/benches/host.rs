@@ -42,13 +42,12 @@ impl House {
     async fn new() -> Self {
         let folder = tempfile::tempdir().expect("there is a temporary folder");
         let store = Store::open(StoreOptions::sqlite(folder.path().join("yoi.db"))).await;
-        let options = HostOptions {
-            store: store.expect("the folder is writable"),
-            providers: Providers::new(Vec::new()).expect("the rehearsal model needs nothing"),
-            profiles: Default::default(),
-            toolbox: Default::default(),
-            cwd: "/".to_owned(),
-        };
+        let options = HostOptions::of(
+            store.expect("the folder is writable"),
+            Providers::new(Vec::new()).expect("the rehearsal model needs nothing"),
+            "/",
+            folder.path().join("outputs"),
+        );
         let host = Host::start(options).await.expect("a new store has no open Pods");
         let create = CreatePod::named(PodName::parse("ada").expect("plain"));
         let made = host.create(key("create".to_owned()), &origin(), create).await.expect("the name is new");

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use pod::Step;
 use pod_store::{NewRecord, RecordClass, SearchText};
-use protocol::{Event, ReasoningPolicy, Record, Segment, Seq, TurnEvent};
+use protocol::{ControlEvent, Event, ReasoningPolicy, Record, Segment, Seq, TurnEvent};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -32,6 +32,9 @@ fn class(event: &Event) -> RecordClass {
     match event {
         Event::Turn(event) if event.is_chunk() => RecordClass::Chunk,
         Event::Turn(_) => RecordClass::Turn,
+        Event::Control(ControlEvent::ApprovalAsked { .. } | ControlEvent::ApprovalAnswered { .. }) => {
+            RecordClass::Question
+        }
         Event::Control(_) | Event::Unknown(_) => RecordClass::Control,
     }
 }

@@ -2,7 +2,7 @@
 
 use pod::{Context, PodSpec};
 use pod_store::{PodKey, StoreError};
-use protocol::{ApiError, ErrorCode, Event, History, Record, Seq, WorkerId};
+use protocol::{ApiError, CompactionPreview, ErrorCode, Event, History, Record, Seq, WorkerId};
 
 use crate::{RecordPage, encode, error, host::Inner, view};
 
@@ -37,13 +37,31 @@ pub(crate) async fn history(inner: &Inner, worker_id: &WorkerId) -> Result<Histo
     Ok(History { messages: context.messages() })
 }
 
+/// What compacting the Pod now would do; none when there is nothing to drop.
+pub(crate) async fn compaction_preview(
+    inner: &Inner,
+    worker_id: &WorkerId,
+) -> Result<Option<CompactionPreview>, ApiError> {
+    let row = inner.existing_row(worker_id).await?;
+    let opened = view::open(&row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
+    let context = context(inner, row.key, &opened.spec).await.map_err(error::store_failed)?;
+    let count = |messages: usize| messages.try_into().unwrap_or(u32::MAX);
+    Ok(context.cut(opened.pod.head, opened.pod.usage.context_limit).map(|cut| CompactionPreview {
+        dropped: count(cut.dropped),
+        kept: count(cut.kept),
+        kept_from_seq: cut.kept_from_seq,
+        tokens_now: cut.tokens_now,
+        tokens_kept: cut.tokens_kept,
+    }))
+}
+
 /// The context as the journal has it.
 pub(crate) async fn context(inner: &Inner, key: PodKey, spec: &PodSpec) -> Result<Context, StoreError> {
     let mut context = Context::new(spec);
     for row in inner.store.turn_records(key, Seq(1)).await? {
         // A damaged row was given back as an alert: it is no part of a conversation.
-        if let Ok(Record { seq, event: Event::Turn(event), .. }) = serde_json::from_slice(&row.body) {
-            context.push(seq, &event);
+        if let Ok(Record { seq, run_id, event: Event::Turn(event), .. }) = serde_json::from_slice(&row.body) {
+            context.push(seq, run_id.as_deref(), &event);
         }
     }
     Ok(context)

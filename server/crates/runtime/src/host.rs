@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
+    path::PathBuf,
     sync::{
         Arc, Mutex, Weak,
         atomic::{AtomicU64, Ordering},
@@ -12,8 +13,10 @@ use std::{
 use jiff::Timestamp;
 use pod_store::{Batch, PodChange, PodKey, PodRow, PodUpdate, Store};
 use protocol::{
-    ApiError, AuditEntry, ControlVerb, CreatePod, ErrorCode, History, InputCommand, Listing, PatchPod, PodDetail,
-    PodName, PodRef, PodSummary, ProviderView, Receipt, RuntimeId, SearchHit, Seq, UnconfiguredProvider, WorkerId,
+    ApiError, Approval, ApprovalCommand, AuditEntry, CompactionPreview, ControlVerb, CreatePod, ErrorCode, History,
+    InputCommand, Listing, OpenApproval, PatchPod, PodDetail, PodName, PodRef, PodSummary, ProviderView, Receipt,
+    RestoreCommand, RewindCommand, RuntimeId, SearchHit, Seq, ToolAnswer, ToolCommand, UnconfiguredProvider,
+    VisiblePod, WorkerId,
 };
 use provider::Providers;
 use serde::de::DeserializeOwned;
@@ -22,12 +25,14 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tools::Toolbox;
 
 use crate::{
-    CommandKey, Figures, Observation, Origin, PodQuery, PodsObservation, Readiness, RecordPage, create, error,
+    CommandKey, Figures, Observation, Origin, PodQuery, PodsObservation, Readiness, RecordPage, approvals, create,
+    error,
     feed::Feed,
     find, history,
+    lead::{self, Asked, Stopper},
     list::ListFeed,
     pod_task::{self, PodCommand, Request},
-    recovery, view, viewer,
+    pod_tools, recovery, view, viewer,
 };
 
 /// Commands that may wait for one Pod's task; beyond it the sender waits.
@@ -46,10 +51,32 @@ pub struct HostOptions {
     pub providers: Providers,
     /// Recipes by name.
     pub profiles: BTreeMap<String, Profile>,
-    /// What models may call.
+    /// What models may call, besides the tools by which they lead other Pods.
     pub toolbox: Toolbox,
     /// Working directory of a Pod that names none: where yoi was started.
     pub cwd: String,
+    /// Absolute paths of yoi's own: no tool of any Pod touches them, whatever its scope says.
+    pub hidden: Vec<String>,
+    /// Where long outputs of tools are kept, in a folder per Pod.
+    pub outputs: PathBuf,
+    /// The kernel cannot confine a shell here, so that no rule allows Bash without a person.
+    pub shell_is_unconfined: bool,
+}
+
+impl HostOptions {
+    /// A host without profiles and with the Pod tools alone.
+    pub fn of(store: Store, providers: Providers, cwd: impl Into<String>, outputs: impl Into<PathBuf>) -> Self {
+        Self {
+            store,
+            providers,
+            profiles: BTreeMap::new(),
+            toolbox: Toolbox::default(),
+            cwd: cwd.into(),
+            hidden: Vec::new(),
+            outputs: outputs.into(),
+            shell_is_unconfined: false,
+        }
+    }
 }
 
 /// A named recipe for new Pods. A Pod keeps the resolved copy that it was born with.
@@ -74,6 +101,9 @@ pub(crate) struct Inner {
     pub(crate) profiles: BTreeMap<String, Profile>,
     pub(crate) toolbox: Toolbox,
     pub(crate) cwd: String,
+    pub(crate) hidden: Vec<String>,
+    pub(crate) outputs: PathBuf,
+    pub(crate) shell_is_unconfined: bool,
     /// Tasks of the Pods that work now.
     tasks: Mutex<HashMap<WorkerId, mpsc::Sender<Request>>>,
     /// Live tails of the Pods that work or are watched now.
@@ -94,13 +124,16 @@ impl Host {
     /// Returns as soon as it is known which Pods a crash left open; those are recovered in the background, and a
     /// look at one of them waits for it.
     pub async fn start(options: HostOptions) -> Result<Self, ApiError> {
-        let HostOptions { store, providers, profiles, toolbox, cwd } = options;
-        let inner = Arc::new(Inner {
+        let HostOptions { store, providers, profiles, toolbox, cwd, hidden, outputs, shell_is_unconfined } = options;
+        let inner = Arc::new_cyclic(|inner| Inner {
             store,
             providers,
             profiles,
-            toolbox,
+            toolbox: toolbox.with(pod_tools::tools(inner)),
             cwd,
+            hidden,
+            outputs,
+            shell_is_unconfined,
             tasks: Mutex::default(),
             feeds: Mutex::default(),
             list: ListFeed::new(),
@@ -134,7 +167,8 @@ impl Host {
     pub async fn pod(&self, worker_id: &WorkerId) -> Result<PodDetail, ApiError> {
         let row = self.inner.existing_row(worker_id).await?;
         let inbox = self.inner.store.inbox(row.key).await.map_err(error::store_failed)?;
-        Ok(view::detail(&row, inbox))
+        let children = self.inner.store.children(row.key).await.map_err(error::store_failed)?;
+        Ok(view::detail(&row, inbox, &children))
     }
 
     pub async fn pod_named(&self, name: &PodName) -> Result<Option<PodRef>, ApiError> {
@@ -171,7 +205,101 @@ impl Host {
         worker_id: &WorkerId,
         verb: ControlVerb,
     ) -> Result<Receipt, ApiError> {
-        self.inner.command(key, origin, worker_id, PodCommand::Control(verb)).await
+        match verb {
+            ControlVerb::Restore => self.restore(key, origin, worker_id, RestoreCommand::default()).await,
+            ControlVerb::Stop if self.is_led(worker_id).await? => {
+                self.count_command();
+                Ok(lead::stop(&self.inner, worker_id, &Stopper::Person(Asked { key, origin })).await?.0)
+            }
+            verb => self.inner.command(key, origin, worker_id, PodCommand::Control(verb)).await,
+        }
+    }
+
+    /// Another Pod leads it: what happens to it happens to what was lent, too.
+    async fn is_led(&self, worker_id: &WorkerId) -> Result<bool, ApiError> {
+        Ok(self.inner.existing_row(worker_id).await?.parent.is_some())
+    }
+
+    fn count_command(&self) {
+        self.inner.commands.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Brings a stopped Pod back, alone or with those that it leads.
+    pub async fn restore(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: RestoreCommand,
+    ) -> Result<Receipt, ApiError> {
+        self.count_command();
+        lead::restore_command(&self.inner, worker_id, key, origin, command.tree).await
+    }
+
+    /// Takes the records after a position out of the model's context.
+    pub async fn rewind(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: RewindCommand,
+    ) -> Result<Receipt, ApiError> {
+        self.inner.command(key, origin, worker_id, PodCommand::Rewind(command)).await
+    }
+
+    /// What compacting would do now; none when there is nothing to drop.
+    pub async fn compaction_preview(&self, worker_id: &WorkerId) -> Result<Option<CompactionPreview>, ApiError> {
+        history::compaction_preview(&self.inner, worker_id).await
+    }
+
+    /// Runs one tool as this Pod would; waits until it has ended.
+    pub async fn run_tool(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        name: &str,
+        command: ToolCommand,
+    ) -> Result<ToolAnswer, ApiError> {
+        self.inner.existing_row(worker_id).await?;
+        if self.inner.toolbox.get(name).is_none() {
+            let unknown = self.inner.toolbox.unknown(name, None);
+            return Err(ApiError::new(ErrorCode::NotFound, unknown.summary));
+        }
+        self.count_command();
+        let (reply, answer) = oneshot::channel();
+        let ToolCommand { arguments } = command;
+        let request = Request::Tool { name: name.to_owned(), arguments, key, origin: origin.clone(), reply };
+        self.inner.send(worker_id, request).await?;
+        answer.await.map_err(|_| error::stopping())?
+    }
+
+    /// The open questions of one Pod, or all that it ever asked; oldest first.
+    pub async fn approvals(&self, worker_id: &WorkerId, all: bool) -> Result<Vec<Approval>, ApiError> {
+        approvals::of_pod(&self.inner, worker_id, all).await
+    }
+
+    /// The open questions of every Pod, oldest first.
+    pub async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError> {
+        approvals::open(&self.inner).await
+    }
+
+    /// Answers a question. The first answer wins.
+    pub async fn answer(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        id: &str,
+        command: ApprovalCommand,
+    ) -> Result<Approval, ApiError> {
+        let command = PodCommand::Answer { id: id.to_owned(), command };
+        self.inner.command(key, origin, worker_id, command).await
+    }
+
+    /// Exactly what ListPods tells this Pod's model.
+    pub async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
+        pod_tools::visible(&self.inner, worker_id).await
     }
 
     pub async fn patch(
@@ -198,6 +326,9 @@ impl Host {
         let row = self.inner.existing_row(worker_id).await?;
         match confirm {
             Some(name) if name == row.name.as_str() => {
+                if row.parent.is_some() || row.children > 0 {
+                    lead::stop(&self.inner, worker_id, &Stopper::Leader(origin)).await?;
+                }
                 self.inner.command(key, origin, worker_id, PodCommand::Delete).await
             }
             _ => Err(ApiError::invalid(format!(
@@ -298,7 +429,7 @@ impl Host {
 
 impl Inner {
     /// Puts a command to a Pod's task, waking it, and reads its answer.
-    async fn command<T: DeserializeOwned>(
+    pub(crate) async fn command<T: DeserializeOwned>(
         self: &Arc<Self>,
         key: CommandKey,
         origin: &Origin,

@@ -4,6 +4,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod approvals;
 mod clock;
 mod command;
 mod create;
@@ -13,10 +14,16 @@ mod error;
 mod feed;
 mod find;
 mod history;
+mod hold;
 mod host;
+mod lead;
 mod list;
+mod mail;
 mod observe;
+mod place;
 mod pod_task;
+mod pod_tools;
+mod recipe;
 mod records;
 mod recovery;
 mod view;

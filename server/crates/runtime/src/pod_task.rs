@@ -4,17 +4,32 @@
 mod commands;
 mod commit;
 mod effects;
+mod held;
+mod letters;
+mod questions;
+mod summary;
+mod work;
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
 
 use pod::{Context, Effect, Input, Pod, PodSpec, decide};
-use pod_store::{InboxRow, PodKey};
-use protocol::{ApiError, ControlVerb, InputCommand, PatchPod, PodName, PodRef, PodState, RuntimeId, WorkerId};
+use pod_store::{InboxRow, ParentRow, PodKey};
+use protocol::{
+    ApiError, ApprovalCommand, ControlVerb, InputCommand, PatchPod, PodLabel, PodName, PodRef, PodState, RewindCommand,
+    RuntimeId, ToolAnswer, WorkerId,
+};
 use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use self::commands::repeated;
 pub(crate) use self::commit::checkpoint;
-use self::effects::{Happening, Work};
+use self::work::{Happening, Work};
+pub(crate) use self::{
+    commit::Extras,
+    held::{Held, Wanted},
+};
 use crate::{CommandKey, Origin, error, feed::Feed, host::Inner, view};
 
 /// What a client asks of one Pod.
@@ -23,6 +38,8 @@ pub(crate) enum PodCommand {
     Input(InputCommand),
     Control(ControlVerb),
     Patch(PatchPod),
+    Rewind(RewindCommand),
+    Answer { id: String, command: ApprovalCommand },
     Delete,
 }
 
@@ -36,8 +53,20 @@ pub(crate) enum Request {
         /// JSON of the answer.
         reply: oneshot::Sender<Result<String, ApiError>>,
     },
+    /// A person runs a tool as this Pod would; answered when it has ended.
+    Tool {
+        name: String,
+        arguments: serde_json::Value,
+        key: CommandKey,
+        origin: Origin,
+        reply: oneshot::Sender<Result<ToolAnswer, ApiError>>,
+    },
     /// Answered once the Pod is in order after a crash.
     Settle { reply: oneshot::Sender<()> },
+    /// Something may be in the Pod's mailbox. Carries nothing: the mailbox is read (I6).
+    Wake,
+    /// Stand still until an order comes, so that several Pods change in one transaction.
+    Hold { reply: oneshot::Sender<Held> },
 }
 
 /// One Pod while it works.
@@ -51,6 +80,12 @@ pub(crate) struct PodTask {
     /// Accepted inputs that have not begun, oldest first.
     inbox: VecDeque<InboxRow>,
     feed: Arc<Feed>,
+    /// The Pod that leads this one, and is told of its turns.
+    parent: Option<ParentRow>,
+    /// Those who wait for the end of a tool that a person runs, by call.
+    waiters: HashMap<String, Vec<oneshot::Sender<Result<ToolAnswer, ApiError>>>>,
+    /// The mailbox has to be looked at when the Pod can take it.
+    has_mail: bool,
     /// What the model has been told, while a run goes on.
     context: Option<Context>,
     /// What goes on in the world for this Pod.
@@ -80,9 +115,12 @@ async fn refuse_all(inner: &Inner, worker_id: &WorkerId, requests: &mut mpsc::Re
 }
 
 fn refuse(request: Request, error: &ApiError) {
-    if let Request::Command { reply, .. } = request {
-        // The caller may have gone away.
-        let _ = reply.send(Err(error.clone()));
+    // The caller may have gone away.
+    match request {
+        Request::Command { reply, .. } => drop(reply.send(Err(error.clone()))),
+        Request::Tool { reply, .. } => drop(reply.send(Err(error.clone()))),
+        // Those who wait see that nobody is there.
+        Request::Settle { .. } | Request::Wake | Request::Hold { .. } => (),
     }
 }
 
@@ -105,10 +143,13 @@ impl PodTask {
             key: row.key,
             worker_id: worker_id.clone(),
             name: row.name.clone(),
-            spec: opened.spec,
+            spec: PodSpec { shell_is_unconfined: inner.shell_is_unconfined, ..opened.spec },
             pod: opened.pod,
             inbox: inbox.into(),
             feed,
+            parent: row.parent,
+            waiters: HashMap::new(),
+            has_mail: true,
             context: None,
             work: Work::default(),
             is_deleted: false,
@@ -119,7 +160,7 @@ impl PodTask {
     }
 
     async fn live(mut self, requests: &mut mpsc::Receiver<Request>) {
-        self.start_next().await;
+        self.go_on().await;
         loop {
             if self.is_resting() && (self.is_deleted || self.inner.rest(&self.worker_id, requests)) {
                 break;
@@ -138,7 +179,7 @@ impl PodTask {
 
     /// Nothing goes on, and nothing waits to begin.
     fn is_resting(&self) -> bool {
-        self.work.is_idle() && (self.inbox.is_empty() || self.pod.state != PodState::Idle)
+        self.work.is_idle() && !self.has_mail && (self.inbox.is_empty() || self.pod.state != PodState::Idle)
     }
 
     async fn take(&mut self, request: Request) {
@@ -149,14 +190,25 @@ impl PodTask {
             Request::Command { command, key, origin, reply } => {
                 let answer = self.command(*command, key, &origin).await;
                 let _ = reply.send(answer);
-                self.start_next().await;
             }
+            Request::Tool { name, arguments, key, origin, reply } => {
+                self.operator_call(name, arguments, key, &origin, reply).await;
+            }
+            Request::Wake => self.has_mail = true,
+            Request::Hold { reply } => self.hold(reply).await,
         }
+        self.go_on().await;
+    }
+
+    /// Takes what waits: first what others have to tell, then the oldest queued input.
+    async fn go_on(&mut self) {
+        self.read_mail().await;
+        self.start_next().await;
     }
 
     /// Begins the oldest queued input when the Pod is idle.
     async fn start_next(&mut self) {
-        while self.pod.state == PodState::Idle && self.work.is_idle() && !self.is_deleted {
+        while self.pod.state == PodState::Idle && !self.work.is_answering() && !self.is_deleted {
             let Some(next) = self.inbox.pop_front() else { return };
             let input = Input::Submit {
                 command_id: next.command_id.clone(),
@@ -173,11 +225,20 @@ impl PodTask {
 
     /// Takes what the world did: decides, commits, shows, acts.
     async fn happened(&mut self, happening: Happening) {
-        let inputs = self.work.inputs(happening);
-        if let Err(error) = self.advance(inputs, commit::Extras::default()).await {
+        let inputs = match happening {
+            Happening::Summarised(cut, outcome) => {
+                self.summarised(*cut, outcome).await;
+                Vec::new()
+            }
+            other => self.work.inputs(other),
+        };
+        if !inputs.is_empty()
+            && let Err(error) = self.advance(inputs, commit::Extras::default()).await
+        {
             tracing::error!(%error, pod = %self.name, "what the model said could not be stored; the run is interrupted");
         }
-        self.start_next().await;
+        self.start_calls().await;
+        self.go_on().await;
     }
 
     /// Decides on each input in turn, commits all that follows in one transaction, shows it, and then acts.
@@ -211,13 +272,15 @@ impl PodTask {
                     self.work.abort();
                     self.context = None;
                 }
+                Effect::AbortOperatorCalls => self.work.abort_operator_calls(),
                 Effect::CallModel => self.call_model().await,
-                Effect::RunTool { call_id, name, arguments } => {
-                    let tool = self.inner.toolbox.get(&name).ok_or_else(|| self.inner.toolbox.unknown(&name));
-                    self.work.run_tool(call_id, tool, arguments);
+                Effect::Summarise => self.summarise().await,
+                Effect::RunTool { call_id, name, arguments, by } => {
+                    self.work.enqueue(work::Call { call_id, name, arguments, by });
                 }
             }
         }
+        self.start_calls().await;
         if self.pod.run.is_none() {
             self.context = None;
         }
@@ -225,6 +288,10 @@ impl PodTask {
 
     fn pod_ref(&self) -> PodRef {
         PodRef::new(RuntimeId::local(), self.worker_id.clone())
+    }
+
+    fn label(&self) -> PodLabel {
+        PodLabel { pod: self.pod_ref(), name: self.name.clone() }
     }
 }
 

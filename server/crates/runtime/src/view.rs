@@ -1,8 +1,10 @@
 //! A Pod's row as clients see it.
 
 use pod::{Pod, PodSpec};
-use pod_store::{InboxRow, PodRow};
-use protocol::{PodDetail, PodRef, PodState, PodSummary, QueuedInput, Relations, RuntimeId};
+use pod_store::{ChildRow, InboxRow, PodRow};
+use protocol::{
+    ChildView, PodDetail, PodLabel, PodRef, PodState, PodSummary, QueuedInput, Relations, RuntimeId, ScopeRule,
+};
 
 /// The parts of a row that are JSON, read.
 #[derive(Debug, Clone)]
@@ -45,7 +47,7 @@ fn healthy(row: &PodRow, Opened { spec, pod }: &Opened) -> PodSummary {
         activity: activity(pod),
         needs_you: pod.needs_you(),
         unread: row.unread,
-        relations: Relations::default(),
+        relations: relations(row),
         usage: pod.usage,
     }
 }
@@ -65,24 +67,61 @@ fn broken(row: &PodRow, reason: String) -> PodSummary {
         activity: None,
         needs_you: true,
         unread: row.unread,
-        relations: Relations::default(),
+        relations: relations(row),
         usage: protocol::Usage::default(),
     }
+}
+
+fn relations(row: &PodRow) -> Relations {
+    let parent = row.parent.as_ref().map(|parent| PodRef::new(RuntimeId::local(), parent.worker_id.clone()));
+    Relations { parent, children: row.children, peers: 0 }
+}
+
+/// How records name this Pod.
+pub(crate) fn label(row: &PodRow) -> PodLabel {
+    PodLabel { pod: pod_ref(row), name: row.name.clone() }
+}
+
+/// What is lent to a child now; nothing once it was taken back.
+pub(crate) fn lent(child: &ChildRow) -> Vec<ScopeRule> {
+    if child.is_lent { lent_last(child) } else { Vec::new() }
+}
+
+/// What was lent to a child last, whether it is still out or not.
+pub(crate) fn lent_last(child: &ChildRow) -> Vec<ScopeRule> {
+    serde_json::from_str(&child.scope).unwrap_or_else(|error| {
+        tracing::error!(%error, child = %child.pod.name, "what is lent to a Pod cannot be read");
+        Vec::new()
+    })
 }
 
 /// What a Pod does now, in its own words.
 fn activity(pod: &Pod) -> Option<String> {
     match pod.state {
+        PodState::Running if pod.compacting_from.is_some() => Some("compacting its context".to_owned()),
         PodState::Running => Some(match pod.calls.first() {
-            Some(call) => format!("running {}", call.name),
+            Some(call) => format!("running {}", in_short(&call.name, &call.arguments)),
             None => "answering".to_owned(),
         }),
-        PodState::Waiting => pod.approvals.first().map(|open| format!("asks: {}", open.tool)),
+        PodState::Waiting => {
+            pod.approvals.first().map(|open| format!("asks: {}", in_short(&open.tool, &open.arguments)))
+        }
         _ => pod.failure.as_ref().map(|failure| format!("failed: {failure}")),
     }
 }
 
-pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>) -> PodDetail {
+/// A call in a few words: the tool, and what it is about.
+fn in_short(tool: &str, arguments: &serde_json::Value) -> String {
+    const ARGUMENT_CHARS_MAX: usize = 60;
+    let argument = pod::main_argument(tool, arguments).lines().next().unwrap_or_default();
+    match argument.char_indices().nth(ARGUMENT_CHARS_MAX) {
+        _ if argument.is_empty() => tool.to_owned(),
+        Some((at, _)) => format!("{tool} {}…", &argument[..at]),
+        None => format!("{tool} {argument}"),
+    }
+}
+
+pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) -> PodDetail {
     let summary = summary(row);
     let spec = open(row).map(|opened| opened.spec).ok();
     let queued = inbox
@@ -99,5 +138,11 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>) -> PodDetail {
         permissions: spec.as_ref().map(|spec| spec.permissions.clone()).unwrap_or_default(),
         reasoning: spec.as_ref().map(|spec| spec.reasoning).unwrap_or_default(),
         queued,
+        children: children.iter().map(child).collect(),
     }
+}
+
+fn child(child: &ChildRow) -> ChildView {
+    let state = open(&child.pod).map_or(PodState::Broken, |opened| opened.pod.state);
+    ChildView { pod: pod_ref(&child.pod), name: child.pod.name.clone(), state, scope: lent(child) }
 }

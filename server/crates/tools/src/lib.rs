@@ -1,19 +1,61 @@
-//! What a Pod's model can call: the [`Tool`] trait and the [`Toolbox`] of those that are there.
+//! What a Pod's model can call: the [`Tool`] trait, the built-in tools, and the [`Toolbox`] of those that are there.
 //!
-//! This crate knows no store and no HTTP server. A tool gets its arguments and a place to write live output to, and
-//! gives back an outcome; everything else about a call is the runtime's.
+//! This crate knows no store and no HTTP server. A tool gets its arguments, where it stands, and a place to write live
+//! output to, and gives back an outcome; everything else about a call is the runtime's.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+mod arguments;
+pub mod bash;
+pub mod files;
+pub mod web;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    path::PathBuf,
+    sync::Arc,
+};
 
 use async_trait::async_trait;
-use pod::ToolOutcome;
+use pod::{Scope, ToolOutcome};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 /// Pieces of live output on their way to the transcript. A full channel makes the tool wait.
 pub type Output = mpsc::Sender<String>;
+
+/// Where a call stands: whose it is, and what it may touch.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The Pod's id, for tools that act among Pods.
+    pub worker_id: protocol::WorkerId,
+    /// Unique within the Pod.
+    pub call_id: String,
+    /// The Pod's working directory: relative paths are taken from it.
+    pub cwd: PathBuf,
+    /// What may be read and written now.
+    pub scope: Scope,
+    /// Files whose present content the caller has seen: absolute path → SHA-256 as hex digits (one or more versions).
+    pub seen: Arc<BTreeMap<String, BTreeSet<String>>>,
+    /// Where output that is too long for a transcript is kept, in a file per call. Never told to a model.
+    pub outputs: PathBuf,
+    /// Held by everything that the call has started, also by what goes on after its future is dropped (a blocking
+    /// write, a process that is being killed): once nobody holds it, nothing is left that could change a file.
+    pub lifeline: Lifeline,
+}
+
+/// A share in something that is known to be over when all shares are gone.
+#[derive(Debug, Clone)]
+pub struct Lifeline(#[expect(dead_code, reason = "its end is what counts")] mpsc::Sender<()>);
+
+impl Lifeline {
+    /// A first share, and where the end is heard: `recv` gives none then.
+    pub fn pair() -> (Self, mpsc::Receiver<()>) {
+        let (sender, ended) = mpsc::channel(1);
+        (Self(sender), ended)
+    }
+}
 
 /// Something a model can call by name.
 #[async_trait]
@@ -26,8 +68,13 @@ pub trait Tool: Send + Sync + fmt::Debug {
     /// JSON schema of the arguments: an object that refuses unknown fields.
     fn schema(&self) -> Value;
 
+    /// It changes nothing, so calls of this kind may run beside each other.
+    fn only_reads(&self) -> bool {
+        false
+    }
+
     /// Carries the call out. Dropping the future stops the work.
-    async fn call(&self, arguments: Value, output: Output) -> ToolOutcome;
+    async fn call(&self, place: &Place, arguments: Value, output: Output) -> ToolOutcome;
 }
 
 /// The tools of a server, by name.
@@ -41,6 +88,13 @@ impl Toolbox {
         Self { tools: tools.into_iter().map(|tool| (tool.name(), tool)).collect() }
     }
 
+    /// These and those; of two with one name, the later.
+    #[must_use]
+    pub fn with(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        self.tools.extend(tools.into_iter().map(|tool| (tool.name(), tool)));
+        self
+    }
+
     pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
         self.tools.get(name).cloned()
     }
@@ -50,9 +104,9 @@ impl Toolbox {
         self.tools.values().filter(move |tool| only.is_none_or(|names| names.iter().any(|name| name == tool.name())))
     }
 
-    /// What a model is told that calls something that is not there.
-    pub fn unknown(&self, name: &str) -> ToolOutcome {
-        let known = self.tools.keys().copied().collect::<Vec<_>>().join(", ");
+    /// What a model is told that calls something that is not there. `only` as in [`Toolbox::offered`].
+    pub fn unknown(&self, name: &str, only: Option<&[String]>) -> ToolOutcome {
+        let known = self.offered(only).map(|tool| tool.name()).collect::<Vec<_>>().join(", ");
         let known = if known.is_empty() { "none are available".to_owned() } else { format!("there are {known}") };
         ToolOutcome::failed("not_found", format!("no tool is called \"{name}\"; {known}"))
     }

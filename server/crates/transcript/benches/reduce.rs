@@ -51,6 +51,7 @@ fn event(run: usize, step: usize) -> Event {
             diff: None,
             duration_ms: 5,
             by: ToolBy::Model,
+            seen: None,
         }
         .into(),
         _ => {

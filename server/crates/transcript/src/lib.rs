@@ -12,6 +12,7 @@ pub mod export;
 pub mod group;
 pub mod markup;
 mod merge;
+mod reach;
 mod reduce;
 mod rows;
 pub mod words;

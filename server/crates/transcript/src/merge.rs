@@ -19,11 +19,13 @@ use protocol::Outcome;
 impl Transcript {
     /// `page` is older throughout; neither is blank.
     pub(crate) fn join(&mut self, page: Self) {
-        let Self { rows, mut index, first, turns, state, usage, .. } = page;
+        let Self { rows, mut index, first, turns, state, usage, mut rewinds, .. } = page;
         self.first = first;
         self.turns += turns;
         self.state = self.state.take().or(state);
         self.usage = self.usage.take().or(usage);
+        rewinds.append(&mut self.rewinds);
+        self.rewinds = rewinds;
 
         let (base, open) = self.rows.adopt(rows);
         index.shift(base);

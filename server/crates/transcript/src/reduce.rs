@@ -33,6 +33,8 @@ pub struct Transcript {
     pub(crate) turns: u64,
     pub(crate) state: Option<PodStatus>,
     pub(crate) usage: Option<Usage>,
+    /// Each rewind: the last seq that it kept, and its own.
+    pub(crate) rewinds: Vec<(Seq, Seq)>,
 }
 
 impl Transcript {
@@ -148,6 +150,7 @@ impl Transcript {
                 self.add(record, kind);
             }
             E::Rewound { to_seq } => {
+                self.rewinds.push((*to_seq, record.seq));
                 self.add(record, BlockKind::Rewound { to_seq: *to_seq });
             }
         }

@@ -117,3 +117,30 @@ fn turns_are_numbered_once_the_first_is_known() {
     transcript.prepend(&records[..2]);
     assert_eq!(numbers(&transcript), [Some(1), Some(2), Some(3)]);
 }
+
+#[test]
+fn what_a_rewind_took_out_is_known_also_from_an_older_page() {
+    let said = |text: &str| json!({ "kind": "message_finished", "block": text, "text": text, "interrupted": false });
+    let alert = json!({ "kind": "alert", "level": "note", "source": "s", "text": "t" });
+    let rewound = json!({ "kind": "rewound", "to_seq": 1 });
+    let records = records([said("a"), said("b"), alert, rewound, said("c")]);
+    for cut in 0..=records.len() {
+        let mut transcript = Transcript::from_records(&records[cut..]);
+        transcript.prepend(&records[..cut]);
+        let gone: Vec<bool> = transcript.blocks().iter().map(|block| block.is_rewound(transcript.rewinds())).collect();
+        assert_eq!(gone, [false, true, false, false, false], "cut at {cut}");
+    }
+}
+
+#[test]
+fn questions_are_open_until_they_are_answered_or_their_run_ends() {
+    let asked = |id: &str| json!({ "kind": "approval_asked", "id": id, "tool": "Bash", "arguments": {} });
+    let answered =
+        json!({ "kind": "approval_answered", "id": "q1", "tool": "Bash", "arguments": {}, "decision": "allow" });
+    let cancelled =
+        json!({ "kind": "run_finished", "outcome": "cancelled", "usage": { "input": 0, "cached": 0, "output": 0 } });
+    let records = records([asked("q1"), asked("q2"), answered, cancelled]);
+    let open: Vec<usize> =
+        (1..=4).map(|count| Transcript::from_records(&records[..count]).open_questions().count()).collect();
+    assert_eq!(open, [1, 2, 1, 0]);
+}

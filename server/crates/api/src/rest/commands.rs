@@ -1,8 +1,8 @@
-//! Commands to one Pod: input, pause, resume, cancel, stop, restore. Each answers 202 with its receipt.
+//! Commands to one Pod: input, pause, resume, cancel, stop, restore, compact, rewind. Each answers 202 with its receipt.
 
 use axum::{extract::State, response::Response};
 use backend::Origin;
-use protocol::{CommandId, ControlVerb, InputCommand, PodRef, Receipt};
+use protocol::{CommandId, ControlVerb, InputCommand, PodRef, Receipt, RestoreCommand, RewindCommand};
 use serde::Deserialize;
 
 use crate::{
@@ -15,17 +15,6 @@ use crate::{
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoFields {}
-
-/// Body of `restore`.
-#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RestoreFields {
-    /// With the Pods below it. A Pod without children is its own tree.
-    #[serde(default)]
-    #[schema(default = false)]
-    #[expect(dead_code, reason = "no Pod has children yet, so a tree is the Pod itself")]
-    tree: bool,
-}
 
 /// Sends a message. Its run is seen in the Pod's stream, with the same command id.
 #[utoipa::path(post, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/input", tag = "commands",
@@ -78,10 +67,14 @@ verb! {
     /// Stops a Pod; restore brings it back.
     stop "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/stop" ControlVerb::Stop
 }
+verb! {
+    /// Puts a summary in the place of what came before the newest turn. The journal keeps all of it.
+    compact "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/compact" ControlVerb::Compact
+}
 
-/// Brings a stopped Pod back.
+/// Brings a stopped Pod back; with `tree` the stopped Pods below it, too, and the receipt reports on each of them.
 #[utoipa::path(post, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/restore", tag = "commands",
-    request_body = Option<RestoreFields>,
+    request_body = Option<RestoreCommand>,
     params(("runtime_id" = String, Path), ("worker_id" = String, Path),
         ("Idempotency-Key" = Option<String>, Header, description = "The command's id; made when absent")),
     responses((status = 202, description = "It is on the disk", body = Receipt)))]
@@ -90,9 +83,25 @@ pub(crate) async fn restore(
     Caller(origin): Caller,
     PodPath(pod): PodPath,
     Key(key): Key,
-    _: MaybeFields<RestoreFields>,
+    MaybeFields(command): MaybeFields<RestoreCommand>,
 ) -> Result<Response, Problem> {
-    control(&api, &origin, key, &pod, ControlVerb::Restore).await
+    Ok(accepted(api.backend().restore(&origin, key, &pod, command).await?))
+}
+
+/// Takes what came after a record out of the model's context. The journal keeps all of it, and its head only grows.
+#[utoipa::path(post, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/rewind", tag = "commands",
+    request_body = RewindCommand,
+    params(("runtime_id" = String, Path), ("worker_id" = String, Path),
+        ("Idempotency-Key" = Option<String>, Header, description = "The command's id; made when absent")),
+    responses((status = 202, description = "It is on the disk", body = Receipt)))]
+pub(crate) async fn rewind(
+    State(api): State<Api>,
+    Caller(origin): Caller,
+    PodPath(pod): PodPath,
+    Key(key): Key,
+    Fields(command): Fields<RewindCommand>,
+) -> Result<Response, Problem> {
+    Ok(accepted(api.backend().rewind(&origin, key, &pod, command).await?))
 }
 
 async fn control(

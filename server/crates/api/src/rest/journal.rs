@@ -1,7 +1,12 @@
-//! A Pod's journal: its pages for people, and what its model would be sent.
+//! A Pod's journal: its pages for people, what its model would be sent, and what compacting that would do.
 
-use axum::{Json, extract::State, response::Response};
-use protocol::{History, Listing, Record};
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use protocol::{CompactionPreview, History, Listing, Record};
 use serde::Deserialize;
 
 use crate::{
@@ -48,4 +53,20 @@ pub(crate) async fn history(
     PodPath(pod): PodPath,
 ) -> Result<Json<History>, Problem> {
     Ok(Json(api.backend().history(&pod).await?))
+}
+
+/// What compacting the Pod now would drop and keep. Changes nothing.
+#[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/compact", tag = "journal",
+    params(("runtime_id" = String, Path), ("worker_id" = String, Path)),
+    responses((status = 200, description = "What it would do", body = CompactionPreview),
+        (status = 204, description = "There is nothing to drop")))]
+pub(crate) async fn compaction_preview(
+    State(api): State<Api>,
+    _: Caller,
+    PodPath(pod): PodPath,
+) -> Result<Response, Problem> {
+    Ok(match api.backend().compaction_preview(&pod).await? {
+        Some(preview) => Json(preview).into_response(),
+        None => StatusCode::NO_CONTENT.into_response(),
+    })
 }

@@ -5,3 +5,4 @@ pub(crate) mod journal;
 pub(crate) mod lists;
 pub(crate) mod pods;
 pub(crate) mod runtimes;
+pub(crate) mod tools;

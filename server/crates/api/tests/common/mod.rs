@@ -3,7 +3,7 @@
 // Each test file uses a part of this.
 #![allow(dead_code, unreachable_pub)]
 
-use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use api::{AllowedHosts, Api, ApiOptions, Token};
 use axum::{
@@ -30,17 +30,18 @@ pub struct Server {
 
 impl Server {
     pub async fn start() -> Self {
+        Self::start_with(tools::Toolbox::default()).await
+    }
+
+    /// With these tools in reach of its Pods.
+    pub async fn start_with(toolbox: tools::Toolbox) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let folder = tempfile::tempdir().unwrap();
         let store =
             pod_store::Store::open(pod_store::StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
-        let options = HostOptions {
-            store,
-            providers: Providers::new(Vec::new()).unwrap(),
-            profiles: BTreeMap::new(),
-            toolbox: tools::Toolbox::default(),
-            cwd: folder.path().to_str().unwrap().to_owned(),
-        };
+        let (cwd, outputs) = (folder.path().to_str().unwrap(), folder.path().join("outputs"));
+        let options =
+            HostOptions { toolbox, ..HostOptions::of(store, Providers::new(Vec::new()).unwrap(), cwd, outputs) };
         let backend = Backend::new(Host::start(options).await.unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -82,6 +83,42 @@ impl Server {
         pod_path(&summary["pod"])
     }
 
+    /// Sends a message and waits until the Pod is in this state.
+    pub async fn say_until(&self, pod: &str, text: &str, state: &str) {
+        let body = json!({ "segments": [{ "type": "text", "text": text }] });
+        let (status, receipt) = self.post(&format!("{pod}/input"), body).await;
+        assert_eq!(status, 202, "{receipt}");
+        self.until(pod, state).await;
+    }
+
+    /// Waits until the Pod is in this state.
+    pub async fn until(&self, pod: &str, state: &str) {
+        let mut last = Value::Null;
+        for _ in 0..400 {
+            last = self.get(pod).await.1["state"].clone();
+            if last == state {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        panic!("{pod} is {last}, not {state}");
+    }
+
+    /// All records of this kind, oldest first.
+    pub async fn records(&self, pod: &str, kind: &str) -> Vec<Value> {
+        let (_, page) = self.get(&format!("{pod}/transcript?limit=1000")).await;
+        let records = page["items"].as_array().unwrap().iter();
+        records.map(|record| record["event"].clone()).filter(|event| event["kind"] == kind).collect()
+    }
+
+    /// The audit's rows of this action, newest first: result and code.
+    pub async fn audited(&self, action: &str) -> Vec<(String, String)> {
+        let (_, page) = self.get("/api/v1/audit").await;
+        let rows = page["items"].as_array().unwrap().iter().filter(|row| row["action"] == action);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        rows.map(|row| (text(&row["result"]), text(&row["code"]))).collect()
+    }
+
     /// Sends a message and waits until its run has ended and the Pod is at rest.
     pub async fn say(&self, pod: &str, text: &str) {
         let body = json!({ "segments": [{ "type": "text", "text": text }] });
@@ -100,6 +137,11 @@ impl Server {
         }
         panic!("the run of {key} did not end");
     }
+}
+
+/// Status and code of an error; no code for anything else.
+pub fn code(answer: &(u16, Value)) -> (u16, &str) {
+    (answer.0, answer.1["code"].as_str().unwrap_or_default())
 }
 
 pub fn pod_path(pod: &Value) -> String {

@@ -58,6 +58,14 @@ pub(super) async fn turns(pool: &PgPool, pod: PodKey, from: Seq) -> Result<Vec<S
     Ok(rows.map_err(read_failed("read a conversation"))?.into_iter().map(record).collect())
 }
 
+pub(super) async fn questions(pool: &PgPool, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError> {
+    let rows = sqlx::query_as("select seq, body from journal where class = 3 and pod = $1 order by seq")
+        .bind(pod.0)
+        .fetch_all(pool)
+        .await;
+    Ok(rows.map_err(read_failed("list questions"))?.into_iter().map(record).collect())
+}
+
 pub(super) async fn head(pool: &PgPool, pod: PodKey) -> Result<Option<Seq>, StoreError> {
     let head: Option<i64> = sqlx::query_scalar(
         "select greatest(checkpoint_seq, (select max(seq) from journal where pod = pods.key))

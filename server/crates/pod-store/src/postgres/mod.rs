@@ -2,9 +2,11 @@
 
 mod journal;
 mod ledger;
+mod mail;
 mod pen;
 mod pods;
 mod reader;
+mod relations;
 mod search;
 
 use std::{str::FromStr, sync::Arc, time::Duration};
@@ -20,7 +22,8 @@ use crate::{
 };
 
 /// In order; `meta.version` counts those that have run.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/postgres_1.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../../migrations/postgres_1.sql"), include_str!("../../migrations/postgres_2.sql")];
 /// Hosts that open a new database at the same time migrate one after the other.
 const MIGRATION_LOCK: i64 = 0x796f_6900;
 

@@ -8,37 +8,42 @@ use sqlx::{PgConnection, PgPool, Row, postgres::PgRow};
 use super::{read_failed, write_failed};
 use crate::{
     Checkpoint, NewPod, PodKey, PodRow, StoreError,
-    columns::{self, micros},
+    columns::{self, micros, pod_columns, pod_tables},
     engine::{UpdateLine, WriteError},
 };
 
 pub(super) async fn find(pool: &PgPool, worker_id: &WorkerId) -> Result<Option<PodRow>, StoreError> {
-    let row = sqlx::query(
-        "select key, worker_id, name, created_at, updated_at, state, open, spec, checkpoint, checkpoint_seq, unread
-         from pods where worker_id = $1",
-    )
-    .bind(worker_id.as_str())
-    .fetch_optional(pool)
-    .await;
+    let row = sqlx::query(concat!("select ", pod_columns!(), " from ", pod_tables!(), " where pods.worker_id = $1"))
+        .bind(worker_id.as_str())
+        .fetch_optional(pool)
+        .await;
     row.map_err(read_failed("look up a Pod"))?.as_ref().map(pod_row).transpose()
 }
 
+pub(super) async fn find_by_key(pool: &PgPool, key: PodKey) -> Result<Option<PodRow>, StoreError> {
+    let row = sqlx::query(concat!("select ", pod_columns!(), " from ", pod_tables!(), " where pods.key = $1"))
+        .bind(key.0)
+        .fetch_optional(pool)
+        .await;
+    row.map_err(read_failed("look up a Pod by key"))?.as_ref().map(pod_row).transpose()
+}
+
 pub(super) async fn find_by_name(pool: &PgPool, name: &PodName) -> Result<Option<PodRow>, StoreError> {
-    let row = sqlx::query(
-        "select key, worker_id, name, created_at, updated_at, state, open, spec, checkpoint, checkpoint_seq, unread
-         from pods where name = $1",
-    )
-    .bind(name.as_str())
-    .fetch_optional(pool)
-    .await;
+    let row = sqlx::query(concat!("select ", pod_columns!(), " from ", pod_tables!(), " where pods.name = $1"))
+        .bind(name.as_str())
+        .fetch_optional(pool)
+        .await;
     row.map_err(read_failed("look up a Pod by name"))?.as_ref().map(pod_row).transpose()
 }
 
 pub(super) async fn page(pool: &PgPool, after: PodKey, limit: u32) -> Result<Vec<PodRow>, StoreError> {
-    let rows = sqlx::query(
-        "select key, worker_id, name, created_at, updated_at, state, open, spec, checkpoint, checkpoint_seq, unread
-         from pods where key > $1 order by key limit $2",
-    )
+    let rows = sqlx::query(concat!(
+        "select ",
+        pod_columns!(),
+        " from ",
+        pod_tables!(),
+        " where pods.key > $1 order by pods.key limit $2"
+    ))
     .bind(after.0)
     .bind(i64::from(limit))
     .fetch_all(pool)
@@ -47,16 +52,25 @@ pub(super) async fn page(pool: &PgPool, after: PodKey, limit: u32) -> Result<Vec
 }
 
 pub(super) async fn open(pool: &PgPool) -> Result<Vec<PodRow>, StoreError> {
-    let rows = sqlx::query(
-        "select key, worker_id, name, created_at, updated_at, state, open, spec, checkpoint, checkpoint_seq, unread
-         from pods where key in (select key from pods where open union select pod from inbox) order by key",
-    )
+    let rows = sqlx::query(concat!(
+        "select ",
+        pod_columns!(),
+        " from ",
+        pod_tables!(),
+        " where pods.key in (
+              select key from pods where open
+              union select pod from inbox
+              union select mail.pod from mail cross join pods addressee
+                    where not mail.is_taken and addressee.key = mail.pod and addressee.state <> 'stopped'
+          ) order by pods.key"
+    ))
     .fetch_all(pool)
     .await;
     rows.map_err(read_failed("list open Pods"))?.iter().map(pod_row).collect()
 }
 
-fn pod_row(row: &PgRow) -> Result<PodRow, StoreError> {
+/// Reads [`pod_columns`].
+pub(super) fn pod_row(row: &PgRow) -> Result<PodRow, StoreError> {
     let read = || -> Result<_, sqlx::Error> {
         Ok(columns::PodColumns {
             key: row.try_get(0)?,
@@ -70,6 +84,9 @@ fn pod_row(row: &PgRow) -> Result<PodRow, StoreError> {
             checkpoint: row.try_get(8)?,
             checkpoint_seq: row.try_get(9)?,
             unread: row.try_get(10)?,
+            parent_key: row.try_get(11)?,
+            parent_worker_id: row.try_get(12)?,
+            children: row.try_get(13)?,
         })
     };
     read().map_err(read_failed("read a Pod's row"))?.try_into()
@@ -143,7 +160,9 @@ pub(super) async fn delete_in_txn(connection: &mut PgConnection, pod: PodKey) ->
         "with gone_texts as (delete from search_texts where pod = $1),
               gone_inputs as (delete from inbox where pod = $1),
               gone_copies as (delete from quarantine where pod = $1),
-              gone_records as (delete from journal where pod = $1)
+              gone_records as (delete from journal where pod = $1),
+              gone_mail as (delete from mail where pod = $1),
+              gone_links as (delete from children where child = $1 or parent = $1)
          delete from pods where key = $1",
     )
     .bind(pod.0)

@@ -62,6 +62,17 @@ pub(super) async fn turns(pool: &SqlitePool, pod: PodKey, from: Seq) -> Result<V
     Ok(rows.map_err(read_failed("read a conversation"))?.into_iter().map(columns::record).collect())
 }
 
+pub(super) async fn questions(pool: &SqlitePool, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError> {
+    let rows = sqlx::query_as(
+        "select seq, body from journal indexed by journal_questions
+         where class = 3 and pod = ? order by seq",
+    )
+    .bind(pod.0)
+    .fetch_all(pool)
+    .await;
+    Ok(rows.map_err(read_failed("list questions"))?.into_iter().map(columns::record).collect())
+}
+
 pub(super) async fn head(pool: &SqlitePool, pod: PodKey) -> Result<Option<Seq>, StoreError> {
     let head: Option<i64> = sqlx::query_scalar(
         "select max(checkpoint_seq, coalesce((select max(seq) from journal where pod = pods.key), 0))

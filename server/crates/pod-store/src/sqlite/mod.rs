@@ -5,9 +5,11 @@
 
 mod journal;
 mod ledger;
+mod mail;
 mod pen;
 mod pods;
 mod reader;
+mod relations;
 mod search;
 
 use std::{fs, io, path::Path, sync::Arc, time::Duration};
@@ -23,7 +25,8 @@ use crate::{
 };
 
 /// In order; `pragma user_version` counts those that have run.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/sqlite_1.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../../migrations/sqlite_1.sql"), include_str!("../../migrations/sqlite_2.sql")];
 
 const READERS_MAX: u32 = 4;
 /// Rows that a reader's thread has ready: a page of history crosses over to its reader in one go, not fifty at a time.

@@ -6,11 +6,11 @@ use async_trait::async_trait;
 use protocol::{AuditEntry, CommandId, Seq};
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
-use super::{journal, ledger, pods, search, write_failed};
+use super::{journal, ledger, mail, pods, relations, search, write_failed};
 use crate::{
-    CommandRow, Fold, InboxRow, NewPod, NewRecord, PodKey,
+    CommandRow, Fold, InboxRow, MailPut, NewPod, NewRecord, PodKey,
     chore::Chore,
-    engine::{Pen, SearchLine, UpdateLine, WriteError},
+    engine::{LinkLine, Pen, SearchLine, UpdateLine, WriteError},
 };
 
 pub(super) struct SqlitePen {
@@ -75,6 +75,14 @@ impl Pen for SqlitePen {
         pods::delete_in_txn(self.txn()?, pod).await
     }
 
+    async fn children_link(&mut self, lines: &[LinkLine<'_>]) -> Result<(), WriteError> {
+        relations::link_in_txn(self.txn()?, lines).await
+    }
+
+    async fn children_lend(&mut self, lines: &[(PodKey, bool)]) -> Result<(), WriteError> {
+        relations::lend_in_txn(self.txn()?, lines).await
+    }
+
     async fn records_append(&mut self, lines: &[(PodKey, &NewRecord)]) -> Result<(), WriteError> {
         journal::append_in_txn(self.txn()?, lines).await
     }
@@ -89,6 +97,14 @@ impl Pen for SqlitePen {
 
     async fn inbox_take(&mut self, lines: &[(PodKey, &CommandId)]) -> Result<(), WriteError> {
         ledger::inbox_take_in_txn(self.txn()?, lines).await
+    }
+
+    async fn mail_put(&mut self, lines: &[&MailPut]) -> Result<(), WriteError> {
+        mail::put_in_txn(self.txn()?, lines).await
+    }
+
+    async fn mail_take(&mut self, lines: &[(PodKey, &String)]) -> Result<(), WriteError> {
+        mail::take_in_txn(self.txn()?, lines).await
     }
 
     async fn search_append(&mut self, lines: &[SearchLine<'_>]) -> Result<(), WriteError> {

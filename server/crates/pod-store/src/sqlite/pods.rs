@@ -9,37 +9,42 @@ use sqlx::{Row, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 use super::{read_failed, write_failed};
 use crate::{
     NewPod, PodKey, PodRow, StoreError,
-    columns::{self, micros},
+    columns::{self, micros, pod_columns, pod_tables},
     engine::{UpdateLine, WriteError},
 };
 
 pub(super) async fn find(pool: &SqlitePool, worker_id: &WorkerId) -> Result<Option<PodRow>, StoreError> {
-    let row = sqlx::query(
-        "select key, worker_id, name, created_at, updated_at, state, open, spec, checkpoint, checkpoint_seq, unread
-         from pods where worker_id = ?",
-    )
-    .bind(worker_id.as_str())
-    .fetch_optional(pool)
-    .await;
+    let row = sqlx::query(concat!("select ", pod_columns!(), " from ", pod_tables!(), " where pods.worker_id = ?"))
+        .bind(worker_id.as_str())
+        .fetch_optional(pool)
+        .await;
     row.map_err(read_failed("look up a Pod"))?.as_ref().map(pod_row).transpose()
 }
 
+pub(super) async fn find_by_key(pool: &SqlitePool, key: PodKey) -> Result<Option<PodRow>, StoreError> {
+    let row = sqlx::query(concat!("select ", pod_columns!(), " from ", pod_tables!(), " where pods.key = ?"))
+        .bind(key.0)
+        .fetch_optional(pool)
+        .await;
+    row.map_err(read_failed("look up a Pod by key"))?.as_ref().map(pod_row).transpose()
+}
+
 pub(super) async fn find_by_name(pool: &SqlitePool, name: &PodName) -> Result<Option<PodRow>, StoreError> {
-    let row = sqlx::query(
-        "select key, worker_id, name, created_at, updated_at, state, open, spec, checkpoint, checkpoint_seq, unread
-         from pods where name = ?",
-    )
-    .bind(name.as_str())
-    .fetch_optional(pool)
-    .await;
+    let row = sqlx::query(concat!("select ", pod_columns!(), " from ", pod_tables!(), " where pods.name = ?"))
+        .bind(name.as_str())
+        .fetch_optional(pool)
+        .await;
     row.map_err(read_failed("look up a Pod by name"))?.as_ref().map(pod_row).transpose()
 }
 
 pub(super) async fn page(pool: &SqlitePool, after: PodKey, limit: u32) -> Result<Vec<PodRow>, StoreError> {
-    let rows = sqlx::query(
-        "select key, worker_id, name, created_at, updated_at, state, open, spec, checkpoint, checkpoint_seq, unread
-         from pods where key > ? order by key limit ?",
-    )
+    let rows = sqlx::query(concat!(
+        "select ",
+        pod_columns!(),
+        " from ",
+        pod_tables!(),
+        " where pods.key > ? order by pods.key limit ?"
+    ))
     .bind(after.0)
     .bind(limit)
     .fetch_all(pool)
@@ -48,16 +53,25 @@ pub(super) async fn page(pool: &SqlitePool, after: PodKey, limit: u32) -> Result
 }
 
 pub(super) async fn open(pool: &SqlitePool) -> Result<Vec<PodRow>, StoreError> {
-    let rows = sqlx::query(
-        "select key, worker_id, name, created_at, updated_at, state, open, spec, checkpoint, checkpoint_seq, unread
-         from pods where key in (select key from pods where open = 1 union select pod from inbox) order by key",
-    )
+    let rows = sqlx::query(concat!(
+        "select ",
+        pod_columns!(),
+        " from ",
+        pod_tables!(),
+        " where pods.key in (
+              select key from pods where open = 1
+              union select pod from inbox
+              union select mail.pod from mail cross join pods addressee
+                    where mail.is_taken = 0 and addressee.key = mail.pod and addressee.state <> 'stopped'
+          ) order by pods.key"
+    ))
     .fetch_all(pool)
     .await;
     rows.map_err(read_failed("list open Pods"))?.iter().map(pod_row).collect()
 }
 
-fn pod_row(row: &SqliteRow) -> Result<PodRow, StoreError> {
+/// Reads [`pod_columns`].
+pub(super) fn pod_row(row: &SqliteRow) -> Result<PodRow, StoreError> {
     let read = || -> Result<_, sqlx::Error> {
         Ok(columns::PodColumns {
             key: row.try_get(0)?,
@@ -71,6 +85,9 @@ fn pod_row(row: &SqliteRow) -> Result<PodRow, StoreError> {
             checkpoint: row.try_get(8)?,
             checkpoint_seq: row.try_get(9)?,
             unread: row.try_get(10)?,
+            parent_key: row.try_get(11)?,
+            parent_worker_id: row.try_get(12)?,
+            children: row.try_get(13)?,
         })
     };
     read().map_err(read_failed("read a Pod's row"))?.try_into()
@@ -153,8 +170,14 @@ pub(super) async fn delete_in_txn(connection: &mut SqliteConnection, pod: PodKey
          delete from inbox where pod = ?;
          delete from quarantine where pod = ?;
          delete from journal where pod = ?;
+         delete from mail where pod = ?;
+         delete from children where child = ?;
+         delete from children where parent = ?;
          delete from pods where key = ?",
     )
+    .bind(pod.0)
+    .bind(pod.0)
+    .bind(pod.0)
     .bind(pod.0)
     .bind(pod.0)
     .bind(pod.0)

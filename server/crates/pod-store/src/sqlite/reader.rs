@@ -5,8 +5,10 @@ use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
 use sqlx::SqlitePool;
 
-use super::{journal, ledger, pods, search};
-use crate::{CommandRow, InboxRow, PodKey, PodRow, SearchRow, StoreError, StoredRecord, engine::Engine};
+use super::{journal, ledger, mail, pods, relations, search};
+use crate::{
+    ChildRow, CommandRow, InboxRow, MailRow, PodKey, PodRow, SearchRow, StoreError, StoredRecord, engine::Engine,
+};
 
 #[derive(Debug)]
 pub(super) struct Sqlite {
@@ -23,12 +25,24 @@ impl Engine for Sqlite {
         pods::find_by_name(&self.readers, name).await
     }
 
+    async fn pod_find_by_key(&self, key: PodKey) -> Result<Option<PodRow>, StoreError> {
+        pods::find_by_key(&self.readers, key).await
+    }
+
     async fn pods_page(&self, after: PodKey, limit: u32) -> Result<Vec<PodRow>, StoreError> {
         pods::page(&self.readers, after, limit).await
     }
 
     async fn pods_open(&self) -> Result<Vec<PodRow>, StoreError> {
         pods::open(&self.readers).await
+    }
+
+    async fn children(&self, parent: PodKey) -> Result<Vec<ChildRow>, StoreError> {
+        relations::children(&self.readers, parent).await
+    }
+
+    async fn child(&self, child: PodKey) -> Result<Option<ChildRow>, StoreError> {
+        relations::child(&self.readers, child).await
     }
 
     async fn records_after(
@@ -49,6 +63,10 @@ impl Engine for Sqlite {
         journal::turns(&self.readers, pod, from).await
     }
 
+    async fn question_records(&self, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError> {
+        journal::questions(&self.readers, pod).await
+    }
+
     async fn head(&self, pod: PodKey) -> Result<Option<Seq>, StoreError> {
         journal::head(&self.readers, pod).await
     }
@@ -59,6 +77,10 @@ impl Engine for Sqlite {
 
     async fn inbox(&self, pod: PodKey) -> Result<Vec<InboxRow>, StoreError> {
         ledger::inbox(&self.readers, pod).await
+    }
+
+    async fn mail(&self, pod: PodKey) -> Result<Vec<MailRow>, StoreError> {
+        mail::waiting(&self.readers, pod).await
     }
 
     async fn command_find(&self, id: &CommandId) -> Result<Option<CommandRow>, StoreError> {

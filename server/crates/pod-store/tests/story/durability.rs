@@ -1,6 +1,9 @@
 use std::sync::Arc;
 
-use pod_store::{Batch, Committed, Fold, InboxRow, PodChange, PodKey, RecordClass, Step, Store, StoreError};
+use pod_store::{
+    Batch, ChildRow, Committed, Fold, InboxRow, LoanChange, MailPut, MailRow, ParentLink, PodChange, PodKey,
+    RecordClass, Step, Store, StoreError,
+};
 use protocol::{PodState, Segment, Seq};
 
 use crate::world::*;
@@ -9,42 +12,71 @@ fn input(text: &str) -> InboxRow {
     InboxRow { command_id: id(text), segments: vec![Segment::text("hi")], by: "ada".to_owned(), at: at(1) }
 }
 
-/// A batch that needs every step; `round` is its number, from 1 on. Each appends two records.
-fn whole_batch(pod: PodKey, round: i64) -> Batch {
+fn letter(to: PodKey, round: i64) -> MailPut {
+    MailPut { to, key: format!("mail-{round}"), body: format!("[{round}]"), at: at(round) }
+}
+
+/// Ada, who has one record, and Bob, whom she leads.
+async fn both(store: &Store) -> (PodKey, PodKey) {
+    let ada = create(store, "ada").await;
+    done(store, one(records(ada, 1, 1))).await;
+    let parent = Some(ParentLink { parent: ada, scope: "[0]".to_owned() });
+    done(store, one(PodChange { parent, ..creation("bob") })).await;
+    (ada, store.pod_find(&worker("bob")).await.unwrap().unwrap().key)
+}
+
+/// A batch over two Pods that needs every step; `round` is its number, from 1 on. Ada gets two records, spawns one
+/// more child and writes to Bob; Bob gets one record, has read the mail of the round before, and his loan goes out
+/// or back.
+fn whole_batch(ada: PodKey, bob: PodKey, round: i64) -> Batch {
     let first = round * 2;
-    let change = PodChange {
+    let of_ada = PodChange {
         records: vec![record(first, RecordClass::Chunk), found_by(first + 1, &format!("word{round}"))],
         folds: vec![Fold { block: "b".to_owned(), from: Seq(first - 1), to: Seq(first) }],
         inbox_put: vec![input(&format!("in-{round}"))],
         inbox_taken: vec![id(&format!("in-{}", round - 1))],
-        ..update(pod, checkpoint(PodState::Running, true, &format!("[{round}]"), first + 1))
+        mail_put: vec![letter(bob, round)],
+        ..update(ada, checkpoint(PodState::Running, true, &format!("[{round}]"), first + 1))
     };
+    let of_bob = PodChange {
+        mail_taken: vec![letter(bob, round - 1).key],
+        loan: Some(if round % 2 == 0 { LoanChange::Out } else { LoanChange::Back }),
+        ..records(bob, round, round)
+    };
+    let parent = Some(ParentLink { parent: ada, scope: format!("[{round}]") });
+    let of_child = PodChange { parent, ..creation(&format!("child-{round}")) };
     Batch {
         command: Some(command(&format!("key-{round}"), "{}")),
-        changes: vec![change, creation(&format!("child-{round}"))],
+        changes: vec![of_ada, of_bob, of_child],
         audit: vec![audit(&format!("action-{round}"))],
     }
 }
 
-/// Everything a reader can see of `ada`, and of what her batches brought along.
+/// Everything a reader can see of Ada and Bob, and of what their batches brought along.
 #[derive(Debug, PartialEq)]
 struct View {
     row: Option<pod_store::PodRow>,
     seqs: Vec<i64>,
     turns: usize,
     inbox: Vec<InboxRow>,
+    children: Vec<ChildRow>,
+    bob_seqs: Vec<i64>,
+    bob_mail: Vec<MailRow>,
     pods: usize,
     audit: usize,
     command: bool,
     hits: usize,
 }
 
-async fn view(store: &Store, pod: PodKey, round: i64) -> View {
+async fn view(store: &Store, (ada, bob): (PodKey, PodKey), round: i64) -> View {
     View {
         row: store.pod_find(&worker("ada")).await.unwrap(),
-        seqs: seqs(&store.records_after(pod, Seq(0), 1000, ALL).await.unwrap()),
-        turns: store.turn_records(pod, Seq(0)).await.unwrap().len(),
-        inbox: store.inbox(pod).await.unwrap(),
+        seqs: seqs(&store.records_after(ada, Seq(0), 1000, ALL).await.unwrap()),
+        turns: store.turn_records(ada, Seq(0)).await.unwrap().len(),
+        inbox: store.inbox(ada).await.unwrap(),
+        children: store.children(ada).await.unwrap(),
+        bob_seqs: seqs(&store.records_after(bob, Seq(0), 1000, ALL).await.unwrap()),
+        bob_mail: store.mail(bob).await.unwrap(),
         pods: store.pods_page(None, 100).await.unwrap().len(),
         audit: store.audit_page(None, 100).await.unwrap().len(),
         command: store.command_find(&id(&format!("key-{round}"))).await.unwrap().is_some(),
@@ -52,22 +84,38 @@ async fn view(store: &Store, pod: PodKey, round: i64) -> View {
     }
 }
 
+impl View {
+    /// Nothing of the batch is missing, and nothing of it is there twice.
+    fn assert_whole(&self, bob: PodKey, round: i64) {
+        assert_eq!(self.row.as_ref().unwrap().checkpoint, format!("[{round}]"));
+        assert!(self.seqs.ends_with(&[round * 2 + 1]), "{:?}", self.seqs);
+        assert_eq!(self.inbox, [input(&format!("in-{round}"))]);
+        let is_lent: Vec<bool> = self.children.iter().map(|child| child.is_lent).collect();
+        assert_eq!((is_lent.len() as i64, is_lent[0]), (round + 1, round % 2 == 0), "{is_lent:?}");
+        assert!(is_lent[1..].iter().all(|is_lent| *is_lent), "{is_lent:?}");
+        assert_eq!(self.bob_seqs, (1..=round).collect::<Vec<_>>());
+        let MailPut { key, body, at, .. } = letter(bob, round);
+        assert_eq!(self.bob_mail, [MailRow { key, body, at }]);
+        let counts = (self.pods as i64, self.audit as i64, self.command, self.hits);
+        assert_eq!(counts, (round + 2, round, true, 1));
+    }
+}
+
 pub(crate) async fn a_failure_at_any_step_leaves_nothing_or_after_the_commit_everything(world: World) {
     let faults = Arc::new(FailOnce::default());
     let store = world.open_with(faults.clone()).await;
-    let ada = create(&store, "ada").await;
-    done(&store, one(records(ada, 1, 1))).await;
+    let (ada, bob) = both(&store).await;
     let mut round = 0;
     for step in Step::ALL {
         round += 1;
-        let batch = whole_batch(ada, round);
-        let before = view(&store, ada, round).await;
+        let batch = whole_batch(ada, bob, round);
+        let before = view(&store, (ada, bob), round).await;
         faults.arm(step);
         let failed = store.commit(batch.clone()).await;
         assert!(matches!(failed, Err(StoreError::Injected(failed)) if failed == step), "{step:?}: {failed:?}");
         assert!(!faults.is_armed(), "{step:?} was not reached");
 
-        let after = view(&store, ada, round).await;
+        let after = view(&store, (ada, bob), round).await;
         match step {
             Step::Answer => {
                 assert_eq!(store.head(ada).await.unwrap(), Seq(round * 2 + 1));
@@ -79,51 +127,59 @@ pub(crate) async fn a_failure_at_any_step_leaves_nothing_or_after_the_commit_eve
                 done(&store, batch).await;
             }
         }
-        let whole = view(&store, ada, round).await;
-        assert_eq!(whole.row.unwrap().checkpoint, format!("[{round}]"), "{step:?}");
-        assert!(whole.seqs.ends_with(&[round * 2 + 1]), "{step:?}: {:?}", whole.seqs);
-        assert_eq!(whole.inbox, [input(&format!("in-{round}"))], "{step:?}");
-        let counts = (whole.pods as i64, whole.audit as i64, whole.command, whole.hits);
-        assert_eq!(counts, (round + 1, round, true, 1), "{step:?}");
+        view(&store, (ada, bob), round).await.assert_whole(bob, round);
+    }
+}
+
+pub(crate) async fn a_batch_with_nothing_for_a_step_does_not_come_to_it(world: World) {
+    let faults = Arc::new(FailOnce::default());
+    let store = world.open_with(faults.clone()).await;
+    let (ada, _) = both(&store).await;
+    for step in [Step::Command, Step::Pods, Step::Relations, Step::Folds, Step::Inbox, Step::Mail, Step::Audit] {
+        faults.arm(step);
+        let next = store.head(ada).await.unwrap().0 + 1;
+        done(&store, one(records(ada, next, next))).await;
+        assert!(faults.is_armed(), "{step:?}");
     }
 }
 
 pub(crate) async fn a_failure_at_any_step_of_a_deletion_leaves_the_pod_whole(world: World) {
     let faults = Arc::new(FailOnce::default());
     let store = world.open_with(faults.clone()).await;
-    let ada = create(&store, "ada").await;
-    done(&store, one(records(ada, 1, 1))).await;
-    done(&store, whole_batch(ada, 1)).await;
-    let before = view(&store, ada, 1).await;
-    for step in [Step::Begin, Step::Fence, Step::Pods, Step::Commit] {
-        faults.arm(step);
-        assert!(store.commit(one(deletion(ada))).await.is_err());
-        assert_eq!(view(&store, ada, 1).await, before, "{step:?}");
+    let (ada, bob) = both(&store).await;
+    done(&store, whole_batch(ada, bob, 1)).await;
+    let before = view(&store, (ada, bob), 1).await;
+    for pod in [ada, bob] {
+        for step in [Step::Begin, Step::Fence, Step::Pods, Step::Commit] {
+            faults.arm(step);
+            assert!(store.commit(one(deletion(pod))).await.is_err());
+            assert_eq!(view(&store, (ada, bob), 1).await, before, "{step:?}");
+        }
     }
     faults.arm(Step::Answer);
     assert!(store.commit(one(deletion(ada))).await.is_err());
     assert_eq!(store.pod_find(&worker("ada")).await.unwrap(), None);
+    assert_eq!(store.child(bob).await.unwrap(), None);
     assert!(matches!(store.commit(one(deletion(ada))).await, Err(StoreError::PodGone)));
 }
 
 pub(crate) async fn everything_is_there_after_a_restart(world: World) {
     let store = world.open().await;
-    let ada = create(&store, "ada").await;
-    done(&store, one(records(ada, 1, 1))).await;
-    done(&store, whole_batch(ada, 1)).await;
+    let (ada, bob) = both(&store).await;
+    done(&store, whole_batch(ada, bob, 1)).await;
     store.session_put([9; 32], at(100)).await.unwrap();
-    let (before, epoch) = (view(&store, ada, 1).await, store.epoch().to_owned());
+    let (before, epoch) = (view(&store, (ada, bob), 1).await, store.epoch().to_owned());
     assert!(before.command && !epoch.is_empty());
     store.close().await;
     for _ in 0..3 {
         let store = world.open().await;
         assert_eq!(store.epoch(), epoch);
-        assert_eq!(view(&store, ada, 1).await, before);
+        assert_eq!(view(&store, (ada, bob), 1).await, before);
         assert!(store.session_find(&[9; 32], at(1)).await.unwrap());
         // Not closed: as after a kill.
         drop(store);
     }
-    done(&world.open().await, whole_batch(ada, 2)).await;
+    done(&world.open().await, whole_batch(ada, bob, 2)).await;
     #[cfg(unix)]
     if let pod_store::Database::Sqlite { path } = &world.database {
         use std::os::unix::fs::PermissionsExt;

@@ -50,6 +50,29 @@ pub(crate) async fn only_turn_records_are_given_to_a_model(world: World) {
     assert_eq!(seqs(&store.turn_records(ada, Seq(5)).await.unwrap()), [5, 7]);
 }
 
+pub(crate) async fn questions_are_listed_and_given_to_no_model(world: World) {
+    let store = world.open().await;
+    let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
+    use RecordClass::{Chunk, Control, Question, Turn};
+    let classes = [Control, Question, Turn, Chunk, Question, Chunk, Turn];
+    for pod in [ada, bob] {
+        let records = (1..).zip(classes).map(|(seq, class)| record(seq, class)).collect();
+        done(&store, one(PodChange { records, ..PodChange::of(pod) })).await;
+    }
+    assert_eq!(seqs(&store.question_records(ada).await.unwrap()), [2, 5]);
+    assert_eq!(seqs(&store.turn_records(ada, Seq(0)).await.unwrap()), [3, 7]);
+    let fold = Fold { block: "b".to_owned(), from: Seq(4), to: Seq(6) };
+    done(&store, one(PodChange { folds: vec![fold], ..PodChange::of(ada) })).await;
+    let questions = store.question_records(ada).await.unwrap();
+    assert_eq!(questions.iter().map(|record| &record.body).collect::<Vec<_>>(), [&body(2), &body(5)]);
+
+    world.tamper("update journal set body = 'no json' where seq = 5").await;
+    let questions = store.question_records(ada).await.unwrap();
+    assert_eq!(questions[0].body, body(2));
+    assert!(std::str::from_utf8(&questions[1].body).unwrap().contains("record 5 of this Pod is damaged"));
+    assert_eq!(store.question_records(PodKey(4711)).await.unwrap(), []);
+}
+
 pub(crate) async fn a_fold_drops_the_chunks_of_its_block_and_nothing_else(world: World) {
     let store = world.open().await;
     let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);

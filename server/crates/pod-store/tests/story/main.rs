@@ -6,8 +6,11 @@ mod commands;
 mod durability;
 mod journal;
 mod ledger;
+mod mail;
 mod pods;
+mod relations;
 mod search;
+mod upgrade;
 mod world;
 
 macro_rules! on_both_engines {
@@ -31,6 +34,7 @@ on_both_engines! {
     journal::records_are_read_in_pages_of_bounded_count_and_size,
     journal::older_records_are_paged_backwards,
     journal::only_turn_records_are_given_to_a_model,
+    journal::questions_are_listed_and_given_to_no_model,
     journal::a_fold_drops_the_chunks_of_its_block_and_nothing_else,
     journal::records_that_do_not_follow_on_the_head_are_refused,
     journal::a_body_comes_back_byte_for_byte,
@@ -43,6 +47,17 @@ on_both_engines! {
     pods::updates_of_one_pod_in_many_batches_end_with_the_last,
     pods::a_deleted_pod_leaves_nothing_but_audit_and_commands,
     pods::a_change_of_a_pod_that_is_not_there_harms_only_its_own_batch,
+    relations::a_spawned_pod_knows_its_parent_and_the_parent_counts_it,
+    relations::a_loan_is_taken_back_and_lent_again,
+    relations::a_pod_that_is_there_may_get_a_parent_or_another_loan,
+    relations::children_of_a_deleted_pod_go_on_without_a_parent,
+    relations::a_deleted_child_is_counted_no_more,
+    relations::nobody_becomes_the_child_of_a_pod_that_is_gone,
+    mail::mail_waits_in_order_until_it_is_taken,
+    mail::a_key_is_put_in_once_for_ever,
+    mail::what_was_taken_before_it_came_is_not_put_in,
+    mail::mail_for_a_pod_that_is_gone_is_no_failure,
+    mail::a_restart_looks_at_pods_with_mail_unless_they_are_stopped,
     commands::a_repeated_command_writes_nothing_and_gives_the_first_answer,
     commands::one_command_sent_many_times_at_once_happens_once,
     commands::a_command_whose_batch_failed_may_be_sent_again,
@@ -51,9 +66,12 @@ on_both_engines! {
     ledger::a_session_is_known_until_it_expires_or_is_deleted,
     search::all_words_must_match_and_the_newest_comes_first,
     search::no_query_is_an_error,
+    upgrade::a_database_of_the_first_version_is_brought_up_to_date_with_all_it_holds,
+    upgrade::a_database_of_a_newer_yoi_is_left_alone,
     durability::everything_is_there_after_a_restart,
     durability::whoever_opens_the_database_next_fences_the_one_before,
     durability::a_failure_at_any_step_leaves_nothing_or_after_the_commit_everything,
+    durability::a_batch_with_nothing_for_a_step_does_not_come_to_it,
     durability::a_failure_at_any_step_of_a_deletion_leaves_the_pod_whole,
     durability::a_closed_store_finishes_what_it_took_and_takes_no_more,
 }

@@ -18,6 +18,8 @@ pub(crate) async fn a_pod_is_found_by_id_and_by_name_and_in_pages(world: World) 
         checkpoint: "{}".to_owned(),
         checkpoint_seq: Seq(0),
         unread: 0,
+        parent: None,
+        children: 0,
     };
     assert_eq!(store.pod_find(&worker("ada")).await.unwrap(), Some(row.clone()));
     assert_eq!(store.pod_find_by_name(&name("ada")).await.unwrap(), Some(row.clone()));

@@ -9,7 +9,7 @@ use super::*;
 use crate::{FinishReason, ModelEvent, ProviderErrorCode};
 
 fn request(messages: Vec<Message>) -> ModelRequest {
-    ModelRequest { model: NAME.to_owned(), messages, tools: Vec::new() }
+    ModelRequest { purpose: Default::default(), model: NAME.to_owned(), messages, tools: Vec::new() }
 }
 
 fn user(text: &str) -> Message {

@@ -43,6 +43,7 @@ pub(crate) fn ask(kind: ProviderKind, server: &ScriptedModel) -> ModelStream {
 
 pub(crate) fn request() -> ModelRequest {
     ModelRequest {
+        purpose: Default::default(),
         model: "scripted".to_owned(),
         messages: vec![Message::new(Role::System, "be good"), Message::new(Role::User, "hi")],
         tools: Vec::new(),

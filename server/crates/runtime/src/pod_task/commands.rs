@@ -40,6 +40,8 @@ impl PodTask {
             PodCommand::Input(input) => self.input(input, key, origin).await,
             PodCommand::Control(verb) => self.control(verb, key, origin).await,
             PodCommand::Patch(patch) => self.patch(patch, key, origin).await,
+            PodCommand::Rewind(rewind) => self.rewind(rewind, key, origin).await,
+            PodCommand::Answer { id, command } => self.answer(id, command, key, origin).await,
             PodCommand::Delete => self.delete(key, origin).await,
         }
     }
@@ -57,7 +59,7 @@ impl PodTask {
     }
 
     /// Where the (last) event of a kind will be, once this input is committed.
-    fn seq_after(&self, input: Input, wanted: impl Fn(&str) -> bool) -> Result<Seq, ApiError> {
+    pub(super) fn seq_after(&self, input: Input, wanted: impl Fn(&str) -> bool) -> Result<Seq, ApiError> {
         let decision = decide(&self.pod, &self.spec, input).map_err(|refusal| error::refused(&self.name, refusal))?;
         let count = decision.steps.len();
         let place = decision.steps.iter().rposition(|step| wanted(step.event.kind())).map_or(count, |at| at + 1);
@@ -72,7 +74,7 @@ impl PodTask {
         }
         let now = clock::now();
         let row = InboxRow { command_id: key.id.clone(), segments, by: origin.by.clone(), at: now };
-        let receipt = Receipt { command_id: key.id.clone(), accepted_at: now, seq: self.pod.head };
+        let receipt = Receipt { command_id: key.id.clone(), accepted_at: now, seq: self.pod.head, report: Vec::new() };
         let extras = Extras { inbox_put: Some(row.clone()), ..self.extras(&key, origin, "input", now, &receipt) };
         let staged = self.stage();
         let answer = answer_of(&receipt);
@@ -104,12 +106,14 @@ impl PodTask {
             ControlVerb::Cancel => Input::Cancel,
             ControlVerb::Stop => Input::Stop,
             ControlVerb::Restore => Input::Restore,
+            ControlVerb::Compact => Input::Compact,
         };
+        self.has_mail |= verb == ControlVerb::Restore;
         let seq = self.seq_after(input.clone(), |_| false)?;
         self.carry_out(Some(input), verb.as_str(), key, origin, seq).await
     }
 
-    async fn carry_out(
+    pub(super) async fn carry_out(
         &mut self,
         input: Option<Input>,
         action: &str,
@@ -118,7 +122,7 @@ impl PodTask {
         seq: Seq,
     ) -> Result<String, ApiError> {
         let now = clock::now();
-        let receipt = Receipt { command_id: key.id.clone(), accepted_at: now, seq };
+        let receipt = Receipt { command_id: key.id.clone(), accepted_at: now, seq, report: Vec::new() };
         let extras = self.extras(&key, origin, action, now, &receipt);
         match self.advance(input, extras).await? {
             Outcome::Done => Ok(answer_of(&receipt)),
@@ -166,12 +170,13 @@ impl PodTask {
         row.name = name.clone();
         row.updated_at = now;
         row.spec = serde_json::to_string(spec).expect("a recipe always encodes");
-        Ok(view::detail(&row, self.inbox.iter().cloned().collect()))
+        let children = self.inner.store.children(self.key).await.map_err(error::store_failed)?;
+        Ok(view::detail(&row, self.inbox.iter().cloned().collect(), &children))
     }
 
     /// Stops what goes on, and removes the Pod with all that it holds.
     async fn delete(&mut self, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
-        self.work.abort();
+        self.work.end_all().await;
         let now = clock::now();
         let extras = Extras { delete: true, ..self.extras(&key, origin, "delete", now, &()) };
         let staged = self.stage();
@@ -181,13 +186,24 @@ impl PodTask {
                 self.is_deleted = true;
                 self.inbox.clear();
                 self.feed.tell_gone();
+                self.remove_outputs().await;
                 self.inner.failed.lock().expect("no holder of this list panics").remove(self.name.as_str());
                 Ok(answer_of(&()))
             }
         }
     }
 
-    fn extras(
+    /// Long outputs of a Pod that is gone. What cannot be removed is only in the way.
+    async fn remove_outputs(&mut self) {
+        let folder = self.inner.outputs_of(&self.worker_id);
+        match tokio::fs::remove_dir_all(&folder).await {
+            Ok(()) => (),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => (),
+            Err(error) => tracing::warn!(%error, "the long outputs of a deleted Pod stay behind"),
+        }
+    }
+
+    pub(super) fn extras(
         &self,
         key: &CommandKey,
         origin: &Origin,
@@ -208,7 +224,7 @@ impl PodTask {
     }
 }
 
-fn answer_of(answer: &impl Serialize) -> String {
+pub(super) fn answer_of(answer: &impl Serialize) -> String {
     serde_json::to_string(answer).expect("an answer always encodes")
 }
 

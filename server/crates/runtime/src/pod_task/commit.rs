@@ -3,12 +3,16 @@
 use jiff::Timestamp;
 use pod::{Pod, Step, recover};
 use pod_store::{
-    Batch, Checkpoint, CommandRow, Committed, Fold, InboxRow, NewRecord, PodChange, PodUpdate, StoreError,
+    Batch, Checkpoint, CommandRow, Committed, Fold, InboxRow, LoanChange, MailPut, NewRecord, PodChange, PodUpdate,
+    StoreError,
 };
-use protocol::{ApiError, AuditEntry, CommandId, ControlEvent, Event, Record, Seq, TurnEvent};
+use protocol::{
+    ApiError, AuditEntry, CommandId, ControlEvent, Event, Outcome as RunOutcome, PodState, Record, Seq, ToolAnswer,
+    ToolBy, TurnEvent,
+};
 
 use super::PodTask;
-use crate::{clock, encode, error};
+use crate::{clock, encode, error, mail};
 
 /// Records read at once while a journal's end is folded in.
 const CATCH_UP_RECORDS: u32 = 10_000;
@@ -22,17 +26,33 @@ pub(super) struct Staged {
     /// Something other than a chunk is among them, so the checkpoint moves.
     moves_checkpoint: bool,
     run_ended: bool,
+    /// How the run ended, for the Pod that leads this one.
+    ended: Option<(RunOutcome, Option<String>)>,
+    /// Tools that a person ran and that have ended.
+    answers: Vec<(String, ToolAnswer)>,
+}
+
+/// What a change brings to those who look and those who wait, once it is on the disk.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    records: Vec<(Seq, bytes::Bytes)>,
+    answers: Vec<(String, ToolAnswer)>,
+    changes_row: bool,
+    wakes_parent: bool,
 }
 
 /// What else belongs into the transaction.
 #[derive(Debug, Default)]
-pub(super) struct Extras {
-    pub(super) command: Option<CommandRow>,
-    pub(super) audit: Option<AuditEntry>,
-    pub(super) inbox_put: Option<InboxRow>,
-    pub(super) inbox_taken: Vec<CommandId>,
-    pub(super) update: PodUpdate,
-    pub(super) delete: bool,
+pub(crate) struct Extras {
+    pub(crate) command: Option<CommandRow>,
+    pub(crate) audit: Option<AuditEntry>,
+    pub(crate) inbox_put: Option<InboxRow>,
+    pub(crate) inbox_taken: Vec<CommandId>,
+    pub(crate) mail_put: Vec<MailPut>,
+    pub(crate) mail_taken: Vec<String>,
+    pub(crate) loan: Option<LoanChange>,
+    pub(crate) update: PodUpdate,
+    pub(crate) delete: bool,
 }
 
 /// What came of a commit.
@@ -53,6 +73,35 @@ pub(crate) fn checkpoint(pod: &Pod) -> Checkpoint {
     }
 }
 
+impl Staged {
+    fn note(&mut self, event: &Event) {
+        match event {
+            Event::Control(ControlEvent::RunFinished { outcome, detail, .. }) => {
+                self.run_ended = true;
+                self.ended = Some((*outcome, detail.clone()));
+            }
+            Event::Turn(TurnEvent::ToolFinished {
+                call_id,
+                summary,
+                content,
+                is_error,
+                code,
+                by: ToolBy::Operator,
+                ..
+            }) => {
+                let answer = ToolAnswer {
+                    summary: summary.clone(),
+                    content: content.clone(),
+                    is_error: *is_error,
+                    code: code.clone(),
+                };
+                self.answers.push((call_id.clone(), answer));
+            }
+            _ => (),
+        }
+    }
+}
+
 impl PodTask {
     pub(super) fn stage(&self) -> Staged {
         let at = clock::now();
@@ -63,6 +112,8 @@ impl PodTask {
             folds: Vec::new(),
             moves_checkpoint: false,
             run_ended: false,
+            ended: None,
+            answers: Vec::new(),
         }
     }
 
@@ -73,10 +124,10 @@ impl PodTask {
             staged.folds.extend(self.fold(&step.event));
             self.pod.evolve(seq, &step.event);
             if let (Some(context), Event::Turn(event)) = (&mut self.context, &step.event) {
-                context.push(seq, event);
+                context.push(seq, step.run_id.as_deref(), event);
             }
             staged.moves_checkpoint |= !matches!(&step.event, Event::Turn(event) if event.is_chunk());
-            staged.run_ended |= matches!(step.event, Event::Control(ControlEvent::RunFinished { .. }));
+            staged.note(&step.event);
             staged.records.push(encode::record(seq, &staged.at_text, &step));
         }
     }
@@ -101,18 +152,13 @@ impl PodTask {
     }
 
     /// Commits, then shows. On failure the state is what the store says.
-    pub(super) async fn commit(&mut self, staged: Staged, extras: Extras) -> Result<Outcome, ApiError> {
-        let shown: Vec<_> = staged.records.iter().map(|record| (record.seq, record.body.clone())).collect();
-        let count = shown.len() as u64;
-        let batch = self.batch(staged, extras);
-        let is_quiet = batch.changes.iter().all(|change| change.update.is_none() && !change.delete);
+    pub(super) async fn commit(&mut self, staged: Staged, mut extras: Extras) -> Result<Outcome, ApiError> {
+        let (command, audit) = (extras.command.take(), extras.audit.take());
+        let (change, shown) = self.change(staged, extras);
+        let batch = Batch { command, changes: vec![change], audit: audit.into_iter().collect() };
         match self.inner.store.commit(batch).await {
             Ok(Committed::Done { .. }) => {
-                self.feed.publish(shown);
-                self.inner.records.fetch_add(count, std::sync::atomic::Ordering::Relaxed);
-                if !is_quiet {
-                    self.inner.list.tell_changed(&self.worker_id);
-                }
+                self.show(shown).await;
                 Ok(Outcome::Done)
             }
             Ok(Committed::Repeated(row)) => {
@@ -129,7 +175,8 @@ impl PodTask {
         }
     }
 
-    fn batch(&self, staged: Staged, extras: Extras) -> Batch {
+    /// What is to be written for this Pod, and what comes of it.
+    pub(super) fn change(&mut self, staged: Staged, extras: Extras) -> (PodChange, Shown) {
         let mut update = extras.update;
         if staged.moves_checkpoint {
             update.checkpoint = Some(checkpoint(&self.pod));
@@ -138,27 +185,67 @@ impl PodTask {
         if staged.run_ended {
             update.unread = self.feed.count_unread();
         }
-        let changes_row = staged.moves_checkpoint || update.name.is_some() || update.spec.is_some();
+        let mut mail_put = extras.mail_put;
+        let news = self.news(&staged);
+        let shown = Shown {
+            records: staged.records.iter().map(|record| (record.seq, record.body.clone())).collect(),
+            answers: staged.answers,
+            changes_row: staged.moves_checkpoint || update.name.is_some() || update.spec.is_some() || extras.delete,
+            wakes_parent: news.is_some(),
+        };
+        mail_put.extend(news);
         let change = PodChange {
             records: staged.records,
             folds: staged.folds,
             inbox_put: extras.inbox_put.into_iter().collect(),
             inbox_taken: extras.inbox_taken,
-            update: changes_row.then_some(update),
+            mail_put,
+            mail_taken: extras.mail_taken,
+            loan: extras.loan,
+            update: (shown.changes_row && !extras.delete).then_some(update),
             delete: extras.delete,
             ..PodChange::of(self.key)
         };
-        Batch { command: extras.command, changes: vec![change], audit: extras.audit.into_iter().collect() }
+        (change, shown)
+    }
+
+    /// What the Pod that leads this one is to be told of the end of a run. A stop is told by who stops.
+    fn news(&self, staged: &Staged) -> Option<MailPut> {
+        let parent = self.parent.as_ref().filter(|_| self.pod.state != PodState::Stopped)?;
+        let (outcome, detail) = staged.ended.as_ref()?;
+        let body = mail::of_run(self.label(), *outcome, detail.as_deref())?;
+        let key = format!("run:{}:{}", self.worker_id, self.pod.runs);
+        Some(MailPut { to: parent.key, key, body: body.encode(), at: staged.at })
+    }
+
+    /// Shows what is on the disk now, and tells those who wait for it.
+    pub(super) async fn show(&mut self, shown: Shown) {
+        let count = shown.records.len() as u64;
+        self.feed.publish(shown.records);
+        self.inner.records.fetch_add(count, std::sync::atomic::Ordering::Relaxed);
+        if shown.changes_row {
+            self.inner.list.tell_changed(&self.worker_id);
+        }
+        for (call_id, answer) in shown.answers {
+            for waiter in self.waiters.remove(&call_id).unwrap_or_default() {
+                // Whoever asked may have gone away.
+                let _ = waiter.send(Ok(answer.clone()));
+            }
+        }
+        if let Some(parent) = self.parent.as_ref().filter(|_| shown.wakes_parent) {
+            self.inner.wake(&parent.worker_id);
+        }
     }
 
     /// Reads the state again from the store, after a commit that did not happen.
-    async fn reload(&mut self) -> Result<(), ApiError> {
+    pub(super) async fn reload(&mut self) -> Result<(), ApiError> {
         let row = self.inner.store.pod_find(&self.worker_id).await.map_err(error::store_failed)?;
         let row = row.ok_or_else(|| error::no_such_pod(&self.worker_id))?;
         let opened =
             crate::view::open(&row).map_err(|reason| ApiError::new(protocol::ErrorCode::NotRestorable, reason))?;
         self.pod = opened.pod;
-        self.spec = opened.spec;
+        self.spec = pod::PodSpec { shell_is_unconfined: self.inner.shell_is_unconfined, ..opened.spec };
+        self.parent = row.parent;
         self.name = row.name;
         self.context = None;
         self.inbox = self.inner.store.inbox(self.key).await.map_err(error::store_failed)?.into();

@@ -70,14 +70,7 @@ pub async fn host_in(folder: &TempDir) -> Host {
 }
 
 pub async fn host_on(store: Store) -> Host {
-    let options = HostOptions {
-        store,
-        providers: Providers::new(Vec::new()).unwrap(),
-        profiles: Default::default(),
-        toolbox: Default::default(),
-        cwd: "/".to_owned(),
-    };
-    Host::start(options).await.unwrap()
+    Host::start(HostOptions::of(store, Providers::new(Vec::new()).unwrap(), "/", "/nowhere")).await.unwrap()
 }
 
 pub fn key(id: &str) -> CommandKey {

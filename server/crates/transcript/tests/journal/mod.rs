@@ -204,6 +204,7 @@ impl Writer {
             diff: None,
             duration_ms: detail as u64,
             by: ToolBy::Model,
+            seen: None,
         };
         self.push_as(event, run_id);
     }

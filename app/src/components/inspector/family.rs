@@ -1,0 +1,122 @@
+use leptos::prelude::*;
+use protocol::{PodRef, PodState, PodSummary, ScopeRule};
+
+use crate::{
+    allowed::spawn_refusal,
+    components::{
+        state_mark::StateShape,
+        transcript::{PodContext, use_pod},
+    },
+    console::{Console, Dialog, pod_href, use_console},
+    family::descendants,
+    format::counted,
+};
+use transcript::words::state_words;
+
+/// Who leads this Pod, and whom it leads.
+#[component]
+pub(crate) fn Family() -> impl IntoView {
+    let console = use_console();
+    let pod = use_pod();
+    let parent = Memo::new(move |_| {
+        let parent = pod.summary.with(|summary| summary.relations.parent.clone())?;
+        let name = console.pod(&parent).map(|parent| parent.name.to_string());
+        Some((pod_href(&parent), name))
+    });
+    let led_by = move || {
+        parent.get().map(|(href, name)| {
+            view! {
+                <section>
+                    <h2>"Led by"</h2>
+                    <a class="pod-link" href=href>
+                        {name.unwrap_or_else(|| "a Pod that is not in the list".to_owned())}
+                    </a>
+                </section>
+            }
+        })
+    };
+    view! {
+        {led_by}
+        <section>
+            <h2>"Children"</h2>
+            <Children console=console pod=pod />
+            <button type="button" class="quiet spawn" on:click=move |_| spawn(console, pod, String::new())>
+                "Spawn a child…"
+            </button>
+        </section>
+    }
+    .into_any()
+}
+
+/// Opens the dialog, or says why it would do nothing.
+pub(crate) fn spawn(console: Console, pod: PodContext, name: String) {
+    match spawn_refusal(pod.state.get_untracked()) {
+        Some(reason) => console.note(format!("It can spawn nobody now: {reason}")),
+        None => console.dialog.set(Some(Dialog::Spawn { pod: pod.summary_now(), name })),
+    }
+}
+
+/// One line of the tree.
+#[derive(Debug, Clone, PartialEq)]
+struct Line {
+    pod: PodRef,
+    name: String,
+    state: PodState,
+    depth: usize,
+    /// What this Pod lent to it; only for its own children.
+    lent: Option<Vec<ScopeRule>>,
+}
+
+#[component]
+fn Children(console: Console, pod: PodContext) -> impl IntoView {
+    let lines = Memo::new(move |_| {
+        pod.detail.with(|detail| console.book.with(|book| lines(book.as_ref().map_or(&[], |book| book.pods()), detail)))
+    });
+    let line = |line: Line| {
+        let lent = line.lent.map(|rules| match rules.len() {
+            0 => "nothing lent".to_owned(),
+            count => format!("{} lent", counted(count as u64, "path")),
+        });
+        let class = ["child", "child child-2", "child child-3", "child child-4"][line.depth.min(3)];
+        view! {
+            <li class=class>
+                <StateShape state=Signal::stored(line.state) />
+                <a class="pod-link" href=pod_href(&line.pod)>
+                    {line.name}
+                </a>
+                <small>
+                    {state_words(line.state)} {lent.map(|lent| view! { " · " {lent} })}
+                </small>
+            </li>
+        }
+    };
+    view! {
+        <ul class="children">{move || lines.get().into_iter().map(line).collect_view()}</ul>
+        {move || lines.with(Vec::is_empty).then(|| view! { <small>"none"</small> })}
+    }
+    .into_any()
+}
+
+/// Its own children in the order in which they came, each with all that are below it. The list of Pods knows the newest
+/// state; a child that is not in it is as the Pod's own page says.
+fn lines(pods: &[PodSummary], detail: &protocol::PodDetail) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for child in &detail.children {
+        let listed = pods.iter().find(|pod| pod.pod == child.pod);
+        lines.push(Line {
+            pod: child.pod.clone(),
+            name: listed.map_or(&child.name, |pod| &pod.name).to_string(),
+            state: listed.map_or(child.state, |pod| pod.state),
+            depth: 0,
+            lent: Some(child.scope.clone()),
+        });
+        lines.extend(descendants(pods, &child.pod).into_iter().map(|(below, depth)| Line {
+            pod: below.pod.clone(),
+            name: below.name.to_string(),
+            state: below.state,
+            depth: depth + 1,
+            lent: None,
+        }));
+    }
+    lines
+}

@@ -1,0 +1,61 @@
+//! Of two answers the first one counts, and whoever was later is told it.
+
+use protocol::{Approval, ApprovalCommand, Decision, ErrorCode, PodRef};
+
+use crate::{
+    UiError,
+    console::{Console, fresh_command},
+    server_fns::{answer_approval, pod_approvals},
+};
+
+/// Gives this answer. When another one came first, that one is said quietly and given back.
+pub(crate) async fn answer(
+    console: Console,
+    pod: PodRef,
+    id: String,
+    command: ApprovalCommand,
+) -> Result<Approval, UiError> {
+    match answer_approval(pod.clone(), fresh_command(), id.clone(), command).await {
+        Err(refusal) if refusal.code() == ErrorCode::AlreadyAnswered => {
+            let earlier = earlier_answer(pod, &id).await.ok_or(refusal)?;
+            console.note(format!("This was answered before: {}.", answer_words(&earlier)));
+            Ok(earlier)
+        }
+        other => other,
+    }
+}
+
+/// The answer to a question that is not open any more.
+pub(crate) async fn earlier_answer(pod: PodRef, id: &str) -> Option<Approval> {
+    pod_approvals(pod).await.ok()?.into_iter().find(|approval| approval.id == id)
+}
+
+/// `allowed by operator`, `denied by kim: not today`, `not needed any more: the run was cancelled`.
+pub(crate) fn answer_words(answer: &Approval) -> String {
+    let verb = match answer.decision {
+        Some(Decision::Allow) => "allowed",
+        Some(Decision::Deny) => "denied",
+        None => "not needed any more",
+    };
+    let by = answer.by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
+    let reason = answer.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("{verb}{by}{reason}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_who_gave_it_and_why() {
+        let answer = |decision, by: Option<&str>, reason: Option<&str>| {
+            let (by, reason) = (by.map(str::to_owned), reason.map(str::to_owned));
+            let (id, tool) = ("q".to_owned(), "Bash".to_owned());
+            let arguments = serde_json::Value::Null;
+            answer_words(&Approval { id, tool, arguments, asked_at: jiff::Timestamp::UNIX_EPOCH, decision, by, reason })
+        };
+        assert_eq!(answer(Some(Decision::Allow), Some("kim"), None), "allowed by kim");
+        assert_eq!(answer(Some(Decision::Deny), Some("kim"), Some("not today")), "denied by kim: not today");
+        assert_eq!(answer(None, None, Some("the run was cancelled")), "not needed any more: the run was cancelled");
+    }
+}

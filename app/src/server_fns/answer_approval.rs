@@ -1,0 +1,16 @@
+use leptos::{prelude::*, server_fn::codec::Json};
+use protocol::{Approval, ApprovalCommand, CommandId, PodRef};
+
+use crate::UiError;
+
+/// Of two answers to a question the first counts; the other is refused as `already_answered`.
+#[server(prefix = "/fn", endpoint = "answer_approval", input = Json)]
+pub async fn answer_approval(
+    pod: PodRef,
+    command_id: CommandId,
+    id: String,
+    command: ApprovalCommand,
+) -> Result<Approval, UiError> {
+    let (backend, origin) = super::door::caller()?;
+    super::door::answer(backend.answer(&origin, command_id, &pod, &id, command).await)
+}

@@ -1,0 +1,11 @@
+use leptos::{prelude::*, server_fn::codec::Json};
+use protocol::{CompactionPreview, PodRef};
+
+use crate::UiError;
+
+/// What compacting would do now; none when there is nothing to drop.
+#[server(name = CompactionPreviewCall, prefix = "/fn", endpoint = "compaction_preview", input = Json)]
+pub async fn compaction_preview(pod: PodRef) -> Result<Option<CompactionPreview>, UiError> {
+    let (backend, _) = super::door::caller()?;
+    super::door::answer(backend.compaction_preview(&pod).await)
+}

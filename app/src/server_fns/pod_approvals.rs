@@ -1,0 +1,11 @@
+use leptos::{prelude::*, server_fn::codec::Json};
+use protocol::{Approval, PodRef};
+
+use crate::UiError;
+
+/// Every question that a Pod has put to a person, answered ones too.
+#[server(prefix = "/fn", endpoint = "pod_approvals", input = Json)]
+pub async fn pod_approvals(pod: PodRef) -> Result<Vec<Approval>, UiError> {
+    let (backend, _) = super::door::caller()?;
+    super::door::answer(backend.approvals(&pod, true).await.map(|page| page.items))
+}

@@ -1,0 +1,11 @@
+use leptos::{prelude::*, server_fn::codec::Json};
+use protocol::{CommandId, PodRef, Receipt, RestoreCommand};
+
+use crate::UiError;
+
+/// The receipt's report says what became of each Pod of a tree.
+#[server(prefix = "/fn", endpoint = "restore_pod", input = Json)]
+pub async fn restore_pod(pod: PodRef, command_id: CommandId, command: RestoreCommand) -> Result<Receipt, UiError> {
+    let (backend, origin) = super::door::caller()?;
+    super::door::answer(backend.restore(&origin, command_id, &pod, command).await)
+}

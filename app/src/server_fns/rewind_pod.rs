@@ -1,0 +1,11 @@
+use leptos::{prelude::*, server_fn::codec::Json};
+use protocol::{CommandId, PodRef, Receipt, RewindCommand};
+
+use crate::UiError;
+
+/// Refused as `head_moved` when the journal has grown since the person decided.
+#[server(prefix = "/fn", endpoint = "rewind_pod", input = Json)]
+pub async fn rewind_pod(pod: PodRef, command_id: CommandId, command: RewindCommand) -> Result<Receipt, UiError> {
+    let (backend, origin) = super::door::caller()?;
+    super::door::answer(backend.rewind(&origin, command_id, &pod, command).await)
+}

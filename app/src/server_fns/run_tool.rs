@@ -1,0 +1,16 @@
+use leptos::{prelude::*, server_fn::codec::Json};
+use protocol::{CommandId, PodRef, ToolAnswer, ToolCommand};
+
+use crate::UiError;
+
+/// Runs a tool as this Pod would. A tool's own failure is in the answer, not an error.
+#[server(name = RunToolCall, prefix = "/fn", endpoint = "run_tool", input = Json)]
+pub async fn run_tool(
+    pod: PodRef,
+    command_id: CommandId,
+    tool: String,
+    command: ToolCommand,
+) -> Result<ToolAnswer, UiError> {
+    let (backend, origin) = super::door::caller()?;
+    super::door::answer(backend.run_tool(&origin, command_id, &pod, &tool, command).await)
+}

@@ -1,0 +1,39 @@
+//! A Pod's conversation as a whole: bringing it back, going back in it, and what compacting it would do.
+
+use protocol::{ApiError, CommandId, CompactionPreview, PodRef, Receipt, RestoreCommand, RewindCommand};
+use runtime::Origin;
+
+use crate::{Backend, command_key};
+
+impl Backend {
+    /// Brings a stopped Pod back; with `tree` also the stopped Pods below it, and the receipt reports on each.
+    pub async fn restore(
+        &self,
+        origin: &Origin,
+        id: CommandId,
+        pod: &PodRef,
+        command: RestoreCommand,
+    ) -> Result<Receipt, ApiError> {
+        let key = command_key(id, "restore", Some(pod), &command);
+        let done = async { self.port(&pod.runtime_id)?.restore(key, origin, &pod.worker_id, command).await }.await;
+        self.audited(origin, "restore", Some(pod.to_string()), done).await
+    }
+
+    /// Takes what came after a record out of the model's context. The journal keeps all of it.
+    pub async fn rewind(
+        &self,
+        origin: &Origin,
+        id: CommandId,
+        pod: &PodRef,
+        command: RewindCommand,
+    ) -> Result<Receipt, ApiError> {
+        let key = command_key(id, "rewind", Some(pod), &command);
+        let done = async { self.port(&pod.runtime_id)?.rewind(key, origin, &pod.worker_id, command).await }.await;
+        self.audited(origin, "rewind", Some(pod.to_string()), done).await
+    }
+
+    /// What compacting the Pod now would do; none when there is nothing to drop.
+    pub async fn compaction_preview(&self, pod: &PodRef) -> Result<Option<CompactionPreview>, ApiError> {
+        self.port(&pod.runtime_id)?.compaction_preview(&pod.worker_id).await
+    }
+}

@@ -1,0 +1,126 @@
+//! The tables that a group writes, in the order in which they need each other.
+
+use protocol::Seq;
+
+use crate::{
+    Step,
+    group::{Failure, head_after},
+    plan::{Plan, Relations},
+    writer::Writer,
+};
+
+impl Writer {
+    /// Pods come first: what follows needs the keys of those that were created, and finds nothing of those that went.
+    pub(crate) async fn tables(&mut self, plan: &mut Plan<'_>) -> Result<(), Failure> {
+        self.pods(plan).await?;
+        self.relations(plan).await?;
+        self.journal(plan).await?;
+        self.inbox(plan).await?;
+        self.mail(plan).await?;
+        self.search_and_audit(plan).await
+    }
+
+    async fn pods(&mut self, plan: &mut Plan<'_>) -> Result<(), Failure> {
+        let (deleted, created) = (plan.deleted(), plan.created());
+        let has_updates = plan.changes.iter().any(|planned| planned.change.update.is_some());
+        if deleted.is_empty() && created.is_empty() && !has_updates {
+            return Ok(());
+        }
+        self.fault(Step::Pods)?;
+        for pod in deleted {
+            self.pen.pod_delete(pod).await?;
+            self.heads.stage_deleted(pod);
+        }
+        if !created.is_empty() {
+            let keys = self.pen.pods_create(&created).await?;
+            plan.set_created_keys(keys);
+            self.stage_created(plan)?;
+        }
+        let updates = plan.updates();
+        if !updates.is_empty() {
+            self.pen.pods_update(&updates).await?;
+        }
+        Ok(())
+    }
+
+    fn stage_created(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        for planned in plan.changes.iter().filter(|planned| planned.change.create.is_some()) {
+            let head = head_after(Seq(0), planned.change).map_err(|error| Failure::One(planned.job, error))?;
+            if let Some(key) = planned.key {
+                self.heads.stage(key, head);
+            }
+        }
+        Ok(())
+    }
+
+    async fn relations(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        let Relations { links, loans } = plan.relations();
+        if links.is_empty() && loans.is_empty() {
+            return Ok(());
+        }
+        self.fault(Step::Relations)?;
+        if !links.is_empty() {
+            self.pen.children_link(&links).await?;
+        }
+        if !loans.is_empty() {
+            self.pen.children_lend(&loans).await?;
+        }
+        Ok(())
+    }
+
+    async fn journal(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        let records = plan.records();
+        if !records.is_empty() {
+            self.fault(Step::Records)?;
+            self.pen.records_append(&records).await?;
+        }
+        let folds = plan.folds();
+        if !folds.is_empty() {
+            self.fault(Step::Folds)?;
+            self.pen.records_fold(&folds).await?;
+        }
+        Ok(())
+    }
+
+    async fn inbox(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        let (put, taken) = (plan.inbox_put(), plan.inbox_taken());
+        if !put.is_empty() || !taken.is_empty() {
+            self.fault(Step::Inbox)?;
+        }
+        if !put.is_empty() {
+            self.pen.inbox_put(&put).await?;
+        }
+        if !taken.is_empty() {
+            self.pen.inbox_take(&taken).await?;
+        }
+        Ok(())
+    }
+
+    /// What is put in goes first: a mail that one batch brings may be taken by a later one of the same group.
+    async fn mail(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        let (put, taken) = (plan.mail_put(), plan.mail_taken());
+        if !put.is_empty() || !taken.is_empty() {
+            self.fault(Step::Mail)?;
+        }
+        if !put.is_empty() {
+            self.pen.mail_put(&put).await?;
+        }
+        if !taken.is_empty() {
+            self.pen.mail_take(&taken).await?;
+        }
+        Ok(())
+    }
+
+    async fn search_and_audit(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        let search = plan.search();
+        if !search.is_empty() {
+            self.fault(Step::Search)?;
+            self.pen.search_append(&search).await?;
+        }
+        if !plan.audit.is_empty() {
+            self.fault(Step::Audit)?;
+            self.pen.audit_append(&plan.audit).await?;
+        }
+        Ok(())
+    }
+}

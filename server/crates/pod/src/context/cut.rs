@@ -1,0 +1,87 @@
+//! Where a context is cut when it is compacted: what a summary takes the place of, and what stays.
+
+use protocol::{Message, Role, Seq};
+
+use super::{Context, Entry, prompt};
+
+/// Bytes of text that count as one token. An estimate, and on the safe side for prose and code.
+const BYTES_PER_TOKEN: usize = 4;
+/// Part of the model's context that the retained end may take.
+const KEPT_PERCENT_MAX: u64 = 20;
+/// What may stay when the model's limit is not known, in tokens.
+const KEPT_TOKENS_DEFAULT: u64 = 8_000;
+
+/// A cut of a context in two.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cut {
+    /// What is to be summarised: system message first, and the request for the summary last.
+    pub request: Vec<Message>,
+    /// The first record that stays as it is.
+    pub kept_from_seq: Seq,
+    pub dropped: usize,
+    pub kept: usize,
+    /// Estimates, in tokens.
+    pub tokens_now: u64,
+    pub tokens_kept: u64,
+}
+
+impl Context {
+    /// Estimated tokens of everything that would be sent.
+    pub fn tokens(&self) -> u64 {
+        tokens(std::iter::once(&self.system).chain(self.all().map(|entry| &entry.message)))
+    }
+
+    /// Estimated tokens of the context once `summary` stands for what the cut drops.
+    pub fn tokens_after(&self, cut: &Cut, summary: &str) -> u64 {
+        tokens([&self.system]) + cut.tokens_kept + (summary.len() / BYTES_PER_TOKEN) as u64
+    }
+
+    /// Cuts so that the newest turns stay, as far as they fit; `head` is the newest position of the journal and `limit`
+    /// the model's context in tokens, 0 when unknown. At least half of the text is always dropped. None when there is
+    /// nothing to drop.
+    pub fn cut(&self, head: Seq, limit: u64) -> Option<Cut> {
+        let entries: Vec<&Entry> = self.all().collect();
+        let total = tokens(entries.iter().map(|entry| &entry.message));
+        let allowed = match limit {
+            0 => KEPT_TOKENS_DEFAULT,
+            limit => limit * KEPT_PERCENT_MAX / 100,
+        };
+        let at = boundary(&entries, allowed.min(total / 2));
+        let (dropped, kept) = entries.split_at(at);
+        if dropped.is_empty() {
+            return None;
+        }
+        let before = dropped.iter().map(|entry| entry.message.clone());
+        let request = Message::new(Role::User, prompt::SUMMARISE);
+        Some(Cut {
+            request: std::iter::once(self.system.clone()).chain(before).chain([request]).collect(),
+            kept_from_seq: kept.first().map_or(head.next(), |entry| entry.at),
+            dropped: dropped.len(),
+            kept: kept.len(),
+            tokens_now: self.tokens(),
+            tokens_kept: tokens(kept.iter().map(|entry| &entry.message)),
+        })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Entry> {
+        self.messages.iter().chain(&self.deferred)
+    }
+}
+
+/// Where the retained end begins: at the earliest message of a person that fits, else at the earliest answer that fits
+/// (results stay with their calls), else behind everything.
+fn boundary(entries: &[&Entry], tokens_max: u64) -> usize {
+    let fits = |at: &usize| tokens(entries[*at..].iter().map(|entry| &entry.message)) <= tokens_max;
+    let places = |role: Role| (0..entries.len()).filter(move |at| entries[*at].message.role == role);
+    places(Role::User).find(fits).or_else(|| places(Role::Assistant).find(fits)).unwrap_or(entries.len())
+}
+
+fn tokens<'a>(messages: impl IntoIterator<Item = &'a Message>) -> u64 {
+    let bytes: usize = messages.into_iter().map(bytes).sum();
+    (bytes / BYTES_PER_TOKEN) as u64
+}
+
+fn bytes(message: &Message) -> usize {
+    let calls = message.tool_calls.iter().map(|call| call.name.len() + call.arguments.to_string().len());
+    message.content.len() + message.reasoning.as_deref().map_or(0, str::len) + calls.sum::<usize>()
+}

@@ -1,0 +1,38 @@
+//! What a model is told besides the conversation.
+
+use crate::PodSpec;
+
+/// The first line of the message that stands for what was compacted.
+pub(super) const SUMMARY_HEADER: &str = "[summary of what came before]";
+
+/// How a summary is asked for.
+pub(super) const SUMMARISE: &str = "The conversation up to here is about to be taken out of your context. Write what \
+    has to stay known: what was asked for and why, what was decided, what was done (files with their paths, commands \
+    with their results), what is still open, and what was learnt that cannot be read again. Facts, in short lines; no \
+    greeting, no outlook.";
+
+const CHILDREN: &str = "You can lead other agents (Pods) with SpawnPod. A child works by itself, beside you, on the task \
+    you give it, in the folders you lend it and in no others. While a folder is lent for writing you can read it and \
+    not change it; StopPod ends the child and gives the folder back to you. You are told when a turn of a child has \
+    ended or failed; ReadPodOutput then says what it wrote since you last read, and SendToPod gives it the next piece \
+    of work. A child does not see your conversation: say in the task everything that it has to know. ListPods shows \
+    whom you see, and what each is doing.";
+
+/// The message that every context begins with.
+pub(super) fn system_text(spec: &PodSpec) -> String {
+    let mut parts = vec![format!(
+        "You are an agent that a person talks to through yoi. Your working directory is {}. Say plainly what you did, \
+         what you did not do, and what you need.",
+        spec.cwd
+    )];
+    if spec.offers("SpawnPod") {
+        parts.push(CHILDREN.to_owned());
+    }
+    let filled =
+        |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    if let Some(agents_md) = filled(&spec.agents_md) {
+        parts.push(format!("The file AGENTS.md of your working directory says:\n{agents_md}"));
+    }
+    parts.extend(filled(&spec.instructions));
+    parts.join("\n\n")
+}

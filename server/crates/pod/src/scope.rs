@@ -1,0 +1,164 @@
+//! Which paths a Pod may read and write: its rules, less what it has lent for writing.
+//!
+//! Pure: paths are compared as text, `/`-separated, absolute and without `.` or `..`. That a path on the disk really is
+//! what its text says is checked where files are opened, against this.
+
+use protocol::{Access, ScopeRule};
+
+/// What a Pod holds, as it stands with its loans.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Scope {
+    rules: Vec<ScopeRule>,
+    /// Lent to children for writing: read here, and not written.
+    lent: Vec<ScopeRule>,
+}
+
+/// Why a path may not be touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ScopeRefusal {
+    #[error("is outside the scope of this Pod")]
+    Outside,
+    #[error("is in the scope of this Pod for reading only")]
+    ReadOnly,
+    #[error("is denied by a rule of this Pod's scope")]
+    Denied,
+    #[error("is lent to a child for writing; stop the child to have it back")]
+    Lent,
+}
+
+/// Why something cannot be lent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LendRefusal {
+    #[error("{0} is not an absolute path without `.` and `..`")]
+    BadPath(String),
+    #[error("{0} is outside of what this Pod holds and may lend")]
+    NotHeld(String),
+    #[error(
+        "{0} overlaps something that is lent already; a folder that is lent for writing is lent to one child alone"
+    )]
+    Conflict(String),
+}
+
+impl Scope {
+    /// `lent` is what is out with children now; only what is lent for writing takes something from the lender.
+    pub fn new(rules: impl IntoIterator<Item = ScopeRule>, lent: impl IntoIterator<Item = ScopeRule>) -> Self {
+        let lent = lent.into_iter().filter(|rule| rule.access == Access::Write).collect();
+        Self { rules: rules.into_iter().collect(), lent }
+    }
+
+    pub fn rules(&self) -> &[ScopeRule] {
+        &self.rules
+    }
+
+    /// What is out with children for writing.
+    pub fn lent(&self) -> &[ScopeRule] {
+        &self.lent
+    }
+
+    /// Whether `path` may be read: some rule grants it, none denies it.
+    pub fn may_read(&self, path: &str) -> Result<(), ScopeRefusal> {
+        self.granted(path).map(|_| ())
+    }
+
+    /// Whether `path` may be written: granted for writing, not denied, and not lent.
+    pub fn may_write(&self, path: &str) -> Result<(), ScopeRefusal> {
+        match self.granted(path)? {
+            Access::Write if self.lent.iter().any(|rule| covers(rule, path)) => Err(ScopeRefusal::Lent),
+            Access::Write => Ok(()),
+            Access::Read | Access::Deny => Err(ScopeRefusal::ReadOnly),
+        }
+    }
+
+    /// A deny wins over every grant; of the grants, writing over reading.
+    fn granted(&self, path: &str) -> Result<Access, ScopeRefusal> {
+        let covering = || self.rules.iter().filter(|rule| covers(rule, path)).map(|rule| rule.access);
+        if covering().any(|access| access == Access::Deny) {
+            return Err(ScopeRefusal::Denied);
+        }
+        match covering().any(|access| access == Access::Write) {
+            true => Ok(Access::Write),
+            false => covering().next().ok_or(ScopeRefusal::Outside),
+        }
+    }
+
+    /// The scope of a child that is lent `wanted`: those rules, and every deny of the lender's that reaches into them,
+    /// so that nobody down the line holds more. `loans` is everything that is out with other children, for reading
+    /// too.
+    pub fn lend(&self, wanted: &[ScopeRule], loans: &[ScopeRule]) -> Result<Vec<ScopeRule>, LendRefusal> {
+        for rule in wanted {
+            if !is_plain(&rule.path) {
+                return Err(LendRefusal::BadPath(rule.path.clone()));
+            }
+            if !self.holds(rule) {
+                return Err(LendRefusal::NotHeld(rule.path.clone()));
+            }
+            if loans.iter().any(|loan| conflicts(rule, loan)) {
+                return Err(LendRefusal::Conflict(rule.path.clone()));
+            }
+        }
+        let reaches_in = |deny: &&ScopeRule| {
+            deny.access == Access::Deny && wanted.iter().any(|rule| rule.access != Access::Deny && overlap(rule, deny))
+        };
+        let denies = self.rules.iter().filter(reaches_in).filter(|deny| !wanted.contains(deny));
+        Ok(wanted.iter().chain(denies).cloned().collect())
+    }
+
+    /// Everything that the rule covers is covered by one of ours, with at least its access.
+    fn holds(&self, wanted: &ScopeRule) -> bool {
+        if wanted.access == Access::Deny {
+            return true;
+        }
+        let is_denied = self.rules.iter().any(|rule| rule.access == Access::Deny && covers(rule, &wanted.path));
+        let is_covered = self.rules.iter().any(|rule| {
+            let gives = rule.access == Access::Write || (rule.access == Access::Read && wanted.access == Access::Read);
+            let includes = match rule.recursive {
+                true => is_within(&wanted.path, &rule.path),
+                false => wanted.path == rule.path && !wanted.recursive,
+            };
+            gives && includes
+        });
+        is_covered && !is_denied
+    }
+}
+
+/// A path that can be compared as text: absolute, with plain components.
+pub fn is_plain(path: &str) -> bool {
+    path == "/"
+        || path.strip_prefix('/').is_some_and(|rest| {
+            rest.split('/').all(|part| !part.is_empty() && part != "." && part != "..") && !path.contains('\0')
+        })
+}
+
+/// The rule speaks of `path`: its own path, all beneath it, or (not recursive) only what lies directly in it.
+pub fn covers(rule: &ScopeRule, path: &str) -> bool {
+    match rule.recursive {
+        true => is_within(path, &rule.path),
+        false => path == rule.path || parent(path) == Some(rule.path.as_str()),
+    }
+}
+
+/// `path` is `folder` or beneath it.
+fn is_within(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn parent(path: &str) -> Option<&str> {
+    match path.rsplit_once('/') {
+        Some(("", name)) if !name.is_empty() => Some("/"),
+        Some((folder, name)) if !name.is_empty() => Some(folder),
+        _ => None,
+    }
+}
+
+/// Some path is covered by both.
+fn overlap(one: &ScopeRule, other: &ScopeRule) -> bool {
+    covers(one, &other.path) || covers(other, &one.path)
+}
+
+/// Two loans of one lender that cannot be out together.
+fn conflicts(one: &ScopeRule, other: &ScopeRule) -> bool {
+    let is_grant = |rule: &ScopeRule| rule.access != Access::Deny;
+    let one_writes = one.access == Access::Write || other.access == Access::Write;
+    is_grant(one) && is_grant(other) && one_writes && overlap(one, other)
+}

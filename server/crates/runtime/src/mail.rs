@@ -1,0 +1,58 @@
+//! What one Pod has to tell another: put into its mailbox in the transaction in which it became true, and taken out
+//! in the one that writes it into its journal. So it comes once, whatever crashes in between.
+
+use std::sync::Arc;
+
+use protocol::{ChildChange, Outcome, PodLabel, TurnEvent, WorkerId};
+use serde::{Deserialize, Serialize};
+
+use crate::{host::Inner, pod_task::Request};
+
+/// One letter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub(crate) enum Letter {
+    /// News of a child.
+    Child { what: ChildChange, child: PodLabel, detail: Option<String> },
+}
+
+impl Letter {
+    pub(crate) fn encode(&self) -> String {
+        serde_json::to_string(self).expect("a letter always encodes")
+    }
+
+    /// The record that it becomes.
+    pub(crate) fn event(self) -> TurnEvent {
+        match self {
+            Self::Child { what, child, detail } => TurnEvent::ChildEvent { what, child, detail },
+        }
+    }
+}
+
+/// What a parent is told of the end of a child's run. A run that a person paused goes on, so there is no news yet.
+pub(crate) fn of_run(child: PodLabel, outcome: Outcome, detail: Option<&str>) -> Option<Letter> {
+    let (what, detail) = match outcome {
+        Outcome::Completed => (ChildChange::TurnEnded, None),
+        Outcome::Cancelled => (ChildChange::TurnEnded, Some("a person cancelled it".to_owned())),
+        Outcome::Limit | Outcome::RolledBack => (ChildChange::TurnEnded, detail.map(str::to_owned)),
+        Outcome::Error => (ChildChange::Errored, detail.map(str::to_owned)),
+        Outcome::Interrupted => {
+            let detail = "interrupted when yoi stopped; it is paused, and goes on when it gets a message";
+            (ChildChange::Errored, Some(detail.to_owned()))
+        }
+        Outcome::Paused => return None,
+    };
+    Some(Letter::Child { what, child, detail })
+}
+
+impl Inner {
+    /// Has a Pod look into its mailbox. Nobody waits for it: what is in there is on the disk.
+    pub(crate) fn wake(self: &Arc<Self>, worker_id: &WorkerId) {
+        let (inner, worker_id) = (self.clone(), worker_id.clone());
+        self.tracker.spawn(async move {
+            if let Err(error) = inner.send(&worker_id, Request::Wake).await {
+                tracing::debug!(%error, %worker_id, "a Pod reads its mail at the next start");
+            }
+        });
+    }
+}

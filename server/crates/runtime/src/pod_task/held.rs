@@ -1,0 +1,112 @@
+//! Several Pods in one transaction: each stands still and shows its state, gets its order, says what is to be written,
+//! and waits until all of it is on the disk or none.
+
+use pod::{Input, Pod, PodSpec, Step, decide};
+use pod_store::{PodChange, PodKey};
+use protocol::{ApiError, ControlEvent, PodLabel};
+use tokio::sync::oneshot;
+
+use super::{PodTask, commit::Extras};
+use crate::error;
+
+/// A Pod that stands still. Dropping this lets it go on as if nothing had been.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) key: PodKey,
+    pub(crate) label: PodLabel,
+    pub(crate) spec: PodSpec,
+    pub(crate) pod: Pod,
+    orders: oneshot::Sender<Order>,
+}
+
+/// What a held Pod is to do, and how it answers.
+#[derive(Debug)]
+struct Order {
+    wanted: Wanted,
+    prepared: oneshot::Sender<Result<PodChange, ApiError>>,
+    is_committed: oneshot::Receiver<bool>,
+}
+
+/// What is wanted of a held Pod.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) inputs: Vec<Input>,
+    /// What is written besides; it belongs to no run.
+    pub(crate) events: Vec<ControlEvent>,
+    /// Command and audit of these are not used: they belong to the whole transaction.
+    pub(crate) extras: Extras,
+    /// What this Pod runs has to have ended, to the last process, before anything is written.
+    pub(crate) ends_work: bool,
+}
+
+impl Held {
+    /// Gives the order. The answer is what it comes to, not yet written, and where to say whether it was. Not said: the
+    /// Pod reads its state again from the store.
+    pub(crate) async fn prepare(self, wanted: Wanted) -> Result<(PodChange, oneshot::Sender<bool>), ApiError> {
+        let (prepared, change) = oneshot::channel();
+        let (outcome, is_committed) = oneshot::channel();
+        let order = Order { wanted, prepared, is_committed };
+        self.orders.send(order).map_err(|_| error::stopping())?;
+        let change = change.await.map_err(|_| error::stopping())??;
+        Ok((change, outcome))
+    }
+}
+
+impl PodTask {
+    pub(super) async fn hold(&mut self, reply: oneshot::Sender<Held>) {
+        if self.is_deleted {
+            return;
+        }
+        let (orders, order) = oneshot::channel();
+        let held = Held { key: self.key, label: self.label(), spec: self.spec.clone(), pod: self.pod.clone(), orders };
+        if reply.send(held).is_ok()
+            && let Ok(order) = order.await
+        {
+            self.obey(order).await;
+        }
+    }
+
+    async fn obey(&mut self, order: Order) {
+        let Order { wanted: Wanted { inputs, events, extras, ends_work }, prepared, is_committed } = order;
+        if ends_work {
+            self.work.end_all().await;
+        }
+        let mut staged = self.stage();
+        let mut effects = Vec::new();
+        for input in inputs {
+            match decide(&self.pod, &self.spec, input) {
+                Ok(decision) => {
+                    effects.extend(decision.effects);
+                    self.add(&mut staged, decision.steps);
+                }
+                Err(refusal) => {
+                    let _ = prepared.send(Err(error::refused(&self.name, refusal)));
+                    return self.read_again(ends_work).await;
+                }
+            }
+        }
+        let steps = events.into_iter().map(|event| Step { run_id: None, event: event.into() }).collect();
+        self.add(&mut staged, steps);
+        let (change, shown) = self.change(staged, extras);
+        let is_done = prepared.send(Ok(change)).is_ok() && is_committed.await.unwrap_or(false);
+        match is_done {
+            true => {
+                self.show(shown).await;
+                self.has_mail = true;
+                self.act(effects).await;
+            }
+            false => self.read_again(ends_work).await,
+        }
+    }
+
+    /// Nothing came of the order. What was ended for it cannot go on: its run is closed, as after a crash.
+    async fn read_again(&mut self, has_ended_work: bool) {
+        let mut read = self.reload().await;
+        if read.is_ok() && has_ended_work {
+            read = self.catch_up().await;
+        }
+        if let Err(error) = read {
+            tracing::error!(%error, pod = %self.name, "a Pod's state could not be read again");
+        }
+    }
+}

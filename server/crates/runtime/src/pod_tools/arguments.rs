@@ -1,0 +1,91 @@
+//! What the Pod tools take. The schemas that a model is given come from these types.
+
+use protocol::{Access, ApiError, ScopeRule};
+use schemars::JsonSchema;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Named {
+    /// The Pod's name, as ListPods gives it.
+    pub(super) name: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Message {
+    /// The Pod's name, as ListPods gives it.
+    pub(super) name: String,
+    /// What it is told.
+    pub(super) message: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SpawnArguments {
+    /// A name that no other Pod has: 1 to 64 characters of A-Z, a-z, 0-9, dot, underscore and hyphen.
+    pub(super) name: String,
+    /// What it is to do, with everything that it has to know: it does not see your conversation.
+    pub(super) task: String,
+    /// What is lent to it: folders or files of your own scope. Empty: nothing.
+    pub(super) scope: Vec<LentRule>,
+    /// A profile of the configuration; your own settings when absent.
+    #[serde(default)]
+    pub(super) profile: Option<String>,
+    /// A model of the provider; your own when absent.
+    #[serde(default)]
+    pub(super) model: Option<String>,
+}
+
+/// One rule of what is lent.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LentRule {
+    /// An absolute path.
+    path: String,
+    access: LentAccess,
+    /// Everything beneath it, too; only what lies directly in it when false.
+    #[serde(default = "yes")]
+    recursive: bool,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum LentAccess {
+    /// It may read it, and so may you.
+    Read,
+    /// It may write it; until it is stopped you may only read it.
+    Write,
+    /// It may not touch this part of what it is lent.
+    Deny,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl From<LentRule> for ScopeRule {
+    fn from(rule: LentRule) -> Self {
+        let access = match rule.access {
+            LentAccess::Read => Access::Read,
+            LentAccess::Write => Access::Write,
+            LentAccess::Deny => Access::Deny,
+        };
+        Self { path: rule.path, access, recursive: rule.recursive }
+    }
+}
+
+/// Reads arguments; what does not fit is told with its place.
+pub(super) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ApiError> {
+    serde_json::from_value(arguments)
+        .map_err(|error| ApiError::invalid(format!("the arguments do not fit: {error}; see the tool's schema")))
+}
+
+pub(super) fn schema<T: JsonSchema>() -> Value {
+    schemars::schema_for!(T).to_value()
+}

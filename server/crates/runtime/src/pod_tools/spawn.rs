@@ -1,0 +1,65 @@
+//! SpawnPod: a child with a task and a lent part of this Pod's scope.
+
+use async_trait::async_trait;
+use pod::ToolOutcome;
+use protocol::{ApiError, PodName, ScopeRule};
+use serde_json::Value;
+use tools::{Output, Place, Tool};
+
+use super::{Reach, arguments, list::scope_words, origin_of, outcome};
+use crate::{
+    hold::bounded,
+    lead::{self, Spawn},
+};
+
+#[derive(Debug)]
+pub(super) struct SpawnPod(pub(super) Reach);
+
+#[async_trait]
+impl Tool for SpawnPod {
+    fn name(&self) -> &'static str {
+        "SpawnPod"
+    }
+
+    fn description(&self) -> &'static str {
+        "Spawns a child Pod that works beside you on a task, with a part of your scope lent to it. What you lend for \
+         writing you can only read until the child is stopped. You are told when its turn has ended; ReadPodOutput then \
+         says what it wrote."
+    }
+
+    fn schema(&self) -> Value {
+        arguments::schema::<arguments::SpawnArguments>()
+    }
+
+    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
+        outcome(bounded("spawning the Pod", self.spawn(place, arguments)).await)
+    }
+}
+
+impl SpawnPod {
+    async fn spawn(&self, place: &Place, arguments: Value) -> Result<ToolOutcome, ApiError> {
+        let arguments: arguments::SpawnArguments = arguments::read(arguments)?;
+        if arguments.task.trim().is_empty() {
+            return Err(ApiError::invalid("the task is empty; say what the child is to do"));
+        }
+        if arguments.task.len() > protocol::MESSAGE_BYTES_MAX {
+            let sentence = format!("the task is too large; at most {} bytes fit", protocol::MESSAGE_BYTES_MAX);
+            return Err(ApiError::new(protocol::ErrorCode::PayloadTooLarge, sentence));
+        }
+        let spawn = Spawn {
+            name: PodName::parse(&arguments.name).map_err(|error| ApiError::invalid(error.to_string()))?,
+            task: arguments.task,
+            scope: arguments.scope.into_iter().map(ScopeRule::from).collect(),
+            profile: arguments.profile,
+            model: arguments.model,
+        };
+        let inner = self.0.inner()?;
+        let own = inner.existing_row(&place.worker_id).await?;
+        let (child, scope) = lead::spawn(&inner, &place.worker_id, &origin_of(&own.name), spawn).await?;
+        Ok(ToolOutcome::done(format!("spawned {}; it begins its task now", child.name)).with_content(format!(
+            "lent to {}: {}",
+            child.name,
+            scope_words(&scope)
+        )))
+    }
+}

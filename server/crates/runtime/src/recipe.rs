@@ -1,0 +1,183 @@
+//! The recipe of a new Pod: what was asked for, the profile's part, the defaults; resolved once and kept with the Pod.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use pod::PodSpec;
+use protocol::{Access, ApiError, CreatePod, ErrorCode, RuntimeId, ScopeRule};
+
+use crate::host::{Inner, Profile};
+
+/// Bytes of an `AGENTS.md` that are read; of a larger one the rest is left out, and that is said.
+const AGENTS_MD_BYTES_MAX: usize = 64 * 1024;
+
+/// What a Pod asks for its child. The scope is what it is lent, checked already.
+#[derive(Debug)]
+pub(crate) struct ChildAsked {
+    pub(crate) profile: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) scope: Vec<ScopeRule>,
+}
+
+/// The command's own fields first, then the profile's, then ours.
+pub(crate) fn of_person(inner: &Inner, create: &CreatePod) -> Result<PodSpec, ApiError> {
+    if let Some(runtime_id) = create.runtime_id.as_ref().filter(|id| **id != RuntimeId::local()) {
+        return Err(ApiError::new(ErrorCode::RuntimeNotFound, format!("no runtime is called \"{runtime_id}\"")));
+    }
+    let profile = profile(inner, create.profile.as_deref())?;
+    let provider = create
+        .provider
+        .clone()
+        .or_else(|| profile.provider.clone())
+        .unwrap_or_else(|| inner.providers.default_name().to_owned());
+    let model = create.model.clone().or_else(|| profile.model.clone());
+    let model = known_model(inner, &provider, model)?;
+    let cwd = cwd(inner, create.cwd.as_deref())?;
+    let scope = match &create.scope {
+        None => vec![ScopeRule { path: cwd.clone(), access: Access::Write, recursive: true }],
+        Some(rules) => rules.iter().map(real_rule).collect::<Result<_, _>>()?,
+    };
+    Ok(PodSpec {
+        provider,
+        model,
+        profile: create.profile.clone(),
+        instructions: create.instructions.clone().or_else(|| profile.instructions.clone()),
+        agents_md: agents_md(&cwd),
+        cwd,
+        scope,
+        peer_policy: create.peer_policy.or(profile.peer_policy).unwrap_or_default(),
+        wake_on_peer: create.wake_on_peer.or(profile.wake_on_peer).unwrap_or(true),
+        permissions: profile.permissions.clone().unwrap_or_default(),
+        ceilings: Vec::new(),
+        reasoning: create.reasoning.or(profile.reasoning).unwrap_or_default(),
+        tools: profile.tools.clone(),
+        shell_is_unconfined: false,
+    })
+}
+
+/// A child has its profile's part, and else what its parent has. It is never allowed more than its parent.
+pub(crate) fn of_child(inner: &Inner, parent: &PodSpec, asked: ChildAsked) -> Result<PodSpec, ApiError> {
+    let profile = profile(inner, asked.profile.as_deref())?;
+    let provider = profile.provider.clone().unwrap_or_else(|| parent.provider.clone());
+    let inherited = (provider == parent.provider).then(|| parent.model.clone());
+    let model = asked.model.or_else(|| profile.model.clone()).or(inherited);
+    let model = known_model(inner, &provider, model)?;
+    let cwd = child_cwd(&asked.scope).unwrap_or_else(|| parent.cwd.clone());
+    let tools = match (profile.tools.clone(), &parent.tools) {
+        (Some(names), Some(held)) => Some(names.into_iter().filter(|name| held.contains(name)).collect()),
+        (Some(names), None) => Some(names),
+        (None, held) => held.clone(),
+    };
+    Ok(PodSpec {
+        provider,
+        model,
+        profile: asked.profile,
+        instructions: profile.instructions.clone(),
+        agents_md: agents_md(&cwd),
+        cwd,
+        scope: asked.scope,
+        peer_policy: profile.peer_policy.unwrap_or(parent.peer_policy),
+        wake_on_peer: profile.wake_on_peer.unwrap_or(parent.wake_on_peer),
+        permissions: profile.permissions.clone().unwrap_or_else(|| parent.permissions.clone()),
+        ceilings: std::iter::once(parent.permissions.clone()).chain(parent.ceilings.clone()).collect(),
+        reasoning: profile.reasoning.unwrap_or(parent.reasoning),
+        tools,
+        shell_is_unconfined: false,
+    })
+}
+
+fn known_model(inner: &Inner, provider: &str, model: Option<String>) -> Result<String, ApiError> {
+    if inner.providers.get(provider).is_none() {
+        return Err(ApiError::invalid(format!(
+            "no provider is called \"{provider}\"; GET /api/v1/providers lists those that are"
+        )));
+    }
+    model
+        .or_else(|| inner.providers.default_model(provider))
+        .filter(|model| !model.trim().is_empty())
+        .ok_or_else(|| ApiError::invalid(format!("name a model: the provider \"{provider}\" has no default one")))
+}
+
+fn profile(inner: &Inner, name: Option<&str>) -> Result<Profile, ApiError> {
+    let Some(name) = name else { return Ok(Profile::default()) };
+    inner.profiles.get(name).cloned().ok_or_else(|| {
+        let known = inner.profiles.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let known = if known.is_empty() { "none is configured".to_owned() } else { format!("there are {known}") };
+        ApiError::invalid(format!("no profile is called \"{name}\"; {known}"))
+    })
+}
+
+fn cwd(inner: &Inner, asked: Option<&str>) -> Result<String, ApiError> {
+    let Some(asked) = asked else { return Ok(inner.cwd.clone()) };
+    if !Path::new(asked).is_absolute() || asked.contains('\0') {
+        return Err(ApiError::invalid("the working directory has to be an absolute path"));
+    }
+    match fs::canonicalize(asked) {
+        Ok(path) if path.is_dir() => text(path),
+        _ => Err(ApiError::invalid("the working directory does not exist, or is not a directory")),
+    }
+}
+
+/// Where a child works: in the first folder that it is lent.
+fn child_cwd(scope: &[ScopeRule]) -> Option<String> {
+    let rule = scope.iter().find(|rule| rule.access != Access::Deny)?;
+    let path = Path::new(&rule.path);
+    let folder = if path.is_dir() { path } else { path.parent()? };
+    folder.to_str().map(str::to_owned)
+}
+
+/// The rule with the path that its text leads to now. A symbolic link that is put there later gives nothing: what a
+/// Pod holds is a place on the disk, and not a way to it.
+pub(crate) fn real_rule(rule: &ScopeRule) -> Result<ScopeRule, ApiError> {
+    if !rule.path.starts_with('/') || rule.path.contains('\0') {
+        return Err(ApiError::invalid("each path of a scope has to be absolute"));
+    }
+    let path = text(real_path(Path::new(&rule.path))?)?;
+    Ok(ScopeRule { path, access: rule.access, recursive: rule.recursive })
+}
+
+/// Like [`real_rule`], for what is lent: there has to be something.
+pub(crate) fn real_existing_rule(rule: &ScopeRule) -> Result<ScopeRule, ApiError> {
+    let real = real_rule(rule)?;
+    match real.access == Access::Deny || Path::new(&real.path).exists() {
+        true => Ok(real),
+        false => Err(ApiError::invalid(format!("{} does not exist; make it before it is lent", rule.path))),
+    }
+}
+
+/// The path without symbolic links. Of one that does not exist, the part that does.
+fn real_path(path: &Path) -> Result<PathBuf, ApiError> {
+    match fs::canonicalize(path) {
+        Ok(real) => Ok(real),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match (path.parent(), path.file_name()) {
+            (Some(folder), Some(name)) => Ok(real_path(folder)?.join(name)),
+            _ => Err(ApiError::invalid("each path of a scope has to be without `..` where nothing exists yet")),
+        },
+        Err(error) => Err(ApiError::invalid(format!("{} cannot be looked at: {error}", path.display()))),
+    }
+}
+
+fn text(path: PathBuf) -> Result<String, ApiError> {
+    path.into_os_string().into_string().map_err(|_| ApiError::invalid("a path has to be valid UTF-8"))
+}
+
+/// The instructions that a folder brings with it. Nothing that is not a plain file there: a link may lead anywhere.
+fn agents_md(cwd: &str) -> Option<String> {
+    let path = Path::new(cwd).join("AGENTS.md");
+    let is_plain = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
+    let bytes = is_plain.then(|| read_beginning(&path))?.ok()?;
+    let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    if bytes.len() == AGENTS_MD_BYTES_MAX {
+        text.push_str("\n[the rest of AGENTS.md is left out: it is too long]");
+    }
+    Some(text)
+}
+
+fn read_beginning(path: &Path) -> io::Result<Vec<u8>> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(AGENTS_MD_BYTES_MAX as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

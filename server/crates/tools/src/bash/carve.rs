@@ -1,0 +1,148 @@
+//! Takes what is denied or lent out of what is granted.
+//!
+//! Landlock only adds: a rule on a folder holds for all beneath it, and no second rule takes a part away. So a granted
+//! folder with an exception somewhere beneath it is not granted as a whole: what lies beside the way to the exception is
+//! granted instead, entry by entry. Of a folder on the way only the listing is granted, so a command cannot make, rename or
+//! remove entries directly in such a folder. (The kernel's permission to list also holds for all beneath: names, and only
+//! names, can be listed in the excepted folder too.)
+
+use std::{
+    ffi::{CStr, CString},
+    path::Path,
+};
+
+use pod::covers;
+use protocol::ScopeRule;
+use rustix::{
+    fd::OwnedFd,
+    fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat2},
+    io::{self, Errno},
+};
+
+/// Entries beside exceptions; more are refused, not left out.
+const ENTRIES_MAX: usize = 100_000;
+
+/// What a found file or folder gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Node {
+    /// All that is granted.
+    Whole,
+    /// An exception lies beneath, or only this folder's own files are granted.
+    OnTheWay,
+}
+
+/// Walks down from granted paths to what can be granted whole.
+pub(super) struct Carver<'a> {
+    without: &'a [ScopeRule],
+    found: &'a mut dyn FnMut(Node, &OwnedFd) -> Result<(), String>,
+    entries_left: usize,
+}
+
+/// The file or folder itself, of any kind, if no part of its path is a symbolic link.
+pub(super) fn open(path: &Path) -> io::Result<OwnedFd> {
+    openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+}
+
+impl<'a> Carver<'a> {
+    pub(super) fn new(
+        without: &'a [ScopeRule],
+        found: &'a mut dyn FnMut(Node, &OwnedFd) -> Result<(), String>,
+    ) -> Self {
+        Self { without, found, entries_left: ENTRIES_MAX }
+    }
+
+    /// Finds what `rule` grants. A path that is not there, or that has become a link, grants nothing.
+    pub(super) fn grant(&mut self, rule: &ScopeRule) -> Result<(), String> {
+        let Ok(file) = open(Path::new(&rule.path)) else {
+            return Ok(());
+        };
+        match rule.recursive || !is_folder(&file) {
+            true => self.grant_all(&rule.path, &file),
+            false => self.grant_files_of(&rule.path, &file),
+        }
+    }
+
+    /// `path` and what is beneath it.
+    fn grant_all(&mut self, path: &str, file: &OwnedFd) -> Result<(), String> {
+        if !self.without.iter().any(|rule| touches(rule, path)) {
+            return (self.found)(Node::Whole, file);
+        }
+        if self.is_excepted_whole(path) || !is_folder(file) {
+            return Ok(());
+        }
+        if !self.is_excepted(path) {
+            (self.found)(Node::OnTheWay, file)?;
+        }
+        for name in self.names_in(path, file)? {
+            if let Ok(entry) = entry_of(file, &name) {
+                self.grant_all(&joined(path, &name), &entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Only what lies directly in the folder.
+    fn grant_files_of(&mut self, path: &str, folder: &OwnedFd) -> Result<(), String> {
+        if !self.is_excepted(path) {
+            (self.found)(Node::OnTheWay, folder)?;
+        }
+        for name in self.names_in(path, folder)? {
+            match entry_of(folder, &name) {
+                Ok(entry) if !is_folder(&entry) && !self.is_excepted(&joined(path, &name)) => {
+                    (self.found)(Node::Whole, &entry)?;
+                }
+                _ => (),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_excepted(&self, path: &str) -> bool {
+        self.without.iter().any(|rule| covers(rule, path))
+    }
+
+    fn is_excepted_whole(&self, path: &str) -> bool {
+        self.without.iter().any(|rule| rule.recursive && covers(rule, path))
+    }
+
+    /// What lies directly in `folder`.
+    fn names_in(&mut self, path: &str, folder: &OwnedFd) -> Result<Vec<CString>, String> {
+        let names = match names(folder) {
+            Ok(names) => names,
+            // Nor could the command enter it.
+            Err(Errno::ACCESS | Errno::NOENT) => Vec::new(),
+            Err(errno) => return Err(format!("{path} could not be listed: {errno}")),
+        };
+        let left = self.entries_left.checked_sub(names.len());
+        self.entries_left =
+            left.ok_or_else(|| format!("more than {ENTRIES_MAX} entries lie beside what is denied or lent"))?;
+        Ok(names)
+    }
+}
+
+fn names(folder: &OwnedFd) -> io::Result<Vec<CString>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let listed = openat2(folder, ".", flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    let entries = Dir::read_from(&listed)?.map(|entry| Ok(entry?.file_name().to_owned()));
+    let is_own = |name: &CString| matches!(name.to_bytes(), b"." | b"..");
+    entries.filter(|name| !name.as_ref().is_ok_and(is_own)).collect()
+}
+
+fn joined(folder: &str, name: &CStr) -> String {
+    format!("{}/{}", folder.trim_end_matches('/'), name.to_string_lossy())
+}
+
+/// Fails for a link.
+fn entry_of(folder: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
+    openat2(folder, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve)
+}
+
+fn is_folder(file: &OwnedFd) -> bool {
+    fstat(file).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir())
+}
+
+/// The rule covers `path` or something beneath it.
+fn touches(rule: &ScopeRule, path: &str) -> bool {
+    covers(rule, path) || Path::new(&rule.path).starts_with(path)
+}

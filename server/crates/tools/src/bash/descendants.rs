@@ -1,0 +1,83 @@
+//! Ends every process beneath this one.
+//!
+//! The helper is the reaper of all of its descendants (a child subreaper): one that loses its parent becomes a child of
+//! the helper, whatever session or group it went to. So nothing is left exactly when the helper has no child left.
+
+use std::{collections::HashMap, fs, thread, time::Duration};
+
+use rustix::{
+    io::Errno,
+    process::{Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, wait},
+};
+
+/// Between two looks at who is left.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
+
+/// Kills and reaps until nobody is left. Only for the one thread that waits for children.
+pub(super) fn end_all() {
+    while !reap() {
+        kill_all();
+        thread::sleep(LOOK_AGAIN);
+    }
+}
+
+/// Kills until this process ends, while another thread waits for the children.
+pub(super) fn kill_forever() -> ! {
+    loop {
+        kill_all();
+        thread::sleep(LOOK_AGAIN);
+    }
+}
+
+/// Takes the status of each child that has ended. Whether there is no child at all.
+fn reap() -> bool {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) | Err(Errno::INTR) => (),
+            Ok(None) => return false,
+            // `ECHILD`, and nothing else can come.
+            Err(_) => return true,
+        }
+    }
+}
+
+/// Sends SIGKILL to each descendant there is now.
+fn kill_all() {
+    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    for (pid, parent) in processes() {
+        children.entry(parent).or_default().push(pid);
+    }
+    let mut parents = vec![getpid().as_raw_nonzero().get()];
+    while let Some(parent) = parents.pop() {
+        for pid in children.remove(&parent).unwrap_or_default() {
+            kill(pid, parent);
+            parents.push(pid);
+        }
+    }
+}
+
+/// Kills `pid` if it is still the child of `parent`: a number may have gone to a stranger since it was read.
+fn kill(pid: i32, parent: i32) {
+    let Some(handle) = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
+        return;
+    };
+    let own = getpid().as_raw_nonzero().get();
+    // What lost its parent meanwhile came to us.
+    if parent_of(pid).is_some_and(|now| now == parent || now == own) {
+        let _ = pidfd_send_signal(&handle, Signal::KILL);
+    }
+}
+
+/// Every process with its parent.
+fn processes() -> impl Iterator<Item = (i32, i32)> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter_map(|pid| Some((pid, parent_of(pid)?)))
+}
+
+/// The fourth field of `stat`; the second is a name in parentheses, which may hold anything.
+fn parent_of(pid: i32) -> Option<i32> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let rest = stat.rsplit(|byte| *byte == b')').next()?;
+    std::str::from_utf8(rest).ok()?.split_whitespace().nth(1)?.parse().ok()
+}

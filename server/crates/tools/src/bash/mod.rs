@@ -1,0 +1,193 @@
+//! Bash: runs a command line, held by the kernel to what the Pod's scope grants.
+//!
+//! The server never confines itself and never forks by hand: it starts its own program again as a helper, which keeps the
+//! command's life and confines it. A command ends with its call: with the time limit, with the call being given up, and
+//! with yoi's own death, and everything that it started ends with it.
+
+mod carve;
+mod confine;
+mod descendants;
+mod ending;
+mod environment;
+mod failure;
+mod helper;
+mod kept;
+mod live;
+mod order;
+mod run;
+mod system;
+mod text;
+
+use std::{
+    path::{Component, Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use pod::ToolOutcome;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+pub use confine::{Confinement, confinement};
+pub use helper::helper_main;
+
+use self::{ending::Ended, failure::Failure, kept::Kept, live::Live, order::Order, run::Running};
+use crate::{Output, Place, Tool, arguments};
+
+const SECONDS_DEFAULT: u64 = 120;
+const SECONDS_MAX: u64 = 600;
+
+/// How commands are run on this machine.
+#[derive(Debug, Clone)]
+pub struct BashOptions {
+    /// A program whose `main` begins with [`helper_main`].
+    pub helper: PathBuf,
+    pub confine: Confine,
+    /// Where the kernel cannot confine: whether commands may run all the same. Then the caller has asked somebody.
+    pub allow_unconfined: bool,
+    /// Names of variables that a command does not get, beside those that look like secrets.
+    pub hidden_variables: Vec<String>,
+}
+
+/// Whether commands are confined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confine {
+    /// Where the kernel can.
+    Auto,
+    /// As if the kernel could not.
+    Never,
+}
+
+impl BashOptions {
+    /// With this very program as the helper.
+    pub fn of_this_process() -> Self {
+        let own = PathBuf::from(helper::OWN_PROGRAM);
+        let helper = if own.exists() { own } else { std::env::current_exe().unwrap_or(own) };
+        Self { helper, confine: Confine::Auto, allow_unconfined: false, hidden_variables: Vec::new() }
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// A command line for bash. It has no terminal and no input.
+    command: String,
+    /// Seconds after which it is ended with all that it started, 1 to 600; 120 if left out.
+    #[schemars(range(min = 1, max = 600))]
+    timeout_s: Option<u64>,
+    /// The folder to run it in; the Pod's working directory if left out.
+    cwd: Option<String>,
+}
+
+/// The tool `Bash`.
+#[derive(Debug)]
+pub struct Bash {
+    options: BashOptions,
+}
+
+impl Bash {
+    pub fn new(options: BashOptions) -> Self {
+        Self { options }
+    }
+
+    /// Whether commands are held to the scope by the kernel. If not, each should be asked for.
+    pub fn is_confined(&self) -> bool {
+        self.options.confine == Confine::Auto && matches!(confinement(), Confinement::Landlock { .. })
+    }
+
+    /// What to run and for how long.
+    fn order(&self, place: &Place, arguments: Value) -> Result<(Order, Duration), Failure> {
+        let arguments: Arguments = arguments::parsed("Bash", arguments).map_err(Failure::InvalidInput)?;
+        let seconds = arguments.timeout_s.unwrap_or(SECONDS_DEFAULT);
+        if !(1..=SECONDS_MAX).contains(&seconds) {
+            let sentence = format!("timeout_s is {seconds}; it must be from 1 to {SECONDS_MAX}");
+            return Err(Failure::InvalidInput(sentence));
+        }
+        if arguments.command.contains('\0') {
+            return Err(Failure::InvalidInput("the command has a NUL character in it".to_owned()));
+        }
+        let order = Order {
+            command: arguments.command,
+            cwd: folder(place, arguments.cwd.as_deref())?,
+            rules: place.scope.rules().to_vec(),
+            lent: place.scope.lent().to_vec(),
+            confine: self.is_confined(),
+            temp: None,
+        };
+        Ok((order, Duration::from_secs(seconds)))
+    }
+
+    async fn run(&self, place: &Place, arguments: Value, output: Output) -> Result<ToolOutcome, Failure> {
+        let (order, limit) = self.order(place, arguments)?;
+        if !order.confine && !self.options.allow_unconfined {
+            return Err(Failure::CannotConfine(self.why_unconfined()));
+        }
+        let started = Instant::now();
+        let running = Running::start(&self.options, &order, place.lifeline.clone()).await;
+        let running = running.map_err(|error| Failure::NotStarted(error.to_string()))?;
+        let name = format!("output:{}", place.call_id);
+        let (mut kept, mut live) = (Kept::new(&place.outputs, &place.call_id), Live::new(&name));
+        let ending = running.finish(limit, &mut kept, &mut live, &output).await;
+        let took = started.elapsed();
+        let lines = kept.lines();
+        let (content, last) = kept.finish(&name).await;
+        live.push(&last);
+        live.finish(&output).await;
+        Ended { ending, is_confined: order.confine, limit, took, lines, content }.outcome()
+    }
+
+    fn why_unconfined(&self) -> String {
+        match (self.options.confine, confinement()) {
+            (Confine::Auto, Confinement::Missing { reason }) => reason,
+            _ => "that is switched off".to_owned(),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for Bash {
+    fn name(&self) -> &'static str {
+        "Bash"
+    }
+
+    fn description(&self) -> &'static str {
+        "Runs a command line in bash and gives its output (standard output and errors together) and its exit code. Each \
+         call is a new shell: folders changed and variables set are gone in the next one. It can read and write only \
+         what your scope grants, can read the system's programs, and has a temporary folder of its own in $TMPDIR. \
+         Everything that it starts ends with the call, also what runs in the background. For reading and changing files \
+         prefer Read, Write, Edit, Glob and Grep."
+    }
+
+    fn schema(&self) -> Value {
+        arguments::schema_of::<Arguments>()
+    }
+
+    async fn call(&self, place: &Place, arguments: Value, output: Output) -> ToolOutcome {
+        self.run(place, arguments, output).await.unwrap_or_else(ToolOutcome::from)
+    }
+}
+
+/// Where a command is to run: a folder that the Pod may read.
+fn folder(place: &Place, wanted: Option<&str>) -> Result<PathBuf, Failure> {
+    let cwd = plain(&place.cwd.join(wanted.unwrap_or("")));
+    let folder = cwd.display().to_string();
+    match place.scope.may_read(cwd.to_str().unwrap_or("")) {
+        Err(refusal) => Err(Failure::Scope { folder, refusal }),
+        Ok(()) if !cwd.is_dir() => Err(Failure::NoFolder { folder }),
+        Ok(()) => Ok(cwd),
+    }
+}
+
+/// `.` and `..` taken out as text: what is asked of a scope has none.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => plain.push(name),
+            Component::ParentDir => drop(plain.pop()),
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => (),
+        }
+    }
+    plain
+}

@@ -1,0 +1,137 @@
+//! One command from its start to its end, seen from yoi: the helper is started, told its order, listened to, and let go.
+
+use std::{io, path::Path, process::Stdio, time::Duration};
+
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
+    runtime::Handle,
+    time::{Instant, sleep_until, timeout},
+};
+
+use super::{
+    BashOptions,
+    ending::Ending,
+    environment, helper,
+    kept::Kept,
+    live::Live,
+    order::{Order, Report},
+};
+use crate::{Lifeline, Output};
+
+/// For the helper to end a command that was told to stop. A process that is stuck in the kernel takes longer.
+const END_WAIT: Duration = Duration::from_secs(5);
+const READ_BYTES: usize = 32 * 1024;
+
+/// A helper with its command. Dropping it ends both: the helper ends everything when its input closes.
+#[derive(Debug)]
+pub(super) struct Running {
+    /// Ends last of all.
+    helper: Option<Child>,
+    /// Held until then.
+    lifeline: Option<Lifeline>,
+    control: Option<ChildStdin>,
+    report: BufReader<ChildStdout>,
+    output: ChildStderr,
+}
+
+impl Running {
+    pub(super) async fn start(options: &BashOptions, order: &Order, lifeline: Lifeline) -> io::Result<Self> {
+        let mut helper = Command::new(&options.helper)
+            .arg0("yoi")
+            .arg(helper::KEEPER)
+            .env_clear()
+            .envs(environment::shown(std::env::vars_os(), &options.hidden_variables))
+            .current_dir(Path::new("/"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()?;
+        let missing = || io::Error::other("a pipe of the helper is missing");
+        let control = helper.stdin.take().ok_or_else(missing)?;
+        let report = BufReader::new(helper.stdout.take().ok_or_else(missing)?);
+        let output = helper.stderr.take().ok_or_else(missing)?;
+        let (helper, lifeline) = (Some(helper), Some(lifeline));
+        let mut running = Self { helper, lifeline, control: Some(control), report, output };
+        let mut line = serde_json::to_vec(order)?;
+        line.push(b'\n');
+        if let Some(control) = &mut running.control {
+            control.write_all(&line).await?;
+        }
+        Ok(running)
+    }
+
+    /// Passes the output on until the command, and all that it started, has ended.
+    pub(super) async fn finish(mut self, limit: Duration, kept: &mut Kept, live: &mut Live, to: &Output) -> Ending {
+        let mut stopped = None;
+        let mut deadline = Instant::now() + limit;
+        let mut buffer = vec![0; READ_BYTES];
+        let mut is_open = true;
+        while is_open {
+            let due = live.due();
+            let is_due = due.is_some_and(|due| due <= Instant::now());
+            tokio::select! {
+                read = self.output.read(&mut buffer), if !live.is_full() || stopped.is_some() => {
+                    let count = read.unwrap_or(0);
+                    is_open = count > 0;
+                    let (text, is_all) = kept.push(&buffer[..count]).await;
+                    live.push(&text);
+                    if !is_all && stopped.is_none() {
+                        stopped = Some(Ending::TooMuchOutput);
+                        deadline = self.stop();
+                    }
+                }
+                permit = to.reserve(), if is_due => match permit {
+                    Ok(permit) => live.send_piece(permit),
+                    Err(_) => live.close(),
+                },
+                () = sleep_until(due.unwrap_or(deadline)), if due.is_some() && !is_due => (),
+                () = sleep_until(deadline) => match stopped {
+                    None => {
+                        stopped = Some(Ending::TimeLimit);
+                        deadline = self.stop();
+                    }
+                    Some(_) => is_open = false,
+                },
+            }
+        }
+        let report = self.report().await;
+        stopped.or(report.map(Ending::Reported)).unwrap_or(Ending::HelperLost)
+    }
+
+    /// Tells the helper to end everything; until when it has time for that.
+    fn stop(&mut self) -> Instant {
+        self.control = None;
+        Instant::now() + END_WAIT
+    }
+
+    /// The helper has ended, or does not.
+    async fn report(&mut self) -> Option<Report> {
+        let mut line = String::new();
+        let read = timeout(END_WAIT, self.report.read_line(&mut line)).await;
+        self.control = None;
+        if let Some(helper) = &mut self.helper
+            && timeout(END_WAIT, helper.wait()).await.is_ok()
+        {
+            self.helper = None;
+        }
+        read.ok()?.ok()?;
+        serde_json::from_str(&line).ok()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.control = None;
+        // Without a runtime the process is about to end, and with it every share in the lifeline.
+        if let (Some(mut helper), lifeline, Ok(runtime)) =
+            (self.helper.take(), self.lifeline.take(), Handle::try_current())
+        {
+            runtime.spawn(async move {
+                let _ = helper.wait().await;
+                drop(lifeline);
+            });
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What a command may read beside its scope: the system, the folders of PATH, and the tool chains of the user.
+
+use std::{
+    env, fs,
+    path::{Component, Path, PathBuf},
+};
+
+use pod::{Scope, covers};
+use protocol::Access;
+
+const SYSTEM: [&str; 11] =
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/proc", "/sys"];
+/// Where `/etc/resolv.conf` and, on NixOS, every program really is.
+const RUNNING: [&str; 4] =
+    ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system"];
+/// In the user's cargo folder. Its credentials lie beside them.
+const CARGO: [&str; 5] = ["bin", "registry", "git", "config.toml", "config"];
+/// Without these git refuses to work at all. Its credentials lie elsewhere.
+const GIT: [&str; 4] = [".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"];
+/// Links on the way to one file; the kernel follows as many.
+const LINKS_MAX: usize = 40;
+
+/// The real paths of those that are there. None of them passes through something that the scope may write: a command
+/// could have put a link there, and would read more the next time.
+pub(super) fn readable(scope: &Scope) -> Vec<PathBuf> {
+    let home = env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let at_home = |name: &str| home.as_ref().map(|home| home.join(name));
+    let folder = |variable: &str, name: &str| env::var_os(variable).map(PathBuf::from).or_else(|| at_home(name));
+    let cargo = folder("CARGO_HOME", ".cargo");
+    let path = env::var_os("PATH").unwrap_or_default();
+    // A whole home, or what holds it, is never meant by a folder of programs.
+    let is_narrow =
+        |folder: &PathBuf| folder != Path::new("/") && !home.as_ref().is_some_and(|home| home.starts_with(folder));
+    let fixed = SYSTEM.iter().chain(&RUNNING).map(PathBuf::from);
+    let of_cargo = CARGO.iter().filter_map(|name| Some(cargo.as_ref()?.join(name)));
+    let of_git = GIT.iter().filter_map(|name| at_home(name));
+    let of_path = env::split_paths(&path).collect::<Vec<_>>();
+    let all = fixed.chain(of_cargo).chain(of_git).chain(folder("RUSTUP_HOME", ".rustup")).chain(of_path);
+    let real = all.filter(|path| path.is_absolute()).filter_map(|path| resolved(&path, scope));
+    let mut real = real.filter(is_narrow).collect::<Vec<_>>();
+    real.sort();
+    real.dedup();
+    real
+}
+
+/// `path` with its links followed, unless it is not there or passes through what `scope` may write.
+fn resolved(path: &Path, scope: &Scope) -> Option<PathBuf> {
+    // Also what is lent: then it is a child's commands that write it.
+    let is_granted = |path: &str| scope.rules().iter().any(|rule| rule.access == Access::Write && covers(rule, path));
+    let is_writable = |path: &Path| path.to_str().is_none_or(is_granted);
+    let mut links_left = LINKS_MAX;
+    let mut real = PathBuf::from("/");
+    let mut ahead = parts(path);
+    while let Some(part) = ahead.pop() {
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        real.push(&part);
+        if is_writable(&real) {
+            return None;
+        }
+        if fs::symlink_metadata(&real).ok()?.is_symlink() {
+            links_left = links_left.checked_sub(1)?;
+            let target = fs::read_link(&real).ok()?;
+            match target.is_absolute() {
+                true => real = PathBuf::from("/"),
+                false => drop(real.pop()),
+            }
+            ahead.extend(parts(&target));
+        }
+    }
+    Some(real)
+}
+
+/// The names in a path, the last first.
+fn parts(path: &Path) -> Vec<std::ffi::OsString> {
+    let named = |part: &Component<'_>| matches!(part, Component::Normal(_) | Component::ParentDir);
+    path.components().rev().filter(named).map(|part| part.as_os_str().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use protocol::ScopeRule;
+
+    use super::*;
+
+    #[test]
+    fn a_path_through_something_that_a_command_can_change_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("tools/bin")).unwrap();
+        fs::create_dir(root.join("project")).unwrap();
+        symlink(root.join("tools"), root.join("project/link")).unwrap();
+        symlink("tools/bin", root.join("outer")).unwrap();
+        symlink(root.join("project/link/bin"), root.join("by_way")).unwrap();
+        symlink("loop", root.join("loop")).unwrap();
+        let path = root.join("project").to_str().unwrap().to_owned();
+        let scope = Scope::new([ScopeRule { path, access: Access::Write, recursive: true }], []);
+
+        assert_eq!(resolved(&root.join("outer"), &scope), Some(root.join("tools/bin")));
+        assert_eq!(resolved(&root.join("tools/../outer"), &scope), Some(root.join("tools/bin")));
+        for bad in ["project/link", "by_way", "loop", "missing"] {
+            assert_eq!(resolved(&root.join(bad), &scope), None, "{bad}");
+        }
+    }
+}

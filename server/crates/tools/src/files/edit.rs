@@ -1,0 +1,106 @@
+//! Edit: one passage of a file for another.
+
+use async_trait::async_trait;
+use pod::ToolOutcome;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    content,
+    diff::diff,
+    failure::Failure,
+    seen,
+    target::{Missing, Target},
+    work::{Work, blocking, parsed},
+    write::check_size,
+};
+use crate::{Output, Place, Tool, arguments};
+
+/// Changes a part of a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Edit;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The file, from the working directory or absolute.
+    path: String,
+    /// The passage to replace, exactly as it is in the file, without line numbers.
+    old: String,
+    /// What comes in its place; may be empty.
+    new: String,
+    /// Replace every occurrence; if left out, `old` must occur exactly once.
+    #[serde(default)]
+    replace_all: Option<bool>,
+}
+
+#[async_trait]
+impl Tool for Edit {
+    fn name(&self) -> &'static str {
+        "Edit"
+    }
+
+    fn description(&self) -> &'static str {
+        "Replaces a passage of a text file that was read before. `old` must match exactly, spaces included, and be the \
+         only such place, unless replace_all is set: give as many lines around it as that takes. The line endings of the \
+         file are kept."
+    }
+
+    fn schema(&self) -> Value {
+        arguments::schema_of::<Arguments>()
+    }
+
+    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
+        blocking(place, move |work| edit(work, &parsed("Edit", arguments)?)).await
+    }
+}
+
+fn edit(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
+    check_passages(arguments)?;
+    let target = Target::find(work, &work.absolute(&arguments.path)?, Missing::Refused)?;
+    let file = target.present()?.ok_or_else(|| Failure::NotFound(target.asked.clone()))?;
+    let bytes = content::bytes(&file, &target.asked)?;
+    let old = content::text(&bytes, &target.asked)?;
+    seen::require(work, &target.path, &target.asked, &bytes)?;
+    let new = changed(old, arguments, &target.asked)?;
+    check_size(&new)?;
+    target.replace(&new, Some(&file))?;
+
+    let diff = diff(&target.asked, Some(old), &new);
+    let summary = format!("edited {}: +{} −{}", target.asked, diff.added, diff.removed);
+    let seen = Some(seen::file(&target.path, new.as_bytes()));
+    Ok(ToolOutcome { diff: diff.text, seen, ..ToolOutcome::done(summary) })
+}
+
+fn check_passages(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.old.is_empty() {
+        return Err(Failure::InvalidInput(
+            "old: it is empty; give the passage that shall be replaced, or use Write for a whole file".to_owned(),
+        ));
+    }
+    if arguments.old == arguments.new {
+        return Err(Failure::InvalidInput("new: it is the same as `old`, so nothing would change".to_owned()));
+    }
+    Ok(())
+}
+
+/// The text with the passage replaced.
+fn changed(text: &str, arguments: &Arguments, asked: &str) -> Result<String, Failure> {
+    let (old, new) = in_line_endings_of(text, &arguments.old, &arguments.new);
+    match (text.matches(old.as_str()).count(), arguments.replace_all.unwrap_or(false)) {
+        (0, _) => Err(Failure::NoMatch { path: asked.to_owned() }),
+        (count, false) if count > 1 => Err(Failure::NotUnique { path: asked.to_owned(), count }),
+        _ => Ok(text.replace(old.as_str(), &new)),
+    }
+}
+
+/// A model sees and writes plain line breaks. In a file whose lines all end in CR LF, its passages get them too.
+fn in_line_endings_of(text: &str, old: &str, new: &str) -> (String, String) {
+    let breaks = text.matches('\n').count();
+    if breaks == 0 || breaks != text.matches("\r\n").count() {
+        return (old.to_owned(), new.to_owned());
+    }
+    let with_cr = |passage: &str| passage.replace("\r\n", "\n").replace('\n', "\r\n");
+    (with_cr(old), with_cr(new))
+}

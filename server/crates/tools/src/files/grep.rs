@@ -1,0 +1,173 @@
+//! Grep: which lines match.
+
+use std::{io::Read as _, ops::ControlFlow};
+
+use async_trait::async_trait;
+use globset::GlobMatcher;
+use grep_matcher::LineTerminator;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use pod::ToolOutcome;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    content::FILE_BYTES_MAX,
+    failure::Failure,
+    matches::{End, Matches},
+    open,
+    path::{beneath, split},
+    walk::{self, Walk, Walked},
+    work::{Work, blocking, parsed},
+};
+use crate::{Output, Place, Tool, arguments};
+
+const MATCHES_DEFAULT: u64 = 100;
+const MATCHES_MAX: u64 = 1000;
+const CONTEXT_LINES_MAX: u64 = 10;
+
+/// A compiled pattern may be this large; more is a pattern that is not meant well.
+const REGEX_BYTES_MAX: usize = 10 * 1024 * 1024;
+
+/// Searches files for a regular expression.
+#[derive(Debug, Clone, Copy)]
+pub struct Grep;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// A regular expression in Rust's syntax, matched line by line; (?i) at its start ignores case.
+    pattern: String,
+    /// The folder or file to search, the working directory if left out.
+    #[serde(default)]
+    path: Option<String>,
+    /// Search only files whose path beneath `path` matches, or whose name does if there is no slash in it: *.rs
+    #[serde(default)]
+    glob: Option<String>,
+    /// Lines to show around each match, at most 10.
+    #[serde(default)]
+    context: Option<u64>,
+    /// Matching lines to show, 100 if left out, at most 1000.
+    #[serde(default)]
+    limit: Option<u64>,
+}
+
+#[async_trait]
+impl Tool for Grep {
+    fn name(&self) -> &'static str {
+        "Grep"
+    }
+
+    fn description(&self) -> &'static str {
+        "Searches files for a regular expression and shows matching lines as path:line: text. What git ignores, hidden \
+         files (unless `glob` names them), binary files and files over 10 MiB are left out."
+    }
+
+    fn schema(&self) -> Value {
+        arguments::schema_of::<Arguments>()
+    }
+
+    fn only_reads(&self) -> bool {
+        true
+    }
+
+    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
+        blocking(place, move |work| grep(work, &parsed("Grep", arguments)?)).await
+    }
+}
+
+fn grep(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
+    let lines_max = bounded("limit", arguments.limit, MATCHES_DEFAULT, 1, MATCHES_MAX)?;
+    let around = bounded("context", arguments.context, 0, 0, CONTEXT_LINES_MAX)?;
+    let glob = arguments.glob.as_deref().map(|glob| walk::glob("glob", glob)).transpose()?;
+    let matcher = regex(&arguments.pattern)?;
+    let mut searcher = searcher(around);
+
+    let top = open::open(work, &work.absolute(arguments.path.as_deref().unwrap_or("."))?)?;
+    let hidden = arguments.glob.as_deref().is_some_and(walk::names_hidden);
+    let walk = Walk { root: top.path, hidden };
+    let mut matches = Matches::new(lines_max);
+    let walked = walk.files(work, |path| {
+        if glob.as_ref().is_none_or(|glob| is_wanted(glob, &walk.root, path)) {
+            search(work, path, &matcher, &mut searcher, &mut matches);
+        }
+        Ok(if matches.end.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    Ok(outcome(&arguments.pattern, matches, walked))
+}
+
+/// Adds what is found in one file. A file that is not text, not in the scope or not there has nothing.
+fn search(work: &Work, path: &str, matcher: &RegexMatcher, searcher: &mut Searcher, matches: &mut Matches) {
+    let Ok(file) = open::open(work, path) else { return };
+    if !file.kind().is_file() || file.size() > FILE_BYTES_MAX {
+        return;
+    }
+    let Ok(reader) = file.reader() else { return };
+    let shown = work.shown(path);
+    let mut found = matches.file(&shown);
+    match searcher.search_reader(matcher, reader.take(FILE_BYTES_MAX), &mut found) {
+        Ok(()) => found.keep(),
+        Err(error) => tracing::debug!(path, %error, "a file was not searched"),
+    }
+}
+
+fn outcome(pattern: &str, matches: Matches, walked: Walked) -> ToolOutcome {
+    let note = match (matches.end, walked) {
+        (Some(End::Limit), _) => ", and there are more: narrow the pattern or raise `limit`",
+        (Some(End::Size), _) => ", and there is more than fits: narrow the pattern",
+        (None, Walked::TooMuch) => ", and not all folders were looked at: name one as `path`",
+        (None, Walked::All | Walked::Stopped) => "",
+    };
+    let lines = if matches.lines == 1 { "line matches" } else { "lines match" };
+    let files = if matches.files == 1 { "file" } else { "files" };
+    let summary = format!("{} {lines} {pattern} in {} {files}{note}", matches.lines, matches.files);
+    let content = Some(matches.text).filter(|text| !text.is_empty());
+    ToolOutcome { content, ..ToolOutcome::done(summary) }
+}
+
+fn is_wanted(glob: &GlobMatcher, root: &str, path: &str) -> bool {
+    let name = split(path).map_or("", |(_, name)| name);
+    match glob.glob().glob().contains('/') {
+        true => beneath(root, path).is_some_and(|rest| glob.is_match(rest)),
+        false => glob.is_match(name),
+    }
+}
+
+fn regex(pattern: &str) -> Result<RegexMatcher, Failure> {
+    let built = RegexMatcherBuilder::new()
+        .line_terminator(Some(b'\n'))
+        .crlf(true)
+        .size_limit(REGEX_BYTES_MAX)
+        .dfa_size_limit(REGEX_BYTES_MAX)
+        .build(pattern);
+    built.map_err(|error| {
+        // The parser draws the place on several lines; the last one says what is wrong.
+        let text = error.to_string();
+        let reason = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        let reason = reason.trim().trim_start_matches("error: ");
+        Failure::InvalidInput(format!(
+            "pattern: {reason}; correct the regular expression, or escape what is meant as text"
+        ))
+    })
+}
+
+fn searcher(around: usize) -> Searcher {
+    SearcherBuilder::new()
+        .line_number(true)
+        .line_terminator(LineTerminator::crlf())
+        .binary_detection(BinaryDetection::quit(0))
+        .before_context(around)
+        .after_context(around)
+        .build()
+}
+
+fn bounded(field: &str, given: Option<u64>, default: u64, min: u64, max: u64) -> Result<usize, Failure> {
+    let number = given.unwrap_or(default);
+    match (min..=max).contains(&number) {
+        true => Ok(usize::try_from(number).expect("the bound is small")),
+        false => {
+            Err(Failure::InvalidInput(format!("{field}: {number} is not from {min} to {max}; choose one that is")))
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Read, Write, Edit, Glob and Grep: a Pod's files, within its scope.
+//!
+//! Every byte that is read or written passes through `open` or `target`: the path is checked as text before the disk
+//! is touched, opened without following any symbolic link by itself, and checked again as the path that was really
+//! opened. Nothing here may reach a file by its path alone; the walk of Glob and Grep only proposes paths.
+
+mod beneath;
+mod content;
+mod diff;
+mod edit;
+mod failure;
+mod glob;
+mod grep;
+mod matches;
+mod open;
+mod output;
+mod page;
+mod path;
+mod read;
+mod seen;
+mod target;
+mod walk;
+mod work;
+mod write;
+
+use std::sync::Arc;
+
+pub use edit::Edit;
+pub use glob::Glob;
+pub use grep::Grep;
+pub use read::Read;
+pub use write::Write;
+
+use crate::Tool;
+
+/// The tools on files.
+pub fn tools() -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(Read), Arc::new(Write), Arc::new(Edit), Arc::new(Glob), Arc::new(Grep)]
+}

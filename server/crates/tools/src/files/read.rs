@@ -1,0 +1,78 @@
+//! Read: a file's text with line numbers.
+
+use async_trait::async_trait;
+use pod::ToolOutcome;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    content,
+    failure::Failure,
+    open, output,
+    page::{Page, Range, page},
+    seen,
+    work::{Work, blocking, parsed},
+};
+use crate::{Output, Place, Tool, arguments};
+
+/// Shows a text file.
+#[derive(Debug, Clone, Copy)]
+pub struct Read;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The file, from the working directory or absolute; or output:CALL_ID for the kept output of an earlier call.
+    path: String,
+    /// The line to begin at, from 1.
+    #[serde(default)]
+    offset: Option<u64>,
+    /// How many lines, 2000 if left out.
+    #[serde(default)]
+    limit: Option<u64>,
+}
+
+#[async_trait]
+impl Tool for Read {
+    fn name(&self) -> &'static str {
+        "Read"
+    }
+
+    fn description(&self) -> &'static str {
+        "Shows a text file with line numbers, 2000 lines or 100 KiB at a time; the last line of a part says how to go on. \
+         Very long lines are cut. The numbers and the tab after them are not part of the file. A file must be read \
+         before Edit changes it or Write replaces it."
+    }
+
+    fn schema(&self) -> Value {
+        arguments::schema_of::<Arguments>()
+    }
+
+    fn only_reads(&self) -> bool {
+        true
+    }
+
+    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
+        blocking(place, move |work| read(work, &parsed("Read", arguments)?)).await
+    }
+}
+
+fn read(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
+    let range = Range::new(arguments.offset, arguments.limit)?;
+    if let Some(call_id) = output::call_id(&arguments.path) {
+        let text = output::read(work, call_id)?;
+        return Ok(outcome(&arguments.path, page(&text, range)?));
+    }
+    let path = work.absolute(&arguments.path)?;
+    let asked = work.shown(&path);
+    let file = open::open(work, &path)?;
+    let bytes = content::bytes(&file, &asked)?;
+    let page = page(content::text(&bytes, &asked)?, range)?;
+    Ok(ToolOutcome { seen: Some(seen::file(&file.path, &bytes)), ..outcome(&asked, page) })
+}
+
+fn outcome(shown: &str, page: Page) -> ToolOutcome {
+    let content = Some(page.text).filter(|text| !text.is_empty());
+    ToolOutcome { content, ..ToolOutcome::done(format!("read {shown}, {}", page.extent)) }
+}

@@ -1,0 +1,95 @@
+//! Where a call on files runs: on a thread that may block, with what it needs to know, until it is given up.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use pod::{Scope, ToolOutcome};
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{failure::Failure, path};
+use crate::{Lifeline, Place, arguments};
+
+/// What a call on files stands on.
+#[derive(Debug)]
+pub(super) struct Work {
+    pub(super) cwd: String,
+    pub(super) scope: Scope,
+    pub(super) seen: Arc<BTreeMap<String, BTreeSet<String>>>,
+    pub(super) outputs: PathBuf,
+    given_up: Arc<AtomicBool>,
+    /// Held until the thread is done, which may be after the future is dropped.
+    _lifeline: Lifeline,
+}
+
+impl Work {
+    /// The absolute path of what a model wrote.
+    pub(super) fn absolute(&self, path: &str) -> Result<String, Failure> {
+        path::absolute(&self.cwd, path)
+    }
+
+    /// How `path` is written in outputs.
+    pub(super) fn shown(&self, path: &str) -> String {
+        path::shown(&self.cwd, path)
+    }
+
+    /// Fails when nobody waits for the call any more. Asked between the parts of long work, and before a change.
+    pub(super) fn go_on(&self) -> Result<(), Failure> {
+        match self.given_up.load(Ordering::Relaxed) {
+            true => Err(Failure::GivenUp),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Runs `work` on a thread that may block. Dropping the future makes it stop at its next [`Work::go_on`].
+pub(super) async fn blocking<F>(place: &Place, work: F) -> ToolOutcome
+where
+    F: FnOnce(&Work) -> Result<ToolOutcome, Failure> + Send + 'static,
+{
+    let Some(cwd) = place.cwd.to_str() else {
+        return Failure::Io("the working directory has a name that is not UTF-8".to_owned()).into();
+    };
+    let given_up = Arc::new(AtomicBool::new(false));
+    let guard = GiveUp(given_up.clone());
+    let stand = Work {
+        cwd: path::join("/", cwd),
+        scope: place.scope.clone(),
+        seen: place.seen.clone(),
+        outputs: place.outputs.clone(),
+        given_up,
+        _lifeline: place.lifeline.clone(),
+    };
+    let outcome = tokio::task::spawn_blocking(move || stand.go_on().and_then(|()| work(&stand))).await;
+    drop(guard);
+    match outcome {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(failure)) => failure.into(),
+        Err(error) => {
+            tracing::error!(%error, "a call on files did not end by itself");
+            ToolOutcome::failed("internal", "the call broke inside of the server; its log says more")
+        }
+    }
+}
+
+/// The arguments as their type.
+pub(super) fn parsed<T: DeserializeOwned + JsonSchema>(tool: &str, arguments: Value) -> Result<T, Failure> {
+    arguments::parsed(tool, arguments).map_err(Failure::InvalidInput)
+}
+
+/// Tells the thread when the future is dropped.
+struct GiveUp(Arc<AtomicBool>);
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

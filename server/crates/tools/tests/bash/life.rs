@@ -1,0 +1,139 @@
+//! A command ends with its call, whatever it started and whoever goes first.
+
+use std::{
+    env, fs,
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+use tokio::{sync::mpsc, time::timeout};
+use tools::{Lifeline, Place, Tool, bash::Bash};
+
+use crate::{PARENT, stage::Stage};
+
+/// Whether a process with this word in its command line is there.
+fn is_there(word: &str) -> bool {
+    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).any(|argument| argument == word.as_bytes())
+    })
+}
+
+async fn is_soon(wanted: bool, what: impl Fn() -> bool) -> bool {
+    let until = Instant::now() + Duration::from_secs(10);
+    while what() != wanted && Instant::now() < until {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    what() == wanted
+}
+
+pub(crate) async fn a_background_process_ends_with_the_call() {
+    let stage = Stage::new();
+    let started = Instant::now();
+    let said = stage.says("sleep 1111.1 & setsid sleep 1111.2 & (setsid nohup sleep 1111.3 &) ; (while :; do echo x >> log; done) & (while :; do setsid sleep 1111.4 & sleep 0.002; done) & sleep 0.3; echo done").await;
+    assert!(said.contains("done") && started.elapsed() < Duration::from_secs(20));
+    for word in ["1111.1", "1111.2", "1111.3", "1111.4"] {
+        assert!(!is_there(word), "{word} is left");
+    }
+    let size = fs::metadata(stage.path("pod/log")).unwrap().len();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(fs::metadata(stage.path("pod/log")).unwrap().len(), size);
+}
+
+pub(crate) async fn the_time_limit_ends_a_whole_tree() {
+    let stage = Stage::new();
+    let started = Instant::now();
+    let command =
+        "trap '' TERM INT HUP; echo begun; setsid bash -c 'setsid sleep 2222.1 & sleep 2222.2' & sleep 2222.3";
+    let done = stage.call(json!({ "command": command, "timeout_s": 1 })).await;
+    assert!(started.elapsed() < Duration::from_secs(5));
+    assert_eq!(done.outcome.summary, "killed after 1 s (time limit) · 1 line");
+    assert_eq!((done.outcome.is_error, done.outcome.code.as_deref()), (true, Some("timeout")));
+    assert_eq!(done.content(), "begun\n");
+    for word in ["2222.1", "2222.2", "2222.3"] {
+        assert!(!is_there(word), "{word} is left");
+    }
+}
+
+pub(crate) async fn a_dropped_call_ends_its_command() {
+    let stage = Stage::new();
+    let (sender, _pieces) = mpsc::channel(8);
+    let (lifeline, mut ended) = Lifeline::pair();
+    let (bash, place) = (Bash::new(stage.options.clone()), Place { lifeline, ..stage.place() });
+    let call = bash.call(&place, json!({ "command": "setsid sleep 3333.1 & sleep 3333.2" }), sender);
+    let watching = async { is_soon(true, || is_there("3333.1") && is_there("3333.2")).await };
+    tokio::select! {
+        _ = call => panic!("it ended by itself"),
+        is_running = watching => assert!(is_running),
+    }
+    drop(place);
+    // Heard when the last process has ended, and not before.
+    assert_eq!(timeout(Duration::from_secs(10), ended.recv()).await, Ok(None));
+    assert!(!is_there("3333.1") && !is_there("3333.2"));
+}
+
+pub(crate) async fn the_death_of_the_server_ends_the_command() {
+    let stage = Stage::new();
+    let mut parent = Command::new(env::current_exe().unwrap())
+        .env(PARENT, "run")
+        .env("TMPDIR", stage.root.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(parent.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "running\n");
+    assert!(is_there("4444.1") && is_there("4444.2"));
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    assert!(is_soon(false, || is_there("4444.1") || is_there("4444.2")).await);
+}
+
+/// Runs a command until somebody kills this process; or says the environment of a command.
+pub(crate) async fn be_a_parent(role: &str) {
+    let mut stage = Stage::new();
+    if role == "env" {
+        stage.options.hidden_variables = vec!["BASH_TEST_HIDDEN".to_owned()];
+        println!("{}", stage.says("env").await);
+        return;
+    }
+    let running = stage.run("setsid sleep 4444.1 & sleep 4444.2");
+    let telling = async {
+        assert!(is_soon(true, || is_there("4444.1") && is_there("4444.2")).await);
+        println!("running");
+    };
+    tokio::join!(running, telling);
+}
+
+pub(crate) async fn endings_are_told_apart() {
+    let stage = Stage::new();
+    let done = stage.run("kill -9 $$").await;
+    assert_eq!(done.outcome.summary, "killed by signal 9 · 0 lines");
+    assert_eq!(done.outcome.code.as_deref(), Some("signal"));
+    for code in [1, 125, 126, 127, 255] {
+        let done = stage.run(&format!("exit {code}")).await;
+        assert!(done.outcome.summary.starts_with(&format!("exit {code} in")), "{}", done.outcome.summary);
+    }
+    assert!(stage.run("no-such-program").await.outcome.summary.starts_with("exit 127"));
+    let mut broken = Stage::new();
+    broken.options.helper = "/no/such/helper".into();
+    let done = broken.run("echo x").await;
+    assert_eq!(done.outcome.code.as_deref(), Some("io_failed"));
+    broken.options.helper = "/bin/true".into();
+    assert!(broken.run("echo x").await.outcome.is_error);
+}
+
+pub(crate) async fn a_slow_viewer_does_not_stop_the_time_limit() {
+    let stage = Stage::new();
+    let (sender, pieces) = mpsc::channel(1);
+    let (bash, place) = (Bash::new(stage.options.clone()), stage.place());
+    let call = bash.call(&place, json!({ "command": "yes", "timeout_s": 1 }), sender);
+    let viewer = async {
+        is_soon(true, || is_there("yes")).await;
+        assert!(is_soon(false, || is_there("yes")).await);
+        drop(pieces);
+    };
+    assert_eq!(tokio::join!(call, viewer).0.code.as_deref(), Some("timeout"));
+}

@@ -1,0 +1,14 @@
+//! The tools on files, on real files.
+
+#![allow(clippy::unwrap_used)]
+
+mod arguments;
+mod edit;
+mod given_up;
+mod glob;
+mod grep;
+mod place;
+mod race;
+mod read;
+mod scope;
+mod write;

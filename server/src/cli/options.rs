@@ -1,0 +1,152 @@
+//! What each verb takes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct TargetOption {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME")]
+    pub(crate) target: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME")]
+    pub(crate) target: String,
+    /// Bring the stopped Pods below it back, too
+    #[arg(long)]
+    pub(crate) tree: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RewindOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME")]
+    pub(crate) target: String,
+    /// The last record that stays in the conversation
+    #[arg(value_parser = clap::value_parser!(i64).range(0..))]
+    pub(crate) seq: i64,
+    /// Fail if this is not the Pod's newest record; by default it is not checked
+    #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(i64).range(0..))]
+    pub(crate) head: Option<i64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApprovalsOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER; without it: of all Pods
+    #[arg(value_name = "NAME")]
+    pub(crate) target: Option<String>,
+    /// Also what was answered or withdrawn
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApproveOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME")]
+    pub(crate) target: String,
+    /// Which question; `yoi approvals` lists them
+    pub(crate) id: String,
+    /// Deny it instead
+    #[arg(long)]
+    pub(crate) deny: bool,
+    /// Give the same answer from now on, to this Pod, for this tool and exactly this argument
+    #[arg(long)]
+    pub(crate) remember: bool,
+    /// Why; a model is told why it was denied something
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME")]
+    pub(crate) target: String,
+    /// Its name, such as Read
+    pub(crate) tool: String,
+    /// Its arguments
+    #[arg(value_name = "JSON", default_value = "{}")]
+    pub(crate) arguments: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewOptions {
+    /// A-Z a-z 0-9 . _ - and at most 64 of them
+    pub(crate) name: String,
+    /// By default the server's first one
+    #[arg(long)]
+    pub(crate) provider: Option<String>,
+    /// By default the provider's first one
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// A recipe of the server's configuration
+    #[arg(long)]
+    pub(crate) profile: Option<String>,
+    /// Working directory; by default the one that the server was started in
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// What the model is told before anything else
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) instructions: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SendOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME")]
+    pub(crate) target: String,
+    /// The message; a single - reads it from standard input
+    #[arg(required = true)]
+    pub(crate) text: Vec<String>,
+    /// Fail instead of waiting for the present run to end
+    #[arg(long)]
+    pub(crate) no_queue: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME")]
+    pub(crate) target: String,
+    /// Go on with what happens now, until interrupted
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// How many of the newest records
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EventsOptions {
+    /// Begin after this cursor in the Pod that it belongs to, instead of now
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) after: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RmOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME")]
+    pub(crate) target: String,
+    /// Do it; it cannot be undone
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuiOptions {
+    /// The Pod to open: NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", conflicts_with_all = ["runtime", "worker"])]
+    pub(crate) target: Option<String>,
+    /// Runtime of the Pod to open
+    #[arg(long, value_name = "ID", requires = "worker")]
+    pub(crate) runtime: Option<String>,
+    /// The Pod to open, by its id
+    #[arg(long, value_name = "ID", requires = "runtime")]
+    pub(crate) worker: Option<String>,
+}

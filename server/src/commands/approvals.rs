@@ -1,0 +1,156 @@
+use anyhow::Result;
+use client::{ClientError, PodsFilter};
+use jiff::Timestamp;
+use protocol::{
+    Approval, ApprovalCommand, CommandId, Decision, ErrorCode, Listing, OpenApproval, PodState, PodSummary,
+};
+
+use super::{Caller, name_of, pods_of};
+use crate::{
+    cli::{ApprovalsOptions, ApproveOptions},
+    output,
+};
+
+/// Prints what one Pod asks, or what all of them ask.
+pub(super) async fn approvals(caller: &Caller, options: ApprovalsOptions) -> Result<()> {
+    match &options.target {
+        Some(target) => of_one(caller, target, options.all).await,
+        None => of_all(caller, options.all).await,
+    }
+}
+
+/// Answers a question.
+pub(super) async fn approve(caller: &Caller, options: ApproveOptions) -> Result<()> {
+    let pod = caller.resolve(&options.target).await?;
+    let decision = if options.deny { Decision::Deny } else { Decision::Allow };
+    let command = ApprovalCommand { decision, remember: options.remember, reason: options.reason };
+    let approval = caller.client.answer(&CommandId::random(), &pod, &options.id, &command).await?;
+    match caller.config.json {
+        true => output::json(&approval),
+        false => output::line(&output::printable(&format!("{} is {}", approval.tool, answer(&approval)))),
+    }
+}
+
+async fn of_one(caller: &Caller, target: &str, all: bool) -> Result<()> {
+    let pod = caller.resolve(target).await?;
+    let listing = caller.client.approvals(&pod, all).await?;
+    match caller.config.json {
+        true => output::json(&listing),
+        false => print(listing.items.iter().map(|approval| (None, approval)).collect(), all),
+    }
+}
+
+async fn of_all(caller: &Caller, all: bool) -> Result<()> {
+    let mut items = Vec::new();
+    for summary in &asking(caller, all).await? {
+        let asked = match caller.client.approvals(&summary.pod, all).await {
+            Ok(listing) => listing.items,
+            // It was removed since the list was made.
+            Err(ClientError::Api(error)) if error.code == ErrorCode::PodNotFound => continue,
+            Err(error) => return Err(error.into()),
+        };
+        items.extend(asked.into_iter().map(|approval| OpenApproval {
+            pod: summary.pod.clone(),
+            name: summary.name.clone(),
+            parent: summary.relations.parent.clone(),
+            approval,
+        }));
+    }
+    items.sort_by_key(|open| open.approval.asked_at);
+    match caller.config.json {
+        true => output::json(&Listing { items, next: None }),
+        false => print(items.iter().map(|open| (Some(open), &open.approval)).collect(), all),
+    }
+}
+
+/// The Pods that can have an open question, or all of them. A question of a paused Pod stays open.
+async fn asking(caller: &Caller, all: bool) -> Result<Vec<PodSummary>> {
+    if all {
+        return Ok(pods_of(caller, PodsFilter::default()).await?.items);
+    }
+    let mut pods = Vec::new();
+    for state in [PodState::Waiting, PodState::Paused] {
+        let filter = PodsFilter { state: Some(state), ..PodsFilter::default() };
+        pods.extend(pods_of(caller, filter).await?.items.into_iter().filter(|summary| summary.needs_you));
+    }
+    // One that was paused between the two questions is in both lists.
+    pods.sort_by(|one, other| one.pod.cmp(&other.pod));
+    pods.dedup_by(|one, other| one.pod == other.pod);
+    Ok(pods)
+}
+
+fn print(questions: Vec<(Option<&OpenApproval>, &Approval)>, all: bool) -> Result<()> {
+    if questions.is_empty() {
+        output::note(if all { "nothing was asked" } else { "nothing is asked; --all shows what was" });
+        return Ok(());
+    }
+    let has_names = questions.iter().any(|(open, _)| open.is_some());
+    let columns =
+        [("POD", has_names), ("ID", true), ("ASKED", true), ("ANSWER", all), ("TOOL", true), ("ARGUMENTS", true)];
+    let heading = columns.iter().filter(|(_, is_there)| *is_there).map(|(title, _)| (*title).to_owned()).collect();
+    let rows = questions.into_iter().map(|(open, approval)| row(open, approval, all));
+    output::table(&std::iter::once(heading).chain(rows).collect::<Vec<_>>())
+}
+
+fn row(open: Option<&OpenApproval>, approval: &Approval, all: bool) -> Vec<String> {
+    let mut cells = Vec::new();
+    cells.extend(open.map(|open| name_of(&open.name, &open.pod)));
+    cells.extend([approval.id.clone(), ago(approval.asked_at, Timestamp::now())]);
+    cells.extend(all.then(|| answer(approval)));
+    cells.extend([approval.tool.clone(), approval.arguments.to_string()]);
+    cells
+}
+
+/// `allowed by operator: reason`, `withdrawn`, or `open`.
+fn answer(approval: &Approval) -> String {
+    let (word, by) = match (approval.decision, &approval.by) {
+        (Some(Decision::Allow), by) => ("allowed", by),
+        (Some(Decision::Deny), by) => ("denied", by),
+        (None, by) if by.is_some() || approval.reason.is_some() => ("withdrawn", by),
+        (None, _) => return "open".to_owned(),
+    };
+    let by = by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
+    let reason = approval.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("{word}{by}{reason}").replace('\n', " ")
+}
+
+fn ago(then: Timestamp, now: Timestamp) -> String {
+    match now.as_second() - then.as_second() {
+        seconds @ ..60 => format!("{} s ago", seconds.max(0)),
+        seconds @ 60..3_600 => format!("{} min ago", seconds / 60),
+        seconds @ 3_600..172_800 => format!("{} h ago", seconds / 3_600),
+        seconds => format!("{} days ago", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_who_gave_it_and_why() {
+        let approval = |fields: serde_json::Value| {
+            let mut approval = serde_json::json!({ "id": "1", "tool": "Bash", "arguments": { "command": "ls" },
+                "asked_at": "2026-01-02T03:04:05Z" });
+            approval.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            answer(&serde_json::from_value(approval).unwrap())
+        };
+        assert_eq!(approval(serde_json::json!({})), "open");
+        assert_eq!(approval(serde_json::json!({ "decision": "allow", "by": "operator" })), "allowed by operator");
+        assert_eq!(
+            approval(serde_json::json!({ "decision": "deny", "by": "x", "reason": "no\nno" })),
+            "denied by x: no no"
+        );
+        assert_eq!(approval(serde_json::json!({ "reason": "the Pod was stopped" })), "withdrawn: the Pod was stopped");
+    }
+
+    #[test]
+    fn a_time_is_said_as_how_long_ago_it_was() {
+        let ago = |seconds| ago(Timestamp::UNIX_EPOCH, Timestamp::from_second(seconds).unwrap());
+        for (seconds, expected) in
+            [(-5, "0 s ago"), (59, "59 s ago"), (60, "1 min ago"), (7_300, "2 h ago"), (200_000, "2 days ago")]
+        {
+            assert_eq!(ago(seconds), expected);
+        }
+    }
+}
