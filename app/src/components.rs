@@ -33,3 +33,4 @@ pub(crate) mod state_mark;
 pub(crate) mod top_bar;
 pub(crate) mod transcript;
 pub(crate) mod when;
+pub(crate) mod with_pods;

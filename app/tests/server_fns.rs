@@ -3,11 +3,15 @@
 #![allow(clippy::unwrap_used)]
 
 use app::server_fns::{
-    control_pod, create_pod, delete_pod, list_pods, load_pod, older_records, rename_pod, resolve, submit_input,
+    answer_approval, compaction_preview, control_pod, create_pod, delete_pod, list_pods, load_pod, older_records,
+    open_approvals, pod_approvals, rename_pod, resolve, restore_pod, rewind_pod, run_tool, submit_input,
 };
 use backend::{Backend, Origin};
 use leptos::prelude::{Owner, provide_context};
-use protocol::{CommandId, ControlVerb, CreatePod, ErrorCode, Event, PodName, PodRef, PodState, Segment, TurnEvent};
+use protocol::{
+    ApprovalCommand, CommandId, ControlVerb, CreatePod, Decision, ErrorCode, Event, PodName, PodRef, PodState,
+    RestoreCommand, RewindCommand, Segment, Seq, ToolCommand, TurnEvent,
+};
 use runtime::{Host, HostOptions};
 
 /// A door with a host behind it, and the context that the binary gives to pages.
@@ -114,4 +118,44 @@ async fn older_pages_follow_each_other_without_a_gap() {
     }
     let said = records.iter().filter(|record| record.event.kind() == "message_finished").count();
     assert_eq!((records[0].seq.0, said), (1, 60));
+}
+
+#[tokio::test]
+async fn of_two_answers_to_a_question_the_first_counts_and_can_be_looked_up() {
+    let _stage = stage().await;
+    let pod = ada().await;
+    submit_input(pod.clone(), id("k1"), vec![Segment::text(r#"call Bash {"command":"ls"}"#)], true).await.unwrap();
+    let open = loop {
+        match open_approvals().await.unwrap().pop() {
+            Some(open) => break open,
+            None => tokio::task::yield_now().await,
+        }
+    };
+    let answer = |decision| ApprovalCommand { decision, remember: false, reason: Some("no".to_owned()) };
+    let question = open.approval.id.clone();
+    answer_approval(pod.clone(), id("a1"), question.clone(), answer(Decision::Deny)).await.unwrap();
+    let late = answer_approval(pod.clone(), id("a2"), question.clone(), answer(Decision::Allow)).await.unwrap_err();
+    assert_eq!(late.code(), ErrorCode::AlreadyAnswered);
+    let known = pod_approvals(pod).await.unwrap().remove(0);
+    assert_eq!((known.id, known.decision, known.reason.as_deref()), (question, Some(Decision::Deny), Some("no")));
+    assert!(open_approvals().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_rewind_is_refused_once_the_head_has_moved_and_a_tool_tells_its_own_failure() {
+    let _stage = stage().await;
+    let pod = ada().await;
+    let command = RewindCommand { to_seq: Seq(1), expected_head: Seq(99_999) };
+    assert_eq!(rewind_pod(pod.clone(), id("k1"), command).await.unwrap_err().code(), ErrorCode::HeadMoved);
+    assert_eq!(compaction_preview(pod.clone()).await.unwrap(), None);
+    let spawn = |scope: serde_json::Value| ToolCommand {
+        arguments: serde_json::json!({ "name": "ada", "task": "t", "scope": scope }),
+    };
+    let taken = run_tool(pod.clone(), id("k2"), "SpawnPod".to_owned(), spawn(serde_json::json!([]))).await.unwrap();
+    assert!(taken.is_error && taken.code.as_deref() == Some("name_taken"), "{taken:?}");
+    control_pod(pod.clone(), id("k3"), ControlVerb::Stop).await.unwrap();
+    let receipt = restore_pod(pod.clone(), id("k4"), RestoreCommand { tree: true }).await.unwrap();
+    assert!(receipt.report.iter().all(|line| line.restored), "{receipt:?}");
+    let page = load_pod(pod.to_string(), None, None).await.unwrap();
+    assert_eq!(page.detail.summary.state, PodState::Idle);
 }

@@ -4,23 +4,44 @@ use protocol::{OpenApproval, PodRef};
 use crate::{
     components::{
         question::{Question, QuestionCard},
-        transcript::{summary, use_pod},
+        transcript::use_pod,
+        with_pods::WithPods,
     },
     console::{Console, pod_href, use_console},
-    family::descendants,
+    family::{descendants, waiting},
 };
 
 /// What the Pods below this one ask: whoever watches a Pod answers for those that it leads. One calm line each, which
 /// opens into the question itself.
 #[component]
 pub(crate) fn ChildQuestions() -> impl IntoView {
+    view! {
+        <WithPods>
+            <Askers />
+        </WithPods>
+    }
+    .into_any()
+}
+
+/// A Pod below this one that waits.
+#[derive(Debug, Clone, PartialEq)]
+struct Asker {
+    pod: PodRef,
+    name: String,
+    /// In its own words: `asks: Bash cargo test`.
+    words: String,
+    is_child: bool,
+}
+
+#[component]
+fn Askers() -> impl IntoView {
     let console = use_console();
     let pod = use_pod();
-    let asked = Memo::new(move |_| asked_below(console, &pod.pod.get_value()));
+    let askers = Memo::new(move |_| askers(console, &pod.pod.get_value()));
     view! {
-        <div class="child-questions" class:is-hidden=move || asked.with(Vec::is_empty)>
-            <For each=move || asked.get() key=|open| (open.pod.clone(), open.approval.id.clone()) let:open>
-                <ChildQuestion open=open />
+        <div class="child-questions" class:is-hidden=move || askers.with(Vec::is_empty)>
+            <For each=move || askers.get() key=|asker| (asker.pod.clone(), asker.words.clone()) let:asker>
+                <AskerLine asker=asker />
             </For>
         </div>
     }
@@ -28,22 +49,23 @@ pub(crate) fn ChildQuestions() -> impl IntoView {
 }
 
 #[component]
-fn ChildQuestion(open: OpenApproval) -> impl IntoView {
-    let is_child = open.parent == Some(use_pod().pod.get_value());
-    let what = if is_child { ", a child of this Pod, asks: " } else { ", led by a child of this Pod, asks: " };
-    let (name, href) = (open.name.to_string(), pod_href(&open.pod));
-    let tool = open.approval.tool.clone();
-    let line = summary(Some(&open.approval.arguments), "");
-    let question = Question::from(open);
-    let answered = RwSignal::new(None);
+fn AskerLine(asker: Asker) -> impl IntoView {
+    let console = use_console();
+    let Asker { pod, name, words, is_child } = asker;
+    let whose = if is_child { ", a child of this Pod, " } else { ", led by a child of this Pod, " };
+    let href = pod_href(&pod);
     let is_shown = RwSignal::new(false);
+    let questions = Memo::new(move |_| match is_shown.get() {
+        true => questions_of(console, &pod),
+        false => Vec::new(),
+    });
     view! {
         <p>
             <span>
                 <a class="pod-link" href=href>
                     {name}
                 </a>
-                {what} <b>{tool}</b> " " <code>{line}</code>
+                {whose} {words}
             </span>
             <button
                 type="button"
@@ -54,17 +76,30 @@ fn ChildQuestion(open: OpenApproval) -> impl IntoView {
                 {move || if is_shown.get() { "Close" } else { "Answer…" }}
             </button>
         </p>
-        {move || is_shown.get().then(|| view! { <QuestionCard question=question.clone() answered=answered /> })}
+        <For each=move || questions.get() key=|question| question.id.clone() let:question>
+            <QuestionCard question=question answered=RwSignal::new(None) />
+        </For>
     }
     .into_any()
 }
 
-/// Open questions of those whom this Pod leads, at whatever remove, as far as they have been read.
-fn asked_below(console: Console, of: &PodRef) -> Vec<OpenApproval> {
-    let below = console.book.with(|book| {
-        book.as_ref().map(|book| descendants(book.pods(), of).into_iter().map(|(pod, _)| pod.pod.clone()).collect())
-    });
-    let below: Vec<PodRef> = below.unwrap_or_default();
-    let is_below = |open: &&OpenApproval| below.contains(&open.pod) || open.parent.as_ref() == Some(of);
-    console.questions.with(|questions| questions.iter().flatten().filter(is_below).cloned().collect())
+fn askers(console: Console, of: &PodRef) -> Vec<Asker> {
+    let asker = |pod: &protocol::PodSummary| Asker {
+        pod: pod.pod.clone(),
+        name: pod.name.to_string(),
+        words: pod.activity.clone().unwrap_or_else(|| "asks for permission".to_owned()),
+        is_child: pod.relations.parent.as_ref() == Some(of),
+    };
+    console.book.with(|book| {
+        let Some(book) = book else { return Vec::new() };
+        let below = descendants(book.pods(), of);
+        let is_below = |pod: &&protocol::PodSummary| below.iter().any(|(known, _)| known.pod == pod.pod);
+        waiting(book.pods()).filter(is_below).map(asker).collect()
+    })
+}
+
+/// What it asks, as far as it has been read.
+fn questions_of(console: Console, pod: &PodRef) -> Vec<Question> {
+    let is_its = |open: &&OpenApproval| open.pod == *pod;
+    console.questions.with(|questions| questions.iter().flatten().filter(is_its).cloned().map(Question::from).collect())
 }

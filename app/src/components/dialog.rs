@@ -91,7 +91,7 @@ pub(crate) fn FormDialog(
             >
                 <div class="fields">{children()} <Problem error=deed.error /></div>
                 <div class="acts">
-                    <button class="button" type="button" on:click=move |_| live::close_dialog(id)>
+                    <button class="button" type="button" id=format!("{id}-cancel") on:click=move |_| live::close_dialog(id)>
                         {move || if is_over.get() { "Close" } else { cancel }}
                     </button>
                     <button

@@ -63,7 +63,10 @@ pub(crate) fn QuestionCard(question: Question, answered: RwSignal<Option<Approva
     };
     let words = move || match answered.with(|answer| answer.as_ref().map(answer_words)) {
         Some(words) => words,
-        None => format!("waiting {}", console.clock.age(asked_at)),
+        None => match console.clock.age(asked_at).as_str() {
+            "now" => "just now".to_owned(),
+            age => format!("waiting {age}"),
+        },
     };
     let is_open = Memo::new(move |_| answered.with(Option::is_none));
     let covers = always_words(&tool);
@@ -126,7 +129,6 @@ fn Answers(card: Card, covers: String) -> impl IntoView {
 #[component]
 fn Denial(card: Card) -> impl IntoView {
     let id = dom_id(card, "reason");
-    live::focus_soon(&id);
     view! {
         <div class="row denial">
             <input

@@ -23,7 +23,7 @@ pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
     let look_again = move |_| {
         leaving.set(pod.rows.leaving(to).unwrap_or_default());
         deed.error.set(None);
-        live::focus("rewind");
+        live::focus("rewind-cancel");
     };
     let is_over = Signal::derive(move || leaving.with(|leaving| leaving.blocks == 0) || has_moved());
     let submit = Callback::new(move |()| {

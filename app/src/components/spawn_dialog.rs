@@ -1,5 +1,5 @@
 use leptos::prelude::*;
-use protocol::{Access, PodRef, PodSummary, ScopeRule, ToolAnswer, ToolCommand};
+use protocol::{PodRef, PodSummary, ToolAnswer, ToolCommand};
 use serde_json::{Value, json};
 
 use crate::{
@@ -28,13 +28,12 @@ impl Loan {
         Self { number, path, writes: RwSignal::new(false), recursive: RwSignal::new(true) }
     }
 
-    fn rule(self) -> ScopeRule {
-        let access = if self.writes.get_untracked() { Access::Write } else { Access::Read };
-        ScopeRule {
-            path: self.path.get_untracked().trim().to_owned(),
-            access,
-            recursive: self.recursive.get_untracked(),
-        }
+    /// None while no path is typed.
+    fn rule(self) -> Option<Value> {
+        let access = if self.writes.get_untracked() { "write" } else { "read" };
+        let path = self.path.get_untracked();
+        let recursive = self.recursive.get_untracked();
+        (!path.trim().is_empty()).then(|| json!({ "path": path.trim(), "access": access, "recursive": recursive }))
     }
 }
 
@@ -51,7 +50,7 @@ struct Form {
 impl Form {
     fn arguments(self) -> Value {
         let loans = self.loans.get_untracked();
-        let scope = loans.into_iter().map(Loan::rule).filter(|rule| !rule.path.is_empty());
+        let scope = loans.into_iter().filter_map(Loan::rule);
         let text = |field: RwSignal<String>| field.get_untracked().trim().to_owned();
         arguments(&text(self.name), &text(self.task), scope.collect(), &text(self.profile), &text(self.model))
     }
@@ -178,7 +177,7 @@ async fn spawn(pod: PodRef, arguments: Value) -> Result<ToolAnswer, crate::UiErr
 }
 
 /// What the tool takes; what was left empty is not there.
-fn arguments(name: &str, task: &str, scope: Vec<ScopeRule>, profile: &str, model: &str) -> Value {
+fn arguments(name: &str, task: &str, scope: Vec<Value>, profile: &str, model: &str) -> Value {
     let mut arguments = json!({ "name": name, "task": task, "scope": scope });
     for (field, value) in [("profile", profile), ("model", model)] {
         if !value.is_empty() {
@@ -194,11 +193,16 @@ mod tests {
 
     #[test]
     fn the_arguments_are_those_of_the_tool() {
-        let rule = ScopeRule { path: "/srv/a".to_owned(), access: Access::Write, recursive: false };
+        let owner = Owner::new();
+        owner.set();
+        let loan = Loan::new(0, " /srv/a");
+        loan.writes.set(true);
+        loan.recursive.set(false);
+        assert_eq!(Loan::new(1, " ").rule(), None);
         let expected = json!({
             "name": "bob", "task": "test it", "model": "small",
             "scope": [{ "path": "/srv/a", "access": "write", "recursive": false }],
         });
-        assert_eq!(arguments("bob", "test it", vec![rule], "", "small"), expected);
+        assert_eq!(arguments("bob", "test it", vec![loan.rule().unwrap()], "", "small"), expected);
     }
 }

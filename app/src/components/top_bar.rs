@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
 use crate::{
-    components::{connection_line::ConnectionLine, frame::PodsResource},
+    components::{connection_line::ConnectionLine, with_pods::WithPods},
     console::{Console, Dialog, use_console},
     live,
 };
@@ -52,7 +52,6 @@ pub(crate) fn TopBar() -> impl IntoView {
 #[component]
 pub(crate) fn LiveCount(count: fn(Console) -> usize, title: &'static str) -> impl IntoView {
     let console = use_console();
-    let pods = expect_context::<PodsResource>();
     let figure = move || {
         let count = count(console);
         (count > 0).then(|| {
@@ -64,20 +63,7 @@ pub(crate) fn LiveCount(count: fn(Console) -> usize, title: &'static str) -> imp
             }
         })
     };
-    view! {
-        <Suspense fallback=|| ()>
-            {move || {
-                pods.get()
-                    .map(|list| {
-                        if let Ok(list) = list {
-                            console.seed(list);
-                        }
-                        figure
-                    })
-            }}
-        </Suspense>
-    }
-    .into_any()
+    view! { <WithPods>{figure}</WithPods> }.into_any()
 }
 
 fn flip_theme() {

@@ -30,4 +30,3 @@ pub(crate) use list::{TranscriptPane, complete_beginning};
 pub(crate) use notes::rule_words;
 pub(crate) use person::rewind;
 pub(crate) use rows::{Leaving, Rows};
-pub(crate) use tool_line::summary;

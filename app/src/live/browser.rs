@@ -114,9 +114,12 @@ pub(crate) fn next_question() -> bool {
     questions.get(next).is_some_and(|question| question.focus().is_ok())
 }
 
-/// What had the focus is gone: it goes to the transcript, or to the page.
+/// Where what had the focus is gone, it goes to the transcript, or to the page.
 pub(crate) fn focus_content() {
     before_paint(|| {
+        if document().active_element().is_some_and(|active| active.tag_name() != "BODY") {
+            return;
+        }
         if let Some(content) = element("log").or_else(|| element("main")) {
             let _ = content.focus();
         }

@@ -1,5 +1,3 @@
-use std::collections::HashSet;
-
 use leptos::{prelude::*, task::spawn_local};
 use leptos_meta::Title;
 use protocol::{Approval, OpenApproval, PodRef};
@@ -9,6 +7,7 @@ use crate::{
     components::{
         problem::Problem,
         question::{Question, QuestionCard, earlier_answer},
+        with_pods::WithPods,
     },
     console::{pod_href, use_console},
     server_fns::open_approvals,
@@ -57,7 +56,7 @@ fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
 #[derive(Clone, Copy)]
 struct Shown {
     questions: RwSignal<Vec<OpenApproval>>,
-    open: RwSignal<HashSet<(PodRef, String)>>,
+    open: RwSignal<Vec<(PodRef, String)>>,
 }
 
 #[component]
@@ -74,7 +73,7 @@ fn Inbox(first: Vec<OpenApproval>) -> impl IntoView {
     let pods = Memo::new(move |_| shown.questions.with(|questions| askers(questions)));
     view! {
         <p class="hint" role="status">
-            {move || words(shown.open.with(HashSet::len))}
+            {move || words(shown.open.with(Vec::len))}
         </p>
         <For each=move || pods.get() key=Clone::clone let:pod>
             <OfPod pod=pod shown=shown />
@@ -115,7 +114,7 @@ fn OfPod(pod: PodRef, shown: Shown) -> impl IntoView {
                 <a class="pod-link" href=href>
                     {whose.map(|open| open.name.to_string())}
                 </a>
-                {leader}
+                <WithPods>{leader.clone()}</WithPods>
             </h2>
             <For each=move || mine.get() key=|question| question.id.clone() let:question>
                 <Listed question=question shown=shown />
@@ -154,7 +153,7 @@ fn Listed(question: Question, shown: Shown) -> impl IntoView {
     view! { <QuestionCard question=question answered=answered /> }.into_any()
 }
 
-fn keys(questions: &[OpenApproval]) -> HashSet<(PodRef, String)> {
+fn keys(questions: &[OpenApproval]) -> Vec<(PodRef, String)> {
     questions.iter().map(|open| (open.pod.clone(), open.approval.id.clone())).collect()
 }
 

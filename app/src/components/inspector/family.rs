@@ -1,17 +1,18 @@
 use leptos::prelude::*;
 use protocol::{PodRef, PodState, PodSummary, ScopeRule};
+use transcript::words::state_words;
 
 use crate::{
     allowed::spawn_refusal,
     components::{
         state_mark::StateShape,
         transcript::{PodContext, use_pod},
+        with_pods::WithPods,
     },
     console::{Console, Dialog, pod_href, use_console},
     family::descendants,
     format::counted,
 };
-use transcript::words::state_words;
 
 /// Who leads this Pod, and whom it leads.
 #[component]
@@ -36,10 +37,12 @@ pub(crate) fn Family() -> impl IntoView {
         })
     };
     view! {
-        {led_by}
+        <WithPods>{led_by}</WithPods>
         <section>
             <h2>"Children"</h2>
-            <Children console=console pod=pod />
+            <WithPods>
+                <Children console=console pod=pod />
+            </WithPods>
             <button type="button" class="quiet spawn" on:click=move |_| spawn(console, pod, String::new())>
                 "Spawn a child…"
             </button>

@@ -12,8 +12,13 @@ pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
     let is_open = Memo::new(move |_| {
         block.with(|block| matches!(&block.kind, BlockKind::Approval { state: ApprovalState::Open, .. }))
     });
+    // What was answered after these old records is not among them.
+    let words = move |asked: &Approval| match is_open.get() {
+        true => "asked for permission; the answer is among newer records".to_owned(),
+        false => answer_words(asked),
+    };
     move || {
-        let (is_open, asked) = (is_open.get(), block.with(asked));
+        let (is_open, asked) = (is_open.get() && !pod.is_old, block.with(asked));
         asked.map(|asked| match is_open {
             true => {
                 let Approval { id, tool, arguments, asked_at, .. } = asked;
@@ -24,7 +29,7 @@ pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
                 <p class="note-line">
                     <b>{asked.tool.clone()}</b>
                     <code>{summary(Some(&asked.arguments), "")}</code>
-                    <span>{answer_words(&asked)}</span>
+                    <span>{words(&asked)}</span>
                 </p>
             }
             .into_any(),

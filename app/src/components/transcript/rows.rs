@@ -1,10 +1,14 @@
 //! The blocks as signals: a record draws the block that it changed, and no other.
 
-use std::collections::{HashMap, HashSet};
+mod reach;
+
+use std::collections::HashMap;
 
 use leptos::prelude::*;
-use protocol::{Event, Record, Segment, Seq, ToolBy};
-use transcript::{Block, BlockId, BlockKind, Change, PersonState, PodStatus, Transcript};
+use protocol::{Event, Record, Seq};
+use transcript::{Block, BlockId, BlockKind, Change, PodStatus, Transcript};
+
+pub(crate) use self::reach::Leaving;
 
 /// One block on the screen. The signal goes with the row.
 #[derive(Debug, Clone)]
@@ -42,15 +46,6 @@ pub(crate) struct Rows {
     pub(crate) questions: RwSignal<Vec<String>>,
     /// Each rewind: the last seq that it kept, and its own.
     pub(crate) rewinds: RwSignal<Vec<(Seq, Seq)>>,
-}
-
-/// What a rewind would take out of the model's context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Leaving {
-    pub(crate) turns: usize,
-    pub(crate) blocks: usize,
-    /// The newest record of the journal that this was counted in.
-    pub(crate) head: Seq,
 }
 
 impl Rows {
@@ -113,50 +108,6 @@ impl Rows {
         set_if_other(self.questions, open_questions(transcript));
         set_if_other(self.rewinds, transcript.rewinds().to_vec());
     }
-
-    /// What is after `to` and still in the model's context; none once the page was left.
-    pub(crate) fn leaving(self, to: Seq) -> Option<Leaving> {
-        self.transcript.try_with_value(|transcript| {
-            let is_read = |block: &&Block| block.seq > to && is_for_model(block, transcript.rewinds());
-            let blocks: Vec<&Block> = transcript.blocks().iter().filter(is_read).collect();
-            let turns: HashSet<_> = blocks.iter().map(|block| &block.run_id).collect();
-            Leaving { turns: turns.len(), blocks: blocks.len(), head: transcript.head() }
-        })
-    }
-
-    /// The newest message of a person that the model still sees.
-    pub(crate) fn newest_message(self) -> Option<Seq> {
-        self.transcript.with_value(|transcript| {
-            let is_message = |block: &&Block| {
-                matches!(block.kind, BlockKind::Person { .. }) && is_for_model(block, transcript.rewinds())
-            };
-            transcript.blocks().iter().rev().find(is_message).map(|block| block.seq)
-        })
-    }
-
-    /// The newest message that was given back to its sender.
-    pub(crate) fn newest_returned(self) -> Option<Vec<Segment>> {
-        self.transcript.with_value(|transcript| {
-            transcript.blocks().iter().rev().find_map(|block| match &block.kind {
-                BlockKind::Person { segments, state: PersonState::Returned, .. } => Some(segments.clone()),
-                _ => None,
-            })
-        })
-    }
-}
-
-/// A block that a model reads, or that is its own.
-fn is_for_model(block: &Block, rewinds: &[(Seq, Seq)]) -> bool {
-    let is_kind = match &block.kind {
-        BlockKind::Person { .. }
-        | BlockKind::Peer { .. }
-        | BlockKind::ChildEvent { .. }
-        | BlockKind::Assistant { .. }
-        | BlockKind::Reasoning { .. } => !block.is_empty(),
-        BlockKind::Tool { by, .. } => *by != Some(ToolBy::Operator),
-        _ => false,
-    };
-    is_kind && !block.is_rewound(rewinds)
 }
 
 fn open_questions(transcript: &Transcript) -> Vec<String> {
@@ -190,10 +141,10 @@ fn redraw(rows: &mut Vec<Row>, blocks: &[Block], from: usize) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn record(seq: i64, event: serde_json::Value) -> Record {
+    pub(crate) fn record(seq: i64, event: serde_json::Value) -> Record {
         let json = serde_json::json!({ "seq": seq, "at": "2026-11-21T22:00:00Z", "run_id": "r1", "event": event });
         serde_json::from_value(json).unwrap()
     }
@@ -202,7 +153,7 @@ mod tests {
         record(seq, serde_json::json!({ "kind": "text_chunk", "block": block, "text": text }))
     }
 
-    fn finished(seq: i64, block: &str, text: &str) -> Record {
+    pub(crate) fn finished(seq: i64, block: &str, text: &str) -> Record {
         record(
             seq,
             serde_json::json!({ "kind": "message_finished", "block": block, "text": text, "interrupted": false }),
@@ -250,23 +201,5 @@ mod tests {
         rows.reset(&fresh, true);
         assert_eq!(shown(rows), Transcript::from_records(&fresh).blocks());
         assert_eq!((rows.first.get_untracked(), rows.has_more.get_untracked()), (Seq(8), true));
-    }
-
-    #[test]
-    fn a_rewind_is_counted_by_what_the_model_reads() {
-        let owner = Owner::new();
-        owner.set();
-        let person = |seq| {
-            let said =
-                serde_json::json!({ "kind": "user_message", "segments": [], "command_id": "c", "by": "operator" });
-            record(seq, said)
-        };
-        let alert = serde_json::json!({ "kind": "alert", "level": "note", "source": "s", "text": "t" });
-        let rows = Rows::new(&[person(1), finished(2, "a", "one"), record(3, alert), finished(4, "b", "two")], false);
-        assert_eq!(rows.leaving(Seq(1)), Some(Leaving { turns: 1, blocks: 2, head: Seq(4) }));
-        assert_eq!(rows.newest_message(), Some(Seq(1)));
-        rows.apply(&[record(5, serde_json::json!({ "kind": "rewound", "to_seq": 2 })), finished(6, "c", "three")]);
-        assert_eq!(rows.leaving(Seq(1)), Some(Leaving { turns: 1, blocks: 2, head: Seq(6) }));
-        assert_eq!(rows.rewinds.get_untracked(), [(Seq(2), Seq(5))]);
     }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, PodState, Seq, WorkerId};
 
-use crate::{CommandRow, InboxRow, MailPut, PodKey};
+use crate::{CommandRow, InboxRow, MailPut, MessageChange, PeerChange, PodKey};
 
 /// Changes that belong together: one transaction (the writer may put several batches into one).
 #[derive(Debug, Clone, Default)]
@@ -13,6 +13,9 @@ pub struct Batch {
     pub command: Option<CommandRow>,
     pub changes: Vec<PodChange>,
     pub audit: Vec<AuditEntry>,
+    /// What happens to pairs of Pods; after `changes`.
+    pub peers: Vec<PeerChange>,
+    pub messages: Vec<MessageChange>,
 }
 
 /// What happens to one Pod. Fields that are empty change nothing.
@@ -38,7 +41,8 @@ pub struct PodChange {
     /// What happens to the loan that this Pod holds as a child; after `parent`. Nothing, if nobody leads it.
     pub loan: Option<LoanChange>,
     pub update: Option<PodUpdate>,
-    /// Removes the Pod and everything of it except audit and commands. Its children go on without a parent. Of the rest
+    /// Removes the Pod and everything of it except audit and commands; its links, requests and messages go for both
+    /// sides. Its children go on without a parent. Of the rest
     /// of this change only `mail_put` counts: a last word to others.
     pub delete: bool,
 }

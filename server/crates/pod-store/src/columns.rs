@@ -36,7 +36,9 @@ macro_rules! pod_columns {
     () => {
         "pods.key, pods.worker_id, pods.name, pods.created_at, pods.updated_at, pods.state, pods.open, pods.spec,
          pods.checkpoint, pods.checkpoint_seq, pods.unread, parent.key, parent.worker_id,
-         (select count(*) from children where children.parent = pods.key)"
+         (select count(*) from children where children.parent = pods.key),
+         (select count(*) from peers where peers.low = pods.key)
+             + (select count(*) from peers where peers.high = pods.key)"
     };
 }
 
@@ -64,6 +66,7 @@ pub(crate) struct PodColumns {
     pub(crate) parent_key: Option<i64>,
     pub(crate) parent_worker_id: Option<String>,
     pub(crate) children: i64,
+    pub(crate) peers: i64,
 }
 
 impl TryFrom<PodColumns> for PodRow {
@@ -89,6 +92,7 @@ impl TryFrom<PodColumns> for PodRow {
             unread: u32::try_from(columns.unread).map_err(damaged("count"))?,
             parent: parent.transpose()?,
             children: u32::try_from(columns.children).map_err(damaged("count"))?,
+            peers: u32::try_from(columns.peers).map_err(damaged("count"))?,
         })
     }
 }

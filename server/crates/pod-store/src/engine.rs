@@ -7,8 +7,10 @@ use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
 
 use crate::{
-    Checkpoint, ChildRow, CommandRow, Fold, InboxRow, MailPut, MailRow, NewPod, NewRecord, ParentLink, PodKey, PodRow,
-    SearchRow, StoreError, StoredRecord, chore::Chore,
+    Checkpoint, ChildRow, CommandRow, Fold, InboxRow, MailPut, MailRow, MessageRow, NewMessage, NewPod, NewRecord,
+    PairRow, ParentLink, PeerLinkRow, PodKey, PodRow, RequestRow, SearchRow, StoreError, StoredRecord,
+    chore::Chore,
+    peer_plan::{Pair, PeerLines, ReceiptLine},
 };
 
 /// Reads. Each call takes a connection of a small pool; all of them are safe beside the writer.
@@ -21,6 +23,24 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
     async fn pods_open(&self) -> Result<Vec<PodRow>, StoreError>;
     async fn children(&self, parent: PodKey) -> Result<Vec<ChildRow>, StoreError>;
     async fn child(&self, child: PodKey) -> Result<Option<ChildRow>, StoreError>;
+
+    async fn peer_links(&self, pod: PodKey) -> Result<Vec<PeerLinkRow>, StoreError>;
+    async fn peer_link(&self, pair: Pair) -> Result<Option<PairRow>, StoreError>;
+    async fn peer_requests(&self, pod: PodKey) -> Result<Vec<RequestRow>, StoreError>;
+    async fn peer_request(&self, id: &str) -> Result<Option<RequestRow>, StoreError>;
+    async fn peer_request_of(&self, pair: Pair) -> Result<Option<RequestRow>, StoreError>;
+    async fn requests_expired(&self, now: Timestamp) -> Result<Vec<RequestRow>, StoreError>;
+    async fn message(&self, id: &str) -> Result<Option<MessageRow>, StoreError>;
+    async fn message_of_call(&self, sender: PodKey, call_id: &str) -> Result<Option<MessageRow>, StoreError>;
+    /// Those before a time and an id, newest first.
+    async fn messages_of_pair(
+        &self,
+        pair: Pair,
+        before: (Timestamp, String),
+        limit: u32,
+    ) -> Result<Vec<MessageRow>, StoreError>;
+    async fn messages_held(&self, pod: PodKey) -> Result<Vec<MessageRow>, StoreError>;
+    async fn messages_woke_count(&self, receiver: PodKey, since: Timestamp) -> Result<u64, StoreError>;
 
     async fn records_after(
         &self,
@@ -68,6 +88,7 @@ pub(crate) trait Pen: Send {
     async fn children_link(&mut self, lines: &[LinkLine<'_>]) -> Result<(), WriteError>;
     /// Whether the loan of each child is out. A Pod that is nobody's child has none, and that is no failure.
     async fn children_lend(&mut self, lines: &[(PodKey, bool)]) -> Result<(), WriteError>;
+    async fn peers_change(&mut self, lines: &PeerLines<'_>) -> Result<(), WriteError>;
     async fn records_append(&mut self, lines: &[(PodKey, &NewRecord)]) -> Result<(), WriteError>;
     async fn records_fold(&mut self, lines: &[(PodKey, &Fold)]) -> Result<(), WriteError>;
     async fn inbox_put(&mut self, lines: &[(PodKey, &InboxRow)]) -> Result<(), WriteError>;
@@ -75,6 +96,9 @@ pub(crate) trait Pen: Send {
     /// Leaves out Pods that are gone and keys that are known.
     async fn mail_put(&mut self, lines: &[&MailPut]) -> Result<(), WriteError>;
     async fn mail_take(&mut self, lines: &[(PodKey, &String)]) -> Result<(), WriteError>;
+    /// All or [`WriteError::Conflict`].
+    async fn messages_put(&mut self, lines: &[&NewMessage]) -> Result<(), WriteError>;
+    async fn messages_change(&mut self, lines: &[ReceiptLine<'_>]) -> Result<(), WriteError>;
     async fn search_append(&mut self, lines: &[SearchLine<'_>]) -> Result<(), WriteError>;
     async fn audit_append(&mut self, entries: &[&AuditEntry]) -> Result<(), WriteError>;
     async fn chore(&mut self, chore: &Chore) -> Result<(), WriteError>;

@@ -10,11 +10,12 @@ pub enum StoreError {
     /// Two Pods of one name.
     #[error("a Pod called \"{0}\" is already there; choose another name")]
     NameTaken(PodName),
-    /// The Pod, or the one that was to be its parent, was deleted or was never here.
+    /// The Pod, or the one that was to be its parent, its peer or its message's other side, was deleted or was never
+    /// here.
     #[error("the Pod is not in the database")]
     PodGone,
-    /// The records do not follow on the journal's head.
-    #[error("the journal has moved on since this change was made")]
+    /// The records do not follow on the journal's head; or what was to be new stands already.
+    #[error("the database has moved on since this change was made")]
     Conflict,
     /// The writer has stopped; the process is shutting down.
     #[error("the store is closed")]

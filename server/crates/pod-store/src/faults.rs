@@ -10,10 +10,12 @@ pub enum Step {
     Command,
     Pods,
     Relations,
+    Peers,
     Records,
     Folds,
     Inbox,
     Mail,
+    Messages,
     Search,
     Audit,
     Commit,
@@ -22,6 +24,10 @@ pub enum Step {
 }
 
 impl Step {
+    /// Those that come only with [`crate::Batch::peers`] and [`crate::Batch::messages`].
+    pub const PEER_STEPS: [Self; 2] = [Self::Peers, Self::Messages];
+
+    /// All others.
     pub const ALL: [Self; 13] = [
         Self::Begin,
         Self::Fence,

@@ -125,10 +125,14 @@ impl Writer {
     async fn check(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         let keys = plan.changes.iter().filter_map(|planned| planned.key);
         let keys = keys.chain(plan.changes.iter().filter_map(|planned| parent_of(planned.change)));
+        let keys = keys.chain(plan.named().map(|(_, key)| key));
         let unknown: HashSet<_> = keys.filter(|key| self.heads.get(*key).is_none()).collect();
         if !unknown.is_empty() {
             let learned = self.pen.heads(&unknown.into_iter().collect::<Vec<_>>()).await?;
             self.heads.learn(learned);
+        }
+        if let Some((job, _)) = plan.named().find(|(_, key)| self.heads.get(*key).is_none()) {
+            return Err(Failure::One(job, StoreError::PodGone));
         }
         for planned in &plan.changes {
             let fail = |error| Failure::One(planned.job, error);

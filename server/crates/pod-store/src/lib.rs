@@ -1,4 +1,4 @@
-//! The only SQL in yoi: Pods and who leads them, journal, inbox, mail, commands, sessions, search, audit, on SQLite and
+//! The only SQL in yoi: Pods, who leads them and whom they know, journal, inbox, mail, messages, commands, sessions, search, audit, on SQLite and
 //! on PostgreSQL.
 //!
 //! All writes go through one journal writer. It takes whatever has gathered, commits it in one transaction, answers
@@ -14,7 +14,12 @@ mod error;
 mod faults;
 mod group;
 mod heads;
+mod messages;
 mod options;
+mod peer_columns;
+mod peer_plan;
+mod peer_reads;
+mod peers;
 mod plan;
 mod postgres;
 mod reads;
@@ -31,6 +36,8 @@ pub use batch::{
 };
 pub use error::StoreError;
 pub use faults::{Faults, Step};
+pub use messages::{MessageChange, MessageRow, NewMessage};
 pub use options::{Database, StoreOptions};
+pub use peers::{NewRequest, PairRow, PeerChange, PeerLinkRow, RequestRow};
 pub use rows::{ChildRow, CommandRow, InboxRow, MailPut, MailRow, ParentRow, PodKey, PodRow, SearchRow, StoredRecord};
 pub use store::Store;

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use protocol::{AuditEntry, CommandId};
 
 use crate::{
-    Committed, Fold, InboxRow, LoanChange, MailPut, NewPod, NewRecord, ParentLink, PodChange, PodKey, PodUpdate,
+    Committed, Fold, InboxRow, LoanChange, MailPut, MessageChange, NewPod, NewRecord, ParentLink, PeerChange, PodChange,
+    PodKey, PodUpdate,
     engine::{LinkLine, SearchLine, UpdateLine},
+    peer_plan::{MessageLines, PeerLines},
     words,
     writer::Job,
 };
@@ -25,6 +27,9 @@ pub(crate) struct Planned<'a> {
 pub(crate) struct Plan<'a> {
     pub(crate) changes: Vec<Planned<'a>>,
     pub(crate) audit: Vec<&'a AuditEntry>,
+    /// Each with the batch it came with.
+    peers: Vec<(usize, &'a PeerChange)>,
+    messages: Vec<(usize, &'a MessageChange)>,
 }
 
 /// Who leads whom from now on, and whose loan is out.
@@ -37,9 +42,11 @@ pub(crate) struct Relations<'a> {
 
 impl<'a> Plan<'a> {
     pub(crate) fn of(jobs: impl Iterator<Item = (usize, &'a Job)>) -> Self {
-        let mut plan = Self { changes: Vec::new(), audit: Vec::new() };
+        let mut plan = Self { changes: Vec::new(), audit: Vec::new(), peers: Vec::new(), messages: Vec::new() };
         for (index, job) in jobs {
             plan.audit.extend(&job.batch.audit);
+            plan.peers.extend(job.batch.peers.iter().map(|change| (index, change)));
+            plan.messages.extend(job.batch.messages.iter().map(|change| (index, change)));
             let planned = |change: &'a PodChange| Planned {
                 job: index,
                 change,
@@ -121,6 +128,21 @@ impl<'a> Plan<'a> {
 
     pub(crate) fn mail_taken(&self) -> Vec<(PodKey, &'a String)> {
         self.lines(|change| &change.mail_taken)
+    }
+
+    pub(crate) fn peers(&self) -> Vec<PeerLines<'a>> {
+        PeerLines::of(self.peers.iter().map(|(_, change)| *change))
+    }
+
+    pub(crate) fn messages(&self) -> MessageLines<'a> {
+        MessageLines::of(self.messages.iter().map(|(_, change)| *change))
+    }
+
+    /// Pods that pairs and messages name, and that must be there; each with the batch that names it.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (usize, PodKey)> {
+        let of_peers = self.peers.iter().filter_map(|(job, change)| Some((*job, change.pods()?)));
+        let of_messages = self.messages.iter().filter_map(|(job, change)| Some((*job, change.pods()?)));
+        of_peers.chain(of_messages).flat_map(|(job, pods)| pods.map(|pod| (job, pod)))
     }
 
     pub(crate) fn search(&self) -> Vec<SearchLine<'a>> {

@@ -32,6 +32,8 @@ pub struct PodRow {
     pub parent: Option<ParentRow>,
     /// How many Pods it spawned that are still there.
     pub children: u32,
+    /// How many Pods it knows.
+    pub peers: u32,
 }
 
 /// Who leads a Pod.

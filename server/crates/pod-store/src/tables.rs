@@ -5,6 +5,7 @@ use protocol::Seq;
 use crate::{
     Step,
     group::{Failure, head_after},
+    peer_plan::MessageLines,
     plan::{Plan, Relations},
     writer::Writer,
 };
@@ -14,9 +15,11 @@ impl Writer {
     pub(crate) async fn tables(&mut self, plan: &mut Plan<'_>) -> Result<(), Failure> {
         self.pods(plan).await?;
         self.relations(plan).await?;
+        self.peers(plan).await?;
         self.journal(plan).await?;
         self.inbox(plan).await?;
         self.mail(plan).await?;
+        self.messages(plan).await?;
         self.search_and_audit(plan).await
     }
 
@@ -68,6 +71,17 @@ impl Writer {
         Ok(())
     }
 
+    async fn peers(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        let peers = plan.peers();
+        if !peers.is_empty() {
+            self.fault(Step::Peers)?;
+        }
+        for lines in &peers {
+            self.pen.peers_change(lines).await?;
+        }
+        Ok(())
+    }
+
     async fn journal(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         let records = plan.records();
         if !records.is_empty() {
@@ -107,6 +121,20 @@ impl Writer {
         }
         if !taken.is_empty() {
             self.pen.mail_take(&taken).await?;
+        }
+        Ok(())
+    }
+
+    async fn messages(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        let MessageLines { put, receipts } = plan.messages();
+        if !put.is_empty() || !receipts.is_empty() {
+            self.fault(Step::Messages)?;
+        }
+        if !put.is_empty() {
+            self.pen.messages_put(&put).await?;
+        }
+        if !receipts.is_empty() {
+            self.pen.messages_change(&receipts).await?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::{collections::VecDeque, sync::Arc};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    Batch, Committed, Faults, PodChange, StoreError,
+    Batch, Committed, Faults, MessageChange, PodChange, StoreError,
     chore::Chore,
     engine::{Engine, Pen, WriteError},
     group::Failure,
@@ -41,7 +41,12 @@ impl Job {
     fn size(&self) -> (usize, usize) {
         let records = || self.batch.changes.iter().flat_map(|change| &change.records);
         let mail = self.batch.changes.iter().flat_map(|change| &change.mail_put);
-        let bytes = records().map(|record| record.body.len()).chain(mail.map(|mail| mail.body.len())).sum();
+        let mail = mail.map(|mail| mail.body.len());
+        let messages = self.batch.messages.iter().map(|change| match change {
+            MessageChange::Put(message) => message.text.len(),
+            MessageChange::State { .. } => 0,
+        });
+        let bytes = records().map(|record| record.body.len()).chain(mail).chain(messages).sum();
         (records().count(), bytes)
     }
 }

@@ -35,6 +35,8 @@ struct Entry {
     message: Message,
     /// Positions of the message's calls.
     calls_at: Vec<Seq>,
+    /// It goes on with the answer above it, which has called something already: both are one message.
+    joins: bool,
 }
 
 /// The messages that the model of a Pod would be sent after these events, each with its position and run.
@@ -66,15 +68,18 @@ impl Context {
 
     /// System message first.
     pub fn messages(&self) -> Vec<Message> {
-        let entries = self.messages.iter().chain(&self.deferred);
-        std::iter::once(&self.system).chain(entries.map(|entry| &entry.message)).cloned().collect()
+        std::iter::once(self.system.clone()).chain(joined(self.messages.iter().chain(&self.deferred))).collect()
     }
 
     /// Adds the event at `seq`. Chunks are no part of a context: their finished record is. What came in from elsewhere
     /// while a run went on belongs to no run.
     pub fn push(&mut self, seq: Seq, run_id: Option<&str>, event: &TurnEvent) {
         if run_id.is_some() && run_id != self.run.as_deref() {
-            self.flush();
+            // A call that waited while the Pod was paused still has its result to come, directly behind it.
+            if !has_open_calls(&self.messages) {
+                self.flush();
+            }
+            self.reasoning = None;
             self.run = run_id.map(str::to_owned);
         }
         match event {
@@ -138,7 +143,8 @@ impl Context {
 
     fn answer(&mut self, seq: Seq, text: String) {
         let message = Message { reasoning: self.reasoning.take(), ..Message::new(Role::Assistant, text) };
-        self.messages.push(Entry::new(seq, message));
+        let joins = self.messages.last().is_some_and(|last| last.joins || !last.message.tool_calls.is_empty());
+        self.messages.push(Entry { joins, ..Entry::new(seq, message) });
         self.answer_is_open = true;
     }
 
@@ -155,27 +161,23 @@ impl Context {
         self.answer_is_open = false;
         let message = Message { call_id: Some(call_id.to_owned()), ..Message::new(Role::Tool, text) };
         self.messages.push(Entry::new(seq, message));
-        if !self.has_open_calls() {
+        if !has_open_calls(&self.messages) {
             self.flush();
         }
     }
 
-    /// Some call of the newest answer has no result.
-    fn has_open_calls(&self) -> bool {
-        let Some(at) = self.messages.iter().rposition(|entry| entry.message.role == Role::Assistant) else {
-            return false;
-        };
-        let results = self.messages[at + 1..].iter().filter(|entry| entry.message.role == Role::Tool).count();
-        results < self.messages[at].message.tool_calls.len()
-    }
-
+    /// The summary takes the place of everything above the entry at `kept_from`. What came in during an answer stands
+    /// below it and has an earlier position, so it is the order that counts.
     fn compact(&mut self, seq: Seq, summary: &str, kept_from: Seq) {
-        self.flush();
-        let (kept, dropped) = std::mem::take(&mut self.messages).into_iter().partition(|entry| entry.at >= kept_from);
-        self.compacted.push((seq, dropped));
+        if !has_open_calls(&self.messages) {
+            self.flush();
+        }
+        let exactly = self.messages.iter().position(|entry| entry.at == kept_from);
+        let from = || self.messages.iter().position(|entry| entry.at > kept_from);
+        let kept = self.messages.split_off(exactly.or_else(from).unwrap_or(self.messages.len()));
         let beginning = Message::new(Role::User, format!("{}\n{summary}", prompt::SUMMARY_HEADER));
-        self.messages = vec![Entry::new(seq, beginning)];
-        let kept: Vec<Entry> = kept;
+        let dropped = std::mem::replace(&mut self.messages, vec![Entry::new(seq, beginning)]);
+        self.compacted.push((seq, dropped));
         self.messages.extend(kept);
     }
 
@@ -210,8 +212,49 @@ impl Context {
 
 impl Entry {
     fn new(at: Seq, message: Message) -> Self {
-        Self { at, message, calls_at: Vec::new() }
+        Self { at, message, calls_at: Vec::new(), joins: false }
     }
+}
+
+/// Some call of the newest answer has no result.
+fn has_open_calls(entries: &[Entry]) -> bool {
+    open_answer(entries.iter()).is_some()
+}
+
+/// Where the newest answer begins, when some call of it has no result.
+fn open_answer<'a>(entries: impl DoubleEndedIterator<Item = &'a Entry> + ExactSizeIterator) -> Option<usize> {
+    let (mut calls, mut results) = (0, 0);
+    for (at, Entry { message, joins, .. }) in entries.enumerate().rev() {
+        calls += message.tool_calls.len();
+        results += usize::from(message.role == Role::Tool);
+        if message.role == Role::Assistant && !joins {
+            return (results < calls).then_some(at);
+        }
+    }
+    None
+}
+
+/// The messages of these entries; what joins an answer is one message with it.
+fn joined<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Message> {
+    let mut messages: Vec<Message> = Vec::new();
+    for Entry { message, joins, .. } in entries {
+        match messages.last_mut().filter(|last| *joins && last.role == Role::Assistant) {
+            Some(answer) => join(answer, message),
+            None => messages.push(message.clone()),
+        }
+    }
+    messages
+}
+
+fn join(answer: &mut Message, rest: &Message) {
+    let lines = |one: &str, other: &str| {
+        [one, other].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+    };
+    answer.content = lines(&answer.content, &rest.content);
+    if let Some(reasoning) = &rest.reasoning {
+        answer.reasoning = Some(lines(answer.reasoning.as_deref().unwrap_or_default(), reasoning));
+    }
+    answer.tool_calls.extend(rest.tool_calls.iter().cloned());
 }
 
 fn segments_text(segments: &[Segment]) -> String {

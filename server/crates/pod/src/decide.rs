@@ -1,12 +1,13 @@
 //! What follows from an input: events to commit, and effects to carry out once they are.
 
 use protocol::{
-    AlertLevel, CommandId, ControlEvent, ErrorCode, Event, Outcome, PermissionDecision, PodState, Segment, Seq, ToolBy,
-    Trigger, TurnEvent, Usage,
+    AlertLevel, CommandId, ControlEvent, ErrorCode, Event, Outcome, PermissionDecision, PodState, ReceiptState,
+    Segment, Seq, ToolBy, Trigger, TurnEvent, Usage,
 };
 
 use crate::{
-    Input, ModelPiece, Pod, PodSpec, Step, Summary, ToolOutcome, model::answer_piece, permission, state::BlockKind,
+    Input, ModelPiece, PeerLetter, Pod, PodSpec, Step, Summary, ToolOutcome, model::answer_piece, permission,
+    state::BlockKind,
 };
 
 /// Percent of the model's context that may be used before it is compacted, ahead of the next question to the model.
@@ -91,8 +92,9 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
             rewind(&mut draft, to_seq, expected_head, context_used)?;
         }
         Input::Mail { events, wakes } => mail(&mut draft, events, wakes)?,
+        Input::Note(events) => events.into_iter().for_each(|event| draft.outside(event)),
         Input::OperatorCall { name, arguments } => operator_call(&mut draft, spec, name, arguments)?,
-        Input::Model(piece) if pod.state == PodState::Running => answer_piece(&mut draft, spec, piece),
+        Input::Model(piece) if pod.is_answering() => answer_piece(&mut draft, spec, piece),
         Input::ToolOutput { call_id, text } => tool_output(&mut draft, &call_id, text),
         Input::ToolFinished { call_id, outcome } => tool_finished(&mut draft, &call_id, outcome),
         Input::Answer { id, decision, by, reason } => answer(&mut draft, id, decision, by, reason)?,
@@ -104,7 +106,7 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
 /// One more chunk of the block that grows: the common case, and the one that must not cost a copy of the state.
 fn growth(pod: &Pod, input: &Input) -> Option<Step> {
     let Input::Model(piece) = input else { return None };
-    let open = pod.model_block().filter(|_| pod.state == PodState::Running)?;
+    let open = pod.model_block().filter(|_| pod.is_answering())?;
     let block = || open.id.clone();
     let event = match (piece, open.kind) {
         (ModelPiece::Text(text), BlockKind::Text) => TurnEvent::TextChunk { block: block(), text: text.clone() },
@@ -149,7 +151,7 @@ impl Draft {
     }
 
     /// The state of a run that begins: told even if it is no news, because it ends the run's beginning.
-    fn begin(&mut self, trigger: Trigger, command_id: Option<CommandId>, events: impl IntoIterator<Item = TurnEvent>) {
+    fn begin(&mut self, trigger: Trigger, command_id: Option<CommandId>, events: impl IntoIterator<Item = Event>) {
         self.event(ControlEvent::RunStarted { trigger, command_id });
         for event in events {
             self.event(event);
@@ -161,7 +163,20 @@ impl Draft {
     pub(crate) fn ask_model(&mut self) {
         let Usage { context_used, context_limit, .. } = self.pod.usage;
         let is_nearly_full = context_limit > 0 && context_used * 100 >= context_limit * CONTEXT_PERCENT_MAX;
-        self.effect(if is_nearly_full { Effect::Summarise } else { Effect::CallModel });
+        match is_nearly_full {
+            true => self.effect(Effect::Summarise),
+            false => self.call_model(),
+        }
+    }
+
+    /// Asks the model with all that is in the context; with it go the messages that it has not read.
+    fn call_model(&mut self) {
+        let turn = Some(self.pod.runs);
+        for letter in self.pod.unread_messages.clone() {
+            let PeerLetter { message_id, from: peer, .. } = letter;
+            self.event(ControlEvent::MessageReceipt { message_id, peer, state: ReceiptState::Read, turn });
+        }
+        self.effect(Effect::CallModel);
     }
 
     pub(crate) fn effect(&mut self, effect: Effect) {
@@ -273,7 +288,7 @@ fn submit(draft: &mut Draft, command_id: CommandId, segments: Vec<Segment>, by: 
         PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
     }
     let message = TurnEvent::UserMessage { segments, command_id: command_id.clone(), by };
-    draft.begin(Trigger::Input, Some(command_id), [message]);
+    draft.begin(Trigger::Input, Some(command_id), [message.into()]);
     draft.ask_model();
     Ok(())
 }
@@ -361,7 +376,10 @@ fn stop(draft: &mut Draft) {
             draft.close_calls("cancelled", "not finished: the Pod was stopped");
             draft.finish_run(Outcome::Interrupted, None);
         }
-        PodState::Paused => draft.void_approvals("the Pod was stopped"),
+        PodState::Paused => {
+            draft.void_approvals("the Pod was stopped");
+            draft.close_calls("cancelled", "not finished: the Pod was stopped");
+        }
         PodState::Idle => (),
         PodState::Stopped | PodState::Unreachable | PodState::Broken => return,
     }
@@ -405,7 +423,7 @@ fn summarised(draft: &mut Draft, summary: Result<Summary, String>) {
     }
     match draft.pod.compacting_from {
         Some(before) => draft.status(before, None),
-        None => draft.effect(Effect::CallModel),
+        None => draft.call_model(),
     }
 }
 
@@ -438,16 +456,30 @@ fn mail(draft: &mut Draft, events: Vec<TurnEvent>, wakes: bool) -> Result<(), Re
         return Err(Refusal::NotLive);
     }
     let is_peer = |event: &TurnEvent| matches!(event, TurnEvent::PeerMessage { .. });
+    let has_events = !events.is_empty();
     let trigger = if events.iter().any(is_peer) { Trigger::Peer } else { Trigger::Child };
-    if draft.pod.state == PodState::Idle && wakes && !events.is_empty() {
+    let events = events.into_iter().flat_map(with_receipt);
+    if draft.pod.state == PodState::Idle && wakes && has_events {
         draft.begin(trigger, None, events);
         draft.ask_model();
     } else {
-        for event in events {
-            draft.outside(event);
-        }
+        events.for_each(|event| draft.outside(event));
     }
     Ok(())
+}
+
+/// A message of a peer is stored here with its record: that is what its receipt says.
+fn with_receipt(event: TurnEvent) -> Vec<Event> {
+    let receipt = match &event {
+        TurnEvent::PeerMessage { message_id, from, .. } => Some(ControlEvent::MessageReceipt {
+            message_id: message_id.clone(),
+            peer: from.clone(),
+            state: ReceiptState::Stored,
+            turn: None,
+        }),
+        _ => None,
+    };
+    std::iter::once(event.into()).chain(receipt.map(Event::from)).collect()
 }
 
 /// A person's call is the answer to `ask`; a rule that denies holds for a person, too, until it is changed.
@@ -505,17 +537,17 @@ fn tool_finished(draft: &mut Draft, call_id: &str, outcome: ToolOutcome) {
 
 /// Asks the model again once every call of its answer has a result.
 pub(crate) fn go_on_after_calls(draft: &mut Draft) {
-    if draft.pod.state == PodState::Running && draft.pod.calls.is_empty() {
+    if draft.pod.is_answering() && draft.pod.calls.is_empty() {
         draft.ask_model();
     }
 }
 
 /// Ends a run whose answer is whole. What came in meanwhile is read in a run of its own, at once; an answer of nothing
-/// at all takes the message back.
+/// at all takes the message back, unless something came in behind it that would go with it.
 pub(crate) fn complete(draft: &mut Draft) {
     let empty_input = draft.pod.run.as_ref().and_then(|run| {
         let is_empty = run.trigger == Trigger::Input && run.blocks_before == draft.pod.blocks;
-        run.input_seq.filter(|_| is_empty)
+        run.input_seq.filter(|_| is_empty && draft.pod.unread_mail.is_none())
     });
     if let Some(input_seq) = empty_input {
         draft.event(TurnEvent::Rewound { to_seq: Seq(input_seq.0 - 1) });
@@ -525,6 +557,11 @@ pub(crate) fn complete(draft: &mut Draft) {
         return;
     }
     draft.finish_run(Outcome::Completed, None);
+    let turn = Some(draft.pod.runs);
+    for letter in draft.pod.read_messages.clone() {
+        let PeerLetter { message_id, from: peer, .. } = letter;
+        draft.event(ControlEvent::MessageReceipt { message_id, peer, state: ReceiptState::Answered, turn });
+    }
     match draft.pod.unread_mail {
         Some(trigger) => {
             draft.begin(trigger, None, []);
@@ -578,7 +615,7 @@ fn answer(
         by: Some(by),
         reason,
     });
-    let is_paused = draft.pod.state == PodState::Paused;
+    let is_paused = draft.pod.is_paused();
     match decision {
         protocol::Decision::Deny => {
             draft.finish_call(&open.call_id, ToolOutcome::failed("permission_denied", denied));

@@ -1,6 +1,6 @@
 //! What can happen to a Pod.
 
-use protocol::{CommandId, Decision, Seen, Segment, Seq, TurnEvent, Usage};
+use protocol::{CommandId, ControlEvent, Decision, Seen, Segment, Seq, TurnEvent, Usage};
 use serde_json::Value;
 
 /// One thing that happens to a Pod, from outside.
@@ -35,6 +35,8 @@ pub enum Input {
         /// An idle Pod begins a run for it.
         wakes: bool,
     },
+    /// What people are told and no model ever is. In any state.
+    Note(Vec<ControlEvent>),
     /// A person runs a tool as this Pod would.
     OperatorCall {
         name: String,

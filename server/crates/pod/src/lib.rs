@@ -22,4 +22,4 @@ pub use permission::{main_argument, permission, remembered};
 pub use recover::recover;
 pub use scope::{LendRefusal, Scope, ScopeRefusal, covers, is_plain};
 pub use spec::PodSpec;
-pub use state::{OpenApproval, OpenBlock, OpenCall, Pod, ReadOutput, Run, SeenFile, Step};
+pub use state::{OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SeenFile, Step};

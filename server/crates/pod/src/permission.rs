@@ -40,15 +40,19 @@ fn decision(rules: &[PermissionRule], tool: &str, argument: &str) -> PermissionD
 
 fn covers(rule: &PermissionRule, argument: &str) -> bool {
     let Some(pattern) = rule.pattern.as_deref() else { return true };
-    let stars = matches(pattern, argument);
     let is_loose = rule.decision == PermissionDecision::Allow && rule.tool == "Bash" && pattern != "*";
     // "cargo *" means one command of cargo, and no other command behind it.
-    stars.is_some_and(|stars| !(is_loose && stars.iter().any(|text| chains_commands(text))))
+    matches(pattern, argument) && !(is_loose && chains_beyond(pattern, argument))
 }
 
-/// The text joins another command, or has the shell put one in.
-fn chains_commands(text: &str) -> bool {
-    text.contains([';', '&', '|', '`', '\n']) || ["$(", "<(", ">("].iter().any(|opening| text.contains(opening))
+/// The text joins another command, or has the shell put one in, where the pattern does not say so itself. The whole
+/// text is looked at: what opens a command may be partly the pattern's and partly the star's.
+fn chains_beyond(pattern: &str, text: &str) -> bool {
+    let literals = literals(pattern);
+    [";", "&", "|", "`", "\n", "$(", "<(", ">("].iter().any(|opening| {
+        let said = literals.iter().map(|literal| literal.matches(opening).count()).sum();
+        text.matches(opening).count() > said
+    })
 }
 
 fn stricter(one: PermissionDecision, other: PermissionDecision) -> PermissionDecision {
@@ -72,21 +76,17 @@ pub fn main_argument<'a>(tool: &str, arguments: &'a Value) -> &'a str {
     arguments.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// What each `*` of the pattern stands for; none when the text does not match. `*` stands for any text, also none (the
-/// shortest that fits, the last one for all the rest); `\*` and `\\` for themselves, and so does everything else.
-fn matches<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
+/// `*` stands for any text, also none; `\*` and `\\` for themselves, and so does everything else.
+fn matches(pattern: &str, text: &str) -> bool {
     let parts = literals(pattern);
-    let (first, others) = parts.split_first()?;
-    let mut rest = text.strip_prefix(first.as_str())?;
-    let Some((last, between)) = others.split_last() else { return rest.is_empty().then(Vec::new) };
-    let mut stars = Vec::with_capacity(others.len());
+    let Some((first, others)) = parts.split_first() else { return false };
+    let Some(mut rest) = text.strip_prefix(first.as_str()) else { return false };
+    let Some((last, between)) = others.split_last() else { return rest.is_empty() };
     for part in between {
-        let at = rest.find(part.as_str())?;
-        stars.push(&rest[..at]);
+        let Some(at) = rest.find(part.as_str()) else { return false };
         rest = &rest[at + part.len()..];
     }
-    stars.push(rest.strip_suffix(last.as_str())?);
-    Some(stars)
+    rest.ends_with(last.as_str())
 }
 
 /// The pattern's plain pieces, cut at each `*`.
@@ -130,7 +130,7 @@ mod tests {
             (r"rm \*", "rm x", false),
             (r"a\\*", r"a\b", true),
         ] {
-            assert_eq!(matches(pattern, text).is_some(), expected, "{pattern} over {text}");
+            assert_eq!(matches(pattern, text), expected, "{pattern} over {text}");
         }
     }
 
@@ -156,6 +156,14 @@ mod tests {
             assert_eq!(decision(&rules, "Bash", command), PermissionDecision::Deny, "{command}");
         }
         assert_eq!(decision(&[rule("*", PermissionDecision::Allow)], "Bash", "a; b"), PermissionDecision::Allow);
+        for (pattern, command, expected) in [
+            ("echo $*", "echo $(rm -r .)", PermissionDecision::Ask),
+            ("cat <*", "cat <(rm -r .)", PermissionDecision::Ask),
+            ("cd * && cargo test", "cd web && cargo test", PermissionDecision::Allow),
+            ("cd * && cargo test", "cd web; rm -r . && cargo test", PermissionDecision::Ask),
+        ] {
+            assert_eq!(decision(&[rule(pattern, PermissionDecision::Allow)], "Bash", command), expected, "{command}");
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The folded state of a Pod.
 
 use protocol::{
-    ControlEvent, Decision, Event, Outcome, PodRef, PodState, Record, Seen, Seq, ToolBy, Trigger, TurnEvent, Usage,
+    ControlEvent, Decision, Event, Outcome, PeerLabel, PodRef, PodState, ReceiptState, Record, Seen, Seq, ToolBy,
+    Trigger, TurnEvent, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -39,6 +40,15 @@ pub struct Pod {
     /// Something came in that the model has not been asked with yet, and what it was.
     #[serde(default)]
     pub unread_mail: Option<Trigger>,
+    /// Automatic steps between the newest run and a person: 0 when a person began it.
+    #[serde(default)]
+    pub hops: u32,
+    /// Messages of peers that the model has not been asked with, oldest first.
+    #[serde(default)]
+    pub unread_messages: Vec<PeerLetter>,
+    /// Those that it was asked with in the present run.
+    #[serde(default)]
+    pub read_messages: Vec<PeerLetter>,
     /// Contents of files that a caller has seen, oldest first.
     #[serde(default)]
     pub seen_files: Vec<SeenFile>,
@@ -75,6 +85,16 @@ pub struct SeenFile {
     pub by: ToolBy,
     pub path: String,
     pub sha256: String,
+}
+
+/// A message of a peer, on its way to being read and answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PeerLetter {
+    pub message_id: String,
+    pub from: PeerLabel,
+    pub hops: u32,
+    /// Where it is in the journal.
+    pub seq: Seq,
 }
 
 /// How far a child's output was read.
@@ -149,6 +169,9 @@ impl Default for Pod {
             approvals: Vec::new(),
             compacting_from: None,
             unread_mail: None,
+            hops: 0,
+            unread_messages: Vec::new(),
+            read_messages: Vec::new(),
             seen_files: Vec::new(),
             read_outputs: Vec::new(),
             usage: Usage::default(),
@@ -160,7 +183,7 @@ impl Default for Pod {
 impl Pod {
     /// A person has to look: a question is open, the last run failed, or a crash cut it.
     pub fn needs_you(&self) -> bool {
-        self.state == PodState::Waiting
+        !self.approvals.is_empty()
             || self.failure.is_some()
             || (self.state == PodState::Paused && self.state_reason.is_some())
     }
@@ -168,6 +191,16 @@ impl Pod {
     /// A restart has to look at this Pod.
     pub fn is_open(&self) -> bool {
         self.run.is_some() || self.compacting_from.is_some() || !self.operator_calls.is_empty()
+    }
+
+    /// A run goes on in which the model answers, or a tool that it called runs.
+    pub(crate) fn is_answering(&self) -> bool {
+        self.state == PodState::Running && self.run.is_some()
+    }
+
+    /// It goes on when a person says so, and no earlier; its context may be compacted meanwhile.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.compacting_from.unwrap_or(self.state) == PodState::Paused
     }
 
     /// The newest block that the model itself is writing.
@@ -247,10 +280,31 @@ impl Pod {
                     run.input_seq = Some(seq);
                 }
             }
-            TurnEvent::PeerMessage { .. } => self.note_mail(Trigger::Peer),
+            TurnEvent::PeerMessage { message_id, from, hops, .. } => {
+                let letter = PeerLetter { message_id: message_id.clone(), from: from.clone(), hops: *hops, seq };
+                let begins = self.run.as_ref().is_some_and(|run| run.is_fresh && run.trigger == Trigger::Peer);
+                if begins {
+                    self.hops = self.hops.max(hops + 1);
+                }
+                self.unread_messages.push(letter);
+                self.note_mail(Trigger::Peer);
+            }
             TurnEvent::ChildEvent { .. } => self.note_mail(Trigger::Child),
-            // The model has these contents before it no longer.
-            TurnEvent::Compacted { .. } | TurnEvent::Rewound { .. } => self.seen_files.clear(),
+            // The model has the contents of files before it no longer.
+            TurnEvent::Compacted { .. } => {
+                self.seen_files.clear();
+                if let Some(run) = &mut self.run {
+                    // Taking the message back would bring back what the summary stands for.
+                    run.input_seq = None;
+                    // The model is asked next.
+                    self.unread_mail = None;
+                }
+            }
+            TurnEvent::Rewound { to_seq } => {
+                self.unread_messages.retain(|letter| letter.seq <= *to_seq);
+                self.seen_files.clear();
+                self.resumable = false;
+            }
         }
     }
 
@@ -284,6 +338,12 @@ impl Pod {
                 self.failure = None;
                 self.resumable = false;
                 self.unread_mail = None;
+                self.read_messages.clear();
+                self.hops = match trigger {
+                    Trigger::Input | Trigger::Resume => 0,
+                    Trigger::Peer => self.unread_messages.iter().map(|letter| letter.hops + 1).max().unwrap_or(0),
+                    Trigger::Child => self.hops,
+                };
                 self.run = Some(Run {
                     id: format!("run-{}", self.runs),
                     trigger: *trigger,
@@ -295,6 +355,9 @@ impl Pod {
             }
             ControlEvent::RunFinished { outcome, detail, .. } => {
                 self.run = None;
+                if *outcome != Outcome::Completed {
+                    self.read_messages.clear();
+                }
                 let operators = &self.operator_calls;
                 self.open_blocks.retain(|open| operators.iter().any(|call| call.block == open.id));
                 self.resumable = matches!(outcome, Outcome::Paused | Outcome::Interrupted);
@@ -326,12 +389,25 @@ impl Pod {
             }),
             ControlEvent::ApprovalAnswered { id, decision, .. } => {
                 self.approvals.retain(|open| open.id != *id);
-                let is_later = *decision == Some(Decision::Allow) && self.state == PodState::Paused;
+                let is_later = *decision == Some(Decision::Allow) && self.is_paused();
                 if let Some(call) = self.calls.iter_mut().find(|call| is_later && call.call_id == *id) {
                     call.is_allowed = true;
                 }
             }
+            ControlEvent::MessageReceipt { message_id, state, .. } => self.note_receipt(message_id, *state),
             _ => (),
+        }
+    }
+
+    /// How far a message of a peer has come here. Receipts of what this Pod sent itself name none of these.
+    fn note_receipt(&mut self, message_id: &str, state: ReceiptState) {
+        match state {
+            ReceiptState::Read => {
+                let read = self.unread_messages.extract_if(.., |letter| letter.message_id == message_id);
+                self.read_messages.extend(read);
+            }
+            ReceiptState::Answered => self.read_messages.retain(|letter| letter.message_id != message_id),
+            ReceiptState::Stored | ReceiptState::Held | ReceiptState::Refused | ReceiptState::Expired => (),
         }
     }
 

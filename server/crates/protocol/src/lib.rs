@@ -13,6 +13,7 @@ mod history;
 mod ids;
 mod listing;
 mod model;
+mod peer;
 mod segment;
 mod summary;
 
@@ -33,6 +34,10 @@ pub use listing::{
     UsageDay, UsageOfPod, UsageReport, Visibility, VisiblePod,
 };
 pub use model::{ModelView, ProviderView, UnconfiguredProvider};
+pub use peer::{
+    ExchangeMessage, HeldCommand, HeldDecision, MessageAnswer, MessageCommand, OpenRequest, PeerAnswer, PeerCommand,
+    PeerLink, PeerView, RequestCommand, RequestDecision,
+};
 pub use segment::{Access, ScopeRule, Segment};
 pub use summary::{
     ChildView, PeerPolicy, PermissionDecision, PermissionRule, PodDetail, PodState, PodSummary, QueuedInput,

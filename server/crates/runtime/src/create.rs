@@ -29,6 +29,7 @@ pub(crate) async fn create(
         command: Some(CommandRow { id: key.id.clone(), fingerprint: key.fingerprint, answer, at: now }),
         changes: vec![newborn.change],
         audit: vec![audit(now, origin, "pod_create", create.name.to_string())],
+        ..Batch::default()
     };
     match inner.store.commit(batch).await.map_err(error::store_failed)? {
         Committed::Done { .. } => {
@@ -92,6 +93,7 @@ fn summary_of(new: &NewPod, pod: &Pod) -> PodSummary {
         unread: 0,
         parent: None,
         children: 0,
+        peers: 0,
     })
 }
 

@@ -32,9 +32,11 @@ fn class(event: &Event) -> RecordClass {
     match event {
         Event::Turn(event) if event.is_chunk() => RecordClass::Chunk,
         Event::Turn(_) => RecordClass::Turn,
-        Event::Control(ControlEvent::ApprovalAsked { .. } | ControlEvent::ApprovalAnswered { .. }) => {
-            RecordClass::Question
-        }
+        Event::Control(
+            ControlEvent::ApprovalAsked { .. }
+            | ControlEvent::ApprovalAnswered { .. }
+            | ControlEvent::PeerRequested { .. },
+        ) => RecordClass::Question,
         Event::Control(_) | Event::Unknown(_) => RecordClass::Control,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use pod_store::{Batch, Committed, PodChange};
+use pod_store::{Batch, Committed, MessageChange, PeerChange, PodChange};
 use protocol::{ApiError, AuditEntry, ErrorCode, WorkerId};
 use tokio::sync::oneshot;
 
@@ -24,6 +24,8 @@ pub(crate) type Holding = BTreeMap<WorkerId, Held>;
 pub(crate) struct Together {
     pub(crate) command: Option<pod_store::CommandRow>,
     pub(crate) audit: Option<AuditEntry>,
+    pub(crate) peers: Vec<PeerChange>,
+    pub(crate) messages: Vec<MessageChange>,
     /// Changes of Pods that need not stand still: those that come into being, those that cannot be loaded.
     pub(crate) others: Vec<PodChange>,
     /// Pods that have something to look at once it is written.
@@ -56,13 +58,17 @@ impl Inner {
         for (held, wanted) in orders {
             prepared.push(held.prepare(wanted).await?);
         }
-        let mut changes = together.others;
-        let (own, outcomes): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
-        changes.extend(own);
-        let batch = Batch { command: together.command, changes, audit: together.audit.into_iter().collect() };
+        let Together { command, audit, peers, mut messages, others: mut changes, wakes } = together;
+        let mut outcomes = Vec::with_capacity(prepared.len());
+        for (change, receipts, outcome) in prepared {
+            changes.push(change);
+            messages.extend(receipts);
+            outcomes.push(outcome);
+        }
+        let batch = Batch { command, changes, audit: audit.into_iter().collect(), peers, messages };
         // From here on it goes on by itself, also when the caller gives up: what is on its way to the disk cannot be
         // called back, and each of the Pods has to hear what came of it.
-        let writing = self.tracker.spawn(self.clone().write_together(batch, outcomes, together.wakes));
+        let writing = self.tracker.spawn(self.clone().write_together(batch, outcomes, wakes));
         writing.await.map_err(|_| error::stopping())?
     }
 

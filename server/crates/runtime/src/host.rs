@@ -13,8 +13,9 @@ use std::{
 use jiff::Timestamp;
 use pod_store::{Batch, PodChange, PodKey, PodRow, PodUpdate, Store};
 use protocol::{
-    ApiError, Approval, ApprovalCommand, AuditEntry, CompactionPreview, ControlVerb, CreatePod, ErrorCode, History,
-    InputCommand, Listing, OpenApproval, PatchPod, PodDetail, PodName, PodRef, PodSummary, ProviderView, Receipt,
+    ApiError, Approval, ApprovalCommand, AuditEntry, CompactionPreview, ControlVerb, CreatePod, ErrorCode,
+    ExchangeMessage, HeldDecision, History, InputCommand, Listing, MessageAnswer, OpenApproval, OpenRequest, PatchPod,
+    PeerAnswer, PeerView, PodDetail, PodName, PodRef, PodSummary, ProviderView, Receipt, RequestDecision,
     RestoreCommand, RewindCommand, RuntimeId, SearchHit, Seq, ToolAnswer, ToolCommand, UnconfiguredProvider,
     VisiblePod, WorkerId,
 };
@@ -31,12 +32,16 @@ use crate::{
     find, history,
     lead::{self, Asked, Stopper},
     list::ListFeed,
+    peers::{self, Cause, Introduced, Outgoing},
     pod_task::{self, PodCommand, Request},
     pod_tools, recovery, view, viewer,
 };
 
 /// Commands that may wait for one Pod's task; beyond it the sender waits.
 const REQUESTS_MAX: usize = 64;
+
+/// How often requests are looked for whose time is over.
+const EXPIRY_CHECK: Duration = Duration::from_secs(60);
 
 /// The embedded runtime. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -146,6 +151,7 @@ impl Host {
             viewers: AtomicU64::new(0),
         });
         recovery::start(&inner).await?;
+        inner.tracker.spawn(expire_requests(inner.clone()));
         Ok(Self { inner })
     }
 
@@ -297,6 +303,93 @@ impl Host {
         self.inner.command(key, origin, worker_id, command).await
     }
 
+    /// Introduces two Pods of this runtime to each other, or asks the other side, by its policy.
+    pub async fn introduce(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        target: &WorkerId,
+        note: Option<String>,
+    ) -> Result<Introduced, ApiError> {
+        self.count_command();
+        peers::introduce(&self.inner, &Asked { key, origin }, worker_id, target, note).await
+    }
+
+    /// Ends a link, or a request that waits. What is not there needs no end.
+    pub async fn unlink(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        peer: &PodRef,
+    ) -> Result<(), ApiError> {
+        self.count_command();
+        peers::unlink(&self.inner, Some(&Asked { key, origin }), worker_id, peer, None).await
+    }
+
+    /// Whom a Pod knows, and the requests between it and others.
+    pub async fn peers(&self, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
+        peers::of_pod(&self.inner, worker_id).await
+    }
+
+    /// Every request that waits for an answer, oldest first.
+    pub async fn open_requests(&self) -> Result<Vec<OpenRequest>, ApiError> {
+        peers::open_requests(&self.inner).await
+    }
+
+    /// Accepts or declines a request that was made to this Pod.
+    pub async fn decide_request(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        request_id: &str,
+        decision: RequestDecision,
+    ) -> Result<PeerAnswer, ApiError> {
+        self.count_command();
+        peers::decide_request(&self.inner, &Asked { key, origin }, worker_id, request_id, decision).await
+    }
+
+    /// A message from a Pod to its peer, by a person.
+    pub async fn send_message(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        peer: &WorkerId,
+        text: &str,
+    ) -> Result<MessageAnswer, ApiError> {
+        self.count_command();
+        let cause = Cause::Person(Asked { key, origin });
+        let outgoing = Outgoing { sender: worker_id, receiver: peer, text, cause };
+        Ok(peers::send(&self.inner, outgoing).await?.0)
+    }
+
+    /// Releases or drops a message that is held; on either side.
+    pub async fn decide_held(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        message_id: &str,
+        decision: HeldDecision,
+    ) -> Result<MessageAnswer, ApiError> {
+        self.count_command();
+        peers::decide_held(&self.inner, &Asked { key, origin }, worker_id, message_id, decision).await
+    }
+
+    /// What two Pods wrote to each other, newest first.
+    pub async fn exchange(
+        &self,
+        worker_id: &WorkerId,
+        peer: &WorkerId,
+        before: Option<&str>,
+        limit: u32,
+    ) -> Result<Listing<ExchangeMessage>, ApiError> {
+        peers::exchange(&self.inner, worker_id, peer, before, limit).await
+    }
+
     /// Exactly what ListPods tells this Pod's model.
     pub async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
         pod_tools::visible(&self.inner, worker_id).await
@@ -326,6 +419,10 @@ impl Host {
         let row = self.inner.existing_row(worker_id).await?;
         match confirm {
             Some(name) if name == row.name.as_str() => {
+                for link in self.inner.store.peer_links(row.key).await.map_err(error::store_failed)? {
+                    let peer = view::pod_ref(&link.pod);
+                    peers::unlink(&self.inner, None, worker_id, &peer, Some("deleted")).await?;
+                }
                 if row.parent.is_some() || row.children > 0 {
                     lead::stop(&self.inner, worker_id, &Stopper::Leader(origin)).await?;
                 }
@@ -424,6 +521,16 @@ impl Host {
 
     pub async fn session_delete(&self, hash: &[u8; 32]) -> Result<(), ApiError> {
         self.inner.store.session_delete(hash).await.map_err(error::store_failed)
+    }
+}
+
+/// Ends requests whose time is over, now and then.
+async fn expire_requests(inner: Arc<Inner>) {
+    loop {
+        tokio::select! {
+            () = inner.stopping.cancelled() => return,
+            () = tokio::time::sleep(EXPIRY_CHECK) => peers::expire(&inner).await,
+        }
     }
 }
 

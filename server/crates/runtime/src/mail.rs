@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use protocol::{ChildChange, Outcome, PodLabel, TurnEvent, WorkerId};
+use protocol::{ChildChange, ControlEvent, Event, Outcome, PeerLabel, PodLabel, ReceiptState, TurnEvent, WorkerId};
 use serde::{Deserialize, Serialize};
 
 use crate::{host::Inner, pod_task::Request};
@@ -14,6 +14,8 @@ use crate::{host::Inner, pod_task::Request};
 pub(crate) enum Letter {
     /// News of a child.
     Child { what: ChildChange, child: PodLabel, detail: Option<String> },
+    /// A message that this Pod sent has come further.
+    Receipt { message_id: String, peer: PeerLabel, state: ReceiptState, turn: Option<u64> },
 }
 
 impl Letter {
@@ -22,9 +24,12 @@ impl Letter {
     }
 
     /// The record that it becomes.
-    pub(crate) fn event(self) -> TurnEvent {
+    pub(crate) fn event(self) -> Event {
         match self {
-            Self::Child { what, child, detail } => TurnEvent::ChildEvent { what, child, detail },
+            Self::Child { what, child, detail } => TurnEvent::ChildEvent { what, child, detail }.into(),
+            Self::Receipt { message_id, peer, state, turn } => {
+                ControlEvent::MessageReceipt { message_id, peer, state, turn }.into()
+            }
         }
     }
 }

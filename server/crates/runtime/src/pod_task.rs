@@ -7,6 +7,7 @@ mod effects;
 mod held;
 mod letters;
 mod questions;
+mod receipts;
 mod summary;
 mod work;
 

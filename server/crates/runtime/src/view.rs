@@ -74,7 +74,7 @@ fn broken(row: &PodRow, reason: String) -> PodSummary {
 
 fn relations(row: &PodRow) -> Relations {
     let parent = row.parent.as_ref().map(|parent| PodRef::new(RuntimeId::local(), parent.worker_id.clone()));
-    Relations { parent, children: row.children, peers: 0 }
+    Relations { parent, children: row.children, peers: row.peers }
 }
 
 /// How records name this Pod.

@@ -3,6 +3,8 @@
 mod journal;
 mod ledger;
 mod mail;
+mod messages;
+mod peers;
 mod pen;
 mod pods;
 mod reader;
@@ -22,8 +24,11 @@ use crate::{
 };
 
 /// In order; `meta.version` counts those that have run.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../../migrations/postgres_1.sql"), include_str!("../../migrations/postgres_2.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/postgres_1.sql"),
+    include_str!("../../migrations/postgres_2.sql"),
+    include_str!("../../migrations/postgres_3.sql"),
+];
 /// Hosts that open a new database at the same time migrate one after the other.
 const MIGRATION_LOCK: i64 = 0x796f_6900;
 

@@ -6,11 +6,12 @@ use async_trait::async_trait;
 use protocol::{AuditEntry, CommandId, Seq};
 use sqlx::{ConnectOptions, Connection, PgConnection, postgres::PgConnectOptions};
 
-use super::{journal, ledger, mail, pods, relations, search, write_failed};
+use super::{journal, ledger, mail, messages, peers, pods, relations, search, write_failed};
 use crate::{
-    CommandRow, Fold, InboxRow, MailPut, NewPod, NewRecord, PodKey,
+    CommandRow, Fold, InboxRow, MailPut, NewMessage, NewPod, NewRecord, PodKey,
     chore::Chore,
     engine::{LinkLine, Pen, SearchLine, UpdateLine, WriteError},
+    peer_plan::{PeerLines, ReceiptLine},
 };
 
 pub(super) struct PostgresPen {
@@ -87,6 +88,10 @@ impl Pen for PostgresPen {
         relations::lend_in_txn(self.txn()?, lines).await
     }
 
+    async fn peers_change(&mut self, lines: &PeerLines<'_>) -> Result<(), WriteError> {
+        peers::change_in_txn(self.txn()?, lines).await
+    }
+
     async fn records_append(&mut self, lines: &[(PodKey, &NewRecord)]) -> Result<(), WriteError> {
         journal::append_in_txn(self.txn()?, lines).await
     }
@@ -109,6 +114,14 @@ impl Pen for PostgresPen {
 
     async fn mail_take(&mut self, lines: &[(PodKey, &String)]) -> Result<(), WriteError> {
         mail::take_in_txn(self.txn()?, lines).await
+    }
+
+    async fn messages_put(&mut self, lines: &[&NewMessage]) -> Result<(), WriteError> {
+        messages::put_in_txn(self.txn()?, lines).await
+    }
+
+    async fn messages_change(&mut self, lines: &[ReceiptLine<'_>]) -> Result<(), WriteError> {
+        messages::change_in_txn(self.txn()?, lines).await
     }
 
     async fn search_append(&mut self, lines: &[SearchLine<'_>]) -> Result<(), WriteError> {

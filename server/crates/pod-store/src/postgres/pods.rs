@@ -87,6 +87,7 @@ pub(super) fn pod_row(row: &PgRow) -> Result<PodRow, StoreError> {
             parent_key: row.try_get(11)?,
             parent_worker_id: row.try_get(12)?,
             children: row.try_get(13)?,
+            peers: row.try_get(14)?,
         })
     };
     read().map_err(read_failed("read a Pod's row"))?.try_into()
@@ -162,7 +163,10 @@ pub(super) async fn delete_in_txn(connection: &mut PgConnection, pod: PodKey) ->
               gone_copies as (delete from quarantine where pod = $1),
               gone_records as (delete from journal where pod = $1),
               gone_mail as (delete from mail where pod = $1),
-              gone_links as (delete from children where child = $1 or parent = $1)
+              gone_links as (delete from children where child = $1 or parent = $1),
+              gone_peers as (delete from peers where low = $1 or high = $1),
+              gone_requests as (delete from peer_requests where low = $1 or high = $1),
+              gone_messages as (delete from messages where sender = $1 or receiver = $1)
          delete from pods where key = $1",
     )
     .bind(pod.0)

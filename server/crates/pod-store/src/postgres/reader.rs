@@ -5,9 +5,10 @@ use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
 use sqlx::PgPool;
 
-use super::{journal, ledger, mail, pods, relations, search};
+use super::{journal, ledger, mail, messages, peers, pods, relations, search};
 use crate::{
-    ChildRow, CommandRow, InboxRow, MailRow, PodKey, PodRow, SearchRow, StoreError, StoredRecord, engine::Engine,
+    ChildRow, CommandRow, InboxRow, MailRow, MessageRow, PairRow, PeerLinkRow, PodKey, PodRow, RequestRow, SearchRow,
+    StoreError, StoredRecord, engine::Engine, peer_plan::Pair,
 };
 
 #[derive(Debug)]
@@ -43,6 +44,55 @@ impl Engine for Postgres {
 
     async fn child(&self, child: PodKey) -> Result<Option<ChildRow>, StoreError> {
         relations::child(&self.readers, child).await
+    }
+
+    async fn peer_links(&self, pod: PodKey) -> Result<Vec<PeerLinkRow>, StoreError> {
+        peers::links(&self.readers, pod).await
+    }
+
+    async fn peer_link(&self, pair: Pair) -> Result<Option<PairRow>, StoreError> {
+        peers::link(&self.readers, pair).await
+    }
+
+    async fn peer_requests(&self, pod: PodKey) -> Result<Vec<RequestRow>, StoreError> {
+        peers::requests(&self.readers, pod).await
+    }
+
+    async fn peer_request(&self, id: &str) -> Result<Option<RequestRow>, StoreError> {
+        peers::request(&self.readers, id).await
+    }
+
+    async fn peer_request_of(&self, pair: Pair) -> Result<Option<RequestRow>, StoreError> {
+        peers::request_of(&self.readers, pair).await
+    }
+
+    async fn requests_expired(&self, now: Timestamp) -> Result<Vec<RequestRow>, StoreError> {
+        peers::requests_expired(&self.readers, now).await
+    }
+
+    async fn message(&self, id: &str) -> Result<Option<MessageRow>, StoreError> {
+        messages::find(&self.readers, id).await
+    }
+
+    async fn message_of_call(&self, sender: PodKey, call_id: &str) -> Result<Option<MessageRow>, StoreError> {
+        messages::find_by_call(&self.readers, sender, call_id).await
+    }
+
+    async fn messages_of_pair(
+        &self,
+        pair: Pair,
+        before: (Timestamp, String),
+        limit: u32,
+    ) -> Result<Vec<MessageRow>, StoreError> {
+        messages::of_pair(&self.readers, pair, before, limit).await
+    }
+
+    async fn messages_held(&self, pod: PodKey) -> Result<Vec<MessageRow>, StoreError> {
+        messages::held(&self.readers, pod).await
+    }
+
+    async fn messages_woke_count(&self, receiver: PodKey, since: Timestamp) -> Result<u64, StoreError> {
+        messages::woke_count(&self.readers, receiver, since).await
     }
 
     async fn records_after(

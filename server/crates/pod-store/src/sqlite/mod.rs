@@ -6,6 +6,8 @@
 mod journal;
 mod ledger;
 mod mail;
+mod messages;
+mod peers;
 mod pen;
 mod pods;
 mod reader;
@@ -25,8 +27,11 @@ use crate::{
 };
 
 /// In order; `pragma user_version` counts those that have run.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../../migrations/sqlite_1.sql"), include_str!("../../migrations/sqlite_2.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/sqlite_1.sql"),
+    include_str!("../../migrations/sqlite_2.sql"),
+    include_str!("../../migrations/sqlite_3.sql"),
+];
 
 const READERS_MAX: u32 = 4;
 /// Rows that a reader's thread has ready: a page of history crosses over to its reader in one go, not fifty at a time.

@@ -88,6 +88,7 @@ pub(super) fn pod_row(row: &SqliteRow) -> Result<PodRow, StoreError> {
             parent_key: row.try_get(11)?,
             parent_worker_id: row.try_get(12)?,
             children: row.try_get(13)?,
+            peers: row.try_get(14)?,
         })
     };
     read().map_err(read_failed("read a Pod's row"))?.try_into()
@@ -173,8 +174,20 @@ pub(super) async fn delete_in_txn(connection: &mut SqliteConnection, pod: PodKey
          delete from mail where pod = ?;
          delete from children where child = ?;
          delete from children where parent = ?;
+         delete from peers where low = ?;
+         delete from peers where high = ?;
+         delete from peer_requests where low = ?;
+         delete from peer_requests where high = ?;
+         delete from messages where sender = ?;
+         delete from messages where receiver = ?;
          delete from pods where key = ?",
     )
+    .bind(pod.0)
+    .bind(pod.0)
+    .bind(pod.0)
+    .bind(pod.0)
+    .bind(pod.0)
+    .bind(pod.0)
     .bind(pod.0)
     .bind(pod.0)
     .bind(pod.0)

@@ -17,7 +17,7 @@ fn letter(to: PodKey, round: i64) -> MailPut {
 }
 
 /// Ada, who has one record, and Bob, whom she leads.
-async fn both(store: &Store) -> (PodKey, PodKey) {
+pub(crate) async fn both(store: &Store) -> (PodKey, PodKey) {
     let ada = create(store, "ada").await;
     done(store, one(records(ada, 1, 1))).await;
     let parent = Some(ParentLink { parent: ada, scope: "[0]".to_owned() });
@@ -28,7 +28,7 @@ async fn both(store: &Store) -> (PodKey, PodKey) {
 /// A batch over two Pods that needs every step; `round` is its number, from 1 on. Ada gets two records, spawns one
 /// more child and writes to Bob; Bob gets one record, has read the mail of the round before, and his loan goes out
 /// or back.
-fn whole_batch(ada: PodKey, bob: PodKey, round: i64) -> Batch {
+pub(crate) fn whole_batch(ada: PodKey, bob: PodKey, round: i64) -> Batch {
     let first = round * 2;
     let of_ada = PodChange {
         records: vec![record(first, RecordClass::Chunk), found_by(first + 1, &format!("word{round}"))],
@@ -49,12 +49,13 @@ fn whole_batch(ada: PodKey, bob: PodKey, round: i64) -> Batch {
         command: Some(command(&format!("key-{round}"), "{}")),
         changes: vec![of_ada, of_bob, of_child],
         audit: vec![audit(&format!("action-{round}"))],
+        ..Batch::default()
     }
 }
 
 /// Everything a reader can see of Ada and Bob, and of what their batches brought along.
 #[derive(Debug, PartialEq)]
-struct View {
+pub(crate) struct View {
     row: Option<pod_store::PodRow>,
     seqs: Vec<i64>,
     turns: usize,
@@ -68,7 +69,7 @@ struct View {
     hits: usize,
 }
 
-async fn view(store: &Store, (ada, bob): (PodKey, PodKey), round: i64) -> View {
+pub(crate) async fn view(store: &Store, (ada, bob): (PodKey, PodKey), round: i64) -> View {
     View {
         row: store.pod_find(&worker("ada")).await.unwrap(),
         seqs: seqs(&store.records_after(ada, Seq(0), 1000, ALL).await.unwrap()),
@@ -86,7 +87,7 @@ async fn view(store: &Store, (ada, bob): (PodKey, PodKey), round: i64) -> View {
 
 impl View {
     /// Nothing of the batch is missing, and nothing of it is there twice.
-    fn assert_whole(&self, bob: PodKey, round: i64) {
+    pub(crate) fn assert_whole(&self, bob: PodKey, round: i64) {
         assert_eq!(self.row.as_ref().unwrap().checkpoint, format!("[{round}]"));
         assert!(self.seqs.ends_with(&[round * 2 + 1]), "{:?}", self.seqs);
         assert_eq!(self.inbox, [input(&format!("in-{round}"))]);
@@ -135,7 +136,8 @@ pub(crate) async fn a_batch_with_nothing_for_a_step_does_not_come_to_it(world: W
     let faults = Arc::new(FailOnce::default());
     let store = world.open_with(faults.clone()).await;
     let (ada, _) = both(&store).await;
-    for step in [Step::Command, Step::Pods, Step::Relations, Step::Folds, Step::Inbox, Step::Mail, Step::Audit] {
+    let steps = [Step::Command, Step::Pods, Step::Relations, Step::Folds, Step::Inbox, Step::Mail, Step::Audit];
+    for step in steps.into_iter().chain(Step::PEER_STEPS) {
         faults.arm(step);
         let next = store.head(ada).await.unwrap().0 + 1;
         done(&store, one(records(ada, next, next))).await;

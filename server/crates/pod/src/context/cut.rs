@@ -2,7 +2,7 @@
 
 use protocol::{Message, Role, Seq};
 
-use super::{Context, Entry, prompt};
+use super::{Context, Entry, joined, open_answer, prompt};
 
 /// Bytes of text that count as one token. An estimate, and on the safe side for prose and code.
 const BYTES_PER_TOKEN: usize = 4;
@@ -37,8 +37,8 @@ impl Context {
     }
 
     /// Cuts so that the newest turns stay, as far as they fit; `head` is the newest position of the journal and `limit`
-    /// the model's context in tokens, 0 when unknown. At least half of the text is always dropped. None when there is
-    /// nothing to drop.
+    /// the model's context in tokens, 0 when unknown. At least half of the text is dropped, but never a message that
+    /// has no answer yet, nor a call that has no result yet. None when there is nothing to drop.
     pub fn cut(&self, head: Seq, limit: u64) -> Option<Cut> {
         let entries: Vec<&Entry> = self.all().collect();
         let total = tokens(entries.iter().map(|entry| &entry.message));
@@ -46,18 +46,21 @@ impl Context {
             0 => KEPT_TOKENS_DEFAULT,
             limit => limit * KEPT_PERCENT_MAX / 100,
         };
-        let at = boundary(&entries, allowed.min(total / 2));
+        let at = boundary(&entries, allowed.min(total / 2)).min(unsettled(&entries));
         let (dropped, kept) = entries.split_at(at);
-        if dropped.is_empty() {
+        // A summary of nothing but a summary makes no room.
+        let summary_at = self.compacted.last().map(|(at, _)| *at);
+        if dropped.iter().all(|entry| Some(entry.at) == summary_at) {
             return None;
         }
-        let before = dropped.iter().map(|entry| entry.message.clone());
+        let before = joined(dropped.iter().copied());
+        let messages = |entries: &[&Entry]| entries.iter().filter(|entry| !entry.joins).count();
         let request = Message::new(Role::User, prompt::SUMMARISE);
         Some(Cut {
             request: std::iter::once(self.system.clone()).chain(before).chain([request]).collect(),
             kept_from_seq: kept.first().map_or(head.next(), |entry| entry.at),
-            dropped: dropped.len(),
-            kept: kept.len(),
+            dropped: messages(dropped),
+            kept: messages(kept),
             tokens_now: self.tokens(),
             tokens_kept: tokens(kept.iter().map(|entry| &entry.message)),
         })
@@ -72,8 +75,16 @@ impl Context {
 /// (results stay with their calls), else behind everything.
 fn boundary(entries: &[&Entry], tokens_max: u64) -> usize {
     let fits = |at: &usize| tokens(entries[*at..].iter().map(|entry| &entry.message)) <= tokens_max;
-    let places = |role: Role| (0..entries.len()).filter(move |at| entries[*at].message.role == role);
+    let begins = |at: usize, role: Role| entries[at].message.role == role && !entries[at].joins;
+    let places = |role: Role| (0..entries.len()).filter(move |at| begins(*at, role));
     places(Role::User).find(fits).or_else(|| places(Role::Assistant).find(fits)).unwrap_or(entries.len())
+}
+
+/// Where that begins which no summary can stand for: an answer whose calls have no results yet, and messages that have
+/// no answer yet.
+fn unsettled(entries: &[&Entry]) -> usize {
+    let answered = entries.iter().rposition(|entry| entry.message.role != Role::User).map_or(0, |at| at + 1);
+    open_answer(entries.iter().copied()).unwrap_or(answered)
 }
 
 fn tokens<'a>(messages: impl IntoIterator<Item = &'a Message>) -> u64 {

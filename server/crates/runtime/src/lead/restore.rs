@@ -159,7 +159,8 @@ async fn lent_again(
     // A lender that was itself lent it, and has given it back, has nothing to lend: somebody else may hold it by now.
     if inner.store.child(lender.key).await.map_err(error::store_failed)?.is_some_and(|link| !link.is_lent) {
         let leader = &lender.label.name;
-        let sentence = format!("{leader} leads it and is stopped, so what it holds was taken back; restore {leader} first");
+        let sentence =
+            format!("{leader} leads it and is stopped, so what it holds was taken back; restore {leader} first");
         return Err(ApiError::new(ErrorCode::ScopeNotHeld, sentence));
     }
     let scope = view::lent_last(&link);

@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 use pod::{Pod, Step, recover};
 use pod_store::{
-    Batch, Checkpoint, CommandRow, Committed, Fold, InboxRow, LoanChange, MailPut, NewRecord, PodChange, PodUpdate,
-    StoreError,
+    Batch, Checkpoint, CommandRow, Committed, Fold, InboxRow, LoanChange, MailPut, MessageChange, NewRecord, PodChange,
+    PodUpdate, StoreError,
 };
 use protocol::{
-    ApiError, AuditEntry, CommandId, ControlEvent, Event, Outcome as RunOutcome, PodState, Record, Seq, ToolAnswer,
-    ToolBy, TurnEvent,
+    ApiError, AuditEntry, CommandId, ControlEvent, Event, Outcome as RunOutcome, PodState, ReceiptState, Record, Seq,
+    ToolAnswer, ToolBy, TurnEvent,
 };
 
 use super::PodTask;
@@ -30,6 +30,8 @@ pub(super) struct Staged {
     ended: Option<(RunOutcome, Option<String>)>,
     /// Tools that a person ran and that have ended.
     answers: Vec<(String, ToolAnswer)>,
+    /// Messages of peers that were read or answered here.
+    pub(super) receipts: Vec<(String, ReceiptState, Option<u64>)>,
 }
 
 /// What a change brings to those who look and those who wait, once it is on the disk.
@@ -39,6 +41,8 @@ pub(super) struct Shown {
     answers: Vec<(String, ToolAnswer)>,
     changes_row: bool,
     wakes_parent: bool,
+    /// Pods whose messages have come further.
+    senders: Vec<protocol::WorkerId>,
 }
 
 /// What else belongs into the transaction.
@@ -80,6 +84,12 @@ impl Staged {
                 self.run_ended = true;
                 self.ended = Some((*outcome, detail.clone()));
             }
+            Event::Control(ControlEvent::MessageReceipt {
+                message_id,
+                state: state @ (ReceiptState::Read | ReceiptState::Answered),
+                turn,
+                ..
+            }) => self.receipts.push((message_id.clone(), *state, *turn)),
             Event::Turn(TurnEvent::ToolFinished {
                 call_id,
                 summary,
@@ -114,6 +124,7 @@ impl PodTask {
             run_ended: false,
             ended: None,
             answers: Vec::new(),
+            receipts: Vec::new(),
         }
     }
 
@@ -154,8 +165,9 @@ impl PodTask {
     /// Commits, then shows. On failure the state is what the store says.
     pub(super) async fn commit(&mut self, staged: Staged, mut extras: Extras) -> Result<Outcome, ApiError> {
         let (command, audit) = (extras.command.take(), extras.audit.take());
-        let (change, shown) = self.change(staged, extras);
-        let batch = Batch { command, changes: vec![change], audit: audit.into_iter().collect() };
+        let (change, messages, shown) = self.change(staged, extras).await?;
+        let audit = audit.into_iter().collect();
+        let batch = Batch { command, changes: vec![change], audit, messages, ..Batch::default() };
         match self.inner.store.commit(batch).await {
             Ok(Committed::Done { .. }) => {
                 self.show(shown).await;
@@ -176,7 +188,12 @@ impl PodTask {
     }
 
     /// What is to be written for this Pod, and what comes of it.
-    pub(super) fn change(&mut self, staged: Staged, extras: Extras) -> (PodChange, Shown) {
+    pub(super) async fn change(
+        &mut self,
+        staged: Staged,
+        extras: Extras,
+    ) -> Result<(PodChange, Vec<MessageChange>, Shown), ApiError> {
+        let receipts = self.receipts(&staged).await?;
         let mut update = extras.update;
         if staged.moves_checkpoint {
             update.checkpoint = Some(checkpoint(&self.pod));
@@ -187,13 +204,18 @@ impl PodTask {
         }
         let mut mail_put = extras.mail_put;
         let news = self.news(&staged);
+        let senders = receipts.iter().map(|receipt| receipt.sender.clone()).collect();
         let shown = Shown {
             records: staged.records.iter().map(|record| (record.seq, record.body.clone())).collect(),
             answers: staged.answers,
             changes_row: staged.moves_checkpoint || update.name.is_some() || update.spec.is_some() || extras.delete,
             wakes_parent: news.is_some(),
+            senders,
         };
         mail_put.extend(news);
+        let (letters, messages): (Vec<_>, Vec<_>) =
+            receipts.into_iter().map(|receipt| (receipt.letter, receipt.change)).unzip();
+        mail_put.extend(letters);
         let change = PodChange {
             records: staged.records,
             folds: staged.folds,
@@ -206,7 +228,7 @@ impl PodTask {
             delete: extras.delete,
             ..PodChange::of(self.key)
         };
-        (change, shown)
+        Ok((change, messages, shown))
     }
 
     /// What the Pod that leads this one is to be told of the end of a run. A stop is told by who stops.
@@ -234,6 +256,9 @@ impl PodTask {
         }
         if let Some(parent) = self.parent.as_ref().filter(|_| shown.wakes_parent) {
             self.inner.wake(&parent.worker_id);
+        }
+        for sender in shown.senders {
+            self.inner.wake(&sender);
         }
     }
 

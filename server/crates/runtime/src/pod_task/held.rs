@@ -2,7 +2,7 @@
 //! and waits until all of it is on the disk or none.
 
 use pod::{Input, Pod, PodSpec, Step, decide};
-use pod_store::{PodChange, PodKey};
+use pod_store::{MessageChange, PodChange, PodKey};
 use protocol::{ApiError, ControlEvent, PodLabel};
 use tokio::sync::oneshot;
 
@@ -23,7 +23,7 @@ pub(crate) struct Held {
 #[derive(Debug)]
 struct Order {
     wanted: Wanted,
-    prepared: oneshot::Sender<Result<PodChange, ApiError>>,
+    prepared: oneshot::Sender<Result<(PodChange, Vec<MessageChange>), ApiError>>,
     is_committed: oneshot::Receiver<bool>,
 }
 
@@ -39,16 +39,19 @@ pub(crate) struct Wanted {
     pub(crate) ends_work: bool,
 }
 
+/// What is to be written for a Pod, how far messages have come by it, and where to say whether it was written.
+pub(crate) type Prepared = (PodChange, Vec<MessageChange>, oneshot::Sender<bool>);
+
 impl Held {
     /// Gives the order. The answer is what it comes to, not yet written, and where to say whether it was. Not said: the
     /// Pod reads its state again from the store.
-    pub(crate) async fn prepare(self, wanted: Wanted) -> Result<(PodChange, oneshot::Sender<bool>), ApiError> {
+    pub(crate) async fn prepare(self, wanted: Wanted) -> Result<Prepared, ApiError> {
         let (prepared, change) = oneshot::channel();
         let (outcome, is_committed) = oneshot::channel();
         let order = Order { wanted, prepared, is_committed };
         self.orders.send(order).map_err(|_| error::stopping())?;
-        let change = change.await.map_err(|_| error::stopping())??;
-        Ok((change, outcome))
+        let (change, receipts) = change.await.map_err(|_| error::stopping())??;
+        Ok((change, receipts, outcome))
     }
 }
 
@@ -87,8 +90,14 @@ impl PodTask {
         }
         let steps = events.into_iter().map(|event| Step { run_id: None, event: event.into() }).collect();
         self.add(&mut staged, steps);
-        let (change, shown) = self.change(staged, extras);
-        let is_done = prepared.send(Ok(change)).is_ok() && is_committed.await.unwrap_or(false);
+        let (change, receipts, shown) = match self.change(staged, extras).await {
+            Ok(changed) => changed,
+            Err(error) => {
+                let _ = prepared.send(Err(error));
+                return self.read_again(ends_work).await;
+            }
+        };
+        let is_done = prepared.send(Ok((change, receipts))).is_ok() && is_committed.await.unwrap_or(false);
         match is_done {
             true => {
                 self.show(shown).await;

@@ -1,7 +1,7 @@
 //! The mailbox: what others have to tell becomes part of the journal, in any live state.
 
 use pod::Input;
-use protocol::PodState;
+use protocol::{Event, PodState};
 
 use super::{PodTask, commit::Extras};
 use crate::mail::Letter;
@@ -28,16 +28,20 @@ impl PodTask {
             }
         };
         let mail_taken = rows.iter().map(|row| row.key.clone()).collect();
-        let events = rows.iter().filter_map(|row| match serde_json::from_str::<Letter>(&row.body) {
-            Ok(letter) => Some(letter.event()),
-            Err(error) => {
-                tracing::error!(%error, pod = %self.name, key = row.key, "a letter cannot be read; it is put aside");
-                None
+        let (mut events, mut notes) = (Vec::new(), Vec::new());
+        for row in &rows {
+            match serde_json::from_str::<Letter>(&row.body).map(Letter::event) {
+                Ok(Event::Turn(event)) => events.push(event),
+                Ok(Event::Control(event)) => notes.push(event),
+                Ok(Event::Unknown(_)) => (),
+                Err(error) => {
+                    tracing::error!(%error, pod = %self.name, key = row.key, "a letter cannot be read; it is put aside");
+                }
             }
-        });
-        let input = Input::Mail { events: events.collect(), wakes: true };
+        }
+        let inputs = [Input::Note(notes), Input::Mail { events, wakes: true }];
         let was_idle = self.pod.state == PodState::Idle;
-        if let Err(error) = self.advance([input], Extras { mail_taken, ..Extras::default() }).await {
+        if let Err(error) = self.advance(inputs, Extras { mail_taken, ..Extras::default() }).await {
             tracing::error!(%error, pod = %self.name, was_idle, "mail could not be taken; it stays in the mailbox");
         }
     }

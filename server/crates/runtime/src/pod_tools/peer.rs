@@ -6,8 +6,11 @@ use protocol::{ApiError, ErrorCode, Visibility};
 use serde_json::Value;
 use tools::{Output, Place, Tool};
 
-use super::{Reach, arguments, outcome, sight};
-use crate::hold::bounded;
+use super::{Reach, arguments, origin_of, outcome, sight};
+use crate::{
+    hold::bounded,
+    peers::{self, Cause, Outgoing},
+};
 
 #[derive(Debug)]
 pub(super) struct SendToPeerPod(pub(super) Reach);
@@ -32,17 +35,31 @@ impl Tool for SendToPeerPod {
 }
 
 impl SendToPeerPod {
-    /// No Pod has a peer yet, so every Pod that is seen is one that this tool is not for.
     async fn send(&self, place: &Place, arguments: Value) -> Result<ToolOutcome, ApiError> {
-        let arguments::Message { name, .. } = arguments::read(arguments)?;
+        let arguments::Message { name, message } = arguments::read(arguments)?;
         let inner = self.0.inner()?;
         let seen = sight::find(&inner, &place.worker_id, &name).await?;
-        match seen.is(Visibility::Itself) {
-            true => Err(ApiError::new(ErrorCode::PeerSelf, "you are this Pod yourself")),
-            false => {
-                let sentence = format!("{} is your child and no peer; use SendToPod", seen.row.name);
-                Err(ApiError::new(ErrorCode::PermissionDenied, sentence))
-            }
+        if seen.is(Visibility::Itself) {
+            return Err(ApiError::new(ErrorCode::PeerSelf, "you are this Pod yourself"));
         }
+        let name = &seen.row.name;
+        if !seen.is(Visibility::Peer) {
+            let sentence = format!("{name} is your child and no peer; use SendToPod");
+            return Err(ApiError::new(ErrorCode::PermissionDenied, sentence));
+        }
+        let own = inner.existing_row(&place.worker_id).await?;
+        let origin = origin_of(&own.name);
+        let outgoing = Outgoing {
+            sender: &place.worker_id,
+            receiver: &seen.row.worker_id,
+            text: &message,
+            cause: Cause::Call { call_id: &place.call_id, origin: &origin },
+        };
+        let (answer, held) = peers::send(&inner, outgoing).await?;
+        let id = &answer.message_id;
+        Ok(ToolOutcome::done(match held {
+            None => format!("delivered to {name} ({id})"),
+            Some(why) => format!("held back before {name} ({id}): {why}; a person can release it"),
+        }))
     }
 }

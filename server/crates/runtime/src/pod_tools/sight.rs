@@ -1,4 +1,4 @@
-//! Whom a Pod sees: itself and its children, and never the whole host.
+//! Whom a Pod sees: itself, its children and its peers, and never the whole host.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl Seen {
     }
 }
 
-/// Exactly what ListPods tells the model of this Pod: itself first, then its children, oldest first.
+/// Exactly what ListPods tells the model of this Pod: itself first, then its children, then its peers, oldest first.
 pub(crate) async fn visible(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
     Ok(all(inner, worker_id).await?.iter().map(Seen::told).collect())
 }
@@ -56,7 +56,16 @@ pub(crate) async fn visible(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<V
 async fn all(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<Seen>, ApiError> {
     let row = inner.existing_row(worker_id).await?;
     let children = inner.store.children(row.key).await.map_err(error::store_failed)?;
-    Ok(std::iter::once(Seen::itself(row)).chain(children.into_iter().map(Seen::child)).collect())
+    let links = inner.store.peer_links(row.key).await.map_err(error::store_failed)?;
+    let mut seen: Vec<Seen> = std::iter::once(Seen::itself(row)).chain(children.into_iter().map(Seen::child)).collect();
+    for link in links {
+        // A child that is a peer, too, is one Pod with both reasons.
+        match seen.iter_mut().find(|seen| seen.row.key == link.pod.key) {
+            Some(known) => known.visibility.push(Visibility::Peer),
+            None => seen.push(Seen { row: link.pod, visibility: vec![Visibility::Peer], scope: Vec::new() }),
+        }
+    }
+    Ok(seen)
 }
 
 /// The Pod that a model means, among those that it sees.
@@ -78,7 +87,10 @@ pub(super) async fn child(inner: &Arc<Inner>, worker_id: &WorkerId, name: &str) 
     match seen.is(Visibility::SpawnedChild) {
         true => Ok(seen),
         false => {
-            let who = if seen.is(Visibility::Itself) { "you are this Pod yourself" } else { "it is no child of yours" };
+            let who = match seen.is(Visibility::Itself) {
+                true => "you are this Pod yourself",
+                false => "it is your peer and no child of yours",
+            };
             let sentence = format!("{who}; this tool is for the children that you spawned");
             Err(ApiError::new(ErrorCode::PermissionDenied, sentence))
         }

@@ -29,8 +29,7 @@ impl Stage {
 
     /// Every record of a Pod, oldest first.
     pub async fn records(&self, pod: &WorkerId) -> Vec<Record> {
-        let page = self.host.transcript(pod, None, 1_000).await.unwrap();
-        read_all(&page.items)
+        records_of(&self.host, pod).await
     }
 
     pub async fn state(&self, pod: &WorkerId) -> PodState {
@@ -47,20 +46,34 @@ impl Stage {
 
     /// Waits for the stream to bring a state of the journal; the waiting is by record, never by time.
     pub async fn until(&self, pod: &WorkerId, is_it: impl Fn(&[Record]) -> bool) -> Vec<Record> {
-        let mut viewer = self.host.observe(pod, None, 1).await;
-        let waited = tokio::time::timeout(std::time::Duration::from_secs(30), async {
-            loop {
-                let records = self.records(pod).await;
-                if is_it(&records) {
-                    return records;
-                }
-                match viewer.next().await.expect("the Pod is there") {
-                    FeedItem::Closed { reason } => panic!("{reason}"),
-                    _ => continue,
-                }
+        until_of(&self.host, pod, is_it).await
+    }
+}
+
+/// Every record of a Pod, oldest first.
+pub async fn records_of(host: &Host, pod: &WorkerId) -> Vec<Record> {
+    let page = host.transcript(pod, None, 1_000).await.unwrap();
+    read_all(&page.items)
+}
+
+/// As [`Stage::until`].
+pub async fn until_of(host: &Host, pod: &WorkerId, is_it: impl Fn(&[Record]) -> bool) -> Vec<Record> {
+    let mut viewer = host.observe(pod, None, 1).await;
+    let waited = tokio::time::timeout(std::time::Duration::from_secs(30), async {
+        loop {
+            let records = records_of(host, pod).await;
+            if is_it(&records) {
+                return records;
             }
-        });
-        waited.await.expect("it did not come within 30 s")
+            match viewer.next().await.expect("the Pod is there") {
+                FeedItem::Closed { reason } => panic!("{reason}"),
+                _ => continue,
+            }
+        }
+    });
+    match waited.await {
+        Ok(records) => records,
+        Err(_) => panic!("it did not come within 30 s; there is {:?}", kinds(&records_of(host, pod).await)),
     }
 }
 

@@ -9,11 +9,14 @@
 use std::{
     env,
     ffi::OsString,
-    fs::{self, DirBuilder, File},
+    fs::{self, DirBuilder, File, Permissions},
     io::{self, BufRead, BufReader, Read, Write},
     os::{
         fd::AsFd,
-        unix::{fs::DirBuilderExt, process::CommandExt},
+        unix::{
+            fs::{DirBuilderExt, PermissionsExt},
+            process::CommandExt,
+        },
     },
     path::{Path, PathBuf},
     process::{Command, ExitCode, Stdio},
@@ -82,7 +85,7 @@ fn keep() -> Option<Report> {
     });
     let ended = start_inner(Order { temp: Some(temp.clone()), ..order }).map(wait_for);
     descendants::end_all();
-    let _ = fs::remove_dir_all(&temp);
+    remove(&temp);
     match ended {
         Ok(status) => status.map(report_of),
         Err(error) => Some(Report::NotStarted(format!("the helper could not start itself: {error}"))),
@@ -107,6 +110,22 @@ fn private_folder() -> io::Result<PathBuf> {
     let folder = base.join(format!("yoi-shell-{}-{:016x}", std::process::id(), random()?));
     DirBuilder::new().mode(0o700).create(&folder)?;
     Ok(folder)
+}
+
+/// Removes all of it, also folders that the command has closed to its own user. Nobody else is left who could change it.
+fn remove(folder: &Path) {
+    if fs::remove_dir_all(folder).is_ok() {
+        return;
+    }
+    let mut closed = vec![folder.to_owned()];
+    while let Some(folder) = closed.pop() {
+        let _ = fs::set_permissions(&folder, Permissions::from_mode(0o700));
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        closed.extend(
+            entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()),
+        );
+    }
+    let _ = fs::remove_dir_all(folder);
 }
 
 fn random() -> io::Result<u64> {

@@ -155,8 +155,9 @@ impl Tool for Bash {
         "Runs a command line in bash and gives its output (standard output and errors together) and its exit code. Each \
          call is a new shell: folders changed and variables set are gone in the next one. It can read and write only \
          what your scope grants, can read the system's programs, and has a temporary folder of its own in $TMPDIR. \
-         Everything that it starts ends with the call, also what runs in the background. For reading and changing files \
-         prefer Read, Write, Edit, Glob and Grep."
+         Everything that it starts ends with the call, also what runs in the background. In a folder of which a part is \
+         denied or lent, it cannot make, rename or remove entries; Write can make files there. For reading and changing \
+         files prefer Read, Write, Edit, Glob and Grep."
     }
 
     fn schema(&self) -> Value {

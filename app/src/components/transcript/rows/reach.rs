@@ -1,0 +1,90 @@
+//! What can still be reached of a transcript: what a rewind would take out, what was given back.
+
+use leptos::prelude::*;
+use protocol::{Segment, Seq, ToolBy};
+use transcript::{Block, BlockKind, PersonState};
+
+use super::Rows;
+
+/// What a rewind would take out of the model's context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Leaving {
+    pub(crate) turns: usize,
+    pub(crate) blocks: usize,
+    /// The newest record of the journal that this was counted in.
+    pub(crate) head: Seq,
+}
+
+impl Rows {
+    /// What is after `to` and still in the model's context; none once the page was left.
+    pub(crate) fn leaving(self, to: Seq) -> Option<Leaving> {
+        self.transcript.try_with_value(|transcript| {
+            let is_read = |block: &&Block| block.seq > to && is_for_model(block, transcript.rewinds());
+            let blocks: Vec<&Block> = transcript.blocks().iter().filter(is_read).collect();
+            // Blocks of one run stand together.
+            let mut turns: Vec<_> = blocks.iter().map(|block| &block.run_id).collect();
+            turns.dedup();
+            Leaving { turns: turns.len(), blocks: blocks.len(), head: transcript.head() }
+        })
+    }
+
+    /// The newest message of a person that the model still sees.
+    pub(crate) fn newest_message(self) -> Option<Seq> {
+        self.transcript.with_value(|transcript| {
+            let is_message = |block: &&Block| {
+                matches!(block.kind, BlockKind::Person { .. }) && is_for_model(block, transcript.rewinds())
+            };
+            transcript.blocks().iter().rev().find(is_message).map(|block| block.seq)
+        })
+    }
+
+    /// The newest message that was given back to its sender.
+    pub(crate) fn newest_returned(self) -> Option<Vec<Segment>> {
+        self.transcript.with_value(|transcript| {
+            transcript.blocks().iter().rev().find_map(|block| match &block.kind {
+                BlockKind::Person { segments, state: PersonState::Returned, .. } => Some(segments.clone()),
+                _ => None,
+            })
+        })
+    }
+}
+
+/// A block that a model reads, or that is its own.
+fn is_for_model(block: &Block, rewinds: &[(Seq, Seq)]) -> bool {
+    let is_kind = match &block.kind {
+        BlockKind::Person { .. }
+        | BlockKind::Peer { .. }
+        | BlockKind::ChildEvent { .. }
+        | BlockKind::Assistant { .. }
+        | BlockKind::Reasoning { .. } => !block.is_empty(),
+        BlockKind::Tool { by, .. } => *by != Some(ToolBy::Operator),
+        _ => false,
+    };
+    is_kind && !block.is_rewound(rewinds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::tests::{finished, record},
+        *,
+    };
+
+    #[test]
+    fn a_rewind_is_counted_by_what_the_model_reads() {
+        let owner = Owner::new();
+        owner.set();
+        let person = |seq| {
+            let said =
+                serde_json::json!({ "kind": "user_message", "segments": [], "command_id": "c", "by": "operator" });
+            record(seq, said)
+        };
+        let alert = serde_json::json!({ "kind": "alert", "level": "note", "source": "s", "text": "t" });
+        let rows = Rows::new(&[person(1), finished(2, "a", "one"), record(3, alert), finished(4, "b", "two")], false);
+        assert_eq!(rows.leaving(Seq(1)), Some(Leaving { turns: 1, blocks: 2, head: Seq(4) }));
+        assert_eq!(rows.newest_message(), Some(Seq(1)));
+        rows.apply(&[record(5, serde_json::json!({ "kind": "rewound", "to_seq": 2 })), finished(6, "c", "three")]);
+        assert_eq!(rows.leaving(Seq(1)), Some(Leaving { turns: 1, blocks: 2, head: Seq(6) }));
+        assert_eq!(rows.rewinds.get_untracked(), [(Seq(2), Seq(5))]);
+    }
+}

@@ -1,0 +1,25 @@
+use leptos::prelude::*;
+
+use crate::{components::frame::PodsResource, console::use_console};
+
+/// For what is drawn from the list of Pods outside of the list itself: once the list is there, so that the server's
+/// page and the hydrated one are drawn from the same.
+#[component]
+pub(crate) fn WithPods(children: ChildrenFn) -> impl IntoView {
+    let console = use_console();
+    let pods = expect_context::<PodsResource>();
+    view! {
+        <Suspense fallback=|| ()>
+            {move || {
+                pods.get()
+                    .map(|list| {
+                        if let Ok(list) = list {
+                            console.seed(list);
+                        }
+                        children()
+                    })
+            }}
+        </Suspense>
+    }
+    .into_any()
+}

@@ -1,0 +1,152 @@
+//! The pages as the server draws them, for a reader without a script, with a real host behind them.
+
+#![allow(clippy::unwrap_used)]
+
+use app::{App, shell};
+use axum::{body::Body, http::Request};
+use backend::{Backend, Origin};
+use leptos::{
+    config::{Env, LeptosOptions},
+    prelude::provide_context,
+};
+use protocol::{
+    ApprovalCommand, CommandId, CreatePod, Decision, ErrorCode, InputCommand, PodName, PodRef, Segment, ToolCommand,
+};
+use runtime::{Host, HostOptions};
+use serde_json::json;
+
+struct Stage {
+    _folder: tempfile::TempDir,
+    backend: Backend,
+    origin: Origin,
+}
+
+impl Stage {
+    async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("yoi.db");
+        let store = pod_store::Store::open(pod_store::StoreOptions::sqlite(file)).await.unwrap();
+        let providers = provider::Providers::new(Vec::new()).unwrap();
+        let cwd = folder.path().to_str().unwrap().to_owned();
+        let options = HostOptions::of(store, providers, cwd, folder.path().join("outputs"));
+        let backend = Backend::new(Host::start(options).await.unwrap());
+        let origin = Origin { by: "operator".to_owned(), client: "console".to_owned() };
+        // The routes are known once; this also starts what draws them.
+        leptos_axum::generate_route_list(App);
+        Self { _folder: folder, backend, origin }
+    }
+
+    async fn pod(&self, name: &str) -> PodRef {
+        let create = CreatePod::named(PodName::parse(name).unwrap());
+        self.backend.create(&self.origin, CommandId::random(), create).await.unwrap().pod
+    }
+
+    async fn say(&self, pod: &PodRef, text: &str) {
+        let command = InputCommand { segments: vec![Segment::text(text)], queue: true };
+        self.backend.input(&self.origin, CommandId::random(), pod, command).await.unwrap();
+    }
+
+    /// The id of the one question that is open, once it is.
+    async fn question(&self) -> String {
+        loop {
+            if let Some(open) = self.backend.open_approvals().await.unwrap().items.pop() {
+                return open.approval.id;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn page(&self, path: &str) -> String {
+        let options = LeptosOptions::builder().output_name("yoi").site_pkg_dir("pkg/x").env(Env::PROD).build();
+        let (backend, origin) = (self.backend.clone(), self.origin.clone());
+        let context = move || {
+            provide_context(backend.clone());
+            provide_context(origin.clone());
+        };
+        let draw = leptos_axum::render_app_async_with_context(context, move || shell(options.clone()));
+        let answer = draw(Request::builder().uri(path).body(Body::empty()).unwrap()).await;
+        let bytes = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+        String::from_utf8(bytes.to_vec()).unwrap()
+    }
+}
+
+fn page_of(pod: &PodRef) -> String {
+    format!("/pods/{}/{}", pod.runtime_id, pod.worker_id)
+}
+
+/// Without tags and comments, so that a sentence is found whatever is inside it.
+fn words(page: &str) -> String {
+    let body = page.split_once("<body").unwrap().1;
+    let mut words = String::new();
+    let mut in_tag = true;
+    for letter in body.chars() {
+        match letter {
+            '<' => in_tag = true,
+            '>' => in_tag = false,
+            letter if !in_tag => words.push(letter),
+            _ => (),
+        }
+    }
+    words
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_can_be_read_in_full_in_the_transcript_and_in_the_inbox_until_it_is_answered() {
+    let stage = Stage::start().await;
+    assert!(words(&stage.page("/approvals").await).contains("Nothing waits for you."));
+    let ada = stage.pod("ada").await;
+    stage.say(&ada, r#"call Bash {"command":"cargo test --all"}"#).await;
+    let id = stage.question().await;
+    for path in ["/approvals".to_owned(), page_of(&ada)] {
+        let page = words(&stage.page(&path).await);
+        assert!(page.contains("cargo test --all"), "{path}: {page}");
+        assert!(page.contains("asks for permission") && page.contains("Allow once"), "{path}: {page}");
+        assert!(page.contains("Bash with exactly this command, in this Pod"), "{path}: {page}");
+        assert!(page.contains("open questions"), "the count is beside the name: {page}");
+    }
+    let deny = ApprovalCommand { decision: Decision::Deny, remember: false, reason: Some("not today".to_owned()) };
+    stage.backend.answer(&stage.origin, CommandId::random(), &ada, &id, deny.clone()).await.unwrap();
+    let late = stage.backend.answer(&stage.origin, CommandId::random(), &ada, &id, deny).await.unwrap_err();
+    assert_eq!(late.code, ErrorCode::AlreadyAnswered);
+    let page = words(&stage.page(&page_of(&ada)).await);
+    assert!(page.contains("denied by operator: not today") && !page.contains("Allow once"), "{page}");
+    assert!(words(&stage.page("/approvals").await).contains("Nothing waits for you."));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pod_shows_whom_it_leads_with_what_it_lent_and_a_child_who_leads_it() {
+    let stage = Stage::start().await;
+    let ada = stage.pod("ada").await;
+    let folder = stage._folder.path().join("lent");
+    std::fs::create_dir(&folder).unwrap();
+    let arguments = json!({
+        "name": "bob", "task": "say hello",
+        "scope": [{ "path": folder.to_str().unwrap(), "access": "write", "recursive": true }],
+    });
+    let command = ToolCommand { arguments };
+    let answer = stage.backend.run_tool(&stage.origin, CommandId::random(), &ada, "SpawnPod", command).await.unwrap();
+    assert!(!answer.is_error, "{answer:?}");
+    let page = words(&stage.page(&page_of(&ada)).await);
+    for said in ["you ran this", "1 path lent", "for writing: bob writes, this Pod only reads", "1 child"] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    let pods = stage.backend.pods(&Default::default()).await.unwrap().items;
+    let bob = pods.iter().find(|pod| pod.name.as_str() == "bob").unwrap();
+    let page = words(&stage.page(&page_of(&bob.pod)).await);
+    assert!(page.contains("Led by"), "{page}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_watches_a_pod_sees_what_its_children_ask() {
+    let stage = Stage::start().await;
+    let ada = stage.pod("ada").await;
+    let arguments = json!({ "name": "bob", "task": "call Bash {\"command\":\"cargo test\"}", "scope": [] });
+    let command = ToolCommand { arguments };
+    let answer = stage.backend.run_tool(&stage.origin, CommandId::random(), &ada, "SpawnPod", command).await.unwrap();
+    assert!(!answer.is_error, "{answer:?}");
+    stage.question().await;
+    let page = words(&stage.page(&page_of(&ada)).await);
+    assert!(page.contains("bob, a child of this Pod, asks: Bash cargo test"), "{page}");
+    let inbox = words(&stage.page("/approvals").await);
+    assert!(inbox.contains("a child of ada"), "{inbox}");
+}

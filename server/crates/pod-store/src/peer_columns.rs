@@ -1,0 +1,113 @@
+//! Columns of pairs, requests and messages, and our types.
+
+use protocol::ReceiptState;
+
+use crate::{
+    MessageRow, PairRow, PodKey, PodRow, RequestRow, StoreError,
+    columns::{damaged, time},
+};
+
+const RECEIPT_STATES: [ReceiptState; 6] = [
+    ReceiptState::Stored,
+    ReceiptState::Read,
+    ReceiptState::Answered,
+    ReceiptState::Held,
+    ReceiptState::Refused,
+    ReceiptState::Expired,
+];
+
+/// Words that are in databases on disks: never to be changed.
+pub(crate) fn receipt_word(state: ReceiptState) -> &'static str {
+    match state {
+        ReceiptState::Stored => "stored",
+        ReceiptState::Read => "read",
+        ReceiptState::Answered => "answered",
+        ReceiptState::Held => "held",
+        ReceiptState::Refused => "refused",
+        ReceiptState::Expired => "expired",
+    }
+}
+
+/// A number of ours in a column that knows no larger one.
+pub(crate) fn bounded(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A text as the JSON string that is stored.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// `by_whom, since, pace_level, pace_at`.
+pub(crate) fn pair((by, since, pace_level, pace_at): (String, i64, i64, i64)) -> Result<PairRow, StoreError> {
+    let pace_level = u32::try_from(pace_level).map_err(damaged("pace"))?;
+    Ok(PairRow { by, since: time(since)?, pace_level, pace_at: time(pace_at)? })
+}
+
+/// Every request comes as two rows, one for each of its Pods: the one that asked, then the other.
+macro_rules! requests_where {
+    ($condition:literal) => {
+        concat!(
+            "select ",
+            pod_columns!(),
+            ", request.id, request.note, request.by_whom, request.at, request.expires_at
+             from peer_requests request cross join ",
+            pod_tables!(),
+            " where pods.key in (request.low, request.high) and ",
+            $condition,
+            " order by request.at, request.id, pods.key <> request.asker"
+        )
+    };
+}
+
+/// One row of [`requests_where`].
+#[derive(Debug)]
+pub(crate) struct RequestSide {
+    pub(crate) pod: PodRow,
+    pub(crate) id: String,
+    pub(crate) note: Option<String>,
+    pub(crate) by: String,
+    pub(crate) at: i64,
+    pub(crate) expires_at: i64,
+}
+
+/// Puts the two sides of each request together.
+pub(crate) fn requests(sides: Vec<RequestSide>) -> Result<Vec<RequestRow>, StoreError> {
+    let mut requests = Vec::with_capacity(sides.len() / 2);
+    let mut sides = sides.into_iter();
+    while let Some(RequestSide { pod, id, note, by, at, expires_at }) = sides.next() {
+        let to = sides.next().filter(|to| to.id == id).ok_or("one of its Pods is missing");
+        let to = to.map_err(damaged("request"))?.pod;
+        requests.push(RequestRow { id, from: pod, to, note, by, at: time(at)?, expires_at: time(expires_at)? });
+    }
+    Ok(requests)
+}
+
+/// The columns of [`MessageColumns`], in its order.
+macro_rules! message_columns {
+    () => {
+        "id, sender, receiver, call_id, text, hops, state, turn, at, changed_at, woke"
+    };
+}
+
+pub(crate) type MessageColumns = (String, i64, i64, String, String, i64, String, Option<i64>, i64, i64, bool);
+
+pub(crate) fn message(columns: MessageColumns) -> Result<MessageRow, StoreError> {
+    let (id, sender, receiver, call_id, text, hops, state, turn, at, changed_at, woke) = columns;
+    let known = RECEIPT_STATES.into_iter().find(|known| receipt_word(*known) == state);
+    Ok(MessageRow {
+        id,
+        sender: PodKey(sender),
+        receiver: PodKey(receiver),
+        call_id,
+        text: serde_json::from_str(&text).map_err(damaged("message"))?,
+        hops: u32::try_from(hops).map_err(damaged("count"))?,
+        state: known.ok_or(state).map_err(damaged("message state"))?,
+        turn: turn.map(u64::try_from).transpose().map_err(damaged("turn"))?,
+        at: time(at)?,
+        changed_at: time(changed_at)?,
+        woke,
+    })
+}
+
+pub(crate) use {message_columns, requests_where};

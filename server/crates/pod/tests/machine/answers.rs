@@ -1,0 +1,176 @@
+//! What the model says, as records.
+
+use pod::{Effect, Input, ModelPiece, ToolOutcome};
+use protocol::{PodState, Usage};
+use serde_json::json;
+
+use crate::journal::*;
+
+#[test]
+fn an_answer_is_one_block_of_each_kind_in_the_order_it_came() {
+    let mut journal = Journal::default();
+    assert_eq!(journal.take(submit()).unwrap(), [Effect::CallModel]);
+    let usage = Usage { input: 3, output: 2, ..Usage::default() };
+    let journal = journal.all([
+        thought("hm"),
+        text("a"),
+        text(" b"),
+        Input::Model(ModelPiece::Usage(usage)),
+        finished(),
+    ]);
+    assert_eq!(
+        journal.kinds(),
+        [
+            "run_started",
+            "user_message",
+            "status",
+            "reasoning_chunk",
+            "reasoning_finished",
+            "text_chunk",
+            "text_chunk",
+            "message_finished",
+            "usage",
+            "run_finished",
+            "status"
+        ]
+    );
+    assert_eq!(
+        journal.last("message_finished"),
+        json!({"kind":"message_finished","block":"b2","text":"a b","interrupted":false})
+    );
+    assert_eq!(journal.last("run_finished")["usage"]["input"], 3);
+    assert_eq!(journal.pod.state, PodState::Idle);
+}
+
+#[test]
+fn a_piece_of_a_run_that_is_over_changes_nothing() {
+    let mut journal = running().all([Input::Cancel]);
+    let before = journal.pod.clone();
+    for late in [text("late"), call("Bash"), finished(), no_summary(), ended("call-b9", "x"), output("call-b9", "x")] {
+        assert_eq!(journal.take(late).unwrap(), []);
+    }
+    assert_eq!(journal.pod, before);
+}
+
+#[test]
+fn what_is_said_between_two_calls_stays_one_message_with_them() {
+    let journal = running().all([
+        text("first"),
+        call("Read"),
+        thought("hm"),
+        text("then"),
+        call("Grep"),
+        finished(),
+        ended("call-b2", "one"),
+        ended("call-b5", "two"),
+    ]);
+    assert_eq!(
+        journal.said(),
+        ["user: hello", "model: first / then [Read Grep]", "result: one", "result: two"]
+    );
+    assert_eq!(journal.context().messages()[2].reasoning.as_deref(), Some("hm"));
+}
+
+#[test]
+fn results_stand_behind_their_calls_in_the_order_in_which_they_came() {
+    let journal = running().all([call("Read"), call("Grep"), finished(), ended("call-b2", "two"), ended("call-b1", "one")]);
+    assert_eq!(journal.said(), ["user: hello", "model:  [Read Grep]", "result: two", "result: one"]);
+}
+
+#[test]
+fn reasoning_of_an_answer_that_was_cut_is_not_taken_for_that_of_the_next() {
+    let journal = running().all([thought("old"), Input::Pause, resume(), text("new"), finished()]);
+    assert_eq!(journal.said(), ["user: hello", "model: new"]);
+    assert_eq!(journal.context().messages()[2].reasoning, None);
+}
+
+#[test]
+fn an_answer_of_nothing_takes_the_message_back() {
+    let mut journal = idle();
+    let before = journal.said();
+    journal.take(ask("anybody there?")).unwrap();
+    let input_seq = journal.seq_of("user_message");
+    let journal = journal.all([used(5), finished()]);
+    assert_eq!(journal.said(), before);
+    assert_eq!(journal.kinds_after(input_seq), ["status", "usage", "rewound", "run_finished", "status"]);
+    let finished = journal.last("run_finished");
+    assert_eq!((&finished["outcome"], &finished["code"]), (&json!("rolled_back"), &json!("empty")));
+    assert_eq!(journal.pod.state, PodState::Idle);
+    assert!(!journal.pod.resumable && journal.pod.failure.is_none());
+}
+
+#[test]
+fn an_answer_is_not_nothing_once_there_is_reasoning_or_a_call() {
+    let reasoned = running().all([thought("hm"), finished()]);
+    let called = running().all([call("Read"), finished(), ended("call-b1", "x"), finished()]);
+    let denied = running().all([call("Rm"), finished(), finished()]);
+    for journal in [reasoned, called, denied] {
+        assert_eq!(journal.last("run_finished")["outcome"], "completed");
+        assert_eq!(journal.said()[0], "user: hello");
+    }
+}
+
+#[test]
+fn a_run_without_a_message_of_a_person_takes_nothing_back() {
+    for journal in [paused().all([resume(), finished()]), Journal::default().all([mail([peer("psst")]), finished()])] {
+        assert_eq!(journal.last("run_finished")["outcome"], "completed");
+        assert_eq!(journal.said().len(), 1);
+    }
+}
+
+#[test]
+fn an_answer_of_nothing_takes_no_mail_away_that_came_in_meanwhile() {
+    let mut journal = running().all([mail([peer("psst")])]);
+    assert_eq!(journal.take(finished()).unwrap(), [Effect::CallModel]);
+    assert_eq!(journal.said(), ["user: hello", "user: [peer message from bob] / psst"]);
+    assert_eq!(journal.last("run_started")["trigger"], "peer");
+}
+
+#[test]
+fn a_limit_and_a_failure_close_the_calls_that_did_not_run() {
+    let failed = Input::Model(ModelPiece::Failed { code: "provider_error".into(), detail: "no".into() });
+    for (piece, outcome, code) in
+        [(Input::Model(ModelPiece::Limit), "limit", "limit"), (failed, "error", "cancelled")]
+    {
+        let journal = running().all([text("so"), call("Read"), piece]);
+        assert_eq!(journal.last("tool_finished")["code"], code);
+        assert_eq!(journal.last("run_finished")["outcome"], outcome);
+        assert_eq!(journal.pod.state, PodState::Idle);
+        assert!(journal.pod.calls.is_empty());
+        assert_eq!(journal.pod.needs_you(), outcome == "error");
+    }
+}
+
+#[test]
+fn a_persons_call_runs_beside_everything_and_is_no_part_of_the_conversation() {
+    let states = [Journal::default(), running(), paused(), waiting()];
+    for mut journal in states {
+        let (before, state) = (journal.said(), journal.pod.state);
+        let effects = journal.take(operator_call("Bash")).unwrap();
+        let call_id = journal.last_call();
+        assert!(matches!(&effects[..], [Effect::RunTool { by: protocol::ToolBy::Operator, .. }]), "{effects:?}");
+        let outcome = ToolOutcome::done("ok").with_content("secret");
+        let end = Input::ToolFinished { call_id: call_id.clone(), outcome };
+        let journal = journal.all([output(&call_id, "so far"), end]);
+        assert_eq!((journal.said(), journal.pod.state), (before, state));
+        assert_eq!(journal.last("tool_finished")["by"], "operator");
+        for kind in ["tool_called", "tool_output_chunk", "tool_finished"] {
+            assert_eq!(journal.last_record(kind).run_id, None);
+        }
+        assert!(journal.pod.operator_calls.is_empty());
+    }
+    assert_eq!(stopped().take(operator_call("Bash")).unwrap_err(), pod::Refusal::NotLive);
+    let mut denied = Journal::default();
+    assert_eq!(denied.take(operator_call("Rm")).unwrap(), []);
+    assert_eq!(denied.last("tool_finished")["code"], "permission_denied");
+}
+
+#[test]
+fn only_a_stop_ends_what_a_person_runs() {
+    let journal = running().all([operator_call("Bash"), Input::Pause, resume(), Input::Cancel]);
+    assert_eq!(journal.pod.operator_calls.len(), 1);
+    let mut journal = journal;
+    assert_eq!(journal.take(Input::Stop).unwrap(), [Effect::AbortOperatorCalls]);
+    assert_eq!(journal.last("tool_finished")["code"], "cancelled");
+    assert!(journal.pod.operator_calls.is_empty());
+}

@@ -1,0 +1,15 @@
+//! The turn machine from outside: inputs in, events out, and the fold of them.
+
+#![allow(clippy::unwrap_used)]
+
+mod answers;
+mod approvals;
+mod commands;
+mod compaction;
+mod journal;
+mod mail;
+mod permissions;
+mod properties;
+mod recovery;
+mod rewind;
+mod world;

@@ -1,0 +1,331 @@
+//! A Pod with the world around it: a model and tools that answer only when they were asked, people, mail, crashes.
+//!
+//! After each step it is looked at whether the Pod still makes sense: whenever its model is asked, the conversation has
+//! to be one that a provider takes, and nothing that was said may be lost.
+
+use std::collections::BTreeSet;
+
+use pod::{Context, Effect, Input, ModelPiece};
+use proptest::prelude::*;
+use protocol::{Decision, Event, Message, PodState, Role, Seq, ToolBy, TurnEvent};
+use serde_json::json;
+
+use crate::journal::*;
+
+/// What can be tried. What makes no sense at the moment is left out, as the world would.
+#[derive(Debug, Clone)]
+pub(crate) enum Act {
+    Submit,
+    Pause,
+    Resume,
+    Cancel,
+    Stop,
+    Restore,
+    Compact,
+    /// To this part of the journal, in thousandths.
+    Rewind(i64),
+    Say,
+    Think,
+    Arguments(usize),
+    Call(&'static str),
+    Used(u64),
+    Finish,
+    Limit,
+    Fail,
+    Output(usize),
+    EndTool(usize),
+    Answer(usize, bool),
+    Mail { peers: usize, children: usize, wakes: bool },
+    ByHand(&'static str),
+    Summary(bool),
+    Crash,
+}
+
+pub(crate) fn any_act() -> impl Strategy<Value = Act> {
+    let tool = prop_oneof![Just("Bash"), Just("Read"), Just("Rm"), Just("Write")];
+    prop_oneof![
+        4 => Just(Act::Submit),
+        1 => Just(Act::Pause),
+        2 => Just(Act::Resume),
+        1 => Just(Act::Cancel),
+        1 => Just(Act::Stop),
+        2 => Just(Act::Restore),
+        1 => Just(Act::Compact),
+        1 => (0_i64..=1000).prop_map(Act::Rewind),
+        4 => Just(Act::Say),
+        2 => Just(Act::Think),
+        1 => (0_usize..2).prop_map(Act::Arguments),
+        4 => tool.clone().prop_map(Act::Call),
+        2 => (0_u64..100).prop_map(Act::Used),
+        6 => Just(Act::Finish),
+        1 => Just(Act::Limit),
+        1 => Just(Act::Fail),
+        1 => (0_usize..4).prop_map(Act::Output),
+        6 => (0_usize..4).prop_map(Act::EndTool),
+        4 => (0_usize..4, any::<bool>()).prop_map(|(which, allows)| Act::Answer(which, allows)),
+        3 => (0_usize..3, 0_usize..2, any::<bool>()).prop_map(|(peers, children, wakes)| Act::Mail { peers, children, wakes }),
+        1 => tool.prop_map(Act::ByHand),
+        3 => (0_u32..4).prop_map(|luck| Act::Summary(luck > 0)),
+        1 => Just(Act::Crash),
+    ]
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct World {
+    pub(crate) journal: Journal,
+    /// The context that grew with the run, as the runtime keeps it.
+    live: Option<Context>,
+    is_answering: bool,
+    /// Where the summary that is being made begins to keep, and the texts that it stands for.
+    summarising: Option<(Seq, BTreeSet<String>)>,
+    /// What some summary stands for.
+    summarised: BTreeSet<String>,
+    tools: Vec<String>,
+    by_hand: Vec<String>,
+    /// Everything that was said gets a number.
+    said: usize,
+}
+
+impl World {
+    pub(crate) fn act(&mut self, act: &Act) {
+        if matches!(act, Act::Crash) {
+            return self.crash();
+        }
+        let Some(input) = self.input(act) else { return };
+        let before = self.journal.records.len();
+        let Ok(effects) = self.journal.take(input) else { return };
+        if let Some(live) = &mut self.live {
+            for record in &self.journal.records[before..] {
+                if let Event::Turn(event) = &record.event {
+                    live.push(record.seq, record.run_id.as_deref(), event);
+                }
+            }
+        }
+        self.perform(effects);
+        self.check();
+    }
+
+    fn number(&mut self) -> String {
+        self.said += 1;
+        format!("({})", self.said)
+    }
+
+    fn input(&mut self, act: &Act) -> Option<Input> {
+        let model = |piece: ModelPiece| Some(Input::Model(piece));
+        let of_model = matches!(
+            act,
+            Act::Say | Act::Think | Act::Arguments(_) | Act::Call(_) | Act::Used(_) | Act::Finish | Act::Limit | Act::Fail
+        );
+        if of_model && !self.is_answering {
+            return None;
+        }
+        if matches!(act, Act::Finish | Act::Limit | Act::Fail) {
+            self.is_answering = false;
+        }
+        match act {
+            Act::Submit => Some(ask(&self.number())),
+            Act::Pause => Some(Input::Pause),
+            Act::Resume => Some(resume()),
+            Act::Cancel => Some(Input::Cancel),
+            Act::Stop => Some(Input::Stop),
+            Act::Restore => Some(Input::Restore),
+            Act::Compact => Some(Input::Compact),
+            Act::Rewind(part) => {
+                let head = self.journal.pod.head.0;
+                Some(rewind(&self.journal, Seq((head * part / 1000).max(1))))
+            }
+            Act::Say => Some(text(&self.number())),
+            Act::Think => Some(thought(&self.number())),
+            Act::Arguments(index) => model(ModelPiece::ToolArgs { index: *index, text: "{".to_owned() }),
+            Act::Call(name) => model(ModelPiece::ToolCall { index: 0, name: (*name).to_owned(), arguments: json!({}) }),
+            Act::Used(tokens) => Some(used(*tokens)),
+            Act::Finish => Some(finished()),
+            Act::Limit => model(ModelPiece::Limit),
+            Act::Fail => model(ModelPiece::Failed { code: "provider_error".to_owned(), detail: "no".to_owned() }),
+            Act::Output(which) => self.tools.iter().chain(&self.by_hand).nth(*which).map(|call_id| output(call_id, "out")),
+            Act::EndTool(which) => {
+                let call_id = self.tools.iter().chain(&self.by_hand).nth(*which)?.clone();
+                self.tools.retain(|other| *other != call_id);
+                self.by_hand.retain(|other| *other != call_id);
+                Some(ended(&call_id, &self.number()))
+            }
+            Act::Answer(which, allows) => {
+                let decision = if *allows { Decision::Allow } else { Decision::Deny };
+                self.journal.pod.approvals.get(*which).map(|open| answered(&open.id, decision))
+            }
+            Act::Mail { peers, children, wakes } => {
+                let letters: Vec<_> = (0..*peers).map(|_| peer(&self.number())).collect();
+                let events = letters.into_iter().chain((0..*children).map(|_| child())).collect();
+                Some(Input::Mail { events, wakes: *wakes })
+            }
+            Act::ByHand(name) => Some(operator_call(name)),
+            Act::Summary(is_good) => {
+                let (kept_from, dropped) = self.summarising.take()?;
+                if *is_good {
+                    self.summarised.extend(dropped);
+                }
+                Some(if *is_good { summary(&self.number(), kept_from) } else { no_summary() })
+            }
+            Act::Crash => None,
+        }
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::CallModel => {
+                    assert!(!self.is_answering && self.summarising.is_none() && self.tools.is_empty());
+                    let messages = self.context().messages();
+                    check_conversation(&messages);
+                    self.check_nothing_is_lost(&messages);
+                    self.is_answering = true;
+                }
+                Effect::Summarise => {
+                    assert!(!self.is_answering && self.summarising.is_none() && self.tools.is_empty());
+                    match self.context().cut(self.journal.pod.head, CONTEXT_LIMIT) {
+                        Some(cut) => {
+                            check_conversation(&cut.request);
+                            assert!(cut.dropped > 0);
+                            let dropped = cut.request.iter().flat_map(|message| numbers(&message.content)).collect();
+                            self.summarising = Some((cut.kept_from_seq, dropped));
+                        }
+                        None => {
+                            let effects = self.journal.take(no_summary()).unwrap();
+                            self.perform(effects);
+                        }
+                    }
+                }
+                Effect::Abort => {
+                    (self.is_answering, self.summarising, self.live) = (false, None, None);
+                    self.tools.clear();
+                }
+                Effect::AbortOperatorCalls => self.by_hand.clear(),
+                Effect::RunTool { call_id, by: ToolBy::Model, .. } => self.tools.push(call_id),
+                Effect::RunTool { call_id, by: ToolBy::Operator, .. } => self.by_hand.push(call_id),
+            }
+        }
+        if self.journal.pod.run.is_none() {
+            self.live = None;
+        }
+    }
+
+    /// What grew with the run is what the journal says.
+    fn context(&mut self) -> Context {
+        let rebuilt = self.journal.context();
+        assert_eq!(self.live.get_or_insert_with(|| rebuilt.clone()), &rebuilt);
+        rebuilt
+    }
+
+    pub(crate) fn crash(&mut self) {
+        (self.is_answering, self.summarising, self.live) = (false, None, None);
+        self.tools.clear();
+        self.by_hand.clear();
+        self.journal.crash();
+        let head = self.journal.pod.head;
+        self.journal.crash();
+        assert_eq!(self.journal.pod.head, head, "recovering twice is recovering once");
+        self.check();
+    }
+
+    /// What has to be true between any two steps.
+    fn check(&self) {
+        let pod = &self.journal.pod;
+        let is_asked = |call_id: &str| pod.approvals.iter().any(|open| open.call_id == call_id);
+        match pod.state {
+            PodState::Idle | PodState::Stopped => {
+                assert!(pod.run.is_none() && pod.calls.is_empty() && pod.approvals.is_empty(), "{pod:?}");
+            }
+            PodState::Paused => {
+                assert!(pod.run.is_none());
+                assert!(pod.calls.iter().all(|call| call.is_allowed || is_asked(&call.call_id)), "{pod:?}");
+            }
+            PodState::Waiting => assert!(pod.run.is_some() && !pod.approvals.is_empty(), "{pod:?}"),
+            PodState::Running => {
+                assert_eq!(pod.run.is_none(), pod.compacting_from.is_some(), "{pod:?}");
+                let goes_on = self.is_answering || self.summarising.is_some() || !self.tools.is_empty();
+                assert!(goes_on, "it runs, and nothing will ever happen: {pod:?}");
+            }
+            PodState::Unreachable | PodState::Broken => unreachable!(),
+        }
+        assert_eq!(pod.compacting_from.is_some() && pod.state != PodState::Running, false);
+        assert!(pod.state != PodState::Stopped || pod.operator_calls.is_empty());
+        let open: BTreeSet<_> = pod.operator_calls.iter().map(|call| &call.call_id).collect();
+        assert_eq!(open, self.by_hand.iter().collect(), "what a person runs, and what is open of it");
+        for open in &pod.approvals {
+            assert!(pod.calls.iter().any(|call| call.call_id == open.call_id && !call.is_allowed));
+        }
+    }
+
+    /// Every message that was not rewound is before the model once, or in what a summary was made of.
+    fn check_nothing_is_lost(&self, messages: &[Message]) {
+        let mut alive: Vec<(Seq, String)> = Vec::new();
+        for record in &self.journal.records {
+            let content = match &record.event {
+                Event::Turn(TurnEvent::Rewound { to_seq }) => {
+                    alive.retain(|(seq, _)| seq <= to_seq);
+                    continue;
+                }
+                Event::Turn(TurnEvent::UserMessage { segments, .. }) => segments[0].as_text().into_owned(),
+                Event::Turn(TurnEvent::PeerMessage { text, .. }) => text.clone(),
+                Event::Turn(TurnEvent::MessageFinished { text, .. }) => text.clone(),
+                _ => continue,
+            };
+            alive.extend(numbers(&content).into_iter().map(|number| (record.seq, number)));
+        }
+        let mut seen = BTreeSet::new();
+        for number in messages.iter().filter(|message| message.role != Role::Tool).flat_map(|one| numbers(&one.content)) {
+            assert!(seen.insert(number.clone()), "{number} is there twice: {messages:#?}");
+        }
+        for (_, number) in alive {
+            assert!(seen.contains(&number) || self.summarised.contains(&number), "{number} is lost: {messages:#?}");
+        }
+    }
+
+    /// From wherever it is, a person gets it to answer.
+    pub(crate) fn use_again(&mut self) {
+        for _ in 0..2 {
+            match self.journal.pod.state {
+                PodState::Stopped => self.act(&Act::Restore),
+                PodState::Waiting => self.act(&Act::Cancel),
+                _ => (),
+            }
+        }
+        self.act(&Act::Submit);
+        self.act(&Act::Summary(true));
+        assert!(self.is_answering, "{:?}", self.journal.pod);
+        for act in [Act::Say, Act::Finish] {
+            self.act(&act);
+        }
+        assert_eq!(self.journal.pod.state, PodState::Idle);
+    }
+}
+
+/// The numbers in a text, with their brackets.
+fn numbers(text: &str) -> Vec<String> {
+    let pieces = text.split('(').skip(1).filter_map(|piece| piece.split_once(')'));
+    pieces.map(|(number, _)| format!("({number})")).collect()
+}
+
+/// What a provider takes: the system message first and once, and behind each answer one result for each of its calls.
+fn check_conversation(messages: &[Message]) {
+    assert_eq!(messages[0].role, Role::System);
+    let mut expected: BTreeSet<&str> = BTreeSet::new();
+    for message in &messages[1..] {
+        match message.role {
+            Role::System => panic!("a second system message: {messages:#?}"),
+            Role::Tool => {
+                let call_id = message.call_id.as_deref().unwrap();
+                assert!(expected.remove(call_id), "a result without its call in front: {messages:#?}");
+            }
+            Role::User | Role::Assistant => {
+                assert!(expected.is_empty(), "a call without its result behind it: {messages:#?}");
+                assert!(message.call_id.is_none());
+                expected = message.tool_calls.iter().map(|call| call.call_id.as_str()).collect();
+                assert_eq!(expected.len(), message.tool_calls.len(), "a call id twice");
+                let is_empty = message.content.is_empty() && message.tool_calls.is_empty();
+                assert!(!is_empty, "a message that says nothing: {messages:#?}");
+            }
+        }
+    }
+    assert!(expected.is_empty(), "a call without its result at the end: {messages:#?}");
+}

@@ -1,0 +1,33 @@
+//! Pods that know each other: introductions, and messages between them.
+//!
+//! A pair is one row in the store, written in the transaction that writes both journals, so one-sided cannot happen. An
+//! introduction is metadata: it touches no conversation and starts no run.
+
+mod guard;
+mod held;
+mod link;
+mod list;
+mod message;
+mod requests;
+
+pub use self::link::Introduced;
+pub(crate) use self::{
+    held::decide_held,
+    link::{introduce, unlink},
+    list::{exchange, of_pod, open_requests},
+    message::{Cause, Outgoing, send},
+    requests::{decide_request, expire},
+};
+use pod_store::PodRow;
+use protocol::{PeerLabel, PodLabel};
+
+use crate::view;
+
+/// How records name a peer.
+pub(crate) fn label(pod: &PodLabel) -> PeerLabel {
+    PeerLabel { runtime_id: pod.pod.runtime_id.clone(), worker_id: pod.pod.worker_id.clone(), name: pod.name.clone() }
+}
+
+fn label_of_row(row: &PodRow) -> PeerLabel {
+    label(&view::label(row))
+}

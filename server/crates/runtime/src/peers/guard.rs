@@ -1,0 +1,86 @@
+//! What holds a message back: a chain without a person, a pair that writes too fast, a receiver that is worn out.
+
+use jiff::{SignedDuration, Timestamp};
+use pod_store::{PairRow, PodKey};
+use protocol::ApiError;
+
+use crate::{error, host::Inner};
+
+/// Automatic steps after which a chain waits for a person.
+const HOPS_MAX: u32 = 8;
+/// Messages of a pair at once …
+const BURST: u32 = 30;
+/// … and then one in so many seconds.
+const SECONDS_PER_MESSAGE: u32 = 2;
+/// Runs that messages may begin in one Pod within an hour.
+const RUNS_PER_HOUR_MAX: u64 = 200;
+
+const WHOLE: u32 = 1_000;
+
+/// Whether a message is held, and the pair's pace after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Verdict {
+    /// Why it is held; none when it goes.
+    pub(super) held: Option<String>,
+    /// What is left of the burst, in thousandths of a message.
+    pub(super) pace_level: u32,
+}
+
+/// Looks at hops, pace and the receiver's budget, in this order.
+pub(super) async fn verdict(
+    inner: &Inner,
+    pair: &PairRow,
+    receiver: PodKey,
+    hops: u32,
+    now: Timestamp,
+) -> Result<Verdict, ApiError> {
+    let level = refilled(pair, now);
+    let held = |why: String| Ok(Verdict { held: Some(why), pace_level: level });
+    if hops > HOPS_MAX {
+        return held(format!("{hops} automatic steps lie between it and a person; at most {HOPS_MAX} are taken"));
+    }
+    if level < WHOLE {
+        return held(format!(
+            "these two write too fast: after {BURST} at once, one in {SECONDS_PER_MESSAGE} s goes through"
+        ));
+    }
+    let since = now - SignedDuration::from_hours(1);
+    let runs = inner.store.messages_woke_count(receiver, since).await.map_err(error::store_failed)?;
+    if runs > RUNS_PER_HOUR_MAX {
+        return held(format!("messages have begun {runs} runs of the receiver within an hour"));
+    }
+    Ok(Verdict { held: None, pace_level: level - WHOLE })
+}
+
+/// The burst of the pair as it stands now. A new pair has all of it.
+fn refilled(pair: &PairRow, now: Timestamp) -> u32 {
+    if pair.pace_at == pair.since {
+        return BURST * WHOLE;
+    }
+    let passed = now.duration_since(pair.pace_at).as_millis().max(0);
+    let gained = u32::try_from(passed / i128::from(SECONDS_PER_MESSAGE)).unwrap_or(u32::MAX);
+    pair.pace_level.saturating_add(gained).min(BURST * WHOLE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_goes_and_then_one_in_two_seconds() {
+        let at: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        let mut pair = PairRow { by: String::new(), since: at, pace_level: 0, pace_at: at };
+        let mut now = at + SignedDuration::from_millis(1);
+        let mut sent = 0;
+        while refilled(&pair, now) >= WHOLE {
+            pair = PairRow { pace_level: refilled(&pair, now) - WHOLE, pace_at: now, ..pair };
+            sent += 1;
+        }
+        assert_eq!(sent, BURST);
+        now += SignedDuration::from_millis(1_999);
+        assert!(refilled(&pair, now) < WHOLE);
+        now += SignedDuration::from_millis(1);
+        assert!(refilled(&pair, now) >= WHOLE);
+        assert_eq!(refilled(&pair, now + SignedDuration::from_hours(1)), BURST * WHOLE);
+    }
+}

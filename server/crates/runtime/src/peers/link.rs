@@ -1,0 +1,260 @@
+//! The introduction of two Pods, and its end.
+
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use pod_store::{CommandRow, Committed, NewRequest, PeerChange, PodRow, RequestRow};
+use protocol::{ApiError, ControlEvent, ErrorCode, PeerAnswer, PeerLabel, PeerLink, PeerPolicy, PodRef, WorkerId};
+use serde::{Deserialize, Serialize};
+
+use super::{label, label_of_row};
+use crate::{
+    clock,
+    create::audit,
+    error,
+    hold::{Holding, Together, Wanted},
+    host::Inner,
+    lead::Asked,
+    pod_task, view,
+};
+
+/// How long a request waits for its answer.
+const REQUEST_HOURS_MAX: i64 = 24;
+const NOTE_CHARS_MAX: usize = 1_000;
+
+/// What an introduction came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Introduced {
+    pub answer: PeerAnswer,
+    /// They knew each other before.
+    pub stood: bool,
+}
+
+/// Introduces two Pods to each other, or asks the other side, by its policy.
+pub(crate) async fn introduce(
+    inner: &Arc<Inner>,
+    asked: &Asked<'_>,
+    source: &WorkerId,
+    target: &WorkerId,
+    note: Option<String>,
+) -> Result<Introduced, ApiError> {
+    if let Some(row) = inner.store.command_find(&asked.key.id).await.map_err(error::store_failed)? {
+        return read(&pod_task::repeated(row, &asked.key)?);
+    }
+    if note.as_deref().is_some_and(|note| note.chars().count() > NOTE_CHARS_MAX) {
+        return Err(ApiError::invalid(format!("the note is too long; at most {NOTE_CHARS_MAX} characters fit")));
+    }
+    if source == target {
+        return Err(ApiError::new(ErrorCode::PeerSelf, "a Pod cannot be introduced to itself; choose another one"));
+    }
+    let (own, other) = (readable(inner, source).await?, readable(inner, target).await?);
+    let holding = inner.hold(&[source, target]).await?;
+    let pair = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
+    let request = inner.store.peer_request_of(own.key, other.key).await.map_err(error::store_failed)?;
+    let request = request.filter(|request| request.expires_at > clock::now());
+    let policy = holding.get(target).map(|held| held.spec.peer_policy).unwrap_or_default();
+    let step = match (&pair, request) {
+        (Some(_), _) => Step::Stands,
+        (None, Some(request)) if request.from.key == own.key => Step::Waits(request.id),
+        // The other side asked before: that both want it is the answer.
+        (None, Some(request)) => Step::Link(Some(request)),
+        (None, None) => match policy {
+            PeerPolicy::Open => Step::Link(None),
+            PeerPolicy::Ask => Step::Ask,
+            PeerPolicy::Closed => return Err(refused(&other)),
+        },
+    };
+    carry_out(inner, asked, holding, (&own, &other), step, note).await
+}
+
+enum Step {
+    Stands,
+    Waits(String),
+    Link(Option<RequestRow>),
+    Ask,
+}
+
+fn refused(other: &PodRow) -> ApiError {
+    let sentence =
+        format!("pod \"{}\" takes no introductions (its peer policy is closed); nothing was changed", other.name);
+    ApiError::new(ErrorCode::PeerRefused, sentence)
+}
+
+/// The Pod's row, if its record can be read: one that cannot is told, and nothing is written.
+async fn readable(inner: &Inner, worker_id: &WorkerId) -> Result<PodRow, ApiError> {
+    let row = inner.existing_row(worker_id).await?;
+    match view::open(&row) {
+        Ok(_) => Ok(row),
+        Err(reason) => {
+            let sentence = format!("the record of pod \"{}\" cannot be read ({reason}); nothing was changed", row.name);
+            Err(ApiError::new(ErrorCode::NotRestorable, sentence))
+        }
+    }
+}
+
+async fn carry_out(
+    inner: &Arc<Inner>,
+    asked: &Asked<'_>,
+    holding: Holding,
+    (own, other): (&PodRow, &PodRow),
+    step: Step,
+    note: Option<String>,
+) -> Result<Introduced, ApiError> {
+    let now = clock::now();
+    let by = asked.origin.by.clone();
+    let answer = |state, request_id: Option<String>| PeerAnswer {
+        source: view::pod_ref(own),
+        peer: view::pod_ref(other),
+        state,
+        request_id,
+    };
+    let fresh = |answer| Introduced { answer, stood: false };
+    let (introduced, peers, tell): (_, _, Option<Tell>) = match step {
+        Step::Stands => (Introduced { answer: answer(PeerLink::Linked, None), stood: true }, Vec::new(), None),
+        Step::Waits(id) => (fresh(answer(PeerLink::Pending, Some(id))), Vec::new(), None),
+        Step::Link(request) => {
+            let request_id = request.map(|request| request.id);
+            let link = PeerChange::Link { a: own.key, b: other.key, by: by.clone(), at: now };
+            let tell = Tell { kind: Kind::Linked, by, request_id, note };
+            (fresh(answer(PeerLink::Linked, None)), vec![link], Some(tell))
+        }
+        Step::Ask => {
+            let id = format!("request-{}", uuid::Uuid::now_v7());
+            let expires_at = now + SignedDuration::from_hours(REQUEST_HOURS_MAX);
+            let request = NewRequest {
+                id: id.clone(),
+                from: own.key,
+                to: other.key,
+                note: note.clone(),
+                by: by.clone(),
+                at: now,
+                expires_at,
+            };
+            let tell = Tell { kind: Kind::Requested, by, request_id: Some(id.clone()), note };
+            (fresh(answer(PeerLink::Pending, Some(id))), vec![PeerChange::Request(request)], Some(tell))
+        }
+    };
+    let together = Together {
+        command: Some(CommandRow {
+            id: asked.key.id.clone(),
+            fingerprint: asked.key.fingerprint,
+            answer: serde_json::to_string(&introduced).expect("an answer always encodes"),
+            at: now,
+        }),
+        audit: Some(audit(now, asked.origin, "peer", format!("{} {}", view::pod_ref(own), view::pod_ref(other)))),
+        peers,
+        ..Together::default()
+    };
+    match commit_both(inner, holding, (own, other), tell, together).await? {
+        Committed::Done { .. } => Ok(introduced),
+        Committed::Repeated(row) => read(&pod_task::repeated(row, &asked.key)?),
+    }
+}
+
+/// What both journals say.
+#[derive(Debug, Clone)]
+pub(super) struct Tell {
+    pub(super) kind: Kind,
+    pub(super) by: String,
+    pub(super) request_id: Option<String>,
+    pub(super) note: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    Linked,
+    Unlinked,
+    Requested,
+    Declined,
+}
+
+impl Tell {
+    fn event(&self, peer: PeerLabel) -> ControlEvent {
+        let Self { kind, by, request_id, note } = self.clone();
+        match kind {
+            Kind::Linked => ControlEvent::PeerLinked { peer, by, request_id, note },
+            Kind::Unlinked => ControlEvent::PeerUnlinked { peer, by, request_id, note },
+            Kind::Requested => ControlEvent::PeerRequested { peer, by, request_id, note },
+            Kind::Declined => ControlEvent::PeerDeclined { peer, by, request_id, note },
+        }
+    }
+}
+
+/// One transaction over the pair: each journal names the other Pod.
+pub(super) async fn commit_both(
+    inner: &Arc<Inner>,
+    mut holding: Holding,
+    (own, other): (&PodRow, &PodRow),
+    tell: Option<Tell>,
+    together: Together,
+) -> Result<Committed, ApiError> {
+    let mut orders = Vec::new();
+    for (row, peer) in [(own, other), (other, own)] {
+        if let Some(held) = holding.remove(&row.worker_id) {
+            let events = tell.iter().map(|tell| tell.event(label_of_row(peer))).collect();
+            orders.push((held, Wanted { events, ..Wanted::default() }));
+        }
+    }
+    let committed = inner.commit_together(orders, together).await?;
+    for row in [own, other] {
+        inner.list.tell_changed(&row.worker_id);
+    }
+    Ok(committed)
+}
+
+/// Ends what two Pods are to each other: a link, or a request that waits. What is not there needs no end.
+pub(crate) async fn unlink(
+    inner: &Arc<Inner>,
+    asked: Option<&Asked<'_>>,
+    own: &WorkerId,
+    other: &PodRef,
+    note: Option<&str>,
+) -> Result<(), ApiError> {
+    if let Some(asked) = asked
+        && let Some(row) = inner.store.command_find(&asked.key.id).await.map_err(error::store_failed)?
+    {
+        return pod_task::repeated(row, &asked.key).map(drop);
+    }
+    let own = inner.existing_row(own).await?;
+    let Some(other) = inner.settled_row(&other.worker_id).await? else { return Ok(()) };
+    if own.key == other.key {
+        return Ok(());
+    }
+    let holding = inner.hold(&[&own.worker_id, &other.worker_id]).await?;
+    let link = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
+    let request = inner.store.peer_request_of(own.key, other.key).await.map_err(error::store_failed)?;
+    let by = asked.map_or_else(|| "yoi".to_owned(), |asked| asked.origin.by.clone());
+    let told = |kind, request_id, note: &str| Tell { kind, by: by.clone(), request_id, note: Some(note.to_owned()) };
+    let (peers, tell) = match (link, request) {
+        (Some(_), _) => {
+            let tell = Tell { kind: Kind::Unlinked, by, request_id: None, note: note.map(str::to_owned) };
+            (vec![PeerChange::Unlink { a: own.key, b: other.key }], Some(tell))
+        }
+        (None, Some(request)) => {
+            let tell = told(Kind::Declined, Some(request.id.clone()), note.unwrap_or("withdrawn"));
+            (vec![PeerChange::RequestDone { id: request.id }], Some(tell))
+        }
+        (None, None) => (Vec::new(), None),
+    };
+    let target = format!("{} {}", view::pod_ref(&own), view::pod_ref(&other));
+    let now = clock::now();
+    let command = asked.map(|asked| CommandRow {
+        id: asked.key.id.clone(),
+        fingerprint: asked.key.fingerprint,
+        answer: "null".to_owned(),
+        at: now,
+    });
+    let audit = asked.map(|asked| audit(now, asked.origin, "unpeer", target));
+    let together = Together { command, audit, peers, ..Together::default() };
+    commit_both(inner, holding, (&own, &other), tell, together).await.map(drop)
+}
+
+pub(super) fn read<T: for<'de> Deserialize<'de>>(answer: &str) -> Result<T, ApiError> {
+    serde_json::from_str(answer)
+        .map_err(|error| ApiError::new(ErrorCode::Internal, format!("a stored answer cannot be read: {error}")))
+}
+
+/// How a held Pod is named to others.
+pub(super) fn label_of(held: &crate::pod_task::Held) -> PeerLabel {
+    label(&held.label)
+}

@@ -1,0 +1,123 @@
+//! Whom a Pod knows, what is asked, and what two Pods wrote to each other.
+
+use jiff::Timestamp;
+use pod_store::{PodRow, RequestRow};
+use protocol::{ApiError, ErrorCode, ExchangeMessage, Listing, OpenRequest, PeerLink, PeerView, PodRef, WorkerId};
+
+use crate::{clock, error, host::Inner, view};
+
+const ROWS_AT_ONCE: u32 = 1_000;
+
+/// Links first, then requests, each oldest first.
+pub(crate) async fn of_pod(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
+    let row = inner.existing_row(worker_id).await?;
+    let links = inner.store.peer_links(row.key).await.map_err(error::store_failed)?;
+    let requests = inner.store.peer_requests(row.key).await.map_err(error::store_failed)?;
+    let links = links.into_iter().map(|link| {
+        let summary = view::summary(&link.pod);
+        PeerView {
+            pod: summary.pod,
+            name: summary.name,
+            state: summary.state,
+            link: PeerLink::Linked,
+            request_id: None,
+            is_asked: false,
+            note: None,
+            since: link.since,
+            by: link.by,
+        }
+    });
+    let now = clock::now();
+    let requests = requests.into_iter().filter(|request| request.expires_at > now);
+    Ok(links.chain(requests.map(|request| pending(&row, request))).collect())
+}
+
+fn pending(own: &PodRow, request: RequestRow) -> PeerView {
+    let is_asked = request.to.key == own.key;
+    let summary = view::summary(if is_asked { &request.from } else { &request.to });
+    PeerView {
+        pod: summary.pod,
+        name: summary.name,
+        state: summary.state,
+        link: PeerLink::Pending,
+        request_id: Some(request.id),
+        is_asked,
+        note: request.note,
+        since: request.at,
+        by: request.by,
+    }
+}
+
+/// Every request that waits for an answer, oldest first.
+pub(crate) async fn open_requests(inner: &Inner) -> Result<Vec<OpenRequest>, ApiError> {
+    let now = clock::now();
+    let mut open = Vec::new();
+    let mut after = None;
+    loop {
+        let rows = inner.store.pods_page(after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
+        after = rows.last().map(|row| row.key);
+        for row in &rows {
+            let asks = view::open(row).is_ok_and(|opened| opened.spec.peer_policy == protocol::PeerPolicy::Ask);
+            if !asks {
+                continue;
+            }
+            let requests = inner.store.peer_requests(row.key).await.map_err(error::store_failed)?;
+            let to_it = requests.into_iter().filter(|request| request.to.key == row.key && request.expires_at > now);
+            open.extend(to_it.map(told));
+        }
+        if rows.len() < ROWS_AT_ONCE as usize {
+            break;
+        }
+    }
+    open.sort_by_key(|request| request.at);
+    Ok(open)
+}
+
+fn told(request: RequestRow) -> OpenRequest {
+    OpenRequest {
+        request_id: request.id,
+        from: view::pod_ref(&request.from),
+        from_name: request.from.name,
+        to: view::pod_ref(&request.to),
+        to_name: request.to.name,
+        note: request.note,
+        at: request.at,
+        expires_at: request.expires_at,
+    }
+}
+
+/// What two Pods wrote to each other, newest first.
+pub(crate) async fn exchange(
+    inner: &Inner,
+    own: &WorkerId,
+    other: &WorkerId,
+    before: Option<&str>,
+    limit: u32,
+) -> Result<Listing<ExchangeMessage>, ApiError> {
+    let (own, other) = (inner.existing_row(own).await?, inner.existing_row(other).await?);
+    let before = before.map(read_cursor).transpose()?;
+    let rows = inner.store.messages_of_pair(own.key, other.key, before, limit).await.map_err(error::store_failed)?;
+    let next = rows.last().filter(|_| rows.len() == limit as usize);
+    let next = next.map(|row| format!("{}.{}", row.at.as_microsecond(), row.id));
+    let pod = |key| -> PodRef { view::pod_ref(if key == own.key { &own } else { &other }) };
+    let items = rows.into_iter().map(|row| ExchangeMessage {
+        from: pod(row.sender),
+        to: pod(row.receiver),
+        message_id: row.id,
+        text: row.text,
+        hops: row.hops,
+        state: row.state,
+        turn: row.turn,
+        at: row.at,
+    });
+    Ok(Listing { items: items.collect(), next })
+}
+
+fn read_cursor(text: &str) -> Result<(Timestamp, String), ApiError> {
+    let read = || {
+        let (at, id) = text.split_once('.')?;
+        Some((Timestamp::from_microsecond(at.parse().ok()?).ok()?, id.to_owned()))
+    };
+    read()
+        .ok_or_else(|| ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without it"))
+}

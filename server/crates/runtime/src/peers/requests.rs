@@ -1,0 +1,113 @@
+//! Requests that wait for somebody on the other side.
+
+use std::sync::Arc;
+
+use pod_store::{CommandRow, Committed, PeerChange, RequestRow};
+use protocol::{
+    ApiError, ControlEvent, ErrorCode, Event, PeerAnswer, PeerLink, PodRef, Record, RequestDecision, WorkerId,
+};
+
+use super::link::{Kind, Tell, commit_both, read};
+use crate::{clock, create::audit, error, hold::Together, host::Inner, lead::Asked, pod_task, view};
+
+/// Accepts or declines a request that was made to this Pod.
+pub(crate) async fn decide_request(
+    inner: &Arc<Inner>,
+    asked: &Asked<'_>,
+    worker_id: &WorkerId,
+    request_id: &str,
+    decision: RequestDecision,
+) -> Result<PeerAnswer, ApiError> {
+    if let Some(row) = inner.store.command_find(&asked.key.id).await.map_err(error::store_failed)? {
+        return read(&pod_task::repeated(row, &asked.key)?);
+    }
+    let own = inner.existing_row(worker_id).await?;
+    let request = find(inner, &own, request_id).await?;
+    let (asker, own) = (request.from, request.to);
+    let holding = inner.hold(&[&own.worker_id, &asker.worker_id]).await?;
+    // Somebody else may have answered while these two were made to stand still.
+    let still = inner.store.peer_request(request_id).await.map_err(error::store_failed)?;
+    if still.is_none() {
+        return Err(answered(request_id));
+    }
+    let now = clock::now();
+    let (kind, change, state) = match decision {
+        RequestDecision::Accept => {
+            let link = PeerChange::Link { a: own.key, b: asker.key, by: asked.origin.by.clone(), at: now };
+            (Kind::Linked, link, PeerLink::Linked)
+        }
+        RequestDecision::Decline => {
+            (Kind::Declined, PeerChange::RequestDone { id: request_id.to_owned() }, PeerLink::Pending)
+        }
+    };
+    let answer = PeerAnswer {
+        source: view::pod_ref(&own),
+        peer: view::pod_ref(&asker),
+        state,
+        request_id: Some(request_id.to_owned()),
+    };
+    let target = format!("{} {}", answer.source, answer.peer);
+    let together = Together {
+        command: Some(CommandRow {
+            id: asked.key.id.clone(),
+            fingerprint: asked.key.fingerprint,
+            answer: serde_json::to_string(&answer).expect("an answer always encodes"),
+            at: now,
+        }),
+        audit: Some(audit(now, asked.origin, "peer_decide", target)),
+        peers: vec![change],
+        ..Together::default()
+    };
+    let by = asked.origin.by.clone();
+    let tell = Tell { kind, by, request_id: Some(request_id.to_owned()), note: None };
+    match commit_both(inner, holding, (&own, &asker), Some(tell), together).await? {
+        Committed::Done { .. } => Ok(answer),
+        Committed::Repeated(row) => read(&pod_task::repeated(row, &asked.key)?),
+    }
+}
+
+/// The open request to this Pod. One that was open once is told apart from one that never was.
+async fn find(inner: &Inner, own: &pod_store::PodRow, request_id: &str) -> Result<RequestRow, ApiError> {
+    let request = inner.store.peer_request(request_id).await.map_err(error::store_failed)?;
+    match request.filter(|request| request.expires_at > clock::now()) {
+        Some(request) if request.to.key == own.key => Ok(request),
+        Some(request) if request.from.key == own.key => {
+            let sentence =
+                "this Pod asked itself, so it cannot answer; withdraw with DELETE P/peers/…, or answer there";
+            Err(ApiError::new(ErrorCode::PermissionDenied, sentence))
+        }
+        _ if was_made(inner, own, request_id).await? => Err(answered(request_id)),
+        _ => Err(ApiError::new(ErrorCode::NotFound, format!("no request has the id \"{request_id}\" here"))),
+    }
+}
+
+fn answered(request_id: &str) -> ApiError {
+    let sentence = format!("the request {request_id} has been answered already, was withdrawn, or has expired");
+    ApiError::new(ErrorCode::AlreadyAnswered, sentence)
+}
+
+/// The journal knows every request that ever was.
+async fn was_made(inner: &Inner, own: &pod_store::PodRow, request_id: &str) -> Result<bool, ApiError> {
+    let rows = inner.store.question_records(own.key).await.map_err(error::store_failed)?;
+    Ok(rows.iter().any(|row| match serde_json::from_slice::<Record>(&row.body) {
+        Ok(Record { event: Event::Control(ControlEvent::PeerRequested { request_id: id, .. }), .. }) => {
+            id.as_deref() == Some(request_id)
+        }
+        _ => false,
+    }))
+}
+
+/// Ends the requests whose time is over; both sides are told.
+pub(crate) async fn expire(inner: &Arc<Inner>) {
+    let rows = match inner.store.requests_expired(clock::now()).await {
+        Ok(rows) => rows,
+        Err(error) => return tracing::warn!(%error, "requests that are over could not be looked for"),
+    };
+    for request in rows {
+        let other = PodRef::new(protocol::RuntimeId::local(), request.to.worker_id.clone());
+        let ended = super::unlink(inner, None, &request.from.worker_id, &other, Some("expired")).await;
+        if let Err(error) = ended {
+            tracing::warn!(%error, request = request.id, "a request that is over could not be ended");
+        }
+    }
+}

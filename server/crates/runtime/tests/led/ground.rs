@@ -1,0 +1,321 @@
+//! A host over a folder with something in it to lend, with restarts in between, and tools that look from inside.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use pod::ToolOutcome;
+use pod_store::{Database, Faults, Store, StoreOptions};
+use protocol::{
+    Access, ApiError, ControlEvent, ControlVerb, CreatePod, Event, InputCommand, PodRef, PodState, Receipt, Record,
+    RestoreCommand, RuntimeId, ScopeRule, ToolAnswer, ToolCommand, Trigger, TurnEvent, VisiblePod, WorkerId,
+};
+use provider::Providers;
+use runtime::{CommandKey, Host, HostOptions};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tools::{Output, Place, Tool, Toolbox};
+
+use crate::stage::{self, Stage, key, named, origin, say};
+
+/// How long a host may take to come to a committed point.
+pub const SHUTDOWN_WAIT: Duration = Duration::from_secs(5);
+
+pub struct Ground {
+    pub stage: Stage,
+    database: Database,
+}
+
+impl Ground {
+    pub async fn new() -> Self {
+        Self::with_faults(None).await
+    }
+
+    pub async fn with_faults(faults: Option<Arc<dyn Faults>>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = StoreOptions::sqlite(ours(&folder).join("yoi.db")).database;
+        Self::over(folder, database, faults).await
+    }
+
+    pub async fn on_postgres() -> Self {
+        let database = Database::parse(&testkit::postgres::fresh_database().await.unwrap()).unwrap();
+        Self::over(tempfile::tempdir().unwrap(), database, None).await
+    }
+
+    async fn over(folder: TempDir, database: Database, faults: Option<Arc<dyn Faults>>) -> Self {
+        for name in ["a/deep", "b", "c", "outside"] {
+            std::fs::create_dir_all(work(&folder).join(name)).unwrap();
+        }
+        std::fs::create_dir_all(ours(&folder)).unwrap();
+        let host = host(&folder, &database, faults).await;
+        Self { stage: Stage { host, folder }, database }
+    }
+
+    /// The same folder and database under another host, as after a restart.
+    pub async fn restarted(self) -> Self {
+        self.host().shutdown(SHUTDOWN_WAIT).await;
+        let Self { stage, database } = self;
+        let host = host(&stage.folder, &database, None).await;
+        Self { stage: Stage { host, folder: stage.folder }, database }
+    }
+
+    pub fn host(&self) -> &Host {
+        &self.stage.host
+    }
+
+    /// A path that a Pod may hold.
+    pub fn path(&self, name: &str) -> String {
+        work(&self.stage.folder).join(name).to_str().unwrap().to_owned()
+    }
+
+    /// Where this host keeps what is its own; no tool tells it to anyone.
+    pub fn own_folder(&self) -> String {
+        ours(&self.stage.folder).to_str().unwrap().to_owned()
+    }
+
+    /// A Pod that holds a, b and c for writing.
+    pub async fn lead(&self, name: &str) -> WorkerId {
+        let rules = ["a", "b", "c"].map(|folder| write(&self.path(folder)));
+        self.create(name, rules.to_vec()).await
+    }
+
+    pub async fn create(&self, name: &str, scope: Vec<ScopeRule>) -> WorkerId {
+        let create = CreatePod { cwd: Some(self.path("")), scope: Some(scope), ..named(name) };
+        self.host().create(fresh_key(), &origin(), create).await.unwrap().pod.worker_id
+    }
+
+    pub async fn tell(&self, pod: &WorkerId, text: &str) -> Receipt {
+        self.host().input(fresh_key(), &origin(), pod, InputCommand { queue: true, ..say(text) }).await.unwrap()
+    }
+
+    pub async fn control(&self, pod: &WorkerId, verb: ControlVerb) -> Result<Receipt, ApiError> {
+        self.host().control(fresh_key(), &origin(), pod, verb).await
+    }
+
+    pub async fn restore_tree(&self, pod: &WorkerId, key: CommandKey) -> Result<Receipt, ApiError> {
+        self.host().restore(key, &origin(), pod, RestoreCommand { tree: true }).await
+    }
+
+    /// Runs a tool as the Pod would.
+    pub async fn call(&self, pod: &WorkerId, name: &str, arguments: Value) -> ToolAnswer {
+        self.host().run_tool(fresh_key(), &origin(), pod, name, ToolCommand { arguments }).await.unwrap()
+    }
+
+    /// Runs a tool that has to succeed; gives what it says.
+    pub async fn done(&self, pod: &WorkerId, name: &str, arguments: Value) -> ToolAnswer {
+        let answer = self.call(pod, name, arguments.clone()).await;
+        assert!(!answer.is_error, "{name} {arguments}: {answer:?}");
+        answer
+    }
+
+    /// Runs a tool that has to fail; gives its code and what it says.
+    pub async fn refused(&self, pod: &WorkerId, name: &str, arguments: Value) -> (String, String) {
+        let answer = self.call(pod, name, arguments.clone()).await;
+        assert!(answer.is_error, "{name} {arguments}: {answer:?}");
+        (answer.code.unwrap(), answer.summary)
+    }
+
+    /// Spawns a child that has to come into being.
+    pub async fn spawn(&self, parent: &WorkerId, name: &str, task: &str, scope: &[ScopeRule]) -> WorkerId {
+        self.done(parent, "SpawnPod", json!({ "name": name, "task": task, "scope": scope })).await;
+        self.named(name).await.unwrap()
+    }
+
+    /// A child that is in the middle of its task, and stays there until it is stopped.
+    pub async fn busy_child(&self, parent: &WorkerId, name: &str, scope: &[ScopeRule]) -> WorkerId {
+        let child = self.spawn(parent, name, "say at work\nwait 500", scope).await;
+        self.stage.until(&child, |records| count(records, "text_chunk") > 0).await;
+        child
+    }
+
+    /// A child that has done its task, and its parent knows.
+    pub async fn done_child(&self, parent: &WorkerId, name: &str, scope: &[ScopeRule]) -> WorkerId {
+        let before = news(&self.stage.records(parent).await).len();
+        let child = self.spawn(parent, name, "say done", scope).await;
+        self.stage.until(parent, |records| news(records).len() > before && is_at_rest(records)).await;
+        child
+    }
+
+    pub async fn named(&self, name: &str) -> Option<WorkerId> {
+        self.host().pod_named(&name.parse().unwrap()).await.unwrap().map(|pod| pod.worker_id)
+    }
+
+    pub async fn seen(&self, pod: &WorkerId, name: &str) -> VisiblePod {
+        let seen = self.host().visible(pod).await.unwrap();
+        seen.into_iter().find(|seen| seen.name.as_str() == name).unwrap_or_else(|| panic!("{name} is not seen"))
+    }
+
+    /// What the Pod's own tools may do with a path now: words of the scope, or `yes`.
+    pub async fn may(&self, pod: &WorkerId, path: &str) -> (String, String) {
+        let said = self.done(pod, "Probe", json!({ "path": path })).await.summary;
+        let (read, write) = said.split_once('|').unwrap();
+        (read.to_owned(), write.to_owned())
+    }
+
+    pub async fn state(&self, pod: &WorkerId) -> PodState {
+        self.stage.state(pod).await
+    }
+
+    pub async fn until_state(&self, pod: &WorkerId, state: PodState) -> Vec<Record> {
+        self.stage.until(pod, |records| last_state(records) == Some(state)).await
+    }
+}
+
+async fn host(folder: &TempDir, database: &Database, faults: Option<Arc<dyn Faults>>) -> Host {
+    let store = Store::open(StoreOptions { database: database.clone(), faults }).await.unwrap();
+    let cwd = work(folder).to_str().unwrap().to_owned();
+    let ours = ours(folder);
+    let options = HostOptions {
+        toolbox: Toolbox::new([Arc::new(Probe) as Arc<dyn Tool>, Arc::new(Linger)]),
+        hidden: vec![ours.to_str().unwrap().to_owned()],
+        ..HostOptions::of(store, Providers::new(Vec::new()).unwrap(), cwd, ours.join("outputs"))
+    };
+    Host::start(options).await.unwrap()
+}
+
+fn work(folder: &TempDir) -> PathBuf {
+    folder.path().canonicalize().unwrap().join("work")
+}
+
+fn ours(folder: &TempDir) -> PathBuf {
+    folder.path().canonicalize().unwrap().join("ours")
+}
+
+/// Says what the scope of the Pod that calls it makes of a path.
+#[derive(Debug)]
+struct Probe;
+
+#[async_trait::async_trait]
+impl Tool for Probe {
+    fn name(&self) -> &'static str {
+        "Probe"
+    }
+
+    fn description(&self) -> &'static str {
+        "Says whether a path may be read and written."
+    }
+
+    fn schema(&self) -> Value {
+        json!({ "type": "object" })
+    }
+
+    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
+        let path = arguments["path"].as_str().unwrap();
+        let word =
+            |may: Result<(), pod::ScopeRefusal>| may.map_or_else(|refusal| refusal.to_string(), |()| "yes".into());
+        ToolOutcome::done(format!("{}|{}", word(place.scope.may_read(path)), word(place.scope.may_write(path))))
+    }
+}
+
+/// Writes to a file, again and again, from a thread that goes on for a while after the call was given up.
+#[derive(Debug)]
+struct Linger;
+
+#[async_trait::async_trait]
+impl Tool for Linger {
+    fn name(&self) -> &'static str {
+        "Linger"
+    }
+
+    fn description(&self) -> &'static str {
+        "Writes to a file, and does not stop at once."
+    }
+
+    fn schema(&self) -> Value {
+        json!({ "type": "object" })
+    }
+
+    async fn call(&self, place: &Place, arguments: Value, output: Output) -> ToolOutcome {
+        let path = arguments["path"].as_str().unwrap().to_owned();
+        let lifeline = place.lifeline.clone();
+        let began = output.clone();
+        std::thread::spawn(move || {
+            let mut after_the_end = 0;
+            while after_the_end < 40 {
+                std::fs::write(&path, format!("{after_the_end}")).unwrap();
+                std::thread::sleep(Duration::from_millis(5));
+                after_the_end += i32::from(output.is_closed());
+            }
+            std::fs::write(&path, "over").unwrap();
+            drop(lifeline);
+        });
+        began.send("writing".to_owned()).await.unwrap();
+        std::future::pending().await
+    }
+}
+
+pub fn fresh_key() -> CommandKey {
+    key(&uuid::Uuid::now_v7().to_string())
+}
+
+pub fn write(path: &str) -> ScopeRule {
+    rule(path, Access::Write)
+}
+
+pub fn read(path: &str) -> ScopeRule {
+    rule(path, Access::Read)
+}
+
+pub fn deny(path: &str) -> ScopeRule {
+    rule(path, Access::Deny)
+}
+
+fn rule(path: &str, access: Access) -> ScopeRule {
+    ScopeRule { path: path.trim_end_matches('/').to_owned(), access, recursive: true }
+}
+
+pub fn pod_ref(worker_id: &WorkerId) -> PodRef {
+    PodRef::new(RuntimeId::local(), worker_id.clone())
+}
+
+pub fn count(records: &[Record], kind: &str) -> usize {
+    stage::kinds(records).iter().filter(|known| *known == kind).count()
+}
+
+/// What a Pod was told of its children: the word, and the child's name.
+pub fn news(records: &[Record]) -> Vec<(String, String)> {
+    let told = records.iter().filter_map(|record| match &record.event {
+        Event::Turn(TurnEvent::ChildEvent { what, child, .. }) => {
+            Some((serde_json::to_value(what).unwrap().as_str().unwrap().to_owned(), child.name.to_string()))
+        }
+        _ => None,
+    });
+    told.collect()
+}
+
+pub fn triggers(records: &[Record]) -> Vec<Trigger> {
+    let begun = records.iter().filter_map(|record| match &record.event {
+        Event::Control(ControlEvent::RunStarted { trigger, .. }) => Some(*trigger),
+        _ => None,
+    });
+    begun.collect()
+}
+
+pub fn last_state(records: &[Record]) -> Option<PodState> {
+    records.iter().rev().find_map(|record| match &record.event {
+        Event::Control(ControlEvent::Status { state, .. }) => Some(*state),
+        _ => None,
+    })
+}
+
+pub fn is_at_rest(records: &[Record]) -> bool {
+    last_state(records) == Some(PodState::Idle)
+}
+
+/// Finished texts of the model.
+pub fn said(records: &[Record]) -> Vec<String> {
+    let texts = records.iter().filter_map(|record| match &record.event {
+        Event::Turn(TurnEvent::MessageFinished { text, .. }) => Some(text.clone()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// What people told it.
+pub fn heard(records: &[Record]) -> Vec<String> {
+    let texts = records.iter().filter_map(|record| match &record.event {
+        Event::Turn(TurnEvent::UserMessage { segments, .. }) => {
+            Some(segments.iter().map(|segment| segment.as_text().to_owned()).collect())
+        }
+        _ => None,
+    });
+    texts.collect()
+}

@@ -1,0 +1,21 @@
+//! Pods that lead other Pods, from outside: commands and calls in, records and answers out. Rows C8 to C15, D1 to D11,
+//! G10.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "../stage/mod.rs"]
+mod stage;
+
+mod bounds;
+mod deletes;
+mod events;
+mod ground;
+mod lending;
+mod output;
+mod postgres;
+mod races;
+mod restores;
+mod sends;
+mod sight;
+mod spawns;
+mod stops;
