@@ -10,7 +10,8 @@ use leptos::{
     prelude::provide_context,
 };
 use protocol::{
-    ApprovalCommand, CommandId, CreatePod, Decision, ErrorCode, InputCommand, PodName, PodRef, Segment, ToolCommand,
+    ApprovalCommand, CommandId, CreatePod, Decision, ErrorCode, InputCommand, PodName, PodRef, PodState, RewindCommand,
+    Segment, Seq, ToolCommand,
 };
 use runtime::{Host, HostOptions};
 use serde_json::json;
@@ -149,4 +150,23 @@ async fn who_watches_a_pod_sees_what_its_children_ask() {
     assert!(page.contains("bob, a child of this Pod, asks: Bash cargo test"), "{page}");
     let inbox = words(&stage.page("/approvals").await);
     assert!(inbox.contains("a child of ada"), "{inbox}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_rewind_took_out_is_still_read_and_said_to_be_out() {
+    let stage = Stage::start().await;
+    let ada = stage.pod("ada").await;
+    stage.say(&ada, "say the first").await;
+    let head = loop {
+        let detail = stage.backend.pod(&ada).await.unwrap();
+        match detail.summary.state == PodState::Idle && detail.summary.head_seq > Seq(4) {
+            true => break detail.summary.head_seq,
+            false => tokio::task::yield_now().await,
+        }
+    };
+    let command = RewindCommand { to_seq: Seq(1), expected_head: head };
+    stage.backend.rewind(&stage.origin, CommandId::random(), &ada, command).await.unwrap();
+    let page = words(&stage.page(&page_of(&ada)).await);
+    assert!(page.contains("the first") && page.contains("not in the context any more"), "{page}");
+    assert!(page.contains("rewound to record 1") && !page.contains("Rewind to before this"), "{page}");
 }

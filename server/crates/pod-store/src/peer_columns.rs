@@ -28,9 +28,9 @@ pub(crate) fn receipt_word(state: ReceiptState) -> &'static str {
     }
 }
 
-/// A number of ours in a column that knows no larger one.
-pub(crate) fn bounded(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
+/// The ordinal of a run, for a column that holds no larger one.
+pub(crate) fn turn_number(turn: u64) -> i64 {
+    i64::try_from(turn).unwrap_or(i64::MAX)
 }
 
 /// A text as the JSON string that is stored.

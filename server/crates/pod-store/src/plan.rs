@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use protocol::{AuditEntry, CommandId};
 
 use crate::{
-    Committed, Fold, InboxRow, LoanChange, MailPut, MessageChange, NewPod, NewRecord, ParentLink, PeerChange, PodChange,
-    PodKey, PodUpdate,
+    Committed, Fold, InboxRow, LoanChange, MailPut, MessageChange, NewPod, NewRecord, ParentLink, PeerChange,
+    PodChange, PodKey, PodUpdate,
     engine::{LinkLine, SearchLine, UpdateLine},
     peer_plan::{MessageLines, PeerLines},
     words,

@@ -1,11 +1,16 @@
 //! Kill -9 at every durable step, and at random instants: what any viewer saw, and what any caller was told, is
 //! there after the restart (G3).
 //!
-//! The test runs itself again as a child that hosts a Pod on a real SQLite file and prints what a viewer and a caller
+//! The test runs itself again as a child that hosts Pods on a real SQLite file and prints what a viewer and a caller
 //! get; the child kills itself at a chosen step, or is killed from here. Then the folder is opened again.
+//!
+//! Two stories go on beside each other: `ada` answers a person, and `lead` spawns a child over a folder, stops it, has it
+//! back, and has it stopped by a person (`led`).
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "crash/led.rs"]
+mod led;
 mod stage;
 
 use std::{
@@ -14,7 +19,7 @@ use std::{
     os::unix::process::ExitStatusExt,
     path::Path,
     process::{Command, Stdio},
-    sync::atomic::{AtomicU32, Ordering},
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
     time::Duration,
 };
 
@@ -27,6 +32,7 @@ use stage::{key, named, origin, say};
 const FOLDER: &str = "YOI_CRASH_FOLDER";
 const STEP: &str = "YOI_CRASH_STEP";
 const COUNT: &str = "YOI_CRASH_COUNT";
+const AFTER: &str = "YOI_CRASH_AFTER";
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -35,12 +41,23 @@ fn main() {
         return;
     }
     let (mut cases, mut kills) = (0, 0);
-    for (number, step) in Step::ALL.iter().enumerate() {
+    for step in Step::ALL {
         for count in [1, 2, 3, 5, 9] {
-            let is_killed = runtime.block_on(case(&format!("{step:?} {count}"), Some((number, count)), None));
+            let kill = Kill { step, count, after: None };
+            let is_killed = runtime.block_on(case(&format!("{step:?} {count}"), Some(kill), None));
             assert!(is_killed || count > 1, "{step:?} never came");
             cases += 1;
             kills += u32::from(is_killed);
+        }
+    }
+    // The ends of the transactions that change who leads whom, and of those that bring news.
+    for after in [Step::Relations, Step::Mail] {
+        for (step, count) in [1, 2, 3, 4].into_iter().flat_map(|count| [(Step::Commit, count), (Step::Answer, count)]) {
+            let kill = Kill { step, count, after: Some(after) };
+            let is_killed = runtime.block_on(case(&format!("{step:?} after {after:?} {count}"), Some(kill), None));
+            assert!(is_killed, "{step:?} after {after:?} {count} never came");
+            cases += 1;
+            kills += 1;
         }
     }
     for millis in [1, 3, 7, 12, 20, 33, 50, 80, 120, 200] {
@@ -53,39 +70,75 @@ fn main() {
     println!("test result: ok. {cases} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out");
 }
 
-/// Kills the process right before the n-th time that a step comes.
+/// Where a child dies: right before the `count`-th time that the step comes, or right before the step that follows on the
+/// `count`-th time that `after` comes.
+#[derive(Debug, Clone, Copy)]
+struct Kill {
+    step: Step,
+    count: u32,
+    after: Option<Step>,
+}
+
+impl Kill {
+    fn tell(self, command: &mut Command) {
+        let number = |step: Step| Step::ALL.iter().position(|known| *known == step).unwrap().to_string();
+        command.env(STEP, number(self.step)).env(COUNT, self.count.to_string());
+        if let Some(after) = self.after {
+            command.env(AFTER, number(after));
+        }
+    }
+
+    fn told() -> Option<Self> {
+        let read = |name: &str| Some(std::env::var(name).ok()?.parse::<usize>().unwrap());
+        let after = read(AFTER).map(|number| Step::ALL[number]);
+        Some(Self { step: Step::ALL[read(STEP)?], count: read(COUNT)?.try_into().unwrap(), after })
+    }
+}
+
+/// Kills the process where it is told to.
 #[derive(Debug)]
 struct KillAt {
-    step: Step,
+    kill: Kill,
     left: AtomicU32,
+    is_near: AtomicBool,
+}
+
+impl KillAt {
+    fn of(kill: Kill) -> Self {
+        Self { kill, left: AtomicU32::new(kill.count), is_near: AtomicBool::new(false) }
+    }
 }
 
 impl Faults for KillAt {
     fn before(&self, step: Step) -> Result<(), StoreError> {
-        if step == self.step && self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+        let counted = self.kill.after.unwrap_or(self.kill.step);
+        if step == counted && self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.is_near.store(true, Ordering::Release);
+        }
+        if step == self.kill.step && self.is_near.load(Ordering::Acquire) {
             rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).unwrap();
         }
         Ok(())
     }
 }
 
-/// Hosts a Pod, talks to it, and prints what it is told and what it sees, until it is killed or everything is done.
+/// Hosts Pods, talks to them, and prints what it is told and what it sees, until it is killed or everything is done.
 async fn child(folder: &Path) {
     let mut options = StoreOptions::sqlite(folder.join("yoi.db"));
-    if let Ok(step) = std::env::var(STEP) {
-        let step = Step::ALL[step.parse::<usize>().unwrap()];
-        let left = AtomicU32::new(std::env::var(COUNT).unwrap().parse().unwrap());
-        options.faults = Some(std::sync::Arc::new(KillAt { step, left }));
+    if let Some(kill) = Kill::told() {
+        options.faults = Some(std::sync::Arc::new(KillAt::of(kill)));
     }
     let host = stage::host_on(Store::open(options).await.unwrap()).await;
     let pod = host.create(key("create"), &origin(), named("ada")).await.unwrap().pod.worker_id;
     print_line(&format!("created {pod}"));
+    let leading = tokio::spawn(led::play(host.clone(), folder.to_owned()));
     let watching = tokio::spawn(watch(host.clone(), pod.clone()));
     let text = "think of it well\nsay one two three\nstream 400 at 0\ncall Nothing {}\nstream 200 at 2000\nsay done";
     tell(&host, &pod, "k1", say(text)).await;
     tell(&host, &pod, "k2", InputCommand { queue: true, ..say("say second answer") }).await;
     tell(&host, &pod, "k3", InputCommand { queue: true, ..say("say third answer") }).await;
     watching.await.unwrap();
+    leading.await.unwrap();
     print_line("end");
 }
 
@@ -123,15 +176,16 @@ struct Witness {
     pod: Option<WorkerId>,
     accepted: Vec<String>,
     saw: Vec<Record>,
+    led: led::Witness,
 }
 
 /// Whether the child was killed: a step that comes less often than asked lets it reach its end.
-async fn case(name: &str, at: Option<(usize, u32)>, after: Option<Duration>) -> bool {
+async fn case(name: &str, kill: Option<Kill>, after: Option<Duration>) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.env(FOLDER, folder.path()).stdout(Stdio::piped());
-    if let Some((step, count)) = at {
-        command.env(STEP, step.to_string()).env(COUNT, count.to_string());
+    if let Some(kill) = kill {
+        kill.tell(&mut command);
     }
     let mut child = command.spawn().unwrap();
     let out = BufReader::new(child.stdout.take().unwrap());
@@ -154,7 +208,8 @@ fn read_witness(out: impl BufRead) -> Witness {
             Some(("accepted", id)) => witness.accepted.push(id.to_owned()),
             // The last line may be cut by the kill; then nobody has seen it.
             Some(("saw", body)) => witness.saw.extend(serde_json::from_str::<Record>(body).ok()),
-            _ => (),
+            Some((word, rest)) => witness.led.hear(word, rest),
+            None => (),
         }
     }
     witness
@@ -163,6 +218,7 @@ fn read_witness(out: impl BufRead) -> Witness {
 /// Opens the folder again, and holds what is there against what was seen.
 async fn check(name: &str, folder: tempfile::TempDir, witness: Witness) {
     let host = stage::host_in(&folder).await;
+    led::check(name, &host, &witness.led).await;
     let Some(pod) = witness.pod else { return };
     let state = host.pod(&pod).await.unwrap().summary.state;
     // Running is a queued input that began by itself, after the run before it had ended.

@@ -8,7 +8,7 @@ use crate::{
     MessageRow, NewMessage, PodKey, StoreError,
     columns::micros,
     engine::WriteError,
-    peer_columns::{self, MessageColumns, bounded, message_columns, quoted, receipt_word},
+    peer_columns::{self, MessageColumns, message_columns, quoted, receipt_word, turn_number},
     peer_plan::{Pair, ReceiptLine},
 };
 
@@ -131,7 +131,7 @@ pub(super) async fn change_in_txn(connection: &mut PgConnection, lines: &[Receip
     )
     .bind(lines.iter().map(|line| line.id).collect::<Vec<_>>())
     .bind(lines.iter().map(|line| receipt_word(line.state)).collect::<Vec<_>>())
-    .bind(lines.iter().map(|line| line.turn.map(bounded)).collect::<Vec<_>>())
+    .bind(lines.iter().map(|line| line.turn.map(turn_number)).collect::<Vec<_>>())
     .bind(lines.iter().map(|line| line.woke).collect::<Vec<_>>())
     .bind(lines.iter().map(|line| micros(line.at)).collect::<Vec<_>>())
     .execute(connection)

@@ -47,7 +47,8 @@ pub(super) async fn link(pool: &PgPool, pair: Pair) -> Result<Option<PairRow>, S
 }
 
 pub(super) async fn requests(pool: &PgPool, pod: PodKey) -> Result<Vec<RequestRow>, StoreError> {
-    let rows = sqlx::query(requests_where!("(request.low = $1 or request.high = $1)")).bind(pod.0).fetch_all(pool).await;
+    let rows =
+        sqlx::query(requests_where!("(request.low = $1 or request.high = $1)")).bind(pod.0).fetch_all(pool).await;
     request_rows(rows)
 }
 

@@ -9,7 +9,7 @@ use crate::{
     MessageRow, NewMessage, PodKey, StoreError,
     columns::micros,
     engine::WriteError,
-    peer_columns::{self, MessageColumns, bounded, message_columns, quoted, receipt_word},
+    peer_columns::{self, MessageColumns, message_columns, quoted, receipt_word, turn_number},
     peer_plan::{Pair, ReceiptLine},
 };
 
@@ -127,7 +127,7 @@ pub(super) async fn change_in_txn(
     lines: &[ReceiptLine<'_>],
 ) -> Result<(), WriteError> {
     let row = |line: &ReceiptLine<'_>| {
-        json!([line.id, receipt_word(line.state), line.turn.map(bounded), i64::from(line.woke), micros(line.at)])
+        json!([line.id, receipt_word(line.state), line.turn.map(turn_number), i64::from(line.woke), micros(line.at)])
     };
     let rows: Vec<_> = lines.iter().map(row).collect();
     sqlx::query(

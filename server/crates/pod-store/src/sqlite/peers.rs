@@ -1,13 +1,12 @@
 //! Pods that know each other, and those of which one asked: one row for both.
 
+use jiff::Timestamp;
 use serde_json::json;
 use sqlx::{Row, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 
-use jiff::Timestamp;
-
 use super::{pods::pod_row, read_failed, write_failed};
 use crate::{
-    PairRow, PeerLinkRow, PodKey, RequestRow, StoreError,
+    PairRow, PeerLinkRow, PodKey, PodRow, RequestRow, StoreError,
     columns::{micros, pod_columns, pod_tables, time},
     engine::WriteError,
     peer_columns::{self, RequestSide, requests_where},
@@ -49,7 +48,8 @@ pub(super) async fn link(pool: &SqlitePool, pair: Pair) -> Result<Option<PairRow
 }
 
 pub(super) async fn requests(pool: &SqlitePool, pod: PodKey) -> Result<Vec<RequestRow>, StoreError> {
-    let rows = sqlx::query(requests_where!("(request.low = ?1 or request.high = ?1)")).bind(pod.0).fetch_all(pool).await;
+    let rows =
+        sqlx::query(requests_where!("(request.low = ?1 or request.high = ?1)")).bind(pod.0).fetch_all(pool).await;
     request_rows(rows)
 }
 
@@ -78,7 +78,7 @@ fn request_rows(rows: Result<Vec<SqliteRow>, sqlx::Error>) -> Result<Vec<Request
     peer_columns::requests(sides?)
 }
 
-fn request_side(row: &SqliteRow, pod: crate::PodRow) -> Result<RequestSide, StoreError> {
+fn request_side(row: &SqliteRow, pod: PodRow) -> Result<RequestSide, StoreError> {
     let read = || -> Result<_, sqlx::Error> {
         Ok(RequestSide {
             pod,

@@ -17,6 +17,7 @@ pub(crate) async fn a_repeated_command_writes_nothing_and_gives_the_first_answer
         command: Some(command("key-1", r#"{"answer":"second"}"#)),
         changes: vec![records(ada, 1, 1), creation("ada")],
         audit: vec![audit("input")],
+        ..Batch::default()
     };
     for is_reopened in [false, true] {
         let store = if is_reopened { world.open().await } else { store.clone() };

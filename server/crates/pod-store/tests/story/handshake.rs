@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use pod_store::{Batch, Committed, MessageChange, MessageRow, PairRow, PeerChange, PodKey, RequestRow, Step, Store, StoreError};
+use pod_store::{
+    Batch, Committed, MessageChange, MessageRow, PairRow, PeerChange, PodKey, RequestRow, Step, Store, StoreError,
+};
 use protocol::ReceiptState;
 
 use crate::{
@@ -21,7 +23,6 @@ struct Cast {
 
 async fn cast(store: &Store) -> Cast {
     let (ada, bob) = both(store).await;
-    // So that the batch of round 1 finds a child of its own number and no more.
     Cast { ada, bob, eve: create(store, "eve").await }
 }
 

@@ -4,9 +4,12 @@
 
 mod commands;
 mod durability;
+mod handshake;
 mod journal;
 mod ledger;
 mod mail;
+mod messages;
+mod peers;
 mod pods;
 mod relations;
 mod search;
@@ -53,6 +56,23 @@ on_both_engines! {
     relations::children_of_a_deleted_pod_go_on_without_a_parent,
     relations::a_deleted_child_is_counted_no_more,
     relations::nobody_becomes_the_child_of_a_pod_that_is_gone,
+    peers::a_link_is_the_same_from_both_sides,
+    peers::many_links_from_both_sides_at_once_are_one,
+    peers::a_pair_has_one_pace_and_forgets_it_with_the_link,
+    peers::a_request_is_seen_from_both_sides_until_it_is_settled,
+    peers::links_and_requests_in_every_order_come_to_what_each_step_says,
+    peers::a_link_survives_a_rename_and_goes_with_either_pod,
+    peers::a_wrong_link_harms_only_its_own_batch,
+    messages::a_message_comes_back_as_it_was_put,
+    messages::what_is_sent_again_is_there_once,
+    messages::a_receipt_goes_on_and_forgets_nothing,
+    messages::an_exchange_is_paged_from_the_newest_and_holds_no_other,
+    messages::held_messages_are_listed_for_both_and_waking_ones_are_counted,
+    messages::messages_go_with_either_pod_and_none_is_put_for_one_that_is_gone,
+    handshake::a_failure_at_any_step_of_a_handshake_leaves_nothing_or_everything_on_both_sides,
+    handshake::pairs_requests_and_messages_are_there_after_a_restart,
+    handshake::a_refused_message_takes_records_and_links_of_its_batch_with_it,
+    handshake::a_failure_at_any_step_of_a_deletion_leaves_links_and_messages,
     mail::mail_waits_in_order_until_it_is_taken,
     mail::a_key_is_put_in_once_for_ever,
     mail::what_was_taken_before_it_came_is_not_put_in,
@@ -67,6 +87,7 @@ on_both_engines! {
     search::all_words_must_match_and_the_newest_comes_first,
     search::no_query_is_an_error,
     upgrade::a_database_of_the_first_version_is_brought_up_to_date_with_all_it_holds,
+    upgrade::a_database_of_the_second_version_keeps_its_children_and_gets_peers,
     upgrade::a_database_of_a_newer_yoi_is_left_alone,
     durability::everything_is_there_after_a_restart,
     durability::whoever_opens_the_database_next_fences_the_one_before,

@@ -151,16 +151,16 @@ pub(crate) async fn held_messages_are_listed_for_both_and_waking_ones_are_counte
     let store = world.open().await;
     let (ada, bob) = two(&store).await;
     let eve = create(&store, "eve").await;
-    let held = |sender, receiver, second| NewMessage {
-        state: ReceiptState::Held,
-        ..message(sender, receiver, second)
-    };
+    let held = |sender, receiver, second| NewMessage { state: ReceiptState::Held, ..message(sender, receiver, second) };
     done(&store, put([held(bob, ada, 2), held(ada, bob, 1), message(ada, bob, 3), held(eve, bob, 4)])).await;
     let of = async |pod| store.messages_held(pod).await.unwrap();
     assert_eq!(ids(&of(ada).await), ["message-001", "message-002"]);
     assert_eq!(of(bob).await, [row(held(ada, bob, 1)), row(held(bob, ada, 2)), row(held(eve, bob, 4))]);
-    done(&store, messages([state(1, ReceiptState::Stored, None, true, 9), state(4, ReceiptState::Refused, None, false, 9)]))
-        .await;
+    done(
+        &store,
+        messages([state(1, ReceiptState::Stored, None, true, 9), state(4, ReceiptState::Refused, None, false, 9)]),
+    )
+    .await;
     assert_eq!(ids(&of(bob).await), ["message-002"]);
     assert_eq!(ids(&of(eve).await), Vec::<&str>::new());
 

@@ -1,8 +1,12 @@
-use pod_store::{Committed, ParentLink, PodChange, PodKey, RecordClass, StoreError};
-use protocol::{PodState, Seq};
+use pod_store::{Batch, Committed, MessageChange, NewMessage, ParentLink, PodChange, PodKey, RecordClass, StoreError};
+use protocol::{PodState, ReceiptState, Seq};
 use sqlx::{Connection, PgConnection, SqliteConnection};
 
-use crate::world::*;
+use crate::{
+    messages::message,
+    peers::{link, peers},
+    world::*,
+};
 
 /// What yoi left on disks before a Pod could have a parent or mail.
 const DATA: &str = r#"
@@ -13,23 +17,39 @@ const DATA: &str = r#"
     insert into inbox (pod, command_id, segments, by_whom, at) values (1, 'c', '[]', 'ada', 1790000000000000);
 "#;
 
-async fn make_version_1(world: &World) {
+/// What it left there before Pods could know each other.
+const DATA_2: &str = r#"
+    insert into pods (worker_id, name, created_at, updated_at, state, open, spec, checkpoint, checkpoint_seq, unread)
+    values ('id-of-bob', 'bob', 1790000000000000, 1790000005000000, 'idle', OPEN, '{}', '[]', 0, 0);
+    insert into children (child, parent, scope, is_lent) values (2, 1, '[7]', OPEN);
+    insert into mail (pod, key, body, at, is_taken) values (2, 'letter', '{}', 1790000000000000, SHUT);
+"#;
+
+const SQLITE: [&str; 2] =
+    [include_str!("../../migrations/sqlite_1.sql"), include_str!("../../migrations/sqlite_2.sql")];
+const POSTGRES: [&str; 2] =
+    [include_str!("../../migrations/postgres_1.sql"), include_str!("../../migrations/postgres_2.sql")];
+
+async fn make_version(world: &World, version: usize) {
+    let data = [DATA, DATA_2][..version].concat();
     match &world.database {
         pod_store::Database::Sqlite { path } => {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             let url = format!("sqlite://{}?mode=rwc", path.display());
             let mut connection = SqliteConnection::connect(&url).await.unwrap();
-            let meta = "insert into meta (one, store_id, host_epoch) values (1, 'first', 6); pragma user_version = 1;";
-            let tables = include_str!("../../migrations/sqlite_1.sql");
-            let script = format!("{tables} {meta} {}", DATA.replace("OPEN", "1"));
+            let tables = SQLITE[..version].concat();
+            let meta = "insert into meta (one, store_id, host_epoch) values (1, 'first', 6);";
+            let data = data.replace("OPEN", "1").replace("SHUT", "0");
+            let script = format!("{tables} {meta} pragma user_version = {version}; {data}");
             sqlx::raw_sql(sqlx::AssertSqlSafe(script)).execute(&mut connection).await.unwrap();
             connection.close().await.unwrap();
         }
         pod_store::Database::Postgres { url } => {
             let mut connection = PgConnection::connect(url).await.unwrap();
-            let meta = "insert into meta (one, version, store_id, host_epoch) values (1, 1, 'first', 6);";
-            let tables = include_str!("../../migrations/postgres_1.sql");
-            let script = format!("{tables} {meta} {}", DATA.replace("OPEN", "true"));
+            let tables = POSTGRES[..version].concat();
+            let data = data.replace("OPEN", "true").replace("SHUT", "false");
+            let meta = "insert into meta (one, version, store_id, host_epoch)";
+            let script = format!("{tables} {meta} values (1, {version}, 'first', 6); {data}");
             sqlx::raw_sql(sqlx::AssertSqlSafe(script)).execute(&mut connection).await.unwrap();
             connection.close().await.unwrap();
         }
@@ -37,7 +57,7 @@ async fn make_version_1(world: &World) {
 }
 
 pub(crate) async fn a_database_of_the_first_version_is_brought_up_to_date_with_all_it_holds(world: World) {
-    make_version_1(&world).await;
+    make_version(&world, 1).await;
     for round in 0..2 {
         let store = world.open().await;
         assert_eq!(store.epoch(), "first");
@@ -57,6 +77,28 @@ pub(crate) async fn a_database_of_the_first_version_is_brought_up_to_date_with_a
         let parent = Some(ParentLink { parent: row.key, scope: "[]".to_owned() });
         let child = store.commit(one(PodChange { parent, ..creation(&format!("child-{round}")) })).await.unwrap();
         assert!(matches!(child, Committed::Done { .. }));
+        store.close().await;
+    }
+}
+
+pub(crate) async fn a_database_of_the_second_version_keeps_its_children_and_gets_peers(world: World) {
+    make_version(&world, 2).await;
+    let (ada, bob) = (PodKey(1), PodKey(2));
+    for round in 0..2 {
+        let store = world.open().await;
+        assert_eq!(store.epoch(), "first");
+        let family = store.children(ada).await.unwrap();
+        assert_eq!((family.len(), family[0].pod.key, family[0].scope.as_str()), (1, bob, "[7]"));
+        assert_eq!(store.mail(bob).await.unwrap().len(), 1);
+        assert_eq!(seqs(&store.records_after(ada, Seq(0), 9, ALL).await.unwrap()), [1, 2, 3]);
+        // A child may be a peer too.
+        assert_eq!((family[0].pod.peers, store.messages_held(bob).await.unwrap().len()), (round, round as usize));
+        done(&store, peers([link(bob, ada, 1)])).await;
+        let held = NewMessage { state: ReceiptState::Held, ..message(ada, bob, round.into()) };
+        if round == 0 {
+            done(&store, Batch { messages: vec![MessageChange::Put(held)], ..Batch::default() }).await;
+        }
+        assert_eq!(store.peer_links(ada).await.unwrap()[0].pod.key, bob);
         store.close().await;
     }
 }

@@ -11,13 +11,8 @@ fn an_answer_is_one_block_of_each_kind_in_the_order_it_came() {
     let mut journal = Journal::default();
     assert_eq!(journal.take(submit()).unwrap(), [Effect::CallModel]);
     let usage = Usage { input: 3, output: 2, ..Usage::default() };
-    let journal = journal.all([
-        thought("hm"),
-        text("a"),
-        text(" b"),
-        Input::Model(ModelPiece::Usage(usage)),
-        finished(),
-    ]);
+    let journal =
+        journal.all([thought("hm"), text("a"), text(" b"), Input::Model(ModelPiece::Usage(usage)), finished()]);
     assert_eq!(
         journal.kinds(),
         [
@@ -64,16 +59,14 @@ fn what_is_said_between_two_calls_stays_one_message_with_them() {
         ended("call-b2", "one"),
         ended("call-b5", "two"),
     ]);
-    assert_eq!(
-        journal.said(),
-        ["user: hello", "model: first / then [Read Grep]", "result: one", "result: two"]
-    );
+    assert_eq!(journal.said(), ["user: hello", "model: first / then [Read Grep]", "result: one", "result: two"]);
     assert_eq!(journal.context().messages()[2].reasoning.as_deref(), Some("hm"));
 }
 
 #[test]
 fn results_stand_behind_their_calls_in_the_order_in_which_they_came() {
-    let journal = running().all([call("Read"), call("Grep"), finished(), ended("call-b2", "two"), ended("call-b1", "one")]);
+    let journal =
+        running().all([call("Read"), call("Grep"), finished(), ended("call-b2", "two"), ended("call-b1", "one")]);
     assert_eq!(journal.said(), ["user: hello", "model:  [Read Grep]", "result: two", "result: one"]);
 }
 
@@ -129,8 +122,7 @@ fn an_answer_of_nothing_takes_no_mail_away_that_came_in_meanwhile() {
 #[test]
 fn a_limit_and_a_failure_close_the_calls_that_did_not_run() {
     let failed = Input::Model(ModelPiece::Failed { code: "provider_error".into(), detail: "no".into() });
-    for (piece, outcome, code) in
-        [(Input::Model(ModelPiece::Limit), "limit", "limit"), (failed, "error", "cancelled")]
+    for (piece, outcome, code) in [(Input::Model(ModelPiece::Limit), "limit", "limit"), (failed, "error", "cancelled")]
     {
         let journal = running().all([text("so"), call("Read"), piece]);
         assert_eq!(journal.last("tool_finished")["code"], code);

@@ -21,15 +21,15 @@ fn kept_from(journal: &Journal) -> Seq {
 
 #[test]
 fn a_nearly_full_context_is_compacted_before_the_model_is_asked() {
-    for (used_tokens, expected) in [(79, Effect::CallModel), (80, Effect::Summarise)] {
+    for (used_tokens, expected) in [(79, [Effect::CallModel]), (80, [Effect::Summarise])] {
         let mut journal = running().all([used(used_tokens), text("a"), finished()]);
-        assert_eq!(journal.take(ask("next")).unwrap(), [expected.clone()]);
+        assert_eq!(journal.take(ask("next")).unwrap(), expected);
         let mut journal = running().all([call("Read"), used(used_tokens), finished()]);
-        assert_eq!(journal.take(ended("call-b1", "x")).unwrap(), [expected.clone()]);
+        assert_eq!(journal.take(ended("call-b1", "x")).unwrap(), expected);
         let mut journal = running().all([used(used_tokens), Input::Pause]);
-        assert_eq!(journal.take(resume()).unwrap(), [expected.clone()]);
+        assert_eq!(journal.take(resume()).unwrap(), expected);
         let mut journal = running().all([used(used_tokens), text("a"), finished()]);
-        assert_eq!(journal.take(mail([peer("psst")])).unwrap(), [expected]);
+        assert_eq!(journal.take(mail([peer("psst")])).unwrap(), expected);
     }
 }
 
@@ -57,7 +57,9 @@ fn a_summary_that_failed_is_told_and_the_run_goes_on() {
 
 #[test]
 fn by_hand_the_pod_is_afterwards_what_it_was_before() {
-    for (make, state) in [(three_turns(), PodState::Idle), (three_turns().all([ask("five"), Input::Pause]), PodState::Paused)] {
+    for (make, state) in
+        [(three_turns(), PodState::Idle), (three_turns().all([ask("five"), Input::Pause]), PodState::Paused)]
+    {
         for result in [summary("S", kept_from(&make)), no_summary()] {
             let mut journal = make.clone();
             assert_eq!(journal.take(Input::Compact).unwrap(), [Effect::Summarise]);
@@ -72,7 +74,9 @@ fn by_hand_the_pod_is_afterwards_what_it_was_before() {
 
 #[test]
 fn whoever_stops_a_compaction_has_the_pod_back_as_it_was() {
-    for (make, before) in [(three_turns(), PodState::Idle), (three_turns().all([ask("x"), Input::Pause]), PodState::Paused)] {
+    for (make, before) in
+        [(three_turns(), PodState::Idle), (three_turns().all([ask("x"), Input::Pause]), PodState::Paused)]
+    {
         for (input, state) in [(Input::Pause, before), (Input::Cancel, before), (Input::Stop, PodState::Stopped)] {
             let mut journal = make.clone().all([Input::Compact]);
             assert_eq!(journal.take(input).unwrap(), [Effect::Abort]);
@@ -97,7 +101,8 @@ fn within_a_run_pause_cancel_and_stop_end_the_run() {
 
 #[test]
 fn there_is_nothing_to_drop_in_an_empty_or_a_fresh_context() {
-    for journal in [Journal::default(), running(), paused(), three_turns().all([Input::Compact, summary("S", Seq(99))])] {
+    for journal in [Journal::default(), running(), paused(), three_turns().all([Input::Compact, summary("S", Seq(99))])]
+    {
         assert_eq!(journal.context().cut(journal.pod.head, 0), None);
     }
 }

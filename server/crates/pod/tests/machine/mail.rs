@@ -76,10 +76,7 @@ fn mail_among_calls_stands_behind_the_last_result_and_needs_no_run_of_its_own() 
         mail([child()]),
         ended("call-b2", "one"),
     ]);
-    assert_eq!(
-        journal.said(),
-        ["user: hello", "model: look [Read Grep]", "result: two", "result: one", PSST, NEWS]
-    );
+    assert_eq!(journal.said(), ["user: hello", "model: look [Read Grep]", "result: two", "result: one", PSST, NEWS]);
     let journal = journal.all([text("done"), finished()]);
     assert_eq!(journal.pod.state, PodState::Idle);
     assert_eq!(journal.said()[6..], ["model: done"]);
@@ -106,13 +103,8 @@ fn mail_while_paused_is_there_and_read_when_the_pod_goes_on() {
 #[test]
 fn mail_while_waiting_stands_behind_the_result_even_when_the_pod_was_paused_in_between() {
     let at_once = waiting().all([mail([peer("psst")]), allow("call-b1"), ended("call-b1", "done")]);
-    let paused = waiting().all([
-        Input::Pause,
-        mail([peer("psst")]),
-        resume(),
-        allow("call-b1"),
-        ended("call-b1", "done"),
-    ]);
+    let paused =
+        waiting().all([Input::Pause, mail([peer("psst")]), resume(), allow("call-b1"), ended("call-b1", "done")]);
     let denied_in_between = waiting().all([mail([peer("psst")]), Input::Pause, deny("call-b1"), resume()]);
     for (journal, result) in [(at_once, "done"), (paused, "done"), (denied_in_between, "a person denied it")] {
         assert_eq!(journal.said()[1..], ["model:  [Bash]", &format!("result: {result}"), PSST]);

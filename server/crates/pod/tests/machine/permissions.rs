@@ -11,11 +11,7 @@ fn rules(rules: Value) -> Vec<PermissionRule> {
 }
 
 fn with(own: Value, ceilings: impl IntoIterator<Item = Value>) -> PodSpec {
-    PodSpec {
-        permissions: rules(own),
-        ceilings: ceilings.into_iter().map(rules).collect(),
-        ..crate::journal::spec()
-    }
+    PodSpec { permissions: rules(own), ceilings: ceilings.into_iter().map(rules).collect(), ..crate::journal::spec() }
 }
 
 fn bash(command: &str) -> Value {

@@ -115,7 +115,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_500))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     /// In a world that keeps to its part, every conversation that a model is sent is whole, nothing is lost, nothing
     /// hangs, and after a crash a person can go on. What is checked at each step is in `world`.

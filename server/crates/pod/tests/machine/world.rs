@@ -35,7 +35,11 @@ pub(crate) enum Act {
     Output(usize),
     EndTool(usize),
     Answer(usize, bool),
-    Mail { peers: usize, children: usize, wakes: bool },
+    Mail {
+        peers: usize,
+        children: usize,
+        wakes: bool,
+    },
     ByHand(&'static str),
     Summary(bool),
     Crash,
@@ -114,7 +118,14 @@ impl World {
         let model = |piece: ModelPiece| Some(Input::Model(piece));
         let of_model = matches!(
             act,
-            Act::Say | Act::Think | Act::Arguments(_) | Act::Call(_) | Act::Used(_) | Act::Finish | Act::Limit | Act::Fail
+            Act::Say
+                | Act::Think
+                | Act::Arguments(_)
+                | Act::Call(_)
+                | Act::Used(_)
+                | Act::Finish
+                | Act::Limit
+                | Act::Fail
         );
         if of_model && !self.is_answering {
             return None;
@@ -142,7 +153,9 @@ impl World {
             Act::Finish => Some(finished()),
             Act::Limit => model(ModelPiece::Limit),
             Act::Fail => model(ModelPiece::Failed { code: "provider_error".to_owned(), detail: "no".to_owned() }),
-            Act::Output(which) => self.tools.iter().chain(&self.by_hand).nth(*which).map(|call_id| output(call_id, "out")),
+            Act::Output(which) => {
+                self.tools.iter().chain(&self.by_hand).nth(*which).map(|call_id| output(call_id, "out"))
+            }
             Act::EndTool(which) => {
                 let call_id = self.tools.iter().chain(&self.by_hand).nth(*which)?.clone();
                 self.tools.retain(|other| *other != call_id);
@@ -247,7 +260,7 @@ impl World {
             }
             PodState::Unreachable | PodState::Broken => unreachable!(),
         }
-        assert_eq!(pod.compacting_from.is_some() && pod.state != PodState::Running, false);
+        assert!(pod.compacting_from.is_none() || pod.state == PodState::Running);
         assert!(pod.state != PodState::Stopped || pod.operator_calls.is_empty());
         let open: BTreeSet<_> = pod.operator_calls.iter().map(|call| &call.call_id).collect();
         assert_eq!(open, self.by_hand.iter().collect(), "what a person runs, and what is open of it");
@@ -273,7 +286,8 @@ impl World {
             alive.extend(numbers(&content).into_iter().map(|number| (record.seq, number)));
         }
         let mut seen = BTreeSet::new();
-        for number in messages.iter().filter(|message| message.role != Role::Tool).flat_map(|one| numbers(&one.content)) {
+        for number in messages.iter().filter(|message| message.role != Role::Tool).flat_map(|one| numbers(&one.content))
+        {
             assert!(seen.insert(number.clone()), "{number} is there twice: {messages:#?}");
         }
         for (_, number) in alive {
