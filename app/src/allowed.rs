@@ -35,6 +35,15 @@ pub(crate) fn spawn_refusal(state: PodState) -> Option<&'static str> {
     (!state.is_live()).then_some("it is not live; restore it first")
 }
 
+/// Why this Pod can be introduced to nobody. It is metadata: a run that goes on is no reason, and neither is a stop.
+pub(crate) fn peer_refusal(state: PodState) -> Option<&'static str> {
+    match state {
+        PodState::Unreachable => Some("its runtime does not answer"),
+        PodState::Broken => Some("it is broken, and its record cannot be read"),
+        _ => None,
+    }
+}
+
 /// Why no message can be sent now.
 pub(crate) fn input_refusal(state: PodState) -> Option<&'static str> {
     match state {

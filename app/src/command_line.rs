@@ -18,7 +18,18 @@ pub(crate) enum Command {
     Rewind,
     /// Opens the dialog, with this name when there is one.
     Spawn(String),
-    Help,
+    /// Opens the introduction to this Pod, or to one that is chosen there.
+    Peer(String),
+    /// Ends the link to this Pod.
+    Unpeer(String),
+    Help(Topic),
+}
+
+/// What help is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Topic {
+    Keys,
+    Peers,
 }
 
 /// What a person says to a question.
@@ -36,24 +47,35 @@ pub(crate) struct Standing {
     pub(crate) state: PodState,
     /// A question is open.
     pub(crate) asks: bool,
+    /// It has a peer, or a request lies between it and another Pod.
+    pub(crate) knows: bool,
+}
+
+/// A Pod that a command can be about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) what: String,
+    pub(crate) refusal: Option<&'static str>,
 }
 
 /// One entry of the completion list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Offer {
-    /// Without the colon.
-    pub(crate) word: &'static str,
-    /// What follows the word, as a hint.
+    /// What the line becomes, without the colon: a command, or a command with a name.
+    pub(crate) line: String,
+    /// What follows, as a hint.
     pub(crate) argument: &'static str,
-    pub(crate) what: &'static str,
+    pub(crate) what: String,
     /// Why it is not available now.
     pub(crate) refusal: Option<&'static str>,
 }
 
 impl Offer {
-    /// The line has this whole word already.
+    /// The line has all of this already.
     pub(crate) fn is_typed_in(&self, text: &str) -> bool {
-        text.strip_prefix(':').and_then(|line| line.split(' ').next()) == Some(self.word)
+        let rest = text.strip_prefix(':').and_then(|line| line.strip_prefix(self.line.as_str()));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     }
 }
 
@@ -62,7 +84,7 @@ pub(crate) fn first_available(offers: &[Offer]) -> usize {
     offers.iter().position(|offer| offer.refusal.is_none()).unwrap_or_default()
 }
 
-const ALL: [(&str, &str, &str); 15] = [
+const ALL: [(&str, &str, &str); 17] = [
     ("pause", "", "close the open block and hold the run"),
     ("resume", "", "go on with the held run"),
     ("cancel", "", "end the run and drop what is open"),
@@ -74,10 +96,12 @@ const ALL: [(&str, &str, &str); 15] = [
     ("compact", "", "put a summary in the place of what came before"),
     ("rewind", "", "take the newest turn out of its context"),
     ("spawn", "NAME", "give a child a task and a part of the scope"),
+    ("peer", "NAME", "introduce this Pod to another one"),
+    ("unpeer", "NAME", "end what it is to a peer"),
     ("rename", "NAME", "give this Pod another name"),
     ("delete", "NAME", "remove this Pod and its records; type its name"),
     ("new", "NAME", "make a Pod with every default"),
-    ("help", "", "list all keys and commands"),
+    ("help", "", "list all keys; :help peer says what a peer is"),
 ];
 
 /// Whether the composer holds a command and not a message.
@@ -85,17 +109,30 @@ pub(crate) fn is_command(text: &str) -> bool {
     text.starts_with(':') && !text.contains('\n')
 }
 
-/// The commands that begin with what has been typed.
-pub(crate) fn offers(text: &str, now: Standing) -> Vec<Offer> {
+/// The commands that begin with what has been typed; after `:peer` and `:unpeer` the Pods that `named` gives for them.
+pub(crate) fn offers(text: &str, now: Standing, named: impl Fn(&str, &str) -> Vec<Named>) -> Vec<Offer> {
     let Some(line) = text.strip_prefix(':') else { return Vec::new() };
-    let (typed, complete) = match line.split_once(' ') {
-        Some((word, _)) => (word, true),
-        None => (line, false),
+    let (typed, argument) = match line.split_once(' ') {
+        Some((word, argument)) => (word, Some(argument.trim())),
+        None => (line, None),
     };
-    ALL.into_iter()
-        .filter(|(word, ..)| if complete { *word == typed } else { word.starts_with(typed) })
-        .map(|(word, argument, what)| Offer { word, argument, what, refusal: word_refusal(word, now) })
-        .collect()
+    let fits = |word: &str| if argument.is_some() { word == typed } else { word.starts_with(typed) };
+    let words = ALL.into_iter().filter(|(word, ..)| fits(word)).map(|(word, argument, what)| Offer {
+        line: word.to_owned(),
+        argument,
+        what: what.to_owned(),
+        refusal: word_refusal(word, now),
+    });
+    let names = argument.map(|argument| named(typed, argument)).unwrap_or_default();
+    let names: Vec<Offer> = names
+        .into_iter()
+        .map(|Named { name, what, refusal }| Offer { line: format!("{typed} {name}"), argument: "", what, refusal })
+        .collect();
+    match argument {
+        // A name has been begun, and is there: what it can be is all that matters.
+        Some(argument) if !argument.is_empty() && !names.is_empty() => names,
+        _ => words.chain(names).collect(),
+    }
 }
 
 fn control_verb(word: &str) -> Option<ControlVerb> {
@@ -107,6 +144,8 @@ fn word_refusal(word: &str, now: Standing) -> Option<&'static str> {
         "allow" | "approve" | "always" | "deny" => (!now.asks).then_some("it asks nothing"),
         "rewind" => allowed::rewind_refusal(now.state),
         "spawn" => allowed::spawn_refusal(now.state),
+        "peer" => allowed::peer_refusal(now.state),
+        "unpeer" => (!now.knows).then_some("it has no peer"),
         _ => control_verb(word).and_then(|verb| allowed::refusal(verb, now.state)),
     }
 }
@@ -128,8 +167,14 @@ pub(crate) fn parse(text: &str, now: Standing) -> Result<Command, String> {
         "new" => named(Command::New),
         "deny" => Ok(Command::Answer(Answer::Deny(argument.to_owned()))),
         "spawn" => Ok(Command::Spawn(argument.to_owned())),
+        "peer" => Ok(Command::Peer(argument.to_owned())),
+        "unpeer" => named(Command::Unpeer),
+        "help" => match argument {
+            "" => Ok(Command::Help(Topic::Keys)),
+            "peer" | "peers" | "unpeer" => Ok(Command::Help(Topic::Peers)),
+            other => Err(format!("there is no help about \"{other}\"; try :help or :help peer")),
+        },
         _ if !argument.is_empty() => Err(format!(":{word} takes nothing after it")),
-        "help" => Ok(Command::Help),
         "allow" | "approve" => Ok(Command::Answer(Answer::Once)),
         "always" => Ok(Command::Answer(Answer::Always)),
         "rewind" => Ok(Command::Rewind),
@@ -143,17 +188,26 @@ pub(crate) fn parse(text: &str, now: Standing) -> Result<Command, String> {
 mod tests {
     use super::*;
 
-    const IDLE: Standing = Standing { state: PodState::Idle, asks: false };
-    const RUNNING: Standing = Standing { state: PodState::Running, asks: false };
-    const ASKS: Standing = Standing { state: PodState::Waiting, asks: true };
+    const IDLE: Standing = Standing { state: PodState::Idle, asks: false, knows: false };
+    const RUNNING: Standing = Standing { state: PodState::Running, asks: false, knows: false };
+    const ASKS: Standing = Standing { state: PodState::Waiting, asks: true, knows: true };
 
-    fn words(text: &str) -> Vec<&'static str> {
-        offers(text, IDLE).iter().map(|offer| offer.word).collect()
+    fn offers(text: &str, now: Standing) -> Vec<Offer> {
+        let named = |name: &str, refusal| Named { name: name.to_owned(), what: "idle".to_owned(), refusal };
+        super::offers(text, now, |word, begun| {
+            let all = [named("bob", None), named("bobbin", Some("is a peer already"))];
+            let fits = |named: &Named| word == "peer" && named.name.starts_with(begun);
+            all.into_iter().filter(fits).collect()
+        })
+    }
+
+    fn words(text: &str) -> Vec<String> {
+        offers(text, IDLE).into_iter().map(|offer| offer.line).collect()
     }
 
     #[test]
     fn typing_narrows_the_offers() {
-        assert_eq!(words(":").len(), 15);
+        assert_eq!(words(":").len(), 17);
         assert_eq!(words(":re"), ["resume", "restore", "rewind", "rename"]);
         assert_eq!(words(":rename eve"), ["rename"]);
         assert!(words(":x").is_empty() && words("pause").is_empty());
@@ -179,9 +233,10 @@ mod tests {
         let idle = |text| parse(text, IDLE);
         assert_eq!(idle(":stop"), Ok(Command::Control(ControlVerb::Stop)));
         assert_eq!(idle(":rename  eve "), Ok(Command::Rename("eve".into())));
-        assert_eq!(idle(":help"), Ok(Command::Help));
+        assert_eq!(idle(":help"), Ok(Command::Help(Topic::Keys)));
+        assert_eq!(idle(":help peer"), Ok(Command::Help(Topic::Peers)));
         assert_eq!(idle(":new"), Err(":new needs a name after it".into()));
-        assert_eq!(idle(":help me"), Err(":help takes nothing after it".into()));
+        assert!(idle(":help me").unwrap_err().contains("no help about \"me\""));
         assert_eq!(idle(":resume"), Err(":resume does nothing now: it is not paused".into()));
         assert!(idle(":dance").unwrap_err().contains("no command :dance"));
     }
@@ -204,6 +259,20 @@ mod tests {
             assert!(parse(word, RUNNING).unwrap_err().contains("in the middle of a run"), "{word}");
         }
         assert_eq!(parse(":spawn tester", RUNNING), Ok(Command::Spawn("tester".into())));
+    }
+
+    #[test]
+    fn a_peer_is_offered_by_its_name_with_the_reason_where_not() {
+        assert_eq!(words(":peer "), ["peer", "peer bob", "peer bobbin"]);
+        assert_eq!(words(":peer bobb"), ["peer bobbin"]);
+        assert_eq!(offers(":peer bobb", IDLE)[0].refusal, Some("is a peer already"));
+        assert_eq!(words(":peer eve"), ["peer"]);
+        assert!(offers(":peer bob", IDLE)[0].is_typed_in(":peer bob"));
+        assert!(!offers(":peer bob", IDLE)[1].is_typed_in(":peer bob"));
+        assert_eq!(parse(":peer", RUNNING), Ok(Command::Peer(String::new())));
+        assert_eq!(parse(":peer bob", ASKS), Ok(Command::Peer("bob".into())));
+        assert_eq!(parse(":unpeer bob", ASKS), Ok(Command::Unpeer("bob".into())));
+        assert_eq!(parse(":unpeer bob", IDLE), Err(":unpeer does nothing now: it has no peer".into()));
     }
 
     #[test]

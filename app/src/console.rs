@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 use leptos::prelude::*;
-use protocol::{CommandId, OpenApproval, PodRef, PodSummary, Seq};
+use protocol::{CommandId, OpenApproval, OpenRequest, PodRef, PodSummary, Seq};
 
 use crate::{
-    UiError, clock::Clock, components::transcript::PodContext, family, format, grouping, live, pod_book::PodBook,
-    reconnect::Link,
+    UiError, clock::Clock, command_line::Topic, components::transcript::PodContext, family, format, grouping, live,
+    pod_book::PodBook, reconnect::Link, revoking::Revocation,
 };
 
 /// How long a notice stays, in milliseconds. Errors stay until they are dismissed.
@@ -46,7 +46,18 @@ pub(crate) enum Dialog {
     /// To before what comes after this seq.
     Rewind(Box<PodContext>, Seq),
     Restore(Box<PodSummary>),
-    Help,
+    Peer(Introduction),
+    Help(Topic),
+}
+
+/// The two that a dialog introduces, as far as they are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Introduction {
+    pub(crate) source: PodRef,
+    /// The first one may be chosen too.
+    pub(crate) chooses_source: bool,
+    /// A name or an address; empty while nobody is chosen.
+    pub(crate) target: String,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +72,12 @@ pub(crate) struct Console {
     pub(crate) notices: RwSignal<Vec<Notice>>,
     /// The open questions of all Pods, oldest first; none until they have been read.
     pub(crate) questions: RwSignal<Option<Vec<OpenApproval>>>,
+    /// Requests to be introduced that wait for an answer, oldest first; none until they have been read.
+    pub(crate) requests: RwSignal<Option<Vec<OpenRequest>>>,
+    /// Links that end in a moment, unless somebody takes it back.
+    pub(crate) revocations: RwSignal<Vec<Revocation>>,
+    /// The Pod whose row is being dragged.
+    pub(crate) dragged: RwSignal<Option<PodRef>>,
     pub(crate) dialog: RwSignal<Option<Dialog>>,
     /// Words in the filter field of the list.
     pub(crate) filter: RwSignal<String>,
@@ -77,6 +94,9 @@ impl Console {
             gap_words: RwSignal::new(None),
             notices: RwSignal::new(Vec::new()),
             questions: RwSignal::new(None),
+            requests: RwSignal::new(None),
+            revocations: RwSignal::new(Vec::new()),
+            dragged: RwSignal::new(None),
             dialog: RwSignal::new(None),
             filter: RwSignal::new(String::new()),
             clock: Clock::new(),
@@ -106,8 +126,13 @@ impl Console {
         self.book.with(|book| book.as_ref().map_or(0, |book| grouping::needing(book.pods())))
     }
 
-    /// Open questions; until they have been read, the Pods that wait with one.
+    /// Open questions and requests; until questions have been read, the Pods that wait with one.
     pub(crate) fn asking(self) -> usize {
+        let requests = self.requests.with(|requests| requests.as_ref().map_or(0, Vec::len));
+        requests + self.questioning()
+    }
+
+    fn questioning(self) -> usize {
         let waiting = || self.book.with(|book| book.as_ref().map_or(0, |book| family::waiting(book.pods()).count()));
         self.questions.with(|questions| questions.as_ref().map(Vec::len)).unwrap_or_else(waiting)
     }
@@ -158,7 +183,32 @@ pub(crate) fn fresh_command() -> CommandId {
     CommandId::random()
 }
 
+/// What two Pods wrote to each other.
+pub(crate) fn exchange_href(pod: &PodRef, peer: &PodRef) -> String {
+    format!("{}/with/{}/{}", pod_href(pod), peer.runtime_id, peer.worker_id)
+}
+
+/// The Pod that a page is about: its own page, or one below it.
+pub(crate) fn pod_of_path(path: &str) -> Option<PodRef> {
+    let mut parts = path.strip_prefix("/pods/")?.split('/');
+    format!("{}/{}", parts.next()?, parts.next()?).parse().ok()
+}
+
 /// The page of a Pod.
 pub(crate) fn pod_href(pod: &PodRef) -> String {
     format!("/pods/{}/{}", pod.runtime_id, pod.worker_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_a_page_names_its_pod() {
+        let pod: PodRef = "local/p-1".parse().unwrap();
+        assert_eq!(pod_of_path(&pod_href(&pod)), Some(pod.clone()));
+        assert_eq!(pod_of_path(&exchange_href(&pod, &"local/p-2".parse().unwrap())), Some(pod));
+        assert_eq!(pod_of_path("/approvals"), None);
+        assert_eq!(pod_of_path("/pods/local"), None);
+    }
 }

@@ -4,7 +4,10 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shortcut {
     NewPod,
+    /// Introduces the Pod at hand to another one.
+    Peer,
     GoPods,
+    GoMap,
     GoEnd,
     GoApprovals,
     /// To the next open question on this page.
@@ -20,9 +23,11 @@ pub(crate) enum Shortcut {
 }
 
 /// Every key with its meaning, for the sheet.
-pub(crate) const SHEET: [(&str, &str); 15] = [
+pub(crate) const SHEET: [(&str, &str); 17] = [
     ("n", "new Pod"),
+    ("p", "introduce a Pod to another one"),
     ("g p", "all Pods"),
+    ("g m", "map of who knows and leads whom"),
     ("g a", "all questions to you"),
     ("a", "to the next open question"),
     ("a  A  d", "in a question: allow, allow always, deny"),
@@ -50,6 +55,7 @@ impl KeyReader {
         let going = std::mem::take(&mut self.going);
         match (going, key) {
             (true, "p") => Some(Shortcut::GoPods),
+            (true, "m") => Some(Shortcut::GoMap),
             (true, "e") => Some(Shortcut::GoEnd),
             (true, "a") => Some(Shortcut::GoApprovals),
             (_, "g") => {
@@ -57,6 +63,7 @@ impl KeyReader {
                 None
             }
             (_, "n") => Some(Shortcut::NewPod),
+            (_, "p") => Some(Shortcut::Peer),
             (_, "a") => Some(Shortcut::Question),
             (_, "j") => Some(Shortcut::Move(1)),
             (_, "k") => Some(Shortcut::Move(-1)),
@@ -83,7 +90,8 @@ mod tests {
     #[test]
     fn g_waits_for_one_more_key_and_no_longer() {
         assert_eq!(read(&["g", "p"]), [Shortcut::GoPods]);
-        assert_eq!(read(&["g", "x", "p"]), []);
+        assert_eq!(read(&["g", "x", "p"]), [Shortcut::Peer]);
+        assert_eq!(read(&["g", "m"]), [Shortcut::GoMap]);
         assert_eq!(read(&["g", "g", "e"]), [Shortcut::GoEnd]);
         assert_eq!(read(&["g", "n"]), [Shortcut::NewPod]);
         assert_eq!(read(&["g", "a", "a"]), [Shortcut::GoApprovals, Shortcut::Question]);

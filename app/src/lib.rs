@@ -26,8 +26,11 @@ mod grouping;
 mod keys;
 mod live;
 mod pages;
+mod peering;
 mod pod_book;
 mod reconnect;
+mod relation_map;
+mod revoking;
 pub mod server_fns;
 
 pub use app::{App, shell};

@@ -21,7 +21,7 @@ pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::{
     browser::{
-        after, blur, close_dialog, copy_text, every, focus, focus_content, focus_soon, go_to_login, is_dark, keep_url,
+        after, blur, close_dialog, copy_text, every, focus, focus_content, focus_soon, go_to_login, is_dark, keep_url, refocus_soon,
         kept, move_row, next_question, now_ms, on_key, painted, pasted_text, plain_key, remember, set_theme,
         show_dialog, text_in, zone_minutes,
     },

@@ -94,6 +94,24 @@ pub(crate) enum Verb {
     Compact(TargetOption),
     /// Take what came after a record out of a Pod's conversation
     Rewind(RewindOptions),
+    /// Introduce two Pods to each other
+    Peer(PeerOptions),
+    /// End what two Pods are to each other, or withdraw a request
+    Unpeer(PairOptions),
+    /// List whom a Pod knows
+    Peers(TargetOption),
+    /// List the introductions that wait for an answer
+    Requests(RequestsOptions),
+    /// Accept an introduction
+    Accept(RequestOptions),
+    /// Decline an introduction
+    Decline(RequestOptions),
+    /// Send a message from one Pod to another that it knows
+    Message(MessageOptions),
+    /// Deliver a message that is held
+    Release(HeldOptions),
+    /// Refuse a message that is held
+    Drop(HeldOptions),
     /// List what Pods ask
     Approvals(ApprovalsOptions),
     /// Answer what a Pod asks: allow it
@@ -172,6 +190,16 @@ mod tests {
         for verb in ControlVerb::ALL.into_iter().filter(|verb| *verb != ControlVerb::Restore) {
             let cli = parse(&format!("yoi {} ada@box", verb.as_str())).unwrap();
             assert_eq!(cli.verb.as_ref().and_then(Verb::as_control), Some((verb, "ada@box")));
+        }
+    }
+
+    #[test]
+    fn an_introduction_names_two_pods_and_may_have_a_note() {
+        let Some(Verb::Peer(peer)) = parse("yoi peer ada bob@box --note hello").unwrap().verb else { panic!() };
+        let named = (peer.source.as_str(), peer.target.as_str(), peer.note.as_deref());
+        assert_eq!(named, ("ada", "bob@box", Some("hello")));
+        for line in ["yoi peer ada", "yoi unpeer ada", "yoi peers", "yoi accept ada", "yoi message ada bob"] {
+            assert_eq!(parse(line).unwrap_err().kind(), ErrorKind::MissingRequiredArgument, "{line}");
         }
     }
 

@@ -7,8 +7,11 @@ mod doctor;
 mod events;
 mod log;
 mod ls;
+mod messages;
 mod new;
+mod peers;
 mod record_line;
+mod requests;
 mod restore;
 mod rewind;
 mod rm;
@@ -17,9 +20,10 @@ mod token;
 mod tool;
 mod tui;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use client::{Client, PodsFilter, TokenSource};
-use protocol::{Listing, PodName, PodRef, PodSummary};
+use jiff::Timestamp;
+use protocol::{HeldDecision, Listing, PodName, PodRef, PodSummary, RequestDecision};
 
 pub(crate) use self::{completions::completions, token::token};
 use crate::{
@@ -47,6 +51,15 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Events(options) => events::events(&caller, options).await,
         Verb::Restore(options) => restore::restore(&caller, options).await,
         Verb::Rewind(options) => rewind::rewind(&caller, options).await,
+        Verb::Peer(options) => peers::introduce(&caller, options).await,
+        Verb::Unpeer(options) => peers::unlink(&caller, options).await,
+        Verb::Peers(option) => peers::peers(&caller, &option.target).await,
+        Verb::Requests(options) => requests::requests(&caller, options).await,
+        Verb::Accept(options) => requests::decide(&caller, options, RequestDecision::Accept).await,
+        Verb::Decline(options) => requests::decide(&caller, options, RequestDecision::Decline).await,
+        Verb::Message(options) => messages::send(&caller, options).await,
+        Verb::Release(options) => messages::decide(&caller, options, HeldDecision::Release).await,
+        Verb::Drop(options) => messages::decide(&caller, options, HeldDecision::Drop).await,
         Verb::Approvals(options) => approvals::approvals(&caller, options).await,
         Verb::Approve(options) => approvals::approve(&caller, options).await,
         Verb::Tool(options) => tool::tool(&caller, options).await,
@@ -84,10 +97,43 @@ async fn pods_of(caller: &Caller, mut filter: PodsFilter) -> Result<Listing<PodS
     Ok(listing)
 }
 
+/// The words of a message; a single dash stands for standard input.
+fn words(text: &[String]) -> Result<String> {
+    match text {
+        [dash] if dash == "-" => std::io::read_to_string(std::io::stdin()).context("standard input is not text"),
+        words => Ok(words.join(" ")),
+    }
+}
+
+/// How long ago something was.
+fn ago(then: Timestamp, now: Timestamp) -> String {
+    match now.as_second() - then.as_second() {
+        seconds @ ..60 => format!("{} s ago", seconds.max(0)),
+        seconds @ 60..3_600 => format!("{} min ago", seconds / 60),
+        seconds @ 3_600..172_800 => format!("{} h ago", seconds / 3_600),
+        seconds => format!("{} days ago", seconds / 86_400),
+    }
+}
+
 /// A Pod as the command line takes it: its name, and its runtime unless that is the server's own.
 fn name_of(name: &PodName, pod: &PodRef) -> String {
     match pod.runtime_id.as_str() {
         "local" => name.to_string(),
         runtime => format!("{name}@{runtime}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_said_as_how_long_ago_it_was() {
+        let ago = |seconds| ago(Timestamp::UNIX_EPOCH, Timestamp::from_second(seconds).unwrap());
+        for (seconds, expected) in
+            [(-5, "0 s ago"), (59, "59 s ago"), (60, "1 min ago"), (7_300, "2 h ago"), (200_000, "2 days ago")]
+        {
+            assert_eq!(ago(seconds), expected);
+        }
     }
 }

@@ -14,9 +14,13 @@ pub(crate) fn Modal(
 ) -> impl IntoView {
     let console = use_console();
     Effect::new(move |_| live::show_dialog(id));
+    let close = move |_| {
+        console.dialog.set(None);
+        live::refocus_soon();
+    };
     let (title_id, labelled_by) = (format!("{id}-title"), format!("{id}-title"));
     view! {
-        <dialog id=id class="dialog" aria-labelledby=labelled_by on:close=move |_| console.dialog.set(None)>
+        <dialog id=id class="dialog" aria-labelledby=labelled_by on:close=close>
             <h2 id=title_id>{title}</h2>
             {children()}
         </dialog>

@@ -93,6 +93,18 @@ pub(crate) fn focus_soon(id: &str) {
     before_paint(move || focus(&id));
 }
 
+/// What the browser gave the focus back to when a dialog closed gets it once more: without it, a field has the focus
+/// and no caret in Chromium, and takes no letters.
+pub(crate) fn refocus_soon() {
+    before_paint(|| {
+        let focused = document().active_element().and_then(|element| element.dyn_into::<HtmlElement>().ok());
+        if let Some(focused) = focused {
+            let _ = focused.blur();
+            let _ = focused.focus();
+        }
+    });
+}
+
 /// The key, when it was pressed alone, once, and not as a letter of a text.
 pub(crate) fn plain_key(event: &KeyboardEvent) -> Option<String> {
     let is_plain = !(event.ctrl_key() || event.meta_key() || event.alt_key() || event.repeat());

@@ -28,6 +28,8 @@ pub(crate) fn focus(_id: &str) {}
 
 pub(crate) fn focus_soon(_id: &str) {}
 
+pub(crate) fn refocus_soon() {}
+
 pub(crate) fn plain_key(_event: &KeyboardEvent) -> Option<String> {
     None
 }

@@ -1,5 +1,5 @@
 use leptos::{prelude::*, server_fn::codec::Json};
-use protocol::{PodDetail, Record, Seq};
+use protocol::{PeerView, PodDetail, Record, Seq};
 use serde::{Deserialize, Serialize};
 
 use crate::UiError;
@@ -8,6 +8,8 @@ use crate::UiError;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PodPageData {
     pub detail: PodDetail,
+    /// Whom it knows, and the requests between it and others.
+    pub peers: Vec<PeerView>,
     pub records: Vec<Record>,
     /// Where the live stream goes on; absent on a page of old records, which nothing is added to.
     pub cursor: Option<String>,
@@ -62,6 +64,7 @@ mod reader {
     /// The snapshot carries the cursor that belongs to exactly these records: what comes later comes once.
     async fn newest(backend: &Backend, pod: &PodRef) -> Result<PodPageData, ApiError> {
         let mut detail = backend.pod(pod).await?;
+        let peers = backend.peers(pod).await?.items;
         let mut feed = backend.observe(pod, None, TAIL_RECORDS).await?;
         while let Some(item) = feed.next().await {
             match item {
@@ -70,7 +73,7 @@ mod reader {
                     let records = decode(&records)?;
                     let head = records.last().map_or(Seq(0), |record| record.seq);
                     let Past { records, has_more } = complete(backend, pod, Past { records, has_more }).await?;
-                    return Ok(PodPageData { detail, records, cursor: Some(cursor), head, has_more });
+                    return Ok(PodPageData { detail, peers, records, cursor: Some(cursor), head, has_more });
                 }
                 FeedItem::Closed { reason } => return Err(ApiError::new(ErrorCode::PodNotFound, reason)),
                 FeedItem::Records { .. } | FeedItem::Diagnostic { .. } => (),
@@ -81,8 +84,9 @@ mod reader {
 
     async fn page_of_old(backend: &Backend, pod: &PodRef, before: Seq) -> Result<PodPageData, ApiError> {
         let detail = backend.pod(pod).await?;
+        let peers = backend.peers(pod).await?.items;
         let Past { records, has_more } = page_before(backend, pod, before).await?;
         let head = records.last().map_or(Seq(0), |record| record.seq);
-        Ok(PodPageData { detail, records, cursor: None, head, has_more })
+        Ok(PodPageData { detail, peers, records, cursor: None, head, has_more })
     }
 }

@@ -35,6 +35,68 @@ pub(crate) struct RewindOptions {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct PeerOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "A")]
+    pub(crate) source: String,
+    /// The Pod that it is introduced to
+    #[arg(value_name = "B")]
+    pub(crate) target: String,
+    /// For the people on the other side; no model sees it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PairOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "A")]
+    pub(crate) source: String,
+    #[arg(value_name = "B")]
+    pub(crate) target: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RequestsOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER; without it: of all Pods
+    #[arg(value_name = "NAME")]
+    pub(crate) target: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RequestOptions {
+    /// The Pod that is asked: NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME")]
+    pub(crate) target: String,
+    /// Which request; `yoi requests` lists them
+    #[arg(value_name = "REQUEST_ID")]
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MessageOptions {
+    /// The Pod that writes: NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "FROM")]
+    pub(crate) source: String,
+    /// A peer of it
+    #[arg(value_name = "TO")]
+    pub(crate) target: String,
+    /// The message; a single - reads it from standard input
+    #[arg(required = true)]
+    pub(crate) text: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HeldOptions {
+    /// Either of the two Pods: NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME")]
+    pub(crate) target: String,
+    /// Which message; its record and `yoi message` say it
+    #[arg(value_name = "MESSAGE_ID")]
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ApprovalsOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER; without it: of all Pods
     #[arg(value_name = "NAME")]

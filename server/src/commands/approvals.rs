@@ -5,7 +5,7 @@ use protocol::{
     Approval, ApprovalCommand, CommandId, Decision, ErrorCode, Listing, OpenApproval, PodState, PodSummary,
 };
 
-use super::{Caller, name_of, pods_of};
+use super::{Caller, ago, name_of, pods_of};
 use crate::{
     cli::{ApprovalsOptions, ApproveOptions},
     output,
@@ -114,15 +114,6 @@ fn answer(approval: &Approval) -> String {
     format!("{word}{by}{reason}").replace('\n', " ")
 }
 
-fn ago(then: Timestamp, now: Timestamp) -> String {
-    match now.as_second() - then.as_second() {
-        seconds @ ..60 => format!("{} s ago", seconds.max(0)),
-        seconds @ 60..3_600 => format!("{} min ago", seconds / 60),
-        seconds @ 3_600..172_800 => format!("{} h ago", seconds / 3_600),
-        seconds => format!("{} days ago", seconds / 86_400),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,15 +133,5 @@ mod tests {
             "denied by x: no no"
         );
         assert_eq!(approval(serde_json::json!({ "reason": "the Pod was stopped" })), "withdrawn: the Pod was stopped");
-    }
-
-    #[test]
-    fn a_time_is_said_as_how_long_ago_it_was() {
-        let ago = |seconds| ago(Timestamp::UNIX_EPOCH, Timestamp::from_second(seconds).unwrap());
-        for (seconds, expected) in
-            [(-5, "0 s ago"), (59, "59 s ago"), (60, "1 min ago"), (7_300, "2 h ago"), (200_000, "2 days ago")]
-        {
-            assert_eq!(ago(seconds), expected);
-        }
     }
 }

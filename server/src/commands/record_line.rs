@@ -59,12 +59,14 @@ fn control(event: &ControlEvent) -> Option<String> {
         ControlEvent::PeerLinked { peer, .. } => format!("linked with {}", peer.name),
         ControlEvent::PeerUnlinked { peer, .. } => format!("no longer linked with {}", peer.name),
         ControlEvent::PeerRequested { peer, note, .. } => {
-            format!("{} asks to link{}", peer.name, after(note.as_deref()))
+            format!("a link with {} is asked for{}", peer.name, after(note.as_deref()))
         }
         ControlEvent::PeerDeclined { peer, note, .. } => {
             format!("link with {} declined{}", peer.name, after(note.as_deref()))
         }
-        ControlEvent::MessageReceipt { peer, state, .. } => format!("message with {}: {}", peer.name, word(state)),
+        ControlEvent::MessageReceipt { message_id, peer, state, .. } => {
+            format!("message with {}: {} ({message_id})", peer.name, word(state))
+        }
         ControlEvent::ChildSpawned { child, .. } => format!("child {} spawned", child.name),
         ControlEvent::ChildStopped { child, .. } => format!("child {} stopped", child.name),
         ControlEvent::ScopeChanged { child, .. } => format!("scope of {} changed", child.name),
@@ -135,6 +137,11 @@ mod tests {
                 serde_json::json!({ "kind": "approval_answered", "id": "1", "tool": "Bash", "arguments": {},
                     "reason": "the Pod was stopped" }),
                 Some("03:04:05  Bash: void: the Pod was stopped"),
+            ),
+            (
+                serde_json::json!({ "kind": "message_receipt", "message_id": "m-1", "state": "held",
+                    "peer": { "runtime_id": "local", "worker_id": "2", "name": "bob" } }),
+                Some("03:04:05  message with bob: held (m-1)"),
             ),
             (serde_json::json!({ "kind": "from_the_future", "x": 1 }), Some("03:04:05  ? from_the_future")),
         ];

@@ -50,6 +50,15 @@ routes! {
     post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/approvals/{id}" => rest::tools::answer;
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/visible"        => rest::tools::visible;
 
+    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/peers"                        => rest::peers::peers;
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/peers"                        => rest::peers::introduce;
+    delete "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/peers/{peer_runtime_id}/{peer_worker_id}"          => rest::peers::unlink;
+    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/peers/{peer_runtime_id}/{peer_worker_id}/messages" => rest::peers::exchange;
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/peers/requests/{request_id}"  => rest::peers::decide_request;
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/messages"                     => rest::peers::send;
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/messages/{message_id}"        => rest::peers::decide_held;
+    get    "/api/v1/requests"                                                               => rest::peers::open_requests;
+
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/transcript" => rest::journal::transcript;
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/history"    => rest::journal::history;
     get    "/api/v1/search"                                            => rest::lists::search;

@@ -3,11 +3,12 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{
-    ApiError, Approval, ApprovalCommand, CompactionPreview, ControlVerb, CreatePod, History, InputCommand, Listing,
-    OpenApproval, PatchPod, PodDetail, PodName, PodRef, PodSummary, Receipt, RestoreCommand, RewindCommand, RuntimeId,
+    ApiError, Approval, ApprovalCommand, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage, HeldDecision,
+    History, InputCommand, Listing, MessageAnswer, OpenApproval, OpenRequest, PatchPod, PeerAnswer, PeerView,
+    PodDetail, PodName, PodRef, PodSummary, Receipt, RequestDecision, RestoreCommand, RewindCommand, RuntimeId,
     RuntimeKind, RuntimeState, RuntimeView, ToolAnswer, ToolCommand, VisiblePod, WorkerId,
 };
-use runtime::{CommandKey, Host, Observation, Origin, PodQuery, PodsObservation, RecordPage};
+use runtime::{CommandKey, Host, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage};
 
 use crate::RuntimePort;
 
@@ -131,6 +132,82 @@ impl RuntimePort for Embedded {
         confirm: Option<&str>,
     ) -> Result<(), ApiError> {
         self.host.delete(key, origin, worker_id, confirm).await
+    }
+
+    async fn introduce(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        target: &WorkerId,
+        note: Option<String>,
+    ) -> Result<Introduced, ApiError> {
+        self.host.introduce(key, origin, worker_id, target, note).await
+    }
+
+    async fn unlink(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        peer: &PodRef,
+    ) -> Result<(), ApiError> {
+        self.host.unlink(key, origin, worker_id, peer).await
+    }
+
+    async fn decide_request(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        request_id: &str,
+        decision: RequestDecision,
+    ) -> Result<PeerAnswer, ApiError> {
+        self.host.decide_request(key, origin, worker_id, request_id, decision).await
+    }
+
+    async fn send_message(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        peer: &WorkerId,
+        text: &str,
+    ) -> Result<MessageAnswer, ApiError> {
+        self.host.send_message(key, origin, worker_id, peer, text).await
+    }
+
+    async fn decide_held(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        message_id: &str,
+        decision: HeldDecision,
+    ) -> Result<MessageAnswer, ApiError> {
+        self.host.decide_held(key, origin, worker_id, message_id, decision).await
+    }
+
+    async fn first_answer(&self, key: &CommandKey) -> Result<Option<String>, ApiError> {
+        self.host.first_answer(key).await
+    }
+
+    async fn peers(&self, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
+        self.host.peers(worker_id).await
+    }
+
+    async fn open_requests(&self) -> Result<Vec<OpenRequest>, ApiError> {
+        self.host.open_requests().await
+    }
+
+    async fn exchange(
+        &self,
+        worker_id: &WorkerId,
+        peer: &WorkerId,
+        before: Option<&str>,
+        limit: u32,
+    ) -> Result<Listing<ExchangeMessage>, ApiError> {
+        self.host.exchange(worker_id, peer, before, limit).await
     }
 
     async fn transcript(&self, worker_id: &WorkerId, before: Option<&str>, limit: u32) -> Result<RecordPage, ApiError> {

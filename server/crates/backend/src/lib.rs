@@ -3,6 +3,7 @@
 
 mod conversation;
 mod embedded;
+mod peers;
 mod port;
 mod sessions;
 mod tools;
@@ -16,7 +17,9 @@ use protocol::{
     UnconfiguredProvider,
 };
 use runtime::{CommandKey, Host};
-pub use runtime::{FeedItem, Figures, Observation, Origin, PodQuery, PodsItem, PodsObservation, Readiness, RecordPage};
+pub use runtime::{
+    FeedItem, Figures, Introduced, Observation, Origin, PodQuery, PodsItem, PodsObservation, Readiness, RecordPage,
+};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 

@@ -5,11 +5,12 @@ use std::fmt;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{
-    ApiError, Approval, ApprovalCommand, CompactionPreview, ControlVerb, CreatePod, History, InputCommand, Listing,
-    OpenApproval, PatchPod, PodDetail, PodName, PodRef, PodSummary, Receipt, RestoreCommand, RewindCommand,
-    RuntimeView, ToolAnswer, ToolCommand, VisiblePod, WorkerId,
+    ApiError, Approval, ApprovalCommand, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage, HeldDecision,
+    History, InputCommand, Listing, MessageAnswer, OpenApproval, OpenRequest, PatchPod, PeerAnswer, PeerView,
+    PodDetail, PodName, PodRef, PodSummary, Receipt, RequestDecision, RestoreCommand, RewindCommand, RuntimeView,
+    ToolAnswer, ToolCommand, VisiblePod, WorkerId,
 };
-use runtime::{CommandKey, Observation, Origin, PodQuery, PodsObservation, RecordPage};
+use runtime::{CommandKey, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage};
 
 /// One runtime: the one inside this process, or one that is reached over a wire.
 ///
@@ -81,6 +82,61 @@ pub trait RuntimePort: Send + Sync + fmt::Debug {
         worker_id: &WorkerId,
         confirm: Option<&str>,
     ) -> Result<(), ApiError>;
+
+    /// Both Pods live in this runtime.
+    async fn introduce(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        target: &WorkerId,
+        note: Option<String>,
+    ) -> Result<Introduced, ApiError>;
+    /// `peer` may be a Pod of another runtime, or one that is gone.
+    async fn unlink(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        peer: &PodRef,
+    ) -> Result<(), ApiError>;
+    async fn decide_request(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        request_id: &str,
+        decision: RequestDecision,
+    ) -> Result<PeerAnswer, ApiError>;
+    async fn send_message(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        peer: &WorkerId,
+        text: &str,
+    ) -> Result<MessageAnswer, ApiError>;
+    async fn decide_held(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        message_id: &str,
+        decision: HeldDecision,
+    ) -> Result<MessageAnswer, ApiError>;
+    /// What a command of this key was answered when it was carried out; none when it was not.
+    async fn first_answer(&self, key: &CommandKey) -> Result<Option<String>, ApiError>;
+
+    async fn peers(&self, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError>;
+    /// Of every Pod, oldest first.
+    async fn open_requests(&self) -> Result<Vec<OpenRequest>, ApiError>;
+    async fn exchange(
+        &self,
+        worker_id: &WorkerId,
+        peer: &WorkerId,
+        before: Option<&str>,
+        limit: u32,
+    ) -> Result<Listing<ExchangeMessage>, ApiError>;
 
     async fn transcript(&self, worker_id: &WorkerId, before: Option<&str>, limit: u32) -> Result<RecordPage, ApiError>;
     async fn history(&self, worker_id: &WorkerId) -> Result<History, ApiError>;

@@ -171,12 +171,12 @@ impl Client {
 }
 
 /// Ids are made of URL-safe characters only; nothing is escaped.
-fn pod_path(pod: &PodRef) -> String {
+pub(crate) fn pod_path(pod: &PodRef) -> String {
     format!("/api/v1/runtimes/{}/workers/{}", pod.runtime_id, pod.worker_id)
 }
 
 /// A word that a person wrote, as one segment of a path. What would lead to another path is no such word.
-fn segment(word: &str) -> Result<String, ClientError> {
+pub(crate) fn segment(word: &str) -> Result<String, ClientError> {
     if matches!(word, "" | "." | "..") {
         return Err(ClientError::Invalid(format!("\"{word}\" names nothing")));
     }

@@ -10,6 +10,7 @@ mod calls;
 mod error;
 mod events;
 mod http;
+mod peers;
 mod socket;
 mod subscriptions;
 mod token;

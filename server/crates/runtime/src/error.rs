@@ -36,6 +36,12 @@ pub(crate) fn refused(name: &PodName, refusal: Refusal) -> ApiError {
     ApiError::new(refusal.code(), format!("pod \"{name}\" {refusal}"))
 }
 
+pub(crate) fn does_not_end(name: &PodName) -> ApiError {
+    let sentence =
+        format!("something that pod \"{name}\" started does not end, so nothing it holds was taken back; try again");
+    ApiError::new(ErrorCode::Timeout, sentence)
+}
+
 pub(crate) fn key_reused(id: &protocol::CommandId) -> ApiError {
     ApiError::new(
         ErrorCode::KeyReused,

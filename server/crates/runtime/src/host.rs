@@ -303,6 +303,12 @@ impl Host {
         self.inner.command(key, origin, worker_id, command).await
     }
 
+    /// What a command of this key was answered when it was carried out; none when it was not.
+    pub async fn first_answer(&self, key: &CommandKey) -> Result<Option<String>, ApiError> {
+        let row = self.inner.store.command_find(&key.id).await.map_err(error::store_failed)?;
+        row.map(|row| pod_task::repeated(row, key)).transpose()
+    }
+
     /// Introduces two Pods of this runtime to each other, or asks the other side, by its policy.
     pub async fn introduce(
         &self,
@@ -419,12 +425,11 @@ impl Host {
         let row = self.inner.existing_row(worker_id).await?;
         match confirm {
             Some(name) if name == row.name.as_str() => {
-                for link in self.inner.store.peer_links(row.key).await.map_err(error::store_failed)? {
-                    let peer = view::pod_ref(&link.pod);
-                    peers::unlink(&self.inner, None, worker_id, &peer, Some("deleted")).await?;
+                for peer in peers::of_pod(&self.inner, worker_id).await? {
+                    peers::unlink(&self.inner, None, worker_id, &peer.pod, Some("deleted")).await?;
                 }
                 if row.parent.is_some() || row.children > 0 {
-                    lead::stop(&self.inner, worker_id, &Stopper::Leader(origin)).await?;
+                    lead::stop(&self.inner, worker_id, &Stopper::Deleter(origin)).await?;
                 }
                 self.inner.command(key, origin, worker_id, PodCommand::Delete).await
             }

@@ -3,6 +3,7 @@
 pub(crate) mod commands;
 pub(crate) mod journal;
 pub(crate) mod lists;
+pub(crate) mod peers;
 pub(crate) mod pods;
 pub(crate) mod runtimes;
 pub(crate) mod tools;

@@ -16,7 +16,7 @@ use reqwest::{Method, RequestBuilder, Response, redirect::Policy};
 use runtime::{Host, HostOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::{net::TcpListener, sync::watch};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 pub const TOKEN: &str = "the-right-token";
 
@@ -25,7 +25,10 @@ pub struct Server {
     pub backend: Backend,
     pub http: reqwest::Client,
     pub stop: watch::Sender<bool>,
-    _folder: TempDir,
+    host: Host,
+    toolbox: tools::Toolbox,
+    serving: JoinHandle<()>,
+    folder: TempDir,
 }
 
 impl Server {
@@ -35,14 +38,29 @@ impl Server {
 
     /// With these tools in reach of its Pods.
     pub async fn start_with(toolbox: tools::Toolbox) -> Self {
+        Self::start_in(tempfile::tempdir().unwrap(), toolbox).await
+    }
+
+    /// Ends and begins again over the same store, at another port.
+    pub async fn restart(self) -> Self {
+        self.stop.send_replace(true);
+        self.host.shutdown(Duration::from_secs(5)).await;
+        self.serving.abort();
+        let Self { folder, toolbox, .. } = self;
+        Self::start_in(folder, toolbox).await
+    }
+
+    async fn start_in(folder: TempDir, toolbox: tools::Toolbox) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let folder = tempfile::tempdir().unwrap();
         let store =
             pod_store::Store::open(pod_store::StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
         let (cwd, outputs) = (folder.path().to_str().unwrap(), folder.path().join("outputs"));
-        let options =
-            HostOptions { toolbox, ..HostOptions::of(store, Providers::new(Vec::new()).unwrap(), cwd, outputs) };
-        let backend = Backend::new(Host::start(options).await.unwrap());
+        let options = HostOptions {
+            toolbox: toolbox.clone(),
+            ..HostOptions::of(store, Providers::new(Vec::new()).unwrap(), cwd, outputs)
+        };
+        let host = Host::start(options).await.unwrap();
+        let backend = Backend::new(host.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, shutdown) = watch::channel(false);
@@ -54,9 +72,9 @@ impl Server {
         };
         let api = Api::new(backend.clone(), options);
         let app = api.guard(api.router().merge(console()));
-        tokio::spawn(async move { axum::serve(listener, app).await });
+        let serving = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
         let http = reqwest::Client::builder().redirect(Policy::none()).no_proxy().build().unwrap();
-        Self { address, backend, http, stop, _folder: folder }
+        Self { address, backend, http, stop, host, toolbox, serving, folder }
     }
 
     /// A request without login.

@@ -31,6 +31,9 @@ fn any_input() -> impl Strategy<Value = Input> {
             Input::Mail { events: [peer("psst"), child()].into_iter().take(count).collect(), wakes }
         }),
         1 => tool.clone().prop_map(operator_call),
+        1 => Just(Input::Note(vec![protocol::ControlEvent::Alert {
+            level: protocol::AlertLevel::Note, source: "test".into(), text: "x".into(),
+        }])),
         6 => "[a-z ]{0,4}".prop_map(|word| text(&word)),
         3 => "[a-z ]{0,4}".prop_map(|word| thought(&word)),
         2 => (0_usize..2).prop_map(|index| Input::Model(ModelPiece::ToolArgs { index, text: "{".into() })),

@@ -26,6 +26,8 @@ const ROUNDS_MAX: usize = 8;
 pub(crate) enum Stopper<'a> {
     /// A person: the Pod that leads it is told.
     Person(Asked<'a>),
+    /// A person who deletes it: the Pod that leads it is told, too.
+    Deleter(&'a Origin),
     /// The Pod that leads it, or one above: they know.
     Leader(&'a Origin),
 }
@@ -124,7 +126,7 @@ fn outlook(row: &PodRow, held: Option<&Held>) -> (Seq, bool) {
 
 /// What the Pod that leads it is told, unless it knows.
 fn news(row: &PodRow, stopper: &Stopper<'_>, head: Seq) -> Option<MailPut> {
-    let (Some(parent), Stopper::Person(_)) = (&row.parent, stopper) else { return None };
+    let (Some(parent), Stopper::Person(_) | Stopper::Deleter(_)) = (&row.parent, stopper) else { return None };
     let letter = Letter::Child { what: ChildChange::ShutDown, child: view::label(row), detail: None };
     let key = format!("stop:{}:{head}", row.worker_id);
     Some(MailPut { to: parent.key, key, body: letter.encode(), at: clock::now() })
@@ -134,7 +136,7 @@ impl Stopper<'_> {
     fn origin(&self) -> &Origin {
         match self {
             Self::Person(asked) => asked.origin,
-            Self::Leader(origin) => origin,
+            Self::Deleter(origin) | Self::Leader(origin) => origin,
         }
     }
 
@@ -147,7 +149,9 @@ impl Stopper<'_> {
                 let receipt = receipt(asked.key.id.clone());
                 (asked.together("stop", target, &receipt), receipt)
             }
-            Self::Leader(origin) => (audit_only(origin, "stop", target), receipt(CommandId::random())),
+            Self::Deleter(origin) | Self::Leader(origin) => {
+                (audit_only(origin, "stop", target), receipt(CommandId::random()))
+            }
         }
     }
 }

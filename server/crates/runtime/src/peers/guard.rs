@@ -46,7 +46,7 @@ pub(super) async fn verdict(
     }
     let since = now - SignedDuration::from_hours(1);
     let runs = inner.store.messages_woke_count(receiver, since).await.map_err(error::store_failed)?;
-    if runs > RUNS_PER_HOUR_MAX {
+    if runs >= RUNS_PER_HOUR_MAX {
         return held(format!("messages have begun {runs} runs of the receiver within an hour"));
     }
     Ok(Verdict { held: None, pace_level: level - WHOLE })

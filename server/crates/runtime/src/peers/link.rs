@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use pod_store::{CommandRow, Committed, NewRequest, PeerChange, PodRow, RequestRow};
-use protocol::{ApiError, ControlEvent, ErrorCode, PeerAnswer, PeerLabel, PeerLink, PeerPolicy, PodRef, WorkerId};
+use protocol::{
+    ApiError, ControlEvent, ErrorCode, PeerAnswer, PeerLabel, PeerLink, PeerPolicy, PodRef, RuntimeId, WorkerId,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{label, label_of_row};
@@ -57,7 +59,7 @@ pub(crate) async fn introduce(
         (Some(_), _) => Step::Stands,
         (None, Some(request)) if request.from.key == own.key => Step::Waits(request.id),
         // The other side asked before: that both want it is the answer.
-        (None, Some(request)) => Step::Link(Some(request)),
+        (None, Some(request)) => Step::Link(Some(Box::new(request))),
         (None, None) => match policy {
             PeerPolicy::Open => Step::Link(None),
             PeerPolicy::Ask => Step::Ask,
@@ -70,7 +72,7 @@ pub(crate) async fn introduce(
 enum Step {
     Stands,
     Waits(String),
-    Link(Option<RequestRow>),
+    Link(Option<Box<RequestRow>>),
     Ask,
 }
 
@@ -216,6 +218,9 @@ pub(crate) async fn unlink(
         return pod_task::repeated(row, &asked.key).map(drop);
     }
     let own = inner.existing_row(own).await?;
+    if other.runtime_id != RuntimeId::local() {
+        return Ok(());
+    }
     let Some(other) = inner.settled_row(&other.worker_id).await? else { return Ok(()) };
     if own.key == other.key {
         return Ok(());

@@ -6,8 +6,6 @@ use protocol::{ApiError, ErrorCode, ExchangeMessage, Listing, OpenRequest, PeerL
 
 use crate::{clock, error, host::Inner, view};
 
-const ROWS_AT_ONCE: u32 = 1_000;
-
 /// Links first, then requests, each oldest first.
 pub(crate) async fn of_pod(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
     let row = inner.existing_row(worker_id).await?;
@@ -51,24 +49,9 @@ fn pending(own: &PodRow, request: RequestRow) -> PeerView {
 /// Every request that waits for an answer, oldest first.
 pub(crate) async fn open_requests(inner: &Inner) -> Result<Vec<OpenRequest>, ApiError> {
     let now = clock::now();
-    let mut open = Vec::new();
-    let mut after = None;
-    loop {
-        let rows = inner.store.pods_page(after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
-        after = rows.last().map(|row| row.key);
-        for row in &rows {
-            let asks = view::open(row).is_ok_and(|opened| opened.spec.peer_policy == protocol::PeerPolicy::Ask);
-            if !asks {
-                continue;
-            }
-            let requests = inner.store.peer_requests(row.key).await.map_err(error::store_failed)?;
-            let to_it = requests.into_iter().filter(|request| request.to.key == row.key && request.expires_at > now);
-            open.extend(to_it.map(told));
-        }
-        if rows.len() < ROWS_AT_ONCE as usize {
-            break;
-        }
-    }
+    // All there are: what a Pod was asked stays open when its policy becomes another one.
+    let requests = inner.store.requests_expired(Timestamp::MAX).await.map_err(error::store_failed)?;
+    let mut open: Vec<_> = requests.into_iter().filter(|request| request.expires_at > now).map(told).collect();
     open.sort_by_key(|request| request.at);
     Ok(open)
 }

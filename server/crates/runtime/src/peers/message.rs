@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pod::Input;
-use pod_store::{CommandRow, MessageChange, MessageRow, NewMessage, PeerChange, PodRow};
+use pod_store::{CommandRow, Committed, MessageChange, MessageRow, NewMessage, PeerChange, PodRow};
 use protocol::{ApiError, ControlEvent, ErrorCode, MessageAnswer, PodState, ReceiptState, TurnEvent, WorkerId};
 
 use super::{guard, label_of_row, link::label_of};
@@ -36,11 +36,11 @@ pub(crate) enum Cause<'a> {
 }
 
 impl Cause<'_> {
-    /// Unique for the sender, so that what is done again is not sent again.
-    fn id(&self) -> &str {
+    /// Unique for the sender, so that what is done again is not sent again. A person's key is never taken for a call.
+    fn id(&self) -> String {
         match self {
-            Self::Call { call_id, .. } => call_id,
-            Self::Person(asked) => asked.key.id.as_str(),
+            Self::Call { call_id, .. } => (*call_id).to_owned(),
+            Self::Person(asked) => format!("operator:{}", asked.key.id),
         }
     }
 }
@@ -61,7 +61,7 @@ pub(crate) async fn send(
     if own.key == other.key {
         return Err(ApiError::new(ErrorCode::PeerSelf, "a Pod cannot write to itself"));
     }
-    if let Some(known) = inner.store.message_of_call(own.key, cause.id()).await.map_err(error::store_failed)? {
+    if let Some(known) = inner.store.message_of_call(own.key, &cause.id()).await.map_err(error::store_failed)? {
         return Ok((answer_of(&known), None));
     }
     let mut holding = inner.hold(&[sender, receiver]).await?;
@@ -93,7 +93,7 @@ pub(crate) async fn send(
         id: format!("message-{}", uuid::Uuid::now_v7()),
         sender: own.key,
         receiver: other.key,
-        call_id: cause.id().to_owned(),
+        call_id: cause.id(),
         text: text.to_owned(),
         hops,
         state,
@@ -130,8 +130,14 @@ pub(crate) async fn send(
     };
     let orders =
         vec![(to, Wanted { inputs, ..Wanted::default() }), (from, Wanted { events: vec![told], ..Wanted::default() })];
-    inner.commit_together(orders, together).await?;
-    Ok((answer, verdict.held))
+    match inner.commit_together(orders, together).await? {
+        Committed::Done { .. } => Ok((answer, verdict.held)),
+        // Somebody else asked for the same at the same time.
+        Committed::Repeated(row) => match &cause {
+            Cause::Person(asked) => Ok((super::link::read(&pod_task::repeated(row, &asked.key)?)?, None)),
+            Cause::Call { .. } => Ok((answer, verdict.held)),
+        },
+    }
 }
 
 /// A message as it is in the receiver's journal.

@@ -176,7 +176,9 @@ impl PodTask {
 
     /// Stops what goes on, and removes the Pod with all that it holds.
     async fn delete(&mut self, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
-        self.work.end_all().await;
+        if !self.work.end_all().await {
+            return Err(error::does_not_end(&self.name));
+        }
         let now = clock::now();
         let extras = Extras { delete: true, ..self.extras(&key, origin, "delete", now, &()) };
         let staged = self.stage();

@@ -8,7 +8,7 @@ use pod_store::{
 };
 use protocol::{
     ApiError, AuditEntry, CommandId, ControlEvent, Event, Outcome as RunOutcome, PodState, ReceiptState, Record, Seq,
-    ToolAnswer, ToolBy, TurnEvent,
+    ToolAnswer, ToolBy, TurnEvent, WorkerId,
 };
 
 use super::PodTask;
@@ -28,10 +28,21 @@ pub(super) struct Staged {
     run_ended: bool,
     /// How the run ended, for the Pod that leads this one.
     ended: Option<(RunOutcome, Option<String>)>,
+    /// Where the record of that end is.
+    ended_at: Seq,
     /// Tools that a person ran and that have ended.
     answers: Vec<(String, ToolAnswer)>,
-    /// Messages of peers that were read or answered here.
-    pub(super) receipts: Vec<(String, ReceiptState, Option<u64>)>,
+    /// Messages of peers that were read or answered here, and those that the sender tells of.
+    pub(super) receipts: Vec<MessageStep>,
+}
+
+/// A message that has come further, as the journal says it.
+pub(super) struct MessageStep {
+    pub(super) message_id: String,
+    /// The Pod on the other side.
+    pub(super) peer: WorkerId,
+    pub(super) state: ReceiptState,
+    pub(super) turn: Option<u64>,
 }
 
 /// What a change brings to those who look and those who wait, once it is on the disk.
@@ -42,7 +53,7 @@ pub(super) struct Shown {
     changes_row: bool,
     wakes_parent: bool,
     /// Pods whose messages have come further.
-    senders: Vec<protocol::WorkerId>,
+    senders: Vec<WorkerId>,
 }
 
 /// What else belongs into the transaction.
@@ -86,10 +97,15 @@ impl Staged {
             }
             Event::Control(ControlEvent::MessageReceipt {
                 message_id,
+                peer,
                 state: state @ (ReceiptState::Read | ReceiptState::Answered),
                 turn,
-                ..
-            }) => self.receipts.push((message_id.clone(), *state, *turn)),
+            }) => self.receipts.push(MessageStep {
+                message_id: message_id.clone(),
+                peer: peer.worker_id.clone(),
+                state: *state,
+                turn: *turn,
+            }),
             Event::Turn(TurnEvent::ToolFinished {
                 call_id,
                 summary,
@@ -123,6 +139,7 @@ impl PodTask {
             moves_checkpoint: false,
             run_ended: false,
             ended: None,
+            ended_at: Seq(0),
             answers: Vec::new(),
             receipts: Vec::new(),
         }
@@ -139,6 +156,9 @@ impl PodTask {
             }
             staged.moves_checkpoint |= !matches!(&step.event, Event::Turn(event) if event.is_chunk());
             staged.note(&step.event);
+            if matches!(&step.event, Event::Control(ControlEvent::RunFinished { .. })) {
+                staged.ended_at = seq;
+            }
             staged.records.push(encode::record(seq, &staged.at_text, &step));
         }
     }
@@ -237,6 +257,8 @@ impl PodTask {
         let (outcome, detail) = staged.ended.as_ref()?;
         let body = mail::of_run(self.label(), *outcome, detail.as_deref())?;
         let key = format!("run:{}:{}", self.worker_id, self.pod.runs);
+        // The place of the end tells two of them apart when the next run has begun in the same change.
+        let key = format!("{key}:{}", staged.ended_at);
         Some(MailPut { to: parent.key, key, body: body.encode(), at: staged.at })
     }
 

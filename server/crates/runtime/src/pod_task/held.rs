@@ -71,8 +71,10 @@ impl PodTask {
 
     async fn obey(&mut self, order: Order) {
         let Order { wanted: Wanted { inputs, events, extras, ends_work }, prepared, is_committed } = order;
-        if ends_work {
-            self.work.end_all().await;
+        if ends_work && !self.work.end_all().await {
+            tracing::warn!(pod = %self.name, "something that a tool of this Pod started does not end");
+            let _ = prepared.send(Err(error::does_not_end(&self.name)));
+            return self.read_again(true).await;
         }
         let mut staged = self.stage();
         let mut effects = Vec::new();

@@ -66,6 +66,10 @@ impl PodTask {
 
     /// The summary has come, or not.
     pub(super) async fn summarised(&mut self, cut: Cut, outcome: Result<(String, Usage), String>) {
+        // Outside of a run the conversation was let go of meanwhile. Unread, it counts as empty until the next answer.
+        if let Err(reason) = self.load_context().await {
+            tracing::warn!(reason, pod = %self.name, "the size of a compacted context is not known");
+        }
         let summary = outcome.map(|(text, usage)| {
             let text: String = text.trim().chars().take(SUMMARY_CHARS_MAX).collect();
             let context_used = self.context.as_ref().map_or(0, |context| context.tokens_after(&cut, &text));

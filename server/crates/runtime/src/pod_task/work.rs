@@ -51,6 +51,8 @@ pub(super) struct Work {
     output: Option<(mpsc::Sender<OutputPiece>, mpsc::Receiver<OutputPiece>)>,
     /// Held by all that a tool has started; its other end tells when nothing of it is left.
     life: Option<(Lifeline, mpsc::Receiver<()>)>,
+    /// What was told to end, and of which something was left when it was last waited for.
+    leaving: Vec<mpsc::Receiver<()>>,
 }
 
 /// Something that the world did.
@@ -88,18 +90,22 @@ impl Work {
         self.operator_tools = JoinSet::new();
     }
 
-    /// Aborts everything and waits until nothing of it is left, not even a process.
-    pub(super) async fn end_all(&mut self) {
+    /// Aborts everything and waits until nothing of it is left, not even a process. False when something does not end.
+    pub(super) async fn end_all(&mut self) -> bool {
         self.abort();
         self.abort_operator_calls();
         self.output = None;
-        if let Some((lifeline, mut ended)) = self.life.take() {
+        if let Some((lifeline, ended)) = self.life.take() {
             drop(lifeline);
-            let gone = async { while ended.recv().await.is_some() {} };
-            if tokio::time::timeout(END_WAIT_MAX, gone).await.is_err() {
-                tracing::warn!("something that a tool started does not end");
-            }
+            self.leaving.push(ended);
         }
+        let gone = async {
+            while let Some(ended) = self.leaving.last_mut() {
+                while ended.recv().await.is_some() {}
+                self.leaving.pop();
+            }
+        };
+        tokio::time::timeout(END_WAIT_MAX, gone).await.is_ok()
     }
 
     pub(super) fn enqueue(&mut self, call: Call) {

@@ -98,6 +98,8 @@ async fn a_stop_whose_caller_went_away_in_the_middle_is_whole_all_the_same() {
     disk.until_stuck().await;
     stopping.abort();
     assert!(stopping.await.unwrap_err().is_cancelled());
+    // Time enough to take what is on its way for lost, for whoever would.
+    tokio::time::sleep(Duration::from_millis(300)).await;
     disk.release();
     ground.until_state(&bob, PodState::Stopped).await;
     assert_eq!(ground.may(&ada, &ground.path("b")).await.1, "yes");

@@ -108,7 +108,7 @@ async fn a_stopped_parent_finds_it_when_it_is_restored() {
     let ada = ground.lead("ada").await;
     let bob = ground.busy_child(&ada, "bob", &[]).await;
     ground.control(&ada, ControlVerb::Stop).await.unwrap();
-    assert_eq!(ground.state(&bob).await, PodState::Running, "a person's stop of one Pod is of this Pod");
+    assert_eq!(ground.state(&bob).await, PodState::Running);
     ground.control(&bob, ControlVerb::Cancel).await.unwrap();
     ground.until_state(&bob, PodState::Idle).await;
     let ground = ground.restarted().await;

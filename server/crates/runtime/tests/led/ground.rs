@@ -1,20 +1,23 @@
 //! A host over a folder with something in it to lend, with restarts in between, and tools that look from inside.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
-use pod::ToolOutcome;
 use pod_store::{Database, Faults, Store, StoreOptions};
 use protocol::{
     Access, ApiError, ControlEvent, ControlVerb, CreatePod, Event, InputCommand, PodRef, PodState, Receipt, Record,
     RestoreCommand, RuntimeId, ScopeRule, ToolAnswer, ToolCommand, Trigger, TurnEvent, VisiblePod, WorkerId,
 };
-use provider::Providers;
-use runtime::{CommandKey, Host, HostOptions};
+use provider::{ProviderConfig, ProviderKind, ProviderSource, Providers};
+use runtime::{CommandKey, Host, HostOptions, Profile};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tools::{Output, Place, Tool, Toolbox};
+use testkit::scripted_model::ScriptedModel;
+use tools::{Tool, Toolbox};
 
-use crate::stage::{self, Stage, key, named, origin, say};
+use crate::{
+    probes::{Linger, Probe},
+    stage::{self, Stage, key, named, origin, say},
+};
 
 /// How long a host may take to come to a committed point.
 pub const SHUTDOWN_WAIT: Duration = Duration::from_secs(5);
@@ -22,6 +25,7 @@ pub const SHUTDOWN_WAIT: Duration = Duration::from_secs(5);
 pub struct Ground {
     pub stage: Stage,
     database: Database,
+    providers: Providers,
 }
 
 impl Ground {
@@ -31,30 +35,45 @@ impl Ground {
 
     pub async fn with_faults(faults: Option<Arc<dyn Faults>>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let database = StoreOptions::sqlite(ours(&folder).join("yoi.db")).database;
-        Self::over(folder, database, faults).await
+        let database = sqlite(&folder);
+        Self::over(folder, database, Providers::new(Vec::new()).unwrap(), faults).await
+    }
+
+    /// Pods ask this model; those with the profile `child` rehearse.
+    pub async fn with_model(model: &ScriptedModel) -> Self {
+        let config = ProviderConfig {
+            name: "scripted".to_owned(),
+            kind: ProviderKind::OpenAi,
+            base_url: Some(model.base_url()),
+            api_key: None,
+            models: vec!["scripted".to_owned()],
+            source: ProviderSource::Configuration,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let database = sqlite(&folder);
+        Self::over(folder, database, Providers::new(vec![config]).unwrap(), None).await
     }
 
     pub async fn on_postgres() -> Self {
         let database = Database::parse(&testkit::postgres::fresh_database().await.unwrap()).unwrap();
-        Self::over(tempfile::tempdir().unwrap(), database, None).await
+        Self::over(tempfile::tempdir().unwrap(), database, Providers::new(Vec::new()).unwrap(), None).await
     }
 
-    async fn over(folder: TempDir, database: Database, faults: Option<Arc<dyn Faults>>) -> Self {
+    async fn over(folder: TempDir, database: Database, providers: Providers, faults: Option<Arc<dyn Faults>>) -> Self {
         for name in ["a/deep", "b", "c", "outside"] {
             std::fs::create_dir_all(work(&folder).join(name)).unwrap();
         }
         std::fs::create_dir_all(ours(&folder)).unwrap();
-        let host = host(&folder, &database, faults).await;
-        Self { stage: Stage { host, folder }, database }
+        let host = host(&folder, &database, &providers, faults).await;
+        Self { stage: Stage { host, folder }, database, providers }
     }
 
     /// The same folder and database under another host, as after a restart.
     pub async fn restarted(self) -> Self {
         self.host().shutdown(SHUTDOWN_WAIT).await;
-        let Self { stage, database } = self;
-        let host = host(&stage.folder, &database, None).await;
-        Self { stage: Stage { host, folder: stage.folder }, database }
+        let Self { stage, database, providers } = self;
+        let host = host(&stage.folder, &database, &providers, None).await;
+        Self { stage: Stage { host, folder: stage.folder }, database, providers }
     }
 
     pub fn host(&self) -> &Host {
@@ -128,9 +147,11 @@ impl Ground {
 
     /// A child that has done its task, and its parent knows.
     pub async fn done_child(&self, parent: &WorkerId, name: &str, scope: &[ScopeRule]) -> WorkerId {
-        let before = news(&self.stage.records(parent).await).len();
+        let before = self.stage.records(parent).await;
+        let was_at_rest = last_state(&before) != Some(PodState::Running);
         let child = self.spawn(parent, name, "say done", scope).await;
-        self.stage.until(parent, |records| news(records).len() > before && is_at_rest(records)).await;
+        let knows = |records: &[Record]| news(records).len() > news(&before).len();
+        self.stage.until(parent, |records| knows(records) && (is_at_rest(records) || !was_at_rest)).await;
         child
     }
 
@@ -159,14 +180,21 @@ impl Ground {
     }
 }
 
-async fn host(folder: &TempDir, database: &Database, faults: Option<Arc<dyn Faults>>) -> Host {
+fn sqlite(folder: &TempDir) -> Database {
+    StoreOptions::sqlite(ours(folder).join("yoi.db")).database
+}
+
+async fn host(folder: &TempDir, database: &Database, providers: &Providers, faults: Option<Arc<dyn Faults>>) -> Host {
     let store = Store::open(StoreOptions { database: database.clone(), faults }).await.unwrap();
     let cwd = work(folder).to_str().unwrap().to_owned();
     let ours = ours(folder);
+    let rehearsing =
+        Profile { provider: Some("rehearsal".to_owned()), model: Some("rehearsal".to_owned()), ..Profile::default() };
     let options = HostOptions {
+        profiles: BTreeMap::from([("child".to_owned(), rehearsing)]),
         toolbox: Toolbox::new([Arc::new(Probe) as Arc<dyn Tool>, Arc::new(Linger)]),
         hidden: vec![ours.to_str().unwrap().to_owned()],
-        ..HostOptions::of(store, Providers::new(Vec::new()).unwrap(), cwd, ours.join("outputs"))
+        ..HostOptions::of(store, providers.clone(), cwd, ours.join("outputs"))
     };
     Host::start(options).await.unwrap()
 }
@@ -177,69 +205,6 @@ fn work(folder: &TempDir) -> PathBuf {
 
 fn ours(folder: &TempDir) -> PathBuf {
     folder.path().canonicalize().unwrap().join("ours")
-}
-
-/// Says what the scope of the Pod that calls it makes of a path.
-#[derive(Debug)]
-struct Probe;
-
-#[async_trait::async_trait]
-impl Tool for Probe {
-    fn name(&self) -> &'static str {
-        "Probe"
-    }
-
-    fn description(&self) -> &'static str {
-        "Says whether a path may be read and written."
-    }
-
-    fn schema(&self) -> Value {
-        json!({ "type": "object" })
-    }
-
-    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
-        let path = arguments["path"].as_str().unwrap();
-        let word =
-            |may: Result<(), pod::ScopeRefusal>| may.map_or_else(|refusal| refusal.to_string(), |()| "yes".into());
-        ToolOutcome::done(format!("{}|{}", word(place.scope.may_read(path)), word(place.scope.may_write(path))))
-    }
-}
-
-/// Writes to a file, again and again, from a thread that goes on for a while after the call was given up.
-#[derive(Debug)]
-struct Linger;
-
-#[async_trait::async_trait]
-impl Tool for Linger {
-    fn name(&self) -> &'static str {
-        "Linger"
-    }
-
-    fn description(&self) -> &'static str {
-        "Writes to a file, and does not stop at once."
-    }
-
-    fn schema(&self) -> Value {
-        json!({ "type": "object" })
-    }
-
-    async fn call(&self, place: &Place, arguments: Value, output: Output) -> ToolOutcome {
-        let path = arguments["path"].as_str().unwrap().to_owned();
-        let lifeline = place.lifeline.clone();
-        let began = output.clone();
-        std::thread::spawn(move || {
-            let mut after_the_end = 0;
-            while after_the_end < 40 {
-                std::fs::write(&path, format!("{after_the_end}")).unwrap();
-                std::thread::sleep(Duration::from_millis(5));
-                after_the_end += i32::from(output.is_closed());
-            }
-            std::fs::write(&path, "over").unwrap();
-            drop(lifeline);
-        });
-        began.send("writing".to_owned()).await.unwrap();
-        std::future::pending().await
-    }
 }
 
 pub fn fresh_key() -> CommandKey {
@@ -313,7 +278,7 @@ pub fn said(records: &[Record]) -> Vec<String> {
 pub fn heard(records: &[Record]) -> Vec<String> {
     let texts = records.iter().filter_map(|record| match &record.event {
         Event::Turn(TurnEvent::UserMessage { segments, .. }) => {
-            Some(segments.iter().map(|segment| segment.as_text().to_owned()).collect())
+            Some(segments.iter().map(|segment| segment.as_text().into_owned()).collect())
         }
         _ => None,
     });

@@ -79,8 +79,8 @@ async fn a_restore_never_gives_more_than_there_was() {
     for _ in 0..2 {
         ground.control(&bob, ControlVerb::Stop).await.unwrap();
         ground.control(&bob, ControlVerb::Restore).await.unwrap();
-        assert_eq!(ground.host().pod(&bob).await.unwrap().scope, [narrow.clone()]);
-        assert_eq!(ground.seen(&ada, "bob").await.scope, [narrow.clone()]);
+        assert_eq!(ground.host().pod(&bob).await.unwrap().scope, std::slice::from_ref(&narrow));
+        assert_eq!(ground.seen(&ada, "bob").await.scope, std::slice::from_ref(&narrow));
         assert!(ground.may(&bob, &ground.path("a/deep/file")).await.0.contains("outside"));
     }
 }

@@ -8,9 +8,6 @@ use crate::{
     stage::{named, origin},
 };
 
-const POD_TOOLS: [&str; 7] =
-    ["ListPods", "ReadPodOutput", "RestorePod", "SendToPeerPod", "SendToPod", "SpawnPod", "StopPod"];
-
 /// What ListPods says, line by line.
 async fn lines(ground: &Ground, pod: &WorkerId) -> Vec<String> {
     let text = ground.done(pod, "ListPods", json!({})).await.content.unwrap();
@@ -126,24 +123,14 @@ async fn what_is_for_children_is_not_for_oneself() {
 }
 
 #[tokio::test]
-async fn the_tools_have_exactly_these_names_and_no_word_of_them_says_attach() {
+async fn tools_of_other_names_are_not_there() {
     let ground = Ground::new().await;
     let ada = ground.lead("ada").await;
-    ground.tell(&ada, "call NoSuchTool {}").await;
-    let records = ground.stage.until(&ada, |records| count(records, "tool_finished") == 1 && is_at_rest(records)).await;
-    // What a model is told of the tools that there are.
-    let told = serde_json::to_string(&records).unwrap();
-    let known = told.split("there are ").nth(1).unwrap().split('"').next().unwrap();
-    let mut known: Vec<&str> = known.split(", ").filter(|name| !["Linger", "Probe"].contains(name)).collect();
-    known.sort_unstable();
-    assert_eq!(known, POD_TOOLS);
-    for absent in ["ListVisiblePods", "InspectPod", "AttachOrRestorePod", "AttachPod"] {
+    for absent in ["ListVisiblePods", "InspectPod", "AttachOrRestorePod", "AttachPod", "listpods"] {
         let command = protocol::ToolCommand { arguments: json!({}) };
         let error = ground.host().run_tool(crate::ground::fresh_key(), &origin(), &ada, absent, command).await;
         assert_eq!(error.unwrap_err().code, protocol::ErrorCode::NotFound);
     }
-    let history = serde_json::to_string(&ground.host().history(&ada).await.unwrap()).unwrap();
-    assert!(history.contains("SpawnPod") && !history.to_lowercase().contains("attach"), "{history}");
 }
 
 #[tokio::test]

@@ -1,0 +1,53 @@
+//! Reads again what no stream carries: one reading at a time, then a rest, and one more when something changed
+//! meanwhile.
+
+use std::{future::Future, pin::Pin, rc::Rc};
+
+use leptos::{prelude::*, task::spawn_local};
+
+use crate::live;
+
+/// Boxed, so that the code around it is compiled once.
+type Work = Pin<Box<dyn Future<Output = ()>>>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Free,
+    Resting,
+    Due,
+}
+
+/// Lives as long as the part of the page that made it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading {
+    standing: StoredValue<Standing>,
+    rest_ms: u32,
+}
+
+impl Reading {
+    /// `rest_ms` is the least time between two readings, in milliseconds.
+    pub(crate) fn new(rest_ms: u32) -> Self {
+        Self { standing: StoredValue::new(Standing::Free), rest_ms }
+    }
+
+    pub(crate) fn again(self, work: impl Fn() -> Work + 'static) {
+        self.run(Rc::new(work));
+    }
+
+    fn run(self, work: Rc<dyn Fn() -> Work>) {
+        match self.standing.try_get_value() {
+            None => return,
+            Some(Standing::Free) => self.standing.set_value(Standing::Resting),
+            Some(_) => return self.standing.set_value(Standing::Due),
+        }
+        spawn_local(async move {
+            work().await;
+            live::after(self.rest_ms, move || {
+                let was = self.standing.try_update_value(|standing| std::mem::replace(standing, Standing::Free));
+                if was == Some(Standing::Due) {
+                    self.run(work);
+                }
+            });
+        });
+    }
+}

@@ -1,0 +1,16 @@
+use leptos::{prelude::*, server_fn::codec::Json};
+use protocol::{CommandId, HeldCommand, MessageAnswer, PodRef};
+
+use crate::UiError;
+
+/// Releases or drops a message that is held; `pod` sent it, or is to get it.
+#[server(prefix = "/fn", endpoint = "decide_held", input = Json)]
+pub async fn decide_held(
+    pod: PodRef,
+    command_id: CommandId,
+    message_id: String,
+    command: HeldCommand,
+) -> Result<MessageAnswer, UiError> {
+    let (backend, origin) = super::door::caller()?;
+    super::door::answer(backend.decide_held(&origin, command_id, &pod, &message_id, command).await)
+}

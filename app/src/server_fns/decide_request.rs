@@ -1,0 +1,16 @@
+use leptos::{prelude::*, server_fn::codec::Json};
+use protocol::{CommandId, PeerAnswer, PodRef, RequestCommand};
+
+use crate::UiError;
+
+/// Accepts or declines what `pod` was asked; of two answers the first counts.
+#[server(prefix = "/fn", endpoint = "decide_request", input = Json)]
+pub async fn decide_request(
+    pod: PodRef,
+    command_id: CommandId,
+    request_id: String,
+    command: RequestCommand,
+) -> Result<PeerAnswer, UiError> {
+    let (backend, origin) = super::door::caller()?;
+    super::door::answer(backend.decide_request(&origin, command_id, &pod, &request_id, command).await)
+}

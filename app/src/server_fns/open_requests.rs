@@ -1,0 +1,11 @@
+use leptos::{prelude::*, server_fn::codec::Json};
+use protocol::OpenRequest;
+
+use crate::UiError;
+
+/// Every request to be introduced that waits for an answer, oldest first.
+#[server(prefix = "/fn", endpoint = "open_requests", input = Json)]
+pub async fn open_requests() -> Result<Vec<OpenRequest>, UiError> {
+    let (backend, _) = super::door::caller()?;
+    super::door::answer(backend.open_requests().await.map(|page| page.items))
+}

@@ -1,0 +1,11 @@
+use leptos::{prelude::*, server_fn::codec::Json};
+use protocol::{PeerView, PodRef};
+
+use crate::UiError;
+
+/// Whom a Pod knows, and the requests between it and others.
+#[server(prefix = "/fn", endpoint = "pod_peers", input = Json)]
+pub async fn pod_peers(pod: PodRef) -> Result<Vec<PeerView>, UiError> {
+    let (backend, _) = super::door::caller()?;
+    super::door::answer(backend.peers(&pod).await.map(|page| page.items))
+}

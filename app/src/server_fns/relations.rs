@@ -1,0 +1,89 @@
+use jiff::Timestamp;
+use leptos::{prelude::*, server_fn::codec::Json};
+use protocol::{PeerLink, PodRef, ScopeRule};
+use serde::{Deserialize, Serialize};
+
+use crate::UiError;
+
+/// What the list of Pods does not say: who knows whom, and what is lent.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct RelationsFound {
+    pub pairs: Vec<PeerPair>,
+    pub loans: Vec<Loan>,
+}
+
+/// Two Pods that know each other, or one that asked; each pair once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PeerPair {
+    /// The one that asked, where it waits for an answer.
+    pub a: PodRef,
+    pub b: PodRef,
+    pub link: PeerLink,
+    pub since: Timestamp,
+    /// Messages of the last hour, both ways; counted up to 100.
+    pub messages: u32,
+}
+
+/// What a Pod lent to a child.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Loan {
+    pub from: PodRef,
+    pub to: PodRef,
+    pub rules: Vec<ScopeRule>,
+}
+
+/// All pairs and all loans.
+#[server(prefix = "/fn", endpoint = "relations", input = Json)]
+pub async fn relations() -> Result<RelationsFound, UiError> {
+    let (backend, _) = super::door::caller()?;
+    super::door::answer(reader::read(&backend).await)
+}
+
+#[cfg(feature = "ssr")]
+mod reader {
+    use backend::{Backend, PodQuery};
+    use jiff::{SignedDuration, Timestamp};
+    use protocol::{ApiError, PeerLink, PodRef};
+
+    use super::{Loan, PeerPair, RelationsFound};
+
+    const MESSAGES_COUNTED_MAX: u32 = 100;
+
+    /// Asks only those of whom the list says that they know or lead somebody. One that goes meanwhile is left out.
+    pub(super) async fn read(backend: &Backend) -> Result<RelationsFound, ApiError> {
+        let query = PodQuery { limit: Some(1_000), ..Default::default() };
+        let mut found = RelationsFound::default();
+        for pod in backend.pods(&query).await?.items {
+            if pod.relations.peers > 0 {
+                pairs(backend, &pod.pod, &mut found.pairs).await;
+            }
+            if pod.relations.children > 0
+                && let Ok(detail) = backend.pod(&pod.pod).await
+            {
+                found.loans.extend(detail.children.into_iter().filter(|child| !child.scope.is_empty()).map(|child| {
+                    Loan { from: pod.pod.clone(), to: child.pod, rules: child.scope }
+                }));
+            }
+        }
+        for asked in backend.open_requests().await?.items {
+            let (a, b, link) = (asked.from, asked.to, PeerLink::Pending);
+            found.pairs.push(PeerPair { a, b, link, since: asked.at, messages: 0 });
+        }
+        Ok(found)
+    }
+
+    async fn pairs(backend: &Backend, pod: &PodRef, pairs: &mut Vec<PeerPair>) {
+        let Ok(known) = backend.peers(pod).await else { return };
+        // Each side tells of the pair: the one with the smaller address is heard.
+        for peer in known.items.into_iter().filter(|peer| peer.link != PeerLink::Pending && *pod < peer.pod) {
+            let messages = messages(backend, pod, &peer.pod).await;
+            pairs.push(PeerPair { a: pod.clone(), b: peer.pod, link: peer.link, since: peer.since, messages });
+        }
+    }
+
+    async fn messages(backend: &Backend, pod: &PodRef, peer: &PodRef) -> u32 {
+        let since = Timestamp::now() - SignedDuration::from_hours(1);
+        let page = backend.exchange(pod, peer, None, MESSAGES_COUNTED_MAX).await;
+        page.map_or(0, |page| page.items.iter().filter(|message| message.at > since).count() as u32)
+    }
+}

@@ -1,0 +1,175 @@
+//! Pods that know each other: introductions, requests, and what Pods write to each other.
+//!
+//! People name a Pod as they like; from here on it has an address. Whom a runtime cannot introduce is refused here.
+
+use protocol::{
+    ApiError, CommandId, ExchangeMessage, HeldCommand, Listing, MessageAnswer, MessageCommand, OpenRequest, PeerAnswer,
+    PeerCommand, PeerView, PodRef, RequestCommand,
+};
+use runtime::{CommandKey, Introduced, Origin};
+use serde::de::DeserializeOwned;
+
+use crate::{Backend, command_key};
+
+/// So much of what a person wrote goes into the audit when no Pod is meant by it. An address is at most 97 long.
+const TARGET_CHARS_MAX: usize = 100;
+
+impl Backend {
+    /// Introduces a Pod to another one: at once, or as a request where the other one's policy is to ask.
+    pub async fn introduce(
+        &self,
+        origin: &Origin,
+        id: CommandId,
+        pod: &PodRef,
+        command: PeerCommand,
+    ) -> Result<Introduced, ApiError> {
+        let key = command_key(id, "peer", Some(pod), &command);
+        let target = pair(pod, &command.target);
+        let done = async {
+            let port = self.port(&pod.runtime_id)?;
+            match self.meant(pod, &command.target, &key).await? {
+                Meant::Pod(peer) => port.introduce(key, origin, &pod.worker_id, &peer.worker_id, command.note).await,
+                Meant::Repeated(introduced) => Ok(introduced),
+            }
+        };
+        let done = done.await;
+        self.audited(origin, "peer", Some(target), done).await
+    }
+
+    /// Ends what two Pods are to each other: a link, or a request that waits. What is not there needs no end.
+    pub async fn unlink(&self, origin: &Origin, id: CommandId, pod: &PodRef, peer: &PodRef) -> Result<(), ApiError> {
+        let key = command_key(id, "unpeer", Some(pod), peer);
+        let done = async { self.port(&pod.runtime_id)?.unlink(key, origin, &pod.worker_id, peer).await }.await;
+        self.audited(origin, "unpeer", Some(pair(pod, peer)), done).await
+    }
+
+    /// Whom a Pod knows, and the requests between it and others.
+    pub async fn peers(&self, pod: &PodRef) -> Result<Listing<PeerView>, ApiError> {
+        let items = self.port(&pod.runtime_id)?.peers(&pod.worker_id).await?;
+        Ok(Listing { items, next: None })
+    }
+
+    /// Every request that waits for an answer, oldest first.
+    pub async fn open_requests(&self) -> Result<Listing<OpenRequest>, ApiError> {
+        Ok(Listing { items: self.embedded.open_requests().await?, next: None })
+    }
+
+    /// Accepts or declines a request that was made to this Pod; of two answers the first counts.
+    pub async fn decide_request(
+        &self,
+        origin: &Origin,
+        id: CommandId,
+        pod: &PodRef,
+        request_id: &str,
+        command: RequestCommand,
+    ) -> Result<PeerAnswer, ApiError> {
+        let key = command_key(id, "peer_decide", Some(pod), &(request_id, &command));
+        let done = async {
+            let port = self.port(&pod.runtime_id)?;
+            port.decide_request(key, origin, &pod.worker_id, request_id, command.decision).await
+        };
+        let done = done.await;
+        self.audited(origin, "peer_decide", Some(pair(pod, request_id)), done).await
+    }
+
+    /// A message from a Pod to its peer, by a person.
+    pub async fn send_message(
+        &self,
+        origin: &Origin,
+        id: CommandId,
+        pod: &PodRef,
+        command: MessageCommand,
+    ) -> Result<MessageAnswer, ApiError> {
+        let key = command_key(id, "message", Some(pod), &command);
+        let target = pair(pod, &command.to);
+        let done = async {
+            let port = self.port(&pod.runtime_id)?;
+            match self.meant(pod, &command.to, &key).await? {
+                Meant::Pod(peer) => {
+                    port.send_message(key, origin, &pod.worker_id, &peer.worker_id, &command.text).await
+                }
+                Meant::Repeated(answer) => Ok(answer),
+            }
+        };
+        let done = done.await;
+        self.audited(origin, "message", Some(target), done).await
+    }
+
+    /// Releases or drops a message that is held; on either side, and the first decision counts.
+    pub async fn decide_held(
+        &self,
+        origin: &Origin,
+        id: CommandId,
+        pod: &PodRef,
+        message_id: &str,
+        command: HeldCommand,
+    ) -> Result<MessageAnswer, ApiError> {
+        let key = command_key(id, "message_decide", Some(pod), &(message_id, &command));
+        let done = async {
+            let port = self.port(&pod.runtime_id)?;
+            port.decide_held(key, origin, &pod.worker_id, message_id, command.decision).await
+        };
+        let done = done.await;
+        self.audited(origin, "message_decide", Some(pair(pod, message_id)), done).await
+    }
+
+    /// What two Pods wrote to each other, newest first; `before` is `next` of the page before.
+    pub async fn exchange(
+        &self,
+        pod: &PodRef,
+        peer: &PodRef,
+        before: Option<&str>,
+        limit: u32,
+    ) -> Result<Listing<ExchangeMessage>, ApiError> {
+        let port = self.port(&pod.runtime_id)?;
+        self.port(&peer.runtime_id)?;
+        same_runtime(pod, peer)?;
+        port.exchange(&pod.worker_id, &peer.worker_id, before, limit).await
+    }
+
+    /// The Pod that a person means. A command that was carried out before keeps its answer, also when its target is
+    /// gone or has another name by now.
+    async fn meant<T: DeserializeOwned>(
+        &self,
+        pod: &PodRef,
+        target: &str,
+        key: &CommandKey,
+    ) -> Result<Meant<T>, ApiError> {
+        let unresolved = match self.resolve(target).await {
+            Ok(peer) => match same_runtime(pod, &peer) {
+                Ok(()) => return Ok(Meant::Pod(peer)),
+                Err(error) => error,
+            },
+            Err(error) => error,
+        };
+        match self.port(&pod.runtime_id)?.first_answer(key).await? {
+            Some(answer) => serde_json::from_str(&answer).map(Meant::Repeated).map_err(|error| {
+                ApiError::new(protocol::ErrorCode::Internal, format!("a stored answer cannot be read: {error}"))
+            }),
+            None => Err(unresolved),
+        }
+    }
+}
+
+/// What a target comes to.
+enum Meant<T> {
+    Pod(PodRef),
+    /// The command was carried out before, with this answer.
+    Repeated(T),
+}
+
+fn same_runtime(pod: &PodRef, peer: &PodRef) -> Result<(), ApiError> {
+    match pod.runtime_id == peer.runtime_id {
+        true => Ok(()),
+        false => Err(ApiError::invalid(format!(
+            "these two live in different runtimes ({} and {}); only Pods of one runtime can know each other",
+            pod.runtime_id, peer.runtime_id
+        ))),
+    }
+}
+
+/// A Pod and what is done to it, as the audit names it.
+fn pair(pod: &PodRef, other: &(impl ToString + ?Sized)) -> String {
+    let other: String = other.to_string().chars().take(TARGET_CHARS_MAX).collect();
+    format!("{pod} {other}")
+}

@@ -1,0 +1,138 @@
+//! Calls of tools: run, asked for, denied, answered, ended.
+
+use protocol::{ControlEvent, PermissionDecision, PodState, ToolBy, TurnEvent};
+
+use super::{Effect, Refusal, draft::Draft};
+use crate::{PodSpec, ToolOutcome, permission};
+
+/// Runs what is allowed, asks for what must be asked, answers what is denied.
+pub(crate) fn start_calls(draft: &mut Draft, spec: &PodSpec) {
+    for call in draft.pod.calls.clone() {
+        match permission(spec, &call.name, &call.arguments) {
+            PermissionDecision::Allow => draft.effect(Effect::RunTool {
+                call_id: call.call_id,
+                name: call.name,
+                arguments: call.arguments,
+                by: ToolBy::Model,
+            }),
+            PermissionDecision::Ask => draft.event(ControlEvent::ApprovalAsked {
+                id: call.call_id,
+                tool: call.name,
+                arguments: call.arguments,
+            }),
+            PermissionDecision::Deny => {
+                let sentence = format!("a rule of this Pod denies {}", call.name);
+                draft.finish_call(&call.call_id, ToolOutcome::failed("permission_denied", sentence));
+            }
+        }
+    }
+    match draft.pod.approvals.is_empty() {
+        true => go_on_after_calls(draft),
+        false => draft.status(PodState::Waiting, None),
+    }
+}
+
+pub(super) fn answer(
+    draft: &mut Draft,
+    id: String,
+    decision: protocol::Decision,
+    by: String,
+    reason: Option<String>,
+) -> Result<(), Refusal> {
+    let open = draft.pod.approvals.iter().find(|open| open.id == id).cloned().ok_or(Refusal::AlreadyAnswered)?;
+    let denied = format!("a person denied it{}", reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default());
+    draft.event(ControlEvent::ApprovalAnswered {
+        id: open.id,
+        tool: open.tool.clone(),
+        arguments: open.arguments.clone(),
+        decision: Some(decision),
+        by: Some(by),
+        reason,
+    });
+    let is_paused = draft.pod.is_paused();
+    match decision {
+        protocol::Decision::Deny => {
+            draft.finish_call(&open.call_id, ToolOutcome::failed("permission_denied", denied));
+        }
+        protocol::Decision::Allow if is_paused => (),
+        protocol::Decision::Allow => draft.effect(Effect::RunTool {
+            call_id: open.call_id,
+            name: open.tool,
+            arguments: open.arguments,
+            by: ToolBy::Model,
+        }),
+    }
+    if !is_paused && draft.pod.approvals.is_empty() {
+        draft.status(PodState::Running, None);
+        go_on_after_calls(draft);
+    }
+    Ok(())
+}
+
+/// Runs the calls that a person allowed while the Pod was paused.
+pub(super) fn run_allowed(draft: &mut Draft) {
+    for call in draft.pod.calls.clone().into_iter().filter(|call| call.is_allowed) {
+        draft.effect(Effect::RunTool {
+            call_id: call.call_id,
+            name: call.name,
+            arguments: call.arguments,
+            by: ToolBy::Model,
+        });
+    }
+}
+
+/// A person's call is the answer to `ask`; a rule that denies holds for a person, too, until it is changed.
+pub(super) fn operator_call(
+    draft: &mut Draft,
+    spec: &PodSpec,
+    name: String,
+    arguments: serde_json::Value,
+) -> Result<(), Refusal> {
+    if !draft.pod.state.is_live() {
+        return Err(Refusal::NotLive);
+    }
+    let block = draft.next_block();
+    let call_id = format!("call-{block}");
+    draft.outside(TurnEvent::ToolCalled {
+        call_id: call_id.clone(),
+        block,
+        name: name.clone(),
+        arguments: arguments.clone(),
+        by: ToolBy::Operator,
+    });
+    if !spec.offers(&name) {
+        let sentence = format!("the profile of this Pod does not offer {name}");
+        draft.finish_call(&call_id, ToolOutcome::failed("permission_denied", sentence));
+    } else if permission(spec, &name, &arguments) == PermissionDecision::Deny {
+        let sentence = format!("a rule of this Pod denies {name}");
+        draft.finish_call(&call_id, ToolOutcome::failed("permission_denied", sentence));
+    } else {
+        draft.effect(Effect::RunTool { call_id, name, arguments, by: ToolBy::Operator });
+    }
+    Ok(())
+}
+
+pub(super) fn tool_output(draft: &mut Draft, call_id: &str, text: String) {
+    let of =
+        |calls: &[crate::OpenCall]| calls.iter().find(|call| call.call_id == call_id).map(|call| call.block.clone());
+    if let Some(block) = of(&draft.pod.calls) {
+        draft.event(TurnEvent::ToolOutputChunk { block, text });
+    } else if let Some(block) = of(&draft.pod.operator_calls) {
+        draft.outside(TurnEvent::ToolOutputChunk { block, text });
+    }
+}
+
+pub(super) fn tool_finished(draft: &mut Draft, call_id: &str, outcome: ToolOutcome) {
+    let is_models = draft.pod.calls.iter().any(|call| call.call_id == call_id);
+    draft.finish_call(call_id, outcome);
+    if is_models {
+        go_on_after_calls(draft);
+    }
+}
+
+/// Asks the model again once every call of its answer has a result.
+pub(crate) fn go_on_after_calls(draft: &mut Draft) {
+    if draft.pod.is_answering() && draft.pod.calls.is_empty() {
+        draft.ask_model();
+    }
+}

@@ -1,0 +1,116 @@
+//! What people do to a Pod's run: begin, hold, go on, end.
+
+use protocol::{CommandId, Outcome, PodState, Segment, Trigger, TurnEvent};
+
+use super::{Effect, Refusal, calls::run_allowed, draft::Draft, summary::stop_compacting};
+
+pub(super) fn submit(
+    draft: &mut Draft,
+    command_id: CommandId,
+    segments: Vec<Segment>,
+    by: String,
+) -> Result<(), Refusal> {
+    match draft.pod.state {
+        PodState::Idle => (),
+        PodState::Paused => {
+            draft.void_approvals("a new message took its place");
+            draft.close_calls("cancelled", "not finished: a new message took its place");
+        }
+        PodState::Running | PodState::Waiting => return Err(Refusal::Busy),
+        PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
+    }
+    let message = TurnEvent::UserMessage { segments, command_id: command_id.clone(), by };
+    draft.begin(Trigger::Input, Some(command_id), [message.into()]);
+    draft.ask_model();
+    Ok(())
+}
+
+pub(super) fn pause(draft: &mut Draft) -> Result<(), Refusal> {
+    if stop_compacting(draft) {
+        return Ok(());
+    }
+    match draft.pod.state {
+        PodState::Running => {
+            draft.close_speech(true);
+            draft.close_calls("cancelled", "not finished: the run was paused");
+        }
+        // The question stays: an answer is taken while the Pod is paused.
+        PodState::Waiting => draft.close_started_calls("cancelled", "not finished: the run was paused"),
+        PodState::Paused => return Ok(()),
+        PodState::Idle => return Err(Refusal::NotRunning),
+        PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
+    }
+    draft.effect(Effect::Abort);
+    draft.finish_run(Outcome::Paused, None);
+    draft.status(PodState::Paused, None);
+    Ok(())
+}
+
+pub(super) fn resume(draft: &mut Draft, command_id: Option<CommandId>) -> Result<(), Refusal> {
+    match draft.pod.state {
+        PodState::Paused => (),
+        PodState::Idle | PodState::Running | PodState::Waiting => return Err(Refusal::NotPaused),
+        PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
+    }
+    draft.begin(Trigger::Resume, command_id, []);
+    run_allowed(draft);
+    if !draft.pod.approvals.is_empty() {
+        draft.status(PodState::Waiting, None);
+    } else if draft.pod.calls.is_empty() {
+        draft.ask_model();
+    }
+    Ok(())
+}
+
+pub(super) fn cancel(draft: &mut Draft) -> Result<(), Refusal> {
+    if stop_compacting(draft) {
+        return Ok(());
+    }
+    match draft.pod.state {
+        PodState::Running | PodState::Waiting => {
+            draft.effect(Effect::Abort);
+            draft.close_speech(true);
+        }
+        PodState::Paused => (),
+        PodState::Idle => return Err(Refusal::NotRunning),
+        PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
+    }
+    draft.void_approvals("the run was cancelled");
+    draft.close_calls("cancelled", "not finished: the run was cancelled");
+    draft.finish_run(Outcome::Cancelled, None);
+    draft.status(PodState::Idle, None);
+    Ok(())
+}
+
+pub(super) fn stop(draft: &mut Draft) {
+    stop_compacting(draft);
+    if !draft.pod.operator_calls.is_empty() {
+        draft.effect(Effect::AbortOperatorCalls);
+        draft.close_operator_calls("cancelled", "not finished: the Pod was stopped");
+    }
+    match draft.pod.state {
+        PodState::Running | PodState::Waiting => {
+            draft.effect(Effect::Abort);
+            draft.close_speech(true);
+            draft.void_approvals("the Pod was stopped");
+            draft.close_calls("cancelled", "not finished: the Pod was stopped");
+            draft.finish_run(Outcome::Interrupted, None);
+        }
+        PodState::Paused => {
+            draft.void_approvals("the Pod was stopped");
+            draft.close_calls("cancelled", "not finished: the Pod was stopped");
+        }
+        PodState::Idle => (),
+        PodState::Stopped | PodState::Unreachable | PodState::Broken => return,
+    }
+    draft.status(PodState::Stopped, None);
+}
+
+pub(super) fn restore(draft: &mut Draft) {
+    if draft.pod.state == PodState::Stopped {
+        match draft.pod.resumable {
+            true => draft.status(PodState::Paused, None),
+            false => draft.status(PodState::Idle, None),
+        }
+    }
+}

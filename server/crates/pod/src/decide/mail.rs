@@ -1,0 +1,68 @@
+//! What others have to tell, and where it is read.
+
+use protocol::{ControlEvent, Event, Outcome, PodState, ReceiptState, Seq, Trigger, TurnEvent};
+
+use super::{Refusal, draft::Draft};
+use crate::PeerLetter;
+
+/// What others have to tell. It is in the journal at once; an idle Pod may begin a run for it, a working one's model
+/// reads it when it is asked next.
+pub(super) fn mail(draft: &mut Draft, events: Vec<TurnEvent>, wakes: bool) -> Result<(), Refusal> {
+    if !draft.pod.state.is_live() {
+        return Err(Refusal::NotLive);
+    }
+    let is_peer = |event: &TurnEvent| matches!(event, TurnEvent::PeerMessage { .. });
+    let has_events = !events.is_empty();
+    let trigger = if events.iter().any(is_peer) { Trigger::Peer } else { Trigger::Child };
+    let events = events.into_iter().flat_map(with_receipt);
+    if draft.pod.state == PodState::Idle && wakes && has_events {
+        draft.begin(trigger, None, events);
+        draft.ask_model();
+    } else {
+        events.for_each(|event| draft.outside(event));
+    }
+    Ok(())
+}
+
+/// A message of a peer is stored here with its record: that is what its receipt says.
+pub(super) fn with_receipt(event: TurnEvent) -> Vec<Event> {
+    let receipt = match &event {
+        TurnEvent::PeerMessage { message_id, from, .. } => Some(ControlEvent::MessageReceipt {
+            message_id: message_id.clone(),
+            peer: from.clone(),
+            state: ReceiptState::Stored,
+            turn: None,
+        }),
+        _ => None,
+    };
+    std::iter::once(event.into()).chain(receipt.map(Event::from)).collect()
+}
+
+/// Ends a run whose answer is whole. What came in meanwhile is read in a run of its own, at once; an answer of nothing
+/// at all takes the message back, unless something came in behind it that would go with it.
+pub(crate) fn complete(draft: &mut Draft) {
+    let empty_input = draft.pod.run.as_ref().and_then(|run| {
+        let is_empty = run.trigger == Trigger::Input && run.blocks_before == draft.pod.blocks;
+        run.input_seq.filter(|_| is_empty && draft.pod.unread_mail.is_none())
+    });
+    if let Some(input_seq) = empty_input {
+        draft.event(TurnEvent::Rewound { to_seq: Seq(input_seq.0 - 1) });
+        let detail = "the model answered nothing; the message was taken back".to_owned();
+        draft.finish_run(Outcome::RolledBack, Some(("empty".to_owned(), detail)));
+        draft.status(PodState::Idle, None);
+        return;
+    }
+    draft.finish_run(Outcome::Completed, None);
+    let turn = Some(draft.pod.runs);
+    for letter in draft.pod.read_messages.clone() {
+        let PeerLetter { message_id, from: peer, .. } = letter;
+        draft.event(ControlEvent::MessageReceipt { message_id, peer, state: ReceiptState::Answered, turn });
+    }
+    match draft.pod.unread_mail {
+        Some(trigger) => {
+            draft.begin(trigger, None, []);
+            draft.ask_model();
+        }
+        None => draft.status(PodState::Idle, None),
+    }
+}

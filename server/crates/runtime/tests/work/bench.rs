@@ -1,0 +1,172 @@
+//! A host with the test's tools, and short ways to ask of it.
+
+use std::collections::BTreeMap;
+
+use pod_store::{Store, StoreOptions};
+use protocol::{
+    ApiError, Approval, ApprovalCommand, ControlVerb, Decision, ErrorCode, Event, PodState, Receipt, Record, Role,
+    ToolAnswer, ToolCommand, WorkerId,
+};
+use provider::{ProviderConfig, ProviderKind, ProviderSource, Providers};
+use runtime::{HostOptions, Profile};
+use serde_json::Value;
+use testkit::scripted_model::ScriptedModel;
+
+use crate::{
+    stage::{self, Stage, key, origin, say},
+    tools::Ledger,
+};
+
+pub(crate) struct Bench {
+    pub(crate) stage: Stage,
+    pub(crate) ledger: Ledger,
+    profiles: BTreeMap<String, Profile>,
+    model: Option<String>,
+}
+
+impl Bench {
+    pub(crate) async fn new() -> Self {
+        Self::with(BTreeMap::new(), None).await
+    }
+
+    /// Its Pods ask this model, unless they name another provider.
+    pub(crate) async fn on(model: &ScriptedModel) -> Self {
+        Self::with(BTreeMap::new(), Some(model.base_url())).await
+    }
+
+    pub(crate) async fn with(profiles: BTreeMap<String, Profile>, model: Option<String>) -> Self {
+        let (folder, ledger) = (tempfile::tempdir().unwrap(), Ledger::new());
+        let host = runtime::Host::start(options(&folder, &ledger, &profiles, model.as_deref()).await).await.unwrap();
+        Self { stage: Stage { host, folder }, ledger, profiles, model }
+    }
+
+    /// Another process on the same data. What went on is cut off as a kill would cut it.
+    pub(crate) async fn restart(self) -> Self {
+        let profiles = self.profiles.clone();
+        self.restart_with(profiles).await
+    }
+
+    pub(crate) async fn restart_with(self, profiles: BTreeMap<String, Profile>) -> Self {
+        let Self { stage: Stage { host, folder }, ledger, model, .. } = self;
+        host.shutdown(std::time::Duration::from_secs(5)).await;
+        drop(host);
+        let host = runtime::Host::start(options(&folder, &ledger, &profiles, model.as_deref()).await).await.unwrap();
+        Self { stage: Stage { host, folder }, ledger, profiles, model }
+    }
+
+    pub(crate) async fn send(&self, pod: &WorkerId, text: &str) {
+        self.stage.host.input(fresh(), &origin(), pod, say(text)).await.unwrap();
+    }
+
+    /// Sends it, and waits for the end of the run.
+    pub(crate) async fn turn(&self, pod: &WorkerId, text: &str) -> Vec<Record> {
+        let before = runs(&self.stage.records(pod).await);
+        self.send(pod, text).await;
+        self.until_runs(pod, before + 1).await
+    }
+
+    /// Waits until so many runs have ended and the Pod is idle.
+    pub(crate) async fn until_runs(&self, pod: &WorkerId, count: usize) -> Vec<Record> {
+        self.stage.until(pod, |records| runs(records) >= count && last_state(records) == Some(PodState::Idle)).await
+    }
+
+    /// A Pod that asks whether `ls` may run.
+    pub(crate) async fn waiting(&self, name: &str) -> (WorkerId, String) {
+        let pod = self.stage.create(name).await;
+        let id = self.until_asked(&pod, r#"call Bash {"command":"ls"}"#).await;
+        (pod, id)
+    }
+
+    /// Sends what makes the Pod ask, and gives the id of its (first) open question.
+    pub(crate) async fn until_asked(&self, pod: &WorkerId, text: &str) -> String {
+        self.send(pod, text).await;
+        self.until_state(pod, PodState::Waiting).await;
+        self.stage.host.approvals(pod, false).await.unwrap()[0].id.clone()
+    }
+
+    pub(crate) async fn until_state(&self, pod: &WorkerId, state: PodState) -> Vec<Record> {
+        self.stage.until(pod, |records| last_state(records) == Some(state)).await
+    }
+
+    pub(crate) async fn control(&self, pod: &WorkerId, verb: ControlVerb) -> Result<Receipt, ApiError> {
+        self.stage.host.control(fresh(), &origin(), pod, verb).await
+    }
+
+    pub(crate) async fn answer(&self, pod: &WorkerId, id: &str, decision: Decision) -> Result<Approval, ApiError> {
+        self.stage.host.answer(fresh(), &origin(), pod, id, once(decision)).await
+    }
+
+    pub(crate) async fn run_tool(&self, pod: &WorkerId, name: &str, arguments: Value) -> Result<ToolAnswer, ApiError> {
+        self.stage.host.run_tool(fresh(), &origin(), pod, name, ToolCommand { arguments }).await
+    }
+
+    /// What the model would be sent, without the system message: `role: first line` each.
+    pub(crate) async fn history(&self, pod: &WorkerId) -> Vec<String> {
+        let history = self.stage.host.history(pod).await.unwrap();
+        assert_eq!(history.messages[0].role, Role::System);
+        let line = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+        let role = |role: Role| serde_json::to_value(role).unwrap().as_str().unwrap().to_owned();
+        history.messages[1..].iter().map(|one| format!("{}: {}", role(one.role), line(&one.content))).collect()
+    }
+
+    pub(crate) async fn system(&self, pod: &WorkerId) -> String {
+        self.stage.host.history(pod).await.unwrap().messages[0].content.clone()
+    }
+}
+
+async fn options(
+    folder: &tempfile::TempDir,
+    ledger: &Ledger,
+    profiles: &BTreeMap<String, Profile>,
+    model: Option<&str>,
+) -> HostOptions {
+    let store = Store::open(StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
+    let configs = model.map(|base_url| ProviderConfig {
+        name: "scripted".to_owned(),
+        kind: ProviderKind::OpenAi,
+        base_url: Some(base_url.to_owned()),
+        api_key: None,
+        models: vec!["scripted".to_owned()],
+        source: ProviderSource::Configuration,
+    });
+    let providers = Providers::new(configs.into_iter().collect()).unwrap();
+    HostOptions {
+        profiles: profiles.clone(),
+        toolbox: ledger.toolbox(),
+        ..HostOptions::of(store, providers, "/", folder.path().join("outputs"))
+    }
+}
+
+/// A key that no other command has.
+pub(crate) fn fresh() -> runtime::CommandKey {
+    key(&uuid::Uuid::now_v7().to_string())
+}
+
+pub(crate) fn once(decision: Decision) -> ApprovalCommand {
+    ApprovalCommand { decision, remember: false, reason: None }
+}
+
+pub(crate) fn code<T: std::fmt::Debug>(result: Result<T, ApiError>) -> ErrorCode {
+    result.unwrap_err().code
+}
+
+pub(crate) fn runs(records: &[Record]) -> usize {
+    records.iter().filter(|record| record.event.kind() == "run_finished").count()
+}
+
+pub(crate) fn last_state(records: &[Record]) -> Option<PodState> {
+    records.iter().rev().find_map(|record| match &record.event {
+        Event::Control(protocol::ControlEvent::Status { state, .. }) => Some(*state),
+        _ => None,
+    })
+}
+
+/// The events of one kind, as JSON.
+pub(crate) fn of_kind(records: &[Record], kind: &str) -> Vec<Value> {
+    let events = records.iter().filter(|record| record.event.kind() == kind);
+    events.map(|record| serde_json::to_value(&record.event).unwrap()).collect()
+}
+
+pub(crate) fn last_of(records: &[Record], kind: &str) -> Value {
+    of_kind(records, kind).pop().unwrap_or_else(|| panic!("no {kind} in {:?}", stage::kinds(records)))
+}

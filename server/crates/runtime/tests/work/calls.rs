@@ -1,0 +1,141 @@
+//! Calls of a model.
+
+use protocol::{ControlVerb, Decision, PodState};
+
+use crate::{
+    bench::{Bench, last_of, of_kind},
+    stage::kinds,
+};
+
+#[tokio::test]
+async fn calls_of_one_turn_run_one_after_the_other_in_their_order() {
+    let bench = Bench::new().await;
+    let pod = bench.stage.create("ada").await;
+    let calls = ["Note a", "Look b", "Note c", "Note d"].map(|call| {
+        let (tool, name) = call.split_once(' ').unwrap();
+        format!(r#"call {tool} {{"name":"{name}"}}"#)
+    });
+    bench.turn(&pod, &calls.join("\n")).await;
+    let expected: Vec<_> = ["Note a", "Look b", "Note c", "Note d"]
+        .iter()
+        .flat_map(|call| [format!("{call} begins"), format!("{call} ends")])
+        .collect();
+    assert_eq!(bench.ledger.all(), expected);
+    assert_eq!(bench.history(&pod).await[2..6], ["tool: noted a", "tool: noted b", "tool: noted c", "tool: noted d"]);
+}
+
+#[tokio::test]
+async fn calls_that_only_read_run_beside_each_other() {
+    let bench = Bench::new().await;
+    let pod = bench.stage.create("ada").await;
+    // Each waits for the other one.
+    let records = bench.turn(&pod, "call Meet {}\ncall Meet {}").await;
+    assert_eq!(of_kind(&records, "tool_finished").len(), 2);
+    assert_eq!(last_of(&records, "message_finished")["text"], "Meet: met\nMeet: met");
+}
+
+#[tokio::test]
+async fn what_needs_no_answer_runs_while_another_call_waits_for_one() {
+    let bench = Bench::new().await;
+    let pod = bench.stage.create("ada").await;
+    let id = bench.until_asked(&pod, "call Bash {\"command\":\"ls\"}\ncall Note {\"name\":\"a\"}").await;
+    bench.ledger.until("Note a ends", 1).await;
+    bench.answer(&pod, &id, Decision::Allow).await.unwrap();
+    let records = bench.until_runs(&pod, 1).await;
+    assert_eq!(last_of(&records, "message_finished")["text"], "Bash: ran ls\nNote: noted a");
+}
+
+#[tokio::test]
+async fn output_is_seen_while_the_tool_runs() {
+    let bench = Bench::new().await;
+    let pod = bench.stage.create("ada").await;
+    bench.send(&pod, "call Slow {}").await;
+    let records = bench.stage.until(&pod, |records| kinds(records).contains(&"tool_output_chunk".to_owned())).await;
+    assert_eq!(last_of(&records, "tool_output_chunk")["text"], "first line\n");
+    assert_eq!(bench.stage.host.pod(&pod).await.unwrap().summary.activity.as_deref(), Some("running Slow"));
+    bench.ledger.open_gate();
+    let records = bench.until_runs(&pod, 1).await;
+    assert_eq!(last_of(&records, "tool_finished")["content"], "first line\nsecond line\n");
+    assert_eq!(bench.ledger.all(), ["Slow waits", "Slow ended"]);
+}
+
+#[tokio::test]
+async fn a_tool_that_breaks_gives_an_error_and_the_run_goes_on() {
+    let bench = Bench::new().await;
+    let pod = bench.stage.create("ada").await;
+    let records = bench.turn(&pod, "call Break {}\ncall Note {\"name\":\"a\"}\nsay still here").await;
+    let finished = of_kind(&records, "tool_finished");
+    assert_eq!((&finished[0]["is_error"], &finished[0]["code"]), (&true.into(), &"internal".into()));
+    assert_eq!(finished[1]["summary"], "noted a");
+    assert_eq!(last_of(&records, "run_finished")["outcome"], "completed");
+    assert!(last_of(&records, "message_finished")["text"].as_str().unwrap().ends_with("still here"));
+}
+
+#[tokio::test]
+async fn a_tool_that_is_not_there_is_an_error_that_names_those_that_are() {
+    let bench = Bench::new().await;
+    let pod = bench.stage.create("ada").await;
+    let records = bench.turn(&pod, "call Fly {}").await;
+    let finished = last_of(&records, "tool_finished");
+    assert_eq!(finished["code"], "not_found");
+    assert!(finished["summary"].as_str().unwrap().contains("Note"));
+}
+
+#[tokio::test]
+async fn stop_pause_and_cancel_end_a_call_with_a_result() {
+    let bench = Bench::new().await;
+    for (number, (verb, outcome, state)) in [
+        (ControlVerb::Stop, "interrupted", PodState::Stopped),
+        (ControlVerb::Pause, "paused", PodState::Paused),
+        (ControlVerb::Cancel, "cancelled", PodState::Idle),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let pod = bench.stage.create(&format!("ada{number}")).await;
+        bench.send(&pod, "call Slow {}\ncall Note {\"name\":\"never\"}").await;
+        bench.ledger.until("Slow waits", number + 1).await;
+        bench.control(&pod, verb).await.unwrap();
+        bench.ledger.until("Slow was dropped", number + 1).await;
+        let records = bench.stage.records(&pod).await;
+        let finished = of_kind(&records, "tool_finished");
+        assert_eq!(finished.len(), 2);
+        assert!(finished.iter().all(|result| result["code"] == "cancelled"), "{finished:?}");
+        assert_eq!(last_of(&records, "run_finished")["outcome"], outcome);
+        assert_eq!(bench.stage.state(&pod).await, state);
+    }
+    assert!(!bench.ledger.all().iter().any(|entry| entry.contains("never")));
+}
+
+#[tokio::test]
+async fn a_call_that_a_restart_cut_has_a_result_and_the_pod_goes_on() {
+    let bench = Bench::new().await;
+    let pod = bench.stage.create("ada").await;
+    bench.send(&pod, "call Slow {}\ncall Note {\"name\":\"a\"}\nsay after").await;
+    bench.ledger.until("Slow waits", 1).await;
+    let bench = bench.restart().await;
+    assert_eq!(bench.stage.state(&pod).await, PodState::Paused);
+    let records = bench.stage.records(&pod).await;
+    let codes: Vec<_> = of_kind(&records, "tool_finished").iter().map(|result| result["code"].clone()).collect();
+    assert_eq!(codes, ["unknown", "unknown"]);
+    assert_eq!(last_of(&records, "run_finished")["outcome"], "interrupted");
+    bench.control(&pod, ControlVerb::Resume).await.unwrap();
+    let records = bench.until_runs(&pod, 2).await;
+    assert!(last_of(&records, "message_finished")["text"].as_str().unwrap().ends_with("after"));
+    assert_eq!(of_kind(&records, "tool_called").len(), 2, "what may have happened is not done again");
+}
+
+#[tokio::test]
+async fn what_ran_beside_a_question_is_unknown_after_a_restart_and_the_question_stays() {
+    let bench = Bench::new().await;
+    let pod = bench.stage.create("ada").await;
+    let id = bench.until_asked(&pod, "call Bash {\"command\":\"ls\"}\ncall Slow {}").await;
+    bench.ledger.until("Slow waits", 1).await;
+    let bench = bench.restart().await;
+    assert_eq!(bench.stage.state(&pod).await, PodState::Waiting);
+    bench.answer(&pod, &id, Decision::Allow).await.unwrap();
+    let records = bench.until_runs(&pod, 1).await;
+    let codes: Vec<_> = of_kind(&records, "tool_finished").iter().map(|result| result["code"].clone()).collect();
+    assert_eq!(codes, [serde_json::json!("unknown"), serde_json::Value::Null]);
+    assert_eq!(last_of(&records, "run_finished")["outcome"], "completed");
+}

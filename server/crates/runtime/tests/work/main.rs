@@ -1,0 +1,15 @@
+//! What a Pod does: tools, questions to people, compaction, rewind; on a real host, with tools that tell what they did.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "../stage/mod.rs"]
+mod stage;
+
+mod answers;
+mod bench;
+mod by_hand;
+mod calls;
+mod compaction;
+mod recipes;
+mod rewinds;
+mod tools;

@@ -1,0 +1,100 @@
+use anyhow::Result;
+use jiff::Timestamp;
+use protocol::{CommandId, PeerAnswer, PeerCommand, PeerLink, PeerView};
+
+use super::{Caller, ago, name_of};
+use crate::{
+    cli::{PairOptions, PeerOptions},
+    output,
+};
+
+/// Introduces two Pods. The server finds the second one, so that what it refuses is in its audit.
+pub(super) async fn introduce(caller: &Caller, options: PeerOptions) -> Result<()> {
+    let pod = caller.resolve(&options.source).await?;
+    let command = PeerCommand { target: options.target.clone(), note: options.note };
+    let answer = caller.client.introduce(&CommandId::random(), &pod, &command).await?;
+    match caller.config.json {
+        true => output::json(&answer),
+        false => output::line(&introduced(&options.source, &options.target, &answer)),
+    }
+}
+
+/// What an introduction came to, in a sentence.
+pub(super) fn introduced(source: &str, target: &str, answer: &PeerAnswer) -> String {
+    match (answer.state, answer.request_id.as_deref()) {
+        (PeerLink::Linked, _) => format!("{source} and {target} know each other"),
+        (PeerLink::Pending, Some(id)) => format!("{target} is asked; `yoi accept {target} {id}` accepts"),
+        (state, _) => format!("{source} and {target}: {}", word(state)),
+    }
+}
+
+/// Ends what two Pods are to each other, or withdraws a request.
+pub(super) async fn unlink(caller: &Caller, options: PairOptions) -> Result<()> {
+    let pod = caller.resolve(&options.source).await?;
+    let peer = caller.resolve(&options.target).await?;
+    caller.client.unlink(&CommandId::random(), &pod, &peer).await?;
+    match caller.config.json {
+        true => output::json(&serde_json::json!({ "source": pod, "peer": peer, "state": "unlinked" })),
+        false => output::line(&format!("{} and {} do not know each other", options.source, options.target)),
+    }
+}
+
+/// Prints whom a Pod knows, and the requests between it and others.
+pub(super) async fn peers(caller: &Caller, target: &str) -> Result<()> {
+    let pod = caller.resolve(target).await?;
+    let listing = caller.client.peers(&pod).await?;
+    if caller.config.json {
+        return output::json(&listing);
+    }
+    if listing.items.is_empty() {
+        output::note(&format!("{target} knows nobody; `yoi peer {target} NAME` introduces it"));
+        return Ok(());
+    }
+    let heading = ["NAME", "STATE", "LINK", "SINCE", "BY", "REQUEST", "NOTE"].map(str::to_owned).to_vec();
+    let rows: Vec<_> = std::iter::once(heading).chain(listing.items.iter().map(row)).collect();
+    output::table(&rows)
+}
+
+fn row(peer: &PeerView) -> Vec<String> {
+    let link = match (peer.link, peer.is_asked) {
+        (PeerLink::Pending, true) => "pending (asks)".to_owned(),
+        (PeerLink::Pending, false) => "pending (asked)".to_owned(),
+        (link, _) => word(link).to_owned(),
+    };
+    vec![
+        name_of(&peer.name, &peer.pod),
+        peer.state.as_str().to_owned(),
+        link,
+        ago(peer.since, Timestamp::now()),
+        peer.by.clone(),
+        peer.request_id.clone().unwrap_or_default(),
+        peer.note.clone().unwrap_or_default().replace('\n', " "),
+    ]
+}
+
+fn word(link: PeerLink) -> &'static str {
+    match link {
+        PeerLink::Linked => "linked",
+        PeerLink::Pending => "pending",
+        PeerLink::OneSided => "one-sided",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_introduction_says_what_it_came_to_and_how_it_goes_on() {
+        let answer = |fields: serde_json::Value| -> PeerAnswer {
+            let pod = |worker: &str| serde_json::json!({ "runtime_id": "local", "worker_id": worker });
+            let mut answer = serde_json::json!({ "source": pod("1"), "peer": pod("2") });
+            answer.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            serde_json::from_value(answer).unwrap()
+        };
+        let linked = answer(serde_json::json!({ "state": "linked" }));
+        assert_eq!(introduced("ada", "bob", &linked), "ada and bob know each other");
+        let pending = answer(serde_json::json!({ "state": "pending", "request_id": "r-1" }));
+        assert_eq!(introduced("ada", "bob", &pending), "bob is asked; `yoi accept bob r-1` accepts");
+    }
+}

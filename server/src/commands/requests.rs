@@ -1,0 +1,50 @@
+use anyhow::Result;
+use jiff::Timestamp;
+use protocol::{CommandId, Listing, OpenRequest, RequestCommand, RequestDecision};
+
+use super::{Caller, ago, name_of};
+use crate::{
+    cli::{RequestOptions, RequestsOptions},
+    output,
+};
+
+/// Prints the introductions that wait for an answer: of one Pod's people, or of all.
+pub(super) async fn requests(caller: &Caller, options: RequestsOptions) -> Result<()> {
+    let mut items = caller.client.open_requests().await?.items;
+    if let Some(target) = &options.target {
+        let pod = caller.resolve(target).await?;
+        items.retain(|request| request.to == pod);
+    }
+    if caller.config.json {
+        return output::json(&Listing { items, next: None });
+    }
+    if items.is_empty() {
+        output::note("no introduction waits for an answer");
+        return Ok(());
+    }
+    let heading = ["TO", "ID", "FROM", "ASKED", "NOTE"].map(str::to_owned).to_vec();
+    let rows: Vec<_> = std::iter::once(heading).chain(items.iter().map(row)).collect();
+    output::table(&rows)
+}
+
+fn row(request: &OpenRequest) -> Vec<String> {
+    vec![
+        name_of(&request.to_name, &request.to),
+        request.request_id.clone(),
+        name_of(&request.from_name, &request.from),
+        ago(request.at, Timestamp::now()),
+        request.note.clone().unwrap_or_default().replace('\n', " "),
+    ]
+}
+
+/// Accepts or declines an introduction for the Pod that is asked.
+pub(super) async fn decide(caller: &Caller, options: RequestOptions, decision: RequestDecision) -> Result<()> {
+    let pod = caller.resolve(&options.target).await?;
+    let command = RequestCommand { decision };
+    let answer = caller.client.decide_request(&CommandId::random(), &pod, &options.id, command).await?;
+    match (caller.config.json, decision) {
+        (true, _) => output::json(&answer),
+        (false, RequestDecision::Accept) => output::line("accepted; the two know each other"),
+        (false, RequestDecision::Decline) => output::line("declined; nothing else has changed"),
+    }
+}
