@@ -13,7 +13,7 @@ use crate::{
     components::frame::Frame,
     console::Console,
     pages::{
-        approvals::ApprovalsPage, login::LoginPage, login::LoginStyle, not_found::NotFoundPage, pod::PodPage,
+        approvals::ApprovalsPage, exchange::ExchangePage, login::LoginPage, login::LoginStyle, map::MapPage, not_found::NotFoundPage, pod::PodPage,
         pods::PodsPage,
     },
 };
@@ -87,7 +87,13 @@ pub fn App() -> impl IntoView {
                 <ParentRoute path=path!("") view=FramedPages ssr=SsrMode::Async>
                     <Route path=path!("") view=PodsPage ssr=SsrMode::Async />
                     <Route path=path!("approvals") view=ApprovalsPage ssr=SsrMode::Async />
+                    <Route path=path!("map") view=MapPage ssr=SsrMode::Async />
                     <Route path=path!("pods/:runtime_id/:worker_id") view=PodPage ssr=SsrMode::Async />
+                    <Route
+                        path=path!("pods/:runtime_id/:worker_id/with/:peer_runtime_id/:peer_worker_id")
+                        view=ExchangePage
+                        ssr=SsrMode::Async
+                    />
                 </ParentRoute>
                 <Route path=path!("login") view=LoginPage ssr=SsrMode::Async />
             </Routes>

@@ -28,6 +28,7 @@ mod live;
 mod pages;
 mod peering;
 mod pod_book;
+mod reading;
 mod reconnect;
 mod relation_map;
 mod revoking;

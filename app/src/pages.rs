@@ -1,7 +1,9 @@
 //! One page per kind of address.
 
 pub(crate) mod approvals;
+pub(crate) mod exchange;
 pub(crate) mod login;
+pub(crate) mod map;
 pub(crate) mod not_found;
 pub(crate) mod pod;
 pub(crate) mod pods;

@@ -13,8 +13,9 @@ pub(crate) fn BottomBar() -> impl IntoView {
     let path = use_location().pathname;
     let query = use_query_map();
     let pane = move || query.with(|query| query.get("pane").unwrap_or_default());
-    let on_pod = move || path.with(|path| path.starts_with("/pods/"));
+    let on_pod = move || path.with(|path| path.starts_with("/pods/") && !path.contains("/with/"));
     let on_list = move || path.get() == "/";
+    let on_map = move || path.get() == "/map";
     let on_approvals = move || path.get() == "/approvals";
     let current = move |is_here: bool| is_here.then_some("page");
     view! {
@@ -38,9 +39,19 @@ pub(crate) fn BottomBar() -> impl IntoView {
                         }
                     })
             }}
+            {move || {
+                (!on_pod())
+                    .then(|| {
+                        view! {
+                            <a href="/map" aria-current=move || current(on_map())>
+                                "Map"
+                            </a>
+                        }
+                    })
+            }}
             <a href="/approvals" aria-current=move || current(on_approvals())>
                 "Approvals"
-                <LiveCount count=Console::asking title="open questions" />
+                <LiveCount count=Console::asking title="open questions and requests" />
             </a>
             <button type="button" on:click=move |_| console.dialog.set(Some(Dialog::NewPod { name: String::new() }))>
                 "New"

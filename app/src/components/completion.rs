@@ -7,25 +7,25 @@ use crate::command_line::Offer;
 pub(crate) fn Completion(
     offers: Memo<Vec<Offer>>,
     chosen: Memo<usize>,
-    choose: impl Fn(&'static str) + Copy + Send + Sync + 'static,
+    choose: impl Fn(&str) + Copy + Send + Sync + 'static,
 ) -> impl IntoView {
     let option = move |index: usize, offer: Offer| {
         let is_chosen = move || chosen.get() == index;
-        let word = offer.word;
+        let line = offer.line.clone();
         view! {
             <li
-                id=format!("command-{word}")
+                id=format!("command-{index}")
                 role="option"
                 aria-selected=move || is_chosen().to_string()
                 aria-disabled=offer.refusal.is_some().to_string()
                 on:mousedown=move |event| {
                     // The focus stays in the text box.
                     event.prevent_default();
-                    choose(word);
+                    choose(&line);
                 }
             >
-                <code>":" {word} " " <i>{offer.argument}</i></code>
-                <span>{offer.refusal.unwrap_or(offer.what)}</span>
+                <code>":" {offer.line} " " <i>{offer.argument}</i></code>
+                <span>{offer.refusal.map_or(offer.what, str::to_owned)}</span>
             </li>
         }
     };

@@ -1,6 +1,7 @@
 //! Where a message is written. The text is forgotten only when the server has it.
 
 mod keeping;
+mod named;
 mod sending;
 mod tour;
 
@@ -9,6 +10,7 @@ use protocol::ErrorCode;
 
 use self::{
     keeping::keep_draft,
+    named::named,
     sending::{Outgoing, send},
     tour::Tour,
 };
@@ -32,14 +34,16 @@ pub(crate) fn Composer() -> impl IntoView {
     forget_outage(outgoing);
     take_back(outgoing);
 
-    let offers = Memo::new(move |_| draft.with(|draft| command_line::offers(&draft.text, pod.standing())));
+    let offers = Memo::new(move |_| draft.with(|draft| {
+            command_line::offers(&draft.text, pod.standing(), |word, begun| named(outgoing, word, begun))
+        }));
     let at = RwSignal::new(None::<usize>);
     let chosen = Memo::new(move |_| {
         let last = offers.with(Vec::len).saturating_sub(1);
         at.get().unwrap_or_else(|| offers.with(|offers| command_line::first_available(offers))).min(last)
     });
-    let complete = move |word: &'static str| {
-        draft.update(|draft| draft.text = format!(":{word} "));
+    let complete = move |line: &str| {
+        draft.update(|draft| draft.text = format!(":{line} "));
         live::focus("message");
     };
 
@@ -50,16 +54,18 @@ pub(crate) fn Composer() -> impl IntoView {
         let has_offers = offers.with_untracked(|offers| !offers.is_empty());
         let step = |event: &ev::KeyboardEvent, by: isize| {
             event.prevent_default();
-            at.set(Some(chosen.get_untracked().saturating_add_signed(by)));
+            let next = chosen.get_untracked().saturating_add_signed(by);
+            at.set(Some(next));
+            live::reveal(&format!("command-{next}"));
         };
         match event.key().as_str() {
             "Enter" if !event.shift_key() => {
                 event.prevent_default();
                 let chosen = offers.with_untracked(|offers| offers.get(chosen.get_untracked()).cloned());
                 match chosen.filter(|offer| draft.with_untracked(|draft| !offer.is_typed_in(&draft.text))) {
-                    Some(offer) if !offer.argument.is_empty() => complete(offer.word),
+                    Some(offer) if !offer.argument.is_empty() => complete(&offer.line),
                     Some(offer) => {
-                        draft.update(|draft| draft.text = format!(":{}", offer.word));
+                        draft.update(|draft| draft.text = format!(":{}", offer.line));
                         send(outgoing);
                     }
                     None => send(outgoing),
@@ -70,7 +76,7 @@ pub(crate) fn Composer() -> impl IntoView {
             "Tab" if has_offers && !event.shift_key() => {
                 event.prevent_default();
                 if let Some(offer) = offers.with_untracked(|offers| offers.get(chosen.get_untracked()).cloned()) {
-                    complete(offer.word);
+                    complete(&offer.line);
                 }
             }
             "ArrowUp" if draft.with_untracked(|draft| draft.text.is_empty()) => {
@@ -116,7 +122,8 @@ pub(crate) fn Composer() -> impl IntoView {
                         placeholder=placeholder
                         aria-controls="commands"
                         aria-activedescendant=move || {
-                            offers.with(|offers| offers.get(chosen.get()).map(|offer| format!("command-{}", offer.word)))
+                            let chosen = chosen.get();
+                            offers.with(|offers| (chosen < offers.len()).then(|| format!("command-{chosen}")))
                         }
                         prop:value=move || draft.with(|draft| draft.text.clone())
                         on:input=move |event| {

@@ -20,7 +20,7 @@ pub(crate) fn Modal(
     };
     let (title_id, labelled_by) = (format!("{id}-title"), format!("{id}-title"));
     view! {
-        <dialog id=id class="dialog" aria-labelledby=labelled_by on:close=close>
+        <dialog id=id class="dialog" aria-modal="true" aria-labelledby=labelled_by on:close=close>
             <h2 id=title_id>{title}</h2>
             {children()}
         </dialog>

@@ -1,10 +1,13 @@
 use leptos::prelude::*;
 
 use crate::{
+    command_line::Topic,
     components::{
         compact_dialog::CompactDialog,
         help_dialog::HelpDialog,
         new_pod_dialog::NewPodDialog,
+        peer_dialog::PeerDialog,
+        peer_help::PeerHelp,
         pod_dialogs::{DeleteDialog, RenameDialog},
         restore_dialog::RestoreDialog,
         rewind_dialog::RewindDialog,
@@ -26,7 +29,9 @@ pub(crate) fn Dialogs() -> impl IntoView {
             Dialog::Compact(pod) => view! { <CompactDialog pod=*pod /> }.into_any(),
             Dialog::Rewind(pod, to) => view! { <RewindDialog pod=*pod to=to /> }.into_any(),
             Dialog::Restore(pod) => view! { <RestoreDialog pod=*pod /> }.into_any(),
-            Dialog::Help => view! { <HelpDialog /> }.into_any(),
+            Dialog::Peer(introduction) => view! { <PeerDialog introduction=introduction /> }.into_any(),
+            Dialog::Help(Topic::Keys) => view! { <HelpDialog /> }.into_any(),
+            Dialog::Help(Topic::Peers) => view! { <PeerHelp /> }.into_any(),
         })
     }
 }

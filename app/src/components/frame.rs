@@ -2,13 +2,15 @@
 
 use leptos::prelude::*;
 use leptos_meta::Title;
-use leptos_router::hooks::use_navigate;
+use leptos_router::hooks::{use_location, use_navigate};
 
 use crate::{
+    command_line::Topic,
     components::{
         asking::Asking, bottom_bar::BottomBar, dialogs::Dialogs, notices::Notices, pods_pane::PodsPane, top_bar::TopBar,
     },
-    console::{Console, Dialog, use_console},
+    console::{Console, Dialog, Introduction, pod_of_path, use_console},
+    grouping::grouped,
     keys::{KeyReader, Shortcut},
     live::{self, KeyPress},
     server_fns::list_pods,
@@ -48,6 +50,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
 /// Connects the page and its keys, once, in the browser.
 fn listen(console: Console) {
     let navigate = use_navigate();
+    let path = use_location().pathname;
     Effect::new(move |before: Option<()>| {
         if before.is_some() {
             return;
@@ -59,8 +62,10 @@ fn listen(console: Console) {
             let Some(shortcut) = shortcut_of(&press, reader) else { return false };
             match shortcut {
                 Shortcut::NewPod => console.dialog.set(Some(Dialog::NewPod { name: String::new() })),
-                Shortcut::Help => console.dialog.set(Some(Dialog::Help)),
+                Shortcut::Help => console.dialog.set(Some(Dialog::Help(Topic::Keys))),
+                Shortcut::Peer => introduce(console, &path.get_untracked()),
                 Shortcut::GoPods => navigate("/", Default::default()),
+                Shortcut::GoMap => navigate("/map", Default::default()),
                 Shortcut::GoApprovals => navigate("/approvals", Default::default()),
                 Shortcut::Question => {
                     if !live::next_question() {
@@ -78,6 +83,21 @@ fn listen(console: Console) {
             shortcut != Shortcut::Command
         });
     });
+}
+
+/// The Pod of this page to another one; elsewhere the one whose row has the focus, or the first, and both are asked for.
+fn introduce(console: Console, path: &str) {
+    let here = pod_of_path(path);
+    let chooses_source = here.is_none();
+    let in_focus = || live::row_in_focus().and_then(|href| pod_of_path(&href));
+    let first = || Some(grouped(&console.pods(), "").into_iter().next()?.1.into_iter().next()?.pod);
+    match here.or_else(in_focus).or_else(first) {
+        Some(source) => {
+            let introduction = Introduction { source, chooses_source, target: String::new() };
+            console.dialog.set(Some(Dialog::Peer(introduction)));
+        }
+        None => console.note("There is no Pod yet that could be introduced. Press n to make one."),
+    }
 }
 
 fn shortcut_of(press: &KeyPress, reader: StoredValue<KeyReader>) -> Option<Shortcut> {

@@ -1,6 +1,9 @@
 use leptos::prelude::*;
 
-use crate::console::{Level, use_console};
+use crate::{
+    components::revocations::Revocations,
+    console::{Level, use_console},
+};
 
 /// Beside the transcript, never in it. Notes go by themselves; errors stay until they are dismissed.
 #[component]
@@ -21,6 +24,7 @@ pub(crate) fn Notices() -> impl IntoView {
                     </button>
                 </p>
             </For>
+            <Revocations />
         </div>
     }
     .into_any()

@@ -2,9 +2,9 @@ use leptos::{prelude::*, task::spawn_local};
 use protocol::{ControlVerb, PodState};
 
 use crate::{
-    allowed::refusal,
+    allowed::{peer_refusal, refusal},
     components::{inspector::spawn, state_mark::StateWord, transcript::PodContext, transcript::use_pod},
-    console::{Console, Dialog, fresh_command, use_console},
+    console::{Console, Dialog, Introduction, fresh_command, use_console},
     format::short_path,
     server_fns::control_pod,
 };
@@ -47,6 +47,19 @@ pub(crate) fn PodHead() -> impl IntoView {
                     .into_iter()
                     .map(|verb| view! { <Verb verb=verb /> })
                     .collect_view()}
+                <button
+                    type="button"
+                    class="button verb-peer"
+                    title=move || match peer_refusal(pod.state.get()) {
+                        None => "Introduce this Pod to another one (p)".to_owned(),
+                        Some(reason) => format!("Peer: {reason}"),
+                    }
+                    aria-disabled=move || peer_refusal(pod.state.get()).is_some().to_string()
+                    on:click=move |_| introduce(console, pod, String::new())
+                >
+                    "Peer"
+                    <kbd>"p"</kbd>
+                </button>
                 <More console=console pod=pod />
             </div>
         </header>
@@ -125,6 +138,17 @@ fn control(console: Console, pod: PodContext, verb: ControlVerb) {
     });
 }
 
+/// Opens the introduction of this Pod, to `target` when one is named; or says why it would do nothing.
+pub(crate) fn introduce(console: Console, pod: PodContext, target: String) {
+    match peer_refusal(pod.state.get_untracked()) {
+        Some(reason) => console.note(format!("It can be introduced to nobody now: {reason}")),
+        None => {
+            let introduction = Introduction { source: pod.pod.get_value(), chooses_source: false, target };
+            console.dialog.set(Some(Dialog::Peer(introduction)));
+        }
+    }
+}
+
 #[component]
 fn More(console: Console, pod: PodContext) -> impl IntoView {
     let is_open = RwSignal::new(false);
@@ -173,6 +197,15 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
                     }
                 >
                     "Spawn a child…"
+                </button>
+                <button
+                    type="button"
+                    on:click=move |_| {
+                        is_open.set(false);
+                        introduce(console, pod, String::new());
+                    }
+                >
+                    "Introduce to a Pod…"
                 </button>
                 <button type="button" on:click=move |_| open(Dialog::Rename)>
                     "Rename…"

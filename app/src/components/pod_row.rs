@@ -5,12 +5,12 @@ use transcript::words::{state_words, tokens_words};
 
 use crate::{
     components::{state_mark::StateShape, when::Age},
-    console::{pod_href, use_console},
+    console::{Dialog, Introduction, pod_href, use_console},
     grouping::total_tokens,
 };
 
 /// A Pod in the list on the left: what it does now, in its own words. The link stays when its Pod changes, and with
-/// it the focus.
+/// it the focus. Dragged onto another one it introduces the two; the keyboard has the dialog for that.
 #[component]
 pub(crate) fn PodRow(
     pod: Memo<PodSummary>,
@@ -35,8 +35,37 @@ pub(crate) fn PodRow(
         let parent = pod.with(|pod| pod.relations.parent.clone()).filter(|_| depth == 0)?;
         console.pod(&parent).map(|parent| parent.name.to_string())
     });
+    let this = pod.with_untracked(|pod| pod.pod.clone());
+    let is_target = RwSignal::new(false);
+    let (begun, over, dropped) = (this.clone(), this.clone(), this);
     view! {
-        <a class=class data-row="" href=href aria-current=here>
+        <a
+            class=class
+            class:is-target=move || is_target.get()
+            data-row=""
+            href=href
+            aria-current=here
+            draggable="true"
+            on:dragstart=move |_| console.dragged.set(Some(begun.clone()))
+            on:dragend=move |_| console.dragged.set(None)
+            on:dragover=move |event| {
+                if console.dragged.with_untracked(|dragged| dragged.as_ref().is_some_and(|dragged| *dragged != over)) {
+                    event.prevent_default();
+                    is_target.set(true);
+                }
+            }
+            on:dragleave=move |_| is_target.set(false)
+            on:drop=move |event| {
+                is_target.set(false);
+                if let Some(source) = console.dragged.get_untracked().filter(|source| *source != dropped) {
+                    event.prevent_default();
+                    console.dragged.set(None);
+                    let introduction =
+                        Introduction { source, chooses_source: false, target: dropped.to_string() };
+                    console.dialog.set(Some(Dialog::Peer(introduction)));
+                }
+            }
+        >
             <StateShape state=shape />
             <b>
                 {move || pod.with(|pod| pod.name.to_string())}

@@ -2,6 +2,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
 use crate::{
+    command_line::Topic,
     components::{connection_line::ConnectionLine, with_pods::WithPods},
     console::{Console, Dialog, use_console},
     live,
@@ -22,9 +23,12 @@ pub(crate) fn TopBar() -> impl IntoView {
                     "Pods"
                     <LiveCount count=Console::needing title="Pods that need you" />
                 </a>
+                <a href="/map" aria-current=on("/map")>
+                    "Map"
+                </a>
                 <a href="/approvals" aria-current=on("/approvals")>
                     "Approvals"
-                    <LiveCount count=Console::asking title="open questions" />
+                    <LiveCount count=Console::asking title="open questions and requests" />
                 </a>
             </nav>
             <ConnectionLine />
@@ -39,7 +43,7 @@ pub(crate) fn TopBar() -> impl IntoView {
                 type="button"
                 title="Keys (?)"
                 aria-label="Keys"
-                on:click=move |_| console.dialog.set(Some(Dialog::Help))
+                on:click=move |_| console.dialog.set(Some(Dialog::Help(Topic::Keys)))
             >
                 <kbd>"?"</kbd>
             </button>

@@ -4,7 +4,10 @@ use gloo_timers::callback::{Interval, Timeout};
 use leptos::web_sys::{ClipboardEvent, KeyboardEvent};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{Document, HtmlDialogElement, HtmlDocument, HtmlElement, HtmlTextAreaElement, Storage, Window};
+use web_sys::{
+    Document, HtmlDialogElement, HtmlDocument, HtmlElement, HtmlTextAreaElement, ScrollIntoViewOptions,
+    ScrollLogicalPosition, Storage, Window,
+};
 
 use super::{KeyPress, Memory};
 
@@ -171,6 +174,35 @@ pub(crate) fn move_row(step: i32) {
     if let Some(row) = rows.get(next as usize) {
         let _ = row.focus();
     }
+}
+
+/// The address of the row that has the focus.
+pub(crate) fn row_in_focus() -> Option<String> {
+    document().active_element().filter(|active| active.has_attribute("data-row"))?.get_attribute("href")
+}
+
+/// Scrolls what it is in, as little as needed, once the page has been drawn anew.
+pub(crate) fn reveal(id: &str) {
+    let id = id.to_owned();
+    before_paint(move || {
+        if let Some(element) = element(&id) {
+            let options = ScrollIntoViewOptions::new();
+            options.set_block(ScrollLogicalPosition::Nearest);
+            element.scroll_into_view_with_scroll_into_view_options(&options);
+        }
+    });
+}
+
+/// When this page is left for good.
+pub(crate) fn on_leave(run: impl Fn() + 'static) {
+    let listener = Closure::<dyn Fn()>::new(run);
+    let _ = window().add_event_listener_with_callback("pagehide", listener.as_ref().unchecked_ref());
+    listener.forget();
+}
+
+/// Sends what has to go out while the page goes away. Nothing hears the answer.
+pub(crate) fn send_last(path: &str, json: &str) {
+    let _ = window().navigator().send_beacon_with_opt_str(path, Some(json));
 }
 
 /// Opens a dialog above everything; the focus stays in it until it is closed, and returns then.

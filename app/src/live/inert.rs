@@ -68,6 +68,16 @@ pub(crate) fn keep_url(url: &str) -> String {
 
 pub(crate) fn go_to_login() {}
 
+pub(crate) fn reveal(_id: &str) {}
+
+pub(crate) fn row_in_focus() -> Option<String> {
+    None
+}
+
+pub(crate) fn on_leave(_run: impl Fn() + 'static) {}
+
+pub(crate) fn send_last(_path: &str, _json: &str) {}
+
 pub(crate) fn connect(_console: Console) {}
 
 pub(crate) fn watch(_pod: PodRef, _cursor: String, _applied: Seq, _listener: impl FnMut(PodFeed) + 'static) -> u64 {

@@ -89,7 +89,7 @@ fn PodView(data: PodPageData, shows_details: Memo<bool>) -> impl IntoView {
     let console = use_console();
     let rows = Rows::new(&data.records, data.has_more);
     let is_old = data.cursor.is_none();
-    let pod = PodContext::provide(console, data.detail, rows, is_old);
+    let pod = PodContext::provide(console, data.detail, data.peers, rows, is_old);
     if let Some(cursor) = data.cursor {
         follow(pod, cursor, data.head);
     }
@@ -141,6 +141,9 @@ fn take(pod: PodContext, feed: PodFeed) {
             if records.iter().any(moves_the_detail) {
                 pod.refresh();
             }
+            if records.iter().any(moves_the_peers) {
+                pod.refresh_peers();
+            }
             if records.iter().any(gives_back)
                 && let Some(segments) = pod.rows.newest_returned()
             {
@@ -152,6 +155,7 @@ fn take(pod: PodContext, feed: PodFeed) {
             complete_beginning(pod);
             pod.detail.update(|detail| detail.summary = *summary);
             pod.refresh();
+            pod.refresh_peers();
         }
         PodFeed::Closed(reason) => pod.closed.set(Some(reason)),
     }
@@ -160,6 +164,19 @@ fn take(pod: PodContext, feed: PodFeed) {
 /// An answer of nothing took the message back.
 fn gives_back(record: &Record) -> bool {
     matches!(&record.event, Event::Control(ControlEvent::RunFinished { outcome: Outcome::RolledBack, .. }))
+}
+
+/// Who knows whom has changed.
+fn moves_the_peers(record: &Record) -> bool {
+    matches!(
+        &record.event,
+        Event::Control(
+            ControlEvent::PeerLinked { .. }
+                | ControlEvent::PeerUnlinked { .. }
+                | ControlEvent::PeerRequested { .. }
+                | ControlEvent::PeerDeclined { .. }
+        )
+    )
 }
 
 /// The queue, the children, the rules: no stream carries them.

@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use leptos::{prelude::*, task::spawn_local};
 use leptos_router::{NavigateOptions, hooks::use_navigate};
-use protocol::{ApprovalCommand, CreatePod, Decision, ErrorCode, PodName};
+use protocol::{ApprovalCommand, CreatePod, Decision, ErrorCode, PeerLink, PeerView, PodName};
 
 use crate::{
     UiError,
@@ -12,14 +12,15 @@ use crate::{
     command_line::{self, Answer, Command, is_command},
     components::{
         inspector::spawn,
-        pod_head::verb,
+        pod_head::{introduce, verb},
         question,
         transcript::{PodContext, rewind},
     },
     console::{Console, Dialog, fresh_command, pod_href},
     draft::{Draft, Unanswered},
     live,
-    server_fns::{create_pod, delete_pod, rename_pod, submit_input},
+    revoking::revoke,
+    server_fns::{create_pod, delete_pod, rename_pod, submit_input, unlink_pods},
 };
 
 /// One Pod's composer.
@@ -130,10 +131,15 @@ fn run(outgoing: Outgoing, command: Command) {
             clear(outgoing);
             spawn(outgoing.console, pod, name);
         }
-        Command::Answer(answer) => give(outgoing, answer),
-        Command::Help => {
+        Command::Peer(target) => {
             clear(outgoing);
-            outgoing.console.dialog.set(Some(Dialog::Help));
+            introduce(outgoing.console, pod, target);
+        }
+        Command::Unpeer(name) => unpeer(outgoing, &name),
+        Command::Answer(answer) => give(outgoing, answer),
+        Command::Help(topic) => {
+            clear(outgoing);
+            outgoing.console.dialog.set(Some(Dialog::Help(topic)));
         }
         Command::Rename(name) => with_name(outgoing, &name, move |name| async move {
             rename_pod(pod.pod.get_value(), fresh_command(), name).await.map(|_| None)
@@ -145,6 +151,26 @@ fn run(outgoing: Outgoing, command: Command) {
         Command::Delete(name) => with_name(outgoing, &name, move |name| async move {
             delete_pod(pod.pod.get_value(), fresh_command(), name.to_string()).await.map(|()| Some("/".to_owned()))
         }),
+    }
+}
+
+/// Revokes a link, which can be taken back for a moment; a request is withdrawn, or declined where this Pod was asked.
+fn unpeer(outgoing: Outgoing, name: &str) {
+    let (console, pod) = (outgoing.console, outgoing.pod.pod.get_value());
+    let is_meant = |view: &&PeerView| view.name.as_str() == name || view.pod.to_string() == name;
+    let known = outgoing.pod.peers.with_untracked(|known| known.iter().filter(is_meant).cloned().collect::<Vec<_>>());
+    match known.as_slice() {
+        [] => outgoing.refuse(format!("\"{name}\" is no peer of this Pod; nothing was changed")),
+        [view] if view.link == PeerLink::Pending => {
+            let peer = view.pod.clone();
+            settle(outgoing, async move { unlink_pods(pod, fresh_command(), peer).await.map(|()| None) });
+        }
+        [view] => {
+            clear(outgoing);
+            let own = outgoing.pod.summary.with_untracked(|summary| summary.name.to_string());
+            revoke(console, pod, view.pod.clone(), format!("{own} and {}", view.name));
+        }
+        _ => outgoing.refuse(format!("two peers are called \"{name}\"; give the address, as in local/…")),
     }
 }
 

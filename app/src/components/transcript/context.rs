@@ -1,10 +1,10 @@
 //! What all parts of a Pod's page share.
 
 use leptos::{prelude::*, task::spawn_local};
-use protocol::{PodDetail, PodRef, PodState, PodSummary, Segment};
+use protocol::{PeerView, PodDetail, PodRef, PodState, PodSummary, Segment};
 
 use super::Rows;
-use crate::{command_line::Standing, console::Console, server_fns::pod_detail};
+use crate::{command_line::Standing, console::Console, server_fns::{pod_detail, pod_peers}};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PodContext {
@@ -14,6 +14,8 @@ pub(crate) struct PodContext {
     pub(crate) state: Memo<PodState>,
     /// With what no stream carries: queue, scope, policies.
     pub(crate) detail: RwSignal<PodDetail>,
+    /// Whom it knows, and the requests between it and others.
+    pub(crate) peers: RwSignal<Vec<PeerView>>,
     pub(crate) rows: Rows,
     /// Nothing will follow, and why.
     pub(crate) closed: RwSignal<Option<String>>,
@@ -36,7 +38,13 @@ pub(crate) struct Returned {
 }
 
 impl PodContext {
-    pub(crate) fn provide(console: Console, detail: PodDetail, rows: Rows, is_old: bool) -> Self {
+    pub(crate) fn provide(
+        console: Console,
+        detail: PodDetail,
+        peers: Vec<PeerView>,
+        rows: Rows,
+        is_old: bool,
+    ) -> Self {
         let start = detail.summary.clone();
         let pod = StoredValue::new(start.pod.clone());
         let summary = console.follow(start);
@@ -52,6 +60,7 @@ impl PodContext {
             summary,
             state,
             detail: RwSignal::new(detail),
+            peers: RwSignal::new(peers),
             rows,
             closed: RwSignal::new(None),
             is_following: RwSignal::new(true),
@@ -65,7 +74,11 @@ impl PodContext {
 
     /// What the commands of the composer depend on.
     pub(crate) fn standing(self) -> Standing {
-        Standing { state: self.state.get(), asks: self.rows.questions.with(|questions| !questions.is_empty()) }
+        Standing {
+            state: self.state.get(),
+            asks: self.rows.questions.with(|questions| !questions.is_empty()),
+            knows: self.peers.with(|peers| !peers.is_empty()),
+        }
     }
 
     pub(crate) fn summary_now(self) -> Box<PodSummary> {
@@ -78,6 +91,16 @@ impl PodContext {
         spawn_local(async move {
             if let Ok(detail) = pod_detail(pod).await {
                 self.detail.try_set(detail);
+            }
+        });
+    }
+
+    /// Reads again whom it knows.
+    pub(crate) fn refresh_peers(self) {
+        let Some(pod) = self.pod.try_get_value() else { return };
+        spawn_local(async move {
+            if let Ok(peers) = pod_peers(pod).await {
+                self.peers.try_set(peers);
             }
         });
     }

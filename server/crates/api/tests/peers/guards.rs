@@ -142,3 +142,40 @@ async fn only_the_two_it_is_between_decide_about_a_held_message_and_a_repeat_dec
     let held: Vec<_> = journal(&server, &bob).await.into_iter().filter(|event| event["message_id"] == *id).collect();
     assert_eq!(held.len(), 2, "held, then refused, and never a message: {held:?}");
 }
+
+/// Has a Pod write to `bob` and waits until he has answered; whether it went through.
+async fn ask_and_wait(server: &Server, from: &str, bob: &str) -> bool {
+    let (_, sent) = write(server, from, "bob", "say ok").await;
+    if sent["state"] == "held" {
+        return false;
+    }
+    let exchange = format!("{from}/peers/{bob}/messages?limit=1");
+    for _ in 0..4_000 {
+        let newest = server.get(&exchange).await.1["items"][0].clone();
+        if newest["message_id"] == sent["message_id"] && newest["state"] == "answered" {
+            return true;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    panic!("{sent} was not answered");
+}
+
+#[tokio::test]
+async fn a_receiver_that_was_woken_two_hundred_times_within_an_hour_is_left_alone() {
+    let server = Server::start().await;
+    let path = server.pod("bob").await;
+    let bob = crate::text_of(&server, &path).await;
+    let mut went = 0;
+    for number in 0..7 {
+        let sender = server.pod(&format!("sender-{number}")).await;
+        assert_eq!(introduce(&server, &sender, "bob").await.0, 201);
+        for _ in 0..29 {
+            if !ask_and_wait(&server, &sender, &bob).await {
+                break;
+            }
+            went += 1;
+        }
+    }
+    assert_eq!(went, 200);
+    server.say(&path, "say a person may").await;
+}

@@ -11,6 +11,7 @@ mod introductions;
 mod keeping;
 mod messages;
 mod nothing_else;
+mod races;
 mod refusals;
 mod requests;
 

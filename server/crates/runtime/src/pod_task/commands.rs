@@ -177,6 +177,7 @@ impl PodTask {
     /// Stops what goes on, and removes the Pod with all that it holds.
     async fn delete(&mut self, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
         if !self.work.end_all().await {
+            self.read_again(true).await;
             return Err(error::does_not_end(&self.name));
         }
         let now = clock::now();

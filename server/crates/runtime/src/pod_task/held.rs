@@ -111,7 +111,7 @@ impl PodTask {
     }
 
     /// Nothing came of the order. What was ended for it cannot go on: its run is closed, as after a crash.
-    async fn read_again(&mut self, has_ended_work: bool) {
+    pub(super) async fn read_again(&mut self, has_ended_work: bool) {
         let mut read = self.reload().await;
         if read.is_ok() && has_ended_work {
             read = self.catch_up().await;
