@@ -13,8 +13,8 @@ use crate::{
     components::frame::Frame,
     console::Console,
     pages::{
-        approvals::ApprovalsPage, exchange::ExchangePage, login::LoginPage, login::LoginStyle, map::MapPage, not_found::NotFoundPage, pod::PodPage,
-        pods::PodsPage,
+        approvals::ApprovalsPage, exchange::ExchangePage, login::LoginPage, login::LoginStyle, map::MapPage,
+        not_found::NotFoundPage, pod::PodPage, pods::PodsPage,
     },
 };
 

@@ -156,7 +156,7 @@ mod tests {
         let all = all();
         assert_eq!(names(&fitting(&all, "bob")), ["bob", "bobbin"]);
         assert_eq!(names(&fitting(&all, " STOPPED ")), ["bobbin"]);
-        assert_eq!(names(&fitting(&all, "da")), ["dan"]);
+        assert_eq!(names(&fitting(&all, "da")), ["dan", "ada"]);
         assert_eq!(names(&fitting(&all, "local eve")), ["eve"]);
         assert!(fitting(&all, "nobody").is_empty());
     }

@@ -386,8 +386,7 @@ mod tests {
 
     #[test]
     fn a_child_that_is_a_peer_too_has_two_lines_apart() {
-        let map =
-            draw(&[lone("ada"), child("bob", "ada")], &found(vec![pair("ada", "bob", PeerLink::Linked, 3)]));
+        let map = draw(&[lone("ada"), child("bob", "ada")], &found(vec![pair("ada", "bob", PeerLink::Linked, 3)]));
         let [leads, knows] = &map.edges[..] else { panic!("{:?}", map.edges) };
         assert_eq!((leads.line, knows.line), (Line::Leads, Line::Knows));
         assert_ne!(leads.path, knows.path);

@@ -10,8 +10,8 @@ use leptos::{
     prelude::provide_context,
 };
 use protocol::{
-    ApprovalCommand, CommandId, CreatePod, Decision, ErrorCode, InputCommand, PodName, PodRef, PodState, RewindCommand,
-    Segment, Seq, ToolCommand,
+    ApprovalCommand, CommandId, CreatePod, Decision, ErrorCode, InputCommand, MessageCommand, PeerCommand, PeerPolicy,
+    PodName, PodRef, PodState, ReceiptState, RequestCommand, RequestDecision, RewindCommand, Segment, Seq, ToolCommand,
 };
 use runtime::{Host, HostOptions};
 use serde_json::json;
@@ -40,6 +40,29 @@ impl Stage {
     async fn pod(&self, name: &str) -> PodRef {
         let create = CreatePod::named(PodName::parse(name).unwrap());
         self.backend.create(&self.origin, CommandId::random(), create).await.unwrap().pod
+    }
+
+    /// One that is asked before it knows somebody.
+    async fn asking_pod(&self, name: &str) -> PodRef {
+        let create =
+            CreatePod { peer_policy: Some(PeerPolicy::Ask), ..CreatePod::named(PodName::parse(name).unwrap()) };
+        self.backend.create(&self.origin, CommandId::random(), create).await.unwrap().pod
+    }
+
+    async fn introduce(&self, pod: &PodRef, target: &str, note: Option<&str>) {
+        let command = PeerCommand { target: target.to_owned(), note: note.map(str::to_owned) };
+        self.backend.introduce(&self.origin, CommandId::random(), pod, command).await.unwrap();
+    }
+
+    /// Waits until the newest message of the two has come so far.
+    async fn message_reaches(&self, pod: &PodRef, peer: &PodRef, state: ReceiptState) {
+        loop {
+            let page = self.backend.exchange(pod, peer, None, 1).await.unwrap();
+            if page.items.first().is_some_and(|message| message.state == state) {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     async fn say(&self, pod: &PodRef, text: &str) {
@@ -169,4 +192,74 @@ async fn what_a_rewind_took_out_is_still_read_and_said_to_be_out() {
     let page = words(&stage.page(&page_of(&ada)).await);
     assert!(page.contains("the first") && page.contains("not in the context any more"), "{page}");
     assert!(page.contains("rewound to record 1") && !page.contains("Rewind to before this"), "{page}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_is_in_the_inbox_with_its_note_and_on_both_pages_until_it_is_accepted() {
+    let stage = Stage::start().await;
+    let (ada, bob) = (stage.asking_pod("ada").await, stage.pod("bob").await);
+    stage.introduce(&bob, "ada", Some("about the lease test")).await;
+    let inbox = words(&stage.page("/approvals").await);
+    for said in ["1 Pod asks to be introduced.", "bob asks to be introduced to ada", "about the lease test", "Accept"] {
+        assert!(inbox.contains(said), "{said}: {inbox}");
+    }
+    let asked = words(&stage.page(&page_of(&ada)).await);
+    assert!(asked.contains("asks to be introduced") && asked.contains("Decline"), "{asked}");
+    let asks = words(&stage.page(&page_of(&bob)).await);
+    assert!(asks.contains("was asked") && asks.contains("Withdraw"), "{asks}");
+    let map = words(&stage.page("/map").await);
+    assert!(map.contains("waits for an answer"), "{map}");
+    let request = stage.backend.open_requests().await.unwrap().items.remove(0).request_id;
+    let accept = RequestCommand { decision: RequestDecision::Accept };
+    stage.backend.decide_request(&stage.origin, CommandId::random(), &ada, &request, accept).await.unwrap();
+    let page = words(&stage.page(&page_of(&ada)).await);
+    assert!(page.contains("linked") && page.contains("Revoke") && page.contains("messages"), "{page}");
+    assert!(words(&stage.page("/approvals").await).contains("Nothing waits for you."));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_map_draws_parents_and_peers_in_the_first_paint_and_says_the_same_in_a_table() {
+    let stage = Stage::start().await;
+    assert!(words(&stage.page("/map").await).contains("No Pod leads or knows another one yet."));
+    let (ada, bob) = (stage.pod("ada").await, stage.pod("bob").await);
+    stage.introduce(&ada, "bob", None).await;
+    let command = ToolCommand { arguments: json!({ "name": "cat", "task": "say hello", "scope": [] }) };
+    let answer = stage.backend.run_tool(&stage.origin, CommandId::random(), &ada, "SpawnPod", command).await.unwrap();
+    assert!(!answer.is_error, "{answer:?}");
+    stage.pod("zoe").await;
+    let page = stage.page("/map").await;
+    let exchange = format!("href=\"{}/with/local/{}\"", page_of(&ada), bob.worker_id);
+    let back = format!("href=\"{}/with/local/{}\"", page_of(&bob), ada.worker_id);
+    assert!(page.contains(&exchange) || page.contains(&back), "{page}");
+    assert!(page.contains("<svg") && page.contains("edge-knows") && page.contains("edge-leads"), "{page}");
+    let words = words(&page);
+    for said in ["1 Pod with no relation not drawn", "nothing is lent", "no message in the last hour"] {
+        assert!(words.contains(said), "{said}: {words}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_two_wrote_is_on_a_page_of_its_own_and_a_receipt_stands_on_the_card_of_the_call() {
+    let stage = Stage::start().await;
+    let (ada, bob) = (stage.pod("ada").await, stage.pod("bob").await);
+    let path = format!("{}/with/{}/{}", page_of(&ada), bob.runtime_id, bob.worker_id);
+    let page = words(&stage.page(&path).await);
+    assert!(page.contains("They do not know each other") && page.contains("Neither has written"), "{page}");
+    stage.introduce(&ada, "bob", None).await;
+    stage.say(&ada, r#"call SendToPeerPod {"name":"bob","message":"say the lease is fine"}"#).await;
+    stage.message_reaches(&ada, &bob, ReceiptState::Answered).await;
+    let page = words(&stage.page(&path).await);
+    for said in ["Linked", "say the lease is fine", "answered at turn 1", "to bob"] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    let sender = words(&stage.page(&page_of(&ada)).await);
+    assert!(sender.contains("answered at turn 1") && !sender.contains("message with"), "{sender}");
+    let receiver = words(&stage.page(&page_of(&bob)).await);
+    assert!(receiver.contains("say the lease is fine") && receiver.contains("answered at turn 1"), "{receiver}");
+    let command = MessageCommand { to: "bob".to_owned(), text: "from a person".to_owned() };
+    stage.backend.send_message(&stage.origin, CommandId::random(), &ada, command).await.unwrap();
+    let sender = words(&stage.page(&page_of(&ada)).await);
+    assert!(sender.contains("message with"), "no card of a call carries it: {sender}");
+    let missing = words(&stage.page(&format!("{}/with/local/nobody", page_of(&ada))).await);
+    assert!(missing.contains("One of the two is not there"), "{missing}");
 }

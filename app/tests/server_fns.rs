@@ -3,14 +3,16 @@
 #![allow(clippy::unwrap_used)]
 
 use app::server_fns::{
-    answer_approval, compaction_preview, control_pod, create_pod, delete_pod, list_pods, load_pod, older_records,
-    open_approvals, pod_approvals, rename_pod, resolve, restore_pod, rewind_pod, run_tool, submit_input,
+    answer_approval, compaction_preview, control_pod, create_pod, decide_held, decide_request, delete_pod,
+    introduce_pods, list_pods, load_pod, older_records, open_approvals, open_requests, pod_approvals, pod_exchange,
+    pod_peers, relations, rename_pod, resolve, restore_pod, rewind_pod, run_tool, submit_input, unlink_pods,
 };
 use backend::{Backend, Origin};
 use leptos::prelude::{Owner, provide_context};
 use protocol::{
-    ApprovalCommand, CommandId, ControlVerb, CreatePod, Decision, ErrorCode, Event, PodName, PodRef, PodState,
-    RestoreCommand, RewindCommand, Segment, Seq, ToolCommand, TurnEvent,
+    ApprovalCommand, CommandId, ControlVerb, CreatePod, Decision, ErrorCode, Event, HeldCommand, HeldDecision,
+    PeerCommand, PeerLink, PeerPolicy, PodName, PodRef, PodState, RequestCommand, RequestDecision, RestoreCommand,
+    RewindCommand, Segment, Seq, ToolCommand, TurnEvent,
 };
 use runtime::{Host, HostOptions};
 
@@ -158,4 +160,52 @@ async fn a_rewind_is_refused_once_the_head_has_moved_and_a_tool_tells_its_own_fa
     assert!(receipt.report.iter().all(|line| line.restored), "{receipt:?}");
     let page = load_pod(pod.to_string(), None, None).await.unwrap();
     assert_eq!(page.detail.summary.state, PodState::Idle);
+}
+
+fn to(target: &str) -> PeerCommand {
+    PeerCommand { target: target.to_owned(), note: None }
+}
+
+#[tokio::test]
+async fn an_introduction_is_made_seen_from_both_sides_and_ended() {
+    let _stage = stage().await;
+    let ada = ada().await;
+    let bob = create_pod(id("c2"), CreatePod::named(name("bob"))).await.unwrap().pod;
+    let answer = introduce_pods(ada.clone(), id("k1"), to("bob")).await.unwrap();
+    assert_eq!((answer.state, &answer.peer), (PeerLink::Linked, &bob));
+    assert_eq!(pod_peers(bob.clone()).await.unwrap()[0].pod, ada);
+    assert_eq!(load_pod(ada.to_string(), None, None).await.unwrap().peers[0].pod, bob);
+    let pairs = relations().await.unwrap().pairs;
+    assert_eq!(pairs.len(), 1);
+    let exchange = pod_exchange(ada.to_string(), bob.to_string(), None).await.unwrap();
+    assert!(exchange.link.is_some() && exchange.messages.is_empty() && exchange.earlier.is_none());
+    unlink_pods(bob.clone(), id("k2"), ada.clone()).await.unwrap();
+    assert!(pod_peers(ada).await.unwrap().is_empty() && relations().await.unwrap().pairs.is_empty());
+}
+
+#[tokio::test]
+async fn a_request_waits_until_it_is_declined_and_refusals_have_their_codes() {
+    let _stage = stage().await;
+    let ada = ada().await;
+    let with = |policy, text: &str| CreatePod { peer_policy: Some(policy), ..CreatePod::named(name(text)) };
+    let bob = create_pod(id("c2"), with(PeerPolicy::Ask, "bob")).await.unwrap().pod;
+    create_pod(id("c3"), with(PeerPolicy::Closed, "eve")).await.unwrap();
+    let answer = introduce_pods(ada.clone(), id("k1"), to("bob")).await.unwrap();
+    let request = answer.request_id.unwrap();
+    assert_eq!((answer.state, open_requests().await.unwrap()[0].request_id.as_str()), (PeerLink::Pending, &*request));
+    let decline = RequestCommand { decision: RequestDecision::Decline };
+    decide_request(bob.clone(), id("k2"), request.clone(), decline).await.unwrap();
+    assert!(open_requests().await.unwrap().is_empty());
+    let late = decide_request(bob, id("k3"), request, decline).await.unwrap_err();
+    assert_eq!(late.code(), ErrorCode::AlreadyAnswered);
+    for (key, target, code) in [
+        ("k4", "eve", ErrorCode::PeerRefused),
+        ("k5", "ada", ErrorCode::PeerSelf),
+        ("k6", "nobody", ErrorCode::PodNotFound),
+    ] {
+        assert_eq!(introduce_pods(ada.clone(), id(key), to(target)).await.unwrap_err().code(), code, "{target}");
+    }
+    let release = HeldCommand { decision: HeldDecision::Release };
+    let none = decide_held(ada, id("k7"), "message-0".to_owned(), release).await.unwrap_err();
+    assert_eq!(none.code(), ErrorCode::NotFound);
 }

@@ -1,17 +1,21 @@
-//! Keeps the open questions of all Pods read, and says so when a Pod begins to wait.
+//! Keeps what waits for a person read, the questions and the requests of all Pods, and says so when one comes.
 
-use leptos::{prelude::*, task::spawn_local};
-use protocol::{PodName, PodRef, Seq};
+use leptos::prelude::*;
+use protocol::{OpenRequest, PodName, PodRef, Seq};
 
 use crate::{
     console::{Console, use_console},
     family::{may_ask, waiting},
-    live,
-    server_fns::open_approvals,
+    pod_book::PodBook,
+    reading::Reading,
+    server_fns::{open_approvals, open_requests},
 };
 
 /// Least time between two readings, in milliseconds: a Pod that waits may have calls that still write.
 const READING_MS_MIN: u32 = 1_000;
+
+/// The same for requests: while Pods write, every change of the list is a reason to look.
+const REQUESTS_MS_MIN: u32 = 2_000;
 
 /// Nothing to see: it is heard, by those who do not see the list.
 #[component]
@@ -19,6 +23,7 @@ pub(crate) fn Asking() -> impl IntoView {
     let console = use_console();
     let said = RwSignal::new(String::new());
     keep_read(console);
+    keep_requests_read(console, said);
     let names = Memo::new(move |_| {
         console
             .book
@@ -52,43 +57,50 @@ fn asking_words<'a>(names: impl Iterator<Item = &'a PodName>) -> String {
 fn keep_read(console: Console) {
     let askers = Memo::new(move |_| {
         console.book.with(|book| {
-            let asks = |book: &crate::pod_book::PodBook| {
+            let asks = |book: &PodBook| {
                 book.pods().iter().filter(|pod| may_ask(pod)).map(|pod| (pod.pod.clone(), pod.head_seq)).collect()
             };
             book.as_ref().map(asks) as Option<Vec<(PodRef, Seq)>>
         })
     });
-    let reading = StoredValue::new(Reading::Free);
+    let reading = Reading::new(READING_MS_MIN);
     Effect::new(move |_| match askers.with(|askers| askers.as_ref().map(Vec::is_empty)) {
         None => (),
         Some(true) => console.questions.set(Some(Vec::new())),
-        Some(false) => read(console, reading),
+        Some(false) => reading.again(move || {
+            Box::pin(async move {
+                // What cannot be read now is read again with the next change; the page says itself that it is cut off.
+                if let Ok(questions) = open_approvals().await {
+                    console.questions.set(Some(questions));
+                }
+            })
+        }),
     });
 }
 
-/// One reading at a time, and one more when something changed meanwhile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading {
-    Free,
-    Resting,
-    Due,
-}
-
-fn read(console: Console, reading: StoredValue<Reading>) {
-    if reading.get_value() != Reading::Free {
-        return reading.set_value(Reading::Due);
-    }
-    reading.set_value(Reading::Resting);
-    spawn_local(async move {
-        // What cannot be read now is read again with the next change; the page says itself that it is cut off.
-        if let Ok(questions) = open_approvals().await {
-            console.questions.set(Some(questions));
+/// A request is in both journals and in no summary: any journal that grew may hold one.
+fn keep_requests_read(console: Console, said: RwSignal<String>) {
+    let heads = Memo::new(move |_| {
+        let heads = |book: &PodBook| book.pods().iter().map(|pod| pod.head_seq).collect::<Vec<Seq>>();
+        console.book.with(|book| book.as_ref().map(heads))
+    });
+    let reading = Reading::new(REQUESTS_MS_MIN);
+    Effect::new(move |_| {
+        if heads.with(Option::is_none) {
+            return;
         }
-        live::after(READING_MS_MIN, move || {
-            let was = reading.try_update_value(|reading| std::mem::replace(reading, Reading::Free));
-            if was == Some(Reading::Due) {
-                read(console, reading);
-            }
+        reading.again(move || {
+            Box::pin(async move {
+                let Ok(requests) = open_requests().await else { return };
+                let known = console.requests.get_untracked().unwrap_or_default();
+                let is_new = |request: &&OpenRequest| known.iter().all(|known| known.request_id != request.request_id);
+                if let Some(request) = requests.iter().find(is_new) {
+                    said.set(format!("{} asks to be introduced to {}", request.from_name, request.to_name));
+                }
+                if known != requests || console.requests.with_untracked(Option::is_none) {
+                    console.requests.set(Some(requests));
+                }
+            })
         });
     });
 }

@@ -34,9 +34,10 @@ pub(crate) fn Composer() -> impl IntoView {
     forget_outage(outgoing);
     take_back(outgoing);
 
-    let offers = Memo::new(move |_| draft.with(|draft| {
-            command_line::offers(&draft.text, pod.standing(), |word, begun| named(outgoing, word, begun))
-        }));
+    let offers = Memo::new(move |_| {
+        draft
+            .with(|draft| command_line::offers(&draft.text, pod.standing(), |word, begun| named(outgoing, word, begun)))
+    });
     let at = RwSignal::new(None::<usize>);
     let chosen = Memo::new(move |_| {
         let last = offers.with(Vec::len).saturating_sub(1);

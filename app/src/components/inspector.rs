@@ -1,5 +1,6 @@
 mod context_meter;
 mod family;
+mod peers;
 mod scope;
 
 use leptos::prelude::*;
@@ -7,7 +8,7 @@ use protocol::{PeerPolicy, PermissionDecision, ReasoningPolicy};
 use transcript::words::{cost_words, tokens_words};
 
 pub(crate) use self::family::spawn;
-use self::{context_meter::ContextMeter, family::Family, scope::Scope};
+use self::{context_meter::ContextMeter, family::Family, peers::Peers, scope::Scope};
 use crate::{
     components::{state_mark::StateWord, transcript::use_pod, when::Since},
     console::pod_href,
@@ -25,6 +26,7 @@ pub(crate) fn Inspector() -> impl IntoView {
             </a>
             <Facts />
             <Family />
+            <Peers />
             <Scope />
             <ContextMeter />
             <UsageFacts />

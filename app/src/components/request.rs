@@ -46,11 +46,7 @@ pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bo
 
 /// Accept or decline, for the Pod that was asked.
 #[component]
-pub(crate) fn RequestActs(
-    to: PodRef,
-    request_id: String,
-    decided: RwSignal<Option<RequestDecision>>,
-) -> impl IntoView {
+pub(crate) fn RequestActs(to: PodRef, request_id: String, decided: RwSignal<Option<RequestDecision>>) -> impl IntoView {
     let error = RwSignal::new(None::<UiError>);
     let is_sending = RwSignal::new(false);
     let decide = move |decision: RequestDecision| {

@@ -26,7 +26,7 @@ pub(crate) fn StateWord(#[prop(into)] state: Signal<PodState>) -> impl IntoView 
 }
 
 /// Seven shapes that can be told apart without colour.
-fn outline(state: PodState) -> &'static str {
+pub(crate) fn outline(state: PodState) -> &'static str {
     match state {
         PodState::Idle => "M6 2.5a3.5 3.5 0 1 0 0 7a3.5 3.5 0 1 0 0-7z",
         PodState::Running => "M6 2a4 4 0 1 0 0 8a4 4 0 1 0 0-8z",

@@ -1,22 +1,24 @@
 use leptos::{prelude::*, task::spawn_local};
 use leptos_meta::Title;
-use protocol::{Approval, OpenApproval, PodRef};
+use protocol::{Approval, OpenApproval, OpenRequest, PodRef};
 
 use crate::{
     UiError,
     components::{
         problem::Problem,
         question::{Question, QuestionCard, earlier_answer},
+        request::RequestCard,
         with_pods::WithPods,
     },
     console::{pod_href, use_console},
-    server_fns::open_approvals,
+    server_fns::{open_approvals, open_requests},
 };
 
 /// `/approvals`: every open question of every Pod, oldest first, to be answered here.
 #[component]
 pub(crate) fn ApprovalsPage() -> impl IntoView {
-    let first = Resource::new(|| (), |()| open_approvals());
+    let first =
+        Resource::new(|| (), |()| async { Ok::<_, UiError>((open_approvals().await?, open_requests().await?)) });
     view! {
         <Title text="Approvals" />
         <main id="main" class="page" tabindex="-1">
@@ -27,7 +29,7 @@ pub(crate) fn ApprovalsPage() -> impl IntoView {
                         first
                             .get()
                             .map(|list| match list {
-                                Ok(list) => view! { <Inbox first=list /> }.into_any(),
+                                Ok((questions, requests)) => view! { <Inbox first=questions requests=requests /> }.into_any(),
                                 Err(error) => view! { <Unreadable error=error again=move || first.refetch() /> }.into_any(),
                             })
                     }}
@@ -60,7 +62,7 @@ struct Shown {
 }
 
 #[component]
-fn Inbox(first: Vec<OpenApproval>) -> impl IntoView {
+fn Inbox(first: Vec<OpenApproval>, requests: Vec<OpenRequest>) -> impl IntoView {
     let console = use_console();
     let shown = Shown { open: RwSignal::new(keys(&first)), questions: RwSignal::new(first) };
     Effect::new(move |before: Option<()>| {
@@ -70,11 +72,25 @@ fn Inbox(first: Vec<OpenApproval>) -> impl IntoView {
             shown.questions.update(|questions| merge(questions, fresh));
         }
     });
+    let asked = Asked { open: RwSignal::new(requests.clone()), shown: RwSignal::new(requests) };
+    Effect::new(move |before: Option<()>| {
+        if let Some(fresh) = console.requests.get().filter(|_| before.is_some()) {
+            let is_new = |request: &OpenRequest| {
+                asked.shown.with_untracked(|shown| shown.iter().all(|known| known.request_id != request.request_id))
+            };
+            let news: Vec<_> = fresh.iter().filter(|request| is_new(request)).cloned().collect();
+            asked.shown.update(|shown| shown.extend(news));
+            asked.open.set(fresh);
+        }
+    });
     let pods = Memo::new(move |_| shown.questions.with(|questions| askers(questions)));
     view! {
         <p class="hint" role="status">
-            {move || words(shown.open.with(Vec::len))}
+            {move || words(shown.open.with(Vec::len), asked.open.with(Vec::len))}
         </p>
+        <For each=move || asked.shown.get() key=|request| request.request_id.clone() let:request>
+            <AskedToMeet request=request asked=asked />
+        </For>
         <For each=move || pods.get() key=Clone::clone let:pod>
             <OfPod pod=pod shown=shown />
         </For>
@@ -82,7 +98,30 @@ fn Inbox(first: Vec<OpenApproval>) -> impl IntoView {
     .into_any()
 }
 
-fn words(count: usize) -> String {
+/// Requests to be introduced, like questions: one that was answered stays until the page is left.
+#[derive(Clone, Copy)]
+struct Asked {
+    shown: RwSignal<Vec<OpenRequest>>,
+    open: RwSignal<Vec<OpenRequest>>,
+}
+
+#[component]
+fn AskedToMeet(request: OpenRequest, asked: Asked) -> impl IntoView {
+    let id = request.request_id.clone();
+    let is_open = Memo::new(move |_| asked.open.with(|open| open.iter().any(|open| open.request_id == id)));
+    view! { <RequestCard request=request is_open=is_open /> }.into_any()
+}
+
+fn words(questions: usize, requests: usize) -> String {
+    let asked = match requests {
+        0 => return question_words(questions),
+        1 => "1 Pod asks to be introduced.".to_owned(),
+        count => format!("{count} Pods ask to be introduced."),
+    };
+    if questions == 0 { asked } else { format!("{asked} {}", question_words(questions)) }
+}
+
+fn question_words(count: usize) -> String {
     match count {
         0 => "Nothing waits for you. When a Pod needs permission, its question is here, in its transcript and in the \
               terminal."
@@ -196,6 +235,13 @@ mod tests {
         let ids: Vec<_> = shown.iter().map(|open| open.approval.id.as_str()).collect();
         assert_eq!(ids, ["q1", "q2", "q3"]);
         assert_eq!(askers(&shown), [open("ada", "q1").pod, open("bob", "q2").pod]);
+    }
+
+    #[test]
+    fn what_waits_is_told_requests_first() {
+        assert!(words(0, 0).starts_with("Nothing waits for you."));
+        assert_eq!(words(0, 1), "1 Pod asks to be introduced.");
+        assert_eq!(words(1, 2), "2 Pods ask to be introduced. 1 question waits for you.");
     }
 
     #[test]

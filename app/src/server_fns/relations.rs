@@ -60,9 +60,13 @@ mod reader {
             if pod.relations.children > 0
                 && let Ok(detail) = backend.pod(&pod.pod).await
             {
-                found.loans.extend(detail.children.into_iter().filter(|child| !child.scope.is_empty()).map(|child| {
-                    Loan { from: pod.pod.clone(), to: child.pod, rules: child.scope }
-                }));
+                found.loans.extend(
+                    detail.children.into_iter().filter(|child| !child.scope.is_empty()).map(|child| Loan {
+                        from: pod.pod.clone(),
+                        to: child.pod,
+                        rules: child.scope,
+                    }),
+                );
             }
         }
         for asked in backend.open_requests().await?.items {

@@ -2,10 +2,13 @@ use anyhow::Result;
 use client::ProvidersPage;
 use protocol::ProviderView;
 
+use tools::bash::{Confinement, confinement};
+
 use super::Caller;
 use crate::output;
 
-/// Says whether the server answers, whether it takes the token, and which models it has. No server: exit 3.
+/// Says whether the server answers, whether it takes the token, which models it has, and whether the kernel of this
+/// machine can hold commands to a Pod's scope. No server: exit 3.
 pub(super) async fn doctor(caller: &Caller) -> Result<()> {
     caller.client.health().await?;
     let providers = caller.client.providers().await?;
@@ -14,11 +17,22 @@ pub(super) async fn doctor(caller: &Caller) -> Result<()> {
         let data = caller.config.data.display().to_string();
         return output::json(&serde_json::json!({
             "server": server, "data": data, "providers": providers.items, "unconfigured": providers.unconfigured,
+            "commands_confined": matches!(confinement(), Confinement::Landlock { .. }),
         }));
     }
     output::line(&format!("server     {} answers and takes the token", caller.client.address()))?;
     output::line(&format!("data       {}", caller.config.data.display()))?;
+    output::line(&format!("commands   {}", confined()))?;
     print_providers(&providers)
+}
+
+fn confined() -> String {
+    match confinement() {
+        Confinement::Landlock { abi } => format!("are held to a Pod's scope by the kernel here (Landlock {abi})"),
+        Confinement::Missing { reason } => {
+            format!("cannot be held to a Pod's scope here, so each is asked for: {reason}")
+        }
+    }
 }
 
 fn print_providers(providers: &ProvidersPage) -> Result<()> {

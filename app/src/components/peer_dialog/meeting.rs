@@ -50,7 +50,8 @@ impl Meeting {
             })
         });
         let start = all.with_untracked(|all| peering::meant(all, &introduction.target));
-        let typed = RwSignal::new(start.as_ref().map_or_else(|| introduction.target.clone(), |start| start.name.clone()));
+        let typed =
+            RwSignal::new(start.as_ref().map_or_else(|| introduction.target.clone(), |start| start.name.clone()));
         let at = RwSignal::new(None::<usize>);
         let picked = RwSignal::new(start.map(|start| start.pod));
         let offered = Memo::new(move |_| all.with(|all| typed.with(|typed| peering::fitting(all, typed))));

@@ -23,7 +23,8 @@ use super::{
 #[component]
 pub(crate) fn BlockView(block: RwSignal<Block>) -> impl IntoView {
     let rows = use_pod().rows;
-    let is_hidden = Memo::new(move |_| block.with(|block| block.is_empty() || is_asked(block, rows)));
+    let is_hidden =
+        Memo::new(move |_| block.with(|block| block.is_empty() || is_asked(block, rows) || is_carried(block, rows)));
     move || (!is_hidden.get()).then(|| drawn(block, rows))
 }
 
@@ -48,6 +49,14 @@ fn is_asked(block: &Block, rows: Rows) -> bool {
         BlockKind::Tool { call_id: Some(call_id), result: None, .. } => {
             rows.questions.with(|questions| questions.contains(call_id))
         }
+        _ => false,
+    }
+}
+
+/// The receipts of a message that a call has sent are on the card of the call.
+fn is_carried(block: &Block, rows: Rows) -> bool {
+    match &block.kind {
+        BlockKind::Message { message_id, .. } => rows.carried.with(|carried| carried.contains(message_id)),
         _ => false,
     }
 }

@@ -4,7 +4,11 @@ use leptos::{prelude::*, task::spawn_local};
 use protocol::{PeerView, PodDetail, PodRef, PodState, PodSummary, Segment};
 
 use super::Rows;
-use crate::{command_line::Standing, console::Console, server_fns::{pod_detail, pod_peers}};
+use crate::{
+    command_line::Standing,
+    console::Console,
+    server_fns::{pod_detail, pod_peers},
+};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PodContext {
@@ -38,13 +42,7 @@ pub(crate) struct Returned {
 }
 
 impl PodContext {
-    pub(crate) fn provide(
-        console: Console,
-        detail: PodDetail,
-        peers: Vec<PeerView>,
-        rows: Rows,
-        is_old: bool,
-    ) -> Self {
+    pub(crate) fn provide(console: Console, detail: PodDetail, peers: Vec<PeerView>, rows: Rows, is_old: bool) -> Self {
         let start = detail.summary.clone();
         let pod = StoredValue::new(start.pod.clone());
         let summary = console.follow(start);

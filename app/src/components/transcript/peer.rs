@@ -1,11 +1,16 @@
 use leptos::prelude::*;
-use protocol::{PeerLabel, PodRef};
-use transcript::{Block, BlockKind, Receipt, words::receipt_words};
+use protocol::{PeerLabel, PodRef, ReceiptState};
+use transcript::{Block, BlockKind, Receipt};
 
-use super::markup::Markup;
-use crate::console::pod_href;
+use super::{markup::Markup, sent::receipt_text, use_pod};
+use crate::{
+    components::held_acts::HeldActs,
+    console::{exchange_href, pod_href},
+    format::counted,
+    peering::held_words,
+};
 
-/// A message from a peer: from whom, and how far it is on its way.
+/// A message from a peer: from whom, over which link, and how far it is on its way.
 #[component]
 pub(crate) fn PeerView(block: RwSignal<Block>) -> impl IntoView {
     let (from, text, message_id, hops) = block.with_untracked(|block| match &block.kind {
@@ -16,16 +21,20 @@ pub(crate) fn PeerView(block: RwSignal<Block>) -> impl IntoView {
     });
     let receipt = move || {
         block.with(|block| match &block.kind {
-            BlockKind::Peer { receipt: Some(receipt), .. } => said(receipt),
-            _ => String::new(),
+            BlockKind::Peer { receipt: Some(receipt), .. } => receipt_text(receipt),
+            // The record itself says that it is here.
+            _ => "stored, not read yet".to_owned(),
         })
     };
+    let hops = (hops > 0).then(|| {
+        view! { <span title="automatic steps since a person wrote">{counted(u64::from(hops), "hop")}</span> }
+    });
     view! {
         <article class="peer" aria-label="Message from a peer">
             <header>
-                {from.map(|from| peer_link(&from))}
-                <span>"peer"</span>
-                {(hops > 0).then(|| view! { <span title="automatic steps since a person wrote">{hops} " hops"</span> })}
+                {from.as_ref().map(peer_link)}
+                {from.as_ref().map(exchange_link)}
+                {hops}
                 <span class="figure" title=message_id>
                     {receipt}
                 </span>
@@ -36,39 +45,71 @@ pub(crate) fn PeerView(block: RwSignal<Block>) -> impl IntoView {
     .into_any()
 }
 
-/// Where a message is whose text is not here.
+/// Where a message is whose text is not here: one that a person sent as this Pod, or one that is held.
 #[component]
 pub(crate) fn MessageView(block: RwSignal<Block>) -> impl IntoView {
-    let peer = block.with_untracked(|block| match &block.kind {
-        BlockKind::Message { peer, .. } => Some(peer.clone()),
-        _ => None,
+    let pod = use_pod();
+    let (message_id, peer) = block.with_untracked(|block| match &block.kind {
+        BlockKind::Message { message_id, peer, .. } => (message_id.clone(), Some(peer.clone())),
+        _ => Default::default(),
     });
-    let receipt = move || {
-        block.with(|block| match &block.kind {
-            BlockKind::Message { receipt, .. } => said(receipt),
-            _ => String::new(),
+    let stands = Memo::new(move |_| block.with(|block| stands(&block.kind)));
+    let words = move || match stands.get() {
+        Some((_, true)) => "released, see below".to_owned(),
+        Some((receipt, false)) => receipt_text(&receipt),
+        None => String::new(),
+    };
+    let is_held = Memo::new(move |_| {
+        stands
+            .with(|stands| stands.as_ref().is_some_and(|(receipt, done)| receipt.state == ReceiptState::Held && !done))
+    });
+    let id = StoredValue::new(message_id.clone());
+    let held = move || {
+        (is_held.get() && !pod.is_old).then(|| {
+            view! {
+                <p class="hint">"Held back: " {held_words(None)} ". Its text is with the messages of the two."</p>
+                <HeldActs pod=pod.pod.get_value() message_id=id.get_value() />
+            }
         })
     };
     view! {
-        <p class="note-line">
-            "message with " {peer.map(|peer| peer_link(&peer))} <span class="figure">{receipt}</span>
-        </p>
+        <div class="message-line" class:is-held=move || is_held.get()>
+            <p class="note-line" title=message_id>
+                "message with " {peer.as_ref().map(peer_link)} {peer.as_ref().map(exchange_link)}
+                <span class="figure">{words}</span>
+            </p>
+            {held}
+        </div>
     }
     .into_any()
 }
 
+/// The receipt, and whether the message came later as a block of its own.
+fn stands(kind: &BlockKind) -> Option<(Receipt, bool)> {
+    match kind {
+        BlockKind::Message { receipt, delivered, .. } => Some((receipt.clone(), *delivered)),
+        _ => None,
+    }
+}
+
 pub(crate) fn peer_link(peer: &PeerLabel) -> impl IntoView + use<> {
-    let href = pod_href(&PodRef::new(peer.runtime_id.clone(), peer.worker_id.clone()));
     view! {
-        <a class="pod-link" href=href>
+        <a class="pod-link" href=pod_href(&pod_ref(peer))>
             {peer.name.to_string()}
         </a>
     }
 }
 
-fn said(receipt: &Receipt) -> String {
-    match receipt.turn {
-        Some(turn) => format!("{} at turn {turn}", receipt_words(receipt.state)),
-        None => receipt_words(receipt.state).to_owned(),
+/// All that this Pod and that one wrote to each other.
+pub(super) fn exchange_link(peer: &PeerLabel) -> impl IntoView + use<> {
+    let href = use_pod().pod.with_value(|pod| exchange_href(pod, &pod_ref(peer)));
+    view! {
+        <a class="exchange-link" href=href title="All messages of the two">
+            "peer"
+        </a>
     }
+}
+
+fn pod_ref(peer: &PeerLabel) -> PodRef {
+    PodRef::new(peer.runtime_id.clone(), peer.worker_id.clone())
 }

@@ -2,13 +2,14 @@
 
 mod reach;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use leptos::prelude::*;
 use protocol::{Event, Record, Seq};
 use transcript::{Block, BlockId, BlockKind, Change, PodStatus, Transcript};
 
 pub(crate) use self::reach::Leaving;
+use super::sent::sent_message;
 
 /// One block on the screen. The signal goes with the row.
 #[derive(Debug, Clone)]
@@ -44,6 +45,8 @@ pub(crate) struct Rows {
     pub(crate) first: RwSignal<Seq>,
     /// Ids of the questions that wait for a person, oldest first.
     pub(crate) questions: RwSignal<Vec<String>>,
+    /// Messages whose receipts are on the card of the call that sent them.
+    pub(crate) carried: RwSignal<HashSet<String>>,
     /// Each rewind: the last seq that it kept, and its own.
     pub(crate) rewinds: RwSignal<Vec<(Seq, Seq)>>,
 }
@@ -56,6 +59,7 @@ impl Rows {
             status: RwSignal::new((transcript.head(), transcript.state().cloned())),
             first: RwSignal::new(transcript.first_seq()),
             questions: RwSignal::new(open_questions(&transcript)),
+            carried: RwSignal::new(carried(transcript.blocks()).map(str::to_owned).collect()),
             rewinds: RwSignal::new(transcript.rewinds().to_vec()),
             transcript: StoredValue::new(transcript),
             has_more: RwSignal::new(has_more),
@@ -93,6 +97,25 @@ impl Rows {
         self.is_cut.set_value(begins_in_a_block(records));
     }
 
+    /// The card of this message's receipts.
+    pub(crate) fn message(self, message_id: &str) -> Option<ArcRwSignal<Block>> {
+        let is_it = |row: &&Row| {
+            row.block.with_untracked(
+                |block| matches!(&block.kind, BlockKind::Message { message_id: id, .. } if id == message_id),
+            )
+        };
+        self.rows.with(|rows| rows.iter().rev().find(is_it).map(|row| row.block.clone()))
+    }
+
+    /// Takes note of the messages that these blocks have sent.
+    fn carry(self, changed: &[Block]) {
+        let known = |id: &&str| self.carried.with_untracked(|carried| carried.contains(*id));
+        let fresh: Vec<String> = carried(changed).filter(|id| !known(id)).map(str::to_owned).collect();
+        if !fresh.is_empty() {
+            self.carried.update(|carried| carried.extend(fresh));
+        }
+    }
+
     fn draw(self, transcript: &Transcript, change: Change) {
         let blocks = transcript.blocks();
         match change {
@@ -101,6 +124,7 @@ impl Rows {
             Change::Added { index } => self.rows.update(|rows| rows.insert(index, Row::new(&blocks[index]))),
             Change::Several { from } => self.rows.update(|rows| redraw(rows, blocks, from)),
         }
+        self.carry(&blocks[change.first().min(blocks.len())..]);
         self.status.set((transcript.head(), transcript.state().cloned()));
         if self.first.get_untracked() != transcript.first_seq() {
             self.first.set(transcript.first_seq());
@@ -108,6 +132,10 @@ impl Rows {
         set_if_other(self.questions, open_questions(transcript));
         set_if_other(self.rewinds, transcript.rewinds().to_vec());
     }
+}
+
+fn carried(blocks: &[Block]) -> impl Iterator<Item = &str> {
+    blocks.iter().filter_map(|block| sent_message(&block.kind))
 }
 
 fn open_questions(transcript: &Transcript) -> Vec<String> {
@@ -190,6 +218,34 @@ pub(crate) mod tests {
         let after = rows.rows.get_untracked();
         assert!(before.iter().zip(&after).all(|(before, after)| before.id == after.id));
         assert_eq!(rows.apply(&[chunk(5, "c", "x")]), 1);
+    }
+
+    #[test]
+    fn the_receipts_of_a_sent_message_are_on_the_card_of_its_call() {
+        let owner = Owner::new();
+        owner.set();
+        let call = serde_json::json!({
+            "kind": "tool_called", "block": "t", "call_id": "c", "name": "SendToPeerPod", "by": "model",
+            "arguments": { "name": "bob", "message": "hello" },
+        });
+        let receipt = |state: &str| {
+            let peer = serde_json::json!({ "runtime_id": "local", "worker_id": "bob", "name": "bob" });
+            serde_json::json!({ "kind": "message_receipt", "message_id": "message-1", "peer": peer, "state": state })
+        };
+        let done = serde_json::json!({
+            "kind": "tool_finished", "block": "t", "call_id": "c", "by": "model", "is_error": false, "duration_ms": 1,
+            "summary": "delivered to bob (message-1)",
+        });
+        let rows = Rows::new(&[record(1, call), record(2, receipt("stored"))], false);
+        assert!(rows.carried.with_untracked(HashSet::is_empty));
+        rows.apply(&[record(3, done)]);
+        assert!(rows.carried.with_untracked(|carried| carried.contains("message-1")));
+        rows.apply(&[record(4, receipt("read"))]);
+        let state = rows.message("message-1").unwrap().with_untracked(|block| match &block.kind {
+            BlockKind::Message { receipt, .. } => receipt.state,
+            _ => unreachable!(),
+        });
+        assert_eq!(state, protocol::ReceiptState::Read);
     }
 
     #[test]

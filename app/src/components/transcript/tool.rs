@@ -5,6 +5,7 @@ use transcript::{Block, BlockKind, ToolResult, words::duration_words};
 use super::{
     diff::DiffView,
     output::OutputView,
+    sent::SentView,
     tool_line::{diff_counts, last_lines, only_looks, running_words, said_beside, summary},
 };
 use crate::{components::copy_button::CopyButton, console::use_console, format::ms_between, live};
@@ -60,6 +61,7 @@ pub(crate) fn ToolView(block: RwSignal<Block>) -> impl IntoView {
             >
                 {head()}
                 {body}
+                <SentView block=block />
                 <ToolFoot block=block />
             </article>
         }

@@ -425,13 +425,18 @@ impl Host {
         let row = self.inner.existing_row(worker_id).await?;
         match confirm {
             Some(name) if name == row.name.as_str() => {
-                for peer in peers::of_pod(&self.inner, worker_id).await? {
-                    peers::unlink(&self.inner, None, worker_id, &peer.pod, Some("deleted")).await?;
-                }
+                peers::end_all(&self.inner, worker_id).await?;
                 if row.parent.is_some() || row.children > 0 {
                     lead::stop(&self.inner, worker_id, &Stopper::Deleter(origin)).await?;
                 }
-                self.inner.command(key, origin, worker_id, PodCommand::Delete).await
+                loop {
+                    let done = self.inner.command(key.clone(), origin, worker_id, PodCommand::Delete).await;
+                    match done {
+                        // Somebody was introduced to it meanwhile.
+                        Err(error) if error.code == ErrorCode::Busy => peers::end_all(&self.inner, worker_id).await?,
+                        done => return done,
+                    }
+                }
             }
             _ => Err(ApiError::invalid(format!(
                 "deleting cannot be undone: say ?confirm={} to delete this Pod",

@@ -9,14 +9,16 @@ mod link;
 mod list;
 mod message;
 mod requests;
+mod unlink;
 
 pub use self::link::Introduced;
 pub(crate) use self::{
     held::decide_held,
-    link::{introduce, unlink},
+    link::introduce,
     list::{exchange, of_pod, open_requests},
     message::{Cause, Outgoing, send},
     requests::{decide_request, expire},
+    unlink::{end_all, knows_anybody, unlink},
 };
 use pod_store::PodRow;
 use protocol::{PeerLabel, PodLabel};

@@ -52,7 +52,7 @@ async fn either_side_ends_it_for_both_without_a_trace_in_what_the_models_read() 
         assert_eq!((seen(&server, &ada).await.len(), seen(&server, &bob).await.len()), (1, 1));
         assert_eq!(code(&write(&server, &ada, "bob", "say x").await), (403, "not_visible"));
         assert_eq!(un_peer(&server, own, other).await, 204, "what is not there needs no end");
-        assert_eq!(introduce(&server, own, &server.get(other).await.1["name"].as_str().unwrap()).await.0, 201);
+        assert_eq!(introduce(&server, own, server.get(other).await.1["name"].as_str().unwrap()).await.0, 201);
     }
     assert_eq!((history(&server, &ada).await, history(&server, &bob).await), before);
     for (pod, other) in [(&ada, "bob"), (&bob, "ada")] {

@@ -14,6 +14,7 @@ mod nothing_else;
 mod races;
 mod refusals;
 mod requests;
+mod typed;
 
 use std::time::Duration;
 

@@ -29,8 +29,7 @@ async fn two_that_write_to_each_other_at_once_lose_nothing_and_double_nothing() 
         let answered = |events: &[Value]| events.iter().filter(is_answered).map(&id_of).collect::<Vec<_>>();
         let events = until(&server, from, |events| sent.iter().all(|id| answered(events).contains(id))).await;
         for id in &sent {
-            let of_it =
-                events.iter().filter(|event| event["kind"] == "message_receipt" && id_of(event) == *id);
+            let of_it = events.iter().filter(|event| event["kind"] == "message_receipt" && id_of(event) == *id);
             let states: Vec<_> = of_it.map(|event| event["state"].as_str().unwrap()).collect();
             assert_eq!(states, ["stored", "read", "answered"]);
         }

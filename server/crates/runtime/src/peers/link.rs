@@ -1,12 +1,10 @@
-//! The introduction of two Pods, and its end.
+//! The introduction of two Pods.
 
 use std::sync::Arc;
 
 use jiff::SignedDuration;
 use pod_store::{CommandRow, Committed, NewRequest, PeerChange, PodRow, RequestRow};
-use protocol::{
-    ApiError, ControlEvent, ErrorCode, PeerAnswer, PeerLabel, PeerLink, PeerPolicy, PodRef, RuntimeId, WorkerId,
-};
+use protocol::{ApiError, ControlEvent, ErrorCode, PeerAnswer, PeerLabel, PeerLink, PeerPolicy, WorkerId};
 use serde::{Deserialize, Serialize};
 
 use super::{label, label_of_row};
@@ -202,56 +200,6 @@ pub(super) async fn commit_both(
         inner.list.tell_changed(&row.worker_id);
     }
     Ok(committed)
-}
-
-/// Ends what two Pods are to each other: a link, or a request that waits. What is not there needs no end.
-pub(crate) async fn unlink(
-    inner: &Arc<Inner>,
-    asked: Option<&Asked<'_>>,
-    own: &WorkerId,
-    other: &PodRef,
-    note: Option<&str>,
-) -> Result<(), ApiError> {
-    if let Some(asked) = asked
-        && let Some(row) = inner.store.command_find(&asked.key.id).await.map_err(error::store_failed)?
-    {
-        return pod_task::repeated(row, &asked.key).map(drop);
-    }
-    let own = inner.existing_row(own).await?;
-    if other.runtime_id != RuntimeId::local() {
-        return Ok(());
-    }
-    let Some(other) = inner.settled_row(&other.worker_id).await? else { return Ok(()) };
-    if own.key == other.key {
-        return Ok(());
-    }
-    let holding = inner.hold(&[&own.worker_id, &other.worker_id]).await?;
-    let link = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
-    let request = inner.store.peer_request_of(own.key, other.key).await.map_err(error::store_failed)?;
-    let by = asked.map_or_else(|| "yoi".to_owned(), |asked| asked.origin.by.clone());
-    let told = |kind, request_id, note: &str| Tell { kind, by: by.clone(), request_id, note: Some(note.to_owned()) };
-    let (peers, tell) = match (link, request) {
-        (Some(_), _) => {
-            let tell = Tell { kind: Kind::Unlinked, by, request_id: None, note: note.map(str::to_owned) };
-            (vec![PeerChange::Unlink { a: own.key, b: other.key }], Some(tell))
-        }
-        (None, Some(request)) => {
-            let tell = told(Kind::Declined, Some(request.id.clone()), note.unwrap_or("withdrawn"));
-            (vec![PeerChange::RequestDone { id: request.id }], Some(tell))
-        }
-        (None, None) => (Vec::new(), None),
-    };
-    let target = format!("{} {}", view::pod_ref(&own), view::pod_ref(&other));
-    let now = clock::now();
-    let command = asked.map(|asked| CommandRow {
-        id: asked.key.id.clone(),
-        fingerprint: asked.key.fingerprint,
-        answer: "null".to_owned(),
-        at: now,
-    });
-    let audit = asked.map(|asked| audit(now, asked.origin, "unpeer", target));
-    let together = Together { command, audit, peers, ..Together::default() };
-    commit_both(inner, holding, (&own, &other), tell, together).await.map(drop)
 }
 
 pub(super) fn read<T: for<'de> Deserialize<'de>>(answer: &str) -> Result<T, ApiError> {

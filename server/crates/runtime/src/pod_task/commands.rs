@@ -3,14 +3,14 @@
 use jiff::Timestamp;
 use pod::{Input, decide};
 use pod_store::{CommandRow, InboxRow, PodUpdate};
-use protocol::{ApiError, ControlVerb, InputCommand, PatchPod, PodState, Receipt, Segment, Seq};
+use protocol::{ApiError, ControlVerb, ErrorCode, InputCommand, PatchPod, PodState, Receipt, Segment, Seq};
 use serde::Serialize;
 
 use super::{
     PodCommand, PodTask,
     commit::{Extras, Outcome},
 };
-use crate::{CommandKey, Origin, clock, create::audit, error, view};
+use crate::{CommandKey, Origin, clock, create::audit, error, peers, view};
 
 /// Inputs that may wait in one Pod.
 const QUEUED_MAX: usize = 1_000;
@@ -176,6 +176,11 @@ impl PodTask {
 
     /// Stops what goes on, and removes the Pod with all that it holds.
     async fn delete(&mut self, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
+        // Those who know it are told before it goes. While this runs nobody can be introduced to it.
+        if peers::knows_anybody(&self.inner, self.key).await? {
+            let sentence = format!("pod \"{}\" has come to know another Pod; try again", self.name);
+            return Err(ApiError::new(ErrorCode::Busy, sentence));
+        }
         if !self.work.end_all().await {
             self.read_again(true).await;
             return Err(error::does_not_end(&self.name));

@@ -1,0 +1,102 @@
+use leptos::prelude::*;
+use protocol::{PeerLink, PeerView};
+use transcript::words::state_words;
+
+use crate::{
+    allowed::peer_refusal,
+    components::{
+        pod_head::introduce,
+        request::RequestActs,
+        revoke_button::RevokeButton,
+        state_mark::StateShape,
+        transcript::{PodContext, use_pod},
+        when::Since,
+        with_pods::WithPods,
+        withdraw_button::WithdrawButton,
+    },
+    console::{exchange_href, pod_href, use_console},
+};
+
+/// Whom this Pod knows, who asked, and whom it asked.
+#[component]
+pub(crate) fn Peers() -> impl IntoView {
+    let console = use_console();
+    let pod = use_pod();
+    view! {
+        <section>
+            <h2>"Peers"</h2>
+            <WithPods>
+                <ul class="peers">
+                    <For each=move || pod.peers.get() key=|view| (view.pod.clone(), view.link == PeerLink::Linked, view.request_id.clone()) let:view>
+                        <PeerLine view=view pod=pod />
+                    </For>
+                </ul>
+            </WithPods>
+            {move || pod.peers.with(Vec::is_empty).then(|| view! { <small>"none"</small> })}
+            <button
+                type="button"
+                class="quiet spawn"
+                title=move || peer_refusal(pod.state.get())
+                on:click=move |_| introduce(console, pod, String::new())
+            >
+                "Introduce to a Pod…"
+            </button>
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn PeerLine(view: PeerView, pod: PodContext) -> impl IntoView {
+    let console = use_console();
+    let peer = view.pod.clone();
+    let listed = Memo::new(move |_| console.pod(&peer).map(|pod| (pod.name.to_string(), pod.state)));
+    let known = (view.name.to_string(), view.state);
+    let now = Signal::derive(move || listed.get().unwrap_or_else(|| known.clone()));
+    let own = pod.pod.get_value();
+    let words = match (view.link, view.is_asked) {
+        (PeerLink::Linked, _) => "linked",
+        (PeerLink::OneSided, _) => "one-sided: it carries no messages;",
+        (PeerLink::Pending, true) => "asks to be introduced",
+        (PeerLink::Pending, false) => "was asked",
+    };
+    let messages =
+        (view.link == PeerLink::Linked).then(|| view! { " · " <a href=exchange_href(&own, &view.pod)>"messages"</a> });
+    let by = (view.by != "operator").then(|| format!(" by {}", view.by));
+    view! {
+        <li class="peer-line">
+            <StateShape state=Signal::derive(move || now.get().1) />
+            <p>
+                <a class="pod-link" href=pod_href(&view.pod)>
+                    {move || now.get().0}
+                </a>
+                <small>
+                    <span class="visually-hidden">{move || state_words(now.get().1)} ", "</span>
+                    {words} " " <Since at=view.since /> {by} {messages}
+                </small>
+                {view.note.clone().map(|note| view! { <q>{note}</q> })}
+            </p>
+            <div class="peer-acts">
+                <PeerActs view=view pod=pod />
+            </div>
+        </li>
+    }
+    .into_any()
+}
+
+/// What can be done about this one from here.
+#[component]
+fn PeerActs(view: PeerView, pod: PodContext) -> impl IntoView {
+    let own = pod.pod.get_value();
+    match (view.link, view.is_asked) {
+        (PeerLink::Pending, true) => {
+            let (decided, id) = (RwSignal::new(None), view.request_id.unwrap_or_default());
+            view! { <RequestActs to=own request_id=id decided=decided /> }.into_any()
+        }
+        (PeerLink::Pending, false) => view! { <WithdrawButton pod=own peer=view.pod /> }.into_any(),
+        _ => {
+            let names = format!("{} and {}", pod.summary.with_untracked(|summary| summary.name.to_string()), view.name);
+            view! { <RevokeButton pod=own peer=view.pod names=names /> }.into_any()
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! A message that this Pod's model sent: its receipt belongs on the card of the call.
+
+use leptos::prelude::*;
+use protocol::ReceiptState;
+use transcript::{Block, BlockKind, Receipt, words::receipt_words};
+
+use super::{peer::exchange_link, use_pod};
+use crate::components::held_acts::HeldActs;
+
+/// The message that a finished call of SendToPeerPod has sent.
+pub(crate) fn sent_message(kind: &BlockKind) -> Option<&str> {
+    match kind {
+        BlockKind::Tool { name: Some(name), result: Some(result), .. }
+            if name == "SendToPeerPod" && !result.is_error =>
+        {
+            message_id(&result.summary)
+        }
+        _ => None,
+    }
+}
+
+/// The id in `delivered to bob (message-…)`.
+fn message_id(summary: &str) -> Option<&str> {
+    let id = &summary[summary.find("(message-")? + 1..];
+    id.split_once(')').map(|(id, _)| id)
+}
+
+/// `read at turn 14`.
+pub(crate) fn receipt_text(receipt: &Receipt) -> String {
+    match receipt.turn {
+        Some(turn) => format!("{} at turn {turn}", receipt_words(receipt.state)),
+        None => receipt_words(receipt.state).to_owned(),
+    }
+}
+
+/// How far it is, live, and what can be done while it is held. Nothing on the card of another call.
+#[component]
+pub(crate) fn SentView(block: RwSignal<Block>) -> impl IntoView {
+    let pod = use_pod();
+    let id = Memo::new(move |_| block.with(|block| sent_message(&block.kind).map(str::to_owned)));
+    // The card of the receipts is older than the end of the call, so it is there at once and never sought again.
+    let card = Memo::new(move |before: Option<&Option<ArcRwSignal<Block>>>| match before {
+        Some(Some(card)) => Some(card.clone()),
+        _ => pod.rows.message(id.get().as_deref()?),
+    });
+    let receipt = Memo::new(move |_| {
+        card.get()?.with(|card| match &card.kind {
+            BlockKind::Message { receipt, peer, .. } => Some((receipt.clone(), peer.clone())),
+            _ => None,
+        })
+    });
+    let is_held =
+        Memo::new(move |_| receipt.with(|known| known.as_ref().is_some_and(|(it, _)| it.state == ReceiptState::Held)));
+    let acts = move || {
+        let message_id = id.get().filter(|_| is_held.get() && !pod.is_old)?;
+        Some(view! { <HeldActs pod=pod.pod.get_value() message_id=message_id /> })
+    };
+    move || {
+        receipt.get().map(|(receipt, peer)| {
+            view! {
+                <div class="sent" class:is-held=move || is_held.get()>
+                    <p role="status" title=id.get_untracked()>{receipt_text(&receipt)} " " {exchange_link(&peer)}</p>
+                    {acts}
+                </div>
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_message_is_in_the_words_of_the_tool() {
+        assert_eq!(message_id("delivered to bob (message-0192)"), Some("message-0192"));
+        assert_eq!(message_id("held back before bob (message-7): 9 steps; release"), Some("message-7"));
+        assert_eq!(message_id("delivered to bob"), None);
+        assert_eq!(message_id("odd (message-7"), None);
+    }
+}

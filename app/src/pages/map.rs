@@ -1,0 +1,134 @@
+use leptos::prelude::*;
+use leptos_meta::Title;
+use protocol::{PodRef, PodSummary, Seq};
+
+use crate::{
+    UiError,
+    components::{map_picture::MapPicture, map_table::MapTable, problem::Problem, with_pods::WithPods},
+    console::use_console,
+    format::counted,
+    reading::Reading,
+    relation_map::{self, RelationMap},
+    server_fns::{RelationsFound, relations},
+};
+
+/// Least time between two readings of who knows whom, in milliseconds.
+const READING_MS_MIN: u32 = 2_000;
+
+/// `/map`: who leads whom and who knows whom, as a picture and as a table.
+#[component]
+pub(crate) fn MapPage() -> impl IntoView {
+    let first = Resource::new(|| (), |()| relations());
+    view! {
+        <Title text="Map" />
+        <main id="main" class="page" tabindex="-1">
+            <section class="map" aria-labelledby="map-title">
+                <h1 id="map-title">"Map"</h1>
+                <Suspense fallback=|| view! { <p class="hint">"Reading the relations…"</p> }>
+                    {move || {
+                        first
+                            .get()
+                            .map(|found| match found {
+                                Ok(found) => view! { <WithPods><Drawn found=found.clone() /></WithPods> }.into_any(),
+                                Err(error) => view! { <Unreadable error=error again=move || first.refetch() /> }.into_any(),
+                            })
+                    }}
+                </Suspense>
+            </section>
+        </main>
+    }
+    .into_any()
+}
+
+#[component]
+fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
+    view! {
+        <Problem error=Signal::stored(Some(error)) />
+        <p>
+            <button class="button" type="button" on:click=move |_| again()>
+                "Read the relations again"
+            </button>
+        </p>
+    }
+    .into_any()
+}
+
+#[component]
+fn Drawn(found: RelationsFound) -> impl IntoView {
+    let console = use_console();
+    let found = RwSignal::new(found);
+    keep_read(found);
+    // Tokens and activities move all the time and are not on the map.
+    let bones = Memo::new(move |_| console.pods().into_iter().map(bare).collect::<Vec<_>>());
+    let map = Memo::new(move |_| bones.with(|pods| found.with(|found| relation_map::draw(pods, found))));
+    let is_blank = Memo::new(move |_| map.with(|map| map.nodes.is_empty()));
+    move || match is_blank.get() {
+        true => view! {
+            <p>
+                "No Pod leads or knows another one yet. Press " <kbd>"p"</kbd>
+                " to introduce two, or let a Pod spawn a child from its page."
+            </p>
+        }
+        .into_any(),
+        false => view! {
+            <Legend map=map />
+            <MapPicture map=map />
+            <MapTable map=map />
+        }
+        .into_any(),
+    }
+}
+
+#[component]
+fn Legend(map: Memo<RelationMap>) -> impl IntoView {
+    let alone = move || match map.with(|map| map.alone) {
+        0 => String::new(),
+        count => format!("{} with no relation not drawn", counted(count as u64, "Pod")),
+    };
+    view! {
+        <p class="hint legend">
+            <span class="legend-leads">"leads"</span>
+            <span class="legend-knows">"knows; messages of the last hour beside it"</span>
+            <span>{alone}</span>
+        </p>
+    }
+    .into_any()
+}
+
+/// Only what the map shows.
+fn bare(pod: PodSummary) -> PodSummary {
+    PodSummary {
+        activity: None,
+        state_reason: None,
+        head_seq: Seq(0),
+        updated_at: pod.created_at,
+        unread: 0,
+        needs_you: false,
+        usage: Default::default(),
+        ..pod
+    }
+}
+
+/// Whatever comes into the journal of a Pod that knows or leads somebody may be about that.
+fn keep_read(found: RwSignal<RelationsFound>) {
+    let console = use_console();
+    let heads = Memo::new(move |_| {
+        let head = |pod: PodSummary| (pod.pod, pod.head_seq, pod.relations.peers, pod.relations.children);
+        let is_tied = |pod: &PodSummary| pod.relations.peers + pod.relations.children > 0;
+        let tied = console.pods().into_iter().filter(is_tied).map(head).collect::<Vec<(PodRef, Seq, u32, u32)>>();
+        (tied, console.requests.with(|requests| requests.as_ref().map(Vec::len)))
+    });
+    let reading = Reading::new(READING_MS_MIN);
+    Effect::new(move |before: Option<()>| {
+        heads.track();
+        if before.is_some() {
+            reading.again(move || {
+                Box::pin(async move {
+                    if let Ok(fresh) = relations().await {
+                        found.try_set(fresh);
+                    }
+                })
+            });
+        }
+    });
+}

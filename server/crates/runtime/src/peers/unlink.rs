@@ -1,0 +1,83 @@
+//! The end of what two Pods are to each other.
+
+use std::sync::Arc;
+
+use pod_store::{CommandRow, PeerChange, PodKey, PodRow};
+use protocol::{ApiError, PodRef, RuntimeId, WorkerId};
+
+use super::link::{Kind, Tell, commit_both};
+use crate::{clock, create::audit, error, hold::Together, host::Inner, lead::Asked, pod_task, view};
+
+/// Ends what two Pods are to each other: a link, or a request that waits. What is not there needs no end.
+pub(crate) async fn unlink(
+    inner: &Arc<Inner>,
+    asked: Option<&Asked<'_>>,
+    own: &WorkerId,
+    other: &PodRef,
+    note: Option<&str>,
+) -> Result<(), ApiError> {
+    if let Some(asked) = asked
+        && let Some(row) = inner.store.command_find(&asked.key.id).await.map_err(error::store_failed)?
+    {
+        return pod_task::repeated(row, &asked.key).map(drop);
+    }
+    let own = inner.existing_row(own).await?;
+    if other.runtime_id != RuntimeId::local() {
+        return Ok(());
+    }
+    let Some(other) = inner.settled_row(&other.worker_id).await? else { return Ok(()) };
+    if own.key == other.key {
+        return Ok(());
+    }
+    // One whose record cannot be read cannot be told; the other one is free of it nevertheless.
+    let readable: Vec<_> = [&own, &other].into_iter().filter(|row| view::open(row).is_ok()).collect();
+    let holding = inner.hold(&readable.iter().map(|row| &row.worker_id).collect::<Vec<_>>()).await?;
+    let link = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
+    let request = inner.store.peer_request_of(own.key, other.key).await.map_err(error::store_failed)?;
+    let by = asked.map_or_else(|| "yoi".to_owned(), |asked| asked.origin.by.clone());
+    let told = |kind, request_id, note: &str| Tell { kind, by: by.clone(), request_id, note: Some(note.to_owned()) };
+    let (peers, tell) = match (link, request) {
+        (Some(_), _) => {
+            let tell = Tell { kind: Kind::Unlinked, by, request_id: None, note: note.map(str::to_owned) };
+            (vec![PeerChange::Unlink { a: own.key, b: other.key }], Some(tell))
+        }
+        (None, Some(request)) => {
+            let tell = told(Kind::Declined, Some(request.id.clone()), note.unwrap_or("withdrawn"));
+            (vec![PeerChange::RequestDone { id: request.id }], Some(tell))
+        }
+        (None, None) => (Vec::new(), None),
+    };
+    let target = format!("{} {}", view::pod_ref(&own), view::pod_ref(&other));
+    let now = clock::now();
+    let command = asked.map(|asked| CommandRow {
+        id: asked.key.id.clone(),
+        fingerprint: asked.key.fingerprint,
+        answer: "null".to_owned(),
+        at: now,
+    });
+    let audit = asked.map(|asked| audit(now, asked.origin, "unpeer", target));
+    let together = Together { command, audit, peers, ..Together::default() };
+    commit_both(inner, holding, (&own, &other), tell, together).await.map(drop)
+}
+
+/// Ends all that a Pod is to others, before it goes; each of them is told.
+pub(crate) async fn end_all(inner: &Arc<Inner>, worker_id: &WorkerId) -> Result<(), ApiError> {
+    let row = inner.existing_row(worker_id).await?;
+    for other in others(inner, row.key).await? {
+        unlink(inner, None, worker_id, &view::pod_ref(&other), Some("deleted")).await?;
+    }
+    Ok(())
+}
+
+/// It is linked to another Pod, or a request lies between them.
+pub(crate) async fn knows_anybody(inner: &Inner, pod: PodKey) -> Result<bool, ApiError> {
+    Ok(!others(inner, pod).await?.is_empty())
+}
+
+/// Whom a Pod is linked with, and whom a request lies with, also one whose time is over.
+async fn others(inner: &Inner, pod: PodKey) -> Result<Vec<PodRow>, ApiError> {
+    let links = inner.store.peer_links(pod).await.map_err(error::store_failed)?;
+    let requests = inner.store.peer_requests(pod).await.map_err(error::store_failed)?;
+    let asked = requests.into_iter().map(|request| if request.to.key == pod { request.from } else { request.to });
+    Ok(links.into_iter().map(|link| link.pod).chain(asked).collect())
+}
