@@ -24,20 +24,19 @@ pub enum Step {
 }
 
 impl Step {
-    /// Those that come only with [`crate::Batch::peers`] and [`crate::Batch::messages`].
-    pub const PEER_STEPS: [Self; 2] = [Self::Peers, Self::Messages];
-
-    /// All others.
-    pub const ALL: [Self; 13] = [
+    /// All of them, in order.
+    pub const ALL: [Self; 15] = [
         Self::Begin,
         Self::Fence,
         Self::Command,
         Self::Pods,
         Self::Relations,
+        Self::Peers,
         Self::Records,
         Self::Folds,
         Self::Inbox,
         Self::Mail,
+        Self::Messages,
         Self::Search,
         Self::Audit,
         Self::Commit,

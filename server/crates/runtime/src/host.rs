@@ -26,11 +26,12 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tools::Toolbox;
 
 use crate::{
-    CommandKey, Figures, Observation, Origin, PodQuery, PodsObservation, Readiness, RecordPage, approvals, create,
-    error,
+    CommandKey, Figures, Observation, Origin, PodQuery, PodsObservation, Readiness, RecordPage, approvals,
+    asked::Asked,
+    create, error,
     feed::Feed,
     find, history,
-    lead::{self, Asked, Stopper},
+    lead::{self, Stopper},
     list::ListFeed,
     peers::{self, Cause, Introduced, Outgoing},
     pod_task::{self, PodCommand, Request},

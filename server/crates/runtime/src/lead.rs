@@ -13,33 +13,9 @@ pub(crate) use self::{
     stop::{Stopper, stop},
 };
 use pod_store::PodRow;
-use protocol::{ApiError, ErrorCode, Receipt};
+use protocol::ApiError;
 
-use crate::{CommandKey, Origin, clock, create::audit, error, hold::Together};
-
-/// A person's command that a whole transaction carries out.
-#[derive(Debug, Clone)]
-pub(crate) struct Asked<'a> {
-    pub(crate) key: CommandKey,
-    pub(crate) origin: &'a Origin,
-}
-
-impl Asked<'_> {
-    /// The command and its audit row, with what the caller is told.
-    fn together(&self, action: &str, target: String, receipt: &Receipt) -> Together {
-        let now = clock::now();
-        Together {
-            command: Some(pod_store::CommandRow {
-                id: self.key.id.clone(),
-                fingerprint: self.key.fingerprint,
-                answer: serde_json::to_string(receipt).expect("a receipt always encodes"),
-                at: now,
-            }),
-            audit: Some(audit(now, self.origin, action, target)),
-            ..Together::default()
-        }
-    }
-}
+use crate::{Origin, clock, create::audit, error, hold::Together};
 
 /// An audit row for what a Pod does to another one.
 fn audit_only(origin: &Origin, action: &str, target: String) -> Together {
@@ -52,9 +28,4 @@ async fn child_row(inner: &crate::host::Inner, row: &PodRow) -> Result<Option<po
         Some(_) => inner.store.child(row.key).await.map_err(error::store_failed),
         None => Ok(None),
     }
-}
-
-fn read_receipt(answer: &str) -> Result<Receipt, ApiError> {
-    serde_json::from_str(answer)
-        .map_err(|error| ApiError::new(ErrorCode::Internal, format!("a stored answer cannot be read: {error}")))
 }

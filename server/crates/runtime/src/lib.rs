@@ -5,6 +5,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod approvals;
+mod asked;
 mod clock;
 mod command;
 mod create;

@@ -3,6 +3,7 @@
 //! A pair is one row in the store, written in the transaction that writes both journals, so one-sided cannot happen. An
 //! introduction is metadata: it touches no conversation and starts no run.
 
+mod deliver;
 mod guard;
 mod held;
 mod link;

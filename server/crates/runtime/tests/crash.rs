@@ -4,13 +4,20 @@
 //! The test runs itself again as a child that hosts Pods on a real SQLite file and prints what a viewer and a caller
 //! get; the child kills itself at a chosen step, or is killed from here. Then the folder is opened again.
 //!
-//! Two stories go on beside each other: `ada` answers a person, and `lead` spawns a child over a folder, stops it, has it
-//! back, and has it stopped by a person (`led`).
+//! Three stories go on beside each other: `ada` answers a person; `lead` spawns a child over a folder, stops it, has it
+//! back, and has it stopped by a person (`led`); `ann` is introduced to two others and they write to each other (`peers`).
+//! Then rounds of nothing but introductions and messages, killed at random instants, on one database (`rounds`).
 
 #![allow(clippy::unwrap_used)]
 
 #[path = "crash/led.rs"]
 mod led;
+#[path = "crash/peers.rs"]
+mod peers;
+#[path = "crash/relation.rs"]
+mod relation;
+#[path = "crash/rounds.rs"]
+mod rounds;
 mod stage;
 
 use std::{
@@ -37,7 +44,10 @@ const AFTER: &str = "YOI_CRASH_AFTER";
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     if let Ok(folder) = std::env::var(FOLDER) {
-        runtime.block_on(child(Path::new(&folder)));
+        match std::env::var(rounds::ROUND) {
+            Ok(round) => runtime.block_on(rounds::play(Path::new(&folder), &round)),
+            Err(_) => runtime.block_on(child(Path::new(&folder))),
+        }
         return;
     }
     let (mut cases, mut kills) = (0, 0);
@@ -50,8 +60,8 @@ fn main() {
             kills += u32::from(is_killed);
         }
     }
-    // The ends of the transactions that change who leads whom, and of those that bring news.
-    for after in [Step::Relations, Step::Mail] {
+    // The ends of the transactions that change who leads whom, of those that bring news, and of those of peers.
+    for after in [Step::Relations, Step::Mail, Step::Peers, Step::Messages] {
         for (step, count) in [1, 2, 3, 4].into_iter().flat_map(|count| [(Step::Commit, count), (Step::Answer, count)]) {
             let kill = Kill { step, count, after: Some(after) };
             let is_killed = runtime.block_on(case(&format!("{step:?} after {after:?} {count}"), Some(kill), None));
@@ -66,6 +76,7 @@ fn main() {
         cases += 1;
         kills += u32::from(is_killed);
     }
+    cases += runtime.block_on(rounds::all());
     println!("{kills} of {cases} children were killed; the others reached their end first");
     println!("test result: ok. {cases} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out");
 }
@@ -132,6 +143,7 @@ async fn child(folder: &Path) {
     let pod = host.create(key("create"), &origin(), named("ada")).await.unwrap().pod.worker_id;
     print_line(&format!("created {pod}"));
     let leading = tokio::spawn(led::play(host.clone(), folder.to_owned()));
+    let knowing = tokio::spawn(peers::play(host.clone()));
     let watching = tokio::spawn(watch(host.clone(), pod.clone()));
     let text = "think of it well\nsay one two three\nstream 400 at 0\ncall Nothing {}\nstream 200 at 2000\nsay done";
     tell(&host, &pod, "k1", say(text)).await;
@@ -139,6 +151,7 @@ async fn child(folder: &Path) {
     tell(&host, &pod, "k3", InputCommand { queue: true, ..say("say third answer") }).await;
     watching.await.unwrap();
     leading.await.unwrap();
+    knowing.await.unwrap();
     print_line("end");
 }
 
@@ -177,6 +190,7 @@ struct Witness {
     accepted: Vec<String>,
     saw: Vec<Record>,
     led: led::Witness,
+    peers: peers::Witness,
 }
 
 /// Whether the child was killed: a step that comes less often than asked lets it reach its end.
@@ -208,6 +222,7 @@ fn read_witness(out: impl BufRead) -> Witness {
             Some(("accepted", id)) => witness.accepted.push(id.to_owned()),
             // The last line may be cut by the kill; then nobody has seen it.
             Some(("saw", body)) => witness.saw.extend(serde_json::from_str::<Record>(body).ok()),
+            Some((word, rest)) if word.starts_with("peer") => witness.peers.hear(word, rest),
             Some((word, rest)) => witness.led.hear(word, rest),
             None => (),
         }
@@ -219,6 +234,7 @@ fn read_witness(out: impl BufRead) -> Witness {
 async fn check(name: &str, folder: tempfile::TempDir, witness: Witness) {
     let host = stage::host_in(&folder).await;
     led::check(name, &host, &witness.led).await;
+    peers::check(name, &host, &witness.peers).await;
     let Some(pod) = witness.pod else { return };
     let state = host.pod(&pod).await.unwrap().summary.state;
     // Running is a queued input that began by itself, after the run before it had ended.

@@ -8,13 +8,15 @@ use protocol::{
     Access, AlertLevel, ApiError, ControlEvent, ErrorCode, PodState, Receipt, RestoreLine, ScopeRule, Seq, WorkerId,
 };
 
-use super::{Asked, audit_only, child_row, read_receipt, spawn::refused};
+use super::{audit_only, child_row, spawn::refused};
 use crate::{
-    CommandKey, Origin, clock, error,
+    CommandKey, Origin,
+    asked::Asked,
+    clock, error,
     hold::{Holding, Together, Wanted},
     host::Inner,
     place,
-    pod_task::{self, Extras},
+    pod_task::Extras,
     view,
 };
 
@@ -43,10 +45,10 @@ pub(crate) async fn restore_command(
     origin: &Origin,
     is_tree: bool,
 ) -> Result<Receipt, ApiError> {
-    if let Some(row) = inner.store.command_find(&key.id).await.map_err(error::store_failed)? {
-        return read_receipt(&pod_task::repeated(row, &key)?);
-    }
     let asked = Asked { key, origin };
+    if let Some(receipt) = asked.first_answer(inner).await? {
+        return Ok(receipt);
+    }
     let row = inner.existing_row(worker_id).await?;
     if is_tree {
         return restore_tree(inner, &row, &asked).await;
@@ -57,7 +59,7 @@ pub(crate) async fn restore_command(
         asked.together("restore", view::pod_ref(&row).to_string(), given)
     };
     match restore_one(inner, &row, together).await? {
-        (_, Committed::Repeated(first)) => read_receipt(&pod_task::repeated(first, &asked.key)?),
+        (_, Committed::Repeated(first)) => asked.repeated(first),
         _ => receipt.ok_or_else(|| ApiError::new(ErrorCode::Internal, "a restore came to nothing")),
     }
 }
@@ -75,7 +77,7 @@ async fn restore_tree(inner: &Arc<Inner>, root: &PodRow, asked: &Asked<'_>) -> R
     let together = asked.together("restore", view::pod_ref(root).to_string(), &receipt);
     match inner.commit_together(vec![(held, wanted)], together).await? {
         Committed::Done { .. } => Ok(receipt),
-        Committed::Repeated(row) => read_receipt(&pod_task::repeated(row, &asked.key)?),
+        Committed::Repeated(row) => asked.repeated(row),
     }
 }
 

@@ -8,13 +8,15 @@ use protocol::{
     ApiError, ChildChange, CommandId, ControlEvent, ErrorCode, PodState, Receipt, ScopeRule, Seq, WorkerId,
 };
 
-use super::{Asked, audit_only, child_row, read_receipt};
+use super::{audit_only, child_row};
 use crate::{
-    Origin, clock, error,
+    Origin,
+    asked::Asked,
+    clock, error,
     hold::{Holding, Together, Wanted},
     host::Inner,
     mail::Letter,
-    pod_task::{self, Extras, Held},
+    pod_task::{Extras, Held},
     view,
 };
 
@@ -40,9 +42,9 @@ pub(crate) async fn stop(
     stopper: &Stopper<'_>,
 ) -> Result<(Receipt, Vec<ScopeRule>), ApiError> {
     if let Stopper::Person(asked) = stopper
-        && let Some(row) = inner.store.command_find(&asked.key.id).await.map_err(error::store_failed)?
+        && let Some(receipt) = asked.first_answer(inner).await?
     {
-        return Ok((read_receipt(&pod_task::repeated(row, &asked.key)?)?, Vec::new()));
+        return Ok((receipt, Vec::new()));
     }
     for _ in 0..ROUNDS_MAX {
         let row = inner.existing_row(worker_id).await?;
@@ -98,9 +100,7 @@ async fn stop_one(
     let committed = inner.commit_together(orders, together).await?;
     inner.list.tell_changed(&row.worker_id);
     match (committed, stopper) {
-        (Committed::Repeated(first), Stopper::Person(asked)) => {
-            Ok(Some((read_receipt(&pod_task::repeated(first, &asked.key)?)?, Vec::new())))
-        }
+        (Committed::Repeated(first), Stopper::Person(asked)) => Ok(Some((asked.repeated(first)?, Vec::new()))),
         _ => Ok(Some((receipt, returned))),
     }
 }

@@ -2,23 +2,11 @@
 
 use std::sync::Arc;
 
-use pod::Input;
-use pod_store::{CommandRow, Committed, MessageChange};
-use protocol::{ApiError, ControlEvent, ErrorCode, HeldDecision, MessageAnswer, PodState, ReceiptState, WorkerId};
+use pod_store::{Committed, MessageChange, MessageRow, PodKey, PodRow};
+use protocol::{ApiError, ErrorCode, HeldDecision, MessageAnswer, ReceiptState, WorkerId};
 
-use super::{
-    link::{label_of, read},
-    message::peer_message,
-};
-use crate::{
-    clock,
-    create::audit,
-    error,
-    hold::{Together, Wanted},
-    host::Inner,
-    lead::Asked,
-    pod_task,
-};
+use super::deliver::{Delivery, Pair};
+use crate::{asked::Asked, clock, error, hold::Together, host::Inner};
 
 pub(crate) async fn decide_held(
     inner: &Arc<Inner>,
@@ -27,60 +15,47 @@ pub(crate) async fn decide_held(
     message_id: &str,
     decision: HeldDecision,
 ) -> Result<MessageAnswer, ApiError> {
-    if let Some(row) = inner.store.command_find(&asked.key.id).await.map_err(error::store_failed)? {
-        return read(&pod_task::repeated(row, &asked.key)?);
+    if let Some(answer) = asked.first_answer(inner).await? {
+        return Ok(answer);
     }
     let own = inner.existing_row(worker_id).await?;
-    let unknown =
-        || ApiError::new(ErrorCode::NotFound, format!("this Pod has no message with the id \"{message_id}\""));
-    let find = || async { inner.store.message(message_id).await.map_err(error::store_failed) };
-    let row = find().await?.filter(|row| row.sender == own.key || row.receiver == own.key).ok_or_else(unknown)?;
-    let by_key = |key| async move { inner.store.pod_find_by_key(key).await.map_err(error::store_failed) };
-    let sender = by_key(row.sender).await?.ok_or_else(unknown)?;
-    let receiver = by_key(row.receiver).await?.ok_or_else(unknown)?;
-    let mut holding = inner.hold(&[&sender.worker_id, &receiver.worker_id]).await?;
-    let row = find().await?.ok_or_else(unknown)?;
+    let row = find(inner, &own, message_id).await?;
+    let (sender, receiver) = (pod(inner, row.sender).await?, pod(inner, row.receiver).await?);
+    let holding = inner.hold(&[&sender.worker_id, &receiver.worker_id]).await?;
+    let pair = Pair::of(holding, &sender, &receiver)?;
+    // Somebody else may have decided while these two were made to stand still.
+    let row = find(inner, &own, message_id).await?;
     if row.state != ReceiptState::Held {
         let sentence = "the message is not held; it was delivered, released or dropped before";
         return Err(ApiError::new(ErrorCode::AlreadyAnswered, sentence));
     }
-    let from = holding.remove(&sender.worker_id).ok_or_else(unknown)?;
-    let to = holding.remove(&receiver.worker_id).ok_or_else(unknown)?;
     let state = match decision {
-        HeldDecision::Release => ReceiptState::Stored,
+        HeldDecision::Release => {
+            pair.check_receiver()?;
+            ReceiptState::Stored
+        }
         HeldDecision::Drop => ReceiptState::Refused,
     };
-    if state == ReceiptState::Stored && !to.pod.state.is_live() {
-        let sentence = format!("pod \"{}\" is stopped; restore it first", receiver.name);
-        return Err(ApiError::new(ErrorCode::NotLive, sentence));
-    }
-    let now = clock::now();
-    let wakes = to.spec.wake_on_peer;
-    let woke = state == ReceiptState::Stored && wakes && to.pod.state == PodState::Idle;
-    let receipt = |peer| ControlEvent::MessageReceipt { message_id: row.id.clone(), peer, state, turn: None };
-    let inputs = match state {
-        ReceiptState::Stored => {
-            vec![Input::Mail { events: vec![peer_message(&row.id, &row.text, &sender, row.hops)], wakes }]
-        }
-        _ => vec![Input::Note(vec![receipt(label_of(&from))])],
-    };
-    let told = receipt(label_of(&to));
-    let answer = MessageAnswer { message_id: row.id.clone(), state };
-    let together = Together {
-        command: Some(CommandRow {
-            id: asked.key.id.clone(),
-            fingerprint: asked.key.fingerprint,
-            answer: serde_json::to_string(&answer).expect("an answer always encodes"),
-            at: now,
-        }),
-        audit: Some(audit(now, asked.origin, "message_decide", row.id.clone())),
-        messages: vec![MessageChange::State { id: row.id.clone(), state, turn: None, woke, at: now }],
-        ..Together::default()
-    };
-    let orders =
-        vec![(to, Wanted { inputs, ..Wanted::default() }), (from, Wanted { events: vec![told], ..Wanted::default() })];
+    let MessageRow { id, text, hops, .. } = row;
+    let change = MessageChange::State { id: id.clone(), state, turn: None, woke: pair.wakes(state), at: clock::now() };
+    let answer = MessageAnswer { message_id: id.clone(), state };
+    let together = Together { messages: vec![change], ..asked.together("message_decide", id.clone(), &answer) };
+    let orders = pair.orders(&Delivery { message_id: &id, text: &text, hops, state });
     match inner.commit_together(orders, together).await? {
         Committed::Done { .. } => Ok(answer),
-        Committed::Repeated(row) => read(&pod_task::repeated(row, &asked.key)?),
+        Committed::Repeated(row) => asked.repeated(row),
     }
+}
+
+/// A message from or to this Pod.
+async fn find(inner: &Inner, own: &PodRow, message_id: &str) -> Result<MessageRow, ApiError> {
+    let row = inner.store.message(message_id).await.map_err(error::store_failed)?;
+    row.filter(|row| row.sender == own.key || row.receiver == own.key).ok_or_else(|| {
+        ApiError::new(ErrorCode::NotFound, format!("this Pod has no message with the id \"{message_id}\""))
+    })
+}
+
+async fn pod(inner: &Inner, key: PodKey) -> Result<PodRow, ApiError> {
+    let row = inner.store.pod_find_by_key(key).await.map_err(error::store_failed)?;
+    row.ok_or_else(|| ApiError::new(ErrorCode::PodNotFound, "one of the two Pods was deleted"))
 }

@@ -3,19 +3,17 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use pod_store::{CommandRow, Committed, NewRequest, PeerChange, PodRow, RequestRow};
+use pod_store::{Committed, NewRequest, PeerChange, PodRow, RequestRow};
 use protocol::{ApiError, ControlEvent, ErrorCode, PeerAnswer, PeerLabel, PeerLink, PeerPolicy, WorkerId};
 use serde::{Deserialize, Serialize};
 
-use super::{label, label_of_row};
+use super::label_of_row;
 use crate::{
-    clock,
-    create::audit,
-    error,
+    asked::Asked,
+    clock, error,
     hold::{Holding, Together, Wanted},
     host::Inner,
-    lead::Asked,
-    pod_task, view,
+    view,
 };
 
 /// How long a request waits for its answer.
@@ -38,8 +36,8 @@ pub(crate) async fn introduce(
     target: &WorkerId,
     note: Option<String>,
 ) -> Result<Introduced, ApiError> {
-    if let Some(row) = inner.store.command_find(&asked.key.id).await.map_err(error::store_failed)? {
-        return read(&pod_task::repeated(row, &asked.key)?);
+    if let Some(introduced) = asked.first_answer(inner).await? {
+        return Ok(introduced);
     }
     if note.as_deref().is_some_and(|note| note.chars().count() > NOTE_CHARS_MAX) {
         return Err(ApiError::invalid(format!("the note is too long; at most {NOTE_CHARS_MAX} characters fit")));
@@ -51,7 +49,11 @@ pub(crate) async fn introduce(
     let holding = inner.hold(&[source, target]).await?;
     let pair = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
     let request = inner.store.peer_request_of(own.key, other.key).await.map_err(error::store_failed)?;
-    let request = request.filter(|request| request.expires_at > clock::now());
+    let (request, stale) = match request {
+        // Its time is over, and nobody has looked yet.
+        Some(request) if request.expires_at <= clock::now() => (None, Some(request.id)),
+        request => (request, None),
+    };
     let policy = holding.get(target).map(|held| held.spec.peer_policy).unwrap_or_default();
     let step = match (&pair, request) {
         (Some(_), _) => Step::Stands,
@@ -60,7 +62,7 @@ pub(crate) async fn introduce(
         (None, Some(request)) => Step::Link(Some(Box::new(request))),
         (None, None) => match policy {
             PeerPolicy::Open => Step::Link(None),
-            PeerPolicy::Ask => Step::Ask,
+            PeerPolicy::Ask => Step::Ask { stale },
             PeerPolicy::Closed => return Err(refused(&other)),
         },
     };
@@ -71,7 +73,8 @@ enum Step {
     Stands,
     Waits(String),
     Link(Option<Box<RequestRow>>),
-    Ask,
+    /// A request of before that is over makes room.
+    Ask { stale: Option<String> },
 }
 
 fn refused(other: &PodRow) -> ApiError {
@@ -118,7 +121,7 @@ async fn carry_out(
             let tell = Tell { kind: Kind::Linked, by, request_id, note };
             (fresh(answer(PeerLink::Linked, None)), vec![link], Some(tell))
         }
-        Step::Ask => {
+        Step::Ask { stale } => {
             let id = format!("request-{}", uuid::Uuid::now_v7());
             let expires_at = now + SignedDuration::from_hours(REQUEST_HOURS_MAX);
             let request = NewRequest {
@@ -130,24 +133,17 @@ async fn carry_out(
                 at: now,
                 expires_at,
             };
+            let over = stale.map(|id| PeerChange::RequestDone { id });
+            let changes = over.into_iter().chain([PeerChange::Request(request)]).collect();
             let tell = Tell { kind: Kind::Requested, by, request_id: Some(id.clone()), note };
-            (fresh(answer(PeerLink::Pending, Some(id))), vec![PeerChange::Request(request)], Some(tell))
+            (fresh(answer(PeerLink::Pending, Some(id))), changes, Some(tell))
         }
     };
-    let together = Together {
-        command: Some(CommandRow {
-            id: asked.key.id.clone(),
-            fingerprint: asked.key.fingerprint,
-            answer: serde_json::to_string(&introduced).expect("an answer always encodes"),
-            at: now,
-        }),
-        audit: Some(audit(now, asked.origin, "peer", format!("{} {}", view::pod_ref(own), view::pod_ref(other)))),
-        peers,
-        ..Together::default()
-    };
+    let target = format!("{} {}", view::pod_ref(own), view::pod_ref(other));
+    let together = Together { peers, ..asked.together("peer", target, &introduced) };
     match commit_both(inner, holding, (own, other), tell, together).await? {
         Committed::Done { .. } => Ok(introduced),
-        Committed::Repeated(row) => read(&pod_task::repeated(row, &asked.key)?),
+        Committed::Repeated(row) => asked.repeated(row),
     }
 }
 
@@ -200,14 +196,4 @@ pub(super) async fn commit_both(
         inner.list.tell_changed(&row.worker_id);
     }
     Ok(committed)
-}
-
-pub(super) fn read<T: for<'de> Deserialize<'de>>(answer: &str) -> Result<T, ApiError> {
-    serde_json::from_str(answer)
-        .map_err(|error| ApiError::new(ErrorCode::Internal, format!("a stored answer cannot be read: {error}")))
-}
-
-/// How a held Pod is named to others.
-pub(super) fn label_of(held: &crate::pod_task::Held) -> PeerLabel {
-    label(&held.label)
 }

@@ -2,20 +2,14 @@
 
 use std::sync::Arc;
 
-use pod::Input;
-use pod_store::{CommandRow, Committed, MessageChange, MessageRow, NewMessage, PeerChange, PodRow};
-use protocol::{ApiError, ControlEvent, ErrorCode, MessageAnswer, PodState, ReceiptState, TurnEvent, WorkerId};
+use pod_store::{Committed, MessageChange, MessageRow, NewMessage, PeerChange};
+use protocol::{ApiError, ErrorCode, MessageAnswer, ReceiptState, WorkerId};
 
-use super::{guard, label_of_row, link::label_of};
-use crate::{
-    Origin, clock,
-    create::audit,
-    error,
-    hold::{Together, Wanted},
-    host::Inner,
-    lead::Asked,
-    pod_task, view,
+use super::{
+    deliver::{Delivery, Pair},
+    guard::{self, Verdict},
 };
+use crate::{Origin, asked::Asked, clock, create::audit, error, hold::Together, host::Inner, view};
 
 /// A message on its way out.
 #[derive(Debug)]
@@ -43,18 +37,37 @@ impl Cause<'_> {
             Self::Person(asked) => format!("operator:{}", asked.key.id),
         }
     }
+
+    /// What a person has sent is no automatic step, whatever the Pod is in the middle of.
+    fn hops(&self, pair: &Pair<'_>) -> u32 {
+        match self {
+            Self::Call { .. } => pair.hops(),
+            Self::Person(_) => 0,
+        }
+    }
+
+    fn together(&self, target: String, answer: &MessageAnswer) -> Together {
+        match self {
+            Self::Person(asked) => asked.together("message", target, answer),
+            Self::Call { origin, .. } => {
+                let audit = audit(clock::now(), origin, "message", target);
+                Together { audit: Some(audit), ..Together::default() }
+            }
+        }
+    }
 }
 
-/// Sends, or gives the first answer again. Success means that it is on the disk at the receiver.
+/// Sends, or gives the first answer again; besides, why a message is held. Success means that it is on the disk at
+/// the receiver.
 pub(crate) async fn send(
     inner: &Arc<Inner>,
     outgoing: Outgoing<'_>,
 ) -> Result<(MessageAnswer, Option<String>), ApiError> {
     let Outgoing { sender, receiver, text, cause } = outgoing;
     if let Cause::Person(asked) = &cause
-        && let Some(row) = inner.store.command_find(&asked.key.id).await.map_err(error::store_failed)?
+        && let Some(answer) = asked.first_answer(inner).await?
     {
-        return Ok((super::link::read(&pod_task::repeated(row, &asked.key)?)?, None));
+        return Ok((answer, None));
     }
     check(text)?;
     let (own, other) = (inner.existing_row(sender).await?, inner.existing_row(receiver).await?);
@@ -64,31 +77,19 @@ pub(crate) async fn send(
     if let Some(known) = inner.store.message_of_call(own.key, &cause.id()).await.map_err(error::store_failed)? {
         return Ok((answer_of(&known), None));
     }
-    let mut holding = inner.hold(&[sender, receiver]).await?;
-    let pair = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
-    let Some(pair) = pair else {
+    let holding = inner.hold(&[sender, receiver]).await?;
+    let link = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
+    let link = link.ok_or_else(|| {
         let sentence = format!("pod \"{}\" is no peer of \"{}\"; introduce them first", other.name, own.name);
-        return Err(ApiError::new(ErrorCode::NotVisible, sentence));
-    };
-    let missing = || error::no_such_pod(receiver);
-    let to = holding.remove(receiver).ok_or_else(missing)?;
-    let from = holding.remove(sender).ok_or_else(missing)?;
-    if !from.pod.state.is_live() {
-        let sentence = format!("pod \"{}\" is stopped; restore it first", own.name);
-        return Err(ApiError::new(ErrorCode::NotLive, sentence));
-    }
-    if !to.pod.state.is_live() {
-        let sentence = format!("{} is stopped, so nothing was sent; bring it back with RestorePod first", other.name);
-        return Err(ApiError::new(ErrorCode::NotLive, sentence));
-    }
+        ApiError::new(ErrorCode::NotVisible, sentence)
+    })?;
+    let pair = Pair::of(holding, &own, &other)?;
+    pair.check_sender()?;
+    pair.check_receiver()?;
     let now = clock::now();
-    let hops = match &cause {
-        Cause::Call { .. } => from.pod.hops,
-        Cause::Person(_) => 0,
-    };
-    let verdict = guard::verdict(inner, &pair, other.key, hops, now).await?;
-    let state = if verdict.held.is_some() { ReceiptState::Held } else { ReceiptState::Stored };
-    let wakes = to.spec.wake_on_peer;
+    let hops = cause.hops(&pair);
+    let Verdict { held, pace_level } = guard::verdict(inner, &link, other.key, hops, now).await?;
+    let state = if held.is_some() { ReceiptState::Held } else { ReceiptState::Stored };
     let message = NewMessage {
         id: format!("message-{}", uuid::Uuid::now_v7()),
         sender: own.key,
@@ -97,52 +98,21 @@ pub(crate) async fn send(
         text: text.to_owned(),
         hops,
         state,
-        woke: state == ReceiptState::Stored && wakes && to.pod.state == PodState::Idle,
+        woke: pair.wakes(state),
         at: now,
     };
-    let receipt = |peer| ControlEvent::MessageReceipt { message_id: message.id.clone(), peer, state, turn: None };
-    let inputs = match state {
-        ReceiptState::Stored => {
-            vec![Input::Mail { events: vec![peer_message(&message.id, text, &own, hops)], wakes }]
-        }
-        _ => vec![Input::Note(vec![receipt(label_of(&from))])],
-    };
-    let told = receipt(label_of(&to));
     let answer = MessageAnswer { message_id: message.id.clone(), state };
-    let (origin, command) = match &cause {
-        Cause::Call { origin, .. } => (*origin, None),
-        Cause::Person(asked) => (
-            asked.origin,
-            Some(CommandRow {
-                id: asked.key.id.clone(),
-                fingerprint: asked.key.fingerprint,
-                answer: serde_json::to_string(&answer).expect("an answer always encodes"),
-                at: now,
-            }),
-        ),
-    };
+    let orders = pair.orders(&Delivery { message_id: &message.id, text, hops, state });
     let together = Together {
-        command,
-        audit: Some(audit(now, origin, "message", format!("{} {}", view::pod_ref(&own), view::pod_ref(&other)))),
-        peers: vec![PeerChange::Pace { a: own.key, b: other.key, level: verdict.pace_level, at: now }],
+        peers: vec![PeerChange::Pace { a: own.key, b: other.key, level: pace_level, at: now }],
         messages: vec![MessageChange::Put(message)],
-        ..Together::default()
+        ..cause.together(format!("{} {}", view::pod_ref(&own), view::pod_ref(&other)), &answer)
     };
-    let orders =
-        vec![(to, Wanted { inputs, ..Wanted::default() }), (from, Wanted { events: vec![told], ..Wanted::default() })];
-    match inner.commit_together(orders, together).await? {
-        Committed::Done { .. } => Ok((answer, verdict.held)),
+    match (inner.commit_together(orders, together).await?, &cause) {
         // Somebody else asked for the same at the same time.
-        Committed::Repeated(row) => match &cause {
-            Cause::Person(asked) => Ok((super::link::read(&pod_task::repeated(row, &asked.key)?)?, None)),
-            Cause::Call { .. } => Ok((answer, verdict.held)),
-        },
+        (Committed::Repeated(row), Cause::Person(asked)) => Ok((asked.repeated(row)?, None)),
+        _ => Ok((answer, held)),
     }
-}
-
-/// A message as it is in the receiver's journal.
-pub(super) fn peer_message(message_id: &str, text: &str, from: &PodRow, hops: u32) -> TurnEvent {
-    TurnEvent::PeerMessage { message_id: message_id.to_owned(), text: text.to_owned(), from: label_of_row(from), hops }
 }
 
 fn answer_of(row: &MessageRow) -> MessageAnswer {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use pod_store::{CommandRow, Committed, PeerChange, RequestRow};
+use pod_store::{Committed, PeerChange, RequestRow};
 use protocol::{
     ApiError, ControlEvent, ErrorCode, Event, PeerAnswer, PeerLink, PodRef, Record, RequestDecision, WorkerId,
 };
 
-use super::link::{Kind, Tell, commit_both, read};
-use crate::{clock, create::audit, error, hold::Together, host::Inner, lead::Asked, pod_task, view};
+use super::link::{Kind, Tell, commit_both};
+use crate::{asked::Asked, clock, error, hold::Together, host::Inner, view};
 
 /// Accepts or declines a request that was made to this Pod.
 pub(crate) async fn decide_request(
@@ -18,8 +18,8 @@ pub(crate) async fn decide_request(
     request_id: &str,
     decision: RequestDecision,
 ) -> Result<PeerAnswer, ApiError> {
-    if let Some(row) = inner.store.command_find(&asked.key.id).await.map_err(error::store_failed)? {
-        return read(&pod_task::repeated(row, &asked.key)?);
+    if let Some(answer) = asked.first_answer(inner).await? {
+        return Ok(answer);
     }
     let own = inner.existing_row(worker_id).await?;
     let request = find(inner, &own, request_id).await?;
@@ -47,22 +47,12 @@ pub(crate) async fn decide_request(
         request_id: Some(request_id.to_owned()),
     };
     let target = format!("{} {}", answer.source, answer.peer);
-    let together = Together {
-        command: Some(CommandRow {
-            id: asked.key.id.clone(),
-            fingerprint: asked.key.fingerprint,
-            answer: serde_json::to_string(&answer).expect("an answer always encodes"),
-            at: now,
-        }),
-        audit: Some(audit(now, asked.origin, "peer_decide", target)),
-        peers: vec![change],
-        ..Together::default()
-    };
+    let together = Together { peers: vec![change], ..asked.together("peer_decide", target, &answer) };
     let by = asked.origin.by.clone();
     let tell = Tell { kind, by, request_id: Some(request_id.to_owned()), note: None };
     match commit_both(inner, holding, (&own, &asker), Some(tell), together).await? {
         Committed::Done { .. } => Ok(answer),
-        Committed::Repeated(row) => read(&pod_task::repeated(row, &asked.key)?),
+        Committed::Repeated(row) => asked.repeated(row),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use pod_store::{CommandRow, PeerChange, PodKey, PodRow};
+use pod_store::{PeerChange, PodKey, PodRow};
 use protocol::{ApiError, PodRef, RuntimeId, WorkerId};
 
 use super::link::{Kind, Tell, commit_both};
-use crate::{clock, create::audit, error, hold::Together, host::Inner, lead::Asked, pod_task, view};
+use crate::{asked::Asked, error, hold::Together, host::Inner, view};
 
 /// Ends what two Pods are to each other: a link, or a request that waits. What is not there needs no end.
 pub(crate) async fn unlink(
@@ -17,9 +17,9 @@ pub(crate) async fn unlink(
     note: Option<&str>,
 ) -> Result<(), ApiError> {
     if let Some(asked) = asked
-        && let Some(row) = inner.store.command_find(&asked.key.id).await.map_err(error::store_failed)?
+        && let Some(()) = asked.first_answer(inner).await?
     {
-        return pod_task::repeated(row, &asked.key).map(drop);
+        return Ok(());
     }
     let own = inner.existing_row(own).await?;
     if other.runtime_id != RuntimeId::local() {
@@ -48,15 +48,8 @@ pub(crate) async fn unlink(
         (None, None) => (Vec::new(), None),
     };
     let target = format!("{} {}", view::pod_ref(&own), view::pod_ref(&other));
-    let now = clock::now();
-    let command = asked.map(|asked| CommandRow {
-        id: asked.key.id.clone(),
-        fingerprint: asked.key.fingerprint,
-        answer: "null".to_owned(),
-        at: now,
-    });
-    let audit = asked.map(|asked| audit(now, asked.origin, "unpeer", target));
-    let together = Together { command, audit, peers, ..Together::default() };
+    let command = asked.map(|asked| asked.together("unpeer", target, &())).unwrap_or_default();
+    let together = Together { peers, ..command };
     commit_both(inner, holding, (&own, &other), tell, together).await.map(drop)
 }
 
