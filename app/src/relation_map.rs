@@ -99,7 +99,7 @@ pub(crate) fn draw(pods: &[PodSummary], found: &RelationsFound) -> RelationMap {
         })
         .collect();
     // In the order in which one reads.
-    nodes.sort_by(|a, b| (a.y, a.x).cmp(&(b.y, b.x)));
+    nodes.sort_by_key(|node| (node.y, node.x));
     let edges = edges(&nodes, pods, found);
     let (columns, rows) = (block.width.max(1), block.height.max(1));
     RelationMap {

@@ -16,6 +16,12 @@ use protocol::{
 use runtime::{Host, HostOptions};
 use serde_json::json;
 
+/// One page at a time: of several that were drawn at once one in a few hundred was never finished.
+static DRAWING: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+/// The views of a page are deeply nested.
+const STACK_BYTES: usize = 16 * 1024 * 1024;
+
 struct Stage {
     _folder: tempfile::TempDir,
     backend: Backend,
@@ -61,7 +67,8 @@ impl Stage {
             if page.items.first().is_some_and(|message| message.state == state) {
                 return;
             }
-            tokio::task::yield_now().await;
+            // Not in a tight loop: the store has work to do meanwhile.
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     }
 
@@ -80,18 +87,33 @@ impl Stage {
         }
     }
 
+    /// Drawn on a thread of its own, as the server does it: on several the framework's tasks race with the drawing.
     async fn page(&self, path: &str) -> String {
-        let options = LeptosOptions::builder().output_name("yoi").site_pkg_dir("pkg/x").env(Env::PROD).build();
         let (backend, origin) = (self.backend.clone(), self.origin.clone());
-        let context = move || {
-            provide_context(backend.clone());
-            provide_context(origin.clone());
-        };
-        let draw = leptos_axum::render_app_async_with_context(context, move || shell(options.clone()));
-        let answer = draw(Request::builder().uri(path).body(Body::empty()).unwrap()).await;
-        let bytes = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
-        String::from_utf8(bytes.to_vec()).unwrap()
+        let path = path.to_owned();
+        tokio::task::spawn_blocking(move || {
+            let _one = DRAWING.lock();
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                runtime.block_on(draw(backend, origin, path))
+            });
+            thread.unwrap().join().unwrap()
+        })
+        .await
+        .unwrap()
     }
+}
+
+async fn draw(backend: Backend, origin: Origin, path: String) -> String {
+    let options = LeptosOptions::builder().output_name("yoi").site_pkg_dir("pkg/x").env(Env::PROD).build();
+    let context = move || {
+        provide_context(backend.clone());
+        provide_context(origin.clone());
+    };
+    let draw = leptos_axum::render_app_async_with_context(context, move || shell(options.clone()));
+    let answer = draw(Request::builder().uri(path).body(Body::empty()).unwrap()).await;
+    let bytes = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+    String::from_utf8(bytes.to_vec()).unwrap()
 }
 
 fn page_of(pod: &PodRef) -> String {

@@ -103,7 +103,9 @@ async fn browser_a_pod_leads_two_children_over_lent_folders() {
     assert!(!inspector.contains("right writes"), "the loan is back: {inspector}");
     let written = tool(&yoi, &lead, "Write", json!({ "path": "right/x.md", "content": "x" })).await;
     assert_eq!(written["is_error"], false, "{written}");
-    assert_eq!(browser.console_errors().await, Vec::<String>::new());
+    // What was asked for while the server was gone could not be had; nothing else went wrong.
+    let errors = browser.console_errors().await;
+    assert!(errors.iter().all(|error| error.contains("Failed to load resource")), "{errors:#?}");
     browser.quit().await;
 }
 

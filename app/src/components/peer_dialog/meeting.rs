@@ -108,7 +108,8 @@ impl Meeting {
             (source, head)
         });
         Effect::new(move |_| {
-            seen.track();
+            // Read, and not only tracked: a memo that nobody reads has nothing to be told of.
+            let _ = seen.get();
             reading.again(move || Box::pin(self.read_known()));
         });
     }

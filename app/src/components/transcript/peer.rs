@@ -33,7 +33,7 @@ pub(crate) fn PeerView(block: RwSignal<Block>) -> impl IntoView {
         <article class="peer" aria-label="Message from a peer">
             <header>
                 {from.as_ref().map(peer_link)}
-                {from.as_ref().map(exchange_link)}
+                {from.as_ref().map(|peer| exchange_link(peer, "peer"))}
                 {hops}
                 <span class="figure" title=message_id>
                     {receipt}
@@ -75,7 +75,7 @@ pub(crate) fn MessageView(block: RwSignal<Block>) -> impl IntoView {
     view! {
         <div class="message-line" class:is-held=move || is_held.get()>
             <p class="note-line" title=message_id>
-                "message with " {peer.as_ref().map(peer_link)} {peer.as_ref().map(exchange_link)}
+                "message with " {peer.as_ref().map(peer_link)} {peer.as_ref().map(|peer| exchange_link(peer, "peer"))}
                 <span class="figure">{words}</span>
             </p>
             {held}
@@ -101,11 +101,11 @@ pub(crate) fn peer_link(peer: &PeerLabel) -> impl IntoView + use<> {
 }
 
 /// All that this Pod and that one wrote to each other.
-pub(super) fn exchange_link(peer: &PeerLabel) -> impl IntoView + use<> {
+pub(super) fn exchange_link(peer: &PeerLabel, words: &'static str) -> impl IntoView + use<> {
     let href = use_pod().pod.with_value(|pod| exchange_href(pod, &pod_ref(peer)));
     view! {
         <a class="exchange-link" href=href title="All messages of the two">
-            "peer"
+            {words}
         </a>
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn SentView(block: RwSignal<Block>) -> impl IntoView {
         receipt.get().map(|(receipt, peer)| {
             view! {
                 <div class="sent" class:is-held=move || is_held.get()>
-                    <p role="status" title=id.get_untracked()>{receipt_text(&receipt)} " " {exchange_link(&peer)}</p>
+                    <p role="status" title=id.get_untracked()>{receipt_text(&receipt)} " " "· " {exchange_link(&peer, "messages")}</p>
                     {acts}
                 </div>
             }

@@ -85,7 +85,8 @@ fn keep_read(shown: Shown) {
     });
     let reading = Reading::new(READING_MS_MIN);
     Effect::new(move |before: Option<()>| {
-        heads.track();
+        // Read, and not only tracked: a memo that nobody reads has nothing to be told of.
+        let _ = heads.get();
         if before.is_none() {
             return;
         }

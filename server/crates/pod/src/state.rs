@@ -403,8 +403,15 @@ impl Pod {
     fn note_receipt(&mut self, message_id: &str, state: ReceiptState) {
         match state {
             ReceiptState::Read => {
-                let read = self.unread_messages.extract_if(.., |letter| letter.message_id == message_id);
-                self.read_messages.extend(read);
+                let is_automatic =
+                    self.run.as_ref().is_some_and(|run| matches!(run.trigger, Trigger::Peer | Trigger::Child));
+                for letter in self.unread_messages.extract_if(.., |letter| letter.message_id == message_id) {
+                    // Read in the middle of a run that nobody began: what follows is as far from a person as it is.
+                    if is_automatic {
+                        self.hops = self.hops.max(letter.hops + 1);
+                    }
+                    self.read_messages.push(letter);
+                }
             }
             ReceiptState::Answered => self.read_messages.retain(|letter| letter.message_id != message_id),
             ReceiptState::Stored | ReceiptState::Held | ReceiptState::Refused | ReceiptState::Expired => (),

@@ -42,7 +42,10 @@ impl Inner {
         for worker_id in sorted {
             let (reply, held) = oneshot::channel();
             self.send(worker_id, Request::Hold { reply }).await?;
-            let held = held.await.map_err(|_| error::no_such_pod(worker_id))?;
+            let held = held.await.map_err(|_| match self.stopping.is_cancelled() {
+                true => error::stopping(),
+                false => error::no_such_pod(worker_id),
+            })?;
             holding.insert(worker_id.clone(), held);
         }
         Ok(holding)

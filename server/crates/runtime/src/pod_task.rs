@@ -101,9 +101,12 @@ pub(crate) async fn run(inner: Arc<Inner>, worker_id: WorkerId, mut requests: mp
         Err(error) => refuse_all(&inner, &worker_id, &mut requests, &error).await,
     }
     inner.forget(&worker_id, &mut requests);
-    // What came in at the very end is told to try again; nothing of it was done.
+    // What came in at the very end, between the last look and the closing, is for the task that comes next; nothing of
+    // it was done. When there is none any more, those who wait see that nobody is there.
     while let Some(request) = requests.recv().await {
-        refuse(request, &error::stopping());
+        if let Err(error) = inner.send(&worker_id, request).await {
+            tracing::debug!(%error, %worker_id, "a request came too late");
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
 use pod_store::{
-    Batch, ChildRow, Committed, Fold, InboxRow, LoanChange, MailPut, MailRow, ParentLink, PodChange, PodKey,
-    RecordClass, Step, Store, StoreError,
+    Batch, ChildRow, Committed, Fold, InboxRow, LoanChange, MailPut, MailRow, ParentLink, PeerChange, PodChange,
+    PodKey, RecordClass, Step, Store, StoreError,
 };
-use protocol::{PodState, Segment, Seq};
+use protocol::{PodState, ReceiptState, Segment, Seq};
 
-use crate::world::*;
+use crate::{messages::state, world::*};
 
 fn input(text: &str) -> InboxRow {
     InboxRow { command_id: id(text), segments: vec![Segment::text("hi")], by: "ada".to_owned(), at: at(1) }

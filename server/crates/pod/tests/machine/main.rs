@@ -8,6 +8,7 @@ mod commands;
 mod compaction;
 mod journal;
 mod mail;
+mod peers;
 mod permissions;
 mod properties;
 mod recovery;

@@ -74,7 +74,9 @@ enum Step {
     Waits(String),
     Link(Option<Box<RequestRow>>),
     /// A request of before that is over makes room.
-    Ask { stale: Option<String> },
+    Ask {
+        stale: Option<String>,
+    },
 }
 
 fn refused(other: &PodRow) -> ApiError {

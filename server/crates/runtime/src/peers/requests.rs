@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use pod_store::{Committed, PeerChange, RequestRow};
-use protocol::{
-    ApiError, ControlEvent, ErrorCode, Event, PeerAnswer, PeerLink, PodRef, Record, RequestDecision, WorkerId,
-};
+use protocol::{ApiError, ControlEvent, ErrorCode, Event, PeerAnswer, PeerLink, Record, RequestDecision, WorkerId};
 
 use super::link::{Kind, Tell, commit_both};
 use crate::{asked::Asked, clock, error, hold::Together, host::Inner, view};
@@ -94,10 +92,23 @@ pub(crate) async fn expire(inner: &Arc<Inner>) {
         Err(error) => return tracing::warn!(%error, "requests that are over could not be looked for"),
     };
     for request in rows {
-        let other = PodRef::new(protocol::RuntimeId::local(), request.to.worker_id.clone());
-        let ended = super::unlink(inner, None, &request.from.worker_id, &other, Some("expired")).await;
-        if let Err(error) = ended {
+        if let Err(error) = end(inner, &request).await {
             tracing::warn!(%error, request = request.id, "a request that is over could not be ended");
         }
     }
+}
+
+/// Ends this very request. The two may have become something else to each other meanwhile, and that stays.
+async fn end(inner: &Arc<Inner>, request: &RequestRow) -> Result<(), ApiError> {
+    let (from, to) = (&request.from, &request.to);
+    // One whose record cannot be read cannot be told.
+    let readable: Vec<_> = [from, to].into_iter().filter(|row| view::open(row).is_ok()).collect();
+    let holding = inner.hold(&readable.iter().map(|row| &row.worker_id).collect::<Vec<_>>()).await?;
+    if inner.store.peer_request(&request.id).await.map_err(error::store_failed)?.is_none() {
+        return Ok(());
+    }
+    let note = Some("expired".to_owned());
+    let tell = Tell { kind: Kind::Declined, by: "yoi".to_owned(), request_id: Some(request.id.clone()), note };
+    let together = Together { peers: vec![PeerChange::RequestDone { id: request.id.clone() }], ..Together::default() };
+    commit_both(inner, holding, (from, to), Some(tell), together).await.map(drop)
 }

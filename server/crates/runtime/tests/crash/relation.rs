@@ -80,7 +80,8 @@ impl<'a> Pair<'a> {
         let ids: BTreeSet<_> = messages.iter().map(|message| message.message_id.as_str()).collect();
         assert_eq!(ids.len(), messages.len(), "{name}: a message is there twice");
         let journals = BTreeMap::from([(self.one, of_one), (self.other, of_other)]);
-        let mut told = BTreeMap::from([(self.one, received(of_one, self.other)), (self.other, received(of_other, self.one))]);
+        let mut told =
+            BTreeMap::from([(self.one, received(of_one, self.other)), (self.other, received(of_other, self.one))]);
         for message in &messages {
             let id = &message.message_id;
             let (from, to) = (&message.from.worker_id, &message.to.worker_id);

@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader},
+    os::unix::process::ExitStatusExt,
     path::Path,
     process::{Command, Stdio},
     sync::{
@@ -162,7 +163,8 @@ fn play_and_kill(folder: &TempDir, round: u32, after: Duration) -> Witness {
     });
     std::thread::sleep(after);
     child.kill().unwrap();
-    child.wait().unwrap();
+    let ended = child.wait().unwrap();
+    assert_eq!(ended.signal(), Some(9), "round {round}: it ended by itself: {ended}");
     reading.join().unwrap()
 }
 

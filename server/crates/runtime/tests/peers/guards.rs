@@ -1,0 +1,94 @@
+//! What holds messages back: chains without a person, a pair that writes too fast, a receiver that is worn out (C17).
+
+use jiff::Timestamp;
+use pod_store::{Batch, MessageChange, NewMessage};
+use protocol::{PeerPolicy, ReceiptState};
+
+use crate::ground::{Ground, is_at_rest, receipts, received};
+
+#[tokio::test]
+async fn a_chain_without_a_person_is_cut_after_eight_steps_and_a_person_begins_a_new_one() {
+    let ground = Ground::new().await;
+    let (ada, bob) = ground.pair().await;
+    for round in 1..=2 {
+        // Bob's model passes on what Ada's passes on; nobody else takes part.
+        ground.send(&ada, &bob, &format!("relay ada\nrelay bob\nsay round {round}")).await.unwrap();
+        let key = ground.row_key(&ada).await;
+        let mut held = Vec::new();
+        for _ in 0..2_000 {
+            held = ground.store.messages_held(key).await.unwrap();
+            if held.len() >= round {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        assert!(held.len() >= round, "{held:?}");
+        assert!(held.iter().all(|message| message.hops == 9), "{held:?}");
+        for pod in [&ada, &bob] {
+            ground.until(pod, is_at_rest).await;
+            let hops: Vec<_> = received(&ground.records(pod).await).iter().map(|(_, hops)| *hops).collect();
+            assert!(hops.iter().all(|hops| *hops <= 8), "{hops:?}");
+        }
+        let hops: Vec<_> = received(&ground.records(&bob).await).iter().map(|(_, hops)| *hops).collect();
+        assert_eq!(hops.iter().filter(|hops| **hops == 0).count(), round, "a person's message begins anew: {hops:?}");
+        assert!(hops.contains(&8), "{hops:?}");
+    }
+}
+
+#[tokio::test]
+async fn thirty_messages_go_at_once_and_the_next_is_held() {
+    let ground = Ground::new().await;
+    let ada = ground.create("ada").await;
+    let bob = ground.create_with("bob", PeerPolicy::Open, false).await;
+    ground.link(&ada, &bob).await;
+    let begun = Timestamp::now();
+    let mut states = Vec::new();
+    for number in 0..40 {
+        // Both directions share the pace.
+        let (from, to) = if number % 2 == 0 { (&ada, &bob) } else { (&bob, &ada) };
+        states.push(ground.send(from, to, "hm").await.unwrap().state);
+    }
+    let refilled = usize::try_from(Timestamp::now().duration_since(begun).as_millis() / 2_000).unwrap();
+    let went = states.iter().filter(|state| **state == ReceiptState::Stored).count();
+    assert!(states[..30].iter().all(|state| *state == ReceiptState::Stored), "{states:?}");
+    assert!((30..=30 + refilled).contains(&went), "{went} went, {refilled} came in again: {states:?}");
+    assert_eq!(ground.store.messages_held(ground.row_key(&ada).await).await.unwrap().len(), 40 - went);
+    // Another pair has a pace of its own.
+    let eve = ground.create_with("eve", PeerPolicy::Open, false).await;
+    ground.link(&ada, &eve).await;
+    assert_eq!(ground.send(&ada, &eve, "hm").await.unwrap().state, ReceiptState::Stored);
+}
+
+#[tokio::test]
+async fn a_receiver_that_messages_have_woken_too_often_is_left_alone() {
+    let ground = Ground::new().await;
+    let (ada, bob) = ground.pair().await;
+    let (from, to) = (ground.row_key(&ada).await, ground.row_key(&bob).await);
+    let woken = |number: u32| NewMessage {
+        id: format!("old-{number}"),
+        sender: from,
+        receiver: to,
+        call_id: format!("old-{number}"),
+        text: "hm".to_owned(),
+        hops: 0,
+        state: ReceiptState::Answered,
+        woke: true,
+        at: Timestamp::now(),
+    };
+    let put = |numbers: std::ops::Range<u32>| Batch {
+        messages: numbers.map(woken).map(MessageChange::Put).collect(),
+        ..Batch::default()
+    };
+    ground.put(put(0..199)).await;
+    let last = ground.send(&ada, &bob, "say the last one").await.unwrap();
+    assert_eq!(last.state, ReceiptState::Stored);
+    ground.until_receipt(&ada, &last.message_id, ReceiptState::Answered).await;
+    let held = ground.send(&ada, &bob, "say too much").await.unwrap();
+    assert_eq!(held.state, ReceiptState::Held);
+    for pod in [&ada, &bob] {
+        assert_eq!(receipts(&ground.records(pod).await, &held.message_id), [(ReceiptState::Held, None)]);
+    }
+    assert_eq!(received(&ground.records(&bob).await).len(), 1);
+    // The budget is the receiver's: the other direction is free.
+    assert_eq!(ground.send(&bob, &ada, "say hi").await.unwrap().state, ReceiptState::Stored);
+}
