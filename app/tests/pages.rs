@@ -16,8 +16,8 @@ use protocol::{
 use runtime::{Host, HostOptions};
 use serde_json::json;
 
-/// One page at a time: of several that were drawn at once one in a few hundred was never finished.
-static DRAWING: std::sync::Mutex<()> = std::sync::Mutex::new(());
+/// The routes are asked for once, as the server does: while they are, no page may be drawn.
+static ROUTES: std::sync::Once = std::sync::Once::new();
 
 /// The views of a page are deeply nested.
 const STACK_BYTES: usize = 16 * 1024 * 1024;
@@ -39,7 +39,7 @@ impl Stage {
         let backend = Backend::new(Host::start(options).await.unwrap());
         let origin = Origin { by: "operator".to_owned(), client: "console".to_owned() };
         // The routes are known once; this also starts what draws them.
-        leptos_axum::generate_route_list(App);
+        ROUTES.call_once(|| drop(leptos_axum::generate_route_list(App)));
         Self { _folder: folder, backend, origin }
     }
 
@@ -92,7 +92,6 @@ impl Stage {
         let (backend, origin) = (self.backend.clone(), self.origin.clone());
         let path = path.to_owned();
         tokio::task::spawn_blocking(move || {
-            let _one = DRAWING.lock();
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
                 runtime.block_on(draw(backend, origin, path))

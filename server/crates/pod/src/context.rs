@@ -5,6 +5,8 @@
 mod cut;
 mod prompt;
 
+use std::collections::VecDeque;
+
 use protocol::{Message, ReasoningPolicy, Role, Segment, Seq, ToolBy, ToolCall, TurnEvent};
 
 pub use self::cut::Cut;
@@ -22,6 +24,8 @@ pub struct Context {
     deferred: Vec<Entry>,
     /// The run that the newest event belongs to.
     run: Option<String>,
+    /// Runs whose beginning no event of the conversation tells, still to come: where they begin, and their ordinal.
+    bare_runs: VecDeque<(Seq, u64)>,
     /// Reasoning of the answer whose text has not come yet.
     reasoning: Option<String>,
     /// The newest message is an answer that further calls still join.
@@ -40,11 +44,13 @@ struct Entry {
 }
 
 /// The messages that the model of a Pod would be sent after these events, each with its position and run.
+/// `bare_runs` is what the fold of the same journal says ([`crate::Pod::bare_runs`]).
 pub fn context<'a>(
     spec: &PodSpec,
+    bare_runs: &[(Seq, u64)],
     events: impl IntoIterator<Item = (Seq, Option<&'a str>, &'a TurnEvent)>,
 ) -> Vec<Message> {
-    let mut context = Context::new(spec);
+    let mut context = Context::new(spec, bare_runs);
     for (seq, run_id, event) in events {
         context.push(seq, run_id, event);
     }
@@ -52,7 +58,7 @@ pub fn context<'a>(
 }
 
 impl Context {
-    pub fn new(spec: &PodSpec) -> Self {
+    pub fn new(spec: &PodSpec, bare_runs: &[(Seq, u64)]) -> Self {
         Self {
             // What people may not see is not sent back either, so the history a client reads is what is sent.
             shows_reasoning: spec.reasoning == ReasoningPolicy::Full,
@@ -61,6 +67,7 @@ impl Context {
             compacted: Vec::new(),
             deferred: Vec::new(),
             run: None,
+            bare_runs: bare_runs.iter().copied().collect(),
             reasoning: None,
             answer_is_open: false,
         }
@@ -74,13 +81,11 @@ impl Context {
     /// Adds the event at `seq`. Chunks are no part of a context: their finished record is. What came in from elsewhere
     /// while a run went on belongs to no run.
     pub fn push(&mut self, seq: Seq, run_id: Option<&str>, event: &TurnEvent) {
-        if run_id.is_some() && run_id != self.run.as_deref() {
-            // A call that waited while the Pod was paused still has its result to come, directly behind it.
-            if !has_open_calls(&self.messages) {
-                self.flush();
-            }
-            self.reasoning = None;
-            self.run = run_id.map(str::to_owned);
+        while let Some((_, ordinal)) = self.bare_runs.pop_front_if(|(at, _)| *at < seq) {
+            self.begin_run(ordinal);
+        }
+        if let Some(run_id) = run_id {
+            self.enter_run(run_id);
         }
         match event {
             TurnEvent::UserMessage { segments, .. } => self.say(seq, segments_text(segments)),
@@ -119,6 +124,23 @@ impl Context {
             | TurnEvent::ToolArgsChunk { .. }
             | TurnEvent::ToolOutputChunk { .. } => (),
         }
+    }
+
+    /// A run has begun that no event of the conversation begins; what came in before it is before its answer.
+    pub fn begin_run(&mut self, ordinal: u64) {
+        self.enter_run(&format!("run-{ordinal}"));
+    }
+
+    fn enter_run(&mut self, run_id: &str) {
+        if self.run.as_deref() == Some(run_id) {
+            return;
+        }
+        // A call that waited while the Pod was paused still has its result to come, directly behind it.
+        if !has_open_calls(&self.messages) {
+            self.flush();
+        }
+        self.reasoning = None;
+        self.run = Some(run_id.to_owned());
     }
 
     fn say(&mut self, seq: Seq, text: String) {

@@ -40,7 +40,7 @@ pub(crate) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
         }
         ModelPiece::Finished if draft.pod.calls.is_empty() => {
             draft.close_speech(false);
-            complete(draft);
+            complete(draft, spec);
         }
         ModelPiece::Finished => {
             draft.close_speech(false);

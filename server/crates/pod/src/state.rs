@@ -40,6 +40,10 @@ pub struct Pod {
     /// Something came in that the model has not been asked with yet, and what it was.
     #[serde(default)]
     pub unread_mail: Option<Trigger>,
+    /// Runs that began without an event of the conversation, and in which something came in before their answer: where
+    /// they begin, and their ordinal. Without it nobody could tell later what their model had seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bare_runs: Vec<(Seq, u64)>,
     /// Automatic steps between the newest run and a person: 0 when a person began it.
     #[serde(default)]
     pub hops: u32,
@@ -77,6 +81,9 @@ pub struct Run {
     /// Where the person's message is that began it.
     #[serde(default)]
     pub input_seq: Option<Seq>,
+    /// Where it began, while no event of the conversation tells that it has.
+    #[serde(default)]
+    pub bare_since: Option<Seq>,
 }
 
 /// A file whose content a caller has seen.
@@ -169,6 +176,7 @@ impl Default for Pod {
             approvals: Vec::new(),
             compacting_from: None,
             unread_mail: None,
+            bare_runs: Vec::new(),
             hops: 0,
             unread_messages: Vec::new(),
             read_messages: Vec::new(),
@@ -236,6 +244,17 @@ impl Pod {
     }
 
     fn evolve_turn(&mut self, seq: Seq, event: &TurnEvent) {
+        let tells_run = matches!(
+            event,
+            TurnEvent::UserMessage { .. }
+                | TurnEvent::MessageFinished { .. }
+                | TurnEvent::ReasoningFinished { .. }
+                | TurnEvent::ToolCalled { by: ToolBy::Model, .. }
+                | TurnEvent::ToolFinished { by: ToolBy::Model, .. }
+        );
+        if let Some(run) = self.run.as_mut().filter(|_| tells_run) {
+            run.bare_since = None;
+        }
         match event {
             TurnEvent::TextChunk { block, text } => self.grow(seq, block, BlockKind::Text, text),
             TurnEvent::ReasoningChunk { block, text } => self.grow(seq, block, BlockKind::Reasoning, text),
@@ -311,7 +330,12 @@ impl Pod {
     /// What comes in while the model answers is read by it when it is asked next.
     fn note_mail(&mut self, kind: Trigger) {
         let is_late = self.run.as_ref().is_some_and(|run| !run.is_fresh);
-        if is_late && self.unread_mail != Some(Trigger::Peer) {
+        let since = self.run.as_mut().and_then(|run| run.bare_since.take());
+        if let Some(since) = since.filter(|_| is_late) {
+            self.bare_runs.push((since, self.runs));
+        }
+        // News of a child always begin a run; a message may only be noted.
+        if is_late && self.unread_mail != Some(Trigger::Child) {
             self.unread_mail = Some(kind);
         }
     }
@@ -351,6 +375,7 @@ impl Pod {
                     is_fresh: true,
                     blocks_before: self.blocks,
                     input_seq: None,
+                    bare_since: Some(self.head),
                 });
             }
             ControlEvent::RunFinished { outcome, detail, .. } => {

@@ -1,6 +1,6 @@
 //! What is in a journal: for people in pages, for a model as its context.
 
-use pod::{Context, PodSpec};
+use pod::{Context, Pod, PodSpec};
 use pod_store::{PodKey, StoreError};
 use protocol::{ApiError, CompactionPreview, ErrorCode, Event, History, Record, Seq, WorkerId};
 
@@ -33,7 +33,7 @@ fn read_before(text: &str) -> Result<Seq, ApiError> {
 pub(crate) async fn history(inner: &Inner, worker_id: &WorkerId) -> Result<History, ApiError> {
     let row = inner.existing_row(worker_id).await?;
     let opened = view::open(&row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
-    let context = context(inner, row.key, &opened.spec).await.map_err(error::store_failed)?;
+    let context = context(inner, row.key, &opened.spec, &opened.pod).await.map_err(error::store_failed)?;
     Ok(History { messages: context.messages() })
 }
 
@@ -44,7 +44,7 @@ pub(crate) async fn compaction_preview(
 ) -> Result<Option<CompactionPreview>, ApiError> {
     let row = inner.existing_row(worker_id).await?;
     let opened = view::open(&row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
-    let context = context(inner, row.key, &opened.spec).await.map_err(error::store_failed)?;
+    let context = context(inner, row.key, &opened.spec, &opened.pod).await.map_err(error::store_failed)?;
     let count = |messages: usize| messages.try_into().unwrap_or(u32::MAX);
     Ok(context.cut(opened.pod.head, opened.pod.usage.context_limit).map(|cut| CompactionPreview {
         dropped: count(cut.dropped),
@@ -56,8 +56,8 @@ pub(crate) async fn compaction_preview(
 }
 
 /// The context as the journal has it.
-pub(crate) async fn context(inner: &Inner, key: PodKey, spec: &PodSpec) -> Result<Context, StoreError> {
-    let mut context = Context::new(spec);
+pub(crate) async fn context(inner: &Inner, key: PodKey, spec: &PodSpec, pod: &Pod) -> Result<Context, StoreError> {
+    let mut context = Context::new(spec, &pod.bare_runs);
     for row in inner.store.turn_records(key, Seq(1)).await? {
         // A damaged row was given back as an alert: it is no part of a conversation.
         if let Ok(Record { seq, run_id, event: Event::Turn(event), .. }) = serde_json::from_slice(&row.body) {

@@ -3,7 +3,7 @@
 use protocol::{ControlEvent, Event, Outcome, PodState, ReceiptState, Seq, Trigger, TurnEvent};
 
 use super::{Refusal, draft::Draft};
-use crate::PeerLetter;
+use crate::{PeerLetter, PodSpec};
 
 /// What others have to tell. It is in the journal at once; an idle Pod may begin a run for it, a working one's model
 /// reads it when it is asked next.
@@ -40,7 +40,7 @@ pub(super) fn with_receipt(event: TurnEvent) -> Vec<Event> {
 
 /// Ends a run whose answer is whole. What came in meanwhile is read in a run of its own, at once; an answer of nothing
 /// at all takes the message back, unless something came in behind it that would go with it.
-pub(crate) fn complete(draft: &mut Draft) {
+pub(crate) fn complete(draft: &mut Draft, spec: &PodSpec) {
     let empty_input = draft.pod.run.as_ref().and_then(|run| {
         let is_empty = run.trigger == Trigger::Input && run.blocks_before == draft.pod.blocks;
         run.input_seq.filter(|_| is_empty && draft.pod.unread_mail.is_none())
@@ -59,6 +59,8 @@ pub(crate) fn complete(draft: &mut Draft) {
         draft.event(ControlEvent::MessageReceipt { message_id, peer, state: ReceiptState::Answered, turn });
     }
     match draft.pod.unread_mail {
+        // It waits for the next run, as it would have in an idle Pod.
+        Some(Trigger::Peer) if !spec.wake_on_peer => draft.status(PodState::Idle, None),
         Some(trigger) => {
             draft.begin(trigger, None, []);
             draft.ask_model();

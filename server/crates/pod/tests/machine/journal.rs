@@ -82,7 +82,7 @@ impl Journal {
 
     /// The context as the journal has it, read back from its JSON.
     pub(crate) fn context(&self) -> Context {
-        let mut context = Context::new(&spec());
+        let mut context = Context::new(&spec(), &self.pod.bare_runs);
         for record in &self.records {
             let record: Record = serde_json::from_str(&serde_json::to_string(record).unwrap()).unwrap();
             if let Event::Turn(event) = &record.event {

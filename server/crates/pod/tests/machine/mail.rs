@@ -49,7 +49,7 @@ fn mail_in_mid_answer_stands_behind_that_answer_and_is_read_in_a_run_at_once() {
     journal.take(mail([child()])).unwrap();
     assert_eq!(journal.take(finished()).unwrap(), [Effect::CallModel]);
     assert_eq!(journal.said(), ["user: hello", "model: so far", PSST, NEWS]);
-    assert_eq!(journal.last("run_started")["trigger"], "peer");
+    assert_eq!(journal.last("run_started")["trigger"], "child");
     assert_eq!(journal.pod.state, PodState::Running);
     assert_eq!(journal.states()[journal.states().len() - 2..], [PodState::Running, PodState::Running]);
     let journal = journal.all([text("I see"), finished()]);
@@ -131,4 +131,15 @@ fn a_run_that_a_person_ended_leaves_the_mail_for_the_next_one() {
     let journal = journal.all([ask("next"), text("ok"), finished()]);
     assert_eq!(journal.said()[1..4], ["model: so", PSST, "user: next"]);
     assert_eq!(journal.pod.state, PodState::Idle);
+}
+
+#[test]
+fn what_comes_in_before_the_answer_of_a_run_that_mail_began_is_behind_that_answer() {
+    let mut journal = running().all([text("so")]);
+    journal.take(mail([peer("psst")])).unwrap();
+    // The run ends, and another one begins at once for the message.
+    assert_eq!(journal.take(finished()).unwrap(), [Effect::CallModel]);
+    journal.take(mail([child()])).unwrap();
+    let journal = journal.all([text("I see"), finished()]);
+    assert_eq!(journal.said(), ["user: hello", "model: so", PSST, "model: I see", NEWS]);
 }

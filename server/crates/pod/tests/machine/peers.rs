@@ -1,6 +1,6 @@
 //! Messages of peers: what is told of them as they are stored, read and answered, and how far they are from a person.
 
-use pod::{Effect, Input, ModelPiece};
+use pod::{Effect, Input, ModelPiece, PodSpec, decide};
 use protocol::{ControlEvent, Event, PodState, ReceiptState, TurnEvent};
 use serde_json::json;
 
@@ -204,4 +204,16 @@ fn a_fold_of_the_journal_knows_what_is_unread_as_the_pod_does() {
     }
     assert_eq!(folded, journal.pod);
     assert_eq!(folded.unread_messages.len(), 2);
+}
+
+#[test]
+fn a_message_that_only_notes_begins_no_run_at_the_end_of_another() {
+    let mut journal = idle().all([ask("well?"), text("hm")]);
+    journal.take(mail([letter("m", 0)])).unwrap();
+    let quiet = PodSpec { wake_on_peer: false, ..spec() };
+    let decision = decide(&journal.pod, &quiet, finished()).unwrap();
+    assert_eq!(journal.write(decision), []);
+    assert_eq!((journal.pod.state, journal.receipts("m")), (PodState::Idle, vec![(Stored, None)]));
+    let journal = journal.all([ask("and now?")]);
+    assert_eq!(journal.receipts("m")[1].0, Read);
 }

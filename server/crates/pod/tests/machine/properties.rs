@@ -103,8 +103,8 @@ proptest! {
             _ => None,
         }).collect();
         let kept = turns.iter().copied().filter(|(_, _, event)| !event.is_chunk() && !by_person(event));
-        let context = pod::context(&spec(), turns.iter().copied());
-        prop_assert_eq!(&context, &pod::context(&spec(), kept));
+        let context = pod::context(&spec(), &journal.pod.bare_runs, turns.iter().copied());
+        prop_assert_eq!(&context, &pod::context(&spec(), &journal.pod.bare_runs, kept));
         prop_assert_eq!(context, journal.context().messages());
     }
 

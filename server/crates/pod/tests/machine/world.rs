@@ -97,8 +97,10 @@ impl World {
         }
         let Some(input) = self.input(act) else { return };
         let before = self.journal.records.len();
+        let bare_runs = self.journal.pod.bare_runs.len();
         let Ok(effects) = self.journal.take(input) else { return };
         if let Some(live) = &mut self.live {
+            self.journal.pod.bare_runs[bare_runs..].iter().for_each(|(_, ordinal)| live.begin_run(*ordinal));
             for record in &self.journal.records[before..] {
                 if let Event::Turn(event) = &record.event {
                     live.push(record.seq, record.run_id.as_deref(), event);

@@ -150,8 +150,10 @@ impl PodTask {
         for step in steps {
             let seq = self.pod.head.next();
             staged.folds.extend(self.fold(&step.event));
+            let bare_runs = self.pod.bare_runs.len();
             self.pod.evolve(seq, &step.event);
             if let (Some(context), Event::Turn(event)) = (&mut self.context, &step.event) {
+                self.pod.bare_runs[bare_runs..].iter().for_each(|(_, ordinal)| context.begin_run(*ordinal));
                 context.push(seq, step.run_id.as_deref(), event);
             }
             staged.moves_checkpoint |= !matches!(&step.event, Event::Turn(event) if event.is_chunk());

@@ -37,7 +37,7 @@ impl PodTask {
     /// Reads the conversation, unless it is there.
     pub(super) async fn load_context(&mut self) -> Result<(), String> {
         if self.context.is_none() {
-            let context = history::context(&self.inner, self.key, &self.spec).await;
+            let context = history::context(&self.inner, self.key, &self.spec, &self.pod).await;
             self.context = Some(context.map_err(|error| format!("the conversation could not be read: {error}"))?);
         }
         Ok(())

@@ -70,7 +70,8 @@ impl PodTask {
         origin: &Origin,
     ) -> Result<String, ApiError> {
         let RewindCommand { to_seq, expected_head } = command;
-        let mut context = history::context(&self.inner, self.key, &self.spec).await.map_err(error::store_failed)?;
+        let context = history::context(&self.inner, self.key, &self.spec, &self.pod).await;
+        let mut context = context.map_err(error::store_failed)?;
         context.push(self.pod.head.next(), None, &TurnEvent::Rewound { to_seq });
         let input = Input::Rewind { to_seq, expected_head, context_used: context.tokens() };
         let seq = self.seq_after(input.clone(), |kind| kind == "rewound")?;
