@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// So many characters of a name fit into its box.
-const NAME_CHARS_MAX: usize = 14;
+const NAME_CHARS_MAX: usize = 11;
 
 /// The map as a drawing. Lines lead somewhere for the mouse only: the table below has the same links for keys.
 #[component]
