@@ -13,7 +13,8 @@ use crate::{
 
 /// What a first visit should load, compressed: the goal, which is not reached yet (docs/performance.md).
 const BUNDLE_BYTES_GOAL: u64 = 300_000;
-/// What it loads at most. Above it, look for what came in; it only ever goes down, towards the goal.
+/// What it loads at most. Above it, look for what came in. It went up once, when Pods began to work and to know each
+/// other; from here on it only goes down, towards the goal.
 const BUNDLE_BYTES_MAX: u64 = 970_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
