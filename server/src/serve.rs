@@ -105,7 +105,12 @@ async fn run(config: Config) -> Result<()> {
         tracing::warn!("a Pod did not reach a committed point in time; its run is found interrupted at the next start");
     }
     sockets_stop.send_replace(true);
-    if timeout(CONNECTIONS_STOP_MAX, server).await.is_err() {
+    // An upgraded socket is no connection of the server's any more: it is over when it has let go of the signal.
+    let connections = async {
+        drop(server.await);
+        sockets_stop.closed().await;
+    };
+    if timeout(CONNECTIONS_STOP_MAX, connections).await.is_err() {
         tracing::debug!("connections that were still open are dropped");
     }
     data.remove_address();
