@@ -1,0 +1,102 @@
+//! What a host does for Pods that know each other.
+
+use protocol::{
+    ApiError, ExchangeMessage, HeldDecision, Listing, MessageAnswer, OpenRequest, PeerAnswer, PeerView, PodRef,
+    RequestDecision, WorkerId,
+};
+
+use super::Host;
+use crate::{
+    CommandKey, Introduced, Origin,
+    asked::Asked,
+    peers::{self, Cause, Outgoing},
+};
+
+impl Host {
+    /// Introduces two Pods of this runtime to each other, or asks the other side, by its policy.
+    pub async fn introduce(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        target: &WorkerId,
+        note: Option<String>,
+    ) -> Result<Introduced, ApiError> {
+        self.count_command();
+        peers::introduce(&self.inner, &Asked { key, origin }, worker_id, target, note).await
+    }
+
+    /// Ends a link, or a request that waits. What is not there needs no end.
+    pub async fn unlink(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        peer: &PodRef,
+    ) -> Result<(), ApiError> {
+        self.count_command();
+        peers::unlink(&self.inner, Some(&Asked { key, origin }), worker_id, peer, None).await
+    }
+
+    /// Whom a Pod knows, and the requests between it and others.
+    pub async fn peers(&self, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
+        peers::of_pod(&self.inner, worker_id).await
+    }
+
+    /// Every request that waits for an answer, oldest first.
+    pub async fn open_requests(&self) -> Result<Vec<OpenRequest>, ApiError> {
+        peers::open_requests(&self.inner).await
+    }
+
+    /// Accepts or declines a request that was made to this Pod.
+    pub async fn decide_request(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        request_id: &str,
+        decision: RequestDecision,
+    ) -> Result<PeerAnswer, ApiError> {
+        self.count_command();
+        peers::decide_request(&self.inner, &Asked { key, origin }, worker_id, request_id, decision).await
+    }
+
+    /// A message from a Pod to its peer, by a person.
+    pub async fn send_message(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        peer: &WorkerId,
+        text: &str,
+    ) -> Result<MessageAnswer, ApiError> {
+        self.count_command();
+        let cause = Cause::Person(Asked { key, origin });
+        let outgoing = Outgoing { sender: worker_id, receiver: peer, text, cause };
+        Ok(peers::send(&self.inner, outgoing).await?.0)
+    }
+
+    /// Releases or drops a message that is held; on either side.
+    pub async fn decide_held(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        message_id: &str,
+        decision: HeldDecision,
+    ) -> Result<MessageAnswer, ApiError> {
+        self.count_command();
+        peers::decide_held(&self.inner, &Asked { key, origin }, worker_id, message_id, decision).await
+    }
+
+    /// What two Pods wrote to each other, newest first.
+    pub async fn exchange(
+        &self,
+        worker_id: &WorkerId,
+        peer: &WorkerId,
+        before: Option<&str>,
+        limit: u32,
+    ) -> Result<Listing<ExchangeMessage>, ApiError> {
+        peers::exchange(&self.inner, worker_id, peer, before, limit).await
+    }
+}
