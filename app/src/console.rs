@@ -1,12 +1,13 @@
 //! What all parts of the console share: the list of Pods, the connection, notices, the open dialog.
 
+use commands::{Page, Topic};
 use jiff::Timestamp;
 use leptos::prelude::*;
 use protocol::{CommandId, OpenApproval, OpenRequest, PodRef, PodSummary, Seq};
 
 use crate::{
-    UiError, clock::Clock, command_line::Topic, components::transcript::PodContext, family, format, grouping, live,
-    pod_book::PodBook, reconnect::Link, revoking::Revocation,
+    UiError, clock::Clock, components::transcript::PodContext, family, format, live, pod_book::PodBook,
+    reconnect::Link, revoking::Revocation,
 };
 
 /// How long a notice stays, in milliseconds. Errors stay until they are dismissed.
@@ -123,7 +124,7 @@ impl Console {
 
     /// Pods that wait for a person.
     pub(crate) fn needing(self) -> usize {
-        self.book.with(|book| book.as_ref().map_or(0, |book| grouping::needing(book.pods())))
+        self.book.with(|book| book.as_ref().map_or(0, |book| commands::needing(book.pods())))
     }
 
     /// Open questions and requests; until questions have been read, the Pods that wait with one.
@@ -199,9 +200,39 @@ pub(crate) fn pod_href(pod: &PodRef) -> String {
     format!("/pods/{}/{}", pod.runtime_id, pod.worker_id)
 }
 
+/// The transcript of a Pod as a file.
+pub(crate) fn export_href(pod: &PodRef) -> String {
+    format!("/api/v1/runtimes/{}/workers/{}/export?format=markdown", pod.runtime_id, pod.worker_id)
+}
+
+/// The search for these words; for none, the empty search.
+pub(crate) fn search_href(words: &str) -> String {
+    match words.trim() {
+        "" => Page::Search.href().to_owned(),
+        words => format!("{}?q={}", Page::Search.href(), encoded(words)),
+    }
+}
+
+/// Text as part of an address: all but letters, digits and `-._~` becomes `%XX`.
+fn encoded(text: &str) -> String {
+    text.bytes().fold(String::with_capacity(text.len()), |mut out, byte| {
+        match byte {
+            byte if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => out.push(char::from(byte)),
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+        out
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_looked_for_cannot_leave_its_place_in_the_address() {
+        assert_eq!(search_href("a&b=ü c"), "/search?q=a%26b%3D%C3%BC%20c");
+        assert_eq!(search_href("  "), "/search");
+    }
 
     #[test]
     fn an_address_of_a_page_names_its_pod() {

@@ -60,7 +60,7 @@ pub(crate) fn waiting(pods: &[PodSummary]) -> impl Iterator<Item = &PodSummary> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grouping::tests::pod;
+    use commands::samples::pod;
 
     fn child(name: &str, parent: &str) -> PodSummary {
         let mut child = pod(name, PodState::Idle);

@@ -11,18 +11,15 @@
 #![cfg_attr(not(feature = "hydrate"), allow(dead_code))]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod allowed;
 mod app;
 mod boot;
 mod clock;
-mod command_line;
 mod components;
 mod console;
 mod draft;
 mod error;
 mod family;
 mod format;
-mod grouping;
 mod keys;
 mod live;
 mod pages;

@@ -23,7 +23,7 @@ pub(crate) use self::{
     browser::{
         after, blur, close_dialog, copy_text, every, focus, focus_content, focus_soon, go_to_login, is_dark, keep_url,
         kept, move_row, next_question, now_ms, on_key, on_leave, painted, pasted_text, plain_key, refocus_soon,
-        remember, reveal, row_in_focus, send_last, set_theme, show_dialog, text_in, zone_minutes,
+        remember, reveal, row_in_focus, send_last, set_theme, show_dialog, text_in, visit, zone_minutes,
     },
     scroll::{log_attach, log_detach, log_keep_place, log_restore, log_stop_following, log_to_end, log_to_turn},
     socket::{connect, unwatch, watch},

@@ -103,7 +103,7 @@ pub(crate) fn held_words(hops: Option<u32>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grouping::tests::pod;
+    use commands::samples::pod;
 
     fn view(name: &str, link: PeerLink, is_asked: bool) -> PeerView {
         let pod = pod(name, PodState::Idle);

@@ -54,7 +54,7 @@ mod tests {
     use protocol::PodState;
 
     use super::*;
-    use crate::grouping::tests::pod;
+    use commands::samples::pod;
 
     #[test]
     fn changes_replace_add_and_remove() {

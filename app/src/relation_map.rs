@@ -320,7 +320,9 @@ fn peer_path(a: &Node, b: &Node) -> (String, (i32, i32)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{grouping::tests::pod, server_fns::Loan};
+    use commands::samples::pod;
+
+    use crate::server_fns::Loan;
 
     fn child(name: &str, parent: &str) -> PodSummary {
         let mut child = pod(name, PodState::Idle);

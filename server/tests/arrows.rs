@@ -11,9 +11,10 @@ use serde_json::Value;
 
 /// Who may depend on whom. An arrow also allows what its target may depend on: what reaches a crate through another
 /// is in its hands anyway. What `testkit` knows, and dependencies of tests alone, are free.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("protocol", &[]),
     ("transcript", &["protocol"]),
+    ("commands", &["protocol"]),
     ("pod", &["protocol"]),
     ("client", &["protocol"]),
     ("pod-store", &["protocol", "pod"]),
@@ -22,8 +23,8 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("runtime", &["pod", "pod-store", "provider", "tools"]),
     ("backend", &["runtime", "client"]),
     ("api", &["backend"]),
-    ("app", &["backend", "transcript"]),
-    ("tui", &["client", "transcript"]),
+    ("app", &["backend", "transcript", "commands"]),
+    ("tui", &["client", "transcript", "commands"]),
     ("hydrate", &["app"]),
     ("bundle", &[]),
     ("xtask", &["testkit"]),
@@ -32,7 +33,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
 ];
 
 /// In the browser `app` has no server behind it, whatever its other half may know.
-const APP_IN_THE_BROWSER: [&str; 2] = ["transcript", "protocol"];
+const APP_IN_THE_BROWSER: [&str; 3] = ["transcript", "commands", "protocol"];
 
 /// Libraries that belong to some crates only, and those crates.
 const BORDERS: [(&str, &[&str]); 5] = [
@@ -44,7 +45,7 @@ const BORDERS: [(&str, &[&str]); 5] = [
 ];
 
 /// Crates without a runtime: they compile for the browser, or must stay replayable.
-const WITHOUT_TOKIO: [&str; 3] = ["protocol", "transcript", "pod"];
+const WITHOUT_TOKIO: [&str; 4] = ["protocol", "transcript", "commands", "pod"];
 
 /// One direct dependency that ends up in the product (not one of tests alone).
 #[derive(Debug)]

@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail};
 const HASH_ABSENT: &str = "absent";
 
 /// Everything that the bundle is made from, from the workspace's root. A change in any of it builds the bundle again.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     "app/Cargo.toml",
     "app/src",
     "app/hydrate",
@@ -27,6 +27,7 @@ const SOURCES: [&str; 11] = [
     "style",
     "server/crates/protocol",
     "server/crates/transcript",
+    "server/crates/commands",
     "Cargo.toml",
     "Cargo.lock",
     "rust-toolchain.toml",

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::command_line::Offer;
+use commands::Offer;
 
 /// The commands that fit what has been typed, above the composer. What is unavailable stays in the list with its reason.
 #[component]

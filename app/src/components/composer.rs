@@ -5,6 +5,7 @@ mod named;
 mod sending;
 mod tour;
 
+use commands::{allowed::input_refusal, is_command};
 use leptos::{ev, prelude::*};
 use protocol::ErrorCode;
 
@@ -16,8 +17,6 @@ use self::{
 };
 use crate::{
     UiError,
-    allowed::input_refusal,
-    command_line::{self, is_command},
     components::{completion::Completion, problem::Problem, queue::Queue, transcript::use_pod},
     console::use_console,
     draft::{Draft, is_long_paste, paste_words},
@@ -35,13 +34,12 @@ pub(crate) fn Composer() -> impl IntoView {
     take_back(outgoing);
 
     let offers = Memo::new(move |_| {
-        draft
-            .with(|draft| command_line::offers(&draft.text, pod.standing(), |word, begun| named(outgoing, word, begun)))
+        draft.with(|draft| commands::offers(&draft.text, pod.here(), |word, begun| named(outgoing, word, begun)))
     });
     let at = RwSignal::new(None::<usize>);
     let chosen = Memo::new(move |_| {
         let last = offers.with(Vec::len).saturating_sub(1);
-        at.get().unwrap_or_else(|| offers.with(|offers| command_line::first_available(offers))).min(last)
+        at.get().unwrap_or_else(|| offers.with(|offers| commands::first_available(offers))).min(last)
     });
     let complete = move |line: &str| {
         draft.update(|draft| draft.text = format!(":{line} "));

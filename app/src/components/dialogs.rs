@@ -1,7 +1,7 @@
+use commands::Topic;
 use leptos::prelude::*;
 
 use crate::{
-    command_line::Topic,
     components::{
         compact_dialog::CompactDialog,
         help_dialog::HelpDialog,

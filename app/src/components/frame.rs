@@ -1,16 +1,15 @@
 //! What is around every page: the bar on top, the list of Pods, dialogs, notices, keys.
 
+use commands::{Topic, grouped};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::{use_location, use_navigate};
 
 use crate::{
-    command_line::Topic,
     components::{
         asking::Asking, bottom_bar::BottomBar, dialogs::Dialogs, notices::Notices, pods_pane::PodsPane, top_bar::TopBar,
     },
     console::{Console, Dialog, Introduction, pod_of_path, use_console},
-    grouping::grouped,
     keys::{KeyReader, Shortcut},
     live::{self, KeyPress},
     server_fns::list_pods,

@@ -1,8 +1,8 @@
+use commands::allowed::{peer_refusal, refusal};
 use leptos::{prelude::*, task::spawn_local};
 use protocol::{ControlVerb, PodState};
 
 use crate::{
-    allowed::{peer_refusal, refusal},
     components::{inspector::spawn, state_mark::StateWord, transcript::PodContext, transcript::use_pod},
     console::{Console, Dialog, Introduction, fresh_command, use_console},
     format::short_path,

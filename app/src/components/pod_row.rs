@@ -1,3 +1,4 @@
+use commands::total_tokens;
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 use protocol::{PodState, PodSummary};
@@ -6,7 +7,6 @@ use transcript::words::{state_words, tokens_words};
 use crate::{
     components::{state_mark::StateShape, when::Age},
     console::{Dialog, Introduction, pod_href, use_console},
-    grouping::total_tokens,
 };
 
 /// A Pod in the list on the left: what it does now, in its own words. The link stays when its Pod changes, and with

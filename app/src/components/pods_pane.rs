@@ -1,3 +1,4 @@
+use commands::{Attention, grouped};
 use leptos::prelude::*;
 
 use crate::{
@@ -5,7 +6,6 @@ use crate::{
     console::{Console, Dialog, use_console},
     family::indented,
     format::sentence_case,
-    grouping::{Attention, grouped},
 };
 
 /// All Pods, grouped by what they want of a person. Always there on a wide screen.

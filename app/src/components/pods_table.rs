@@ -1,3 +1,4 @@
+use commands::{SortBy, sorted, total_tokens};
 use leptos::prelude::*;
 use protocol::PodSummary;
 use transcript::words::tokens_words;
@@ -10,7 +11,6 @@ use crate::{
     },
     console::{pod_href, use_console},
     format,
-    grouping::{SortBy, sorted, total_tokens},
 };
 
 /// All Pods with their figures. The same filter as the list on the left.

@@ -1,8 +1,8 @@
+use commands::Topic;
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
 use crate::{
-    command_line::Topic,
     components::{connection_line::ConnectionLine, with_pods::WithPods},
     console::{Console, Dialog, use_console},
     live,

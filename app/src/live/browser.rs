@@ -308,5 +308,10 @@ pub(crate) fn keep_url(url: &str) -> String {
 
 /// The login has expired: no retry can help.
 pub(crate) fn go_to_login() {
-    let _ = window().location().assign("/login");
+    visit("/login");
+}
+
+/// Leaves the page for an address that the server answers itself: a file, another document.
+pub(crate) fn visit(href: &str) {
+    let _ = window().location().assign(href);
 }

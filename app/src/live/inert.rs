@@ -68,6 +68,8 @@ pub(crate) fn keep_url(url: &str) -> String {
 
 pub(crate) fn go_to_login() {}
 
+pub(crate) fn visit(_href: &str) {}
+
 pub(crate) fn reveal(_id: &str) {}
 
 pub(crate) fn row_in_focus() -> Option<String> {

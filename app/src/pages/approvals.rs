@@ -218,7 +218,7 @@ mod tests {
     use protocol::PodState;
 
     use super::*;
-    use crate::grouping::tests::pod;
+    use commands::samples::pod;
 
     fn open(name: &str, id: &str) -> OpenApproval {
         let pod = pod(name, PodState::Waiting);

@@ -1,11 +1,12 @@
 //! The Pods that a command can be about, as completion offers them.
 
+use commands::Named;
 use leptos::prelude::*;
 use protocol::PeerLink;
 use transcript::words::state_words;
 
 use super::sending::Outgoing;
-use crate::{command_line::Named, peering};
+use crate::peering;
 
 /// So many names at most; more typing finds the others.
 const NAMED_MAX: usize = 20;

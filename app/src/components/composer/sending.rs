@@ -1,5 +1,6 @@
 //! From the text box to the server: a message, or a `:` command.
 
+use commands::{Answer, Command, allowed::input_refusal, is_command};
 use std::pin::Pin;
 
 use leptos::{prelude::*, task::spawn_local};
@@ -8,19 +9,17 @@ use protocol::{ApprovalCommand, CreatePod, Decision, ErrorCode, PeerLink, PeerVi
 
 use crate::{
     UiError,
-    allowed::input_refusal,
-    command_line::{self, Answer, Command, is_command},
     components::{
         inspector::spawn,
         pod_head::{introduce, verb},
         question,
         transcript::{PodContext, rewind},
     },
-    console::{Console, Dialog, fresh_command, pod_href},
+    console::{Console, Dialog, export_href, fresh_command, pod_href, search_href},
     draft::{Draft, Unanswered},
     live,
     revoking::revoke,
-    server_fns::{create_pod, delete_pod, rename_pod, submit_input, unlink_pods},
+    server_fns::{create_pod, delete_pod, rename_pod, resolve, submit_input, unlink_pods},
 };
 
 /// One Pod's composer.
@@ -72,7 +71,7 @@ pub(super) fn send(outgoing: Outgoing) {
     }
     outgoing.error.set(None);
     if is_command(&text) {
-        return match command_line::parse(&text, outgoing.pod.standing()) {
+        return match commands::parse(&text, outgoing.pod.here()) {
             Ok(command) => run(outgoing, command),
             Err(sentence) => outgoing.refuse(sentence),
         };
@@ -144,6 +143,19 @@ fn run(outgoing: Outgoing, command: Command) {
         Command::Rename(name) => with_name(outgoing, &name, move |name| async move {
             rename_pod(pod.pod.get_value(), fresh_command(), name).await.map(|_| None)
         }),
+        Command::Send(text) => {
+            outgoing.draft.update(|draft| draft.text = text);
+            send(outgoing);
+        }
+        Command::Open(target) => settle(outgoing, async move { Ok(Some(pod_href(&resolve(target).await?))) }),
+        Command::Search(words) => lead(outgoing, &search_href(&words)),
+        Command::Go(page) => lead(outgoing, page.href()),
+        Command::Export => {
+            clear(outgoing);
+            live::visit(&export_href(&pod.pod.get_value()));
+        }
+        // The terminal's alone; the table offers it nowhere else.
+        Command::Quit => (),
         Command::New(name) => with_name(outgoing, &name, move |name| async move {
             let made = create_pod(fresh_command(), CreatePod::named(name)).await?;
             Ok(Some(pod_href(&made.pod)))
@@ -219,6 +231,11 @@ fn settle(outgoing: Outgoing, command: impl Future<Output = Result<Option<String
             }
         }
     });
+}
+
+fn lead(outgoing: Outgoing, href: &str) {
+    clear(outgoing);
+    outgoing.go(href);
 }
 
 fn clear(outgoing: Outgoing) {

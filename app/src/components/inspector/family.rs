@@ -1,9 +1,9 @@
+use commands::allowed::spawn_refusal;
 use leptos::prelude::*;
 use protocol::{PodRef, PodState, PodSummary, ScopeRule};
 use transcript::words::state_words;
 
 use crate::{
-    allowed::spawn_refusal,
     components::{
         state_mark::StateShape,
         transcript::{PodContext, use_pod},

@@ -1,9 +1,9 @@
+use commands::allowed::peer_refusal;
 use leptos::prelude::*;
 use protocol::{PeerLink, PeerView};
 use transcript::words::state_words;
 
 use crate::{
-    allowed::peer_refusal,
     components::{
         pod_head::introduce,
         request::RequestActs,

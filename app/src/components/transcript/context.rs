@@ -1,11 +1,11 @@
 //! What all parts of a Pod's page share.
 
+use commands::{Client, Here, Standing};
 use leptos::{prelude::*, task::spawn_local};
 use protocol::{PeerView, PodDetail, PodRef, PodState, PodSummary, Segment};
 
 use super::Rows;
 use crate::{
-    command_line::Standing,
     console::Console,
     server_fns::{pod_detail, pod_peers},
 };
@@ -71,12 +71,13 @@ impl PodContext {
     }
 
     /// What the commands of the composer depend on.
-    pub(crate) fn standing(self) -> Standing {
-        Standing {
+    pub(crate) fn here(self) -> Here {
+        let standing = Standing {
             state: self.state.get(),
             asks: self.rows.questions.with(|questions| !questions.is_empty()),
             knows: self.peers.with(|peers| !peers.is_empty()),
-        }
+        };
+        Here { client: Client::Browser, pod: Some(standing) }
     }
 
     pub(crate) fn summary_now(self) -> Box<PodSummary> {

@@ -1,10 +1,10 @@
+use commands::allowed::rewind_refusal;
 use leptos::prelude::*;
 use protocol::{Segment, Seq};
 use transcript::{Block, BlockKind, PersonState};
 
 use super::{PodContext, Returned, use_pod};
 use crate::{
-    allowed::rewind_refusal,
     console::{Console, Dialog, use_console},
     draft::paste_words,
     live,

@@ -4,7 +4,7 @@ use protocol::{PodState, RuntimeId, WorkerId};
 use serde_json::json;
 
 use super::*;
-use crate::grouping::tests::pod;
+use commands::samples::pod;
 
 type Heard = Arc<Mutex<Vec<String>>>;
 

@@ -31,7 +31,7 @@ pub use history::{History, Message, Role, ToolCall};
 pub use ids::{NameError, PodName, PodRef, RuntimeId, Seq, Target, WorkerId};
 pub use listing::{
     Approval, AuditEntry, CompactionPreview, Listing, OpenApproval, RuntimeKind, RuntimeState, RuntimeView, SearchHit,
-    UsageDay, UsageOfPod, UsageReport, Visibility, VisiblePod,
+    UsageDay, UsageOfLink, UsageOfPod, UsageOfTree, UsageReport, Visibility, VisiblePod,
 };
 pub use model::{ModelView, ProviderView, UnconfiguredProvider};
 pub use peer::{

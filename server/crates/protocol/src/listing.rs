@@ -155,7 +155,38 @@ pub struct SearchHit {
 pub struct UsageReport {
     pub total: UsageDay,
     pub pods: Vec<UsageOfPod>,
+    /// Oldest first; days without any use are left out.
     pub days: Vec<UsageDay>,
+    /// Pods that lead others, each with all below it.
+    pub trees: Vec<UsageOfTree>,
+    /// Runs that a message from one Pod began in another, for each pair.
+    pub links: Vec<UsageOfLink>,
+}
+
+/// Tokens of a Pod and of all that it leads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UsageOfTree {
+    pub root: PodRef,
+    pub name: PodName,
+    /// How many, the root included.
+    pub count: u32,
+    #[serde(flatten)]
+    pub usage: UsageDay,
+}
+
+/// Tokens that messages between two Pods have cost, in both directions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UsageOfLink {
+    pub a: PodRef,
+    pub a_name: PodName,
+    pub b: PodRef,
+    pub b_name: PodName,
+    /// Runs that their messages began.
+    pub runs: u64,
+    #[serde(flatten)]
+    pub usage: UsageDay,
 }
 
 /// Tokens of one day, or of all days when `day` is absent.

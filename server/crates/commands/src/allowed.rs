@@ -4,7 +4,7 @@
 use protocol::{ControlVerb, PodState};
 
 /// Why this command does nothing now; `None` when it does something.
-pub(crate) fn refusal(verb: ControlVerb, state: PodState) -> Option<&'static str> {
+pub fn refusal(verb: ControlVerb, state: PodState) -> Option<&'static str> {
     use {ControlVerb as V, PodState as S};
     match (verb, state) {
         (V::Pause, S::Running | S::Waiting)
@@ -26,17 +26,17 @@ pub(crate) fn refusal(verb: ControlVerb, state: PodState) -> Option<&'static str
 }
 
 /// Why the conversation cannot be rewound now: the rules are those of compacting.
-pub(crate) fn rewind_refusal(state: PodState) -> Option<&'static str> {
+pub fn rewind_refusal(state: PodState) -> Option<&'static str> {
     refusal(ControlVerb::Compact, state)
 }
 
 /// Why this Pod can spawn nobody now.
-pub(crate) fn spawn_refusal(state: PodState) -> Option<&'static str> {
+pub fn spawn_refusal(state: PodState) -> Option<&'static str> {
     (!state.is_live()).then_some("it is not live; restore it first")
 }
 
 /// Why this Pod can be introduced to nobody. It is metadata: a run that goes on is no reason, and neither is a stop.
-pub(crate) fn peer_refusal(state: PodState) -> Option<&'static str> {
+pub fn peer_refusal(state: PodState) -> Option<&'static str> {
     match state {
         PodState::Unreachable => Some("its runtime does not answer"),
         PodState::Broken => Some("it is broken, and its record cannot be read"),
@@ -45,7 +45,7 @@ pub(crate) fn peer_refusal(state: PodState) -> Option<&'static str> {
 }
 
 /// Why no message can be sent now.
-pub(crate) fn input_refusal(state: PodState) -> Option<&'static str> {
+pub fn input_refusal(state: PodState) -> Option<&'static str> {
     match state {
         PodState::Stopped => Some("This Pod is stopped. Restore it to send; what you type is kept."),
         PodState::Unreachable => Some("Its runtime does not answer. What you type is kept."),

@@ -4,7 +4,7 @@ use protocol::{PodState, PodSummary};
 
 /// The four groups, in the order of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Attention {
+pub enum Attention {
     /// A question, or a failure.
     NeedsYou,
     Working,
@@ -13,9 +13,9 @@ pub(crate) enum Attention {
 }
 
 impl Attention {
-    pub(crate) const ALL: [Self; 4] = [Self::NeedsYou, Self::Working, Self::Idle, Self::Stopped];
+    pub const ALL: [Self; 4] = [Self::NeedsYou, Self::Working, Self::Idle, Self::Stopped];
 
-    pub(crate) fn of(pod: &PodSummary) -> Self {
+    pub fn of(pod: &PodSummary) -> Self {
         match pod.state {
             PodState::Waiting | PodState::Broken => Self::NeedsYou,
             _ if pod.needs_you => Self::NeedsYou,
@@ -25,7 +25,7 @@ impl Attention {
         }
     }
 
-    pub(crate) fn title(self) -> &'static str {
+    pub fn title(self) -> &'static str {
         match self {
             Self::NeedsYou => "Needs you",
             Self::Working => "Working",
@@ -37,7 +37,7 @@ impl Attention {
 
 /// What a table is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum SortBy {
+pub enum SortBy {
     #[default]
     Attention,
     Name,
@@ -46,7 +46,7 @@ pub(crate) enum SortBy {
 }
 
 /// Whether every word of the filter is in the Pod's name, state, activity, model or folder.
-pub(crate) fn matches(pod: &PodSummary, filter: &str) -> bool {
+pub fn matches(pod: &PodSummary, filter: &str) -> bool {
     let activity = pod.activity.as_deref().unwrap_or_default();
     let text = [pod.name.as_str(), pod.state.as_str(), activity, &pod.provider, &pod.model, &pod.cwd].join("\n");
     let text = text.to_lowercase();
@@ -54,7 +54,7 @@ pub(crate) fn matches(pod: &PodSummary, filter: &str) -> bool {
 }
 
 /// Those that fit the filter, in this order. The same input gives the same order: ties fall to the name.
-pub(crate) fn sorted(pods: &[PodSummary], filter: &str, by: SortBy) -> Vec<PodSummary> {
+pub fn sorted(pods: &[PodSummary], filter: &str, by: SortBy) -> Vec<PodSummary> {
     let mut fitting: Vec<PodSummary> = pods.iter().filter(|pod| matches(pod, filter)).cloned().collect();
     fitting.sort_by(|a, b| {
         let first = match by {
@@ -70,12 +70,12 @@ pub(crate) fn sorted(pods: &[PodSummary], filter: &str, by: SortBy) -> Vec<PodSu
 }
 
 /// Tokens in and out since the Pod was made.
-pub(crate) fn total_tokens(pod: &PodSummary) -> u64 {
+pub fn total_tokens(pod: &PodSummary) -> u64 {
     pod.usage.input + pod.usage.output
 }
 
 /// Those that fit the filter, group by group; empty groups are left out.
-pub(crate) fn grouped(pods: &[PodSummary], filter: &str) -> Vec<(Attention, Vec<PodSummary>)> {
+pub fn grouped(pods: &[PodSummary], filter: &str) -> Vec<(Attention, Vec<PodSummary>)> {
     let sorted = sorted(pods, filter, SortBy::Attention);
     Attention::ALL
         .into_iter()
@@ -87,35 +87,14 @@ pub(crate) fn grouped(pods: &[PodSummary], filter: &str) -> Vec<(Attention, Vec<
 }
 
 /// How many Pods wait for a person: the count in the title.
-pub(crate) fn needing(pods: &[PodSummary]) -> usize {
+pub fn needing(pods: &[PodSummary]) -> usize {
     pods.iter().filter(|pod| Attention::of(pod) == Attention::NeedsYou).count()
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use protocol::{PodName, PodRef, Relations, RuntimeId, Seq, Usage, WorkerId};
-
+mod tests {
     use super::*;
-
-    pub(crate) fn pod(name: &str, state: PodState) -> PodSummary {
-        PodSummary {
-            pod: PodRef::new(RuntimeId::local(), WorkerId::parse(name).unwrap()),
-            name: PodName::parse(name).unwrap(),
-            state,
-            state_reason: None,
-            provider: "rehearsal".into(),
-            model: "rehearsal".into(),
-            cwd: "/srv/work".into(),
-            created_at: jiff::Timestamp::UNIX_EPOCH,
-            updated_at: jiff::Timestamp::UNIX_EPOCH,
-            head_seq: Seq(1),
-            activity: None,
-            needs_you: false,
-            unread: 0,
-            relations: Relations::default(),
-            usage: Usage::default(),
-        }
-    }
+    use crate::samples::pod;
 
     fn names(pods: &[PodSummary]) -> Vec<&str> {
         pods.iter().map(|pod| pod.name.as_str()).collect()

@@ -1,12 +1,15 @@
-//! The `:` commands of the composer: what is offered, and what a line means.
+//! The `:` commands: what is offered for a line, and what it means.
 
 use protocol::{ControlVerb, PodState};
 
-use crate::allowed;
+use crate::{Page, TABLE, Where, allowed, entry};
+
+/// Said where a command needs a Pod and none is open.
+pub const NOT_ATTACHED: &str = "not attached; open a Pod first";
 
 /// A line that has been understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Command {
+pub enum Command {
     Control(ControlVerb),
     Rename(String),
     /// Deletes this Pod; the name has to be its own.
@@ -22,19 +25,29 @@ pub(crate) enum Command {
     Peer(String),
     /// Ends the link to this Pod.
     Unpeer(String),
+    /// Sends this text as a message.
+    Send(String),
+    /// Opens the Pod of this name.
+    Open(String),
+    /// Looks for these words in all transcripts; none: opens the search.
+    Search(String),
+    Go(Page),
+    /// The transcript as a file.
+    Export,
     Help(Topic),
+    Quit,
 }
 
 /// What help is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Topic {
+pub enum Topic {
     Keys,
     Peers,
 }
 
 /// What a person says to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub enum Answer {
     Once,
     Always,
     /// With a reason, which may be empty.
@@ -43,85 +56,91 @@ pub(crate) enum Answer {
 
 /// What commands depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Standing {
-    pub(crate) state: PodState,
+pub struct Standing {
+    pub state: PodState,
     /// A question is open.
-    pub(crate) asks: bool,
+    pub asks: bool,
     /// It has a peer, or a request lies between it and another Pod.
-    pub(crate) knows: bool,
+    pub knows: bool,
+}
+
+/// Which console it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Client {
+    Browser,
+    Terminal,
+}
+
+/// Where a line is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Here {
+    pub client: Client,
+    /// The Pod that is open; none on a page that is about no Pod.
+    pub pod: Option<Standing>,
+}
+
+impl Here {
+    /// This console has that command at all.
+    pub fn has(self, place: Where) -> bool {
+        match place {
+            Where::Pod | Where::Anywhere => true,
+            Where::Browser => self.client == Client::Browser,
+            Where::Terminal => self.client == Client::Terminal,
+        }
+    }
 }
 
 /// A Pod that a command can be about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Named {
-    pub(crate) name: String,
-    pub(crate) what: String,
-    pub(crate) refusal: Option<&'static str>,
+pub struct Named {
+    pub name: String,
+    pub what: String,
+    pub refusal: Option<&'static str>,
 }
 
 /// One entry of the completion list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Offer {
+pub struct Offer {
     /// What the line becomes, without the colon: a command, or a command with a name.
-    pub(crate) line: String,
+    pub line: String,
     /// What follows, as a hint.
-    pub(crate) argument: &'static str,
-    pub(crate) what: String,
+    pub argument: &'static str,
+    pub what: String,
     /// Why it is not available now.
-    pub(crate) refusal: Option<&'static str>,
+    pub refusal: Option<&'static str>,
 }
 
 impl Offer {
     /// The line has all of this already.
-    pub(crate) fn is_typed_in(&self, text: &str) -> bool {
+    pub fn is_typed_in(&self, text: &str) -> bool {
         let rest = text.strip_prefix(':').and_then(|line| line.strip_prefix(self.line.as_str()));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     }
 }
 
 /// Where the choice stands before an arrow key has moved it.
-pub(crate) fn first_available(offers: &[Offer]) -> usize {
+pub fn first_available(offers: &[Offer]) -> usize {
     offers.iter().position(|offer| offer.refusal.is_none()).unwrap_or_default()
 }
 
-const ALL: [(&str, &str, &str); 17] = [
-    ("pause", "", "close the open block and hold the run"),
-    ("resume", "", "go on with the held run"),
-    ("cancel", "", "end the run and drop what is open"),
-    ("stop", "", "end the Pod; it can be restored"),
-    ("restore", "", "bring the stopped Pod back"),
-    ("allow", "", "allow what it asks, this once"),
-    ("always", "", "allow exactly this from now on"),
-    ("deny", "REASON", "deny what it asks; a reason is optional"),
-    ("compact", "", "put a summary in the place of what came before"),
-    ("rewind", "", "take the newest turn out of its context"),
-    ("spawn", "NAME", "give a child a task and a part of the scope"),
-    ("peer", "NAME", "introduce this Pod to another one"),
-    ("unpeer", "NAME", "end what it is to a peer"),
-    ("rename", "NAME", "give this Pod another name"),
-    ("delete", "NAME", "remove this Pod and its records; type its name"),
-    ("new", "NAME", "make a Pod with every default"),
-    ("help", "", "list all keys; :help peer says what a peer is"),
-];
-
 /// Whether the composer holds a command and not a message.
-pub(crate) fn is_command(text: &str) -> bool {
+pub fn is_command(text: &str) -> bool {
     text.starts_with(':') && !text.contains('\n')
 }
 
 /// The commands that begin with what has been typed; after `:peer` and `:unpeer` the Pods that `named` gives for them.
-pub(crate) fn offers(text: &str, now: Standing, named: impl Fn(&str, &str) -> Vec<Named>) -> Vec<Offer> {
+pub fn offers(text: &str, here: Here, named: impl Fn(&str, &str) -> Vec<Named>) -> Vec<Offer> {
     let Some(line) = text.strip_prefix(':') else { return Vec::new() };
     let (typed, argument) = match line.split_once(' ') {
         Some((word, argument)) => (word, Some(argument.trim())),
         None => (line, None),
     };
     let fits = |word: &str| if argument.is_some() { word == typed } else { word.starts_with(typed) };
-    let words = ALL.into_iter().filter(|(word, ..)| fits(word)).map(|(word, argument, what)| Offer {
-        line: word.to_owned(),
-        argument,
-        what: what.to_owned(),
-        refusal: word_refusal(word, now),
+    let words = TABLE.iter().filter(|entry| here.has(entry.place) && fits(entry.word)).map(|entry| Offer {
+        line: entry.word.to_owned(),
+        argument: entry.argument,
+        what: entry.what.to_owned(),
+        refusal: refusal(entry.word, here),
     });
     let names = argument.map(|argument| named(typed, argument)).unwrap_or_default();
     let names: Vec<Offer> = names
@@ -139,48 +158,68 @@ fn control_verb(word: &str) -> Option<ControlVerb> {
     ControlVerb::ALL.into_iter().find(|verb| verb.as_str() == word)
 }
 
-fn word_refusal(word: &str, now: Standing) -> Option<&'static str> {
-    match word {
-        "allow" | "approve" | "always" | "deny" => (!now.asks).then_some("it asks nothing"),
+/// Why this word does nothing now; none when it does something.
+pub fn refusal(word: &str, here: Here) -> Option<&'static str> {
+    let entry = entry(word)?;
+    if entry.place != Where::Pod {
+        return None;
+    }
+    let Some(now) = here.pod else { return Some(NOT_ATTACHED) };
+    match entry.word {
+        "allow" | "always" | "deny" => (!now.asks).then_some("it asks nothing"),
         "rewind" => allowed::rewind_refusal(now.state),
         "spawn" => allowed::spawn_refusal(now.state),
+        "send" => allowed::input_refusal(now.state),
         "peer" => allowed::peer_refusal(now.state),
         "unpeer" => (!now.knows).then_some("it has no peer"),
-        _ => control_verb(word).and_then(|verb| allowed::refusal(verb, now.state)),
+        word => control_verb(word).and_then(|verb| allowed::refusal(verb, now.state)),
     }
 }
 
-/// Reads a line. The error is a sentence for the person.
-pub(crate) fn parse(text: &str, now: Standing) -> Result<Command, String> {
+/// Reads a line, with or without its colon. The error is a sentence for the person.
+pub fn parse(text: &str, here: Here) -> Result<Command, String> {
     let line = text.strip_prefix(':').unwrap_or(text).trim();
     let (word, argument) = line.split_once(' ').map_or((line, ""), |(word, rest)| (word, rest.trim()));
-    if let Some(refusal) = word_refusal(word, now) {
-        return Err(format!(":{word} does nothing now: {refusal}"));
+    let Some(entry) = entry(word).filter(|entry| here.has(entry.place)) else {
+        return Err(format!("there is no command :{word}; type : to see those that there are"));
+    };
+    if let Some(refusal) = refusal(entry.word, here) {
+        return Err(match here.pod {
+            Some(_) => format!(":{word} does nothing now: {refusal}"),
+            None => refusal.to_owned(),
+        });
     }
     let named = |make: fn(String) -> Command| match argument {
-        "" => Err(format!(":{word} needs a name after it")),
-        name => Ok(make(name.to_owned())),
+        "" => Err(format!(":{word} needs a {} after it", entry.argument.to_lowercase())),
+        text => Ok(make(text.to_owned())),
     };
-    match word {
+    match entry.word {
         "rename" => named(Command::Rename),
         "delete" => named(Command::Delete),
         "new" => named(Command::New),
+        "open" => named(Command::Open),
+        "send" => named(Command::Send),
+        "unpeer" => named(Command::Unpeer),
         "deny" => Ok(Command::Answer(Answer::Deny(argument.to_owned()))),
         "spawn" => Ok(Command::Spawn(argument.to_owned())),
         "peer" => Ok(Command::Peer(argument.to_owned())),
-        "unpeer" => named(Command::Unpeer),
+        "search" => Ok(Command::Search(argument.to_owned())),
         "help" => match argument {
             "" => Ok(Command::Help(Topic::Keys)),
             "peer" | "peers" | "unpeer" => Ok(Command::Help(Topic::Peers)),
             other => Err(format!("there is no help about \"{other}\"; try :help or :help peer")),
         },
-        _ if !argument.is_empty() => Err(format!(":{word} takes nothing after it")),
-        "allow" | "approve" => Ok(Command::Answer(Answer::Once)),
+        word if !argument.is_empty() => Err(format!(":{word} takes nothing after it")),
+        "allow" => Ok(Command::Answer(Answer::Once)),
         "always" => Ok(Command::Answer(Answer::Always)),
         "rewind" => Ok(Command::Rewind),
-        _ => control_verb(word)
-            .map(Command::Control)
-            .ok_or_else(|| format!("there is no command :{word}; type : to see those that there are")),
+        "export" => Ok(Command::Export),
+        "quit" => Ok(Command::Quit),
+        word => match (control_verb(word), Page::of(word)) {
+            (Some(verb), _) => Ok(Command::Control(verb)),
+            (None, Some(page)) => Ok(Command::Go(page)),
+            (None, None) => Err(format!("there is no command :{word}")),
+        },
     }
 }
 
@@ -188,11 +227,15 @@ pub(crate) fn parse(text: &str, now: Standing) -> Result<Command, String> {
 mod tests {
     use super::*;
 
-    const IDLE: Standing = Standing { state: PodState::Idle, asks: false, knows: false };
-    const RUNNING: Standing = Standing { state: PodState::Running, asks: false, knows: false };
-    const ASKS: Standing = Standing { state: PodState::Waiting, asks: true, knows: true };
+    const IDLE: Here = on(PodState::Idle, false, false);
+    const RUNNING: Here = on(PodState::Running, false, false);
+    const ASKS: Here = on(PodState::Waiting, true, true);
 
-    fn offers(text: &str, now: Standing) -> Vec<Offer> {
+    const fn on(state: PodState, asks: bool, knows: bool) -> Here {
+        Here { client: Client::Browser, pod: Some(Standing { state, asks, knows }) }
+    }
+
+    fn offers(text: &str, now: Here) -> Vec<Offer> {
         let named = |name: &str, refusal| Named { name: name.to_owned(), what: "idle".to_owned(), refusal };
         super::offers(text, now, |word, begun| {
             let all = [named("bob", None), named("bobbin", Some("is a peer already"))];
@@ -207,7 +250,7 @@ mod tests {
 
     #[test]
     fn typing_narrows_the_offers() {
-        assert_eq!(words(":").len(), 17);
+        assert_eq!(words(":").len(), TABLE.len() - 1, "all but the terminal's own");
         assert_eq!(words(":re"), ["resume", "restore", "rewind", "rename"]);
         assert_eq!(words(":rename eve"), ["rename"]);
         assert!(words(":x").is_empty() && words("pause").is_empty());
@@ -222,7 +265,7 @@ mod tests {
 
     #[test]
     fn the_choice_begins_at_what_can_be_done() {
-        assert_eq!(first_available(&offers(":", IDLE)), 3);
+        assert_eq!(first_available(&offers(":", IDLE)), 3, "stop");
         assert_eq!(first_available(&offers(":pau", IDLE)), 0);
         assert!(offers(":rename e", IDLE)[0].is_typed_in(":rename e"));
         assert!(!offers(":ren", IDLE)[0].is_typed_in(":ren"));
@@ -278,5 +321,24 @@ mod tests {
     #[test]
     fn a_message_that_begins_with_a_colon_and_has_lines_is_a_message() {
         assert!(is_command(":") && is_command(":stop") && !is_command("a:") && !is_command(":a\nb"));
+    }
+
+    #[test]
+    fn without_a_pod_what_needs_one_is_not_attached_and_the_rest_works() {
+        let nowhere = Here { client: Client::Terminal, pod: None };
+        assert_eq!(parse(":peer bob", nowhere), Err(NOT_ATTACHED.into()));
+        assert_eq!(parse(":stop", nowhere), Err(NOT_ATTACHED.into()));
+        assert_eq!(parse(":quit", nowhere), Ok(Command::Quit));
+        assert_eq!(parse(":open ada", nowhere), Ok(Command::Open("ada".into())));
+        assert_eq!(parse(":approvals", nowhere), Ok(Command::Go(Page::Approvals)));
+    }
+
+    #[test]
+    fn each_console_has_its_own_words_besides_the_shared_ones() {
+        assert!(parse(":quit", IDLE).unwrap_err().contains("no command :quit"));
+        let terminal = Here { client: Client::Terminal, ..IDLE };
+        assert!(parse(":map", terminal).unwrap_err().contains("no command :map"));
+        assert_eq!(parse(":map", IDLE), Ok(Command::Go(Page::Map)));
+        assert_eq!(parse(":search lost cursor", IDLE), Ok(Command::Search("lost cursor".into())));
     }
 }

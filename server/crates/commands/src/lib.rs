@@ -1,0 +1,23 @@
+//! What a person can do in a console, and when: the table of commands with its completion, the rules of what is
+//! allowed, the Pods by what they want of a person, and the search of the palette. Pure; the browser's console and the
+//! terminal's read the same table, so a word means the same in both.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod allowed;
+mod attention;
+mod fuzzy;
+mod line;
+#[cfg(any(test, feature = "samples"))]
+pub mod samples;
+mod table;
+
+pub use self::{
+    attention::{Attention, SortBy, grouped, matches, needing, sorted, total_tokens},
+    fuzzy::{Fit, fit},
+    line::{
+        Answer, Client, Command, Here, NOT_ATTACHED, Named, Offer, Standing, Topic, first_available, is_command,
+        offers, parse, refusal,
+    },
+    table::{Entry, Page, TABLE, Where, entry},
+};

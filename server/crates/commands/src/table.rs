@@ -1,0 +1,156 @@
+//! The one table of commands: completion, the palette, help and the terminal all read it.
+
+/// Where a command works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Where {
+    /// On a Pod that is open.
+    Pod,
+    Anywhere,
+    /// Only the console in the browser has it.
+    Browser,
+    /// Only the console in a terminal has it.
+    Terminal,
+}
+
+/// One command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// What is typed after the colon.
+    pub word: &'static str,
+    /// What follows it, as a hint; empty when nothing does.
+    pub argument: &'static str,
+    pub what: &'static str,
+    pub place: Where,
+    /// The key that does the same outside of a field; empty when there is none.
+    pub key: &'static str,
+}
+
+/// A page that is about no Pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Page {
+    Pods,
+    Map,
+    Approvals,
+    Search,
+    Usage,
+    Audit,
+    Settings,
+}
+
+impl Page {
+    pub const ALL: [Self; 7] =
+        [Self::Pods, Self::Map, Self::Approvals, Self::Search, Self::Usage, Self::Audit, Self::Settings];
+
+    /// Its command.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pods => "pods",
+            Self::Map => "map",
+            Self::Approvals => "approvals",
+            Self::Search => "search",
+            Self::Usage => "usage",
+            Self::Audit => "audit",
+            Self::Settings => "settings",
+        }
+    }
+
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|page| page.word() == word)
+    }
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Pods => "Pods",
+            Self::Map => "Map",
+            Self::Approvals => "Approvals",
+            Self::Search => "Search",
+            Self::Usage => "Usage",
+            Self::Audit => "Audit",
+            Self::Settings => "Settings",
+        }
+    }
+
+    /// Its address in the browser.
+    pub fn href(self) -> &'static str {
+        match self {
+            Self::Pods => "/",
+            Self::Map => "/map",
+            Self::Approvals => "/approvals",
+            Self::Search => "/search",
+            Self::Usage => "/usage",
+            Self::Audit => "/audit",
+            Self::Settings => "/settings",
+        }
+    }
+}
+
+/// The command of this word; `approve` is another word for `allow`, and `q` for `quit`.
+pub fn entry(word: &str) -> Option<&'static Entry> {
+    let word = match word {
+        "approve" => "allow",
+        "q" => "quit",
+        word => word,
+    };
+    TABLE.iter().find(|entry| entry.word == word)
+}
+
+const fn of(place: Where, word: &'static str, argument: &'static str, key: &'static str, what: &'static str) -> Entry {
+    Entry { word, argument, what, place, key }
+}
+
+use Where::{Anywhere, Browser, Pod, Terminal};
+
+/// In the order in which they are offered.
+pub const TABLE: &[Entry] = &[
+    of(Pod, "pause", "", "", "close the open block and hold the run"),
+    of(Pod, "resume", "", "", "go on with the held run"),
+    of(Pod, "cancel", "", "", "end the run and drop what is open"),
+    of(Pod, "stop", "", "", "end the Pod; it can be restored"),
+    of(Pod, "restore", "", "", "bring the stopped Pod back"),
+    of(Pod, "allow", "", "", "allow what it asks, this once"),
+    of(Pod, "always", "", "", "allow exactly this from now on"),
+    of(Pod, "deny", "REASON", "", "deny what it asks; a reason is optional"),
+    of(Pod, "compact", "", "", "put a summary in the place of what came before"),
+    of(Pod, "rewind", "", "", "take the newest turn out of its context"),
+    of(Pod, "spawn", "NAME", "", "give a child a task and a part of the scope"),
+    of(Pod, "peer", "NAME", "p", "introduce this Pod to another one"),
+    of(Pod, "unpeer", "NAME", "", "end what it is to a peer"),
+    of(Pod, "send", "TEXT", "", "send a message to this Pod"),
+    of(Pod, "rename", "NAME", "", "give this Pod another name"),
+    of(Pod, "delete", "NAME", "", "remove this Pod and its records; type its name"),
+    of(Pod, "export", "", "", "save the transcript as a file"),
+    of(Anywhere, "new", "NAME", "n", "make a Pod with every default"),
+    of(Anywhere, "open", "NAME", "", "go to a Pod"),
+    of(Anywhere, "pods", "", "g p", "all Pods"),
+    of(Anywhere, "approvals", "", "g a", "all questions to you"),
+    of(Browser, "map", "", "g m", "who knows and leads whom"),
+    of(Anywhere, "search", "WORDS", "g s", "look for words in all transcripts"),
+    of(Browser, "usage", "", "g u", "tokens and cost"),
+    of(Browser, "audit", "", "g l", "who did what"),
+    of(Browser, "settings", "", "g ,", "models, profiles, runtimes, this browser"),
+    of(Anywhere, "help", "", "?", "list all keys; :help peer says what a peer is"),
+    of(Terminal, "quit", "", "q", "leave the terminal console"),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use protocol::ControlVerb;
+
+    use super::*;
+
+    #[test]
+    fn each_word_is_there_once_and_says_what_it_does() {
+        let words: BTreeSet<_> = TABLE.iter().map(|entry| entry.word).collect();
+        assert_eq!(words.len(), TABLE.len());
+        assert!(TABLE.iter().all(|entry| !entry.what.is_empty()));
+    }
+
+    #[test]
+    fn every_control_verb_and_every_page_has_its_command() {
+        for word in ControlVerb::ALL.into_iter().map(ControlVerb::as_str).chain(Page::ALL.map(Page::word)) {
+            assert!(entry(word).is_some(), "{word}");
+        }
+    }
+}
