@@ -31,5 +31,4 @@ pub(crate) use list::{TranscriptPane, complete_beginning};
 pub(crate) use markup::Markup;
 pub(crate) use notes::rule_words;
 pub(crate) use person::rewind;
-pub(crate) use rows::{Leaving, Rows};
-pub(crate) use sent::receipt_text;
+pub(crate) use rows::{Leaving, Row, Rows};

@@ -1,8 +1,8 @@
 use leptos::prelude::*;
 use protocol::{PeerLabel, PodRef, ReceiptState};
-use transcript::{Block, BlockKind, Receipt};
+use transcript::{Block, BlockKind, Receipt, words::receipt_text};
 
-use super::{markup::Markup, sent::receipt_text, use_pod};
+use super::{markup::Markup, use_pod};
 use crate::{
     components::held_acts::HeldActs,
     console::{exchange_href, pod_href},
@@ -63,11 +63,16 @@ pub(crate) fn MessageView(block: RwSignal<Block>) -> impl IntoView {
         stands
             .with(|stands| stands.as_ref().is_some_and(|(receipt, done)| receipt.state == ReceiptState::Held && !done))
     });
+    // Records of earlier versions do not say why.
+    let why = Memo::new(move |_| match stands.get() {
+        Some((Receipt { reason: None, .. }, _)) => format!("Held back: {}. ", held_words(None)),
+        _ => String::new(),
+    });
     let id = StoredValue::new(message_id.clone());
     let held = move || {
         (is_held.get() && !pod.is_old).then(|| {
             view! {
-                <p class="hint">"Held back: " {held_words(None)} ". Its text is with the messages of the two."</p>
+                <p class="hint">{why.get()} "Its text is with the messages of the two."</p>
                 <HeldActs pod=pod.pod.get_value() message_id=id.get_value() />
             }
         })

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use protocol::ReceiptState;
-use transcript::{Block, BlockKind, Receipt, words::receipt_words};
+use transcript::{Block, BlockKind, words::receipt_text};
 
 use super::{peer::exchange_link, use_pod};
 use crate::components::held_acts::HeldActs;
@@ -23,14 +23,6 @@ pub(crate) fn sent_message(kind: &BlockKind) -> Option<&str> {
 fn message_id(summary: &str) -> Option<&str> {
     let id = &summary[summary.find("(message-")? + 1..];
     id.split_once(')').map(|(id, _)| id)
-}
-
-/// `read at turn 14`.
-pub(crate) fn receipt_text(receipt: &Receipt) -> String {
-    match receipt.turn {
-        Some(turn) => format!("{} at turn {turn}", receipt_words(receipt.state)),
-        None => receipt_words(receipt.state).to_owned(),
-    }
 }
 
 /// How far it is, live, and what can be done while it is held. Nothing on the card of another call.

@@ -1,11 +1,11 @@
 use leptos::{prelude::*, task::spawn_local};
 use protocol::{ExchangeMessage, PeerView, PodRef, ReceiptState};
-use transcript::Receipt;
+use transcript::{Receipt, words::receipt_text};
 
 use crate::{
     components::{
         held_acts::HeldActs,
-        transcript::{Markup, receipt_text},
+        transcript::Markup,
         when::TimeOfDay,
     },
     console::{exchange_href, use_console},
@@ -168,7 +168,7 @@ fn MessageCard(id: String, first: ExchangeMessage, shown: Shown) -> impl IntoVie
     });
     let words = move || {
         let (state, turn) = stands.get();
-        receipt_text(&Receipt { state, turn, at })
+        receipt_text(&Receipt { state, turn, reason: None, at })
     };
     let is_held = Memo::new(move |_| stands.get().0 == ReceiptState::Held);
     let held_id = StoredValue::new(id.clone());

@@ -268,6 +268,9 @@ pub enum ControlEvent {
         state: ReceiptState,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<u64>,
+        /// Why it is held.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     ChildSpawned {
         child: PodLabel,

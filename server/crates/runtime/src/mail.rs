@@ -28,7 +28,7 @@ impl Letter {
         match self {
             Self::Child { what, child, detail } => TurnEvent::ChildEvent { what, child, detail }.into(),
             Self::Receipt { message_id, peer, state, turn } => {
-                ControlEvent::MessageReceipt { message_id, peer, state, turn }.into()
+                ControlEvent::MessageReceipt { message_id, peer, state, turn, reason: None }.into()
             }
         }
     }

@@ -232,6 +232,8 @@ pub struct Receipt {
     pub state: ReceiptState,
     /// Ordinal of the run, in the receiver, that read it.
     pub turn: Option<u64>,
+    /// Why it is held.
+    pub reason: Option<String>,
     pub at: Timestamp,
 }
 

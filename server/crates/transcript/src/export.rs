@@ -4,9 +4,9 @@ use protocol::{AlertLevel, ChildChange, Decision, PodLabel, Segment, Usage};
 use serde_json::Value;
 
 use crate::{
-    ApprovalState, Block, BlockKind, Receipt, Status, ToolResult,
+    ApprovalState, Block, BlockKind, Status, ToolResult,
     words::{
-        child_words, cost_words, duration_words, outcome_words, receipt_words, relation_words, tokens_words,
+        child_words, cost_words, duration_words, outcome_words, receipt_text, relation_words, tokens_words,
         trigger_words,
     },
 };
@@ -83,13 +83,6 @@ fn section(block: &Block) -> String {
 
 fn segments_text(segments: &[Segment]) -> String {
     segments.iter().map(Segment::as_text).collect::<Vec<_>>().join("\n")
-}
-
-fn receipt_text(receipt: &Receipt) -> String {
-    match receipt.turn {
-        Some(turn) => format!("{} (turn {turn})", receipt_words(receipt.state)),
-        None => receipt_words(receipt.state).to_owned(),
-    }
 }
 
 fn child_event_text(what: ChildChange, child: &PodLabel, detail: Option<&str>) -> String {

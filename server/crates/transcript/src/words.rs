@@ -2,7 +2,7 @@
 
 use protocol::{Outcome, PodState, ReceiptState, Trigger};
 
-use crate::{ChildStep, RelationStep};
+use crate::{ChildStep, Receipt, RelationStep};
 
 /// A length of time: `400 ms`, `6 s`, `2 m 04 s`, `1 h 05 m`, `3 d 04 h`. Begun units are cut off.
 pub fn duration_words(ms: u64) -> String {
@@ -64,6 +64,16 @@ pub fn trigger_words(trigger: Trigger) -> &'static str {
         Trigger::Peer => "a peer's message",
         Trigger::Child => "a child's report",
         Trigger::Resume => "resumed",
+    }
+}
+
+/// `read at turn 14`, `held until somebody releases it: …`.
+pub fn receipt_text(receipt: &Receipt) -> String {
+    let words = receipt_words(receipt.state);
+    match (receipt.turn, &receipt.reason) {
+        (Some(turn), _) => format!("{words} at turn {turn}"),
+        (None, Some(reason)) => format!("{words}: {reason}"),
+        (None, None) => words.to_owned(),
     }
 }
 

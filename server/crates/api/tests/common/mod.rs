@@ -50,6 +50,29 @@ impl Server {
         Self::start_in(folder, toolbox).await
     }
 
+    /// The same, and this Pod's state cannot be read any more.
+    pub async fn restart_with_unreadable(self, pod: &str) -> Self {
+        self.stop.send_replace(true);
+        self.host.shutdown(Duration::from_secs(5)).await;
+        self.serving.abort();
+        let Self { folder, toolbox, .. } = self;
+        let options = pod_store::StoreOptions::sqlite(folder.path().join("yoi.db"));
+        let store = pod_store::Store::open(options).await.unwrap();
+        let worker_id = pod.rsplit('/').next().unwrap().parse().unwrap();
+        let row = store.pod_find(&worker_id).await.unwrap().unwrap();
+        let checkpoint = pod_store::Checkpoint {
+            state: row.state,
+            open: false,
+            json: "{\"torn".to_owned(),
+            seq: row.checkpoint_seq,
+        };
+        let update = pod_store::PodUpdate { checkpoint: Some(checkpoint), ..Default::default() };
+        let change = pod_store::PodChange { update: Some(update), ..pod_store::PodChange::of(row.key) };
+        store.commit(pod_store::Batch { changes: vec![change], ..Default::default() }).await.unwrap();
+        drop(store);
+        Self::start_in(folder, toolbox).await
+    }
+
     async fn start_in(folder: TempDir, toolbox: tools::Toolbox) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let store =

@@ -166,3 +166,25 @@ async fn who_introduced_whom_from_where_is_in_the_audit() {
     assert_eq!(row(1), ["operator", "api", "peer", &format!("{a} bbo"), "refused", "pod_not_found"]);
     assert_eq!(row(2), ["operator", "cli", "peer", &format!("{a} {b}"), "done", ""]);
 }
+
+#[tokio::test]
+async fn a_pod_whose_record_cannot_be_read_is_introduced_to_nobody_and_what_stood_before_stands() {
+    let server = Server::start().await;
+    let (ada, bob) = pair(&server).await;
+    let carol = server.pod("carol").await;
+    let server = server.restart_with_unreadable(&bob).await;
+    assert_eq!(server.get(&bob).await.1["state"], "broken");
+    let before = journal(&server, &carol).await;
+
+    for (source, target) in [(&carol, "bob"), (&bob, "carol")] {
+        let (status, problem) = introduce(&server, source, target).await;
+        assert_eq!((status, &problem["code"]), (409, &json!("not_restorable")), "{problem}");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains("bob") && detail.contains("cannot be read"), "{detail}");
+    }
+    assert_eq!(journal(&server, &carol).await, before, "nothing was written");
+    assert_eq!(known(&server, &carol).await, []);
+    assert_eq!(known(&server, &ada).await, linked("bob"), "the relation that stood before stands");
+    let refused = server.audited("peer").await.into_iter().filter(|(result, _)| result == "refused").count();
+    assert_eq!(refused, 2);
+}

@@ -66,7 +66,13 @@ impl Draft {
         let turn = Some(self.pod.runs);
         for letter in self.pod.unread_messages.clone() {
             let PeerLetter { message_id, from: peer, .. } = letter;
-            self.event(ControlEvent::MessageReceipt { message_id, peer, state: ReceiptState::Read, turn });
+            self.event(ControlEvent::MessageReceipt {
+                message_id,
+                peer,
+                state: ReceiptState::Read,
+                turn,
+                reason: None,
+            });
         }
         self.effect(Effect::CallModel);
     }

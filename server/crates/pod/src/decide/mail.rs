@@ -32,6 +32,7 @@ pub(super) fn with_receipt(event: TurnEvent) -> Vec<Event> {
             peer: from.clone(),
             state: ReceiptState::Stored,
             turn: None,
+            reason: None,
         }),
         _ => None,
     };
@@ -56,7 +57,13 @@ pub(crate) fn complete(draft: &mut Draft, spec: &PodSpec) {
     let turn = Some(draft.pod.runs);
     for letter in draft.pod.read_messages.clone() {
         let PeerLetter { message_id, from: peer, .. } = letter;
-        draft.event(ControlEvent::MessageReceipt { message_id, peer, state: ReceiptState::Answered, turn });
+        draft.event(ControlEvent::MessageReceipt {
+            message_id,
+            peer,
+            state: ReceiptState::Answered,
+            turn,
+            reason: None,
+        });
     }
     match draft.pod.unread_mail {
         // It waits for the next run, as it would have in an idle Pod.

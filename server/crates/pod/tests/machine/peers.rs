@@ -28,7 +28,7 @@ impl Journal {
     /// Receipts of a message: the state, and the turn.
     fn receipts(&self, id: &str) -> Vec<(ReceiptState, Option<u64>)> {
         let of_it = |event: &Event| match event {
-            Event::Control(ControlEvent::MessageReceipt { message_id, state, turn, peer }) if message_id == id => {
+            Event::Control(ControlEvent::MessageReceipt { message_id, state, turn, peer, .. }) if message_id == id => {
                 assert_eq!(peer.name.as_str(), "bob");
                 Some((*state, *turn))
             }

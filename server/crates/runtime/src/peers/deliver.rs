@@ -25,6 +25,8 @@ pub(super) struct Delivery<'a> {
     pub(super) text: &'a str,
     pub(super) hops: u32,
     pub(super) state: ReceiptState,
+    /// Why it is held; told on both sides.
+    pub(super) reason: Option<String>,
 }
 
 impl<'a> Pair<'a> {
@@ -66,12 +68,13 @@ impl<'a> Pair<'a> {
 
     /// What each of the two writes: the receiver gets the message when it is stored, and both the receipt.
     pub(super) fn orders(self, delivery: &Delivery<'_>) -> Vec<(Held, Wanted)> {
-        let Delivery { message_id, text, hops, state } = *delivery;
+        let Delivery { message_id, text, hops, state, ref reason } = *delivery;
         let receipt = |peer: PeerLabel| ControlEvent::MessageReceipt {
             message_id: message_id.to_owned(),
             peer,
             state,
             turn: None,
+            reason: reason.clone(),
         };
         let input = match state {
             ReceiptState::Stored => {

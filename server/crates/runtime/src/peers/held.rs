@@ -40,7 +40,7 @@ pub(crate) async fn decide_held(
     let change = MessageChange::State { id: id.clone(), state, turn: None, woke: pair.wakes(state), at: clock::now() };
     let answer = MessageAnswer { message_id: id.clone(), state };
     let together = Together { messages: vec![change], ..asked.together("message_decide", id.clone(), &answer) };
-    let orders = pair.orders(&Delivery { message_id: &id, text: &text, hops, state });
+    let orders = pair.orders(&Delivery { message_id: &id, text: &text, hops, state, reason: None });
     match inner.commit_together(orders, together).await? {
         Committed::Done { .. } => Ok(answer),
         Committed::Repeated(row) => asked.repeated(row),

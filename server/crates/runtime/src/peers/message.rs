@@ -102,7 +102,7 @@ pub(crate) async fn send(
         at: now,
     };
     let answer = MessageAnswer { message_id: message.id.clone(), state };
-    let orders = pair.orders(&Delivery { message_id: &message.id, text, hops, state });
+    let orders = pair.orders(&Delivery { message_id: &message.id, text, hops, state, reason: held.clone() });
     let together = Together {
         peers: vec![PeerChange::Pace { a: own.key, b: other.key, level: pace_level, at: now }],
         messages: vec![MessageChange::Put(message)],

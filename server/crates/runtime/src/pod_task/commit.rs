@@ -8,7 +8,7 @@ use pod_store::{
 };
 use protocol::{
     ApiError, AuditEntry, CommandId, ControlEvent, Event, Outcome as RunOutcome, PodState, ReceiptState, Record, Seq,
-    ToolAnswer, ToolBy, TurnEvent, WorkerId,
+    ToolAnswer, ToolBy, Trigger, TurnEvent, WorkerId,
 };
 
 use super::PodTask;
@@ -32,6 +32,8 @@ pub(super) struct Staged {
     ended_at: Seq,
     /// Tools that a person ran and that have ended.
     answers: Vec<(String, ToolAnswer)>,
+    /// A run began that nobody but a peer asked for.
+    pub(super) begun_by_peer: bool,
     /// Messages of peers that were read or answered here, and those that the sender tells of.
     pub(super) receipts: Vec<MessageStep>,
 }
@@ -91,6 +93,7 @@ pub(crate) fn checkpoint(pod: &Pod) -> Checkpoint {
 impl Staged {
     fn note(&mut self, event: &Event) {
         match event {
+            Event::Control(ControlEvent::RunStarted { trigger: Trigger::Peer, .. }) => self.begun_by_peer = true,
             Event::Control(ControlEvent::RunFinished { outcome, detail, .. }) => {
                 self.run_ended = true;
                 self.ended = Some((*outcome, detail.clone()));
@@ -100,6 +103,7 @@ impl Staged {
                 peer,
                 state: state @ (ReceiptState::Read | ReceiptState::Answered),
                 turn,
+                ..
             }) => self.receipts.push(MessageStep {
                 message_id: message_id.clone(),
                 peer: peer.worker_id.clone(),
@@ -141,6 +145,7 @@ impl PodTask {
             ended: None,
             ended_at: Seq(0),
             answers: Vec::new(),
+            begun_by_peer: false,
             receipts: Vec::new(),
         }
     }

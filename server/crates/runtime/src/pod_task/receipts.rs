@@ -1,7 +1,7 @@
 //! How far messages of peers have come here: told to those who sent them, in the transaction that makes it true.
 
 use pod_store::{MailPut, MessageChange};
-use protocol::{ApiError, WorkerId};
+use protocol::{ApiError, ReceiptState, WorkerId};
 
 use super::{PodTask, commit::Staged};
 use crate::{clock, error, mail::Letter, peers};
@@ -17,6 +17,8 @@ impl PodTask {
     /// What the senders are to be told. Receipts of what this Pod sent itself are none of these.
     pub(super) async fn receipts(&mut self, staged: &Staged) -> Result<Vec<Receipt>, ApiError> {
         let mut receipts = Vec::new();
+        // The run counts once, at the first message that it reads, whether that came to an idle Pod or in mid-run.
+        let mut begins = staged.begun_by_peer;
         for step in &staged.receipts {
             let row = self.inner.store.message(&step.message_id).await.map_err(error::store_failed)?;
             // One that is not there yet comes in this very transaction: it wakes this Pod, which reads it at once.
@@ -25,6 +27,7 @@ impl PodTask {
             }
             let sender = self.inner.store.pod_find(&step.peer).await.map_err(error::store_failed)?;
             let Some(sender) = sender else { continue };
+            let woke = is_what_began(step.state, &mut begins);
             let (message_id, now, state, turn) = (&step.message_id, clock::now(), step.state, step.turn);
             let peer = peers::label(&self.label());
             let letter = Letter::Receipt { message_id: message_id.clone(), peer, state, turn };
@@ -32,9 +35,14 @@ impl PodTask {
             receipts.push(Receipt {
                 sender: sender.worker_id,
                 letter: MailPut { to: sender.key, key, body: letter.encode(), at: now },
-                change: MessageChange::State { id: message_id.clone(), state, turn, woke: false, at: now },
+                change: MessageChange::State { id: message_id.clone(), state, turn, woke, at: now },
             });
         }
         Ok(receipts)
     }
+}
+
+/// Whether this message is the one that began the run.
+fn is_what_began(state: ReceiptState, begins: &mut bool) -> bool {
+    state == ReceiptState::Read && std::mem::take(begins)
 }

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 use pod_store::{Batch, MessageChange, NewMessage};
-use protocol::{PeerPolicy, ReceiptState};
+use protocol::{ControlEvent, Event, PeerPolicy, ReceiptState, Record};
 
-use crate::ground::{Ground, is_at_rest, receipts, received};
+use crate::ground::{Ground, count, is_at_rest, receipts, received};
 
 #[tokio::test]
 async fn a_chain_without_a_person_is_cut_after_eight_steps_and_a_person_begins_a_new_one() {
@@ -91,4 +91,53 @@ async fn a_receiver_that_messages_have_woken_too_often_is_left_alone() {
     assert_eq!(received(&ground.records(&bob).await).len(), 1);
     // The budget is the receiver's: the other direction is free.
     assert_eq!(ground.send(&bob, &ada, "say hi").await.unwrap().state, ReceiptState::Stored);
+}
+
+#[tokio::test]
+async fn a_run_counts_once_whether_its_messages_came_to_an_idle_pod_or_in_mid_answer() {
+    let ground = Ground::new().await;
+    let (ada, bob) = ground.pair().await;
+    let to = ground.row_key(&bob).await;
+    let runs = || async { ground.store.messages_woke_count(to, Timestamp::UNIX_EPOCH).await.unwrap() };
+    let idle = ground.send(&ada, &bob, "say first").await.unwrap().message_id;
+    ground.until_receipt(&bob, &idle, ReceiptState::Answered).await;
+    assert_eq!(runs().await, 1);
+
+    ground.tell(&bob, "stream 300 at 500").await;
+    ground.until(&bob, |records| count(records, "text_chunk") > 1).await;
+    let mut last = String::new();
+    for text in ["say second", "say third"] {
+        last = ground.send(&ada, &bob, text).await.unwrap().message_id;
+    }
+    ground.until_receipt(&bob, &last, ReceiptState::Answered).await;
+    assert_eq!(runs().await, 2, "the two were read in one run");
+}
+
+#[tokio::test]
+async fn both_sides_are_told_why_a_message_is_held() {
+    let ground = Ground::new().await;
+    let ada = ground.create("ada").await;
+    let bob = ground.create_with("bob", PeerPolicy::Open, false).await;
+    ground.link(&ada, &bob).await;
+    let mut held = None;
+    for _ in 0..40 {
+        held = Some(ground.send(&ada, &bob, "hm").await.unwrap()).filter(|sent| sent.state == ReceiptState::Held);
+        if held.is_some() {
+            break;
+        }
+    }
+    let held = held.expect("one of forty at once is held").message_id;
+    for pod in [&ada, &bob] {
+        let reasons: Vec<_> =
+            ground.records(pod).await.into_iter().filter_map(|record| reason_of(record, &held)).collect();
+        assert!(matches!(&reasons[..], [reason] if reason.contains("write too fast")), "{reasons:?}");
+    }
+}
+
+/// Why this message is held, if this record says so.
+fn reason_of(record: Record, message: &str) -> Option<String> {
+    match record.event {
+        Event::Control(ControlEvent::MessageReceipt { message_id, reason, .. }) if message_id == message => reason,
+        _ => None,
+    }
 }

@@ -109,8 +109,8 @@ impl Transcript {
     }
 
     pub(super) fn receipt(&mut self, record: &Record, event: &ControlEvent) {
-        let ControlEvent::MessageReceipt { message_id, peer, state, turn } = event else { return };
-        let receipt = Receipt { state: *state, turn: *turn, at: record.at };
+        let ControlEvent::MessageReceipt { message_id, peer, state, turn, reason } = event else { return };
+        let receipt = Receipt { state: *state, turn: *turn, reason: reason.clone(), at: record.at };
         let cards = self.index.messages.get(message_id).copied().unwrap_or_default();
         if let Some(block) = cards.peer.or(cards.card).and_then(|key| self.rows.edit(key)) {
             block.last_seq = record.seq;

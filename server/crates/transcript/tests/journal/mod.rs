@@ -256,7 +256,7 @@ impl Writer {
         let state = [Stored, Read, Answered, Held, Refused, Expired][detail / 6 % 6];
         let turn = (detail.is_multiple_of(2)).then_some(detail as u64);
         let message_id = format!("m{}", detail % 6);
-        self.push_as(ControlEvent::MessageReceipt { message_id, peer: bob(), state, turn }, None);
+        self.push_as(ControlEvent::MessageReceipt { message_id, peer: bob(), state, turn, reason: None }, None);
     }
 
     fn question(&mut self, detail: usize) {
