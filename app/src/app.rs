@@ -3,7 +3,7 @@
 use leptos::{config::LeptosOptions, prelude::*};
 use leptos_meta::{MetaTags, provide_meta_context};
 use leptos_router::{
-    SsrMode,
+    Lazy, SsrMode,
     components::{Outlet, ParentRoute, Route, Router, Routes},
     path,
 };
@@ -12,23 +12,32 @@ use crate::{
     boot::{self, Boot, PlaceTranscript},
     components::frame::Frame,
     console::Console,
+    later::{
+        ApprovalsRoute, AuditRoute, ExchangeRoute, LoginRoute, MapRoute, PodRoute, PrintRoute, SearchRoute, SettingsRoute,
+        UsageRoute,
+    },
     pages::{
-        approvals::ApprovalsPage, exchange::ExchangePage, login::LoginPage, login::LoginStyle, map::MapPage,
-        not_found::NotFoundPage, pod::PodPage, pods::PodsPage,
+        login::LoginStyle,
+        not_found::NotFoundPage,
+        pods::PodsPage,
+        print::{self, PrintStyle},
     },
 };
 
 /// The whole document, as `leptos_axum` renders it. `site_pkg_dir` of the options is `pkg/<hash>`.
 ///
-/// The login page gets no script and no file: before the login nothing else may be fetched.
+/// The login page gets no script and no file: before the login nothing else may be fetched. The page that is printed
+/// gets no script.
 pub fn shell(options: LeptosOptions) -> impl IntoView {
     boot::send_policy();
     let is_login = is_login();
-    let head = match is_login {
-        true => view! { <LoginStyle /> }.into_any(),
-        false => view! { <Boot options=options.clone() /> }.into_any(),
+    let is_print = print::is_asked_for();
+    let head = match (is_login, is_print) {
+        (true, _) => view! { <LoginStyle /> }.into_any(),
+        (false, true) => view! { <PrintStyle options=options.clone() /> }.into_any(),
+        (false, false) => view! { <Boot options=options.clone() /> }.into_any(),
     };
-    let body = match (is_login, boot::is_bare(&options)) {
+    let body = match (is_login || is_print, boot::is_bare(&options)) {
         (true, _) => view! { <App /> }.into_any(),
         // What the browser takes over has to be the first thing in the body.
         (false, false) => view! {
@@ -86,16 +95,21 @@ pub fn App() -> impl IntoView {
             }>
                 <ParentRoute path=path!("") view=FramedPages ssr=SsrMode::Async>
                     <Route path=path!("") view=PodsPage ssr=SsrMode::Async />
-                    <Route path=path!("approvals") view=ApprovalsPage ssr=SsrMode::Async />
-                    <Route path=path!("map") view=MapPage ssr=SsrMode::Async />
-                    <Route path=path!("pods/:runtime_id/:worker_id") view=PodPage ssr=SsrMode::Async />
+                    <Route path=path!("approvals") view={Lazy::<ApprovalsRoute>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("map") view={Lazy::<MapRoute>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("audit") view={Lazy::<AuditRoute>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("settings") view={Lazy::<SettingsRoute>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("search") view={Lazy::<SearchRoute>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("usage") view={Lazy::<UsageRoute>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("pods/:runtime_id/:worker_id") view={Lazy::<PodRoute>::new()} ssr=SsrMode::Async />
                     <Route
                         path=path!("pods/:runtime_id/:worker_id/with/:peer_runtime_id/:peer_worker_id")
-                        view=ExchangePage
+                        view={Lazy::<ExchangeRoute>::new()}
                         ssr=SsrMode::Async
                     />
                 </ParentRoute>
-                <Route path=path!("login") view=LoginPage ssr=SsrMode::Async />
+                <Route path=path!("pods/:runtime_id/:worker_id/print") view={Lazy::<PrintRoute>::new()} ssr=SsrMode::Async />
+                <Route path=path!("login") view={Lazy::<LoginRoute>::new()} ssr=SsrMode::Async />
             </Routes>
         </Router>
     }

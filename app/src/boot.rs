@@ -2,6 +2,8 @@
 
 use leptos::{config::LeptosOptions, nonce::use_nonce, prelude::*};
 
+use crate::later;
+
 /// Sets the theme before anything is painted.
 const THEME_SCRIPT: &str =
     "try{const t=localStorage.getItem('yoi:theme');if(t)document.documentElement.dataset.theme=t}catch{}";
@@ -22,6 +24,26 @@ pub(crate) fn is_bare(options: &LeptosOptions) -> bool {
     options.site_pkg_dir.ends_with("absent")
 }
 
+/// The parts of the WebAssembly that are fetched later, each with its files. The binary gives them to every page.
+#[derive(Debug, Clone, Copy)]
+pub struct LaterParts(pub &'static [(&'static str, &'static [&'static str])]);
+
+impl LaterParts {
+    fn of(self, part: &str) -> Option<&'static [&'static str]> {
+        self.0.iter().find(|(name, _)| *name == part).map(|(_, files)| *files)
+    }
+}
+
+#[cfg(feature = "ssr")]
+fn path_of_request() -> String {
+    use_context::<axum::http::request::Parts>().map(|parts| parts.uri.path().to_owned()).unwrap_or_default()
+}
+
+#[cfg(not(feature = "ssr"))]
+fn path_of_request() -> String {
+    String::new()
+}
+
 /// Goes into the head of every page but the login.
 #[component]
 pub(crate) fn Boot(options: LeptosOptions) -> impl IntoView {
@@ -30,12 +52,19 @@ pub(crate) fn Boot(options: LeptosOptions) -> impl IntoView {
     let name = options.output_name.to_string();
     let (script, wasm, style) =
         (format!("{pkg}/{name}.js"), format!("{pkg}/{name}_bg.wasm"), format!("{pkg}/{name}.css"));
+    let part = use_context::<LaterParts>().and_then(|parts| parts.of(later::part(&path_of_request())?)).unwrap_or_default();
+    let preloads = part.iter().map(|file| {
+        let href = format!("{pkg}/{file}");
+        view! { <link rel="preload" r#as="fetch" type="application/wasm" crossorigin="anonymous" href=href /> }
+    });
+    let preloads = preloads.collect_view();
     let start = format!("import init from '{script}';init({{module_or_path:'{wasm}'}});");
     let loads = (!is_bare(&options)).then(|| {
         view! {
             <link rel="stylesheet" href=style />
             <link rel="modulepreload" href=script />
             <link rel="preload" r#as="fetch" type="application/wasm" crossorigin="anonymous" href=wasm />
+            {preloads}
             <script type="module" nonce=nonce.clone()>
                 {start}
             </script>

@@ -7,7 +7,7 @@ use protocol::{CommandId, OpenApproval, OpenRequest, PodRef, PodSummary, Seq};
 
 use crate::{
     UiError, clock::Clock, components::transcript::PodContext, family, format, live, pod_book::PodBook,
-    reconnect::Link, revoking::Revocation,
+    reconnect::Link, selection::Selection, undoing::PendingList,
 };
 
 /// How long a notice stays, in milliseconds. Errors stay until they are dismissed.
@@ -49,6 +49,8 @@ pub(crate) enum Dialog {
     Restore(Box<PodSummary>),
     Peer(Introduction),
     Help(Topic),
+    /// Pods, pages and commands; the commands are about this Pod.
+    Palette(Option<PodRef>),
 }
 
 /// The two that a dialog introduces, as far as they are known.
@@ -75,8 +77,14 @@ pub(crate) struct Console {
     pub(crate) questions: RwSignal<Option<Vec<OpenApproval>>>,
     /// Requests to be introduced that wait for an answer, oldest first; none until they have been read.
     pub(crate) requests: RwSignal<Option<Vec<OpenRequest>>>,
-    /// Links that end in a moment, unless somebody takes it back.
-    pub(crate) revocations: RwSignal<Vec<Revocation>>,
+    /// What ends in a moment, unless somebody takes it back.
+    pub(crate) pending: RwSignal<PendingList>,
+    /// The Pods that are selected in the list and in the table.
+    pub(crate) selection: RwSignal<Selection>,
+    /// The Pod whose page is open, with all that this page knows of it.
+    pub(crate) viewed: RwSignal<Option<PodContext>>,
+    /// The server is another build than the one that this page came from.
+    pub(crate) is_outdated: RwSignal<bool>,
     /// The Pod whose row is being dragged.
     pub(crate) dragged: RwSignal<Option<PodRef>>,
     pub(crate) dialog: RwSignal<Option<Dialog>>,
@@ -96,7 +104,10 @@ impl Console {
             notices: RwSignal::new(Vec::new()),
             questions: RwSignal::new(None),
             requests: RwSignal::new(None),
-            revocations: RwSignal::new(Vec::new()),
+            pending: RwSignal::new(PendingList::default()),
+            selection: RwSignal::new(Selection::default()),
+            viewed: RwSignal::new(None),
+            is_outdated: RwSignal::new(false),
             dragged: RwSignal::new(None),
             dialog: RwSignal::new(None),
             filter: RwSignal::new(String::new()),
@@ -136,6 +147,14 @@ impl Console {
     fn questioning(self) -> usize {
         let waiting = || self.book.with(|book| book.as_ref().map_or(0, |book| family::waiting(book.pods()).count()));
         self.questions.with(|questions| questions.as_ref().map(Vec::len)).unwrap_or_else(waiting)
+    }
+
+    /// This Pod's page is open, until it is left.
+    pub(crate) fn view(self, pod: PodContext) {
+        self.viewed.set(Some(pod));
+        on_cleanup(move || {
+            self.viewed.try_update(|viewed| *viewed = viewed.take().filter(|viewed| *viewed != pod));
+        });
     }
 
     /// Takes the list that came with the page, unless the stream was faster.
@@ -200,6 +219,11 @@ pub(crate) fn pod_href(pod: &PodRef) -> String {
     format!("/pods/{}/{}", pod.runtime_id, pod.worker_id)
 }
 
+/// The whole transcript of a Pod on one page.
+pub(crate) fn print_href(pod: &PodRef) -> String {
+    format!("{}/print", pod_href(pod))
+}
+
 /// The transcript of a Pod as a file.
 pub(crate) fn export_href(pod: &PodRef) -> String {
     format!("/api/v1/runtimes/{}/workers/{}/export?format=markdown", pod.runtime_id, pod.worker_id)
@@ -214,7 +238,7 @@ pub(crate) fn search_href(words: &str) -> String {
 }
 
 /// Text as part of an address: all but letters, digits and `-._~` becomes `%XX`.
-fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     text.bytes().fold(String::with_capacity(text.len()), |mut out, byte| {
         match byte {
             byte if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => out.push(char::from(byte)),

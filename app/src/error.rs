@@ -1,11 +1,10 @@
 //! What a server function answers when it cannot do what was asked.
 
-use leptos::server_fn::{
-    codec::JsonEncoding,
-    error::{FromServerFnError, ServerFnErrorErr},
-};
+use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use protocol::{ApiError, ErrorCode};
 use serde::{Deserialize, Serialize};
+
+use crate::codec::JsonText;
 
 /// The API's own error. On the wire it is the same problem document that REST gives, so that an answer of the login
 /// check, which no server function has seen, reads the same.
@@ -41,7 +40,7 @@ impl From<ApiError> for UiError {
 }
 
 impl FromServerFnError for UiError {
-    type Encoder = JsonEncoding;
+    type Encoder = JsonText;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         match error {

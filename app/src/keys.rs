@@ -1,4 +1,7 @@
-//! The keys of the console, pure: what a key means, and the list that `?` shows.
+//! The keys of the console, pure: what a key means, and the list that `?` shows. Keys of commands are in the table of
+//! commands; here is only what moves about.
+
+use commands::{Page, TABLE, Where, by_key};
 
 /// What a key outside of any field does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -6,42 +9,82 @@ pub(crate) enum Shortcut {
     NewPod,
     /// Introduces the Pod at hand to another one.
     Peer,
-    GoPods,
-    GoMap,
+    Go(Page),
     GoEnd,
-    GoApprovals,
     /// To the next open question on this page.
     Question,
     /// To the next or the previous row of the list.
     Move(i32),
+    /// The same, and selects all rows from where it began.
+    Extend(i32),
+    /// Selects the row at hand, or does not any more.
+    Select,
+    SelectAll,
+    /// Takes back what happens in a moment.
+    Undo,
     /// To the next or the previous turn.
     Turn(i32),
+    /// Looks for words on this page: in the transcript, else in the list of Pods.
     Find,
+    /// Narrows the list of Pods.
+    Filter,
     Command,
+    Palette,
     Help,
+    /// Out of the field.
+    Leave,
+    /// Nothing is selected any more.
     Back,
 }
 
-/// Every key with its meaning, for the sheet.
-pub(crate) const SHEET: [(&str, &str); 17] = [
-    ("n", "new Pod"),
-    ("p", "introduce a Pod to another one"),
-    ("g p", "all Pods"),
-    ("g m", "map of who knows and leads whom"),
-    ("g a", "all questions to you"),
-    ("a", "to the next open question"),
-    ("a  A  d", "in a question: allow, allow always, deny"),
-    ("j  k", "next, previous Pod"),
-    ("Enter", "open the Pod"),
-    ("/", "filter Pods"),
-    (":", "command to this Pod"),
-    ("Shift-J  Shift-K", "next, previous turn"),
-    ("g e", "end of the transcript"),
-    ("Enter", "in the message: send"),
-    ("Shift-Enter", "in the message: new line"),
-    ("Esc", "back, close"),
-    ("?", "these keys"),
+/// One line of the sheet: keys, parted by two spaces, and what they do.
+pub(crate) type Line = (&'static str, &'static str);
+
+/// What no command says, in groups.
+const SHEET: [(&str, &[Line]); 4] = [
+    (
+        "Anywhere",
+        &[
+            ("Ctrl-K  Cmd-K", "palette: Pods, pages and commands; also while writing"),
+            ("a", "to the next open question"),
+            ("u", "take back what happens in a moment"),
+            ("Esc", "back, close"),
+        ],
+    ),
+    (
+        "List of Pods",
+        &[
+            ("j  k", "next, previous Pod"),
+            ("Enter", "open the Pod"),
+            ("f", "filter Pods; / does too where no transcript is"),
+            ("x", "select the Pod, or not any more"),
+            ("Shift-↓  Shift-↑", "select from here on"),
+            ("Ctrl-A", "select all that are shown"),
+        ],
+    ),
+    (
+        "Transcript and message",
+        &[
+            ("Shift-J  Shift-K", "next, previous turn"),
+            ("g e", "end of the transcript"),
+            ("/", "find words in the transcript"),
+            (":", "command to this Pod"),
+            ("Enter", "in the message: send"),
+            ("Shift-Enter", "in the message: new line"),
+        ],
+    ),
+    ("Question", &[("a", "allow"), ("A", "allow always"), ("d", "deny")]),
 ];
+
+/// The sheet: what the table of commands has keys for goes first.
+pub(crate) fn sheet() -> Vec<(&'static str, Vec<Line>)> {
+    let of_commands = TABLE.iter().filter(|entry| !entry.key.is_empty() && entry.place != Where::Terminal);
+    let mut sheet: Vec<(&str, Vec<Line>)> = SHEET.iter().map(|(title, lines)| (*title, lines.to_vec())).collect();
+    if let Some((_, anywhere)) = sheet.first_mut() {
+        anywhere.splice(0..0, of_commands.map(|entry| (entry.key, entry.what)));
+    }
+    sheet
+}
 
 /// Reads keys one by one; `g` waits for the next one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,28 +96,59 @@ pub(crate) struct KeyReader {
 impl KeyReader {
     pub(crate) fn read(&mut self, key: &str) -> Option<Shortcut> {
         let going = std::mem::take(&mut self.going);
-        match (going, key) {
-            (true, "p") => Some(Shortcut::GoPods),
-            (true, "m") => Some(Shortcut::GoMap),
-            (true, "e") => Some(Shortcut::GoEnd),
-            (true, "a") => Some(Shortcut::GoApprovals),
-            (_, "g") => {
+        if going {
+            if key == "e" {
+                return Some(Shortcut::GoEnd);
+            }
+            if let Some(shortcut) = of_command(&format!("g {key}")) {
+                return Some(shortcut);
+            }
+        }
+        match key {
+            "g" => {
                 self.going = true;
                 None
             }
-            (_, "n") => Some(Shortcut::NewPod),
-            (_, "p") => Some(Shortcut::Peer),
-            (_, "a") => Some(Shortcut::Question),
-            (_, "j") => Some(Shortcut::Move(1)),
-            (_, "k") => Some(Shortcut::Move(-1)),
-            (_, "J") => Some(Shortcut::Turn(1)),
-            (_, "K") => Some(Shortcut::Turn(-1)),
-            (_, "/") => Some(Shortcut::Find),
-            (_, ":") => Some(Shortcut::Command),
-            (_, "?") => Some(Shortcut::Help),
-            (_, "Escape") => Some(Shortcut::Back),
-            _ => None,
+            "a" => Some(Shortcut::Question),
+            "j" => Some(Shortcut::Move(1)),
+            "k" => Some(Shortcut::Move(-1)),
+            "J" => Some(Shortcut::Turn(1)),
+            "K" => Some(Shortcut::Turn(-1)),
+            "x" => Some(Shortcut::Select),
+            "u" => Some(Shortcut::Undo),
+            "f" => Some(Shortcut::Filter),
+            "/" => Some(Shortcut::Find),
+            ":" => Some(Shortcut::Command),
+            "Escape" => Some(Shortcut::Back),
+            key => of_command(key),
         }
+    }
+}
+
+/// What a key together with Ctrl or Cmd does.
+pub(crate) fn chord(key: &str) -> Option<Shortcut> {
+    match key {
+        "k" | "K" => Some(Shortcut::Palette),
+        "a" | "A" => Some(Shortcut::SelectAll),
+        _ => None,
+    }
+}
+
+/// What an arrow together with Shift does.
+pub(crate) fn shifted(key: &str) -> Option<Shortcut> {
+    match key {
+        "ArrowDown" => Some(Shortcut::Extend(1)),
+        "ArrowUp" => Some(Shortcut::Extend(-1)),
+        _ => None,
+    }
+}
+
+fn of_command(key: &str) -> Option<Shortcut> {
+    match by_key(key)?.word {
+        "new" => Some(Shortcut::NewPod),
+        "peer" => Some(Shortcut::Peer),
+        "help" => Some(Shortcut::Help),
+        word => Page::of(word).map(Shortcut::Go),
     }
 }
 
@@ -89,12 +163,28 @@ mod tests {
 
     #[test]
     fn g_waits_for_one_more_key_and_no_longer() {
-        assert_eq!(read(&["g", "p"]), [Shortcut::GoPods]);
-        assert_eq!(read(&["g", "x", "p"]), [Shortcut::Peer]);
-        assert_eq!(read(&["g", "m"]), [Shortcut::GoMap]);
+        assert_eq!(read(&["g", "p"]), [Shortcut::Go(Page::Pods)]);
+        assert_eq!(read(&["g", "X", "p"]), [Shortcut::Peer]);
         assert_eq!(read(&["g", "g", "e"]), [Shortcut::GoEnd]);
         assert_eq!(read(&["g", "n"]), [Shortcut::NewPod]);
-        assert_eq!(read(&["g", "a", "a"]), [Shortcut::GoApprovals, Shortcut::Question]);
+        assert_eq!(read(&["g", "a", "a"]), [Shortcut::Go(Page::Approvals), Shortcut::Question]);
+    }
+
+    #[test]
+    fn every_page_is_two_keys_away() {
+        let gone: Vec<_> = ["p", "m", "a", "s", "u", "l", ","].iter().flat_map(|key| read(&["g", key])).collect();
+        let pages = [Page::Pods, Page::Map, Page::Approvals, Page::Search, Page::Usage, Page::Audit, Page::Settings];
+        assert_eq!(gone, pages.map(Shortcut::Go));
+    }
+
+    #[test]
+    fn every_key_of_the_table_does_something_and_is_on_the_sheet() {
+        let lines: Vec<Line> = sheet().into_iter().flat_map(|(_, lines)| lines).collect();
+        for entry in TABLE.iter().filter(|entry| !entry.key.is_empty() && entry.place != Where::Terminal) {
+            let keys: Vec<&str> = entry.key.split(' ').collect();
+            assert_eq!(read(&keys).len(), 1, ":{}", entry.word);
+            assert!(lines.contains(&(entry.key, entry.what)), ":{}", entry.word);
+        }
     }
 
     #[test]

@@ -11,9 +11,12 @@
 #![cfg_attr(not(feature = "hydrate"), allow(dead_code))]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod acting;
 mod app;
 mod boot;
+mod charts;
 mod clock;
+mod codec;
 mod components;
 mod console;
 mod draft;
@@ -21,21 +24,26 @@ mod error;
 mod family;
 mod format;
 mod keys;
+mod later;
 mod live;
+mod notify;
 mod pages;
 mod peering;
 mod pod_book;
+mod preferences;
 mod reading;
 mod reconnect;
 mod relation_map;
-mod revoking;
+mod selection;
 pub mod server_fns;
+mod undoing;
 
 pub use app::{App, shell};
+pub use boot::LaterParts;
 pub use error::UiError;
 
 /// Takes over the page that the server rendered. The WebAssembly entry calls it once.
 #[cfg(feature = "hydrate")]
 pub fn hydrate() {
-    leptos::mount::hydrate_body(App);
+    leptos::mount::hydrate_lazy(App);
 }

@@ -6,9 +6,17 @@
 mod bell;
 #[cfg(feature = "hydrate")]
 mod browser;
+#[cfg(feature = "hydrate")]
+mod colours;
+#[cfg(feature = "hydrate")]
+mod found;
 mod hub;
 #[cfg(not(feature = "hydrate"))]
 mod inert;
+#[cfg(feature = "hydrate")]
+mod outside;
+#[cfg(feature = "hydrate")]
+mod reveal;
 #[cfg(feature = "hydrate")]
 mod scroll;
 #[cfg(feature = "hydrate")]
@@ -21,13 +29,22 @@ pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::{
     browser::{
-        after, blur, close_dialog, copy_text, every, focus, focus_content, focus_soon, go_to_login, is_dark, keep_url,
-        kept, move_row, next_question, now_ms, on_key, on_leave, painted, pasted_text, plain_key, refocus_soon,
-        remember, reveal, row_in_focus, send_last, set_theme, show_dialog, text_in, visit, zone_minutes,
+        after, blur, caret_in, close_dialog, copy_text, every, focus, focus_content, focus_soon, go_to_login, is_at, is_dark, keep_url,
+        kept, move_row, next_frame, next_question, now_ms, on_key, on_leave, painted, pasted_text, plain_key, put_caret, refocus_soon, reload,
+        remember, reveal, row_in_focus, rows, send_last, set_theme, show_dialog, text_in, visit, zone_minutes,
     },
-    scroll::{log_attach, log_detach, log_keep_place, log_restore, log_stop_following, log_to_end, log_to_turn},
+    colours::{colours_forget, colours_known, colours_when_seen},
+    found::mark_found,
+    outside::{ask_for_notices, has_attention, notice_means, notify},
+    reveal::open_block,
+    scroll::{
+        log_attach, log_detach, log_keep_place, log_key, log_restore, log_show, log_stop_following, log_to_end, log_to_turn,
+    },
     socket::{connect, unwatch, watch},
 };
+
+/// The theme that is none of its own: the system decides, and nothing is remembered.
+pub(crate) const SYSTEM_THEME: &str = "system";
 
 /// Where something is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +75,9 @@ pub(crate) struct KeyPress {
     pub(crate) key: String,
     /// A dialog is open; it takes its own keys.
     pub(crate) in_dialog: bool,
-    /// Typed in a field: only Escape arrives from there.
+    /// Typed in a field: only Escape and chords mean something there.
     pub(crate) in_field: bool,
+    /// Together with Ctrl or Cmd.
+    pub(crate) is_chord: bool,
+    pub(crate) has_shift: bool,
 }

@@ -37,6 +37,17 @@ impl Link {
         }
     }
 
+    /// What comes next, and what can be done meanwhile.
+    pub(crate) fn next(self) -> &'static str {
+        match self {
+            Self::AsLoaded => "Nothing is updated by itself; reload the page to see what is new",
+            Self::Connecting => "The page is about to hear the server",
+            Self::Live => "Everything here is updated as it happens",
+            Self::Reconnecting { .. } => "The server does not answer. The page tries again by itself; what you type is kept",
+            Self::Offline => "This device has no network. The page goes on when it has; what you type is kept",
+        }
+    }
+
     pub(crate) fn class(self) -> &'static str {
         match self {
             Self::AsLoaded | Self::Connecting => "link link-pending",

@@ -9,7 +9,11 @@ mod create_pod;
 mod decide_held;
 mod decide_request;
 mod delete_pod;
+mod forget_rule;
+mod highlight;
+mod fitting_files;
 mod introduce_pods;
+mod list_audit;
 mod list_pods;
 mod list_providers;
 mod load_pod;
@@ -21,14 +25,23 @@ mod pod_detail;
 mod pod_exchange;
 mod pod_peers;
 #[cfg(feature = "ssr")]
+mod print_part;
+#[cfg(feature = "ssr")]
 mod read_back;
+mod read_settings;
+mod read_usage;
 mod relations;
 mod rename_pod;
 mod resolve;
 mod restore_pod;
 mod rewind_pod;
 mod run_tool;
+mod search;
+mod sign_out;
+mod steer_input;
 mod submit_input;
+mod take_back_input;
+mod test_provider;
 mod unlink_pods;
 
 pub use answer_approval::answer_approval;
@@ -38,7 +51,11 @@ pub use create_pod::create_pod;
 pub use decide_held::decide_held;
 pub use decide_request::decide_request;
 pub use delete_pod::delete_pod;
+pub use forget_rule::forget_rule;
+pub use highlight::{BLOCKS_MAX, CODE_BYTES_MAX, CODE_LINES_MAX, CodeText, KINDS, Run, highlight};
+pub use fitting_files::fitting_files;
 pub use introduce_pods::introduce_pods;
+pub use list_audit::{AuditAsked, list_audit};
 pub use list_pods::list_pods;
 pub use list_providers::{ProvidersFound, list_providers};
 pub use load_pod::{PodPageData, load_pod};
@@ -49,13 +66,24 @@ pub use pod_approvals::pod_approvals;
 pub use pod_detail::pod_detail;
 pub use pod_exchange::{ExchangeData, pod_exchange};
 pub use pod_peers::pod_peers;
+#[cfg(feature = "ssr")]
+pub(crate) use highlight::Budget;
+#[cfg(feature = "ssr")]
+pub(crate) use print_part::{PrintPart, print_part};
+pub use read_settings::{SettingsFound, read_settings};
+pub use read_usage::read_usage;
 pub use relations::{Loan, PeerPair, RelationsFound, relations};
 pub use rename_pod::rename_pod;
 pub use resolve::resolve;
 pub use restore_pod::restore_pod;
 pub use rewind_pod::rewind_pod;
 pub use run_tool::run_tool;
+pub use search::search;
+pub use sign_out::sign_out;
+pub use steer_input::steer_input;
 pub use submit_input::submit_input;
+pub use take_back_input::take_back_input;
+pub use test_provider::test_provider;
 pub use unlink_pods::unlink_pods;
 
 /// Records of the first paint.
@@ -64,7 +92,7 @@ pub const TAIL_RECORDS: u32 = 200;
 #[cfg(feature = "ssr")]
 mod door {
     use axum::http::StatusCode;
-    use backend::{Backend, Origin};
+    use backend::{Backend, Origin, Session};
     use leptos::prelude::use_context;
     use protocol::{ApiError, ErrorCode, Record};
 
@@ -76,6 +104,11 @@ mod door {
             (Some(backend), Some(origin)) => Ok((backend, origin)),
             _ => Err(UiError::new(ErrorCode::Internal, "this server has no Pods behind its pages")),
         }
+    }
+
+    /// The browser's login, when the request came with one.
+    pub(super) fn login() -> Option<Session> {
+        use_context::<axum::http::request::Parts>()?.extensions.get::<Session>().cloned()
     }
 
     /// Gives the answer the HTTP status that the API would give. For a page that the server renders it becomes the

@@ -73,7 +73,7 @@ impl Stage {
     }
 
     async fn say(&self, pod: &PodRef, text: &str) {
-        let command = InputCommand { segments: vec![Segment::text(text)], queue: true };
+        let command = InputCommand { segments: vec![Segment::text(text)], queue: true, steer: false };
         self.backend.input(&self.origin, CommandId::random(), pod, command).await.unwrap();
     }
 
@@ -283,4 +283,26 @@ async fn what_two_wrote_is_on_a_page_of_its_own_and_a_receipt_stands_on_the_card
     assert!(sender.contains("message with"), "no card of a call carries it: {sender}");
     let missing = words(&stage.page(&format!("{}/with/local/nobody", page_of(&ada))).await);
     assert!(missing.contains("One of the two is not there"), "{missing}");
+}
+
+#[tokio::test]
+async fn what_waits_can_be_edited_and_removed_and_a_named_file_stays_in_its_sentence() {
+    let stage = Stage::start().await;
+    let pod = stage.pod("ada").await;
+    let send = async |segments: Vec<Segment>, steer: bool| {
+        let command = InputCommand { segments, queue: true, steer };
+        stage.backend.input(&stage.origin, CommandId::random(), &pod, command).await.unwrap();
+    };
+    let file = Segment::FileRef { path: "src/main.rs".to_owned() };
+    send(vec![Segment::text("wait 60\nlook at "), file, Segment::text(" now")], false).await;
+    send(vec![Segment::text("and then this")], false).await;
+    send(vec![Segment::text("rather that")], true).await;
+    let page = stage.page(&page_of(&pod)).await;
+    let words = words(&page);
+    assert!(words.contains("look at @src/main.rs now"), "{words}");
+    for part in ["queued", "and then this", "steers", "rather that", "Edit", "Remove", "Steer", "Queue"] {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    assert_eq!(page.matches("class=\"file\"").count(), 1);
+    assert!(page.contains("It waits while ada works."));
 }

@@ -4,8 +4,9 @@
 
 use app::server_fns::{
     answer_approval, compaction_preview, control_pod, create_pod, decide_held, decide_request, delete_pod,
-    introduce_pods, list_pods, load_pod, older_records, open_approvals, open_requests, pod_approvals, pod_exchange,
-    pod_peers, relations, rename_pod, resolve, restore_pod, rewind_pod, run_tool, submit_input, unlink_pods,
+    fitting_files, introduce_pods, list_pods, load_pod, older_records, open_approvals, open_requests, pod_approvals,
+    pod_exchange, pod_peers, relations, rename_pod, resolve, restore_pod, rewind_pod, run_tool, steer_input,
+    submit_input, take_back_input, unlink_pods,
 };
 use backend::{Backend, Origin};
 use leptos::prelude::{Owner, provide_context};
@@ -208,4 +209,39 @@ async fn a_request_waits_until_it_is_declined_and_refusals_have_their_codes() {
     let release = HeldCommand { decision: HeldDecision::Release };
     let none = decide_held(ada, id("k7"), "message-0".to_owned(), release).await.unwrap_err();
     assert_eq!(none.code(), ErrorCode::NotFound);
+}
+
+#[tokio::test]
+async fn what_waits_is_taken_back_once_and_only_before_it_begins() {
+    let _stage = stage().await;
+    let pod = ada().await;
+    let segments = |text: &str| vec![Segment::text(text)];
+    submit_input(pod.clone(), id("k1"), segments("wait 60"), true).await.unwrap();
+    submit_input(pod.clone(), id("k2"), segments("say one"), true).await.unwrap();
+    steer_input(pod.clone(), id("k3"), segments("say two")).await.unwrap();
+    let page = load_pod(pod.to_string(), None, None).await.unwrap();
+    let waiting: Vec<_> = page.detail.queued.iter().map(|input| (input.command_id.as_str(), input.steer)).collect();
+    assert_eq!(waiting, [("k2", false), ("k3", true)]);
+    let taken = take_back_input(pod.clone(), id("b1"), id("k2")).await.unwrap();
+    assert_eq!(taken.segments, segments("say one"));
+    let gone = take_back_input(pod.clone(), id("b2"), id("k2")).await.unwrap_err();
+    assert_eq!(gone.code(), ErrorCode::NotFound);
+    control_pod(pod.clone(), id("k4"), ControlVerb::Cancel).await.unwrap();
+    let begun = take_back_input(pod, id("b3"), id("k3")).await.unwrap_err();
+    assert_eq!(begun.code(), ErrorCode::AlreadyAnswered);
+}
+
+#[tokio::test]
+async fn files_of_the_scope_are_found_by_a_few_letters() {
+    let stage = stage().await;
+    let folder = stage._folder.path().join("work");
+    std::fs::create_dir_all(folder.join("src")).unwrap();
+    std::fs::write(folder.join("src/main.rs"), "").unwrap();
+    std::fs::write(stage._folder.path().join("main.secret"), "").unwrap();
+    let create = CreatePod { cwd: Some(folder.to_str().unwrap().to_owned()), ..CreatePod::named(name("eve")) };
+    let pod = create_pod(id("c2"), create).await.unwrap().pod;
+    assert_eq!(fitting_files(pod.clone(), "mn".to_owned()).await.unwrap(), ["src/main.rs"]);
+    let outside = vec![Segment::text("see "), Segment::FileRef { path: "../main.secret".to_owned() }];
+    let refused = submit_input(pod, id("k1"), outside, true).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::ScopeNotHeld);
 }

@@ -118,6 +118,16 @@ pub(crate) enum Verb {
     Approve(ApproveOptions),
     /// Run a tool as a Pod would
     Tool(ToolOptions),
+    /// Find words in what all Pods said, called and read
+    Search(SearchOptions),
+    /// Print a Pod's whole transcript
+    Export(ExportOptions),
+    /// Make a stopped Pod with the history of an export
+    Import(ImportOptions),
+    /// Print the tokens that were used, and their cost
+    Usage,
+    /// Print who did what
+    Audit(AuditOptions),
     /// Remove a Pod with all that it holds
     Rm(RmOptions),
     /// Say what works and what is missing
@@ -233,6 +243,24 @@ mod tests {
     fn a_tool_takes_no_arguments_unless_some_are_given() {
         let Some(Verb::Tool(tool)) = parse("yoi tool ada ListPods").unwrap().verb else { panic!() };
         assert_eq!((tool.tool.as_str(), tool.arguments.as_str()), ("ListPods", "{}"));
+    }
+
+    #[test]
+    fn an_export_is_markdown_or_jsonl_and_an_import_reads_a_file() {
+        let Some(Verb::Export(export)) = parse("yoi export ada").unwrap().verb else { panic!() };
+        assert_eq!((export.target.as_str(), export.format), ("ada", None));
+        assert!(parse("yoi export ada --format jsonl").is_ok());
+        assert_eq!(parse("yoi export ada --format pdf").unwrap_err().kind(), ErrorKind::InvalidValue);
+        let Some(Verb::Import(import)) = parse("yoi import ada -").unwrap().verb else { panic!() };
+        assert_eq!((import.name.as_str(), import.file), ("ada", PathBuf::from("-")));
+        assert!(parse("yoi import ada").is_err());
+    }
+
+    #[test]
+    fn words_to_find_are_all_that_stands_there() {
+        let Some(Verb::Search(search)) = parse("yoi search --pod ada one two").unwrap().verb else { panic!() };
+        assert_eq!((search.words, search.pod.as_deref()), (vec!["one".to_owned(), "two".to_owned()], Some("ada")));
+        assert!(parse("yoi search").is_err());
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! The verbs of the command line but `serve`: each is a call or two of [`client`].
 
 mod approvals;
+mod audit;
 mod completions;
 mod control;
 mod doctor;
 mod events;
+mod export;
 mod log;
 mod ls;
 mod messages;
@@ -15,10 +17,12 @@ mod requests;
 mod restore;
 mod rewind;
 mod rm;
+mod search;
 mod send;
 mod token;
 mod tool;
 mod tui;
+mod usage;
 
 use anyhow::{Context, Result};
 use client::{Client, PodsFilter, TokenSource};
@@ -63,6 +67,11 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Approvals(options) => approvals::approvals(&caller, options).await,
         Verb::Approve(options) => approvals::approve(&caller, options).await,
         Verb::Tool(options) => tool::tool(&caller, options).await,
+        Verb::Search(options) => search::search(&caller, options).await,
+        Verb::Export(options) => export::export(&caller, options).await,
+        Verb::Import(options) => export::import(&caller, options).await,
+        Verb::Usage => usage::usage(&caller).await,
+        Verb::Audit(options) => audit::audit(&caller, options).await,
         Verb::Rm(options) => rm::rm(&caller, options).await,
         Verb::Doctor => doctor::doctor(&caller).await,
         Verb::Tui(options) => tui::tui(caller, options).await,

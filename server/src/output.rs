@@ -14,6 +14,15 @@ pub(crate) fn line(text: &str) -> Result<()> {
     }
 }
 
+/// Passes on a piece of a file as it is.
+pub(crate) fn bytes(piece: &[u8]) -> Result<()> {
+    let mut out = stdout().lock();
+    match out.write_all(piece).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+        written => written.context("standard output cannot be written"),
+    }
+}
+
 /// Prints one JSON document on one line.
 pub(crate) fn json(document: &impl Serialize) -> Result<()> {
     line(&serde_json::to_string(document).context("the answer cannot be printed as JSON")?)

@@ -73,7 +73,8 @@ async fn run(config: Config) -> Result<()> {
     let options = ApiOptions {
         token: Token::new(token.expose_secret()),
         allowed: AllowedHosts::new(address, config.allow_hosts.clone()),
-        server: format!("yoi {}", env!("CARGO_PKG_VERSION")),
+        // With the console's own build: a page that stays open over an update can tell that it is older.
+        server: format!("yoi {} ({})", env!("CARGO_PKG_VERSION"), bundle::HASH),
         shutdown: sockets_stopped,
     };
     let router = router(Backend::new(host.clone()), options);

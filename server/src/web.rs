@@ -1,7 +1,7 @@
 //! What a browser gets: pages, server functions, assets, and the page that says there is none.
 
 use api::problem;
-use app::{App, shell};
+use app::{App, LaterParts, shell};
 use axum::{
     Router,
     extract::{Path, Request},
@@ -37,6 +37,7 @@ pub(crate) fn router(backend: Backend) -> Router {
         .build();
     let context = move || {
         provide_context(backend.clone());
+        provide_context(LaterParts(bundle::PARTS));
         // The guard has put the caller among the request's extensions; the login page has none.
         if let Some(origin) = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Origin>().cloned()) {
             provide_context(origin);

@@ -21,7 +21,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("provider", &["protocol", "pod"]),
     ("tools", &["protocol", "pod"]),
     ("runtime", &["pod", "pod-store", "provider", "tools"]),
-    ("backend", &["runtime", "client"]),
+    ("backend", &["runtime", "client", "transcript"]),
     ("api", &["backend"]),
     ("app", &["backend", "transcript", "commands"]),
     ("tui", &["client", "transcript", "commands"]),

@@ -1,9 +1,10 @@
 //! Builds what the browser loads and leaves it in `$OUT_DIR/site`, where the crate embeds it.
 //!
-//! Steps: compile `hydrate` to WebAssembly, write its JavaScript, join the style sheets, compress, hash.
+//! Steps: compile `hydrate` to WebAssembly, split off what is loaded later, write its JavaScript, join the style sheets, compress, hash.
 //! `YOI_WEB=skip` leaves all of it out, for quick checks; the server then says on the page what is missing.
 
 mod site;
+mod split;
 mod styles;
 mod wasm;
 
@@ -61,13 +62,17 @@ fn build() -> Result<String> {
 
     let site = out_dir.join("site");
     site::empty(&site)?;
+    let parts_path = out_dir.join("parts.rs");
+    split::Parts::default().write(&parts_path)?;
     if is_skipped()? {
         println!("cargo::warning=YOI_WEB=skip: this build has no browser console");
         return Ok(HASH_ABSENT.to_owned());
     }
 
     let module = wasm::compile(workspace, &web_target_dir(&out_dir)?)?;
-    wasm::bindgen(&module, &site)?;
+    let (main, parts) = split::split(&module, &site)?;
+    parts.write(&parts_path)?;
+    wasm::bindgen(&main, &site)?;
     styles::bundle(&workspace.join("style"), &site)?;
     site::seal(&site)
 }

@@ -77,6 +77,8 @@ pub(crate) fn bindgen(module: &Path, site: &Path) -> Result<()> {
         .input_path(module)
         .web(true)?
         .typescript(false)
+        // The parts share the table of functions, which else is not exported.
+        .keep_lld_exports(true)
         .remove_name_section(true)
         .remove_producers_section(true)
         .out_name("yoi")

@@ -16,6 +16,9 @@ pub use accepts::Accepts;
 /// Names and contents of all files, hashed: 16 hexadecimal digits, or `absent` when the bundle was left out.
 pub const HASH: &str = env!("YOI_WEB_HASH");
 
+/// What is fetched only when a person goes there: the name of each part, and the files that it is in.
+pub const PARTS: &[(&str, &[&str])] = include!(concat!(env!("OUT_DIR"), "/parts.rs"));
+
 /// The module that starts the console; it loads [`WASM`] from beside itself.
 pub const JS: &str = "yoi.js";
 /// The console, compiled.

@@ -1,62 +1,72 @@
+use commands::Page;
 use leptos::prelude::*;
 use leptos_router::hooks::{use_location, use_query_map};
 
 use crate::{
-    components::top_bar::LiveCount,
+    components::{
+        menu::Menu,
+        top_bar::{LiveCount, PageLink},
+    },
     console::{Console, Dialog, use_console},
 };
 
-/// The way around on a phone. Links, so that it works before and without a script.
+/// The way around on a phone: five entries, the rest under More. Links, so that it works before and without a script.
 #[component]
 pub(crate) fn BottomBar() -> impl IntoView {
     let console = use_console();
     let path = use_location().pathname;
     let query = use_query_map();
-    let pane = move || query.with(|query| query.get("pane").unwrap_or_default());
-    let on_pod = move || path.with(|path| path.starts_with("/pods/") && !path.contains("/with/"));
-    let on_list = move || path.get() == "/";
-    let on_map = move || path.get() == "/map";
-    let on_approvals = move || path.get() == "/approvals";
+    let shows_details = move || query.with(|query| query.get("pane").as_deref() == Some("details"));
+    let on_pod = Memo::new(move |_| path.with(|path| path.starts_with("/pods/") && !path.contains("/with/")));
     let current = move |is_here: bool| is_here.then_some("page");
-    view! {
-        <nav class="bottom" aria-label="Panes">
-            <a href="/" aria-current=move || current(on_list())>
-                "Pods"
+    let new_pod = move |_| console.dialog.set(Some(Dialog::NewPod { name: String::new() }));
+    let of_pod = move || {
+        view! {
+            <a href=path.get() aria-current=move || current(!shows_details())>
+                "Transcript"
             </a>
-            {move || {
-                on_pod()
-                    .then(|| {
-                        view! {
-                            <a href=path.get() aria-current=move || current(pane() != "details")>
-                                "Transcript"
-                            </a>
-                            <a
-                                href=format!("{}?pane=details", path.get())
-                                aria-current=move || current(pane() == "details")
-                            >
-                                "Details"
-                            </a>
-                        }
-                    })
-            }}
-            {move || {
-                (!on_pod())
-                    .then(|| {
-                        view! {
-                            <a href="/map" aria-current=move || current(on_map())>
-                                "Map"
-                            </a>
-                        }
-                    })
-            }}
-            <a href="/approvals" aria-current=move || current(on_approvals())>
-                "Approvals"
-                <LiveCount count=Console::asking title="open questions and requests" />
+            <a href=format!("{}?pane=details", path.get()) aria-current=move || current(shows_details())>
+                "Details"
             </a>
-            <button type="button" on:click=move |_| console.dialog.set(Some(Dialog::NewPod { name: String::new() }))>
+        }
+        .into_any()
+    };
+    let of_pages = move || {
+        view! {
+            <PageLink page=Page::Search />
+            <button type="button" on:click=new_pod>
                 "New"
                 <span class="visually-hidden">" Pod"</span>
             </button>
+        }
+        .into_any()
+    };
+    view! {
+        <nav class="bottom" aria-label="Panes">
+            <PageLink page=Page::Pods />
+            {move || if on_pod.get() { of_pod() } else { of_pages() }}
+            <a href=Page::Approvals.href() aria-current=move || current(path.get() == Page::Approvals.href())>
+                "Approvals"
+                <LiveCount count=Console::asking title="open questions and requests" />
+            </a>
+            <Menu id="more-panes" label="More">
+                <PageLink page=Page::Map />
+                {move || on_pod.get().then(|| view! { <PageLink page=Page::Search /> })}
+                <PageLink page=Page::Usage />
+                <PageLink page=Page::Audit />
+                <PageLink page=Page::Settings />
+                {move || {
+                    on_pod
+                        .get()
+                        .then(|| {
+                            view! {
+                                <button type="button" on:click=new_pod>
+                                    "New Pod…"
+                                </button>
+                            }
+                        })
+                }}
+            </Menu>
         </nav>
     }
     .into_any()

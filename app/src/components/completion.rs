@@ -1,37 +1,56 @@
 use leptos::prelude::*;
 
-use commands::Offer;
+/// One line of what fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// What is typed for it.
+    pub(crate) text: String,
+    /// What is still to be said behind it, as a word for it.
+    pub(crate) argument: &'static str,
+    /// What it is, or why it does nothing now.
+    pub(crate) what: String,
+    pub(crate) is_refused: bool,
+}
 
-/// The commands that fit what has been typed, above the composer. What is unavailable stays in the list with its reason.
+/// What fits to what has been typed, above the composer. What is unavailable stays in the list with its reason.
 #[component]
 pub(crate) fn Completion(
-    offers: Memo<Vec<Offer>>,
+    /// What the list is a list of.
+    #[prop(into)]
+    label: Signal<&'static str>,
+    choices: Memo<Vec<Choice>>,
     chosen: Memo<usize>,
-    choose: impl Fn(&str) + Copy + Send + Sync + 'static,
+    choose: impl Fn(usize) + Copy + Send + Sync + 'static,
 ) -> impl IntoView {
-    let option = move |index: usize, offer: Offer| {
+    let option = move |(index, choice): (usize, Choice)| {
+        let Choice { text, argument, what, is_refused } = choice;
         let is_chosen = move || chosen.get() == index;
-        let line = offer.line.clone();
         view! {
             <li
                 id=format!("command-{index}")
                 role="option"
                 aria-selected=move || is_chosen().to_string()
-                aria-disabled=offer.refusal.is_some().to_string()
+                aria-disabled=is_refused.to_string()
                 on:mousedown=move |event| {
                     // The focus stays in the text box.
                     event.prevent_default();
-                    choose(&line);
+                    choose(index);
                 }
             >
-                <code>":" {offer.line} " " <i>{offer.argument}</i></code>
-                <span>{offer.refusal.map_or(offer.what, str::to_owned)}</span>
+                <code>{text} " " <i>{argument}</i></code>
+                <span>{what}</span>
             </li>
         }
     };
     view! {
-        <ul id="commands" role="listbox" aria-label="Commands" class="completion" class:is-hidden=move || offers.with(Vec::is_empty)>
-            {move || offers.get().into_iter().enumerate().map(|(index, offer)| option(index, offer)).collect_view()}
+        <ul
+            id="commands"
+            role="listbox"
+            aria-label=move || label.get()
+            class="completion"
+            class:is-hidden=move || choices.with(Vec::is_empty)
+        >
+            {move || choices.get().into_iter().enumerate().map(option).collect_view()}
         </ul>
     }
     .into_any()

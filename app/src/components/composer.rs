@@ -1,25 +1,34 @@
 //! Where a message is written. The text is forgotten only when the server has it.
 
+mod bar;
+mod chips;
 mod keeping;
-mod named;
+mod keys;
+mod listed;
+mod recall;
 mod sending;
+mod sending_key;
 mod tour;
 
-use commands::{allowed::input_refusal, is_command};
+use commands::allowed::input_refusal;
 use leptos::{ev, prelude::*};
 use protocol::ErrorCode;
 
 use self::{
+    bar::{Bar, is_working},
+    chips::Chips,
     keeping::keep_draft,
-    named::named,
-    sending::{Outgoing, send},
+    keys::Keys,
+    listed::List,
+    recall::Recall,
+    sending::Outgoing,
     tour::Tour,
 };
 use crate::{
     UiError,
     components::{completion::Completion, problem::Problem, queue::Queue, transcript::use_pod},
     console::use_console,
-    draft::{Draft, is_long_paste, paste_words},
+    draft::{Draft, is_long_paste},
     live,
     reconnect::Link,
 };
@@ -33,62 +42,8 @@ pub(crate) fn Composer() -> impl IntoView {
     forget_outage(outgoing);
     take_back(outgoing);
 
-    let offers = Memo::new(move |_| {
-        draft.with(|draft| commands::offers(&draft.text, pod.here(), |word, begun| named(outgoing, word, begun)))
-    });
-    let at = RwSignal::new(None::<usize>);
-    let chosen = Memo::new(move |_| {
-        let last = offers.with(Vec::len).saturating_sub(1);
-        at.get().unwrap_or_else(|| offers.with(|offers| commands::first_available(offers))).min(last)
-    });
-    let complete = move |line: &str| {
-        draft.update(|draft| draft.text = format!(":{line} "));
-        live::focus("message");
-    };
-
-    let on_key = move |event: ev::KeyboardEvent| {
-        if event.is_composing() {
-            return;
-        }
-        let has_offers = offers.with_untracked(|offers| !offers.is_empty());
-        let step = |event: &ev::KeyboardEvent, by: isize| {
-            event.prevent_default();
-            let next = chosen.get_untracked().saturating_add_signed(by);
-            at.set(Some(next));
-            live::reveal(&format!("command-{next}"));
-        };
-        match event.key().as_str() {
-            "Enter" if !event.shift_key() => {
-                event.prevent_default();
-                let chosen = offers.with_untracked(|offers| offers.get(chosen.get_untracked()).cloned());
-                match chosen.filter(|offer| draft.with_untracked(|draft| !offer.is_typed_in(&draft.text))) {
-                    Some(offer) if !offer.argument.is_empty() => complete(&offer.line),
-                    Some(offer) => {
-                        draft.update(|draft| draft.text = format!(":{}", offer.line));
-                        send(outgoing);
-                    }
-                    None => send(outgoing),
-                }
-            }
-            "ArrowDown" if has_offers => step(&event, 1),
-            "ArrowUp" if has_offers => step(&event, -1),
-            "Tab" if has_offers && !event.shift_key() => {
-                event.prevent_default();
-                if let Some(offer) = offers.with_untracked(|offers| offers.get(chosen.get_untracked()).cloned()) {
-                    complete(&offer.line);
-                }
-            }
-            "ArrowUp" if draft.with_untracked(|draft| draft.text.is_empty()) => {
-                event.prevent_default();
-                draft.update(|draft| draft.text = draft.last_sent.clone());
-            }
-            "Escape" if draft.with_untracked(|draft| is_command(&draft.text)) => {
-                event.prevent_default();
-                draft.update(|draft| draft.text.clear());
-            }
-            _ => (),
-        }
-    };
+    let list = List::new(outgoing);
+    let keys = Keys { outgoing, list, recall: StoredValue::new(Recall::default()) };
     let on_paste = move |event: ev::ClipboardEvent| {
         if let Some(text) = live::pasted_text(&event).filter(|text| is_long_paste(text)) {
             event.prevent_default();
@@ -98,10 +53,14 @@ pub(crate) fn Composer() -> impl IntoView {
     let refusal = move || input_refusal(pod.state.get()).map(|words| view! { <p class="refusal">{words}</p> });
     let placeholder = move || {
         let name = pod.summary.with(|summary| summary.name.to_string());
-        match pod.state.get() {
-            protocol::PodState::Running => format!("Message {name}. Enter queues it while it works."),
-            _ => format!("Message {name}"),
+        match is_working(pod.state.get()) {
+            true => format!("Message {name}. It waits while {name} works."),
+            false => format!("Message {name}"),
         }
+    };
+    let active = move || {
+        let chosen = list.chosen.get();
+        list.choices.with(|choices| (chosen < choices.len()).then(|| format!("command-{chosen}")))
     };
     view! {
         <div class="composer">
@@ -112,7 +71,12 @@ pub(crate) fn Composer() -> impl IntoView {
                 <Problem error=outgoing.error />
                 <Chips outgoing=outgoing />
                 <div class="composer-box">
-                    <Completion offers=offers chosen=chosen choose=complete />
+                    <Completion
+                        label=Signal::derive(move || list.label())
+                        choices=list.choices
+                        chosen=list.chosen
+                        choose=move |index| list.complete(index)
+                    />
                     <textarea
                         id="message"
                         aria-label="Message"
@@ -120,16 +84,14 @@ pub(crate) fn Composer() -> impl IntoView {
                         autocomplete="off"
                         placeholder=placeholder
                         aria-controls="commands"
-                        aria-activedescendant=move || {
-                            let chosen = chosen.get();
-                            offers.with(|offers| (chosen < offers.len()).then(|| format!("command-{chosen}")))
-                        }
+                        aria-activedescendant=active
                         prop:value=move || draft.with(|draft| draft.text.clone())
                         on:input=move |event| {
-                            at.set(None);
                             draft.update(|draft| draft.text = event_target_value(&event));
+                            list.typed();
                         }
-                        on:keydown=on_key
+                        on:click=move |_| list.typed()
+                        on:keydown=move |event| keys.pressed(&event)
                         on:paste=on_paste
                     ></textarea>
                 </div>
@@ -168,71 +130,4 @@ fn take_back(outgoing: Outgoing) {
             live::focus("message");
         }
     });
-}
-
-/// Long pastes, each as one thing.
-#[component]
-fn Chips(outgoing: Outgoing) -> impl IntoView {
-    let draft = outgoing.draft;
-    let chips =
-        Memo::new(move |_| draft.with(|draft| draft.pastes.iter().map(|text| paste_words(text)).collect::<Vec<_>>()));
-    let chip = move |(index, words): (usize, String)| {
-        let remove = move |_| {
-            draft.update(|draft| {
-                draft.pastes.remove(index);
-            });
-            live::focus("message");
-        };
-        view! {
-            <li>
-                "pasted " {words}
-                <button type="button" class="quiet" aria-label="Remove this paste" on:click=remove>
-                    "×"
-                </button>
-            </li>
-        }
-    };
-    view! {
-        <Show when=move || chips.with(|chips| !chips.is_empty())>
-            <ul class="chips">{move || chips.get().into_iter().enumerate().map(chip).collect_view()}</ul>
-        </Show>
-    }
-    .into_any()
-}
-
-/// Below the text: what keys do, where the message is, and a button for thumbs.
-#[component]
-fn Bar(outgoing: Outgoing) -> impl IntoView {
-    let pod = use_pod();
-    let words = move || match (outgoing.is_sending.get(), pod.state.get()) {
-        (true, _) => "saving…",
-        (false, protocol::PodState::Running) => "Queue",
-        _ => "Send",
-    };
-    let share = move || {
-        pod.summary.with(|summary| {
-            crate::format::percent(summary.usage.context_used, summary.usage.context_limit)
-                .map(|share| format!("{share} % of context"))
-        })
-    };
-    view! {
-        <div class="composer-bar">
-            <span class="key-hints">
-                <kbd>":"</kbd>
-                " commands "
-                <kbd>"Shift Enter"</kbd>
-                " new line"
-            </span>
-            <span class="share">{share}</span>
-            <button
-                type="button"
-                class="button primary"
-                aria-disabled=move || (outgoing.is_sending.get() || outgoing.draft.with(|draft| draft.is_blank())).to_string()
-                on:click=move |_| send(outgoing)
-            >
-                {words}
-            </button>
-        </div>
-    }
-    .into_any()
 }

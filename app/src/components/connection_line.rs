@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::{components::when::TimeOfDay, console::use_console};
+use crate::{components::when::TimeOfDay, console::use_console, live};
 
 /// Whether this page hears the server. It stands apart from any Pod's state, and says what it did after a gap.
 #[component]
@@ -8,17 +8,32 @@ pub(crate) fn ConnectionLine() -> impl IntoView {
     let console = use_console();
     view! {
         <div class="connection">
+            {move || console.is_outdated.get().then(|| view! { <Outdated /> })}
             <p role="status" class="gap">
                 {move || console.gap_words.get()}
             </p>
             {move || {
                 console.stale_since.get().map(|at| view! { <span class="since">"shown as of " <TimeOfDay at=at /></span> })
             }}
-            <p role="status" class=move || console.link.get().class()>
+            <p role="status" class=move || console.link.get().class() title=move || console.link.get().next()>
                 <i aria-hidden="true"></i>
                 {move || console.link.get().words()}
             </p>
         </div>
+    }
+    .into_any()
+}
+
+/// What this page runs is older than the server it talks to.
+#[component]
+fn Outdated() -> impl IntoView {
+    view! {
+        <p role="status" class="outdated">
+            <span>"The server was updated."</span>
+            <button class="quiet" type="button" title="Drafts are kept" on:click=|_| live::reload()>
+                "Reload"
+            </button>
+        </p>
     }
     .into_any()
 }

@@ -10,6 +10,9 @@ pub(crate) fn Modal(
     /// Its element's id, one per kind of dialog.
     id: &'static str,
     title: String,
+    /// What follows once it is closed and the focus is back: another dialog, another page.
+    #[prop(optional)]
+    after: Option<Callback<()>>,
     children: Children,
 ) -> impl IntoView {
     let console = use_console();
@@ -17,6 +20,9 @@ pub(crate) fn Modal(
     let close = move |_| {
         console.dialog.set(None);
         live::refocus_soon();
+        if let Some(after) = after {
+            after.run(());
+        }
     };
     let (title_id, labelled_by) = (format!("{id}-title"), format!("{id}-title"));
     view! {

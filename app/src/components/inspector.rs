@@ -1,3 +1,4 @@
+mod audit;
 mod context_meter;
 mod family;
 mod peers;
@@ -8,9 +9,9 @@ use protocol::{PeerPolicy, PermissionDecision, ReasoningPolicy};
 use transcript::words::{cost_words, tokens_words};
 
 pub(crate) use self::family::spawn;
-use self::{context_meter::ContextMeter, family::Family, peers::Peers, scope::Scope};
+use self::{audit::Audit, context_meter::ContextMeter, family::Family, peers::Peers, scope::Scope};
 use crate::{
-    components::{state_mark::StateWord, transcript::use_pod, when::Since},
+    components::{state_mark::StateWord, transcript::use_pod, usage::RunsLine, when::Since},
     console::pod_href,
     format::percent,
 };
@@ -31,6 +32,7 @@ pub(crate) fn Inspector() -> impl IntoView {
             <ContextMeter />
             <UsageFacts />
             <Rules />
+            <Audit />
         </aside>
     }
     .into_any()
@@ -98,6 +100,7 @@ fn UsageFacts() -> impl IntoView {
                 <dt>"cost"</dt>
                 <dd>{move || cost_words(usage.with(|summary| summary.usage.cost))}</dd>
             </dl>
+            <RunsLine />
         </section>
     }
     .into_any()

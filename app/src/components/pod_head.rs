@@ -1,12 +1,17 @@
 use commands::allowed::{peer_refusal, refusal};
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 use protocol::{ControlVerb, PodState};
 
 use crate::{
-    components::{inspector::spawn, state_mark::StateWord, transcript::PodContext, transcript::use_pod},
-    console::{Console, Dialog, Introduction, fresh_command, use_console},
+    acting::{self, AtHand, label},
+    components::{
+        inspector::spawn,
+        state_mark::StateWord,
+        transcript::{PodContext, find, use_pod},
+    },
+    console::{Console, Dialog, export_href, print_href, use_console},
     format::short_path,
-    server_fns::control_pod,
+    undoing::{Ending, is_ending, keep},
 };
 
 /// Who this is, what it does, and what can be done to it now.
@@ -73,9 +78,15 @@ fn Verb(verb: ControlVerb) -> impl IntoView {
     let console = use_console();
     let pod = use_pod();
     let reason = Memo::new(move |_| refusal(verb, pod.state.get()));
-    let title = move || match reason.get() {
-        None => label(verb).to_owned(),
-        Some(reason) => format!("{}: {reason}", label(verb)),
+    let stop = Ending::Pod(pod.pod.get_value());
+    let is_stopping = {
+        let stop = stop.clone();
+        Memo::new(move |_| verb == ControlVerb::Stop && is_ending(console, &stop))
+    };
+    let title = move || match (is_stopping.get(), reason.get()) {
+        (true, _) => "It stops in 5 seconds; take it back".to_owned(),
+        (false, None) => label(verb).to_owned(),
+        (false, Some(reason)) => format!("{}: {reason}", label(verb)),
     };
     view! {
         <button
@@ -84,23 +95,15 @@ fn Verb(verb: ControlVerb) -> impl IntoView {
             class:is-hidden=move || is_out_of_place(verb, pod.state.get())
             title=title
             aria-disabled=move || reason.get().is_some().to_string()
-            on:click=move |_| self::verb(console, pod, verb)
+            on:click=move |_| match is_stopping.get_untracked() {
+                false => self::verb(console, pod, verb),
+                true => keep(console, &stop),
+            }
         >
-            {label(verb)}
+            {move || if is_stopping.get() { "Undo stop" } else { label(verb) }}
         </button>
     }
     .into_any()
-}
-
-fn label(verb: ControlVerb) -> &'static str {
-    match verb {
-        ControlVerb::Pause => "Pause",
-        ControlVerb::Resume => "Resume",
-        ControlVerb::Cancel => "Cancel",
-        ControlVerb::Stop => "Stop",
-        ControlVerb::Restore => "Restore",
-        ControlVerb::Compact => "Compact…",
-    }
 }
 
 /// Pause and Resume share a place, and so do Stop and Restore.
@@ -117,36 +120,14 @@ fn is_out_of_place(verb: ControlVerb, state: PodState) -> bool {
     }
 }
 
-/// Does it, or asks first: compacting says what it drops, and a Pod that leads others may come back with them.
+/// Does it, or asks first.
 pub(crate) fn verb(console: Console, pod: PodContext, verb: ControlVerb) {
-    let leads = || pod.detail.with_untracked(|detail| !detail.children.is_empty());
-    match (verb, refusal(verb, pod.state.get_untracked())) {
-        (_, Some(reason)) => console.note(format!("{} does nothing now: {reason}", label(verb).trim_end_matches('…'))),
-        (ControlVerb::Compact, None) => console.dialog.set(Some(Dialog::Compact(pod.summary_now()))),
-        (ControlVerb::Restore, None) if leads() => console.dialog.set(Some(Dialog::Restore(pod.summary_now()))),
-        (_, None) => control(console, pod, verb),
-    }
-}
-
-/// Sends a verb. The new state comes over the stream, like everybody's.
-fn control(console: Console, pod: PodContext, verb: ControlVerb) {
-    let target = pod.pod.get_value();
-    spawn_local(async move {
-        if let Err(refusal) = control_pod(target, fresh_command(), verb).await {
-            console.fail(&refusal);
-        }
-    });
+    acting::control(console, &untrack(|| AtHand::viewed(pod)).summary, verb);
 }
 
 /// Opens the introduction of this Pod, to `target` when one is named; or says why it would do nothing.
 pub(crate) fn introduce(console: Console, pod: PodContext, target: String) {
-    match peer_refusal(pod.state.get_untracked()) {
-        Some(reason) => console.note(format!("It can be introduced to nobody now: {reason}")),
-        None => {
-            let introduction = Introduction { source: pod.pod.get_value(), chooses_source: false, target };
-            console.dialog.set(Some(Dialog::Peer(introduction)));
-        }
-    }
+    acting::introduce(console, &untrack(|| AtHand::viewed(pod)).summary, target);
 }
 
 #[component]
@@ -207,6 +188,7 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
                 >
                     "Introduce to a Pod…"
                 </button>
+                <PodFiles is_open=is_open />
                 <button type="button" on:click=move |_| open(Dialog::Rename)>
                     "Rename…"
                 </button>
@@ -215,6 +197,33 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
                 </button>
             </div>
         </details>
+    }
+    .into_any()
+}
+
+/// Finding in the transcript, and the ways to take it along.
+#[component]
+fn PodFiles(is_open: RwSignal<bool>) -> impl IntoView {
+    let pod = use_pod().pod;
+    let jsonl = pod
+        .with_value(|pod| format!("/api/v1/runtimes/{}/workers/{}/export?format=jsonl", pod.runtime_id, pod.worker_id));
+    let find = move |_| {
+        is_open.set(false);
+        find::open();
+    };
+    view! {
+        <button type="button" on:click=find>
+            "Find…"
+        </button>
+        <a href=pod.with_value(print_href) rel="external">
+            "Print / read whole"
+        </a>
+        <a href=pod.with_value(export_href) rel="external" download="">
+            "Export Markdown"
+        </a>
+        <a href=jsonl rel="external" download="">
+            "Export JSONL"
+        </a>
     }
     .into_any()
 }

@@ -5,7 +5,7 @@ use protocol::{PodState, PodSummary};
 use transcript::words::{state_words, tokens_words};
 
 use crate::{
-    components::{state_mark::StateShape, when::Age},
+    components::{pods_pane::shown, state_mark::StateShape, when::Age},
     console::{Dialog, Introduction, pod_href, use_console},
 };
 
@@ -37,15 +37,23 @@ pub(crate) fn PodRow(
     });
     let this = pod.with_untracked(|pod| pod.pod.clone());
     let is_target = RwSignal::new(false);
-    let (begun, over, dropped) = (this.clone(), this.clone(), this);
+    let (begun, over, dropped, clicked) = (this.clone(), this.clone(), this.clone(), this.clone());
+    let is_selected = Memo::new(move |_| console.selection.with(|selection| selection.has(&this)));
     view! {
         <a
             class=class
             class:is-target=move || is_target.get()
+            class:is-selected=move || is_selected.get()
             data-row=""
             href=href
             aria-current=here
             draggable="true"
+            on:click=move |event| {
+                if event.shift_key() {
+                    event.prevent_default();
+                    console.selection.update(|selection| selection.extend(&shown(console), None, &clicked));
+                }
+            }
             on:dragstart=move |_| console.dragged.set(Some(begun.clone()))
             on:dragend=move |_| console.dragged.set(None)
             on:dragover=move |event| {
@@ -72,6 +80,7 @@ pub(crate) fn PodRow(
                 {move || parent.get().map(|name| view! { <small class="led-by">" of " {name}</small> })}
             </b>
             {hidden_word}
+            {move || is_selected.get().then(|| view! { <span class="visually-hidden">"selected"</span> })}
             <span class="figure">{move || view! { <Figure pod=pod.get() /> }}</span>
             {move || words.get().map(|words| view! { <span class="doing">{words}</span> })}
         </a>

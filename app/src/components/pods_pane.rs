@@ -1,8 +1,9 @@
 use commands::{Attention, grouped};
 use leptos::prelude::*;
+use protocol::PodRef;
 
 use crate::{
-    components::{frame::PodsResource, pod_row::PodRow},
+    components::{frame::PodsResource, pod_row::PodRow, selection_bar::SelectionBar},
     console::{Console, Dialog, use_console},
     family::indented,
     format::sentence_case,
@@ -49,9 +50,16 @@ pub(crate) fn PodsPane() -> impl IntoView {
                         })
                 }}
             </Suspense>
+            <SelectionBar />
         </aside>
     }
     .into_any()
+}
+
+/// The Pods of this list, as they are shown.
+pub(crate) fn shown(console: Console) -> Vec<PodRef> {
+    let groups = console.filter.with_untracked(|filter| grouped(&untrack(|| console.pods()), filter));
+    groups.iter().flat_map(|(_, pods)| indented(pods)).map(|(pod, _)| pod.pod).collect()
 }
 
 #[component]
@@ -63,7 +71,7 @@ fn Groups(console: Console) -> impl IntoView {
         (false, _) => None,
     };
     view! {
-        <nav class="groups" aria-label="All Pods">
+        <nav class="groups" aria-label="All Pods" data-rows="">
             <For each=move || groups.get() key=|(attention, _)| *attention let((attention, _))>
                 <Group attention=attention groups=groups />
             </For>

@@ -6,6 +6,7 @@ use transcript::words::tokens_words;
 use crate::{
     components::{
         pod_row::{doing, has_failed},
+        selection_bar::SelectionBar,
         state_mark::StateWord,
         when::Age,
     },
@@ -32,7 +33,7 @@ pub(crate) fn PodsTable() -> impl IntoView {
             />
             <p class="hint">{move || count_words(pods.with(Vec::len), console.pods().len())}</p>
         </div>
-        <table class="pods-table">
+        <table class="pods-table" data-rows="">
             <caption class="visually-hidden">"All Pods"</caption>
             <thead>
                 <tr>
@@ -47,10 +48,11 @@ pub(crate) fn PodsTable() -> impl IntoView {
             </thead>
             <tbody>
                 <For each=move || pods.get() key=|pod| pod.pod.clone() let:pod>
-                    <TableRow pod=console.follow(pod) />
+                    <TableRow pod=console.follow(pod) shown=pods />
                 </For>
             </tbody>
         </table>
+        <SelectionBar />
         {move || {
             none_fits()
                 .then(|| {
@@ -93,13 +95,38 @@ fn Heading(by: RwSignal<SortBy>, is: SortBy, title: &'static str) -> impl IntoVi
 }
 
 #[component]
-fn TableRow(pod: Memo<PodSummary>) -> impl IntoView {
+fn TableRow(pod: Memo<PodSummary>, shown: Memo<Vec<PodSummary>>) -> impl IntoView {
+    let console = use_console();
+    let this = pod.with_untracked(|pod| pod.pod.clone());
+    let (picked, clicked) = (this.clone(), this.clone());
+    let is_selected = Memo::new(move |_| console.selection.with(|selection| selection.has(&this)));
+    let extend = move || {
+        let shown: Vec<_> = shown.with_untracked(|pods| pods.iter().map(|pod| pod.pod.clone()).collect());
+        console.selection.update(|selection| selection.extend(&shown, None, &clicked));
+    };
     let href = pod.with_untracked(|pod| pod_href(&pod.pod));
     let state = Signal::derive(move || pod.with(|pod| pod.state));
     view! {
-        <tr>
+        <tr class:is-selected=move || is_selected.get()>
             <th scope="row">
-                <a href=href data-row="">
+                <input
+                    type="checkbox"
+                    class="pick"
+                    tabindex="-1"
+                    aria-label=move || pod.with(|pod| format!("Select {}", pod.name))
+                    prop:checked=move || is_selected.get()
+                    on:change=move |_| console.selection.update(|selection| selection.toggle(&picked))
+                />
+                <a
+                    href=href
+                    data-row=""
+                    on:click=move |event| {
+                        if event.shift_key() {
+                            event.prevent_default();
+                            extend();
+                        }
+                    }
+                >
                     {move || pod.with(|pod| pod.name.to_string())}
                 </a>
                 {move || {

@@ -1,9 +1,14 @@
 use leptos::prelude::*;
-use protocol::{ProviderView, UnconfiguredProvider};
+use protocol::{ProviderTest, ProviderView, UnconfiguredProvider};
 
 use crate::{
-    components::new_pod_dialog::{NewPodForm, TextField},
-    server_fns::{ProvidersFound, list_providers},
+    components::{
+        dialog::Deed,
+        new_pod_dialog::{NewPodForm, TextField},
+        problem::Problem,
+    },
+    format::{counted, sentence_case},
+    server_fns::{ProvidersFound, list_providers, test_provider},
 };
 
 /// Which provider and model a new Pod uses. Any model name may be typed; the list is a help.
@@ -67,11 +72,20 @@ pub(crate) fn ProvidersSection(found: ProvidersFound, #[prop(into)] is_open: Sig
                 <h2>"Models on this machine"</h2>
                 <span>{names}</span>
             </summary>
-            <ul>
-                {found.found.into_iter().map(|provider| view! { <Found provider=provider /> }).collect_view()}
-                {found.missing.into_iter().map(|provider| view! { <Missing provider=provider /> }).collect_view()}
-            </ul>
+            <ProvidersList found=found />
         </details>
+    }
+    .into_any()
+}
+
+/// What was found, each with a live test, and what would make more appear.
+#[component]
+pub(crate) fn ProvidersList(found: ProvidersFound) -> impl IntoView {
+    view! {
+        <ul>
+            {found.found.into_iter().map(|provider| view! { <Found provider=provider /> }).collect_view()}
+            {found.missing.into_iter().map(|provider| view! { <Missing provider=provider /> }).collect_view()}
+        </ul>
     }
     .into_any()
 }
@@ -93,12 +107,64 @@ fn Found(provider: ProviderView) -> impl IntoView {
             <span class="provider-mark" aria-hidden="true">
                 {mark}
             </span>
-            <b>{provider.name}</b>
+            <b>{provider.name.clone()}</b>
             {provider.default.then(|| view! { <span class="tag">"default"</span> })}
             <span class="provider-words">{words}</span>
+            <LiveTest name=provider.name />
         </li>
     }
     .into_any()
+}
+
+/// Asks the provider now. What comes back is said beside the button, and never that it is not configured when it is
+/// only away.
+#[component]
+fn LiveTest(name: String) -> impl IntoView {
+    let told = RwSignal::new(None::<ProviderTest>);
+    let deed = Deed::new();
+    let label = format!("Test {name}");
+    let test = move |_| {
+        let name = name.clone();
+        deed.begin(Box::pin(async move {
+            told.try_set(Some(test_provider(name).await?));
+            Ok(())
+        }));
+    };
+    let answer = move || match (deed.is_busy.get(), told.get()) {
+        (true, _) => view! { <span class="hint">"asking, for 10 s at most…"</span> }.into_any(),
+        (false, Some(test)) => {
+            let class = if test.is_ok { "verdict is-good" } else { "verdict is-bad" };
+            view! { <span class=class>{test_words(&test)}</span> }.into_any()
+        }
+        (false, None) => ().into_any(),
+    };
+    view! {
+        <span class="provider-test">
+            <button
+                class="button"
+                type="button"
+                aria-label=label
+                aria-disabled=move || deed.is_busy.get().to_string()
+                on:click=test
+            >
+                "Test"
+            </button>
+            <span role="status">{answer}</span>
+            <Problem error=deed.error />
+        </span>
+    }
+    .into_any()
+}
+
+fn test_words(test: &ProviderTest) -> String {
+    let code = test.code.as_deref().unwrap_or("failed").replace('_', " ");
+    match (test.is_ok, &test.detail) {
+        (true, _) => {
+            format!("✓ works: answered in {} ms with {}", test.took_ms, counted(test.models.into(), "model"))
+        }
+        (false, Some(detail)) => format!("✕ {code}: {}", sentence_case(detail)),
+        (false, None) => format!("✕ {code}"),
+    }
 }
 
 #[component]
@@ -113,4 +179,25 @@ fn Missing(provider: UnconfiguredProvider) -> impl IntoView {
         </li>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_away_is_told_from_one_that_is_not_configured() {
+        let test = |is_ok, code: &str, detail: &str| ProviderTest {
+            provider: "lab".to_owned(),
+            is_ok,
+            took_ms: 12,
+            models: 3,
+            detail: Some(detail.to_owned()).filter(|detail| !detail.is_empty()),
+            code: Some(code.to_owned()),
+        };
+        assert_eq!(test_words(&test(true, "", "")), "✓ works: answered in 12 ms with 3 models");
+        let away = test_words(&test(false, "unreachable", "lab: cannot be reached"));
+        assert_eq!(away, "✕ unreachable: Lab: cannot be reached.");
+        assert_eq!(test_words(&test(false, "not_configured", "no key")), "✕ not configured: No key.");
+    }
 }

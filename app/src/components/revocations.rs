@@ -2,10 +2,10 @@ use leptos::prelude::*;
 
 use crate::{
     console::{Dialog, use_console},
-    revoking::{Revocation, finish_on_leave, keep},
+    undoing::{Pending, finish_on_leave, undo},
 };
 
-/// Links that end in a moment, each with the way back. A dialog has its own.
+/// What ends in a moment, each with the way back. The dialog of peers has its own.
 #[component]
 pub(crate) fn Revocations() -> impl IntoView {
     let console = use_console();
@@ -15,25 +15,34 @@ pub(crate) fn Revocations() -> impl IntoView {
         }
     });
     let is_elsewhere = Memo::new(move |_| console.dialog.with(|dialog| matches!(dialog, Some(Dialog::Peer(_)))));
-    let shown = move || if is_elsewhere.get() { Vec::new() } else { console.revocations.get() };
+    let shown = move || match is_elsewhere.get() {
+        true => Vec::new(),
+        false => console.pending.with(|pending| pending.list().to_vec()),
+    };
     view! {
-        <For each=shown key=|revocation| revocation.command_id.clone() let:revocation>
-            <Ending revocation=revocation />
+        <For each=shown key=|pending| (pending.number, pending.is_due) let:pending>
+            <Ending pending=pending />
         </For>
     }
     .into_any()
 }
 
 #[component]
-fn Ending(revocation: Revocation) -> impl IntoView {
+fn Ending(pending: Pending) -> impl IntoView {
     let console = use_console();
-    let Revocation { pod, peer, names, .. } = revocation;
+    let Pending { number, words, is_due, .. } = pending;
+    let when = if is_due { " now…" } else { " in 5 seconds." };
     view! {
         <p class="notice">
-            <span>"The link of " {names} " ends in 5 seconds."</span>
-            <button class="button" type="button" on:click=move |_| keep(console, &pod, &peer)>
-                "Undo"
-            </button>
+            <span>{words} {when}</span>
+            {(!is_due)
+                .then(|| {
+                    view! {
+                        <button class="button" type="button" title="Undo (u)" on:click=move |_| undo(console, number)>
+                            "Undo"
+                        </button>
+                    }
+                })}
         </p>
     }
     .into_any()

@@ -3,7 +3,7 @@ use protocol::PodRef;
 
 use crate::{
     console::use_console,
-    revoking::{is_revoked, keep, revoke},
+    undoing::{Ending, is_ending, keep, revoke},
 };
 
 /// Ends a link. In a dialog it is also where this is taken back: the notices cannot be reached from there.
@@ -17,8 +17,8 @@ pub(crate) fn RevokeButton(
 ) -> impl IntoView {
     let console = use_console();
     let is_ending = {
-        let (pod, peer) = (pod.clone(), peer.clone());
-        Memo::new(move |_| is_revoked(console, &pod, &peer))
+        let link = Ending::Link(pod.clone(), peer.clone());
+        Memo::new(move |_| is_ending(console, &link))
     };
     let words = move || match (is_ending.get(), has_undo) {
         (false, _) => "Revoke",
@@ -34,7 +34,7 @@ pub(crate) fn RevokeButton(
             aria-disabled=move || (is_ending.get() && !has_undo).to_string()
             on:click=move |_| match is_ending.get_untracked() {
                 false => revoke(console, pod.clone(), peer.clone(), names.clone()),
-                true if has_undo => keep(console, &pod, &peer),
+                true if has_undo => keep(console, &Ending::Link(pod.clone(), peer.clone())),
                 true => (),
             }
         >

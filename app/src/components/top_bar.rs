@@ -1,10 +1,10 @@
-use commands::Topic;
+use commands::{Page, Topic};
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
 use crate::{
-    components::{connection_line::ConnectionLine, with_pods::WithPods},
-    console::{Console, Dialog, use_console},
+    components::{connection_line::ConnectionLine, menu::Menu, palette, with_pods::WithPods},
+    console::{Console, Dialog, pod_of_path, use_console},
     live,
 };
 
@@ -12,26 +12,45 @@ use crate::{
 pub(crate) fn TopBar() -> impl IntoView {
     let console = use_console();
     let path = use_location().pathname;
-    let on = move |page: &'static str| move || (path.get() == page).then_some("page");
+    let on = move |page: Page| move || (path.get() == page.href()).then_some("page");
     view! {
         <header class="top">
             <a class="brand" href="/">
                 "yoi"
             </a>
             <nav aria-label="Console">
-                <a href="/" aria-current=on("/")>
+                <a href=Page::Pods.href() aria-current=on(Page::Pods)>
                     "Pods"
                     <LiveCount count=Console::needing title="Pods that need you" />
                 </a>
-                <a href="/map" aria-current=on("/map")>
-                    "Map"
-                </a>
-                <a href="/approvals" aria-current=on("/approvals")>
+                <PageLink page=Page::Map />
+                <a href=Page::Approvals.href() aria-current=on(Page::Approvals)>
                     "Approvals"
                     <LiveCount count=Console::asking title="open questions and requests" />
                 </a>
+                <PageLink page=Page::Search />
+                <span class="nav-rest">
+                    <RestOfPages />
+                </span>
+                <span class="nav-more">
+                    <Menu id="more-pages" label="More">
+                        <RestOfPages />
+                    </Menu>
+                </span>
             </nav>
             <ConnectionLine />
+            <button
+                class="icon"
+                type="button"
+                title="Palette (Ctrl-K)"
+                aria-label="Palette"
+                on:click=move |_| palette::flip(console, pod_of_path(&path.get_untracked()))
+            >
+                <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+                    <circle cx="7" cy="7" r="4.25" class="stroke" />
+                    <path d="M10.2 10.2L14 14" class="stroke" />
+                </svg>
+            </button>
             <button class="icon" type="button" title="Light or dark" aria-label="Light or dark" on:click=|_| flip_theme()>
                 <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
                     <circle cx="8" cy="8" r="5.5" class="stroke" />
@@ -48,6 +67,29 @@ pub(crate) fn TopBar() -> impl IntoView {
                 <kbd>"?"</kbd>
             </button>
         </header>
+    }
+    .into_any()
+}
+
+/// Pages that are looked at now and then.
+#[component]
+fn RestOfPages() -> impl IntoView {
+    view! {
+        <PageLink page=Page::Usage />
+        <PageLink page=Page::Audit />
+        <PageLink page=Page::Settings />
+    }
+    .into_any()
+}
+
+/// A link to a page, marked while one is there.
+#[component]
+pub(crate) fn PageLink(page: Page) -> impl IntoView {
+    let path = use_location().pathname;
+    view! {
+        <a href=page.href() aria-current=move || (path.get() == page.href()).then_some("page")>
+            {page.title()}
+        </a>
     }
     .into_any()
 }

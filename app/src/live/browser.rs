@@ -5,11 +5,12 @@ use leptos::web_sys::{ClipboardEvent, KeyboardEvent};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{
+    Blob, BlobPropertyBag,
     Document, HtmlDialogElement, HtmlDocument, HtmlElement, HtmlTextAreaElement, ScrollIntoViewOptions,
     ScrollLogicalPosition, Storage, Window,
 };
 
-use super::{KeyPress, Memory};
+use super::{KeyPress, Memory, SYSTEM_THEME};
 
 pub(super) fn window() -> Window {
     web_sys::window().expect("this runs in a page")
@@ -51,6 +52,29 @@ pub(crate) fn after(ms: u32, run: impl FnOnce() + 'static) {
 pub(super) fn before_paint(run: impl FnOnce() + 'static) {
     let callback = Closure::once_into_js(run);
     let _ = window().request_animation_frame(callback.unchecked_ref());
+}
+
+/// With the element of this id: at once, or, where it is only being drawn, before the next paint.
+pub(super) fn once_drawn(id: &str, run: impl FnOnce(HtmlElement) + 'static) {
+    match element(id) {
+        Some(found) => run(found),
+        None => {
+            let id = id.to_owned();
+            before_paint(move || {
+                if let Some(found) = element(&id) {
+                    run(found);
+                }
+            });
+        }
+    }
+}
+
+/// In the next frame; in a page that nobody sees, which has no frames, some time later.
+pub(crate) fn next_frame(run: impl FnOnce() + 'static) {
+    match document().hidden() {
+        true => after(250, run),
+        false => before_paint(run),
+    }
 }
 
 /// Until what has been changed is in the page.
@@ -116,12 +140,28 @@ pub(crate) fn plain_key(event: &KeyboardEvent) -> Option<String> {
 
 fn is_field(event: &KeyboardEvent) -> bool {
     event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok()).is_some_and(|target| {
-        matches!(target.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT") || target.is_content_editable()
+        match target.tag_name().as_str() {
+            // Into a box nothing is typed.
+            "INPUT" => target.get_attribute("type").as_deref() != Some("checkbox"),
+            "TEXTAREA" | "SELECT" => true,
+            _ => target.is_content_editable(),
+        }
     })
 }
 
 /// Puts the focus on the next open question of this page. False when there is none.
 pub(crate) fn next_question() -> bool {
+    // A long transcript draws it only once one goes there.
+    let is_there = focus_next_question() || super::scroll::log_to_question();
+    if is_there && !document().active_element().is_some_and(|active| active.has_attribute("data-question")) {
+        before_paint(|| {
+            focus_next_question();
+        });
+    }
+    is_there
+}
+
+fn focus_next_question() -> bool {
     let questions = all("[data-question]");
     let active = document().active_element();
     let at = questions.iter().position(|question| question.contains(active.as_deref()));
@@ -154,6 +194,21 @@ pub(crate) fn text_in(id: &str) -> String {
         .unwrap_or_default()
 }
 
+/// Where the caret is in a text box, in units of UTF-16.
+pub(crate) fn caret_in(id: &str) -> Option<u32> {
+    element(id)?.dyn_into::<HtmlTextAreaElement>().ok()?.selection_start().ok().flatten()
+}
+
+/// Puts the caret there, once the text that it is to stand in is in the page.
+pub(crate) fn put_caret(id: &str, units: u32) {
+    let id = id.to_owned();
+    before_paint(move || {
+        if let Some(area) = element(&id).and_then(|area| area.dyn_into::<HtmlTextAreaElement>().ok()) {
+            let _ = area.set_selection_range(units, units);
+        }
+    });
+}
+
 /// Leaves the field that has the focus.
 pub(crate) fn blur() {
     if let Some(active) = document().active_element().and_then(|active| active.dyn_into::<HtmlElement>().ok()) {
@@ -161,9 +216,23 @@ pub(crate) fn blur() {
     }
 }
 
-/// Puts the focus on the next or the previous row of the list of Pods.
+/// Rows of Pods that can be seen, top to bottom; where the focus is in a list, those of that list.
+fn shown_rows() -> Vec<HtmlElement> {
+    let list = document().active_element().and_then(|active| active.closest("[data-rows]").ok().flatten());
+    let is_here = |row: &HtmlElement| list.as_ref().is_none_or(|list| list.contains(Some(row)));
+    all("[data-row]").into_iter().filter(|row| row.offset_parent().is_some() && is_here(row)).collect()
+}
+
+/// The addresses of the rows among which the focus is.
+pub(crate) fn rows() -> Vec<String> {
+    shown_rows().iter().filter_map(|row| row.get_attribute("href")).collect()
+}
+
+/// Puts the focus on the next or the previous place that was found; where there is none, on the next or the previous
+/// row of the list of Pods.
 pub(crate) fn move_row(step: i32) {
-    let rows: Vec<HtmlElement> = all("[data-row]").into_iter().filter(|row| row.offset_parent().is_some()).collect();
+    let hits = all("[data-hit]");
+    let rows = if hits.is_empty() { shown_rows() } else { hits };
     let active = document().active_element();
     let is_active = |row: &HtmlElement| active.as_ref() == Some(row.as_ref());
     let at = rows.iter().position(is_active).or_else(|| rows.iter().position(|row| row.has_attribute("aria-current")));
@@ -202,7 +271,13 @@ pub(crate) fn on_leave(run: impl Fn() + 'static) {
 
 /// Sends what has to go out while the page goes away. Nothing hears the answer.
 pub(crate) fn send_last(path: &str, json: &str) {
-    let _ = window().navigator().send_beacon_with_opt_str(path, Some(json));
+    // As plain text, which a beacon is by itself, the server would refuse it.
+    let options = BlobPropertyBag::new();
+    options.set_type("application/json");
+    let parts = js_sys::Array::of1(&json.into());
+    if let Ok(body) = Blob::new_with_str_sequence_and_options(&parts, &options) {
+        let _ = window().navigator().send_beacon_with_opt_blob(path, Some(&body));
+    }
 }
 
 /// Opens a dialog above everything; the focus stays in it until it is closed, and returns then.
@@ -221,16 +296,16 @@ pub(crate) fn close_dialog(id: &str) {
     }
 }
 
-/// Every key that is pressed with no modifier; the answer is whether it has been used.
+/// Every key, alone or together with Ctrl or Cmd; the answer is whether it has been used.
 pub(crate) fn on_key(handle: impl Fn(KeyPress) -> bool + 'static) {
     let listener = Closure::<dyn Fn(KeyboardEvent)>::new(move |event: KeyboardEvent| {
-        if event.ctrl_key() || event.meta_key() || event.alt_key() || event.is_composing() || event.default_prevented()
-        {
+        if event.alt_key() || event.is_composing() || event.default_prevented() {
             return;
         }
         let in_field = is_field(&event);
         let in_dialog = matches!(document().query_selector("dialog[open]"), Ok(Some(_)));
-        if handle(KeyPress { key: event.key(), in_dialog, in_field }) {
+        let (is_chord, has_shift) = (event.ctrl_key() || event.meta_key(), event.shift_key());
+        if handle(KeyPress { key: event.key(), in_dialog, in_field, is_chord, has_shift }) {
             event.prevent_default();
         }
     });
@@ -291,9 +366,13 @@ pub(crate) fn is_dark() -> bool {
 }
 
 pub(crate) fn set_theme(theme: &str) {
-    remember(Memory::Local, "yoi:theme", Some(theme));
+    let chosen = (theme != SYSTEM_THEME).then_some(theme);
+    remember(Memory::Local, "yoi:theme", chosen);
     if let Some(root) = document().document_element() {
-        let _ = root.set_attribute("data-theme", theme);
+        let _ = match chosen {
+            Some(theme) => root.set_attribute("data-theme", theme),
+            None => root.remove_attribute("data-theme"),
+        };
     }
 }
 
@@ -309,6 +388,16 @@ pub(crate) fn keep_url(url: &str) -> String {
 /// The login has expired: no retry can help.
 pub(crate) fn go_to_login() {
     visit("/login");
+}
+
+/// The focus is inside of it, or the pointer above it.
+pub(crate) fn is_at(id: &str) -> bool {
+    element(id).is_some_and(|element| element.matches(":focus-within, :hover").unwrap_or(false))
+}
+
+/// Loads this page anew. Drafts and places are kept by the browser.
+pub(crate) fn reload() {
+    let _ = window().location().reload();
 }
 
 /// Leaves the page for an address that the server answers itself: a file, another document.

@@ -39,6 +39,8 @@ pub(super) struct Hub {
     ended: Vec<String>,
     /// Never used twice: a late frame of an older subscription is known as such.
     next_number: u64,
+    /// How the server called itself first.
+    server: Option<String>,
     pub(super) is_greeted: bool,
     pub(super) is_locked_out: bool,
 }
@@ -54,6 +56,7 @@ impl Hub {
             has_list: false,
             ended: Vec::new(),
             next_number: 0,
+            server: None,
             is_greeted: false,
             is_locked_out: false,
         }
@@ -132,8 +135,9 @@ impl Hub {
     /// Takes what the server says. Gives what the page should say when a gap is over.
     pub(super) fn take(&mut self, frame: ServerFrame) -> Option<String> {
         match frame {
-            ServerFrame::Hello { .. } => {
+            ServerFrame::Hello { server, .. } => {
                 self.is_greeted = true;
+                self.meet(server);
                 self.console.link.set(Link::Live);
                 self.console.stale_since.set(None);
             }
@@ -150,6 +154,15 @@ impl Hub {
         }
         let applied = self.watch.as_ref().map_or(Seq(0), |watch| watch.applied);
         self.gap.settle(applied)
+    }
+
+    /// The first one is the one that this page came from.
+    fn meet(&mut self, server: String) {
+        match &self.server {
+            Some(known) if *known != server => self.console.is_outdated.set(true),
+            Some(_) => (),
+            None => self.server = Some(server),
+        }
     }
 
     fn list(&mut self, snapshot: bool, upserts: Vec<PodSummary>, removed: &[PodRef]) {

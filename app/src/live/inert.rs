@@ -1,10 +1,17 @@
 //! The server's side of `live`: there is no browser, so nothing happens.
 
-use leptos::web_sys::{ClipboardEvent, KeyboardEvent};
+use std::sync::Arc;
+
+use leptos::web_sys::{ClipboardEvent, Element, KeyboardEvent};
 use protocol::{PodRef, Seq};
 
 use super::{KeyPress, Memory, PodFeed};
-use crate::console::Console;
+use crate::{
+    components::transcript::Rows,
+    console::Console,
+    notify::Means,
+    server_fns::{CodeText, Run},
+};
 
 pub(crate) fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
@@ -70,7 +77,33 @@ pub(crate) fn go_to_login() {}
 
 pub(crate) fn visit(_href: &str) {}
 
+pub(crate) fn reload() {}
+
+pub(crate) fn has_attention() -> bool {
+    true
+}
+
+pub(crate) fn notice_means() -> Means {
+    Means::Missing
+}
+
+pub(crate) fn ask_for_notices(_told: impl FnOnce(Means) + 'static) {}
+
+pub(crate) fn notify(_words: &str, _tag: &str, _lead: impl FnOnce() + 'static) -> bool {
+    false
+}
+
+pub(crate) fn is_at(_id: &str) -> bool {
+    true
+}
+
+pub(crate) fn rows() -> Vec<String> {
+    Vec::new()
+}
+
 pub(crate) fn reveal(_id: &str) {}
+
+pub(crate) fn open_block(_id: &str) {}
 
 pub(crate) fn row_in_focus() -> Option<String> {
     None
@@ -88,13 +121,19 @@ pub(crate) fn watch(_pod: PodRef, _cursor: String, _applied: Seq, _listener: imp
 
 pub(crate) fn unwatch(_number: u64) {}
 
-pub(crate) fn log_attach(_key: String, _told: impl Fn(bool) + 'static) {}
+pub(crate) fn log_attach(_key: String, _rows: Rows, _told: impl Fn(bool) + 'static, _near_start: impl Fn() + 'static) {}
 
 pub(crate) fn log_detach() {}
 
 pub(crate) fn log_restore() -> bool {
     true
 }
+
+pub(crate) fn log_show(_id: &str) -> bool {
+    false
+}
+
+pub(crate) fn log_key(_event: &KeyboardEvent) {}
 
 pub(crate) fn log_to_end() {}
 
@@ -106,8 +145,28 @@ pub(crate) fn log_keep_place(change: impl FnOnce()) {
 
 pub(crate) fn log_to_turn(_step: i32) {}
 
+pub(crate) fn caret_in(_id: &str) -> Option<u32> {
+    None
+}
+
+pub(crate) fn put_caret(_id: &str, _units: u32) {}
+
 pub(crate) fn text_in(_id: &str) -> String {
     String::new()
 }
 
 pub(crate) async fn painted() {}
+
+pub(crate) fn next_frame(_run: impl FnOnce() + 'static) {}
+
+pub(crate) fn colours_known(_code: &CodeText) -> Option<Arc<[Run]>> {
+    None
+}
+
+pub(crate) fn colours_when_seen(_element: &Element, _code: CodeText, _told: impl FnOnce(Arc<[Run]>) + 'static) -> u64 {
+    0
+}
+
+pub(crate) fn colours_forget(_number: u64) {}
+
+pub(crate) fn mark_found(_id: Option<&str>) {}

@@ -1,4 +1,4 @@
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use leptos_meta::Title;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use protocol::{ControlEvent, ErrorCode, Event, Outcome, Record, Seq, TurnEvent};
@@ -10,7 +10,10 @@ use crate::{
         composer::Composer,
         inspector::Inspector,
         pod_head::PodHead,
-        transcript::{PodContext, Returned, Rows, TranscriptPane, complete_beginning},
+        transcript::{
+            Arrivals, KEPT_BLOCKS_MAX, PodContext, Returned, Rows, TranscriptPane, complete_beginning, find::FindBar,
+            provide_linked,
+        },
     },
     console::{pod_href, use_console},
     format::sentence_case,
@@ -37,7 +40,10 @@ pub(crate) fn PodPage() -> impl IntoView {
             {move || {
                 page.get()
                     .map(|loaded| match loaded {
-                        Ok(data) => view! { <PodView data=data shows_details=shows_details /> }.into_any(),
+                        Ok(data) => {
+                            let at = wanted.with_untracked(|(.., at)| *at);
+                            view! { <PodView data=data shows_details=shows_details at=at /> }.into_any()
+                        }
                         Err(error) => view! { <PodMissing error=error /> }.into_any(),
                     })
             }}
@@ -85,11 +91,13 @@ fn PodMissing(error: UiError) -> impl IntoView {
 }
 
 #[component]
-fn PodView(data: PodPageData, shows_details: Memo<bool>) -> impl IntoView {
+fn PodView(data: PodPageData, shows_details: Memo<bool>, at: Option<Seq>) -> impl IntoView {
     let console = use_console();
     let rows = Rows::new(&data.records, data.has_more);
+    provide_linked(rows, at);
     let is_old = data.cursor.is_none();
     let pod = PodContext::provide(console, data.detail, data.peers, rows, is_old);
+    console.view(pod);
     if let Some(cursor) = data.cursor {
         follow(pod, cursor, data.head);
     }
@@ -104,6 +112,7 @@ fn PodView(data: PodPageData, shows_details: Memo<bool>) -> impl IntoView {
             <PodHead />
             <Closed />
             <ChildQuestions />
+            <FindBar />
             <TranscriptPane />
             {below}
         </main>
@@ -116,48 +125,99 @@ fn PodView(data: PodPageData, shows_details: Memo<bool>) -> impl IntoView {
 
 /// Goes on exactly after the records that the page came with.
 fn follow(pod: PodContext, cursor: String, applied: Seq) {
-    let number = StoredValue::new(None::<u64>);
+    let stream =
+        Stream { pod, arrivals: Arrivals::new(), number: StoredValue::new(None), is_renewing: StoredValue::new(false) };
     Effect::new(move |before: Option<()>| {
         if before.is_none() {
-            let target = pod.pod.get_value();
-            number.set_value(Some(live::watch(target, cursor.clone(), applied, move |feed| take(pod, feed))));
+            stream.watch(cursor.clone(), applied);
         }
     });
     on_cleanup(move || {
-        if let Some(number) = number.try_get_value().flatten() {
+        if let Some(number) = stream.number.try_get_value().flatten() {
             live::unwatch(number);
         }
     });
 }
 
-fn take(pod: PodContext, feed: PodFeed) {
-    match feed {
-        PodFeed::Records(records) => {
-            let added = pod.rows.apply(&records);
-            if !pod.is_following.get_untracked() {
-                // A block that only grew is something new to see as well.
-                pod.unseen.update(|unseen| *unseen = (*unseen + added).max(1));
-            }
-            if records.iter().any(moves_the_detail) {
+/// What comes for the Pod that is viewed.
+#[derive(Debug, Clone, Copy)]
+struct Stream {
+    pod: PodContext,
+    arrivals: Arrivals,
+    number: StoredValue<Option<u64>>,
+    is_renewing: StoredValue<bool>,
+}
+
+impl Stream {
+    fn watch(self, cursor: String, applied: Seq) {
+        let target = self.pod.pod.get_value();
+        let number = live::watch(target, cursor, applied, move |feed| self.take(feed));
+        self.number.set_value(Some(number));
+    }
+
+    fn take(self, feed: PodFeed) {
+        let pod = self.pod;
+        match feed {
+            PodFeed::Records(records) => self.arrivals.add(records, move |records| self.apply(&records)),
+            PodFeed::Snapshot { summary, records, has_more } => {
+                // All that waits is in the snapshot.
+                self.arrivals.now();
+                pod.rows.reset(&records, has_more);
+                complete_beginning(pod);
+                pod.detail.update(|detail| detail.summary = *summary);
                 pod.refresh();
-            }
-            if records.iter().any(moves_the_peers) {
                 pod.refresh_peers();
             }
-            if records.iter().any(gives_back)
-                && let Some(segments) = pod.rows.newest_returned()
-            {
-                pod.returned.set(Some(Returned { segments, is_asked_for: false }));
+            PodFeed::Closed(reason) => {
+                self.apply(&self.arrivals.now());
+                pod.closed.set(Some(reason));
             }
         }
-        PodFeed::Snapshot { summary, records, has_more } => {
-            pod.rows.reset(&records, has_more);
-            complete_beginning(pod);
-            pod.detail.update(|detail| detail.summary = *summary);
+    }
+
+    fn apply(self, records: &[Record]) {
+        let pod = self.pod;
+        let added = pod.rows.apply(records);
+        if !pod.is_following.get_untracked() {
+            // A block that only grew is something new to see as well.
+            pod.unseen.update(|unseen| *unseen = (*unseen + added).max(1));
+        }
+        if records.iter().any(moves_the_detail) {
             pod.refresh();
+        }
+        if records.iter().any(moves_the_peers) {
             pod.refresh_peers();
         }
-        PodFeed::Closed(reason) => pod.closed.set(Some(reason)),
+        if records.iter().any(gives_back)
+            && let Some(segments) = pod.rows.newest_returned()
+        {
+            pod.returned.set(Some(Returned { segments, is_asked_for: false }));
+        }
+        if pod.rows.len() > KEPT_BLOCKS_MAX && pod.is_following.get_untracked() {
+            self.renew();
+        }
+    }
+
+    /// The page has become too long, and its reader is at the end: goes on with the newest records alone.
+    fn renew(self) {
+        if self.is_renewing.try_update_value(|renewing| std::mem::replace(renewing, true)) != Some(false) {
+            return;
+        }
+        let address = self.pod.pod.with_value(ToString::to_string);
+        spawn_local(async move {
+            let loaded = load_pod(address, None, None).await;
+            // The answer may be late: the page was left, or its reader reads older blocks.
+            if self.is_renewing.try_set_value(false).is_some() || !self.pod.is_following.get_untracked() {
+                return;
+            }
+            let Ok(PodPageData { records, has_more, head, cursor: Some(cursor), .. }) = loaded else { return };
+            if let Some(number) = self.number.get_value() {
+                live::unwatch(number);
+            }
+            self.arrivals.now();
+            self.pod.rows.reset(&records, has_more);
+            self.watch(cursor, head);
+        });
     }
 }
 

@@ -1,10 +1,10 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{Approval, ApprovalCommand, CommandId, PodRef};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// Of two answers to a question the first counts; the other is refused as `already_answered`.
-#[server(prefix = "/fn", endpoint = "answer_approval", input = Json)]
+#[server(prefix = "/fn", endpoint = "answer_approval", input = Json, output = Json)]
 pub async fn answer_approval(
     pod: PodRef,
     command_id: CommandId,

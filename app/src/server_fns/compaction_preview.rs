@@ -1,10 +1,10 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{CompactionPreview, PodRef};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// What compacting would do now; none when there is nothing to drop.
-#[server(name = CompactionPreviewCall, prefix = "/fn", endpoint = "compaction_preview", input = Json)]
+#[server(name = CompactionPreviewCall, prefix = "/fn", endpoint = "compaction_preview", input = Json, output = Json)]
 pub async fn compaction_preview(pod: PodRef) -> Result<Option<CompactionPreview>, UiError> {
     let (backend, _) = super::door::caller()?;
     super::door::answer(backend.compaction_preview(&pod).await)

@@ -1,10 +1,10 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{CommandId, HeldCommand, MessageAnswer, PodRef};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// Releases or drops a message that is held; `pod` sent it, or is to get it.
-#[server(prefix = "/fn", endpoint = "decide_held", input = Json)]
+#[server(prefix = "/fn", endpoint = "decide_held", input = Json, output = Json)]
 pub async fn decide_held(
     pod: PodRef,
     command_id: CommandId,

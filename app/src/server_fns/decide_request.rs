@@ -1,10 +1,10 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{CommandId, PeerAnswer, PodRef, RequestCommand};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// Accepts or declines what `pod` was asked; of two answers the first counts.
-#[server(prefix = "/fn", endpoint = "decide_request", input = Json)]
+#[server(prefix = "/fn", endpoint = "decide_request", input = Json, output = Json)]
 pub async fn decide_request(
     pod: PodRef,
     command_id: CommandId,

@@ -1,10 +1,10 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{CommandId, PodRef};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// `confirm` is the Pod's name, typed by the person.
-#[server(prefix = "/fn", endpoint = "delete_pod", input = Json)]
+#[server(prefix = "/fn", endpoint = "delete_pod", input = Json, output = Json)]
 pub async fn delete_pod(pod: PodRef, command_id: CommandId, confirm: String) -> Result<(), UiError> {
     let (backend, origin) = super::door::caller()?;
     super::door::answer(backend.delete(&origin, command_id, &pod, Some(&confirm)).await)

@@ -1,10 +1,10 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::PodSummary;
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// All Pods, newest change first.
-#[server(prefix = "/fn", endpoint = "list_pods", input = Json)]
+#[server(prefix = "/fn", endpoint = "list_pods", input = Json, output = Json)]
 pub async fn list_pods() -> Result<Vec<PodSummary>, UiError> {
     let (backend, _) = super::door::caller()?;
     let query = backend::PodQuery { limit: Some(1_000), ..Default::default() };

@@ -1,8 +1,8 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{PeerView, PodDetail, Record, Seq};
 use serde::{Deserialize, Serialize};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// All that a Pod's page shows at first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct PodPageData {
 
 /// The Pod at `address` (`runtime_id/worker_id`) with its newest records, or with those before `before`.
 /// `at` is the seq of a linked turn: when the newest records do not reach back to it, the page around it is given.
-#[server(prefix = "/fn", endpoint = "load_pod", input = Json)]
+#[server(prefix = "/fn", endpoint = "load_pod", input = Json, output = Json)]
 pub async fn load_pod(address: String, before: Option<Seq>, at: Option<Seq>) -> Result<PodPageData, UiError> {
     let (backend, _) = super::door::caller()?;
     super::door::answer(reader::load(&backend, &address, before, at).await)

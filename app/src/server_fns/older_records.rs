@@ -1,8 +1,8 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{PodRef, Record, Seq};
 use serde::{Deserialize, Serialize};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// A page of the past, oldest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -11,7 +11,7 @@ pub struct OlderPage {
     pub has_more: bool,
 }
 
-#[server(prefix = "/fn", endpoint = "older_records", input = Json)]
+#[server(prefix = "/fn", endpoint = "older_records", input = Json, output = Json)]
 pub async fn older_records(pod: PodRef, before: Seq) -> Result<OlderPage, UiError> {
     let (backend, _) = super::door::caller()?;
     let past = super::read_back::page_before(&backend, &pod, before).await;

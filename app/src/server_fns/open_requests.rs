@@ -1,10 +1,10 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::OpenRequest;
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// Every request to be introduced that waits for an answer, oldest first.
-#[server(prefix = "/fn", endpoint = "open_requests", input = Json)]
+#[server(prefix = "/fn", endpoint = "open_requests", input = Json, output = Json)]
 pub async fn open_requests() -> Result<Vec<OpenRequest>, UiError> {
     let (backend, _) = super::door::caller()?;
     super::door::answer(backend.open_requests().await.map(|page| page.items))

@@ -1,10 +1,10 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{Approval, PodRef};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// Every question that a Pod has put to a person, answered ones too.
-#[server(prefix = "/fn", endpoint = "pod_approvals", input = Json)]
+#[server(prefix = "/fn", endpoint = "pod_approvals", input = Json, output = Json)]
 pub async fn pod_approvals(pod: PodRef) -> Result<Vec<Approval>, UiError> {
     let (backend, _) = super::door::caller()?;
     super::door::answer(backend.approvals(&pod, true).await.map(|page| page.items))

@@ -1,8 +1,8 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{ExchangeMessage, PeerView, PodSummary};
 use serde::{Deserialize, Serialize};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// What two Pods are to each other, and a page of what they wrote.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct ExchangeData {
 }
 
 /// The newest messages between the Pods at these addresses, or those before `before`.
-#[server(prefix = "/fn", endpoint = "pod_exchange", input = Json)]
+#[server(prefix = "/fn", endpoint = "pod_exchange", input = Json, output = Json)]
 pub async fn pod_exchange(pod: String, peer: String, before: Option<String>) -> Result<ExchangeData, UiError> {
     let (backend, _) = super::door::caller()?;
     super::door::answer(reader::load(&backend, &pod, &peer, before.as_deref()).await)

@@ -1,10 +1,10 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{PeerView, PodRef};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// Whom a Pod knows, and the requests between it and others.
-#[server(prefix = "/fn", endpoint = "pod_peers", input = Json)]
+#[server(prefix = "/fn", endpoint = "pod_peers", input = Json, output = Json)]
 pub async fn pod_peers(pod: PodRef) -> Result<Vec<PeerView>, UiError> {
     let (backend, _) = super::door::caller()?;
     super::door::answer(backend.peers(&pod).await.map(|page| page.items))

@@ -1,9 +1,9 @@
 use jiff::Timestamp;
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{PeerLink, PodRef, ScopeRule};
 use serde::{Deserialize, Serialize};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// What the list of Pods does not say: who knows whom, and what is lent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub struct Loan {
 }
 
 /// All pairs and all loans.
-#[server(prefix = "/fn", endpoint = "relations", input = Json)]
+#[server(prefix = "/fn", endpoint = "relations", input = Json, output = Json)]
 pub async fn relations() -> Result<RelationsFound, UiError> {
     let (backend, _) = super::door::caller()?;
     super::door::answer(reader::read(&backend).await)

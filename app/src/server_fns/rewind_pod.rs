@@ -1,10 +1,10 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{CommandId, PodRef, Receipt, RewindCommand};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// Refused as `head_moved` when the journal has grown since the person decided.
-#[server(prefix = "/fn", endpoint = "rewind_pod", input = Json)]
+#[server(prefix = "/fn", endpoint = "rewind_pod", input = Json, output = Json)]
 pub async fn rewind_pod(pod: PodRef, command_id: CommandId, command: RewindCommand) -> Result<Receipt, UiError> {
     let (backend, origin) = super::door::caller()?;
     super::door::answer(backend.rewind(&origin, command_id, &pod, command).await)

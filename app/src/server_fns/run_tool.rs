@@ -1,10 +1,10 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{CommandId, PodRef, ToolAnswer, ToolCommand};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// Runs a tool as this Pod would. A tool's own failure is in the answer, not an error.
-#[server(name = RunToolCall, prefix = "/fn", endpoint = "run_tool", input = Json)]
+#[server(name = RunToolCall, prefix = "/fn", endpoint = "run_tool", input = Json, output = Json)]
 pub async fn run_tool(
     pod: PodRef,
     command_id: CommandId,

@@ -1,10 +1,10 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{CommandId, PodRef, Receipt, Segment};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// The receipt means that the text is on the disk: only then may a composer forget it.
-#[server(prefix = "/fn", endpoint = "submit_input", input = Json)]
+#[server(prefix = "/fn", endpoint = "submit_input", input = Json, output = Json)]
 pub async fn submit_input(
     pod: PodRef,
     command_id: CommandId,
@@ -12,5 +12,6 @@ pub async fn submit_input(
     queue: bool,
 ) -> Result<Receipt, UiError> {
     let (backend, origin) = super::door::caller()?;
-    super::door::answer(backend.input(&origin, command_id, &pod, protocol::InputCommand { segments, queue }).await)
+    let input = protocol::InputCommand { segments, queue, steer: false };
+    super::door::answer(backend.input(&origin, command_id, &pod, input).await)
 }

@@ -1,10 +1,10 @@
-use leptos::{prelude::*, server_fn::codec::Json};
+use leptos::prelude::*;
 use protocol::{CommandId, PodRef};
 
-use crate::UiError;
+use crate::{UiError, codec::Json};
 
 /// Ends a link, or withdraws a request that waits.
-#[server(prefix = "/fn", endpoint = "unlink_pods", input = Json)]
+#[server(prefix = "/fn", endpoint = "unlink_pods", input = Json, output = Json)]
 pub async fn unlink_pods(pod: PodRef, command_id: CommandId, peer: PodRef) -> Result<(), UiError> {
     let (backend, origin) = super::door::caller()?;
     super::door::answer(backend.unlink(&origin, command_id, &pod, &peer).await)

@@ -191,6 +191,53 @@ pub(crate) struct EventsOptions {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct SearchOptions {
+    /// The words to find; the last one may be the beginning of one
+    #[arg(required = true)]
+    pub(crate) words: Vec<String>,
+    /// In this Pod alone: NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(long, value_name = "NAME")]
+    pub(crate) pod: Option<String>,
+    /// Go on after the page before, which says with what
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) after: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME")]
+    pub(crate) target: String,
+    /// For people, or one record a line, which `yoi import` reads; with --json jsonl is meant
+    #[arg(long, value_parser = ["markdown", "jsonl"])]
+    pub(crate) format: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportOptions {
+    /// What the Pod is to be called
+    pub(crate) name: String,
+    /// What `yoi export --format jsonl` printed; a single - reads it from standard input
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AuditOptions {
+    /// This action alone, such as input
+    #[arg(long, value_name = "ACTION")]
+    pub(crate) action: Option<String>,
+    /// This result alone
+    #[arg(long, value_parser = ["done", "refused", "failed"])]
+    pub(crate) result: Option<String>,
+    /// About this alone: a Pod, or what stands under TARGET
+    #[arg(long, value_name = "NAME")]
+    pub(crate) target: Option<String>,
+    /// Go on after the page before, which says with what
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) after: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct RmOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME")]

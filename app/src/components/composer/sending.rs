@@ -1,25 +1,20 @@
 //! From the text box to the server: a message, or a `:` command.
 
-use commands::{Answer, Command, allowed::input_refusal, is_command};
+use commands::{Command, allowed::input_refusal, is_command};
 use std::pin::Pin;
 
 use leptos::{prelude::*, task::spawn_local};
 use leptos_router::{NavigateOptions, hooks::use_navigate};
-use protocol::{ApprovalCommand, CreatePod, Decision, ErrorCode, PeerLink, PeerView, PodName};
+use protocol::ErrorCode;
 
 use crate::{
     UiError,
-    components::{
-        inspector::spawn,
-        pod_head::{introduce, verb},
-        question,
-        transcript::{PodContext, rewind},
-    },
-    console::{Console, Dialog, export_href, fresh_command, pod_href, search_href},
+    acting::{self, AtHand},
+    components::transcript::PodContext,
+    console::{Console, fresh_command},
     draft::{Draft, Unanswered},
     live,
-    revoking::revoke,
-    server_fns::{create_pod, delete_pod, rename_pod, resolve, submit_input, unlink_pods},
+    server_fns::{steer_input, submit_input},
 };
 
 /// One Pod's composer.
@@ -63,8 +58,17 @@ impl Outgoing {
     }
 }
 
+/// Where a message goes while a run goes on; where none does, it begins one in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It waits for the end of the present run.
+    OwnRun,
+    /// Its model gets it when it is asked next.
+    PresentRun,
+}
+
 /// Enter. Nothing is cleared here: only the server's receipt clears.
-pub(super) fn send(outgoing: Outgoing) {
+pub(super) fn send(outgoing: Outgoing, place: Place) {
     let text = outgoing.draft.with_untracked(|draft| draft.text.clone());
     if outgoing.is_sending.get_untracked() {
         return;
@@ -82,15 +86,22 @@ pub(super) fn send(outgoing: Outgoing) {
     if let Some(sentence) = input_refusal(outgoing.pod.state.get_untracked()) {
         return outgoing.refuse(sentence);
     }
-    let Some(message) = outgoing.draft.try_update(|draft| draft.sending(fresh_command())) else { return };
+    let Some(message) = outgoing.draft.try_update(|draft| draft.sending(fresh_command(), place == Place::PresentRun))
+    else {
+        return;
+    };
     outgoing.is_sending.set(true);
     spawn_local(deliver(outgoing, message));
 }
 
-/// While a run goes on the message waits for its end; where none does, it begins one.
+/// The text stays where it is until the answer is there.
 async fn deliver(outgoing: Outgoing, message: Unanswered) {
     let pod = outgoing.pod.pod.get_value();
-    let answer = submit_input(pod, message.command_id.clone(), message.segments.clone(), true).await;
+    let (command_id, segments) = (message.command_id.clone(), message.segments.clone());
+    let answer = match message.steers {
+        true => steer_input(pod, command_id, segments).await,
+        false => submit_input(pod, command_id, segments, true).await,
+    };
     // The page may have been left in the meantime; the draft on the disk of the browser still has the same id.
     outgoing.is_sending.try_set(false);
     match answer {
@@ -113,102 +124,12 @@ async fn deliver(outgoing: Outgoing, message: Unanswered) {
 }
 
 fn run(outgoing: Outgoing, command: Command) {
-    let pod = outgoing.pod;
-    match command {
-        Command::Control(chosen) => {
-            clear(outgoing);
-            verb(outgoing.console, pod, chosen);
-        }
-        Command::Rewind => {
-            clear(outgoing);
-            match pod.rows.newest_message() {
-                Some(message) => rewind(outgoing.console, pod, message),
-                None => outgoing.refuse("there is no message of a person to go back to in what is loaded here"),
-            }
-        }
-        Command::Spawn(name) => {
-            clear(outgoing);
-            spawn(outgoing.console, pod, name);
-        }
-        Command::Peer(target) => {
-            clear(outgoing);
-            introduce(outgoing.console, pod, target);
-        }
-        Command::Unpeer(name) => unpeer(outgoing, &name),
-        Command::Answer(answer) => give(outgoing, answer),
-        Command::Help(topic) => {
-            clear(outgoing);
-            outgoing.console.dialog.set(Some(Dialog::Help(topic)));
-        }
-        Command::Rename(name) => with_name(outgoing, &name, move |name| async move {
-            rename_pod(pod.pod.get_value(), fresh_command(), name).await.map(|_| None)
-        }),
-        Command::Send(text) => {
-            outgoing.draft.update(|draft| draft.text = text);
-            send(outgoing);
-        }
-        Command::Open(target) => settle(outgoing, async move { Ok(Some(pod_href(&resolve(target).await?))) }),
-        Command::Search(words) => lead(outgoing, &search_href(&words)),
-        Command::Go(page) => lead(outgoing, page.href()),
-        Command::Export => {
-            clear(outgoing);
-            live::visit(&export_href(&pod.pod.get_value()));
-        }
-        // The terminal's alone; the table offers it nowhere else.
-        Command::Quit => (),
-        Command::New(name) => with_name(outgoing, &name, move |name| async move {
-            let made = create_pod(fresh_command(), CreatePod::named(name)).await?;
-            Ok(Some(pod_href(&made.pod)))
-        }),
-        Command::Delete(name) => with_name(outgoing, &name, move |name| async move {
-            delete_pod(pod.pod.get_value(), fresh_command(), name.to_string()).await.map(|()| Some("/".to_owned()))
-        }),
+    if let Command::Send(text) = command {
+        outgoing.draft.update(|draft| draft.text = text);
+        return send(outgoing, Place::OwnRun);
     }
-}
-
-/// Revokes a link, which can be taken back for a moment; a request is withdrawn, or declined where this Pod was asked.
-fn unpeer(outgoing: Outgoing, name: &str) {
-    let (console, pod) = (outgoing.console, outgoing.pod.pod.get_value());
-    let is_meant = |view: &&PeerView| view.name.as_str() == name || view.pod.to_string() == name;
-    let known = outgoing.pod.peers.with_untracked(|known| known.iter().filter(is_meant).cloned().collect::<Vec<_>>());
-    match known.as_slice() {
-        [] => outgoing.refuse(format!("\"{name}\" is no peer of this Pod; nothing was changed")),
-        [view] if view.link == PeerLink::Pending => {
-            let peer = view.pod.clone();
-            settle(outgoing, async move { unlink_pods(pod, fresh_command(), peer).await.map(|()| None) });
-        }
-        [view] => {
-            clear(outgoing);
-            let own = outgoing.pod.summary.with_untracked(|summary| summary.name.to_string());
-            revoke(console, pod, view.pod.clone(), format!("{own} and {}", view.name));
-        }
-        _ => outgoing.refuse(format!("two peers are called \"{name}\"; give the address, as in local/…")),
-    }
-}
-
-/// Answers the oldest open question.
-fn give(outgoing: Outgoing, answer: Answer) {
-    let Some(id) = outgoing.pod.rows.questions.with_untracked(|questions| questions.first().cloned()) else { return };
-    let (decision, remember, reason) = match answer {
-        Answer::Once => (Decision::Allow, false, String::new()),
-        Answer::Always => (Decision::Allow, true, String::new()),
-        Answer::Deny(reason) => (Decision::Deny, false, reason),
-    };
-    let command = ApprovalCommand { decision, remember, reason: Some(reason).filter(|reason| !reason.is_empty()) };
-    let (console, pod) = (outgoing.console, outgoing.pod.pod.get_value());
-    settle(outgoing, async move { question::answer(console, pod, id, command).await.map(|_| None) });
-}
-
-/// Runs a command that takes a name; the line is cleared when it is done, and stays when it is refused.
-fn with_name<F>(outgoing: Outgoing, name: &str, command: impl FnOnce(PodName) -> F + 'static)
-where
-    F: Future<Output = Result<Option<String>, UiError>> + 'static,
-{
-    let name = match PodName::parse(name) {
-        Ok(name) => name,
-        Err(error) => return outgoing.refuse(error.to_string()),
-    };
-    settle(outgoing, command(name));
+    let at = untrack(|| AtHand::viewed(outgoing.pod));
+    settle(outgoing, acting::run(outgoing.console, Some(at), command));
 }
 
 /// Waits for a command's end; then leads on, clears the line, or says what was refused.
@@ -231,11 +152,6 @@ fn settle(outgoing: Outgoing, command: impl Future<Output = Result<Option<String
             }
         }
     });
-}
-
-fn lead(outgoing: Outgoing, href: &str) {
-    clear(outgoing);
-    outgoing.go(href);
 }
 
 fn clear(outgoing: Outgoing) {

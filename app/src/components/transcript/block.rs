@@ -1,5 +1,5 @@
 use leptos::prelude::*;
-use transcript::{Block, BlockId, BlockKind};
+use transcript::{Block, BlockKind};
 
 use super::{
     Rows,
@@ -7,11 +7,13 @@ use super::{
     approval::ApprovalView,
     assistant::AssistantView,
     changes::CompactedView,
+    linked::LinkedHere,
     notes::NoteLine,
     peer::{MessageView, PeerView},
     person::PersonView,
     reasoning::ReasoningView,
     relation::RelationView,
+    rows::dom_id,
     run_end::RunEndView,
     tool::ToolView,
     turn::TurnView,
@@ -34,8 +36,10 @@ fn drawn(block: RwSignal<Block>, rows: Rows) -> AnyView {
         Memo::new(move |_| rows.rewinds.with(|rewinds| block.with_untracked(|block| block.is_rewound(rewinds))));
     let gone =
         move || is_gone.get().then(|| view! { <span class="visually-hidden">"not in the context any more"</span> });
+    let linked = view! { <LinkedHere id=id.clone() /> };
     view! {
         <div class=class class:is-rewound=move || is_gone.get() data-block="" id=id>
+            {linked}
             {gone}
             {by_kind(block)}
         </div>
@@ -86,14 +90,6 @@ fn by_kind(block: RwSignal<Block>) -> AnyView {
             view! { <AlertView level=level source=source text=text /> }.into_any()
         }
         BlockKind::Unknown { kind, fields } => view! { <UnknownView kind=kind fields=fields /> }.into_any(),
-    }
-}
-
-/// A name of its own in the page: a record's block may be called anything.
-fn dom_id(id: &BlockId) -> String {
-    match id.as_str() {
-        seq if seq.starts_with("seq-") => seq.to_owned(),
-        other => format!("block-{other}"),
     }
 }
 

@@ -1,4 +1,5 @@
 use leptos::prelude::*;
+use transcript::unseen;
 
 use super::output::LINES_MAX;
 use crate::{format::counted, live};
@@ -7,8 +8,7 @@ use crate::{format::counted, live};
 #[component]
 pub(crate) fn DiffView(diff: String) -> impl IntoView {
     let lines = diff.lines().count();
-    let body =
-        diff.lines().map(|line| view! { <span class=class_of(line)>{format!("{line}\n")}</span> }).collect_view();
+    let body = diff_lines(&diff);
     let toggle = (lines > LINES_MAX).then(|| {
         view! {
             <label class="show-all">
@@ -27,6 +27,12 @@ pub(crate) fn DiffView(diff: String) -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+/// All of it, without a frame.
+pub(crate) fn diff_lines(diff: &str) -> AnyView {
+    let line = |line: &str| view! { <span class=class_of(line)>{format!("{}\n", unseen::shown(line))}</span> };
+    diff.lines().map(line).collect_view().into_any()
 }
 
 fn class_of(line: &str) -> &'static str {

@@ -1,36 +1,47 @@
 use leptos::{prelude::*, task::spawn_local};
 use protocol::Seq;
 
-use super::{PodContext, block::BlockView, use_pod};
-use crate::{
-    console::{pod_href, use_console},
-    format::counted,
-    live,
-    server_fns::older_records,
-};
+use super::{PodContext, Rows, reads::EntryView, use_pod};
+use crate::{console::pod_href, format::counted, live, server_fns::older_records};
 
 /// So many older pages at most are fetched to return to a place.
 const PAGES_BACK_MAX: usize = 25;
 
-/// From so many blocks on those out of sight are not laid out. Below it they are, so that the first paint is exact.
-const LONG_BLOCKS: usize = 300;
+/// So many blocks are kept in the page. With more, older ones have a page of their own, and a reader at the end starts
+/// anew with the newest ones.
+pub(crate) const KEPT_BLOCKS_MAX: usize = 20_000;
 
 /// The scrolling part of a Pod's page. Its blocks are in the first HTML; a link leads to older ones without a script.
+/// Of a long one only the blocks around what is seen are drawn: the two empty rooms stand for the others.
 #[component]
 pub(crate) fn TranscriptPane() -> impl IntoView {
     let pod = use_pod();
     let address = pod.pod.with_value(ToString::to_string);
-    let is_loading = RwSignal::new(false);
-    attach(pod, address.clone());
+    let older = Older { pod, is_loading: RwSignal::new(false), has_failed: RwSignal::new(false) };
+    attach(older, address.clone());
     let label = move || pod.summary.with(|summary| format!("Transcript of {}", summary.name));
-    let is_long = Memo::new(move |_| pod.rows.rows.with(Vec::len) > LONG_BLOCKS);
     view! {
-        <section id="log" class="log" tabindex="0" aria-label=label data-pod=address>
-            <div id="log-blocks" class:is-long=is_long>
-                <Earlier is_loading=is_loading />
-                <For each=move || pod.rows.rows.get() key=|row| row.id.clone() let:row>
-                    <BlockView block=row.block.into() />
-                </For>
+        <section
+            id="log"
+            class="log"
+            tabindex="0"
+            aria-label=label
+            data-pod=address
+            data-blocks=move || pod.rows.entries.with(Vec::len)
+            data-drawn=move || pod.rows.drawn.with(ExactSizeIterator::len)
+            on:keydown=|event| live::log_key(&event)
+        >
+            <div id="log-blocks">
+                <div id="log-earlier">
+                    <Earlier older=older />
+                </div>
+                <div id="log-above"></div>
+                <div id="log-drawn">
+                    <For each=move || pod.rows.shown() key=|entry| entry.key() let:entry>
+                        <EntryView entry=entry />
+                    </For>
+                </div>
+                <div id="log-below"></div>
                 <Emptiness />
             </div>
         </section>
@@ -40,17 +51,19 @@ pub(crate) fn TranscriptPane() -> impl IntoView {
 }
 
 /// Takes the scrolling in hand once the page lives.
-fn attach(pod: PodContext, address: String) {
+fn attach(older: Older, address: String) {
+    let pod = older.pod;
     Effect::new(move |before: Option<()>| {
         if before.is_some() {
             return;
         }
-        live::log_attach(format!("yoi:scroll:{address}"), move |following| {
+        let told = move |following| {
             pod.is_following.try_set(following);
             if following {
                 pod.unseen.try_set(0);
             }
-        });
+        };
+        live::log_attach(format!("yoi:scroll:{address}"), pod.rows, told, move || older.fetch_if_due());
         if !live::log_restore() {
             spawn_local(async move {
                 for _ in 0..PAGES_BACK_MAX {
@@ -67,6 +80,42 @@ fn attach(pod: PodContext, address: String) {
         }
     });
     on_cleanup(live::log_detach);
+}
+
+/// Fetching the past, one page at a time.
+#[derive(Debug, Clone, Copy)]
+struct Older {
+    pod: PodContext,
+    is_loading: RwSignal<bool>,
+    /// It could not be had; only a person asks again.
+    has_failed: RwSignal<bool>,
+}
+
+impl Older {
+    /// The reader has come near the beginning of what is here.
+    fn fetch_if_due(self) {
+        if self.has_failed.try_get_untracked() == Some(false) && is_in_place(self.pod.rows) {
+            self.fetch();
+        }
+    }
+
+    fn fetch(self) {
+        if self.is_loading.try_get_untracked() != Some(false) || !self.pod.rows.has_more.get_untracked() {
+            return;
+        }
+        self.is_loading.set(true);
+        spawn_local(async move {
+            let worked = load_older(self.pod).await;
+            // `try_set` gives the value back when the page has been left.
+            self.is_loading.try_set(false);
+            self.has_failed.try_set(!worked);
+        });
+    }
+}
+
+/// There is room in this page for older blocks.
+fn is_in_place(rows: Rows) -> bool {
+    rows.len() < KEPT_BLOCKS_MAX
 }
 
 /// Fetches the page before the first block. False when there is none, or it could not be had.
@@ -94,24 +143,20 @@ pub(crate) fn complete_beginning(pod: PodContext) {
 
 /// A link that works without a script, and with one fetches in place.
 #[component]
-fn Earlier(is_loading: RwSignal<bool>) -> impl IntoView {
-    let pod = use_pod();
-    let console = use_console();
+fn Earlier(older: Older) -> impl IntoView {
+    let pod = older.pod;
     let href = move || format!("{}?before={}", pod.pod.with_value(pod_href), pod.rows.first.get());
     let fetch = move |event: leptos::ev::MouseEvent| {
-        event.prevent_default();
-        event.stop_propagation();
-        if is_loading.get_untracked() {
-            return;
+        if is_in_place(pod.rows) {
+            event.prevent_default();
+            event.stop_propagation();
+            older.fetch();
         }
-        is_loading.set(true);
-        spawn_local(async move {
-            let worked = load_older(pod).await;
-            // `try_set` gives the value back when the page has been left.
-            if is_loading.try_set(false).is_none() && !worked {
-                console.note("Older records could not be fetched; try again.");
-            }
-        });
+    };
+    let words = move || match (older.is_loading.get(), older.has_failed.get()) {
+        (true, _) => "Fetching…",
+        (false, true) => "Older records could not be fetched; try again",
+        (false, false) => "Earlier",
     };
     move || {
         let beginning = pod.rows.first.get() <= Seq(1) || !pod.rows.has_more.get();
@@ -120,7 +165,7 @@ fn Earlier(is_loading: RwSignal<bool>) -> impl IntoView {
             false => view! {
                 <p class="earlier">
                     <a href=href rel="prev" on:click=fetch>
-                        {move || if is_loading.get() { "Fetching…" } else { "Earlier" }}
+                        {words}
                     </a>
                 </p>
             }
@@ -133,7 +178,7 @@ fn Earlier(is_loading: RwSignal<bool>) -> impl IntoView {
 #[component]
 fn Emptiness() -> impl IntoView {
     let pod = use_pod();
-    let is_empty = Memo::new(move |_| pod.rows.rows.with(Vec::is_empty));
+    let is_empty = Memo::new(move |_| pod.rows.entries.with(Vec::is_empty));
     move || {
         is_empty.get().then(|| {
             let is_rehearsal = pod.summary.with_untracked(|summary| summary.provider == "rehearsal");

@@ -1,22 +1,25 @@
 //! Markdown as views. No HTML string anywhere: what a model writes cannot become markup of ours.
 
-use leptos::prelude::*;
-use transcript::markup::{Alignment, Inline, ListItem, MarkupBlock, MarkupStream, inline_text};
+mod growing;
 
+use leptos::prelude::*;
+use transcript::{
+    markup::{Alignment, Inline, ListItem, MarkupBlock, inline_text},
+    unseen,
+};
+
+use self::growing::{Growing, Node};
 use super::code::CodeBlock;
+
+/// How a block of code is drawn: its language, its text.
+pub(crate) type DrawCode = fn(Option<String>, String) -> AnyView;
 
 /// A text that may grow. Each top-level block is drawn for itself, and again only when it is another.
 #[component]
 pub(crate) fn Markup(#[prop(into)] text: Signal<String>) -> impl IntoView {
-    let stream = StoredValue::new(MarkupStream::default());
+    let growing = StoredValue::new(Growing::default());
     let blocks = Memo::new(move |_| {
-        let text = text.get();
-        stream
-            .try_update_value(|stream| {
-                stream.update(&text);
-                stream.blocks().to_vec()
-            })
-            .unwrap_or_default()
+        text.with(|text| growing.try_update_value(|growing| growing.update(text)).unwrap_or_default())
     });
     view! {
         <div class="markup">
@@ -29,28 +32,38 @@ pub(crate) fn Markup(#[prop(into)] text: Signal<String>) -> impl IntoView {
 }
 
 #[component]
-fn Place(blocks: Memo<Vec<MarkupBlock>>, index: usize) -> impl IntoView {
+fn Place(blocks: Memo<Vec<Node>>, index: usize) -> impl IntoView {
     let block = Memo::new(move |_| blocks.with(|blocks| blocks.get(index).cloned()));
-    move || block.get().map(block_view)
+    move || block.get().map(|node| block_view(node.block(), live_code))
 }
 
-fn block_view(block: MarkupBlock) -> AnyView {
+fn live_code(language: Option<String>, text: String) -> AnyView {
+    view! { <CodeBlock language=language text=text /> }.into_any()
+}
+
+/// A text that does not change any more, for a page that no browser takes over.
+#[cfg(feature = "ssr")]
+pub(crate) fn whole(text: &str, code: DrawCode) -> AnyView {
+    view! { <div class="markup">{blocks_view(transcript::markup::parse(text), code)}</div> }.into_any()
+}
+
+fn block_view(block: MarkupBlock, code: DrawCode) -> AnyView {
     match block {
         MarkupBlock::Paragraph(content) => view! { <p>{inlines(content)}</p> }.into_any(),
         MarkupBlock::Heading { level, content } => heading(level, content),
         MarkupBlock::List { start: Some(start), items } => {
-            view! { <ol start=start.to_string()>{items_view(items)}</ol> }.into_any()
+            view! { <ol start=start.to_string()>{items_view(items, code)}</ol> }.into_any()
         }
-        MarkupBlock::List { start: None, items } => view! { <ul>{items_view(items)}</ul> }.into_any(),
-        MarkupBlock::Code { language, text } => view! { <CodeBlock language=language text=text /> }.into_any(),
-        MarkupBlock::Quote(content) => view! { <blockquote>{blocks_view(content)}</blockquote> }.into_any(),
+        MarkupBlock::List { start: None, items } => view! { <ul>{items_view(items, code)}</ul> }.into_any(),
+        MarkupBlock::Code { language, text } => code(language, text),
+        MarkupBlock::Quote(content) => view! { <blockquote>{blocks_view(content, code)}</blockquote> }.into_any(),
         MarkupBlock::Table { alignments, head, rows } => table(alignments, head, rows),
         MarkupBlock::Rule => view! { <hr /> }.into_any(),
     }
 }
 
-fn blocks_view(blocks: Vec<MarkupBlock>) -> AnyView {
-    blocks.into_iter().map(block_view).collect_view().into_any()
+fn blocks_view(blocks: Vec<MarkupBlock>, code: DrawCode) -> AnyView {
+    blocks.into_iter().map(|block| block_view(block, code)).collect_view().into_any()
 }
 
 /// The page's own headings are 1 and 2, so a model's begin at 3.
@@ -64,7 +77,7 @@ fn heading(level: u8, content: Vec<Inline>) -> AnyView {
 }
 
 /// A paragraph that is all of an item needs no element of its own.
-fn items_view(items: Vec<ListItem>) -> AnyView {
+fn items_view(items: Vec<ListItem>, code: DrawCode) -> AnyView {
     let item = |ListItem { checked, content }: ListItem| {
         let mark = checked.map(|checked| {
             let words = if checked { "done: " } else { "to do: " };
@@ -78,8 +91,8 @@ fn items_view(items: Vec<ListItem>) -> AnyView {
         });
         let body = match <[MarkupBlock; 1]>::try_from(content) {
             Ok([MarkupBlock::Paragraph(content)]) => inlines(content),
-            Ok([block]) => block_view(block),
-            Err(blocks) => blocks_view(blocks),
+            Ok([block]) => block_view(block, code),
+            Err(blocks) => blocks_view(blocks, code),
         };
         view! { <li class:is-task=checked.is_some()>{mark} {body}</li> }
     };
@@ -121,8 +134,8 @@ fn inlines(content: Vec<Inline>) -> AnyView {
 
 fn inline(inline: Inline) -> AnyView {
     match inline {
-        Inline::Text(text) => text.into_any(),
-        Inline::Code(text) => view! { <code>{text}</code> }.into_any(),
+        Inline::Text(text) => unseen::shown(&text).into_owned().into_any(),
+        Inline::Code(text) => view! { <code>{unseen::shown(&text).into_owned()}</code> }.into_any(),
         Inline::Emphasis(content) => view! { <em>{inlines(content)}</em> }.into_any(),
         Inline::Strong(content) => view! { <strong>{inlines(content)}</strong> }.into_any(),
         Inline::Strikethrough(content) => view! { <del>{inlines(content)}</del> }.into_any(),
@@ -135,8 +148,10 @@ fn inline(inline: Inline) -> AnyView {
 /// A link says where it goes when its words do not.
 fn link(href: String, content: Vec<Inline>) -> AnyView {
     let words = inline_text(&content);
-    let place = (words != href && format!("mailto:{words}") != href)
-        .then(|| view! { <span class="goes-to">" (" {host_of(&href)} ")"</span> });
+    let place = (words != href && format!("mailto:{words}") != href).then(|| {
+        let host = unseen::shown(host_of(&href)).into_owned();
+        view! { <span class="goes-to">" (" {host} ")"</span> }
+    });
     view! {
         <a href=href.clone() title=href rel="noopener noreferrer external" target="_blank">
             {inlines(content)}
@@ -146,11 +161,12 @@ fn link(href: String, content: Vec<Inline>) -> AnyView {
     .into_any()
 }
 
-fn host_of(href: &str) -> String {
-    let rest = href.split_once("://").map_or(href, |(_, rest)| rest);
-    let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+/// As a browser reads it: a backslash is a slash, and an address may have any number of them before its host.
+fn host_of(href: &str) -> &str {
+    let rest = href.split_once(':').map_or(href, |(_, rest)| rest).trim_start_matches(['/', '\\']);
+    let host = rest.split(['/', '\\', '?', '#']).next().unwrap_or(rest);
     // What stands before an @ is not where the link leads.
-    host.rsplit('@').next().unwrap_or(host).to_owned()
+    host.rsplit('@').next().unwrap_or(host)
 }
 
 #[cfg(test)]
@@ -162,5 +178,8 @@ mod tests {
         assert_eq!(host_of("https://docs.rs/leptos?x#y"), "docs.rs");
         assert_eq!(host_of("https://github.com@evil.example/login"), "evil.example");
         assert_eq!(host_of("mailto:a@b.example"), "b.example");
+        assert_eq!(host_of(r"https://evil.example\@github.com"), "evil.example");
+        assert_eq!(host_of("https:///evil.example/github.com"), "evil.example");
+        assert_eq!(host_of("https://evil.example:8443/a@b"), "evil.example:8443");
     }
 }

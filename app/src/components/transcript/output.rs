@@ -1,5 +1,8 @@
 use leptos::prelude::*;
-use transcript::ansi::{self, Span, Style};
+use transcript::{
+    ansi::{self, Span, Style},
+    unseen,
+};
 
 use crate::{format::counted, live};
 
@@ -14,7 +17,7 @@ pub(crate) fn OutputView(text: String) -> impl IntoView {
         return view! { <p class="no-output">"no output"</p> }.into_any();
     }
     let lines = text.lines().count();
-    let body = ansi::parse(text.trim_end()).into_iter().map(span_view).collect_view();
+    let body = output_lines(&text);
     let toggle = (lines > LINES_MAX).then(|| {
         view! {
             <label class="show-all">
@@ -33,6 +36,11 @@ pub(crate) fn OutputView(text: String) -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+/// All of it, without a frame.
+pub(crate) fn output_lines(text: &str) -> AnyView {
+    ansi::parse(&unseen::shown(text.trim_end())).into_iter().map(span_view).collect_view().into_any()
 }
 
 fn span_view(span: Span) -> AnyView {

@@ -24,10 +24,13 @@ pub(crate) fn PersonView(block: RwSignal<Block>) -> impl IntoView {
             _ => None,
         })
     };
+    let is_read = move || block.with(|block| matches!(block.kind, BlockKind::Person { state: PersonState::Read, .. }));
+    let read = move || is_read().then(|| view! { <span class="read">"read"</span> }.into_any());
     let by = (by != "operator").then(|| view! { <span class="by">{by}</span> });
     view! {
         <article class="person" aria-label="You said">
-            {segments.into_iter().map(segment).collect_view()}
+            {read}
+            {lines(segments).into_iter().map(line).collect_view()}
             <span class="receipt">{by} {words}</span>
             <PersonActs block=block />
         </article>
@@ -77,23 +80,57 @@ pub(crate) fn rewind(console: Console, pod: PodContext, message: Seq) {
     }
 }
 
-fn segment(segment: Segment) -> AnyView {
-    match segment {
-        Segment::Text { text } => view! { <p class="said">{text}</p> }.into_any(),
-        Segment::Paste { text } => {
-            let words = paste_words(&text);
-            view! {
-                <details class="paste">
-                    <summary on:click=|_| live::log_stop_following()>"pasted " {words}</summary>
-                    <pre>{text}</pre>
-                </details>
-            }
-            .into_any()
+/// Segments that stand in one line together: a file within a sentence stays in it.
+fn lines(segments: Vec<Segment>) -> Vec<Vec<Segment>> {
+    let mut lines: Vec<Vec<Segment>> = Vec::new();
+    for segment in segments {
+        match lines.last_mut().filter(|line| line.last().is_some_and(|last| last.runs_into(&segment))) {
+            Some(line) => line.push(segment),
+            None => lines.push(vec![segment]),
         }
+    }
+    lines
+}
+
+fn line(segments: Vec<Segment>) -> AnyView {
+    match segments.as_slice() {
+        [Segment::Paste { text }] => paste(text.clone()),
+        _ => view! { <p class="said">{segments.into_iter().map(word).collect_view()}</p> }.into_any(),
+    }
+}
+
+fn word(segment: Segment) -> AnyView {
+    match segment {
+        Segment::Text { text } | Segment::Paste { text } => text.into_any(),
         Segment::FileRef { path } => view! { <code class="file">"@" {path}</code> }.into_any(),
         Segment::Unknown(fields) => {
             let text = serde_json::to_string(&fields).unwrap_or_default();
             view! { <code class="file">{text}</code> }.into_any()
         }
+    }
+}
+
+fn paste(text: String) -> AnyView {
+    let words = paste_words(&text);
+    view! {
+        <details class="paste">
+            <summary on:click=|_| live::log_stop_following()>"pasted " {words}</summary>
+            <pre>{text}</pre>
+        </details>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_in_a_sentence_stands_in_its_line_and_a_paste_in_its_own() {
+        let file = |path: &str| Segment::FileRef { path: path.to_owned() };
+        let paste = Segment::Paste { text: "log".to_owned() };
+        let sentence = vec![Segment::text("see "), file("a.rs"), Segment::text(", then")];
+        let all = sentence.iter().cloned().chain([file("b.rs"), paste.clone()]).collect();
+        assert_eq!(lines(all), [sentence, vec![file("b.rs")], vec![paste]]);
     }
 }

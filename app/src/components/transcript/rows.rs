@@ -1,40 +1,38 @@
 //! The blocks as signals: a record draws the block that it changed, and no other.
 
+mod drawn;
+mod entries;
 mod reach;
+#[cfg(test)]
+pub(crate) mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use leptos::prelude::*;
 use protocol::{Event, Record, Seq};
-use transcript::{Block, BlockId, BlockKind, Change, PodStatus, Transcript};
+use transcript::{Block, BlockId, BlockKind, Change, PodStatus, Transcript, group::changes_groups};
 
-pub(crate) use self::reach::Leaving;
+use self::{drawn::Room, entries::regroup};
+pub(crate) use self::{
+    entries::{Entry, Reads, Row, Shape, dom_id, reads_dom_id},
+    reach::Leaving,
+};
 use super::sent::sent_message;
-
-/// One block on the screen. The signal goes with the row.
-#[derive(Debug, Clone)]
-pub(crate) struct Row {
-    pub(crate) id: BlockId,
-    pub(crate) block: ArcRwSignal<Block>,
-}
-
-impl Row {
-    fn new(block: &Block) -> Self {
-        Self { id: block.id.clone(), block: ArcRwSignal::new(block.clone()) }
-    }
-
-    fn update(&self, block: &Block) {
-        if self.block.with_untracked(|shown| shown != block) {
-            self.block.set(block.clone());
-        }
-    }
-}
 
 /// A Pod's transcript and what it shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rows {
     transcript: StoredValue<Transcript>,
-    pub(crate) rows: RwSignal<Vec<Row>>,
+    /// Every block, in the transcript's order.
+    flat: StoredValue<Vec<Row>>,
+    /// What stands in the list: each block once, in the same order.
+    pub(crate) entries: RwSignal<Vec<Entry>>,
+    /// Those of them that are drawn.
+    pub(crate) drawn: RwSignal<Range<usize>>,
+    room: StoredValue<Option<Room>>,
     /// What the newest status record says, and the seq that we have come to.
     pub(crate) status: RwSignal<(Seq, Option<PodStatus>)>,
     /// There are older records on the server.
@@ -54,8 +52,14 @@ pub(crate) struct Rows {
 impl Rows {
     pub(crate) fn new(records: &[Record], has_more: bool) -> Self {
         let transcript = Transcript::from_records(records);
+        let flat: Vec<Row> = transcript.blocks().iter().map(Row::new).collect();
+        let mut entries = Vec::new();
+        regroup(&mut entries, &flat, transcript.blocks(), 0);
         Self {
-            rows: RwSignal::new(transcript.blocks().iter().map(Row::new).collect()),
+            flat: StoredValue::new(flat),
+            drawn: RwSignal::new(0..entries.len()),
+            entries: RwSignal::new(entries),
+            room: StoredValue::new(None),
             status: RwSignal::new((transcript.head(), transcript.state().cloned())),
             first: RwSignal::new(transcript.first_seq()),
             questions: RwSignal::new(open_questions(&transcript)),
@@ -67,14 +71,25 @@ impl Rows {
         }
     }
 
+    /// What is drawn now. Read reactively.
+    pub(crate) fn shown(self) -> Vec<Entry> {
+        let drawn = self.drawn.get();
+        self.entries.with(|entries| entries[drawn::within(&drawn, entries.len())].to_vec())
+    }
+
     /// Takes what came. Gives how many blocks are new.
     pub(crate) fn apply(self, records: &[Record]) -> usize {
-        let before = self.rows.with_untracked(Vec::len);
+        let before = self.len();
         self.transcript.update_value(|transcript| {
             let change = records.iter().fold(Change::None, |change, record| change.and(transcript.apply(record)));
             self.draw(transcript, change);
         });
-        self.rows.with_untracked(Vec::len).saturating_sub(before)
+        self.len().saturating_sub(before)
+    }
+
+    /// So many blocks are kept in the page.
+    pub(crate) fn len(self) -> usize {
+        self.flat.try_with_value(Vec::len).unwrap_or_default()
     }
 
     /// Puts an older page before what is there.
@@ -104,7 +119,19 @@ impl Rows {
                 |block| matches!(&block.kind, BlockKind::Message { message_id: id, .. } if id == message_id),
             )
         };
-        self.rows.with(|rows| rows.iter().rev().find(is_it).map(|row| row.block.clone()))
+        self.entries.track();
+        self.flat.with_value(|rows| rows.iter().rev().find(is_it).map(|row| row.block.clone()))
+    }
+
+    /// What `read` finds in the newest blocks, at most `most` of them, oldest first. Read reactively: again when blocks
+    /// come or go.
+    pub(crate) fn newest<T>(self, most: usize, read: impl Fn(&Block) -> Option<T>) -> Vec<T> {
+        self.entries.track();
+        let mut found: Vec<T> = self.flat.with_value(|rows| {
+            rows.iter().rev().filter_map(|row| row.block.with_untracked(&read)).take(most).collect()
+        });
+        found.reverse();
+        found
     }
 
     /// Takes note of the messages that these blocks have sent.
@@ -118,11 +145,11 @@ impl Rows {
 
     fn draw(self, transcript: &Transcript, change: Change) {
         let blocks = transcript.blocks();
-        match change {
-            Change::None => (),
-            Change::Changed { index } => self.rows.with_untracked(|rows| rows[index].update(&blocks[index])),
-            Change::Added { index } => self.rows.update(|rows| rows.insert(index, Row::new(&blocks[index]))),
-            Change::Several { from } => self.rows.update(|rows| redraw(rows, blocks, from)),
+        if let Some(from) = self.follow(blocks, change) {
+            let (before, ends) = (self.entries.with_untracked(Vec::len), self.drawn_ends());
+            let regrouped =
+                self.flat.with_value(|rows| self.entries.try_update(|entries| regroup(entries, rows, blocks, from)));
+            self.follow_room(regrouped.unwrap_or_default(), before, ends);
         }
         self.carry(&blocks[change.first().min(blocks.len())..]);
         self.status.set((transcript.head(), transcript.state().cloned()));
@@ -131,6 +158,34 @@ impl Rows {
         }
         set_if_other(self.questions, open_questions(transcript));
         set_if_other(self.rewinds, transcript.rewinds().to_vec());
+    }
+
+    /// Gives the first block from which on the list may be another.
+    fn follow(self, blocks: &[Block], change: Change) -> Option<usize> {
+        let index = match change {
+            Change::None => return None,
+            Change::Added { index } | Change::Changed { index } | Change::Several { from: index } => index,
+        };
+        let is_same = self.flat.try_update_value(|rows| match change {
+            Change::Changed { .. } => {
+                let is_same = !rows[index].block.with_untracked(|shown| changes_groups(shown, &blocks[index]));
+                rows[index].update(&blocks[index]);
+                is_same
+            }
+            Change::Added { .. } => {
+                rows.insert(index, Row::new(&blocks[index]));
+                false
+            }
+            _ => {
+                redraw(rows, blocks, index);
+                false
+            }
+        });
+        if is_same == Some(true) {
+            self.estimate_again(index);
+            return None;
+        }
+        Some(index)
     }
 }
 
@@ -166,96 +221,4 @@ fn redraw(rows: &mut Vec<Row>, blocks: &[Block], from: usize) {
         }
         None => Row::new(block),
     }));
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-
-    pub(crate) fn record(seq: i64, event: serde_json::Value) -> Record {
-        let json = serde_json::json!({ "seq": seq, "at": "2026-11-21T22:00:00Z", "run_id": "r1", "event": event });
-        serde_json::from_value(json).unwrap()
-    }
-
-    fn chunk(seq: i64, block: &str, text: &str) -> Record {
-        record(seq, serde_json::json!({ "kind": "text_chunk", "block": block, "text": text }))
-    }
-
-    pub(crate) fn finished(seq: i64, block: &str, text: &str) -> Record {
-        record(
-            seq,
-            serde_json::json!({ "kind": "message_finished", "block": block, "text": text, "interrupted": false }),
-        )
-    }
-
-    fn shown(rows: Rows) -> Vec<Block> {
-        rows.rows.with_untracked(|rows| rows.iter().map(|row| row.block.get_untracked()).collect())
-    }
-
-    #[test]
-    fn rows_show_the_transcript_whatever_way_the_records_came() {
-        let owner = Owner::new();
-        owner.set();
-        let records = [finished(1, "a", "one"), chunk(2, "b", "tw"), chunk(3, "b", "o"), finished(4, "b", "two")];
-        let whole = Transcript::from_records(&records);
-        for cut in 0..=records.len() {
-            let rows = Rows::new(&records[..cut], false);
-            rows.apply(&records[cut..]);
-            assert_eq!(shown(rows), whole.blocks(), "cut at {cut}");
-            let rows = Rows::new(&records[cut..], true);
-            rows.prepend(&records[..cut], false);
-            assert_eq!(shown(rows), whole.blocks(), "prepended {cut}");
-        }
-    }
-
-    #[test]
-    fn a_chunk_draws_its_own_block_and_leaves_the_list_alone() {
-        let owner = Owner::new();
-        owner.set();
-        let rows = Rows::new(&[finished(1, "a", "one"), chunk(2, "b", "t")], false);
-        let before: Vec<Row> = rows.rows.get_untracked();
-        assert_eq!(rows.apply(&[chunk(3, "b", "w"), chunk(4, "b", "o")]), 0);
-        let after = rows.rows.get_untracked();
-        assert!(before.iter().zip(&after).all(|(before, after)| before.id == after.id));
-        assert_eq!(rows.apply(&[chunk(5, "c", "x")]), 1);
-    }
-
-    #[test]
-    fn the_receipts_of_a_sent_message_are_on_the_card_of_its_call() {
-        let owner = Owner::new();
-        owner.set();
-        let call = serde_json::json!({
-            "kind": "tool_called", "block": "t", "call_id": "c", "name": "SendToPeerPod", "by": "model",
-            "arguments": { "name": "bob", "message": "hello" },
-        });
-        let receipt = |state: &str| {
-            let peer = serde_json::json!({ "runtime_id": "local", "worker_id": "bob", "name": "bob" });
-            serde_json::json!({ "kind": "message_receipt", "message_id": "message-1", "peer": peer, "state": state })
-        };
-        let done = serde_json::json!({
-            "kind": "tool_finished", "block": "t", "call_id": "c", "by": "model", "is_error": false, "duration_ms": 1,
-            "summary": "delivered to bob (message-1)",
-        });
-        let rows = Rows::new(&[record(1, call), record(2, receipt("stored"))], false);
-        assert!(rows.carried.with_untracked(HashSet::is_empty));
-        rows.apply(&[record(3, done)]);
-        assert!(rows.carried.with_untracked(|carried| carried.contains("message-1")));
-        rows.apply(&[record(4, receipt("read"))]);
-        let state = rows.message("message-1").unwrap().with_untracked(|block| match &block.kind {
-            BlockKind::Message { receipt, .. } => receipt.state,
-            _ => unreachable!(),
-        });
-        assert_eq!(state, protocol::ReceiptState::Read);
-    }
-
-    #[test]
-    fn a_snapshot_takes_the_place_of_everything() {
-        let owner = Owner::new();
-        owner.set();
-        let rows = Rows::new(&[finished(1, "a", "one")], false);
-        let fresh = [finished(8, "h", "eight"), finished(9, "i", "nine")];
-        rows.reset(&fresh, true);
-        assert_eq!(shown(rows), Transcript::from_records(&fresh).blocks());
-        assert_eq!((rows.first.get_untracked(), rows.has_more.get_untracked()), (Seq(8), true));
-    }
 }

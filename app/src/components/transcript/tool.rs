@@ -168,7 +168,7 @@ fn ResultView(block: RwSignal<Block>) -> impl IntoView {
     })
 }
 
-/// What can be taken from a call: its command, its output, its arguments as they are.
+/// What can be taken from a call: its command, its output, all of it as it is in the records.
 #[component]
 fn ToolFoot(block: RwSignal<Block>) -> impl IntoView {
     let raw = Memo::new(move |_| {
@@ -185,6 +185,12 @@ fn ToolFoot(block: RwSignal<Block>) -> impl IntoView {
             _ => String::new(),
         })
     };
+    let is_open = RwSignal::new(false);
+    // Its output is in the page already, so what it gave is written out only for who asks for it.
+    let raw_result = move || {
+        let result = is_open.get().then(|| with_tool(block, |tool| serde_json::to_string_pretty(tool.result?).ok()));
+        result.flatten().map(|result| view! { <pre>{result}</pre> })
+    };
     let copy_output = move || has_output.get().then(|| view! { <CopyButton label="copy output" text=output /> });
     move || {
         raw.get().map(|raw| {
@@ -193,9 +199,10 @@ fn ToolFoot(block: RwSignal<Block>) -> impl IntoView {
                 <footer class="tools">
                     {has_command.then(|| view! { <CopyButton label="copy command" text=move || untrack(command) /> })}
                     {copy_output}
-                    <details class="raw">
-                        <summary on:click=|_| live::log_stop_following()>"arguments"</summary>
+                    <details class="raw" on:toggle=move |_| is_open.set(true)>
+                        <summary on:click=|_| live::log_stop_following()>"raw"</summary>
                         <pre>{raw}</pre>
+                        {raw_result}
                     </details>
                 </footer>
             }

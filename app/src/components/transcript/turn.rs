@@ -3,15 +3,15 @@ use transcript::{Block, BlockKind, words::trigger_words};
 
 use super::use_pod;
 use crate::{
-    components::when::TimeOfDay,
-    console::{pod_href, use_console},
+    components::{copy_button::CopyButton, when::TimeOfDay},
+    console::pod_href,
     live,
 };
 
-/// The heading of a turn: its number, what began it, when. The number is a link to this very turn.
+/// The heading of a turn: its number, what began it, when. The number is a link to this very turn; it works cold and
+/// without a script, and leaves the page as it is where there is one.
 #[component]
 pub(crate) fn TurnView(block: RwSignal<Block>) -> impl IntoView {
-    let console = use_console();
     let (seq, at) = block.with_untracked(|block| (block.seq, block.at));
     let href = use_pod().pod.with_value(|pod| format!("{}?at={seq}#seq-{seq}", pod_href(pod)));
     let facts = Memo::new(move |_| {
@@ -23,29 +23,26 @@ pub(crate) fn TurnView(block: RwSignal<Block>) -> impl IntoView {
     let number = move || facts.get().0;
     let name = move || number().map_or_else(|| "turn".to_owned(), |number| format!("turn {number}"));
     let anchor = move || number().map(|number| format!("turn-{number}"));
-    let copy = {
+    let go = {
         let href = href.clone();
         move |event: leptos::ev::MouseEvent| {
             event.prevent_default();
             event.stop_propagation();
-            let link = live::keep_url(&href);
-            live::copy_text(link, move |worked| {
-                console.note(match worked {
-                    true => "The link to this turn is copied.",
-                    false => "The address bar has the link to this turn.",
-                });
-            });
+            live::keep_url(&href);
+            live::log_show(&format!("seq-{seq}"));
         }
     };
+    let link = href.clone();
     view! {
         <h2 class="turn" data-turn="" id=anchor>
-            <a href=href title="Link to this turn" on:click=copy>
+            <a href=href title="Link to this turn" on:click=go>
                 {name}
             </a>
             " "
             <TimeOfDay at=at />
             " "
             <span>{move || facts.get().1}</span>
+            <CopyButton label="copy link" text=move || live::keep_url(&link) />
         </h2>
     }
     .into_any()

@@ -160,3 +160,16 @@ fn an_expired_login_is_noticed_on_the_socket() {
     hub.take(frame(json!({ "type": "diagnostic", "id": null, "code": "unauthorized", "detail": "log in" })));
     assert!(hub.is_locked_out);
 }
+
+#[test]
+fn a_server_of_another_build_is_told_and_the_same_one_after_a_gap_is_not() {
+    let mut hub = hub();
+    let outdated = hub.console.is_outdated;
+    hub.take(hello());
+    hub.lost();
+    hub.take(hello());
+    assert!(!outdated.get_untracked());
+    hub.lost();
+    hub.take(frame(json!({ "type": "hello", "protocol": 1, "server": "yoi 2", "heartbeat_ms": 5000 })));
+    assert!(outdated.get_untracked());
+}

@@ -1,11 +1,13 @@
 //! What a request says, parsed at the door. Everything malformed is `invalid_input`, in one shape.
 
+use std::convert::Infallible;
+
 use axum::{
     body::Bytes,
     extract::{FromRequest, FromRequestParts, Path, Query, Request},
     http::{HeaderName, request::Parts},
 };
-use backend::Origin;
+use backend::{Origin, Session};
 use protocol::{ApiError, CommandId, ErrorCode, PodRef, RuntimeId, WorkerId};
 use serde::{Deserialize, de::DeserializeOwned};
 
@@ -23,6 +25,18 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let origin = parts.extensions.get::<Origin>().cloned();
         origin.map(Self).ok_or_else(|| Problem(ApiError::new(ErrorCode::Unauthorized, "nobody is logged in")))
+    }
+}
+
+/// The browser's login that the request came with; none when it came with the token.
+#[derive(Debug)]
+pub(crate) struct Login(pub(crate) Option<Session>);
+
+impl<S: Sync> FromRequestParts<S> for Login {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(parts.extensions.get::<Session>().cloned()))
     }
 }
 

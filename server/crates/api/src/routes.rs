@@ -27,6 +27,9 @@ macro_rules! routes {
 routes! {
     get    "/api/v1/runtimes"                                          => rest::runtimes::runtimes;
     get    "/api/v1/providers"                                         => rest::runtimes::providers;
+    post   "/api/v1/providers/{name}/test"                             => rest::settings::test_provider;
+    get    "/api/v1/profiles"                                          => rest::settings::profiles;
+    get    "/api/v1/tools"                                             => rest::settings::tools;
 
     get    "/api/v1/pods"                                              => rest::pods::pods;
     post   "/api/v1/pods"                                              => rest::pods::create;
@@ -36,6 +39,7 @@ routes! {
     delete "/api/v1/runtimes/{runtime_id}/workers/{worker_id}"         => rest::pods::delete;
 
     post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/input"   => rest::commands::input;
+    delete "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/input/{command_id}" => rest::commands::take_back;
     post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/pause"   => rest::commands::pause;
     post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/resume"  => rest::commands::resume;
     post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/cancel"  => rest::commands::cancel;
@@ -61,8 +65,16 @@ routes! {
 
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/transcript" => rest::journal::transcript;
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/history"    => rest::journal::history;
+    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/export"     => rest::export::export;
+    post   "/api/v1/import"                                            => rest::export::import;
+    get    "/api/v1/usage"                                             => rest::lists::usage;
     get    "/api/v1/search"                                            => rest::lists::search;
     get    "/api/v1/audit"                                             => rest::lists::audit;
+    get    "/api/v1/rules"                                             => rest::settings::rules;
+
+    get    "/api/v1/sessions"                                          => rest::settings::sessions;
+    delete "/api/v1/sessions"                                          => rest::settings::end_others;
+    delete "/api/v1/sessions/{id}"                                     => rest::settings::end;
 
     get    "/api/v1/events"                                            => events::events;
 

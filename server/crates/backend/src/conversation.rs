@@ -1,11 +1,29 @@
 //! A Pod's conversation as a whole: bringing it back, going back in it, and what compacting it would do.
 
-use protocol::{ApiError, CommandId, CompactionPreview, PodRef, Receipt, RestoreCommand, RewindCommand};
+use protocol::{ApiError, CommandId, CompactionPreview, PodRef, QueuedInput, Receipt, RestoreCommand, RewindCommand};
 use runtime::Origin;
 
 use crate::{Backend, command_key};
 
 impl Backend {
+    /// Takes a queued input out of the queue and gives it back. One that has begun is `already_answered`.
+    pub async fn take_back(
+        &self,
+        origin: &Origin,
+        id: CommandId,
+        pod: &PodRef,
+        queued: &CommandId,
+    ) -> Result<QueuedInput, ApiError> {
+        let key = command_key(id, "take_back", Some(pod), queued);
+        let done = async { self.port(&pod.runtime_id)?.take_back(key, origin, &pod.worker_id, queued).await }.await;
+        self.audited(origin, "input", Some(pod.to_string()), done).await
+    }
+
+    /// Files that a message to the Pod may refer to, by a few letters of their path; the best first.
+    pub async fn files(&self, pod: &PodRef, begun: &str) -> Result<Vec<String>, ApiError> {
+        self.port(&pod.runtime_id)?.files(&pod.worker_id, begun).await
+    }
+
     /// Brings a stopped Pod back; with `tree` also the stopped Pods below it, and the receipt reports on each.
     pub async fn restore(
         &self,

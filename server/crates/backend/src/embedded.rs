@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{
-    ApiError, Approval, ApprovalCommand, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage, HeldDecision,
-    History, InputCommand, Listing, MessageAnswer, OpenApproval, OpenRequest, PatchPod, PeerAnswer, PeerView,
-    PodDetail, PodName, PodRef, PodSummary, Receipt, RequestDecision, RestoreCommand, RewindCommand, RuntimeId,
+    ApiError, Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage, HeldDecision,
+    History, ImportCommand, InputCommand, Listing, MessageAnswer, OpenApproval, OpenRequest, PatchPod, PeerAnswer, PeerView,
+    PodDetail, PodName, PodRef, PodSummary, QueuedInput, Receipt, RequestDecision, RestoreCommand, RewindCommand, RuntimeId,
     RuntimeKind, RuntimeState, RuntimeView, ToolAnswer, ToolCommand, VisiblePod, WorkerId,
 };
-use runtime::{CommandKey, Host, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage};
+use runtime::{CommandKey, Export, Host, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage};
 
 use crate::RuntimePort;
 
@@ -60,6 +60,20 @@ impl RuntimePort for Embedded {
         input: InputCommand,
     ) -> Result<Receipt, ApiError> {
         self.host.input(key, origin, worker_id, input).await
+    }
+
+    async fn take_back(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        queued: &CommandId,
+    ) -> Result<QueuedInput, ApiError> {
+        self.host.take_back(key, origin, worker_id, queued).await
+    }
+
+    async fn files(&self, worker_id: &WorkerId, begun: &str) -> Result<Vec<String>, ApiError> {
+        self.host.files(worker_id, begun).await
     }
 
     async fn control(
@@ -232,6 +246,14 @@ impl RuntimePort for Embedded {
 
     async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
         self.host.visible(worker_id).await
+    }
+
+    async fn export(&self, worker_id: &WorkerId) -> Result<Export, ApiError> {
+        self.host.export(worker_id).await
+    }
+
+    async fn import(&self, key: CommandKey, origin: &Origin, command: ImportCommand) -> Result<PodSummary, ApiError> {
+        self.host.import(key, origin, command).await
     }
 
     async fn observe(&self, worker_id: &WorkerId, after: Option<String>, tail: u32) -> Observation {

@@ -3,9 +3,11 @@
 
 mod conversation;
 mod embedded;
+mod lists;
 mod peers;
 mod port;
 mod sessions;
+mod settings;
 mod tools;
 
 use std::{fmt, sync::Arc};
@@ -13,19 +15,21 @@ use std::{fmt, sync::Arc};
 use jiff::Timestamp;
 use protocol::{
     ApiError, AuditEntry, CommandId, ControlVerb, CreatePod, ErrorCode, History, InputCommand, Listing, PatchPod,
-    PodDetail, PodRef, PodSummary, ProviderView, Receipt, RestoreCommand, RuntimeId, RuntimeView, SearchHit, Target,
+    PodDetail, PodRef, PodSummary, ProviderView, Receipt, RestoreCommand, RuntimeId, RuntimeView, Target,
     UnconfiguredProvider,
 };
 use runtime::{CommandKey, Host};
 pub use runtime::{
-    FeedItem, Figures, Introduced, Observation, Origin, PodQuery, PodsItem, PodsObservation, Readiness, RecordPage,
+    Export, FeedItem, Figures, Introduced, Observation, Origin, PodQuery, PodsItem, PodsObservation, Readiness, RecordPage,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::embedded::Embedded;
+use crate::{embedded::Embedded, sessions::Endings};
+pub use crate::lists::{ExportFormat, ExportText, SearchQuery};
 pub use crate::port::RuntimePort;
-pub use crate::sessions::{SESSION_SECONDS, SessionSecret};
+pub use crate::sessions::{SESSION_SECONDS, Session, SessionSecret};
+pub use crate::settings::AuditQuery;
 
 /// Everything that the server can do, for all its clients.
 #[derive(Clone)]
@@ -33,6 +37,7 @@ pub struct Backend {
     host: Host,
     embedded: Arc<dyn RuntimePort>,
     since: Timestamp,
+    endings: Endings,
 }
 
 impl fmt::Debug for Backend {
@@ -43,7 +48,7 @@ impl fmt::Debug for Backend {
 
 impl Backend {
     pub fn new(host: Host) -> Self {
-        Self { embedded: Arc::new(Embedded::new(host.clone())), host, since: Timestamp::now() }
+        Self { embedded: Arc::new(Embedded::new(host.clone())), host, since: Timestamp::now(), endings: Endings::new() }
     }
 
     fn port(&self, runtime_id: &RuntimeId) -> Result<&dyn RuntimePort, ApiError> {
@@ -190,20 +195,6 @@ impl Backend {
     /// The list of Pods and its changes.
     pub fn observe_pods(&self) -> PodsObservation {
         self.embedded.observe_pods()
-    }
-
-    pub async fn search(&self, query: &str, limit: u32) -> Result<Vec<SearchHit>, ApiError> {
-        self.host.search(query, limit).await
-    }
-
-    pub async fn audit(&self, after: Option<&str>, limit: u32) -> Result<Listing<AuditEntry>, ApiError> {
-        let after = match after {
-            None => None,
-            Some(text) => Some(text.parse().map_err(|_| {
-                ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`")
-            })?),
-        };
-        self.host.audit_page(after, limit).await
     }
 
     /// A command that was carried out is audited with it, in its own transaction, by the runtime; one that was not,

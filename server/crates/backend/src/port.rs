@@ -5,12 +5,12 @@ use std::fmt;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{
-    ApiError, Approval, ApprovalCommand, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage, HeldDecision,
-    History, InputCommand, Listing, MessageAnswer, OpenApproval, OpenRequest, PatchPod, PeerAnswer, PeerView,
-    PodDetail, PodName, PodRef, PodSummary, Receipt, RequestDecision, RestoreCommand, RewindCommand, RuntimeView,
+    ApiError, Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage, HeldDecision,
+    History, ImportCommand, InputCommand, Listing, MessageAnswer, OpenApproval, OpenRequest, PatchPod, PeerAnswer, PeerView,
+    PodDetail, PodName, PodRef, PodSummary, QueuedInput, Receipt, RequestDecision, RestoreCommand, RewindCommand, RuntimeView,
     ToolAnswer, ToolCommand, VisiblePod, WorkerId,
 };
-use runtime::{CommandKey, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage};
+use runtime::{CommandKey, Export, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage};
 
 /// One runtime: the one inside this process, or one that is reached over a wire.
 ///
@@ -31,6 +31,16 @@ pub trait RuntimePort: Send + Sync + fmt::Debug {
         worker_id: &WorkerId,
         input: InputCommand,
     ) -> Result<Receipt, ApiError>;
+    /// Takes a queued input back; one that has begun is `already_answered`.
+    async fn take_back(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        queued: &CommandId,
+    ) -> Result<QueuedInput, ApiError>;
+    /// Files that the Pod may read and that fit what was begun, the best first.
+    async fn files(&self, worker_id: &WorkerId, begun: &str) -> Result<Vec<String>, ApiError>;
     async fn control(
         &self,
         key: CommandKey,
@@ -145,6 +155,11 @@ pub trait RuntimePort: Send + Sync + fmt::Debug {
     /// Of every Pod, oldest first.
     async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError>;
     async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError>;
+
+    /// The whole journal, a page at a time.
+    async fn export(&self, worker_id: &WorkerId) -> Result<Export, ApiError>;
+    /// A stopped Pod with that history.
+    async fn import(&self, key: CommandKey, origin: &Origin, command: ImportCommand) -> Result<PodSummary, ApiError>;
 
     async fn observe(&self, worker_id: &WorkerId, after: Option<String>, tail: u32) -> Observation;
     fn observe_pods(&self) -> PodsObservation;

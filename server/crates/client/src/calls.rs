@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use protocol::{
     Approval, ApprovalCommand, AuditEntry, CommandId, CompactionPreview, ControlVerb, CreatePod, History, InputCommand,
-    Listing, PatchPod, PodDetail, PodRef, PodState, PodSummary, ProviderView, Receipt, Record, RestoreCommand,
-    RewindCommand, RuntimeView, SearchHit, Seq, ToolAnswer, ToolCommand, UnconfiguredProvider, VisiblePod,
+    Listing, PatchPod, PodDetail, PodRef, PodState, PodSummary, ProviderView, QueuedInput, Receipt, Record,
+    RestoreCommand, RewindCommand, RuntimeView, Seq, ToolAnswer, ToolCommand, UnconfiguredProvider,
+    VisiblePod,
 };
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
@@ -81,6 +82,17 @@ impl Client {
 
     pub async fn input(&self, id: &CommandId, pod: &PodRef, input: &InputCommand) -> Result<Receipt, ClientError> {
         self.post(&format!("{}/input", pod_path(pod)))?.key(id).body(input).json().await
+    }
+
+    /// Takes a queued input back, by the id of the command that sent it.
+    pub async fn take_back(
+        &self,
+        id: &CommandId,
+        pod: &PodRef,
+        queued: &CommandId,
+    ) -> Result<QueuedInput, ClientError> {
+        let path = format!("{}/input/{}", pod_path(pod), segment(queued.as_str())?);
+        self.call(Method::DELETE, &path, &[])?.key(id).json().await
     }
 
     /// Pause, resume, cancel, stop, restore, compact.
@@ -159,10 +171,6 @@ impl Client {
     /// What the Pod's model would be sent now.
     pub async fn history(&self, pod: &PodRef) -> Result<History, ClientError> {
         self.get(&format!("{}/history", pod_path(pod)))?.json().await
-    }
-
-    pub async fn search(&self, words: &str) -> Result<Listing<SearchHit>, ClientError> {
-        self.call(Method::GET, "/api/v1/search", &[("q", Some(words))])?.json().await
     }
 
     pub async fn audit(&self, after: Option<&str>) -> Result<Listing<AuditEntry>, ClientError> {

@@ -111,7 +111,7 @@ impl Client {
         Ok(Call { client: self, request: request.header(ACCEPT, "application/json") })
     }
 
-    fn no_server(&self, error: &reqwest::Error) -> ClientError {
+    pub(crate) fn no_server(&self, error: &reqwest::Error) -> ClientError {
         ClientError::NoServer { address: self.address().to_owned(), cause: innermost(error) }
     }
 
@@ -152,6 +152,11 @@ impl Call<'_> {
     /// Sends it; only success matters.
     pub(crate) async fn done(self) -> Result<(), ClientError> {
         self.answer().await.map(|_| ())
+    }
+
+    /// Sends it, and leaves the answer's body to the caller.
+    pub(crate) async fn response(self) -> Result<Response, ClientError> {
+        self.answer().await
     }
 
     async fn answer(self) -> Result<Response, ClientError> {

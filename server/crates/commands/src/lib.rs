@@ -8,6 +8,7 @@ pub mod allowed;
 mod attention;
 mod fuzzy;
 mod line;
+mod palette;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
 mod table;
@@ -19,5 +20,6 @@ pub use self::{
         Answer, Client, Command, Here, NOT_ATTACHED, Named, Offer, Standing, Topic, first_available, is_command,
         offers, parse, refusal,
     },
-    table::{Entry, Page, TABLE, Where, entry},
+    palette::{Choice, Does, RECENT_MAX, choices, found, remembered},
+    table::{Entry, Page, TABLE, Where, by_key, entry},
 };

@@ -94,6 +94,11 @@ pub fn entry(word: &str) -> Option<&'static Entry> {
     TABLE.iter().find(|entry| entry.word == word)
 }
 
+/// The command that this key stands for in the browser: `n`, or `g p` for two keys in a row.
+pub fn by_key(key: &str) -> Option<&'static Entry> {
+    TABLE.iter().find(|entry| entry.key == key && !key.is_empty() && entry.place != Where::Terminal)
+}
+
 const fn of(place: Where, word: &'static str, argument: &'static str, key: &'static str, what: &'static str) -> Entry {
     Entry { word, argument, what, place, key }
 }
@@ -145,6 +150,17 @@ mod tests {
         let words: BTreeSet<_> = TABLE.iter().map(|entry| entry.word).collect();
         assert_eq!(words.len(), TABLE.len());
         assert!(TABLE.iter().all(|entry| !entry.what.is_empty()));
+    }
+
+    #[test]
+    fn every_page_has_a_key_and_no_key_means_two_things() {
+        for page in Page::ALL {
+            let key = entry(page.word()).unwrap().key;
+            assert_eq!(by_key(key).and_then(|entry| Page::of(entry.word)), Some(page), "{key}");
+        }
+        let keys: Vec<_> = TABLE.iter().map(|entry| entry.key).filter(|key| !key.is_empty()).collect();
+        assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len());
+        assert_eq!((by_key(""), by_key("q")), (None, None), "the last one is the terminal's own");
     }
 
     #[test]

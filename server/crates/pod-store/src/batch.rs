@@ -4,7 +4,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, PodState, Seq, WorkerId};
 
-use crate::{CommandRow, InboxRow, MailPut, MessageChange, PeerChange, PodKey};
+use crate::{CommandRow, InboxRow, MailPut, MessageChange, PeerChange, PodKey, Spent};
 
 /// Changes that belong together: one transaction (the writer may put several batches into one).
 #[derive(Debug, Clone, Default)]
@@ -24,10 +24,13 @@ pub struct PodChange {
     /// Absent for a Pod that this change creates.
     pub key: Option<PodKey>,
     pub create: Option<NewPod>,
-    /// In seq order, dense, beginning right after the journal's head.
+    /// In seq order, dense, beginning right after the journal's head. Those of a Pod that this change creates may
+    /// leave out seqs, as chunks that were folded away do.
     pub records: Vec<NewRecord>,
     /// Chunks to drop: their block's finished record is in the journal, or in `records`.
     pub folds: Vec<Fold>,
+    /// What `records` say was used: counted once, with them.
+    pub spent: Vec<Spent>,
     pub inbox_put: Vec<InboxRow>,
     pub inbox_taken: Vec<CommandId>,
     /// What other Pods are to be told. A Pod that is gone is told nothing, and that is no failure; a `key` that its
@@ -64,6 +67,7 @@ impl PodChange {
             create: None,
             records: Vec::new(),
             folds: Vec::new(),
+            spent: Vec::new(),
             inbox_put: Vec::new(),
             inbox_taken: Vec::new(),
             mail_put: Vec::new(),

@@ -3,20 +3,11 @@
 use jiff::Timestamp;
 use protocol::Seq;
 
-use crate::PodKey;
+use crate::{PodKey, sessions::SessionChange};
 
 #[derive(Debug, Clone)]
 pub(crate) enum Chore {
-    SessionPut {
-        hash: [u8; 32],
-        expires_at: Timestamp,
-    },
-    SessionDelete {
-        hash: [u8; 32],
-    },
-    SessionsPurge {
-        now: Timestamp,
-    },
+    Session(SessionChange),
     /// Copies a journal row that cannot be read.
     Quarantine {
         pod: PodKey,

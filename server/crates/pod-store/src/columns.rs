@@ -2,10 +2,13 @@
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use protocol::{AuditEntry, CommandId, PodName, PodState, Seq, WorkerId};
+use protocol::{AuditEntry, CommandId, PodName, PodState, Segment, Seq, WorkerId};
+use serde::Deserialize;
+use serde_json::json;
 
 use crate::{
-    CommandRow, InboxRow, MailRow, ParentRow, PodKey, PodRow, RecordClass, SearchRow, StoreError, StoredRecord,
+    CommandRow, InboxRow, MailRow, ParentRow, PodKey, PodRow, RecordClass, SearchRow, SessionRow, StoreError,
+    StoredRecord,
 };
 
 pub(crate) fn micros(time: Timestamp) -> i64 {
@@ -113,13 +116,29 @@ pub(crate) fn command((id, fingerprint, answer, at): CommandColumns) -> Result<C
     })
 }
 
-pub(crate) fn inbox((command_id, segments, by, at): (String, String, String, i64)) -> Result<InboxRow, StoreError> {
-    Ok(InboxRow {
-        command_id: CommandId::parse(&command_id).map_err(damaged("command id"))?,
-        segments: serde_json::from_str(&segments).map_err(damaged("queued input"))?,
-        by,
-        at: time(at)?,
-    })
+/// What the column `segments` of an input holds: they alone, or with the word that they steer. One column for both, so
+/// that a database of an earlier version needs no new one.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum InboxBody {
+    Plain(Vec<Segment>),
+    Marked { steers: bool, segments: Vec<Segment> },
+}
+
+pub(crate) fn inbox((command_id, body, by, at): (String, String, String, i64)) -> Result<InboxRow, StoreError> {
+    let (steers, segments) = match serde_json::from_str(&body).map_err(damaged("queued input"))? {
+        InboxBody::Plain(segments) => (false, segments),
+        InboxBody::Marked { steers, segments } => (steers, segments),
+    };
+    let command_id = CommandId::parse(&command_id).map_err(damaged("command id"))?;
+    Ok(InboxRow { command_id, segments, by, at: time(at)?, steers })
+}
+
+pub(crate) fn inbox_body(row: &InboxRow) -> String {
+    match row.steers {
+        true => json!({ "steers": true, "segments": row.segments }).to_string(),
+        false => json!(row.segments).to_string(),
+    }
 }
 
 pub(crate) fn mail((key, body, at): (String, String, i64)) -> Result<MailRow, StoreError> {
@@ -133,13 +152,30 @@ pub(crate) fn audit(columns: AuditColumns) -> Result<(i64, AuditEntry), StoreErr
     Ok((id, AuditEntry { at: time(at)?, by, client, action, target, result, code }))
 }
 
-pub(crate) fn search(columns: (String, String, i64, String, String)) -> Result<SearchRow, StoreError> {
-    let (worker_id, name, seq, kind, snippet) = columns;
-    Ok(SearchRow {
+pub(crate) fn session(columns: (Vec<u8>, String, i64, i64, i64)) -> Result<SessionRow, StoreError> {
+    let (hash, client, created_at, seen_at, expires_at) = columns;
+    let hash = hash.try_into().map_err(|hash: Vec<u8>| format!("{} bytes", hash.len())).map_err(damaged("hash"))?;
+    let [created_at, seen_at, expires_at] = [time(created_at)?, time(seen_at)?, time(expires_at)?];
+    Ok(SessionRow { hash, client, created_at, seen_at, expires_at })
+}
+
+/// Longest snippet, in characters: a text may be one word from its beginning to its end.
+const SNIPPET_CHARS_MAX: usize = 400;
+
+pub(crate) type SearchColumns = (i64, String, String, i64, String, String);
+
+pub(crate) fn search(columns: SearchColumns) -> Result<(i64, SearchRow), StoreError> {
+    let (id, worker_id, name, seq, kind, mut snippet) = columns;
+    if let Some((end, _)) = snippet.char_indices().nth(SNIPPET_CHARS_MAX) {
+        snippet.truncate(end);
+        snippet.push('…');
+    }
+    let row = SearchRow {
         worker_id: WorkerId::parse(&worker_id).map_err(damaged("worker id"))?,
         name: PodName::parse(&name).map_err(damaged("Pod name"))?,
         seq: Seq(seq),
         kind,
         snippet,
-    })
+    };
+    Ok((id, row))
 }

@@ -7,10 +7,12 @@ use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
 
 use crate::{
-    Checkpoint, ChildRow, CommandRow, Fold, InboxRow, MailPut, MailRow, MessageRow, NewMessage, NewPod, NewRecord,
-    PairRow, ParentLink, PeerLinkRow, PodKey, PodRow, RequestRow, SearchRow, StoreError, StoredRecord,
+    AuditFilter, Checkpoint, ChildRow, CommandRow, Fold, InboxRow, MailPut, MailRow, MessageRow, NewMessage, NewPod, NewRecord,
+    PairRow, ParentLink, PeerLinkRow, PodKey, PodRow, RequestRow, SearchRow, SessionRow, StoreError, StoredRecord,
     chore::Chore,
     peer_plan::{Pair, PeerLines, ReceiptLine},
+    search::{SearchFilter, Word},
+    usage::{SpentLine, UsageRows},
 };
 
 /// Reads. Each call takes a connection of a small pool; all of them are safe beside the writer.
@@ -60,10 +62,23 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
     async fn inbox(&self, pod: PodKey) -> Result<Vec<InboxRow>, StoreError>;
     async fn mail(&self, pod: PodKey) -> Result<Vec<MailRow>, StoreError>;
     async fn command_find(&self, id: &CommandId) -> Result<Option<CommandRow>, StoreError>;
-    async fn audit_page(&self, before: i64, limit: u32) -> Result<Vec<(i64, AuditEntry)>, StoreError>;
-    async fn session_find(&self, hash: &[u8; 32], now: Timestamp) -> Result<bool, StoreError>;
-    /// `query` is whatever a person typed, free of NUL.
-    async fn search(&self, query: &str, limit: u32) -> Result<Vec<SearchRow>, StoreError>;
+    async fn audit_page(
+        &self,
+        filter: &AuditFilter,
+        before: i64,
+        limit: u32,
+    ) -> Result<Vec<(i64, AuditEntry)>, StoreError>;
+    async fn session_find(&self, hash: &[u8; 32], now: Timestamp) -> Result<Option<SessionRow>, StoreError>;
+    async fn sessions(&self, now: Timestamp) -> Result<Vec<SessionRow>, StoreError>;
+    /// `words`: at least one.
+    async fn search(
+        &self,
+        words: &[Word],
+        filter: SearchFilter,
+        limit: u32,
+    ) -> Result<Vec<(i64, SearchRow)>, StoreError>;
+
+    async fn usage(&self) -> Result<UsageRows, StoreError>;
 
     async fn close(&self);
 }
@@ -91,6 +106,8 @@ pub(crate) trait Pen: Send {
     async fn peers_change(&mut self, lines: &PeerLines<'_>) -> Result<(), WriteError>;
     async fn records_append(&mut self, lines: &[(PodKey, &NewRecord)]) -> Result<(), WriteError>;
     async fn records_fold(&mut self, lines: &[(PodKey, &Fold)]) -> Result<(), WriteError>;
+    /// Adds to what stands; a Pod that is gone is left out.
+    async fn usage_add(&mut self, lines: &[SpentLine<'_>]) -> Result<(), WriteError>;
     async fn inbox_put(&mut self, lines: &[(PodKey, &InboxRow)]) -> Result<(), WriteError>;
     async fn inbox_take(&mut self, lines: &[(PodKey, &CommandId)]) -> Result<(), WriteError>;
     /// Leaves out Pods that are gone and keys that are known.

@@ -13,6 +13,7 @@ pub enum Step {
     Peers,
     Records,
     Folds,
+    Usage,
     Inbox,
     Mail,
     Messages,
@@ -25,7 +26,7 @@ pub enum Step {
 
 impl Step {
     /// All of them, in order.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Begin,
         Self::Fence,
         Self::Command,
@@ -34,6 +35,7 @@ impl Step {
         Self::Peers,
         Self::Records,
         Self::Folds,
+        Self::Usage,
         Self::Inbox,
         Self::Mail,
         Self::Messages,

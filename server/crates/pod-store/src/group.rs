@@ -171,10 +171,12 @@ fn parent_of(change: &PodChange) -> Option<PodKey> {
     change.parent.as_ref().map(|link| link.parent)
 }
 
-/// The journal's head after a change's records, which must follow on it without a gap.
+/// The journal's head after a change's records, which must follow on it without a gap. The journal of a Pod that comes
+/// into being may have some, as any journal has whose chunks were folded away.
 pub(crate) fn head_after(head: Seq, change: &PodChange) -> Result<Seq, StoreError> {
-    change.records.iter().try_fold(head, |head, record| match record.seq == head.next() {
-        true => Ok(record.seq),
-        false => Err(StoreError::Conflict),
+    let may_leave_out = change.create.is_some();
+    change.records.iter().try_fold(head, |head, record| {
+        let follows = record.seq == head.next() || (may_leave_out && record.seq > head);
+        if follows { Ok(record.seq) } else { Err(StoreError::Conflict) }
     })
 }

@@ -9,6 +9,7 @@ use crate::{
     PodChange, PodKey, PodUpdate,
     engine::{LinkLine, SearchLine, UpdateLine},
     peer_plan::{MessageLines, PeerLines},
+    usage::SpentLine,
     words,
     writer::Job,
 };
@@ -111,6 +112,11 @@ impl<'a> Plan<'a> {
 
     pub(crate) fn folds(&self) -> Vec<(PodKey, &'a Fold)> {
         self.lines(|change| &change.folds)
+    }
+
+    pub(crate) fn spent(&self) -> Vec<SpentLine<'a>> {
+        let lines = self.lines(|change| &change.spent).into_iter();
+        lines.filter_map(|(pod, spent)| SpentLine::of(pod, spent)).collect()
     }
 
     pub(crate) fn inbox_put(&self) -> Vec<(PodKey, &'a InboxRow)> {

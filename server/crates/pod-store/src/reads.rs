@@ -6,8 +6,7 @@ use protocol::{AlertLevel, AuditEntry, CommandId, ControlEvent, PodName, Record,
 use serde::de::IgnoredAny;
 
 use crate::{
-    ChildRow, CommandRow, InboxRow, MailRow, PodKey, PodRow, SearchRow, Store, StoreError, StoredRecord, chore::Chore,
-    words,
+    AuditFilter, ChildRow, CommandRow, InboxRow, MailRow, PodKey, PodRow, Store, StoreError, StoredRecord, chore::Chore,
 };
 
 impl Store {
@@ -100,17 +99,17 @@ impl Store {
 
     /// Audit entries with their numbers, newest first; `after` is the number the page before ended with.
     pub async fn audit_page(&self, after: Option<i64>, limit: u32) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
-        self.engine().audit_page(after.unwrap_or(i64::MAX), limit).await
+        self.audit_find(&AuditFilter::default(), after, limit).await
     }
 
-    /// Whether the session is known and still good at `now`.
-    pub async fn session_find(&self, hash: &[u8; 32], now: Timestamp) -> Result<bool, StoreError> {
-        self.engine().session_find(hash, now).await
-    }
-
-    /// Records that hold all the words, newest first. Any text will do; one without a word finds nothing.
-    pub async fn search(&self, query: &str, limit: u32) -> Result<Vec<SearchRow>, StoreError> {
-        self.engine().search(&words::bounded(query), limit).await
+    /// As [`Store::audit_page`], those alone that the filter lets through.
+    pub async fn audit_find(
+        &self,
+        filter: &AuditFilter,
+        after: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
+        self.engine().audit_page(filter, after.unwrap_or(i64::MAX), limit).await
     }
 
     /// Puts a readable record in the place of each damaged one, so that one bad row harms nothing else.

@@ -97,6 +97,16 @@ pub struct InboxRow {
     pub segments: Vec<Segment>,
     pub by: String,
     pub at: Timestamp,
+    /// It is for the run that goes on, and not for one of its own.
+    pub steers: bool,
+}
+
+/// Which rows of the audit are asked for; what is absent lets all through.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    pub action: Option<String>,
+    pub result: Option<String>,
+    pub target: Option<String>,
 }
 
 /// One place where a word was found.

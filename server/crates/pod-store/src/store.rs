@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jiff::Timestamp;
 use protocol::AuditEntry;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -65,20 +64,6 @@ impl Store {
 
     pub async fn audit_append(&self, entry: AuditEntry) -> Result<(), StoreError> {
         self.commit(Batch { audit: vec![entry], ..Batch::default() }).await.map(drop)
-    }
-
-    /// Remembers a session by the hash of its secret.
-    pub async fn session_put(&self, hash: [u8; 32], expires_at: Timestamp) -> Result<(), StoreError> {
-        self.chore(Chore::SessionPut { hash, expires_at }).await
-    }
-
-    pub async fn session_delete(&self, hash: &[u8; 32]) -> Result<(), StoreError> {
-        self.chore(Chore::SessionDelete { hash: *hash }).await
-    }
-
-    /// Forgets sessions that expired at or before `now`.
-    pub async fn sessions_purge(&self, now: Timestamp) -> Result<(), StoreError> {
-        self.chore(Chore::SessionsPurge { now }).await
     }
 
     /// Takes no more batches, finishes those that were accepted, closes all connections.

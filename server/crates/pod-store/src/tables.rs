@@ -93,6 +93,11 @@ impl Writer {
             self.fault(Step::Folds)?;
             self.pen.records_fold(&folds).await?;
         }
+        let spent = plan.spent();
+        if !spent.is_empty() {
+            self.fault(Step::Usage)?;
+            self.pen.usage_add(&spent).await?;
+        }
         Ok(())
     }
 

@@ -279,6 +279,15 @@ fn join(answer: &mut Message, rest: &Message) {
     answer.tool_calls.extend(rest.tool_calls.iter().cloned());
 }
 
+/// What a person wrote. Of a file that it refers to the model gets the path, and is told that it is no more than that.
 fn segments_text(segments: &[Segment]) -> String {
-    segments.iter().map(Segment::as_text).collect::<Vec<_>>().join("\n")
+    let files = segments.iter().filter_map(|segment| match segment {
+        Segment::FileRef { path } => Some(path.as_str()),
+        _ => None,
+    });
+    let files: Vec<&str> = files.collect();
+    match files.is_empty() {
+        true => Segment::join(segments),
+        false => format!("{}\n\n{}\n{}", Segment::join(segments), prompt::FILES_HEADER, files.join("\n")),
+    }
 }

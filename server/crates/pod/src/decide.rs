@@ -11,7 +11,7 @@ use protocol::{ErrorCode, ToolBy, TurnEvent};
 pub(crate) use self::{calls::start_calls, draft::Draft, mail::complete};
 use self::{
     calls::{answer, operator_call, tool_finished, tool_output},
-    commands::{cancel, pause, restore, resume, stop, submit},
+    commands::{cancel, pause, restore, resume, steer, stop, submit},
     mail::mail,
     summary::{compact, rewind, summarised},
 };
@@ -85,6 +85,7 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
     let mut draft = Draft::new(pod);
     match input {
         Input::Submit { command_id, segments, by } => submit(&mut draft, command_id, segments, by)?,
+        Input::Steer { command_id, segments, by } => steer(&mut draft, command_id, segments, by)?,
         Input::Pause => pause(&mut draft)?,
         Input::Resume { command_id } => resume(&mut draft, command_id)?,
         Input::Cancel => cancel(&mut draft)?,

@@ -12,6 +12,13 @@ pub enum Input {
         segments: Vec<Segment>,
         by: String,
     },
+    /// A person's message for the run that goes on. It is taken together with the question to the model
+    /// ([`crate::Effect::CallModel`]), so that the model is asked with it.
+    Steer {
+        command_id: CommandId,
+        segments: Vec<Segment>,
+        by: String,
+    },
     Pause,
     Resume {
         command_id: Option<CommandId>,

@@ -18,7 +18,7 @@ mod state;
 pub use context::{Context, Cut, context};
 pub use decide::{Decision, Effect, Refusal, decide};
 pub use input::{Input, ModelPiece, Summary, ToolOutcome};
-pub use permission::{main_argument, permission, remembered};
+pub use permission::{default_permission, main_argument, permission, remembered};
 pub use recover::recover;
 pub use scope::{LendRefusal, Scope, ScopeRefusal, covers, is_plain};
 pub use spec::PodSpec;

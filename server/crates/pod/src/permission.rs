@@ -33,8 +33,15 @@ fn decision(rules: &[PermissionRule], tool: &str, argument: &str) -> PermissionD
     let matching = rules.iter().find(|rule| rule.tool == tool && covers(rule, argument));
     match matching {
         Some(rule) => rule.decision,
-        None if matches!(tool, "Write" | "Edit" | "Bash" | "WebFetch") => PermissionDecision::Ask,
-        None => PermissionDecision::Allow,
+        None => default_permission(tool),
+    }
+}
+
+/// What becomes of a call that no rule is about.
+pub fn default_permission(tool: &str) -> PermissionDecision {
+    match tool {
+        "Write" | "Edit" | "Bash" | "WebFetch" => PermissionDecision::Ask,
+        _ => PermissionDecision::Allow,
     }
 }
 

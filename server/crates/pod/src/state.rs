@@ -296,7 +296,8 @@ impl Pod {
             }
             TurnEvent::UserMessage { .. } => {
                 if let Some(run) = &mut self.run {
-                    run.input_seq = Some(seq);
+                    // One that came in later is not taken back with the one that began the run.
+                    run.input_seq = run.is_fresh.then_some(seq);
                 }
             }
             TurnEvent::PeerMessage { message_id, from, hops, .. } => {

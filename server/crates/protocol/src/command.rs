@@ -135,6 +135,16 @@ impl CreatePod {
     }
 }
 
+/// Body of `POST /api/v1/import`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ImportCommand {
+    pub name: PodName,
+    /// A Pod's export as JSONL: one record a line, as `GET P/export?format=jsonl` gives them.
+    pub jsonl: String,
+}
+
 /// Body of `PATCH P`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -159,6 +169,9 @@ pub struct InputCommand {
     /// Wait for the present run to end instead of being refused as `busy`.
     #[serde(default)]
     pub queue: bool,
+    /// Go into the present run, when its model is asked next, instead of waiting for its end. Without one it begins one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub steer: bool,
 }
 
 /// The commands of a Pod that carry nothing but their name.

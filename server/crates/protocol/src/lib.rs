@@ -15,10 +15,11 @@ mod listing;
 mod model;
 mod peer;
 mod segment;
+mod settings;
 mod summary;
 
 pub use command::{
-    ApprovalCommand, CommandId, CommandIdError, ControlVerb, CreatePod, InputCommand, PatchPod, Receipt,
+    ApprovalCommand, CommandId, CommandIdError, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt,
     RestoreCommand, RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
 };
 pub use error::{ApiError, Candidate, ErrorCode};
@@ -39,6 +40,7 @@ pub use peer::{
     PeerLink, PeerView, RequestCommand, RequestDecision,
 };
 pub use segment::{Access, ScopeRule, Segment};
+pub use settings::{PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
 pub use summary::{
     ChildView, PeerPolicy, PermissionDecision, PermissionRule, PodDetail, PodState, PodSummary, QueuedInput,
     ReasoningPolicy, Relations, Usage,

@@ -38,6 +38,32 @@ impl Segment {
             Self::Unknown(map) => serde_json::to_string(map).unwrap_or_default().into(),
         }
     }
+
+    /// A whole message as one text: a line for each segment; but a file that is named within a sentence stays in it.
+    pub fn join(segments: &[Self]) -> String {
+        let mut whole = String::new();
+        let mut before = None;
+        for segment in segments {
+            if before.is_some_and(|before: &Self| !before.runs_into(segment)) {
+                whole.push('\n');
+            }
+            whole.push_str(&segment.as_text());
+            before = Some(segment);
+        }
+        whole
+    }
+
+    /// Both stand in one line: a file that is named within a sentence.
+    pub fn runs_into(&self, next: &Self) -> bool {
+        let goes_on = |letter: char| letter.is_whitespace() || letter.is_ascii_punctuation();
+        match (self, next) {
+            (Self::Text { text }, Self::FileRef { .. }) => {
+                text.ends_with(|letter: char| letter.is_whitespace() || "([{\"'".contains(letter))
+            }
+            (Self::FileRef { .. }, Self::Text { text }) => text.starts_with(goes_on),
+            _ => false,
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Segment {
@@ -82,4 +108,25 @@ pub struct ScopeRule {
 
 fn recursive_by_default() -> bool {
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str) -> Segment {
+        Segment::FileRef { path: path.to_owned() }
+    }
+
+    #[test]
+    fn a_file_within_a_sentence_stays_in_it_and_all_else_has_a_line_of_its_own() {
+        let sentence =
+            [Segment::text("compare "), file("a.rs"), Segment::text(" with ("), file("b.rs"), Segment::text(").")];
+        assert_eq!(Segment::join(&sentence), "compare @a.rs with (@b.rs).");
+        let list = [Segment::text("read"), file("a.rs"), file("b.rs"), Segment::text("and say")];
+        assert_eq!(Segment::join(&list), "read\n@a.rs\n@b.rs\nand say");
+        let paste = [Segment::text("why? "), Segment::Paste { text: "log".to_owned() }];
+        assert_eq!(Segment::join(&paste), "why? \nlog");
+        assert_eq!(Segment::join(&[]), "");
+    }
 }

@@ -151,6 +151,9 @@ pub struct QueuedInput {
     pub command_id: String,
     pub segments: Vec<Segment>,
     pub at: Timestamp,
+    /// It goes into the present run, when its model is asked next.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub steer: bool,
 }
 
 /// A Pod on its own page: the summary's fields, flat, and more.

@@ -9,6 +9,7 @@
 mod config;
 mod error;
 mod known;
+mod live_test;
 mod provider;
 mod redact;
 mod registry;

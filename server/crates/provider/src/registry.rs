@@ -118,6 +118,10 @@ impl Providers {
         .collect()
     }
 
+    pub(crate) fn config(&self, name: &str) -> Option<&ProviderConfig> {
+        self.entry(name).map(|entry| &entry.config)
+    }
+
     fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.config.name == name)
     }

@@ -65,7 +65,7 @@ impl House {
         }
         self.asked += 1;
         let text = format!("stream {records} at 0");
-        let input = InputCommand { segments: vec![Segment::text(text)], queue: true };
+        let input = InputCommand { segments: vec![Segment::text(text)], queue: true, steer: false };
         let asked = self.host.input(key(format!("ask-{}", self.asked)), &origin(), &self.pod, input).await;
         asked.expect("an input is queued when the Pod is busy");
         while let Some(seen) = watched.join_next().await {

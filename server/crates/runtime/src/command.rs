@@ -1,6 +1,6 @@
 //! Who asks, and under which key.
 
-use protocol::{CommandId, PodName, PodState};
+use protocol::{CommandId, PodName, PodState, WorkerId};
 
 /// A command's identity: the caller's id, and a hash over verb, address and body.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,18 @@ pub struct PodQuery {
     pub after: Option<String>,
     /// At most 1,000; 500 when absent.
     pub limit: Option<u32>,
+}
+
+/// What is looked for in journals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchQuery {
+    /// As a person typed them; the last one may be the beginning of a word.
+    pub words: String,
+    /// In this Pod's journal alone.
+    pub pod: Option<WorkerId>,
+    /// `next` of the page before.
+    pub after: Option<String>,
+    pub limit: u32,
 }
 
 /// Whether the runtime is ready, and which Pods could not be restored.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use pod::{Pod, PodSpec, Step};
-use pod_store::{Batch, CommandRow, Committed, NewPod, PodChange, PodUpdate};
+use pod_store::{Batch, CommandRow, Committed, NewPod, NewRecord, PodChange, PodUpdate};
 use protocol::{
     ApiError, AuditEntry, ControlEvent, CreatePod, ErrorCode, PodName, PodState, PodSummary, Seq, WorkerId,
 };
@@ -18,25 +18,34 @@ pub(crate) async fn create(
     origin: &Origin,
     create: CreatePod,
 ) -> Result<PodSummary, ApiError> {
-    if let Some(row) = inner.store.command_find(&key.id).await.map_err(error::store_failed)? {
-        return read_answer(&pod_task::repeated(row, &key)?);
+    if let Some(summary) = first_answer(inner, &key).await? {
+        return Ok(summary);
     }
     let spec = recipe::of_person(inner, &create)?;
     let now = clock::now();
     let newborn = Newborn::of(spec, create.name.clone(), now);
-    let answer = serde_json::to_string(&newborn.summary).expect("a summary always encodes");
-    let batch = Batch {
-        command: Some(CommandRow { id: key.id.clone(), fingerprint: key.fingerprint, answer, at: now }),
-        changes: vec![newborn.change],
-        audit: vec![audit(now, origin, "pod_create", create.name.to_string())],
-        ..Batch::default()
-    };
-    match inner.store.commit(batch).await.map_err(error::store_failed)? {
-        Committed::Done { .. } => {
-            inner.list.tell_changed(&newborn.summary.pod.worker_id);
-            Ok(newborn.summary)
+    newborn.commit(inner, &key, audit(now, origin, "pod_create", create.name.to_string())).await
+}
+
+impl Newborn {
+    /// Writes it, or gives the first answer again when the command is known by now.
+    pub(crate) async fn commit(
+        self,
+        inner: &Inner,
+        key: &CommandKey,
+        audit: AuditEntry,
+    ) -> Result<PodSummary, ApiError> {
+        let answer = serde_json::to_string(&self.summary).expect("a summary always encodes");
+        let command = CommandRow { id: key.id.clone(), fingerprint: key.fingerprint, answer, at: audit.at };
+        let batch =
+            Batch { command: Some(command), changes: vec![self.change], audit: vec![audit], ..Batch::default() };
+        match inner.store.commit(batch).await.map_err(error::store_failed)? {
+            Committed::Done { .. } => {
+                inner.list.tell_changed(&self.summary.pod.worker_id);
+                Ok(self.summary)
+            }
+            Committed::Repeated(row) => read_answer(&pod_task::repeated(row, key)?),
         }
-        Committed::Repeated(row) => read_answer(&pod_task::repeated(row, &key)?),
     }
 }
 
@@ -48,29 +57,39 @@ pub(crate) struct Newborn {
 
 impl Newborn {
     pub(crate) fn of(spec: PodSpec, name: PodName, now: Timestamp) -> Self {
-        let worker_id = WorkerId::from(uuid::Uuid::now_v7());
         let status = ControlEvent::Status { state: PodState::Idle, state_reason: None };
         let step = Step { run_id: None, event: status.into() };
-        let record = encode::record(Seq(1), &encode::timestamp(now), &step);
+        let record = encode::record(Seq(1), &encode::timestamp(now), &step, spec.reasoning);
         let mut pod = Pod::default();
         pod.evolve(Seq(1), &step.event);
-        let checkpoint = pod_task::checkpoint(&pod);
+        Self::with(&spec, name, now, &pod, vec![record])
+    }
+
+    /// A Pod with a journal, and what that comes to.
+    pub(crate) fn with(spec: &PodSpec, name: PodName, now: Timestamp, pod: &Pod, records: Vec<NewRecord>) -> Self {
+        let checkpoint = pod_task::checkpoint(pod);
         let new = NewPod {
-            worker_id,
+            worker_id: WorkerId::from(uuid::Uuid::now_v7()),
             name,
-            spec: serde_json::to_string(&spec).expect("a recipe always encodes"),
+            spec: serde_json::to_string(spec).expect("a recipe always encodes"),
             checkpoint: checkpoint.json.clone(),
-            state: PodState::Idle,
+            state: pod.state,
             created_at: now,
         };
-        let summary = summary_of(&new, &pod);
+        let summary = summary_of(&new, pod);
         let change = PodChange {
-            records: vec![record],
+            records,
             update: Some(PodUpdate { checkpoint: Some(checkpoint), ..PodUpdate::default() }),
             ..PodChange::creating(new)
         };
         Self { change, summary }
     }
+}
+
+/// The summary that a command of this key was answered with when it made a Pod.
+pub(crate) async fn first_answer(inner: &Inner, key: &CommandKey) -> Result<Option<PodSummary>, ApiError> {
+    let row = inner.store.command_find(&key.id).await.map_err(error::store_failed)?;
+    row.map(|row| read_answer(&pod_task::repeated(row, key)?)).transpose()
 }
 
 fn read_answer(answer: &str) -> Result<PodSummary, ApiError> {

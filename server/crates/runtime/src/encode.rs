@@ -6,6 +6,7 @@ use pod::Step;
 use pod_store::{NewRecord, RecordClass, SearchText};
 use protocol::{ControlEvent, Event, ReasoningPolicy, Record, Segment, Seq, TurnEvent};
 use serde::Serialize;
+use serde_json::Value;
 
 #[derive(Serialize)]
 struct RecordBody<'a> {
@@ -16,11 +17,12 @@ struct RecordBody<'a> {
     event: &'a Event,
 }
 
-/// The record of `step` at `seq`. `at` is RFC 3339, formatted once for a whole batch.
-pub(crate) fn record(seq: Seq, at: &str, step: &Step) -> NewRecord {
+/// The record of `step` at `seq`. `at` is RFC 3339, formatted once for a whole batch. Reasoning is found as far as
+/// `policy` lets it be seen.
+pub(crate) fn record(seq: Seq, at: &str, step: &Step, policy: ReasoningPolicy) -> NewRecord {
     let body = RecordBody { seq, at, run_id: step.run_id.as_deref(), event: &step.event };
     let body = serde_json::to_vec(&body).expect("protocol types always encode");
-    NewRecord { seq, class: class(&step.event), body: body.into(), search: search_text(&step.event) }
+    NewRecord { seq, class: class(&step.event), body: body.into(), search: search_text(&step.event, policy) }
 }
 
 /// RFC 3339 in UTC, as records carry it.
@@ -41,12 +43,18 @@ fn class(event: &Event) -> RecordClass {
     }
 }
 
-/// What people said and read. Reasoning is left out: a Pod may hide it.
-fn search_text(event: &Event) -> Option<SearchText> {
+/// What was said, called and answered.
+fn search_text(event: &Event, policy: ReasoningPolicy) -> Option<SearchText> {
     let Event::Turn(event) = event else { return None };
     let text = match event {
-        TurnEvent::UserMessage { segments, .. } => segments.iter().map(Segment::as_text).collect::<Vec<_>>().join("\n"),
+        TurnEvent::UserMessage { segments, .. } => Segment::join(segments),
         TurnEvent::PeerMessage { text, .. } | TurnEvent::MessageFinished { text, .. } => text.clone(),
+        TurnEvent::ReasoningFinished { text, .. } => shown_reasoning(policy, text),
+        TurnEvent::ToolCalled { name, arguments, .. } => {
+            let mut text = name.clone();
+            add_words(&mut text, arguments);
+            text
+        }
         TurnEvent::ToolFinished { summary, content, .. } => match content {
             Some(content) => format!("{summary}\n{content}"),
             None => summary.clone(),
@@ -55,6 +63,23 @@ fn search_text(event: &Event) -> Option<SearchText> {
         _ => return None,
     };
     (!text.trim().is_empty()).then(|| SearchText { kind: event.kind(), text })
+}
+
+/// What is in a call's arguments, each on a line of its own; what the arguments are called is the tool's own.
+fn add_words(text: &mut String, arguments: &Value) {
+    match arguments {
+        Value::String(word) => {
+            text.push('\n');
+            text.push_str(word);
+        }
+        Value::Number(number) => {
+            text.push('\n');
+            text.push_str(&number.to_string());
+        }
+        Value::Array(items) => items.iter().for_each(|item| add_words(text, item)),
+        Value::Object(fields) => fields.values().for_each(|field| add_words(text, field)),
+        Value::Null | Value::Bool(_) => (),
+    }
 }
 
 /// A record as this Pod's viewers may see it (E19): with full reasoning, without, or with its first line.
@@ -84,8 +109,25 @@ fn shown_reasoning(policy: ReasoningPolicy, text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn encoded(event: TurnEvent, policy: ReasoningPolicy) -> NewRecord {
+        record(Seq(3), "2026-01-01T00:00:00Z", &Step { run_id: Some("run-1".into()), event: event.into() }, policy)
+    }
+
     fn body(event: TurnEvent) -> Bytes {
-        record(Seq(3), "2026-01-01T00:00:00Z", &Step { run_id: Some("run-1".into()), event: event.into() }).body
+        encoded(event, ReasoningPolicy::Full).body
+    }
+
+    #[test]
+    fn arguments_are_found_and_reasoning_as_far_as_it_may_be_seen() {
+        let found = |event: &TurnEvent, policy| encoded(event.clone(), policy).search.map(|search| search.text);
+        let arguments = serde_json::json!({ "path": "/a", "lines": [1, { "text": "two" }], "all": true, "none": null });
+        let (call_id, block, name) = ("c".to_owned(), "b1".to_owned(), "Edit".to_owned());
+        let called = TurnEvent::ToolCalled { call_id, block, name, arguments, by: protocol::ToolBy::Model };
+        assert_eq!(found(&called, ReasoningPolicy::Hidden).as_deref(), Some("Edit\n/a\n1\ntwo"));
+        let thought = TurnEvent::ReasoningFinished { block: "b1".into(), text: "one\ntwo".into(), interrupted: false };
+        assert_eq!(found(&thought, ReasoningPolicy::Full).as_deref(), Some("one\ntwo"));
+        assert_eq!(found(&thought, ReasoningPolicy::Summary).as_deref(), Some("one"));
+        assert_eq!(found(&thought, ReasoningPolicy::Hidden), None);
     }
 
     #[test]

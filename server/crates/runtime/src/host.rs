@@ -1,6 +1,9 @@
 //! The host: finds, makes and wakes Pods. An idle Pod costs nothing here: no task, no queue, no tail.
 
+mod composing;
+mod lists;
 mod peering;
+mod settings;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -12,12 +15,11 @@ use std::{
     time::Duration,
 };
 
-use jiff::Timestamp;
 use pod_store::{Batch, PodChange, PodKey, PodRow, PodUpdate, Store};
 use protocol::{
-    ApiError, Approval, ApprovalCommand, AuditEntry, CompactionPreview, ControlVerb, CreatePod, ErrorCode, History,
-    InputCommand, Listing, OpenApproval, PatchPod, PodDetail, PodName, PodRef, PodSummary, ProviderView, Receipt,
-    RestoreCommand, RewindCommand, RuntimeId, SearchHit, Seq, ToolAnswer, ToolCommand, UnconfiguredProvider,
+    ApiError, Approval, ApprovalCommand, CompactionPreview, ControlVerb, CreatePod, ErrorCode, History,
+    InputCommand, Listing, OpenApproval, PatchPod, PodDetail, PodName, PodRef, PodSummary, Receipt,
+    RestoreCommand, RewindCommand, Seq, ToolAnswer, ToolCommand,
     VisiblePod, WorkerId,
 };
 use provider::Providers;
@@ -381,15 +383,6 @@ impl Host {
         find::observe(self.inner.clone())
     }
 
-    pub async fn providers(&self) -> Vec<ProviderView> {
-        self.inner.providers.views().await
-    }
-
-    /// What would make more providers appear.
-    pub fn unconfigured(&self) -> Vec<UnconfiguredProvider> {
-        self.inner.providers.unconfigured()
-    }
-
     pub fn readiness(&self) -> Readiness {
         let recovering = self.inner.recovering.borrow().len();
         let failed = self.inner.failed.lock().expect("no holder of this list panics");
@@ -409,43 +402,6 @@ impl Host {
             commands_total: self.inner.commands.load(Ordering::Relaxed),
             viewers: self.inner.viewers.load(Ordering::Relaxed),
         }
-    }
-
-    pub async fn search(&self, query: &str, limit: u32) -> Result<Vec<SearchHit>, ApiError> {
-        let rows = self.inner.store.search(query, limit).await.map_err(error::store_failed)?;
-        Ok(rows
-            .into_iter()
-            .map(|row| SearchHit {
-                pod: PodRef::new(RuntimeId::local(), row.worker_id),
-                name: row.name,
-                seq: row.seq,
-                kind: row.kind,
-                snippet: row.snippet,
-            })
-            .collect())
-    }
-
-    pub async fn audit_append(&self, entry: AuditEntry) -> Result<(), ApiError> {
-        self.inner.store.audit_append(entry).await.map_err(error::store_failed)
-    }
-
-    /// Newest first; `after` is a `next` of this list.
-    pub async fn audit_page(&self, after: Option<i64>, limit: u32) -> Result<Listing<AuditEntry>, ApiError> {
-        let rows = self.inner.store.audit_page(after, limit).await.map_err(error::store_failed)?;
-        let next = rows.last().filter(|_| rows.len() == limit as usize).map(|(id, _)| id.to_string());
-        Ok(Listing { items: rows.into_iter().map(|(_, entry)| entry).collect(), next })
-    }
-
-    pub async fn session_put(&self, hash: [u8; 32], expires_at: Timestamp) -> Result<(), ApiError> {
-        self.inner.store.session_put(hash, expires_at).await.map_err(error::store_failed)
-    }
-
-    pub async fn session_find(&self, hash: &[u8; 32]) -> Result<bool, ApiError> {
-        self.inner.store.session_find(hash, Timestamp::now()).await.map_err(error::store_failed)
-    }
-
-    pub async fn session_delete(&self, hash: &[u8; 32]) -> Result<(), ApiError> {
-        self.inner.store.session_delete(hash).await.map_err(error::store_failed)
     }
 }
 

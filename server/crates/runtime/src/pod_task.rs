@@ -7,7 +7,9 @@ mod effects;
 mod held;
 mod letters;
 mod questions;
+mod queue;
 mod receipts;
+mod spending;
 mod summary;
 mod work;
 
@@ -19,7 +21,7 @@ use std::{
 use pod::{Context, Effect, Input, Pod, PodSpec, decide};
 use pod_store::{InboxRow, ParentRow, PodKey};
 use protocol::{
-    ApiError, ApprovalCommand, ControlVerb, InputCommand, PatchPod, PodLabel, PodName, PodRef, PodState, RewindCommand,
+    ApiError, ApprovalCommand, CommandId, ControlVerb, InputCommand, PatchPod, PodLabel, PodName, PodRef, PodState, RewindCommand,
     RuntimeId, ToolAnswer, WorkerId,
 };
 use tokio::sync::{mpsc, oneshot};
@@ -37,6 +39,8 @@ use crate::{CommandKey, Origin, error, feed::Feed, host::Inner, view};
 #[derive(Debug)]
 pub(crate) enum PodCommand {
     Input(InputCommand),
+    /// A queued input, by the id of its command.
+    TakeBack(CommandId),
     Control(ControlVerb),
     Patch(PatchPod),
     Rewind(RewindCommand),
@@ -210,23 +214,6 @@ impl PodTask {
         self.start_next().await;
     }
 
-    /// Begins the oldest queued input when the Pod is idle.
-    async fn start_next(&mut self) {
-        while self.pod.state == PodState::Idle && !self.work.is_answering() && !self.is_deleted {
-            let Some(next) = self.inbox.pop_front() else { return };
-            let input = Input::Submit {
-                command_id: next.command_id.clone(),
-                segments: next.segments.clone(),
-                by: next.by.clone(),
-            };
-            let taken = commit::Extras { inbox_taken: vec![next.command_id.clone()], ..Default::default() };
-            if let Err(error) = self.advance([input], taken).await {
-                tracing::error!(%error, pod = %self.name, "a queued input could not begin; it stays queued");
-                return;
-            }
-        }
-    }
-
     /// Takes what the world did: decides, commits, shows, acts.
     async fn happened(&mut self, happening: Happening) {
         let inputs = match happening {
@@ -249,15 +236,19 @@ impl PodTask {
     async fn advance(
         &mut self,
         inputs: impl IntoIterator<Item = Input>,
-        extras: commit::Extras,
+        mut extras: commit::Extras,
     ) -> Result<commit::Outcome, ApiError> {
         let mut staged = self.stage();
         let mut effects = Vec::new();
         for input in inputs {
             match decide(&self.pod, &self.spec, input) {
                 Ok(decision) => {
+                    let asks_model = decision.effects.contains(&Effect::CallModel);
                     effects.extend(decision.effects);
                     self.add(&mut staged, decision.steps);
+                    if asks_model {
+                        self.steer(&mut staged, &mut extras)?;
+                    }
                 }
                 Err(refusal) => return Err(error::refused(&self.name, refusal)),
             }

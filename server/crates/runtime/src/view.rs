@@ -126,7 +126,7 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) 
     let spec = open(row).map(|opened| opened.spec).ok();
     let queued = inbox
         .into_iter()
-        .map(|row| QueuedInput { command_id: row.command_id.to_string(), segments: row.segments, at: row.at })
+        .map(queued)
         .collect();
     PodDetail {
         summary,
@@ -140,6 +140,12 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) 
         queued,
         children: children.iter().map(child).collect(),
     }
+}
+
+/// An input that waits.
+pub(crate) fn queued(row: InboxRow) -> QueuedInput {
+    let InboxRow { command_id, segments, by: _, at, steers } = row;
+    QueuedInput { command_id: command_id.to_string(), segments, at, steer: steers }
 }
 
 fn child(child: &ChildRow) -> ChildView {

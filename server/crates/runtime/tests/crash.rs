@@ -236,6 +236,7 @@ async fn check(name: &str, folder: tempfile::TempDir, witness: Witness) {
     let host = stage::host_in(&folder).await;
     led::check(name, &host, &witness.led).await;
     peers::check(name, &host, &witness.peers).await;
+    usage_is_whole(name, &host).await;
     let Some(pod) = witness.pod else { return };
     let state = host.pod(&pod).await.unwrap().summary.state;
     // Running is a queued input that began by itself, after the run before it had ended.
@@ -273,6 +274,23 @@ async fn check(name: &str, folder: tempfile::TempDir, witness: Witness) {
     }
     let seqs: Vec<_> = last.iter().map(|record| record.seq).collect();
     assert!(seqs.is_sorted_by(|one, two| one < two), "{name}: {seqs:?}");
+}
+
+/// What was used is what the Pods say, neither lost nor counted twice. They may be working while this looks.
+async fn usage_is_whole(name: &str, host: &Host) {
+    let mut last = String::new();
+    for _ in 0..500 {
+        let before = host.usage().await.unwrap();
+        let pods = host.pods(&runtime::PodQuery::default()).await.unwrap().items;
+        let sum = pods.iter().fold((0, 0), |(input, output), pod| (input + pod.usage.input, output + pod.usage.output));
+        let total = (before.total.input, before.total.output);
+        if sum == total && host.usage().await.unwrap() == before {
+            return;
+        }
+        last = format!("{sum:?} is what the Pods say, {total:?} was counted");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("{name}: {last}");
 }
 
 fn finished_texts(records: &[Record]) -> BTreeMap<String, String> {

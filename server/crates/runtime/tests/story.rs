@@ -156,14 +156,14 @@ async fn bad_input_changes_nothing() {
     let stage = Stage::new().await;
     let pod = stage.create("ada").await;
     let before = stage.records(&pod).await;
-    let text = |text: String| InputCommand { segments: vec![Segment::text(text)], queue: false };
+    let text = |text: String| InputCommand { segments: vec![Segment::text(text)], queue: false, steer: false };
     let unknown = serde_json::from_str(r#"[{"type":"video","url":"x"}]"#).unwrap();
     for (input, code) in [
         (text(String::new()), ErrorCode::InvalidInput),
         (text(" \n ".into()), ErrorCode::InvalidInput),
         (text("x".repeat(65_537)), ErrorCode::PayloadTooLarge),
-        (InputCommand { segments: unknown, queue: false }, ErrorCode::InvalidInput),
-        (InputCommand { segments: vec![], queue: false }, ErrorCode::InvalidInput),
+        (InputCommand { segments: unknown, queue: false, steer: false }, ErrorCode::InvalidInput),
+        (InputCommand { segments: vec![], queue: false, steer: false }, ErrorCode::InvalidInput),
     ] {
         assert_eq!(stage.host.input(key("bad"), &origin(), &pod, input).await.unwrap_err().code, code);
     }

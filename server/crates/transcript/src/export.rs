@@ -82,7 +82,7 @@ fn section(block: &Block) -> String {
 }
 
 fn segments_text(segments: &[Segment]) -> String {
-    segments.iter().map(Segment::as_text).collect::<Vec<_>>().join("\n")
+    Segment::join(segments)
 }
 
 fn child_event_text(what: ChildChange, child: &PodLabel, detail: Option<&str>) -> String {

@@ -1,6 +1,8 @@
-//! Runs of blocks that a screen draws as one: consecutive thinking, consecutive reads.
+//! Runs of blocks that a screen draws as one: consecutive thinking, consecutive reads, and what they are called.
 
 use std::ops::Range;
+
+use protocol::ToolBy;
 
 use crate::{Block, BlockKind};
 
@@ -10,9 +12,12 @@ pub enum Group {
     One(usize),
     /// Two or more reasoning blocks of one run, with nothing but empty blocks between.
     Reasoning(Range<usize>),
-    /// Two or more calls of `Read` in one run, with nothing but empty blocks between.
+    /// Two or more calls of a model that [only read](READS) in one run, with nothing but empty blocks between.
     Reads(Range<usize>),
 }
+
+/// Tools that look at files and change nothing.
+const READS: [&str; 3] = ["Read", "Glob", "Grep"];
 
 /// All blocks but the [empty](Block::is_empty) ones, grouped. Empty ones inside a group's range are to be left out.
 pub fn groups(blocks: &[Block]) -> Vec<Group> {
@@ -37,6 +42,36 @@ pub fn groups(blocks: &[Block]) -> Vec<Group> {
     groups
 }
 
+/// A block has become another (its tool is known now, it is empty now) so that it may belong to another group.
+pub fn changes_groups(before: &Block, after: &Block) -> bool {
+    before.is_empty() != after.is_empty() || Sort::of(before) != Sort::of(after)
+}
+
+/// `read 5 files, searched once, 1 failed`, of the blocks of one [`Group::Reads`].
+pub fn reads_words<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> String {
+    let (mut read, mut searched, mut failed) = (0, 0, 0);
+    for block in blocks {
+        let BlockKind::Tool { name: Some(name), result, interrupted, .. } = &block.kind else { continue };
+        match name.as_str() {
+            "Read" => read += 1,
+            _ => searched += 1,
+        }
+        failed += usize::from(*interrupted || result.as_ref().is_some_and(|result| result.is_error));
+    }
+    let read = match read {
+        0 => None,
+        1 => Some("read 1 file".to_owned()),
+        _ => Some(format!("read {read} files")),
+    };
+    let searched = match searched {
+        0 => None,
+        1 => Some("searched once".to_owned()),
+        _ => Some(format!("searched {searched} times")),
+    };
+    let failed = (failed > 0).then(|| format!("{failed} failed"));
+    [read, searched, failed].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Reasoning,
@@ -47,7 +82,12 @@ impl Sort {
     fn of(block: &Block) -> Option<Self> {
         match &block.kind {
             BlockKind::Reasoning { .. } => Some(Self::Reasoning),
-            BlockKind::Tool { name: Some(name), .. } if name == "Read" => Some(Self::Read),
+            // What a person ran is an answer to that person, and stands for itself.
+            BlockKind::Tool { name: Some(name), by, .. }
+                if READS.contains(&name.as_str()) && *by != Some(ToolBy::Operator) =>
+            {
+                Some(Self::Read)
+            }
             _ => None,
         }
     }
@@ -101,12 +141,43 @@ mod tests {
             thought("r", "b"),
             thought("s", "c"),
             call("Read"),
-            call("Read"),
+            call("Grep"),
             call("Bash"),
             call("Read"),
         ];
         let expected = [Group::Reasoning(0..3), Group::One(3), Group::Reads(4..6), Group::One(6), Group::One(7)];
         assert_eq!(groups(&blocks), expected);
         assert_eq!(groups(&[thought("r", "")]), []);
+    }
+
+    #[test]
+    fn what_a_person_ran_stays_by_itself() {
+        let mut asked = call("Read");
+        if let BlockKind::Tool { by, .. } = &mut asked.kind {
+            *by = Some(ToolBy::Operator);
+        }
+        assert_eq!(groups(&[call("Read"), asked]), [Group::One(0), Group::One(1)]);
+    }
+
+    #[test]
+    fn a_group_says_what_was_read_and_what_failed() {
+        let mut failed = call("Glob");
+        if let BlockKind::Tool { interrupted, .. } = &mut failed.kind {
+            *interrupted = true;
+        }
+        assert_eq!(reads_words(&[call("Read"), call("Read")]), "read 2 files");
+        assert_eq!(reads_words(&[call("Read"), call("Grep"), failed]), "read 1 file, searched 2 times, 1 failed");
+        assert_eq!(reads_words(&[call("Grep"), thought("r", "a")]), "searched once");
+    }
+
+    #[test]
+    fn a_call_that_gets_its_name_may_join_a_group() {
+        let mut unnamed = call("Read");
+        if let BlockKind::Tool { name, .. } = &mut unnamed.kind {
+            *name = None;
+        }
+        assert!(changes_groups(&unnamed, &call("Read")));
+        assert!(changes_groups(&thought("r", "a"), &thought("r", "")));
+        assert!(!changes_groups(&call("Read"), &call("Grep")));
     }
 }

@@ -15,6 +15,7 @@ mod merge;
 mod reach;
 mod reduce;
 mod rows;
+pub mod unseen;
 pub mod words;
 
 pub use block::{

@@ -1,14 +1,22 @@
 //! Carries out what an update asks for. Each call is a task of its own; its answer comes back as a message.
 
+mod acts;
+mod export;
+
 use client::{Client, ClientError, EventStream};
-use protocol::{CommandId, CreatePod, InputCommand, PodName, PodRef, Segment};
+use futures_util::future::try_join;
+use protocol::{CommandId, CreatePod, InputCommand, PeerView, PodDetail, PodName, PodRef, SearchHit};
 use tokio::sync::mpsc;
 
-use crate::model::{Effect, Message};
+use crate::{
+    model::{Asked, Effect, Message},
+    screen,
+};
 
-/// Records that a Pod is opened with.
+/// Records that a Pod is opened with, and of each older page.
 const TAIL: u32 = 200;
 
+#[derive(Debug)]
 pub(crate) struct Effects {
     pub(crate) client: Client,
     pub(crate) events: EventStream,
@@ -24,6 +32,7 @@ impl Effects {
                 return Some(Message::Subscribed { pod, id });
             }
             Effect::Unsubscribe(id) => self.events.unsubscribe(&id),
+            Effect::Copy(text) => screen::copy(&text),
             effect => self.call(effect),
         }
         None
@@ -32,29 +41,63 @@ impl Effects {
     fn call(&self, effect: Effect) {
         let (client, answers) = (self.client.clone(), self.answers.clone());
         tokio::spawn(async move {
-            let answer = match effect {
-                Effect::Resolve(target) => Message::Resolved { done: client.resolve(&target).await, target },
-                Effect::Create { command_id, name } => Message::Created(create(&client, &command_id, &name).await),
-                Effect::LoadOlder { pod, before } => {
-                    Message::Older { done: client.transcript(&pod, Some(before), TAIL).await, pod }
-                }
-                Effect::Send { pod, message } => {
-                    let input = InputCommand { segments: vec![Segment::text(message.text)], queue: true };
-                    let done = client.input(&message.command_id, &pod, &input).await;
-                    Message::Sent { command_id: message.command_id, done }
-                }
-                Effect::Control { pod, command_id, verb } => {
-                    Message::Controlled { verb, done: client.control(&command_id, &pod, verb).await }
-                }
-                Effect::Subscribe(_) | Effect::Unsubscribe(_) => return,
-            };
-            // The console has been quit when nobody takes it.
-            let _ = answers.send(answer).await;
+            if let Some(answer) = answer(&client, effect).await {
+                // The console has been quit when nobody takes it.
+                let _ = answers.send(answer).await;
+            }
         });
     }
+}
+
+async fn answer(client: &Client, effect: Effect) -> Option<Message> {
+    Some(match effect {
+        Effect::Resolve(target) => Message::Resolved { done: client.resolve(&target).await, target },
+        Effect::Create { command_id, name } => Message::Created(create(client, &command_id, &name).await),
+        Effect::LoadOlder { pod, before } => {
+            Message::Older { done: client.transcript(&pod, Some(before), TAIL).await, pod }
+        }
+        Effect::Look(pod) => Message::Looked { done: look(client, &pod).await, pod },
+        Effect::Preview(pod) => Message::Preview { done: client.compaction_preview(&pod).await, pod },
+        Effect::LoadInbox(pods) => Message::Inbox(inbox(client, pods).await),
+        Effect::Search(words) => Message::Found { done: found(client, &words).await, words },
+        Effect::Send { pod, message } => {
+            let input = InputCommand { segments: message.segments, queue: true, steer: false };
+            let done = client.input(&message.command_id, &pod, &input).await;
+            Message::Sent { command_id: message.command_id, done }
+        }
+        Effect::Do { pod, command_id, act } => {
+            Message::Done { done: acts::perform(client, &pod, &command_id, &act).await, pod, act }
+        }
+        Effect::Subscribe(_) | Effect::Unsubscribe(_) | Effect::Copy(_) => return None,
+    })
 }
 
 async fn create(client: &Client, command_id: &CommandId, name: &str) -> Result<PodRef, ClientError> {
     let name = PodName::parse(name).map_err(|error| ClientError::Invalid(error.to_string()))?;
     Ok(client.create(command_id, &CreatePod::named(name)).await?.pod)
+}
+
+async fn look(client: &Client, pod: &PodRef) -> Result<(Box<PodDetail>, Vec<PeerView>), ClientError> {
+    let (detail, peers) = try_join(client.pod(pod), client.peers(pod)).await?;
+    Ok((Box::new(detail), peers.items))
+}
+
+/// What these Pods ask, then the requests that wait. A Pod that went away in the meantime asks nothing.
+async fn inbox(client: &Client, pods: Vec<PodRef>) -> Result<Vec<Asked>, ClientError> {
+    let mut asked = Vec::new();
+    for pod in pods {
+        match client.approvals(&pod, false).await {
+            Ok(listing) => {
+                asked.extend(listing.items.into_iter().map(|approval| Asked::Tool { pod: pod.clone(), approval }));
+            }
+            Err(ClientError::Api(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    asked.extend(client.open_requests().await?.items.into_iter().map(Asked::Peer));
+    Ok(asked)
+}
+
+async fn found(client: &Client, words: &str) -> Result<Vec<SearchHit>, ClientError> {
+    Ok(client.search(words).await?.items)
 }

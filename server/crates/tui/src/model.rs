@@ -1,33 +1,55 @@
 //! What the console knows. Nothing here draws or waits.
 
+mod message;
+mod pod;
+mod sheet;
+
 use std::collections::BTreeMap;
 
-use client::{ClientError, StreamItem};
-use crossterm::event::KeyEvent;
-use protocol::{CommandId, ControlVerb, Listing, PodRef, PodState, PodSummary, Receipt, Record, Seq};
-use transcript::{BlockId, Transcript};
+use commands::{Client, Here, Standing};
+use protocol::{PodRef, PodSummary};
 
+pub(crate) use self::{
+    message::{Act, Answer, Effect, Message, Spawn},
+    pod::{Focus, Older, OpenPod, Place, Seek, Sending},
+    sheet::{Asked, Found, Inbox, Sheet},
+};
 use crate::composer::Composer;
 
 /// The whole state of the screen.
 #[derive(Debug, Default)]
 pub(crate) struct Model {
+    /// Where the server is said to be.
+    pub(crate) address: String,
     pub(crate) link: Link,
     /// In the order of the list: what needs a person first.
     pub(crate) pods: Vec<PodSummary>,
     /// The list has come at least once; until then it is not known to be empty.
     pub(crate) pods_known: bool,
+    /// Words that a Pod of the dashboard has to have.
+    pub(crate) filter: String,
     pub(crate) selected: Option<PodRef>,
     /// The Pod that is looked at; none: the dashboard.
     pub(crate) open: Option<OpenPod>,
-    /// The line that began with a colon, without it.
-    pub(crate) command: Option<Composer>,
-    /// The newest thing worth saying; the next key takes it away.
+    /// What lies over both: help, questions, hits.
+    pub(crate) sheet: Option<Sheet>,
+    /// What is typed into the last line.
+    pub(crate) line: Option<TypedLine>,
+    /// What waits for a `y`.
+    pub(crate) confirm: Option<Confirm>,
+    /// The newest thing worth saying.
     pub(crate) notice: Option<Notice>,
     /// The Pod that was named at the start and is not found yet.
     pub(crate) wanted: Option<String>,
+    /// Where the next Pod that opens is to be looked at.
+    pub(crate) seek: Option<Seek>,
     /// Unsent text of Pods that are not looked at now.
-    pub(crate) drafts: BTreeMap<PodRef, String>,
+    pub(crate) drafts: BTreeMap<PodRef, Composer>,
+    pub(crate) detail: Detail,
+    /// Ctrl-C was the key before, and there was something to lose.
+    pub(crate) is_leaving: bool,
+    /// `g` was the key before.
+    pub(crate) is_going: bool,
     /// Columns and rows.
     pub(crate) size: (u16, u16),
     pub(crate) has_quit: bool,
@@ -46,110 +68,73 @@ pub(crate) enum Link {
     Unauthorized,
 }
 
-/// A sentence for the last line.
+/// How much of what a Pod did is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// What was said; of all else one line.
+    Brief,
+    /// … and the first lines of what tools gave.
+    #[default]
+    Normal,
+    /// Everything.
+    Full,
+}
+
+impl Detail {
+    pub(crate) fn next(self) -> Self {
+        match self {
+            Self::Brief => Self::Normal,
+            Self::Normal => Self::Full,
+            Self::Full => Self::Brief,
+        }
+    }
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Brief => "brief",
+            Self::Normal => "normal",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// A sentence for the last line. An error stays until Enter, Esc or a command; the rest until the next key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Notice {
     pub(crate) text: String,
     pub(crate) is_error: bool,
 }
 
-/// The Pod that is looked at.
-#[derive(Debug)]
-pub(crate) struct OpenPod {
-    pub(crate) pod: PodRef,
-    /// Its frames carry this id; those with another are of a Pod that was looked at before.
-    pub(crate) subscription: Option<String>,
-    pub(crate) transcript: Transcript,
-    pub(crate) older: Older,
-    pub(crate) composer: Composer,
-    pub(crate) focus: Focus,
-    pub(crate) place: Place,
-    /// The message that is on its way. It stays in the composer until the server has it on its disk.
-    pub(crate) sending: Option<Sending>,
-    /// The newest message that failed: sent again unchanged, it keeps its id and happens once.
-    pub(crate) failed: Option<Sending>,
-}
-
-/// A message and its id.
+/// A line that is typed at the bottom of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sending {
-    pub(crate) command_id: CommandId,
-    pub(crate) text: String,
-}
-
-/// Whether there are older records than those that are here.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Older {
-    #[default]
-    None,
-    OnTheServer,
-    OnTheirWay,
+pub(crate) struct TypedLine {
+    pub(crate) what: LineOf,
+    /// Without the character that began it.
+    pub(crate) text: Composer,
+    /// The offer that an arrow key has chosen.
+    pub(crate) chosen: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Focus {
-    Composer,
-    Transcript,
+pub(crate) enum LineOf {
+    Command,
+    /// Words to look for in the transcript.
+    Find,
+    /// Words that a Pod of the dashboard has to have.
+    Filter,
 }
 
-/// Where the transcript is looked at.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// At its end, wherever that goes.
-    #[default]
-    End,
-    /// The lowest line on the screen is this line of this block, whatever comes after it.
-    At { block: BlockId, line: usize },
-}
-
-/// What happens to the model.
-#[derive(Debug)]
-pub(crate) enum Message {
-    Key(KeyEvent),
-    Paste(String),
-    Resize(u16, u16),
-    Stream(StreamItem),
-    /// A subscription was made for the open Pod.
-    Subscribed {
-        pod: PodRef,
-        id: String,
-    },
-    Resolved {
-        target: String,
-        done: Result<PodRef, ClientError>,
-    },
-    Created(Result<PodRef, ClientError>),
-    /// A page of records before those that are here.
-    Older {
-        pod: PodRef,
-        done: Result<Listing<Record>, ClientError>,
-    },
-    Sent {
-        command_id: CommandId,
-        done: Result<Receipt, ClientError>,
-    },
-    Controlled {
-        verb: ControlVerb,
-        done: Result<Receipt, ClientError>,
-    },
-}
-
-/// What is to be done outside.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Effect {
-    Subscribe(PodRef),
-    Unsubscribe(String),
-    Resolve(String),
-    Create { command_id: CommandId, name: String },
-    LoadOlder { pod: PodRef, before: Seq },
-    Send { pod: PodRef, message: Sending },
-    Control { pod: PodRef, command_id: CommandId, verb: ControlVerb },
+/// What is done only after a `y`: a second Enter is no answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Confirm {
+    pub(crate) question: String,
+    pub(crate) effect: Effect,
 }
 
 impl Model {
     /// The console at its start. `wanted` is the Pod to open.
-    pub(crate) fn new(wanted: Option<String>, size: (u16, u16)) -> Self {
-        Self { wanted, size, ..Self::default() }
+    pub(crate) fn new(address: impl Into<String>, wanted: Option<String>, size: (u16, u16)) -> Self {
+        Self { address: address.into(), wanted, size, ..Self::default() }
     }
 
     pub(crate) fn tell(&mut self, text: impl Into<String>) {
@@ -163,34 +148,27 @@ impl Model {
     pub(crate) fn summary_of(&self, pod: &PodRef) -> Option<&PodSummary> {
         self.pods.iter().find(|summary| summary.pod == *pod)
     }
-}
 
-/// The four groups of the list, in its order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Group {
-    NeedsYou,
-    Working,
-    Idle,
-    Stopped,
-}
-
-impl Group {
-    pub(crate) fn of(summary: &PodSummary) -> Self {
-        match summary.state {
-            _ if summary.needs_you => Self::NeedsYou,
-            PodState::Waiting => Self::NeedsYou,
-            PodState::Running => Self::Working,
-            PodState::Idle | PodState::Paused => Self::Idle,
-            PodState::Stopped | PodState::Unreachable | PodState::Broken => Self::Stopped,
-        }
+    /// What a person calls it; its address as long as the list does not know it.
+    pub(crate) fn name_of(&self, pod: &PodRef) -> String {
+        self.summary_of(pod).map_or_else(|| pod.to_string(), |summary| summary.name.to_string())
     }
 
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Self::NeedsYou => "Needs you",
-            Self::Working => "Working",
-            Self::Idle => "Idle",
-            Self::Stopped => "Stopped",
-        }
+    /// What commands depend on.
+    pub(crate) fn here(&self) -> Here {
+        let standing = self.open.as_ref().map(|open| {
+            let summary = self.summary_of(&open.pod);
+            let state = open.transcript.state().map(|status| status.state);
+            Standing {
+                // The list knows of a runtime that went away; the transcript is newer in all else.
+                state: match (summary.map(|summary| summary.state), state) {
+                    (Some(listed), _) if open.head_is_listed(summary) => listed,
+                    (listed, state) => state.or(listed).unwrap_or(protocol::PodState::Idle),
+                },
+                asks: open.transcript.open_questions().next().is_some(),
+                knows: !open.peers.is_empty() || summary.is_some_and(|summary| summary.relations.peers > 0),
+            }
+        });
+        Here { client: Client::Terminal, pod: standing }
     }
 }

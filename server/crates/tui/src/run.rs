@@ -1,16 +1,12 @@
-//! The loop: keys, events and answers in, effects and frames out. The terminal is restored however it ends.
+//! The loop: keys, events and answers in, effects and frames out. The terminal is given back however it ends.
 
-use std::{io::stdout, time::Duration};
+use std::time::Duration;
 
 use client::Client;
-use crossterm::{
-    event::{DisableBracketedPaste, EnableBracketedPaste, Event, EventStream as Keys},
-    execute,
-};
+use crossterm::event::{Event, EventStream as Keys, MouseEventKind};
 use futures_util::StreamExt;
-use ratatui::DefaultTerminal;
 use tokio::{
-    signal::unix::{SignalKind, signal},
+    signal::unix::{Signal, SignalKind, signal},
     sync::mpsc,
     time::{Instant, sleep_until},
 };
@@ -18,8 +14,9 @@ use tokio::{
 use crate::{
     effects::Effects,
     model::{Message, Model},
+    screen::{self, Screen},
     update::update,
-    view,
+    view::{self, Colours},
 };
 
 /// Answers to calls that wait for the loop; beyond it they wait in their tasks.
@@ -29,32 +26,38 @@ const FRAME_TIME: Duration = Duration::from_millis(33);
 
 /// Why the console could not go on.
 #[derive(Debug, thiserror::Error)]
-#[error("the terminal cannot be used: {0}")]
-pub struct TuiError(#[from] std::io::Error);
-
-/// Runs until it is quit. `target` is the Pod to open: a name, `name@runtime_id` or `runtime_id/worker_id`.
-pub async fn run(client: Client, target: Option<String>) -> Result<(), TuiError> {
-    let mut terminal = ratatui::try_init()?;
-    // A terminal that does not know it pastes key by key.
-    let _ = execute!(stdout(), EnableBracketedPaste);
-    let done = run_in(&mut terminal, client, target).await;
-    let _ = execute!(stdout(), DisableBracketedPaste);
-    ratatui::try_restore()?;
-    Ok(done?)
+pub enum TuiError {
+    #[error("the terminal cannot be used: {0}")]
+    Terminal(#[from] std::io::Error),
+    /// What it was stands above: it was printed when the terminal had been given back.
+    #[error("the console broke; the server and its Pods go on")]
+    Panicked,
 }
 
-async fn run_in(terminal: &mut DefaultTerminal, client: Client, target: Option<String>) -> std::io::Result<()> {
+/// Runs until it is quit. `target` is the Pod to open: a name, `name@runtime_id` or `runtime_id/worker_id`.
+///
+/// # Errors
+/// When there is no terminal, or after a panic. The terminal is as it was before, in each case.
+pub async fn run(client: Client, target: Option<String>) -> Result<(), TuiError> {
+    let mut screen = Screen::take()?;
+    run_in(&mut screen, client, target).await
+}
+
+async fn run_in(screen: &mut Screen, client: Client, target: Option<String>) -> Result<(), TuiError> {
     let (sender, mut answers) = mpsc::channel(ANSWERS_MAX);
-    let size = terminal.size()?;
-    let mut model = Model::new(target, (size.width, size.height));
+    let size = screen.terminal.size()?;
+    let mut model = Model::new(client.address(), target, (size.width, size.height));
     let mut effects = Effects { events: client.events(), client, answers: sender };
     effects.events.subscribe_pods();
+    let colours = Colours::of_environment();
     let mut keys = Keys::new();
-    let mut terminated = signal(SignalKind::terminate())?;
+    let mut ended = Ended::listen()?;
     let mut draw_at = Some(Instant::now());
     while !model.has_quit {
         let message = tokio::select! {
             biased;
+            () = screen::panicked() => return Err(TuiError::Panicked),
+            () = ended.wait() => return Ok(()),
             key = keys.next() => match key {
                 None => return Ok(()),
                 Some(key) => match of_terminal(key?) {
@@ -65,9 +68,8 @@ async fn run_in(terminal: &mut DefaultTerminal, client: Client, target: Option<S
                     None => continue,
                 },
             },
-            _ = terminated.recv() => return Ok(()),
             () = sleep_until(draw_at.unwrap_or_else(Instant::now)), if draw_at.is_some() => {
-                terminal.draw(|frame| view::draw(&model, frame))?;
+                screen.terminal.draw(|frame| view::draw(&model, colours, frame))?;
                 draw_at = None;
                 continue;
             }
@@ -80,11 +82,41 @@ async fn run_in(terminal: &mut DefaultTerminal, client: Client, target: Option<S
     Ok(())
 }
 
+/// The signals that end the console in order.
+struct Ended {
+    terminate: Signal,
+    hang_up: Signal,
+    interrupt: Signal,
+}
+
+impl Ended {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.hang_up.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
 fn of_terminal(event: Event) -> Option<Message> {
     match event {
         Event::Key(key) => Some(Message::Key(key)),
         Event::Paste(text) => Some(Message::Paste(text)),
         Event::Resize(columns, rows) => Some(Message::Resize(columns, rows)),
+        Event::Mouse(mouse) => match mouse.kind {
+            MouseEventKind::ScrollUp => Some(Message::Wheel(-1)),
+            MouseEventKind::ScrollDown => Some(Message::Wheel(1)),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -1,54 +1,69 @@
 //! Draws the model. Reads it only.
 
+mod bar;
 mod blocks;
+mod colours;
 mod dashboard;
+mod diff;
+mod help;
+mod markup;
+mod output;
 mod pod;
-mod status;
+mod popup;
+mod rows;
+mod sheets;
+mod tool;
 
 use ratatui::{
     Frame,
     layout::{Constraint, Layout, Rect},
 };
 
-pub(crate) use self::blocks::block_lines;
-use crate::{
-    model::{Model, OpenPod},
-    wrap::wrap,
-};
+pub(crate) use self::{colours::Colours, dashboard::shown as dashboard_pods, help::lines as help_lines, rows::Rows};
+use crate::model::{Model, OpenPod};
 
-/// The composer grows with its text up to this.
-const COMPOSER_ROWS_MAX: usize = 8;
-
-pub(crate) fn draw(model: &Model, frame: &mut Frame) {
-    let [body, status] = rows(frame.area());
-    match &model.open {
-        None => dashboard::draw(model, frame, body),
-        Some(open) => pod::draw(model, open, frame, body),
+pub(crate) fn draw(model: &Model, colours: Colours, frame: &mut Frame<'_>) {
+    let [body, line] = areas(model, frame.area());
+    match (&model.sheet, &model.open) {
+        (Some(sheet), _) => sheets::draw(model, sheet, frame, body),
+        (None, Some(open)) => pod::draw(model, open, frame, body),
+        (None, None) => dashboard::draw(model, frame, body),
     }
-    status::draw(model, frame, status);
+    popup::draw(model, frame, body);
+    bar::draw(model, frame, line);
+    colours.apply(frame.buffer_mut());
 }
 
-fn rows(area: Rect) -> [Rect; 2] {
-    Layout::vertical([Constraint::Min(1), Constraint::Length(1)]).areas(area)
-}
-
-/// Heading, transcript and composer of a Pod.
-fn pod_areas(open: &OpenPod, body: Rect) -> [Rect; 3] {
-    let text_rows = wrap(open.composer.text(), composer_width(body)).len().min(COMPOSER_ROWS_MAX);
-    let composer = u16::try_from(text_rows + 2).unwrap_or(3);
-    Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(composer)]).areas(body)
-}
-
-/// Without the border, and with room for the cursor behind the last character.
-fn composer_width(body: Rect) -> usize {
-    usize::from(body.width.saturating_sub(3)).max(1)
+/// The body, and the last line, which grows with what it has to say.
+fn areas(model: &Model, area: Rect) -> [Rect; 2] {
+    let rows = bar::rows(model, area.width).min(area.height.saturating_sub(1)).max(1);
+    Layout::vertical([Constraint::Min(0), Constraint::Length(rows)]).areas(area)
 }
 
 /// Where the transcript is drawn: scrolling has to know what fits.
 pub(crate) fn transcript_area(model: &Model) -> Rect {
-    let [body, _] = rows(Rect::new(0, 0, model.size.0, model.size.1));
+    let [body, _] = areas(model, Rect::new(0, 0, model.size.0, model.size.1));
     match &model.open {
-        Some(open) => pod_areas(open, body)[1],
+        Some(open) => pod_areas(open, body).transcript,
         None => body,
     }
+}
+
+/// The parts of a Pod's screen.
+struct PodAreas {
+    heading: Rect,
+    transcript: Rect,
+    queue: Rect,
+    composer: Rect,
+}
+
+fn pod_areas(open: &OpenPod, body: Rect) -> PodAreas {
+    let [heading, transcript, queue, composer] = Layout::vertical([
+        Constraint::Length(2),
+        Constraint::Min(1),
+        Constraint::Length(pod::queue_rows(open)),
+        Constraint::Length(pod::composer_rows(open, body.width)),
+    ])
+    .areas(body);
+    PodAreas { heading, transcript, queue, composer }
 }

@@ -1,10 +1,17 @@
 //! Text to lines that fit.
 
-use ratatui::text::Span;
+use ratatui::{style::Style, text::Span};
 
 /// How many columns a text takes.
 pub(crate) fn width_of(text: &str) -> usize {
     Span::raw(text).width()
+}
+
+/// Cut, or filled with spaces, to exactly so many columns.
+pub(crate) fn padded(text: &str, width: usize) -> String {
+    let text = fit(text, width);
+    let missing = width.saturating_sub(width_of(&text));
+    format!("{text}{}", " ".repeat(missing))
 }
 
 /// Breaks at line ends and between words; a word that is too long is broken where it has to be. Control characters
@@ -35,8 +42,10 @@ pub(crate) fn fit(text: &str, width: usize) -> String {
         return line;
     }
     let mut cut = String::new();
+    let mut used = 1;
     for char in line.chars() {
-        if width_of(&cut) + width_of(char.encode_utf8(&mut [0; 4])) + 1 > width {
+        used += char_width(char);
+        if used > width {
             break;
         }
         cut.push(char);
@@ -46,28 +55,60 @@ pub(crate) fn fit(text: &str, width: usize) -> String {
 }
 
 fn wrap_line(line: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut used = 0;
-    for word in line.split_inclusive(' ') {
-        let visible = width_of(word.trim_end_matches(' '));
-        if used > 0 && used + visible > width {
-            lines.push(String::new());
-            used = 0;
+    let words = [Span::raw(line)];
+    let text = |line: Vec<Span<'static>>| line.into_iter().map(|span| span.content.into_owned()).collect();
+    wrap_styled(&words, width).into_iter().map(text).collect()
+}
+
+/// As [`wrap`], for one line of several styles. The spans hold no line ends and nothing unprintable.
+pub(crate) fn wrap_styled(spans: &[Span<'_>], width: usize) -> Vec<Vec<Span<'static>>> {
+    let width = width.max(1);
+    let letters: Vec<(char, Style)> =
+        spans.iter().flat_map(|span| span.content.chars().map(|char| (char, span.style))).collect();
+    let mut lines = Lines { done: Vec::new(), line: Vec::new(), used: 0, width };
+    for word in letters.split_inclusive(|(char, _)| *char == ' ') {
+        let visible: usize = word.iter().filter(|(char, _)| *char != ' ').map(|(char, _)| char_width(*char)).sum();
+        if lines.used > 0 && lines.used + visible > width {
+            lines.end();
         }
-        for char in word.chars() {
-            let wide = width_of(char.encode_utf8(&mut [0; 4]));
-            if used + wide > width {
-                if char == ' ' {
-                    continue;
-                }
-                lines.push(String::new());
-                used = 0;
-            }
-            lines.last_mut().expect("there is always a line").push(char);
-            used += wide;
-        }
+        word.iter().for_each(|(char, style)| lines.put(*char, *style));
     }
-    lines
+    lines.end();
+    lines.done
+}
+
+struct Lines {
+    done: Vec<Vec<Span<'static>>>,
+    line: Vec<(String, Style)>,
+    used: usize,
+    width: usize,
+}
+
+impl Lines {
+    fn put(&mut self, char: char, style: Style) {
+        let wide = char_width(char);
+        if self.used + wide > self.width {
+            // A space at the edge is where the line breaks.
+            if char == ' ' {
+                return;
+            }
+            self.end();
+        }
+        match self.line.last_mut() {
+            Some((text, of)) if *of == style => text.push(char),
+            _ => self.line.push((char.into(), style)),
+        }
+        self.used += wide;
+    }
+
+    fn end(&mut self) {
+        self.used = 0;
+        self.done.push(self.line.drain(..).map(|(text, style)| Span::styled(text, style)).collect());
+    }
+}
+
+fn char_width(char: char) -> usize {
+    if char.is_ascii() { 1 } else { width_of(char.encode_utf8(&mut [0; 4])) }
 }
 
 #[cfg(test)]

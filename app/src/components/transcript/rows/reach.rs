@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use protocol::{Segment, Seq, ToolBy};
-use transcript::{Block, BlockKind, PersonState};
+use transcript::{Block, BlockId, BlockKind, PersonState};
 
 use super::Rows;
 
@@ -28,6 +28,19 @@ impl Rows {
         })
     }
 
+    /// The block that shows this record. Blocks may begin before others end: one that the record began or ended is
+    /// its own, of others the shortest is.
+    pub(crate) fn block_at(self, seq: Seq) -> Option<BlockId> {
+        self.transcript.with_value(|transcript| {
+            let has_it = |block: &&Block| block.seq <= seq && seq <= block.last_seq && !block.is_empty();
+            let distance = |block: &&Block| {
+                let is_inside = block.seq != seq && block.last_seq != seq;
+                (is_inside, block.last_seq.0 - block.seq.0)
+            };
+            transcript.blocks().iter().filter(has_it).min_by_key(distance).map(|block| block.id.clone())
+        })
+    }
+
     /// The newest message of a person that the model still sees.
     pub(crate) fn newest_message(self) -> Option<Seq> {
         self.transcript.with_value(|transcript| {
@@ -36,6 +49,17 @@ impl Rows {
             };
             transcript.blocks().iter().rev().find(is_message).map(|block| block.seq)
         })
+    }
+
+    /// What people wrote to this Pod, oldest first; what another Pod gave it as its task is none of that.
+    pub(crate) fn said(self) -> Vec<Vec<Segment>> {
+        let said = |block: &Block| match &block.kind {
+            BlockKind::Person { segments, by, .. } if !by.starts_with("pod:") => Some(segments.clone()),
+            _ => None,
+        };
+        self.transcript
+            .try_with_value(|transcript| transcript.blocks().iter().filter_map(said).collect())
+            .unwrap_or_default()
     }
 
     /// The newest message that was given back to its sender.
@@ -69,6 +93,27 @@ mod tests {
         super::tests::{finished, record},
         *,
     };
+
+    #[test]
+    fn a_record_is_found_in_the_block_that_shows_it() {
+        let owner = Owner::new();
+        owner.set();
+        let chunk =
+            |seq, block: &str| record(seq, serde_json::json!({ "kind": "text_chunk", "block": block, "text": "t" }));
+        let alert = serde_json::json!({ "kind": "alert", "level": "note", "source": "s", "text": "t" });
+        let records = [
+            chunk(1, "a"),
+            chunk(2, "b"),
+            chunk(3, "a"),
+            record(4, alert),
+            finished(5, "b", "two"),
+            finished(6, "a", "one"),
+        ];
+        let rows = Rows::new(&records, false);
+        let found = |seq| rows.block_at(Seq(seq)).map(|id| id.to_string());
+        assert_eq!((found(4), found(5), found(6)), (Some("seq-4".into()), Some("b".into()), Some("a".into())));
+        assert_eq!((found(3), found(7)), (Some("b".into()), None));
+    }
 
     #[test]
     fn a_rewind_is_counted_by_what_the_model_reads() {

@@ -19,13 +19,14 @@ use axum::{
     http::{HeaderMap, header},
     response::Response,
 };
+use backend::{Backend, Session};
 use serde::Deserialize;
 use tokio::sync::watch;
 
 use crate::{
     Api,
     answer::Problem,
-    extract::{Asked, Caller, invalid},
+    extract::{Asked, Caller, Login, invalid},
 };
 
 /// After so much silence a heartbeat is sent.
@@ -56,16 +57,17 @@ pub(crate) struct EventsAsked {
 pub(crate) async fn events(
     State(api): State<Api>,
     _: Caller,
+    Login(session): Login,
     headers: HeaderMap,
     Asked(asked): Asked<EventsAsked>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     match upgrade {
-        Ok(upgrade) => Ok(socket::open(api, upgrade)),
+        Ok(upgrade) => Ok(socket::open(api, session, upgrade)),
         Err(error) if headers.contains_key(header::UPGRADE) => {
             Err(invalid(format!("this is no WebSocket handshake: {}", error.body_text())))
         }
-        Err(_) if accepts_event_stream(&headers) => sse::open(&api, &headers, asked),
+        Err(_) if accepts_event_stream(&headers) => sse::open(&api, session, &headers, asked),
         Err(_) => Err(invalid("open this as a WebSocket, or send `Accept: text/event-stream` for server-sent events")),
     }
 }
@@ -76,6 +78,17 @@ fn accepts_event_stream(headers: &HeaderMap) -> bool {
         let kind = kind.split(';').next().unwrap_or_default();
         kind.trim().eq_ignore_ascii_case("text/event-stream")
     })
+}
+
+/// What a stream is told whose login has ended, before it is closed.
+const LOGGED_OUT: &str = "this login has ended; log in again";
+
+/// Resolves when the login is over that a stream was opened with; never for one that came with the token.
+async fn logged_out(backend: Backend, session: Option<Session>) {
+    match session {
+        Some(session) => backend.session_ended(&session).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Resolves when the server stops; never when nobody can say so any more.

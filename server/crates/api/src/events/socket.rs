@@ -6,15 +6,16 @@ use axum::{
     extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code},
     response::Response,
 };
+use backend::Session;
 use futures_util::{SinkExt, Stream, StreamExt, stream::SplitSink};
 use protocol::DiagnosticCode;
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{
-    HEARTBEAT,
+    HEARTBEAT, LOGGED_OUT,
     asked::{Refusal, Said, parse},
     frame::Frame,
-    stopping,
+    logged_out, stopping,
     subscriptions::{Outgoing, Subscriptions},
 };
 use crate::Api;
@@ -30,29 +31,38 @@ const CLOSE_TIME_MAX: Duration = Duration::from_secs(1);
 /// Frames up to here are read and, if too large for us, answered; beyond it the socket is closed.
 const MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
+/// Why the server ends a connection.
+#[derive(Debug, Clone, Copy)]
+enum Goodbye {
+    Stopping,
+    LoggedOut,
+}
+
 type Sink = SplitSink<WebSocket, Message>;
 
-pub(super) fn open(api: Api, upgrade: WebSocketUpgrade) -> Response {
+pub(super) fn open(api: Api, session: Option<Session>, upgrade: WebSocketUpgrade) -> Response {
     upgrade
         .max_message_size(MESSAGE_BYTES_MAX)
         .max_frame_size(MESSAGE_BYTES_MAX)
-        .on_upgrade(move |socket| Box::pin(serve(api, socket)))
+        .on_upgrade(move |socket| Box::pin(serve(api, session, socket)))
 }
 
-async fn serve(api: Api, socket: WebSocket) {
+async fn serve(api: Api, session: Option<Session>, socket: WebSocket) {
     let (mut sink, mut messages) = socket.split();
     let (outbox, inbox) = mpsc::channel(OUTBOX_FRAMES);
     let subscriptions = Subscriptions::new(api.backend().clone(), outbox.clone());
     // The first frame of all; the outbox is empty, so there is room.
     let _ = outbox.try_send(Frame::hello(&api.options().server).into());
     let stopping = stopping(api.options().shutdown.clone());
-    let stopped = tokio::select! {
-        () = stopping => true,
-        _ = write(&mut sink, inbox) => false,
-        () = read(&mut messages, outbox, subscriptions) => false,
+    let logged_out = logged_out(api.backend().clone(), session);
+    let goodbye = tokio::select! {
+        () = stopping => Some(Goodbye::Stopping),
+        () = logged_out => Some(Goodbye::LoggedOut),
+        _ = write(&mut sink, inbox) => None,
+        () = read(&mut messages, outbox, subscriptions) => None,
     };
-    if stopped {
-        let _ = timeout(CLOSE_TIME_MAX, say_goodbye(&mut sink, &mut messages)).await;
+    if let Some(goodbye) = goodbye {
+        let _ = timeout(CLOSE_TIME_MAX, say_goodbye(goodbye, &mut sink, &mut messages)).await;
     }
 }
 
@@ -127,9 +137,21 @@ async fn write_some(sink: &mut Sink, first: Outgoing, inbox: &mut mpsc::Receiver
 }
 
 /// Says why, and reads until the client has closed too: data left unread would turn the goodbye into a reset.
-async fn say_goodbye(sink: &mut Sink, messages: &mut (impl Stream<Item = Result<Message, axum::Error>> + Unpin)) {
-    let goodbye = CloseFrame { code: close_code::AWAY, reason: "yoi is stopping".into() };
-    if sink.send(Message::Close(Some(goodbye))).await.is_ok() {
+async fn say_goodbye(
+    goodbye: Goodbye,
+    sink: &mut Sink,
+    messages: &mut (impl Stream<Item = Result<Message, axum::Error>> + Unpin),
+) {
+    let close = match goodbye {
+        Goodbye::Stopping => CloseFrame { code: close_code::AWAY, reason: "yoi is stopping".into() },
+        Goodbye::LoggedOut => {
+            let told = Frame::diagnostic(None, DiagnosticCode::Unauthorized, LOGGED_OUT.to_owned());
+            // Who cannot be told this is told nothing more either.
+            let _ = sink.feed(Message::Text(told.json.into())).await;
+            CloseFrame { code: close_code::POLICY, reason: LOGGED_OUT.into() }
+        }
+    };
+    if sink.send(Message::Close(Some(close))).await.is_ok() {
         while let Some(Ok(_)) = messages.next().await {}
     }
 }

@@ -7,18 +7,20 @@ use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
+use backend::Session;
 use bytes::Bytes;
 use futures_util::{
-    Stream, StreamExt,
+    FutureExt, Stream, StreamExt,
+    future::BoxFuture,
     stream::{self, BoxStream},
 };
-use protocol::PodRef;
+use protocol::{DiagnosticCode, PodRef};
 
 use super::{
-    EventsAsked, HEARTBEAT, TAIL_DEFAULT, TAIL_MAX,
+    EventsAsked, HEARTBEAT, LOGGED_OUT, TAIL_DEFAULT, TAIL_MAX,
     asked::Watch,
     frame::{Frame, frames},
-    stopping,
+    logged_out, stopping,
 };
 use crate::{
     Api,
@@ -29,11 +31,17 @@ use crate::{
 /// What the one subscription is called in its frames.
 const ID: &str = "sse";
 
-pub(super) fn open(api: &Api, headers: &HeaderMap, asked: EventsAsked) -> Result<Response, Problem> {
+pub(super) fn open(
+    api: &Api,
+    session: Option<Session>,
+    headers: &HeaderMap,
+    asked: EventsAsked,
+) -> Result<Response, Problem> {
     let watch = watch(headers, asked)?;
     let frames = frames(api.backend(), ID.to_owned(), watch);
     let hello = stream::iter([Frame::hello(&api.options().server)]);
-    let events = with_heartbeats(hello.chain(frames).boxed())
+    let frames = with_heartbeats(hello.chain(frames).boxed());
+    let events = until_logged_out(frames.boxed(), logged_out(api.backend().clone(), session).boxed())
         .map(|frame| Ok::<_, Infallible>(event(&frame)))
         .take_until(stopping(api.options().shutdown.clone()));
     let mut response = Response::new(Body::from_stream(events));
@@ -60,6 +68,22 @@ fn with_heartbeats(frames: BoxStream<'static, Frame>) -> impl Stream<Item = Fram
     stream::unfold(frames, async |mut frames| match tokio::time::timeout(HEARTBEAT, frames.next()).await {
         Ok(frame) => frame.map(|frame| (frame, frames)),
         Err(_) => Some((Frame::heartbeat(), frames)),
+    })
+}
+
+/// When the login is over, that is the last thing which is said.
+fn until_logged_out(
+    frames: BoxStream<'static, Frame>,
+    logged_out: BoxFuture<'static, ()>,
+) -> impl Stream<Item = Frame> {
+    stream::unfold(Some((frames, logged_out)), async |state| {
+        let (mut frames, mut logged_out) = state?;
+        tokio::select! {
+            frame = frames.next() => frame.map(|frame| (frame, Some((frames, logged_out)))),
+            () = &mut logged_out => {
+                Some((Frame::diagnostic(None, DiagnosticCode::Unauthorized, LOGGED_OUT.to_owned()), None))
+            }
+        }
     })
 }
 

@@ -5,7 +5,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header, request::Parts},
     response::{IntoResponse, Response},
 };
-use backend::{Origin, SESSION_SECONDS};
+use backend::{Origin, SESSION_SECONDS, Session};
 use protocol::{ApiError, ErrorCode};
 
 use crate::{Api, answer::problem};
@@ -13,18 +13,18 @@ use crate::{Api, answer::problem};
 /// A browser sends one; a few more come from stale paths or domains. The rest is not looked at.
 const COOKIES_MAX: usize = 4;
 
-/// Who asks, if it can be told.
-pub(super) async fn caller(api: &Api, headers: &HeaderMap) -> Result<Option<Origin>, ApiError> {
+/// Who asks, if it can be told, and with which login, if it is one.
+pub(super) async fn caller(api: &Api, headers: &HeaderMap) -> Result<Option<(Origin, Option<Session>)>, ApiError> {
     if let Some(token) = bearer(headers) {
         // A token that was sent and is wrong is an answer in itself, whatever the cookie says.
         return match api.options().token.is(token) {
-            true => Ok(Some(origin(client_name(headers)))),
+            true => Ok(Some((origin(client_name(headers)), None))),
             false => api.attempts().failed().await.map(|()| None),
         };
     }
     for secret in cookies(headers, &api.options().allowed.cookie_name()).take(COOKIES_MAX) {
-        if api.backend().session_is_open(secret).await? {
-            return Ok(Some(origin("console")));
+        if let Some(session) = api.backend().session_of(secret).await? {
+            return Ok(Some((origin("console"), Some(session))));
         }
     }
     Ok(None)
@@ -40,7 +40,7 @@ pub(super) async fn by_link(api: &Api, parts: &Parts, token: &str) -> Response {
         api.backend().record_audit(&origin, "login", None, "refused", Some(ErrorCode::Unauthorized)).await;
         return redirect("/login");
     }
-    let secret = match api.backend().session_open().await {
+    let secret = match api.backend().session_open(user_agent(&parts.headers)).await {
         Ok(secret) => secret,
         Err(error) => return problem(error),
     };
@@ -105,6 +105,11 @@ fn cookies<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a s
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))
         .filter_map(move |pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
+}
+
+/// What a browser calls itself, for the list of logins.
+fn user_agent(headers: &HeaderMap) -> &str {
+    headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 /// Our own programs say which they are; the audit shows it.

@@ -76,8 +76,11 @@ async fn identify(api: &Api, parts: &mut Parts) -> Result<(), Response> {
         return Err(login::by_link(api, parts, &token).await);
     }
     match (login::caller(api, &parts.headers).await.map_err(problem)?, place) {
-        (Some(origin), _) => {
+        (Some((origin, session)), _) => {
             parts.extensions.insert(origin);
+            if let Some(session) = session {
+                parts.extensions.insert(session);
+            }
             Ok(())
         }
         (None, Place::Login) => Ok(()),

@@ -1,14 +1,15 @@
-//! Commands to one Pod: input, pause, resume, cancel, stop, restore, compact, rewind. Each answers 202 with its receipt.
+//! Commands to one Pod: input, pause, resume, cancel, stop, restore, compact, rewind. Each answers 202 with its
+//! receipt; a queued input that is taken back comes back in the answer.
 
-use axum::{extract::State, response::Response};
+use axum::{Json, extract::State, response::Response};
 use backend::Origin;
-use protocol::{CommandId, ControlVerb, InputCommand, PodRef, Receipt, RestoreCommand, RewindCommand};
+use protocol::{CommandId, ControlVerb, InputCommand, PodRef, QueuedInput, Receipt, RestoreCommand, RewindCommand};
 use serde::Deserialize;
 
 use crate::{
     Api,
     answer::{Problem, accepted},
-    extract::{Caller, Fields, Key, MaybeFields, PodPath},
+    extract::{Caller, Fields, Key, MaybeFields, PodPath, Within, invalid},
 };
 
 /// A body without fields.
@@ -30,6 +31,28 @@ pub(crate) async fn input(
     Fields(input): Fields<InputCommand>,
 ) -> Result<Response, Problem> {
     Ok(accepted(api.backend().input(&origin, key, &pod, input).await?))
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct InputNamed {
+    command_id: String,
+}
+
+/// Takes a queued message back: it is in no queue any more, and here is what it was. One that has begun is
+/// `already_answered`.
+#[utoipa::path(delete, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/input/{command_id}", tag = "commands",
+    params(("runtime_id" = String, Path), ("worker_id" = String, Path), ("command_id" = String, Path),
+        ("Idempotency-Key" = Option<String>, Header, description = "The command's id; made when absent")),
+    responses((status = 200, description = "What was taken back", body = QueuedInput)))]
+pub(crate) async fn take_back(
+    State(api): State<Api>,
+    Caller(origin): Caller,
+    PodPath(pod): PodPath,
+    Within(queued): Within<InputNamed>,
+    Key(key): Key,
+) -> Result<Json<QueuedInput>, Problem> {
+    let queued = CommandId::parse(&queued.command_id).map_err(invalid)?;
+    Ok(Json(api.backend().take_back(&origin, key, &pod, &queued).await?))
 }
 
 macro_rules! verb {

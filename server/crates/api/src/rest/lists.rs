@@ -1,7 +1,8 @@
-//! Lists across Pods: search and the audit.
+//! Lists across Pods: search, usage and the audit.
 
 use axum::{Json, extract::State};
-use protocol::{AuditEntry, Listing, SearchHit};
+use backend::{AuditQuery, SearchQuery};
+use protocol::{AuditEntry, Listing, PodRef, SearchHit, UsageReport};
 use serde::Deserialize;
 
 use crate::{
@@ -18,17 +19,21 @@ const AUDIT_MAX: u32 = 1_000;
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SearchAsked {
-    /// The words to find.
+    /// The words to find; the last one may be the beginning of one.
     #[param(required = true)]
     q: Option<String>,
+    /// In this Pod's journal alone: `runtime_id/worker_id`.
+    pod: Option<String>,
+    /// `next` of the page before.
+    after: Option<String>,
     /// At most so many; 50 when absent, never more than 200.
     #[param(value_type = Option<u32>, minimum = 1)]
     limit: Option<String>,
 }
 
-/// Finds words in the journals of all Pods.
+/// Finds words in the journals of all Pods, or of one; the newest first.
 #[utoipa::path(get, path = "/api/v1/search", tag = "lists", params(SearchAsked),
-    responses((status = 200, description = "The best hits", body = Listing<SearchHit>)))]
+    responses((status = 200, description = "One page of hits", body = Listing<SearchHit>)))]
 pub(crate) async fn search(
     State(api): State<Api>,
     _: Caller,
@@ -37,12 +42,27 @@ pub(crate) async fn search(
     let words = asked.q.filter(|words| !words.trim().is_empty());
     let words = words.ok_or_else(|| invalid("say what to look for: `?q=`"))?;
     let limit = limit(asked.limit.as_deref(), HITS_DEFAULT, HITS_MAX)?;
-    Ok(Json(Listing { items: api.backend().search(&words, limit).await?, next: None }))
+    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let pod = given(asked.pod).map(|pod| pod.parse::<PodRef>().map_err(invalid)).transpose()?;
+    Ok(Json(api.backend().search(SearchQuery { words, pod, after: given(asked.after), limit }).await?))
+}
+
+/// Tokens and cost: over all, per Pod, per day (UTC), per tree, per pair.
+#[utoipa::path(get, path = "/api/v1/usage", tag = "lists",
+    responses((status = 200, description = "What was used", body = UsageReport)))]
+pub(crate) async fn usage(State(api): State<Api>, _: Caller) -> Result<Json<UsageReport>, Problem> {
+    Ok(Json(api.backend().usage().await?))
 }
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AuditAsked {
+    /// Of this action alone, such as `input`.
+    action: Option<String>,
+    /// With this result alone: `done`, `refused` or `failed`.
+    result: Option<String>,
+    /// About this target alone; a Pod's is `runtime_id/worker_id`.
+    target: Option<String>,
     /// `next` of the page before.
     after: Option<String>,
     /// At most so many; 200 when absent, never more than 1,000.
@@ -58,7 +78,9 @@ pub(crate) async fn audit(
     _: Caller,
     Asked(asked): Asked<AuditAsked>,
 ) -> Result<Json<Listing<AuditEntry>>, Problem> {
-    let after = asked.after.as_deref().filter(|after| !after.is_empty());
     let limit = limit(asked.limit.as_deref(), AUDIT_DEFAULT, AUDIT_MAX)?;
-    Ok(Json(api.backend().audit(after, limit).await?))
+    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let (action, result, target) = (given(asked.action), given(asked.result), given(asked.target));
+    let query = AuditQuery { action, result, target, after: given(asked.after), limit };
+    Ok(Json(api.backend().audit(query).await?))
 }

@@ -25,7 +25,7 @@ pub struct Server {
     pub backend: Backend,
     pub http: reqwest::Client,
     pub stop: watch::Sender<bool>,
-    host: Host,
+    pub host: Host,
     toolbox: tools::Toolbox,
     serving: JoinHandle<()>,
     folder: TempDir,
@@ -39,6 +39,12 @@ impl Server {
     /// With these tools in reach of its Pods.
     pub async fn start_with(toolbox: tools::Toolbox) -> Self {
         Self::start_in(tempfile::tempdir().unwrap(), toolbox).await
+    }
+
+    /// With these model providers.
+    pub async fn start_asking(configs: Vec<provider::ProviderConfig>) -> Self {
+        let providers = Providers::new(configs).unwrap();
+        Self::start_of(tempfile::tempdir().unwrap(), tools::Toolbox::default(), providers).await
     }
 
     /// Ends and begins again over the same store, at another port.
@@ -74,13 +80,19 @@ impl Server {
     }
 
     async fn start_in(folder: TempDir, toolbox: tools::Toolbox) -> Self {
+        Self::start_of(folder, toolbox, Providers::new(Vec::new()).unwrap()).await
+    }
+
+    async fn start_of(folder: TempDir, toolbox: tools::Toolbox, providers: Providers) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let store =
             pod_store::Store::open(pod_store::StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
         let (cwd, outputs) = (folder.path().to_str().unwrap(), folder.path().join("outputs"));
+        let profile = runtime::Profile { model: Some("scripted".to_owned()), ..runtime::Profile::default() };
         let options = HostOptions {
             toolbox: toolbox.clone(),
-            ..HostOptions::of(store, Providers::new(Vec::new()).unwrap(), cwd, outputs)
+            profiles: [("reviewer".to_owned(), profile)].into(),
+            ..HostOptions::of(store, providers, cwd, outputs)
         };
         let host = Host::start(options).await.unwrap();
         let backend = Backend::new(host.clone());

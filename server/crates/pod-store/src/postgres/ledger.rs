@@ -1,15 +1,13 @@
-//! Inbox, commands, audit, sessions, quarantine.
+//! Inbox, commands, audit, quarantine.
 
 use std::{borrow::Cow, collections::HashSet};
 
-use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId};
-use serde_json::json;
 use sqlx::{PgConnection, PgPool};
 
-use super::{read_failed, write_failed};
+use super::{read_failed, sessions, write_failed};
 use crate::{
-    CommandRow, InboxRow, PodKey, StoreError,
+    AuditFilter, CommandRow, InboxRow, PodKey, StoreError,
     chore::Chore,
     columns::{self, micros},
     engine::WriteError,
@@ -37,7 +35,7 @@ pub(super) async fn inbox_put_in_txn(
     )
     .bind(lines.iter().map(|(pod, _)| pod.0).collect::<Vec<_>>())
     .bind(lines.iter().map(|(_, row)| row.command_id.as_str()).collect::<Vec<_>>())
-    .bind(lines.iter().map(|(_, row)| json!(row.segments).to_string()).collect::<Vec<_>>())
+    .bind(lines.iter().map(|(_, row)| columns::inbox_body(row)).collect::<Vec<_>>())
     .bind(lines.iter().map(|(_, row)| without_nul(&row.by)).collect::<Vec<_>>())
     .bind(lines.iter().map(|(_, row)| micros(row.at)).collect::<Vec<_>>())
     .execute(connection)
@@ -102,15 +100,32 @@ pub(super) async fn commands_find_in_txn(
     rows.into_iter().map(|row| columns::command(row).map_err(|error| WriteError::Failed(error.to_string()))).collect()
 }
 
-pub(super) async fn audit_page(pool: &PgPool, before: i64, limit: u32) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
-    let rows = sqlx::query_as(
-        "select id, at, by_whom, client, action, target, result, code from audit
-         where id < $1 order by id desc limit $2",
-    )
-    .bind(before)
-    .bind(i64::from(limit))
-    .fetch_all(pool)
-    .await;
+/// A target has an index of its own, and a query that may be without one would not use it.
+pub(super) async fn audit_page(
+    pool: &PgPool,
+    filter: &AuditFilter,
+    before: i64,
+    limit: u32,
+) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
+    let query = match &filter.target {
+        None => sqlx::query_as(
+            "select id, at, by_whom, client, action, target, result, code from audit
+             where id < $1 and ($2::text is null or action = $2) and ($3::text is null or result = $3)
+             order by id desc limit $4",
+        ),
+        Some(_) => sqlx::query_as(
+            "select id, at, by_whom, client, action, target, result, code from audit
+             where id < $1 and ($2::text is null or action = $2) and ($3::text is null or result = $3)
+                 and target = $5
+             order by id desc limit $4",
+        ),
+    };
+    let query = query.bind(before).bind(filter.action.as_deref()).bind(filter.result.as_deref()).bind(i64::from(limit));
+    let query = match &filter.target {
+        None => query,
+        Some(target) => query.bind(without_nul(target)),
+    };
+    let rows = query.fetch_all(pool).await;
     rows.map_err(read_failed("read the audit"))?.into_iter().map(columns::audit).collect()
 }
 
@@ -144,25 +159,9 @@ pub(super) async fn audit_append_in_txn(
     .map_err(write_failed("write the audit"))
 }
 
-pub(super) async fn session_find(pool: &PgPool, hash: &[u8; 32], now: Timestamp) -> Result<bool, StoreError> {
-    sqlx::query_scalar("select exists (select 1 from sessions where hash = $1 and expires_at > $2)")
-        .bind(hash.as_slice())
-        .bind(micros(now))
-        .fetch_one(pool)
-        .await
-        .map_err(read_failed("look up a session"))
-}
-
 pub(super) async fn chore_in_txn(connection: &mut PgConnection, chore: &Chore) -> Result<(), WriteError> {
     let query = match chore {
-        Chore::SessionPut { hash, expires_at } => sqlx::query(
-            "insert into sessions (hash, expires_at) values ($1, $2)
-             on conflict (hash) do update set expires_at = excluded.expires_at",
-        )
-        .bind(hash.as_slice())
-        .bind(micros(*expires_at)),
-        Chore::SessionDelete { hash } => sqlx::query("delete from sessions where hash = $1").bind(hash.as_slice()),
-        Chore::SessionsPurge { now } => sqlx::query("delete from sessions where expires_at <= $1").bind(micros(*now)),
+        Chore::Session(change) => return sessions::change_in_txn(connection, change).await,
         Chore::Quarantine { pod, seq, found_at } => sqlx::query(
             "insert into quarantine (pod, seq, body, found_at)
              select pod, seq, body, $1 from journal where pod = $2 and seq = $3 on conflict do nothing",
@@ -171,5 +170,5 @@ pub(super) async fn chore_in_txn(connection: &mut PgConnection, chore: &Chore) -
         .bind(pod.0)
         .bind(seq.0),
     };
-    query.execute(connection).await.map(drop).map_err(write_failed("change sessions or the quarantine"))
+    query.execute(connection).await.map(drop).map_err(write_failed("set a damaged record aside"))
 }

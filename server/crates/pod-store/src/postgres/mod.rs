@@ -10,6 +10,8 @@ mod pods;
 mod reader;
 mod relations;
 mod search;
+mod sessions;
+mod usage;
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
@@ -28,6 +30,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres_1.sql"),
     include_str!("../../migrations/postgres_2.sql"),
     include_str!("../../migrations/postgres_3.sql"),
+    include_str!("../../migrations/postgres_4.sql"),
+    include_str!("../../migrations/postgres_5.sql"),
 ];
 /// Hosts that open a new database at the same time migrate one after the other.
 const MIGRATION_LOCK: i64 = 0x796f_6900;

@@ -6,12 +6,13 @@ use async_trait::async_trait;
 use protocol::{AuditEntry, CommandId, Seq};
 use sqlx::{ConnectOptions, Connection, PgConnection, postgres::PgConnectOptions};
 
-use super::{journal, ledger, mail, messages, peers, pods, relations, search, write_failed};
+use super::{journal, ledger, mail, messages, peers, pods, relations, search, usage, write_failed};
 use crate::{
     CommandRow, Fold, InboxRow, MailPut, NewMessage, NewPod, NewRecord, PodKey,
     chore::Chore,
     engine::{LinkLine, Pen, SearchLine, UpdateLine, WriteError},
     peer_plan::{PeerLines, ReceiptLine},
+    usage::SpentLine,
 };
 
 pub(super) struct PostgresPen {
@@ -98,6 +99,10 @@ impl Pen for PostgresPen {
 
     async fn records_fold(&mut self, lines: &[(PodKey, &Fold)]) -> Result<(), WriteError> {
         journal::fold_in_txn(self.txn()?, lines).await
+    }
+
+    async fn usage_add(&mut self, lines: &[SpentLine<'_>]) -> Result<(), WriteError> {
+        usage::add_in_txn(self.txn()?, lines).await
     }
 
     async fn inbox_put(&mut self, lines: &[(PodKey, &InboxRow)]) -> Result<(), WriteError> {

@@ -156,9 +156,18 @@ pub(super) async fn update_in_txn(connection: &mut PgConnection, lines: &[Update
 }
 
 pub(super) async fn delete_in_txn(connection: &mut PgConnection, pod: PodKey) -> Result<(), WriteError> {
-    // The parts of one statement see the same moment; that is fine, for none looks at another's table.
+    // The parts of one statement see the same moment; that is fine, for each looks at a table as it was.
     sqlx::query(
-        "with gone_texts as (delete from search_texts where pod = $1),
+        "with gone_days as (delete from usage_days where pod = $1 returning day, input, cached, output, cost),
+              kept_days as (
+                  insert into usage_days as standing (pod, day, input, cached, output, cost)
+                  select 0, day, input, cached, output, cost from gone_days
+                  on conflict (pod, day) do update set
+                      input = standing.input + excluded.input, cached = standing.cached + excluded.cached,
+                      output = standing.output + excluded.output,
+                      cost = coalesce(standing.cost + excluded.cost, standing.cost, excluded.cost)),
+              gone_pairs as (delete from usage_links where low = $1 or high = $1),
+              gone_texts as (delete from search_texts where pod = $1),
               gone_inputs as (delete from inbox where pod = $1),
               gone_copies as (delete from quarantine where pod = $1),
               gone_records as (delete from journal where pod = $1),

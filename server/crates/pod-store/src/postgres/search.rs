@@ -6,27 +6,39 @@ use super::{read_failed, write_failed};
 use crate::{
     SearchRow, StoreError, columns,
     engine::{SearchLine, WriteError},
+    search::{SearchFilter, Word},
     words,
 };
 
-/// The configuration `simple` takes words as they are written, as SQLite's tokenizer does: no stems, no stop words.
+/// The configuration `simple` takes words as they are written, as SQLite's tokenizer does: no stems, no stop words. A
+/// word is made of letters and digits, so nothing a person types is taken for the language of either pattern.
 ///
 /// The snippet is cut here and not by `ts_headline`, which drops whatever looks like a tag.
-pub(super) async fn find(pool: &PgPool, query: &str, limit: u32) -> Result<Vec<SearchRow>, StoreError> {
-    let words = words::plain(query);
-    let first_word = words.split(' ').next().unwrap_or_default();
+pub(super) async fn find(
+    pool: &PgPool,
+    words: &[Word],
+    filter: SearchFilter,
+    limit: u32,
+) -> Result<Vec<(i64, SearchRow)>, StoreError> {
+    let quoted = |word: &Word| format!("'{}'{}", word.text, if word.is_beginning { ":*" } else { "" });
+    let end = |word: &Word| if word.is_beginning { "" } else { "(?![[:alnum:]])" };
+    let around = words.first().map(|word| format!("(?i).{{0,60}}(?<![[:alnum:]]){}{}.{{0,140}}", word.text, end(word)));
     let rows = sqlx::query_as(
         "with found as (
              select id, pod, seq, kind, text, coalesce(substring(text from $2), left(text, 200)) as piece
-             from search_texts where words @@ plainto_tsquery('simple', $1) order by id desc limit $3)
-         select pods.worker_id, pods.name, seq, kind,
+             from search_texts
+             where words @@ to_tsquery('simple', $1) and id < $4 and ($5::bigint is null or pod = $5)
+             order by id desc limit $3)
+         select id, pods.worker_id, pods.name, seq, kind,
                 case when starts_with(text, piece) then '' else '…' end || piece ||
                 case when right(text, length(piece)) = piece then '' else '…' end
          from found join pods on pods.key = found.pod order by id desc",
     )
-    .bind(&words)
-    .bind(format!(r"(?i).{{0,60}}\m{first_word}\M.{{0,140}}"))
+    .bind(words.iter().map(quoted).collect::<Vec<_>>().join(" & "))
+    .bind(around.unwrap_or_default())
     .bind(i64::from(limit))
+    .bind(filter.after.unwrap_or(i64::MAX))
+    .bind(filter.pod.map(|pod| pod.0))
     .fetch_all(pool)
     .await;
     rows.map_err(read_failed("search"))?.into_iter().map(columns::search).collect()

@@ -1,15 +1,14 @@
-//! Inbox, commands, audit, sessions, quarantine.
+//! Inbox, commands, audit, quarantine.
 
 use std::collections::HashSet;
 
-use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId};
 use serde_json::json;
 use sqlx::{SqliteConnection, SqlitePool};
 
-use super::{read_failed, write_failed};
+use super::{read_failed, sessions, write_failed};
 use crate::{
-    CommandRow, InboxRow, PodKey, StoreError,
+    AuditFilter, CommandRow, InboxRow, PodKey, StoreError,
     chore::Chore,
     columns::{self, micros},
     engine::WriteError,
@@ -31,7 +30,7 @@ pub(super) async fn inbox_put_in_txn(
     let rows: Vec<_> = lines
         .iter()
         .map(|(pod, row)| {
-            json!([pod.0, row.command_id, json!(row.segments).to_string(), without_nul(&row.by), micros(row.at)])
+            json!([pod.0, row.command_id, columns::inbox_body(row), without_nul(&row.by), micros(row.at)])
         })
         .collect();
     sqlx::query(
@@ -100,18 +99,32 @@ pub(super) async fn commands_find_in_txn(
     rows.into_iter().map(|row| columns::command(row).map_err(|error| WriteError::Failed(error.to_string()))).collect()
 }
 
+/// A target has an index of its own, and a query that may be without one would not use it.
 pub(super) async fn audit_page(
     pool: &SqlitePool,
+    filter: &AuditFilter,
     before: i64,
     limit: u32,
 ) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
-    let rows = sqlx::query_as(
-        "select id, at, by_whom, client, action, target, result, code from audit where id < ? order by id desc limit ?",
-    )
-    .bind(before)
-    .bind(limit)
-    .fetch_all(pool)
-    .await;
+    let query = match &filter.target {
+        None => sqlx::query_as(
+            "select id, at, by_whom, client, action, target, result, code from audit
+             where id < ?1 and (?2 is null or action = ?2) and (?3 is null or result = ?3)
+             order by id desc limit ?4",
+        ),
+        Some(_) => sqlx::query_as(
+            "select id, at, by_whom, client, action, target, result, code from audit
+             where id < ?1 and (?2 is null or action = ?2) and (?3 is null or result = ?3)
+                 and target = ?5
+             order by id desc limit ?4",
+        ),
+    };
+    let query = query.bind(before).bind(filter.action.as_deref()).bind(filter.result.as_deref()).bind(limit);
+    let query = match &filter.target {
+        None => query,
+        Some(target) => query.bind(without_nul(target)),
+    };
+    let rows = query.fetch_all(pool).await;
     rows.map_err(read_failed("read the audit"))?.into_iter().map(columns::audit).collect()
 }
 
@@ -137,24 +150,9 @@ pub(super) async fn audit_append_in_txn(
     .map_err(write_failed("write the audit"))
 }
 
-pub(super) async fn session_find(pool: &SqlitePool, hash: &[u8; 32], now: Timestamp) -> Result<bool, StoreError> {
-    sqlx::query_scalar("select exists (select 1 from sessions where hash = ? and expires_at > ?)")
-        .bind(hash.as_slice())
-        .bind(micros(now))
-        .fetch_one(pool)
-        .await
-        .map_err(read_failed("look up a session"))
-}
-
 pub(super) async fn chore_in_txn(connection: &mut SqliteConnection, chore: &Chore) -> Result<(), WriteError> {
     let query = match chore {
-        Chore::SessionPut { hash, expires_at } => {
-            sqlx::query("insert or replace into sessions (hash, expires_at) values (?, ?)")
-                .bind(hash.to_vec())
-                .bind(micros(*expires_at))
-        }
-        Chore::SessionDelete { hash } => sqlx::query("delete from sessions where hash = ?").bind(hash.to_vec()),
-        Chore::SessionsPurge { now } => sqlx::query("delete from sessions where expires_at <= ?").bind(micros(*now)),
+        Chore::Session(change) => return sessions::change_in_txn(connection, change).await,
         Chore::Quarantine { pod, seq, found_at } => sqlx::query(
             "insert or ignore into quarantine (pod, seq, body, found_at)
              select pod, seq, cast(body as blob), ? from journal where pod = ? and seq = ?",
@@ -163,5 +161,5 @@ pub(super) async fn chore_in_txn(connection: &mut SqliteConnection, chore: &Chor
         .bind(pod.0)
         .bind(seq.0),
     };
-    query.execute(connection).await.map(drop).map_err(write_failed("change sessions or the quarantine"))
+    query.execute(connection).await.map(drop).map_err(write_failed("set a damaged record aside"))
 }

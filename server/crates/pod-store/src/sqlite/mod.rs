@@ -13,6 +13,8 @@ mod pods;
 mod reader;
 mod relations;
 mod search;
+mod sessions;
+mod usage;
 
 use std::{fs, io, path::Path, sync::Arc, time::Duration};
 
@@ -31,6 +33,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite_1.sql"),
     include_str!("../../migrations/sqlite_2.sql"),
     include_str!("../../migrations/sqlite_3.sql"),
+    include_str!("../../migrations/sqlite_4.sql"),
+    include_str!("../../migrations/sqlite_5.sql"),
 ];
 
 const READERS_MAX: u32 = 4;

@@ -164,10 +164,16 @@ pub(super) async fn update_in_txn(
     .map_err(write_failed("update a Pod"))
 }
 
-/// One text, several statements: they run in one go on the database's thread, and take one argument each.
-pub(super) async fn delete_in_txn(connection: &mut SqliteConnection, pod: PodKey) -> Result<(), WriteError> {
-    sqlx::query(
-        "delete from search_texts where pod = ?;
+/// One text, several statements: they run in one go on the database's thread, and each argument is the Pod's key.
+const DELETE: &str = "insert into usage_days (pod, day, input, cached, output, cost)
+             select 0, day, input, cached, output, cost from usage_days where pod = ?
+             on conflict (pod, day) do update set
+                 input = input + excluded.input, cached = cached + excluded.cached, output = output + excluded.output,
+                 cost = coalesce(cost + excluded.cost, cost, excluded.cost);
+         delete from usage_days where pod = ?;
+         delete from usage_links where low = ?;
+         delete from usage_links where high = ?;
+         delete from search_texts where pod = ?;
          delete from inbox where pod = ?;
          delete from quarantine where pod = ?;
          delete from journal where pod = ?;
@@ -180,24 +186,9 @@ pub(super) async fn delete_in_txn(connection: &mut SqliteConnection, pod: PodKey
          delete from peer_requests where high = ?;
          delete from messages where sender = ?;
          delete from messages where receiver = ?;
-         delete from pods where key = ?",
-    )
-    .bind(pod.0)
-    .bind(pod.0)
-    .bind(pod.0)
-    .bind(pod.0)
-    .bind(pod.0)
-    .bind(pod.0)
-    .bind(pod.0)
-    .bind(pod.0)
-    .bind(pod.0)
-    .bind(pod.0)
-    .bind(pod.0)
-    .bind(pod.0)
-    .bind(pod.0)
-    .bind(pod.0)
-    .execute(connection)
-    .await
-    .map(drop)
-    .map_err(write_failed("delete a Pod"))
+         delete from pods where key = ?";
+
+pub(super) async fn delete_in_txn(connection: &mut SqliteConnection, pod: PodKey) -> Result<(), WriteError> {
+    let query = DELETE.matches('?').fold(sqlx::query(DELETE), |query, _| query.bind(pod.0));
+    query.execute(connection).await.map(drop).map_err(write_failed("delete a Pod"))
 }

@@ -5,10 +5,14 @@ use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
 use sqlx::SqlitePool;
 
-use super::{journal, ledger, mail, messages, peers, pods, relations, search};
+use super::{journal, ledger, mail, messages, peers, pods, relations, search, sessions, usage};
 use crate::{
-    ChildRow, CommandRow, InboxRow, MailRow, MessageRow, PairRow, PeerLinkRow, PodKey, PodRow, RequestRow, SearchRow,
-    StoreError, StoredRecord, engine::Engine, peer_plan::Pair,
+    AuditFilter, ChildRow, CommandRow, InboxRow, MailRow, MessageRow, PairRow, PeerLinkRow, PodKey, PodRow, RequestRow,
+    SearchRow, SessionRow, StoreError, StoredRecord,
+    engine::Engine,
+    peer_plan::Pair,
+    search::{SearchFilter, Word},
+    usage::UsageRows,
 };
 
 #[derive(Debug)]
@@ -137,16 +141,34 @@ impl Engine for Sqlite {
         ledger::command_find(&self.readers, id).await
     }
 
-    async fn audit_page(&self, before: i64, limit: u32) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
-        ledger::audit_page(&self.readers, before, limit).await
+    async fn audit_page(
+        &self,
+        filter: &AuditFilter,
+        before: i64,
+        limit: u32,
+    ) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
+        ledger::audit_page(&self.readers, filter, before, limit).await
     }
 
-    async fn session_find(&self, hash: &[u8; 32], now: Timestamp) -> Result<bool, StoreError> {
-        ledger::session_find(&self.readers, hash, now).await
+    async fn session_find(&self, hash: &[u8; 32], now: Timestamp) -> Result<Option<SessionRow>, StoreError> {
+        sessions::find(&self.readers, hash, now).await
     }
 
-    async fn search(&self, query: &str, limit: u32) -> Result<Vec<SearchRow>, StoreError> {
-        search::find(&self.readers, query, limit).await
+    async fn sessions(&self, now: Timestamp) -> Result<Vec<SessionRow>, StoreError> {
+        sessions::list(&self.readers, now).await
+    }
+
+    async fn search(
+        &self,
+        words: &[Word],
+        filter: SearchFilter,
+        limit: u32,
+    ) -> Result<Vec<(i64, SearchRow)>, StoreError> {
+        search::find(&self.readers, words, filter, limit).await
+    }
+
+    async fn usage(&self) -> Result<UsageRows, StoreError> {
+        usage::all(&self.readers).await
     }
 
     async fn close(&self) {

@@ -7,24 +7,29 @@ use super::{read_failed, write_failed};
 use crate::{
     SearchRow, StoreError, columns,
     engine::{SearchLine, WriteError},
+    search::{SearchFilter, Word},
 };
 
 /// Each word is quoted, so nothing a person types is taken for FTS5's query language.
-pub(super) async fn find(pool: &SqlitePool, query: &str, limit: u32) -> Result<Vec<SearchRow>, StoreError> {
-    let words: Vec<String> =
-        query.split_whitespace().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
-    if words.is_empty() {
-        return Ok(Vec::new());
-    }
+pub(super) async fn find(
+    pool: &SqlitePool,
+    words: &[Word],
+    filter: SearchFilter,
+    limit: u32,
+) -> Result<Vec<(i64, SearchRow)>, StoreError> {
+    let quoted = |word: &Word| format!("\"{}\"{}", word.text, if word.is_beginning { " *" } else { "" });
     let rows = sqlx::query_as(
-        "select pods.worker_id, pods.name, search_texts.seq, search_texts.kind,
+        "select search_texts.id, pods.worker_id, pods.name, search_texts.seq, search_texts.kind,
                 snippet(search_words, 0, '', '', '…', 24)
          from search_words
          join search_texts on search_texts.id = search_words.rowid
          join pods on pods.key = search_texts.pod
-         where search_words match ? order by search_words.rowid desc limit ?",
+         where search_words match ?1 and search_words.rowid < ?2 and (?3 is null or search_texts.pod = ?3)
+         order by search_words.rowid desc limit ?4",
     )
-    .bind(words.join(" "))
+    .bind(words.iter().map(quoted).collect::<Vec<_>>().join(" "))
+    .bind(filter.after.unwrap_or(i64::MAX))
+    .bind(filter.pod.map(|pod| pod.0))
     .bind(limit)
     .fetch_all(pool)
     .await;

@@ -2,14 +2,20 @@ use std::sync::Arc;
 
 use pod_store::{
     Batch, ChildRow, Committed, Fold, InboxRow, LoanChange, MailPut, MailRow, ParentLink, PeerChange, PodChange,
-    PodKey, RecordClass, Step, Store, StoreError,
+    PodKey, RecordClass, Step, Store, StoreError, UsageRows,
 };
 use protocol::{PodState, ReceiptState, Segment, Seq};
 
-use crate::{messages::state, world::*};
+use crate::{ledger::session, messages::state, usage::used, world::*};
 
 fn input(text: &str) -> InboxRow {
-    InboxRow { command_id: id(text), segments: vec![Segment::text("hi")], by: "ada".to_owned(), at: at(1) }
+    InboxRow {
+        command_id: id(text),
+        segments: vec![Segment::text("hi")],
+        by: "ada".to_owned(),
+        at: at(1),
+        steers: false,
+    }
 }
 
 fn letter(to: PodKey, round: i64) -> MailPut {
@@ -33,6 +39,7 @@ pub(crate) fn whole_batch(ada: PodKey, bob: PodKey, round: i64) -> Batch {
     let of_ada = PodChange {
         records: vec![record(first, RecordClass::Chunk), found_by(first + 1, &format!("word{round}"))],
         folds: vec![Fold { block: "b".to_owned(), from: Seq(first - 1), to: Seq(first) }],
+        spent: vec![used(round)],
         inbox_put: vec![input(&format!("in-{round}"))],
         inbox_taken: vec![id(&format!("in-{}", round - 1))],
         mail_put: vec![letter(bob, round)],
@@ -69,6 +76,7 @@ pub(crate) struct View {
     audit: usize,
     command: bool,
     hits: usize,
+    usage: UsageRows,
 }
 
 pub(crate) async fn view(store: &Store, (ada, bob): (PodKey, PodKey), round: i64) -> View {
@@ -84,6 +92,7 @@ pub(crate) async fn view(store: &Store, (ada, bob): (PodKey, PodKey), round: i64
         audit: store.audit_page(None, 100).await.unwrap().len(),
         command: store.command_find(&id(&format!("key-{round}"))).await.unwrap().is_some(),
         hits: store.search(&format!("word{round}"), 100).await.unwrap().len(),
+        usage: store.usage().await.unwrap(),
     }
 }
 
@@ -99,6 +108,8 @@ impl View {
         assert_eq!(self.bob_seqs, (1..=round).collect::<Vec<_>>());
         let MailPut { key, body, at, .. } = letter(bob, round);
         assert_eq!(self.bob_mail, [MailRow { key, body, at }]);
+        let input: u64 = self.usage.days.iter().map(|day| day.tokens.input).sum();
+        assert_eq!((input as i64, self.usage.links[0].runs as i64), (100 * round, round));
         let counts = (self.pods as i64, self.audit as i64, self.command, self.hits);
         assert_eq!(counts, (round + 2, round, true, 1));
     }
@@ -144,6 +155,7 @@ pub(crate) async fn a_batch_with_nothing_for_a_step_does_not_come_to_it(world: W
         Step::Relations,
         Step::Peers,
         Step::Folds,
+        Step::Usage,
         Step::Inbox,
         Step::Mail,
         Step::Messages,
@@ -174,6 +186,8 @@ pub(crate) async fn a_failure_at_any_step_of_a_deletion_leaves_the_pod_whole(wor
     assert!(store.commit(one(deletion(ada))).await.is_err());
     assert_eq!(store.pod_find(&worker("ada")).await.unwrap(), None);
     assert_eq!(store.child(bob).await.unwrap(), None);
+    let after = store.usage().await.unwrap();
+    assert_eq!((&after.days, after.links.len()), (&before.usage.days, 0));
     assert!(matches!(store.commit(one(deletion(ada))).await, Err(StoreError::PodGone)));
 }
 
@@ -181,7 +195,7 @@ pub(crate) async fn everything_is_there_after_a_restart(world: World) {
     let store = world.open().await;
     let (ada, bob) = both(&store).await;
     done(&store, whole_batch(ada, bob, 1)).await;
-    store.session_put([9; 32], at(100)).await.unwrap();
+    store.session_put(session(9, 1, 100)).await.unwrap();
     let (before, epoch) = (view(&store, (ada, bob), 1).await, store.epoch().to_owned());
     assert!(before.command && !epoch.is_empty());
     store.close().await;
@@ -189,7 +203,7 @@ pub(crate) async fn everything_is_there_after_a_restart(world: World) {
         let store = world.open().await;
         assert_eq!(store.epoch(), epoch);
         assert_eq!(view(&store, (ada, bob), 1).await, before);
-        assert!(store.session_find(&[9; 32], at(1)).await.unwrap());
+        assert!(store.session_find(&[9; 32], at(1)).await.unwrap().is_some());
         // Not closed: as after a kill.
         drop(store);
     }
@@ -210,7 +224,7 @@ pub(crate) async fn whoever_opens_the_database_next_fences_the_one_before(world:
     for _ in 0..2 {
         let refused = old.commit(one(records(ada, 2, 2))).await;
         assert!(matches!(refused, Err(StoreError::Fenced)), "{refused:?}");
-        assert!(matches!(old.session_put([1; 32], at(9)).await, Err(StoreError::Fenced)));
+        assert!(matches!(old.session_put(session(1, 1, 9)).await, Err(StoreError::Fenced)));
     }
     new.close().await;
     assert!(matches!(old.commit(one(records(ada, 2, 2))).await, Err(StoreError::Fenced)));

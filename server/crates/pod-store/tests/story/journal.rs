@@ -112,6 +112,23 @@ pub(crate) async fn records_that_do_not_follow_on_the_head_are_refused(world: Wo
     done(&store, one(records(ada, 7, 7))).await;
 }
 
+pub(crate) async fn a_pod_may_come_into_being_with_a_journal_that_leaves_out_seqs(world: World) {
+    let store = world.open().await;
+    let with = |name: &str, seqs: &[i64]| {
+        let records = seqs.iter().map(|seq| record(*seq, RecordClass::Turn)).collect();
+        one(PodChange { records, ..creation(name) })
+    };
+    done(&store, with("ada", &[3, 4, 90])).await;
+    let ada = store.pod_find_by_name(&name("ada")).await.unwrap().unwrap().key;
+    assert_eq!(seqs(&store.records_after(ada, Seq(0), 100, ALL).await.unwrap()), [3, 4, 90]);
+    assert!(matches!(store.commit(one(records(ada, 92, 92))).await, Err(StoreError::Conflict)));
+    done(&store, one(records(ada, 91, 92))).await;
+    for wrong in [&[2, 2][..], &[5, 4], &[0], &[-1, 1]] {
+        assert!(matches!(store.commit(with("bob", wrong)).await, Err(StoreError::Conflict)), "{wrong:?}");
+    }
+    assert_eq!(store.pod_find_by_name(&name("bob")).await.unwrap(), None);
+}
+
 pub(crate) async fn a_body_comes_back_byte_for_byte(world: World) {
     let store = world.open().await;
     let ada = create(&store, "ada").await;

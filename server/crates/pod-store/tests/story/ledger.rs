@@ -1,4 +1,4 @@
-use pod_store::{InboxRow, PodChange};
+use pod_store::{AuditFilter, InboxRow, PodChange, SessionRow};
 use protocol::{AuditEntry, Segment};
 
 use crate::world::*;
@@ -9,7 +9,7 @@ fn input(text: &str) -> InboxRow {
         Segment::Paste { text: "line\nline".to_owned() },
         Segment::FileRef { path: "src/main.rs".to_owned() },
     ];
-    InboxRow { command_id: id(text), segments, by: "ada".to_owned(), at: at(5) }
+    InboxRow { command_id: id(text), segments, by: "ada".to_owned(), at: at(5), steers: text == "m" }
 }
 
 pub(crate) async fn an_inbox_is_read_in_order_and_emptied_by_id(world: World) {
@@ -50,19 +50,63 @@ pub(crate) async fn the_audit_is_paged_from_the_newest(world: World) {
     assert_eq!(store.audit_page(Some(second[2].0), 4).await.unwrap(), []);
 }
 
+pub(crate) async fn the_audit_is_read_by_action_result_and_target(world: World) {
+    let store = world.open().await;
+    for number in 0..6 {
+        let target = (number % 2 == 0).then(|| "local/ada".to_owned());
+        let result = if number % 3 == 0 { "refused" } else { "done" };
+        let action = if number < 3 { "input" } else { "stop" };
+        store.audit_append(AuditEntry { target, result: result.to_owned(), ..audit(action) }).await.unwrap();
+    }
+    let find = async |action: Option<&str>, result: Option<&str>, target: Option<&str>, after| {
+        let [action, result, target] = [action, result, target].map(|text| text.map(str::to_owned));
+        let rows = store.audit_find(&AuditFilter { action, result, target }, after, 9).await.unwrap();
+        rows.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
+    };
+    assert_eq!(find(None, None, None, None).await, [6, 5, 4, 3, 2, 1]);
+    assert_eq!(find(Some("input"), None, None, None).await, [3, 2, 1]);
+    assert_eq!(find(None, Some("refused"), None, None).await, [4, 1]);
+    assert_eq!(find(None, None, Some("local/ada"), None).await, [5, 3, 1]);
+    assert_eq!(find(None, None, Some("local/ada"), Some(5)).await, [3, 1]);
+    assert_eq!(find(Some("input"), Some("refused"), Some("local/ada"), None).await, [1]);
+    assert!(find(Some("input' or '1"), None, Some("x\0"), None).await.is_empty());
+}
+
+pub(crate) fn session(mark: u8, seen: i64, expires: i64) -> SessionRow {
+    let client = format!("Browser {mark}");
+    SessionRow { hash: [mark; 32], client, created_at: at(1), seen_at: at(seen), expires_at: at(expires) }
+}
+
 pub(crate) async fn a_session_is_known_until_it_expires_or_is_deleted(world: World) {
     let store = world.open().await;
     let [short, long, gone] = [[1; 32], [2; 32], [3; 32]];
-    store.session_put(short, at(10)).await.unwrap();
-    store.session_put(long, at(10)).await.unwrap();
-    store.session_put(long, at(1000)).await.unwrap();
-    store.session_put(gone, at(1000)).await.unwrap();
+    store.session_put(session(1, 1, 10)).await.unwrap();
+    store.session_put(session(2, 1, 10)).await.unwrap();
+    store.session_put(session(2, 1, 1000)).await.unwrap();
+    store.session_put(session(3, 1, 1000)).await.unwrap();
     store.session_delete(&gone).await.unwrap();
-    assert!(store.session_find(&short, at(9)).await.unwrap());
-    assert!(!store.session_find(&short, at(10)).await.unwrap());
-    assert!(store.session_find(&long, at(10)).await.unwrap());
-    assert!(!store.session_find(&gone, at(0)).await.unwrap());
+    assert_eq!(store.session_find(&short, at(9)).await.unwrap(), Some(session(1, 1, 10)));
+    assert_eq!(store.session_find(&short, at(10)).await.unwrap(), None);
+    assert_eq!(store.session_find(&long, at(10)).await.unwrap(), Some(session(2, 1, 1000)));
+    assert_eq!(store.session_find(&gone, at(0)).await.unwrap(), None);
     store.sessions_purge(at(10)).await.unwrap();
-    assert!(!store.session_find(&short, at(9)).await.unwrap());
-    assert!(store.session_find(&long, at(10)).await.unwrap());
+    assert_eq!(store.session_find(&short, at(9)).await.unwrap(), None);
+    assert!(store.session_find(&long, at(10)).await.unwrap().is_some());
+}
+
+pub(crate) async fn sessions_are_listed_by_when_they_were_seen_and_ended_all_but_one(world: World) {
+    let store = world.open().await;
+    for (mark, expires) in [(1, 100), (2, 100), (3, 20), (4, 100)] {
+        store.session_put(session(mark, i64::from(mark), expires)).await.unwrap();
+    }
+    store.session_seen(&[1; 32], at(30)).await.unwrap();
+    // A late note of an earlier moment, and one of a login that is not there.
+    store.session_seen(&[1; 32], at(5)).await.unwrap();
+    store.session_seen(&[9; 32], at(30)).await.unwrap();
+    let listed = store.sessions(at(25)).await.unwrap();
+    assert_eq!(listed, [session(1, 30, 100), session(4, 4, 100), session(2, 2, 100)]);
+    store.sessions_delete_others(Some(&[4; 32])).await.unwrap();
+    assert_eq!(store.sessions(at(0)).await.unwrap(), [session(4, 4, 100)]);
+    store.sessions_delete_others(None).await.unwrap();
+    assert_eq!(store.sessions(at(0)).await.unwrap(), []);
 }

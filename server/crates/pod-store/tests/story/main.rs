@@ -14,6 +14,7 @@ mod pods;
 mod relations;
 mod search;
 mod upgrade;
+mod usage;
 mod world;
 
 macro_rules! on_both_engines {
@@ -40,6 +41,7 @@ on_both_engines! {
     journal::questions_are_listed_and_given_to_no_model,
     journal::a_fold_drops_the_chunks_of_its_block_and_nothing_else,
     journal::records_that_do_not_follow_on_the_head_are_refused,
+    journal::a_pod_may_come_into_being_with_a_journal_that_leaves_out_seqs,
     journal::a_body_comes_back_byte_for_byte,
     journal::a_damaged_record_is_set_aside_and_harms_no_other,
     journal::many_batches_at_once_are_all_answered,
@@ -83,11 +85,20 @@ on_both_engines! {
     commands::a_command_whose_batch_failed_may_be_sent_again,
     ledger::an_inbox_is_read_in_order_and_emptied_by_id,
     ledger::the_audit_is_paged_from_the_newest,
+    ledger::the_audit_is_read_by_action_result_and_target,
+    ledger::sessions_are_listed_by_when_they_were_seen_and_ended_all_but_one,
     ledger::a_session_is_known_until_it_expires_or_is_deleted,
     search::all_words_must_match_and_the_newest_comes_first,
     search::no_query_is_an_error,
+    search::the_beginning_of_the_last_word_is_enough,
+    search::hits_come_in_pages_and_of_one_pod_alone,
+    usage::tokens_are_summed_per_pod_and_day,
+    usage::tokens_of_a_deleted_pod_stay_in_the_total_and_leave_with_its_name,
+    usage::runs_that_messages_began_are_summed_per_pair,
+    usage::many_batches_at_once_are_all_counted,
     upgrade::a_database_of_the_first_version_is_brought_up_to_date_with_all_it_holds,
     upgrade::a_database_of_the_second_version_keeps_its_children_and_gets_peers,
+    upgrade::what_was_used_before_it_was_counted_is_read_from_the_journals,
     upgrade::a_database_of_a_newer_yoi_is_left_alone,
     durability::everything_is_there_after_a_restart,
     durability::whoever_opens_the_database_next_fences_the_one_before,

@@ -1,4 +1,4 @@
-use pod_store::{PodChange, SearchRow};
+use pod_store::{PodChange, SearchFilter, SearchRow};
 use protocol::Seq;
 
 use crate::world::*;
@@ -85,4 +85,80 @@ pub(crate) async fn no_query_is_an_error(world: World) {
     for empty in ["", "  ", "***", "\0"] {
         assert_eq!(store.search(empty, 9).await.unwrap(), [], "{empty:?}");
     }
+}
+
+fn seqs_of(rows: &[SearchRow]) -> Vec<i64> {
+    rows.iter().map(|row| row.seq.0).collect()
+}
+
+pub(crate) async fn the_beginning_of_the_last_word_is_enough(world: World) {
+    let store = world.open().await;
+    let ada = create(&store, "ada").await;
+    let records = vec![
+        found_by(1, "the streaming answer"),
+        found_by(2, "a stream of answers"),
+        found_by(3, "Größenwahn über Ελλάδα и привет 東京タワー naïve"),
+        found_by(4, &format!("one word of {}", "x".repeat(5_000))),
+        found_by(5, "foo-bar.baz"),
+    ];
+    done(&store, one(PodChange { records, ..PodChange::of(ada) })).await;
+    let found = async |query: &str| seqs_of(&store.search(query, 9).await.unwrap());
+    for (query, expected) in [
+        ("stre", vec![2, 1]),
+        ("STREAMI", vec![1]),
+        ("answ stream", vec![]),
+        ("answer stream", vec![1]),
+        ("stream answ", vec![2]),
+        ("größ", vec![3]),
+        ("GRÖSS", vec![]),
+        ("ελλ", vec![3]),
+        ("Привет 東", vec![3]),
+        ("naïve", vec![3]),
+        ("foo ba", vec![5]),
+        ("foo-b", vec![5]),
+        ("bar.ba", vec![5]),
+        ("one wor", vec![4]),
+    ] {
+        assert_eq!(found(query).await, expected, "{query}");
+    }
+    // Words longer than what an index holds are no error, and no snippet is longer than a screen.
+    assert!(found(&"x".repeat(100_000)).await.len() <= 1);
+    let hits = store.search("of x", 9).await.unwrap();
+    assert!(hits.iter().all(|hit| hit.snippet.chars().count() <= 401), "{}", hits[0].snippet.len());
+    let hit = &store.search("ΕΛΛΆ", 1).await.unwrap()[0];
+    assert!(hit.snippet.contains("über Ελλάδα"), "{}", hit.snippet);
+}
+
+pub(crate) async fn hits_come_in_pages_and_of_one_pod_alone(world: World) {
+    let store = world.open().await;
+    let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
+    for seq in 1..=7 {
+        for pod in [ada, bob] {
+            let records = vec![found_by(seq, &format!("needle {seq}"))];
+            done(&store, one(PodChange { records, ..PodChange::of(pod) })).await;
+        }
+    }
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let filter = SearchFilter { after, ..SearchFilter::default() };
+        let page = store.search_page("needle", filter, 4).await.unwrap();
+        after = page.last().map(|(id, _)| *id);
+        let is_last = page.len() < 4;
+        all.extend(page.into_iter().map(|(_, row)| (row.name.to_string(), row.seq.0)));
+        if is_last {
+            break;
+        }
+    }
+    let expected: Vec<_> = (1..=7).rev().flat_map(|seq| [("bob".to_owned(), seq), ("ada".to_owned(), seq)]).collect();
+    assert_eq!(all, expected);
+
+    let of_ada = SearchFilter { pod: Some(ada), after: None };
+    let first = store.search_page("needle", of_ada, 5).await.unwrap();
+    let rest = SearchFilter { after: first.last().map(|(id, _)| *id), ..of_ada };
+    let rest = store.search_page("needle", rest, 5).await.unwrap();
+    let seqs: Vec<_> = first.iter().chain(&rest).map(|(_, row)| (row.name.to_string(), row.seq.0)).collect();
+    assert_eq!(seqs, (1..=7).rev().map(|seq| ("ada".to_owned(), seq)).collect::<Vec<_>>());
+    done(&store, one(deletion(ada))).await;
+    assert_eq!(store.search_page("needle", of_ada, 5).await.unwrap(), []);
+    assert_eq!(store.search("needle", 99).await.unwrap().len(), 7);
 }

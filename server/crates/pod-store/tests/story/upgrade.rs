@@ -1,4 +1,6 @@
-use pod_store::{Batch, Committed, MessageChange, NewMessage, ParentLink, PodChange, PodKey, RecordClass, StoreError};
+use pod_store::{
+    Batch, Committed, MessageChange, NewMessage, ParentLink, PodChange, PodKey, RecordClass, StoreError, Tokens,
+};
 use protocol::{PodState, ReceiptState, Seq};
 use sqlx::{Connection, PgConnection, SqliteConnection};
 
@@ -15,6 +17,7 @@ const DATA: &str = r#"
     insert into journal (pod, seq, class, body) values
         (1, 1, 1, '{"seq":1}'), (1, 2, 2, '{"seq":2}'), (1, 3, 1, '{"seq":3}');
     insert into inbox (pod, command_id, segments, by_whom, at) values (1, 'c', '[]', 'ada', 1790000000000000);
+    insert into sessions (hash, expires_at) values (HASH, 1792592000000000);
 "#;
 
 /// What it left there before Pods could know each other.
@@ -30,6 +33,9 @@ const SQLITE: [&str; 2] =
 const POSTGRES: [&str; 2] =
     [include_str!("../../migrations/postgres_1.sql"), include_str!("../../migrations/postgres_2.sql")];
 
+/// Of a login, as hex digits.
+const HASH: &str = "0707070707070707070707070707070707070707070707070707070707070707";
+
 async fn make_version(world: &World, version: usize) {
     let data = [DATA, DATA_2][..version].concat();
     match &world.database {
@@ -39,7 +45,7 @@ async fn make_version(world: &World, version: usize) {
             let mut connection = SqliteConnection::connect(&url).await.unwrap();
             let tables = SQLITE[..version].concat();
             let meta = "insert into meta (one, store_id, host_epoch) values (1, 'first', 6);";
-            let data = data.replace("OPEN", "1").replace("SHUT", "0");
+            let data = data.replace("OPEN", "1").replace("SHUT", "0").replace("HASH", &format!("x'{HASH}'"));
             let script = format!("{tables} {meta} pragma user_version = {version}; {data}");
             sqlx::raw_sql(sqlx::AssertSqlSafe(script)).execute(&mut connection).await.unwrap();
             connection.close().await.unwrap();
@@ -47,7 +53,7 @@ async fn make_version(world: &World, version: usize) {
         pod_store::Database::Postgres { url } => {
             let mut connection = PgConnection::connect(url).await.unwrap();
             let tables = POSTGRES[..version].concat();
-            let data = data.replace("OPEN", "true").replace("SHUT", "false");
+            let data = data.replace("OPEN", "true").replace("SHUT", "false").replace("HASH", &format!("'\\x{HASH}'"));
             let meta = "insert into meta (one, version, store_id, host_epoch)";
             let script = format!("{tables} {meta} values (1, {version}, 'first', 6); {data}");
             sqlx::raw_sql(sqlx::AssertSqlSafe(script)).execute(&mut connection).await.unwrap();
@@ -68,6 +74,8 @@ pub(crate) async fn a_database_of_the_first_version_is_brought_up_to_date_with_a
         assert_eq!(seqs(&store.records_after(row.key, Seq(0), 9, ALL).await.unwrap())[..3], [1, 2, 3]);
         assert_eq!(seqs(&store.turn_records(row.key, Seq(0)).await.unwrap()), [1, 3]);
         assert_eq!(store.inbox(row.key).await.unwrap().len(), 1);
+        let login = store.session_find(&[7; 32], at(0)).await.unwrap().unwrap();
+        assert_eq!((login.created_at, login.seen_at, login.expires_at), (at(0), at(0), at(30 * 24 * 3600)));
 
         // What is new works on what is old.
         let seq = 4 + i64::from(round);
@@ -100,6 +108,32 @@ pub(crate) async fn a_database_of_the_second_version_keeps_its_children_and_gets
         }
         assert_eq!(store.peer_links(ada).await.unwrap()[0].pod.key, bob);
         store.close().await;
+    }
+}
+
+pub(crate) async fn what_was_used_before_it_was_counted_is_read_from_the_journals(world: World) {
+    make_version(&world, 1).await;
+    // Those that count, one that only looks like it, one that is damaged, and one of a Pod that is gone by now.
+    world
+        .tamper(
+            r#"insert into journal (pod, seq, class, body) values
+        (1, 4, 2, '{"seq":4,"at":"2026-03-01T23:59:59.9Z","run_id":"run-1","event":{"kind":"usage","input":100,"cached":40,"output":7,"context_used":9,"context_limit":10,"cost":0.25}}'),
+        (1, 5, 2, '{"seq":5,"at":"2026-03-01T00:00:00Z","event":{"kind":"usage","input":1,"cached":0,"output":2,"context_used":9,"context_limit":10}}'),
+        (1, 6, 2, '{"seq":6,"at":"2026-03-02T00:00:00Z","event":{"kind":"usage","input":3,"cached":0,"output":4,"context_used":9,"context_limit":10,"cost":1e-3}}'),
+        (1, 7, 2, '{"seq":7,"at":"2026-03-02T00:00:00Z","event":{"kind":"run_finished","outcome":"completed","usage":{"input":104,"cached":40,"output":13}}}'),
+        (1, 8, 2, '{"seq":8,"at":"2026-03-02T00:00:00Z","event":{"kind":"alert","text":"\"event\":{\"kind\":\"usage\",\"input\":5}"}}'),
+        (1, 9, 2, '{"seq":9,"event":{"kind":"usage","inp'),
+        (9, 1, 2, '{"seq":1,"at":"2026-03-02T00:00:00Z","event":{"kind":"usage","input":0,"cached":0,"output":1,"context_used":9,"context_limit":10}}')"#,
+        )
+        .await;
+    for _ in 0..2 {
+        let usage = world.open().await.usage().await.unwrap();
+        let tokens = |input, cached, output, cost| Tokens { input, cached, output, cost };
+        let days: Vec<_> = usage.days.iter().map(|day| (day.day.as_str(), day.tokens)).collect();
+        let expected = [("2026-03-01", tokens(101, 40, 9, Some(0.25))), ("2026-03-02", tokens(3, 0, 5, Some(0.001)))];
+        assert_eq!(days, expected);
+        assert_eq!(usage.pods[0].tokens, tokens(104, 40, 13, Some(0.251)));
+        assert_eq!((usage.pods.len(), usage.links.len()), (1, 0));
     }
 }
 

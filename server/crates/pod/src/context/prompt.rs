@@ -5,6 +5,9 @@ use crate::PodSpec;
 /// The first line of the message that stands for what was compacted.
 pub(super) const SUMMARY_HEADER: &str = "[summary of what came before]";
 
+/// Stands above the files that a person's message refers to.
+pub(super) const FILES_HEADER: &str = "[files that this message refers to; their contents are not in it]";
+
 /// How a summary is asked for.
 pub(super) const SUMMARISE: &str = "The conversation up to here is about to be taken out of your context. Write what \
     has to stay known: what was asked for and why, what was decided, what was done (files with their paths, commands \

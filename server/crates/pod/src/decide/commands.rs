@@ -3,6 +3,7 @@
 use protocol::{CommandId, Outcome, PodState, Segment, Trigger, TurnEvent};
 
 use super::{Effect, Refusal, calls::run_allowed, draft::Draft, summary::stop_compacting};
+use crate::state::BlockKind;
 
 pub(super) fn submit(
     draft: &mut Draft,
@@ -22,6 +23,25 @@ pub(super) fn submit(
     let message = TurnEvent::UserMessage { segments, command_id: command_id.clone(), by };
     draft.begin(Trigger::Input, Some(command_id), [message.into()]);
     draft.ask_model();
+    Ok(())
+}
+
+/// A message in the midst of a run, where one may stand: between the last result and the next answer.
+pub(super) fn steer(
+    draft: &mut Draft,
+    command_id: CommandId,
+    segments: Vec<Segment>,
+    by: String,
+) -> Result<(), Refusal> {
+    if !draft.pod.state.is_live() {
+        return Err(Refusal::NotLive);
+    }
+    // Arguments of a call that never came stay open for ever; they are in nobody's way.
+    let speaks = draft.pod.open_blocks.iter().any(|open| matches!(open.kind, BlockKind::Text | BlockKind::Reasoning));
+    if !draft.pod.is_answering() || speaks || !draft.pod.calls.is_empty() {
+        return Err(Refusal::Busy);
+    }
+    draft.event(TurnEvent::UserMessage { segments, command_id, by });
     Ok(())
 }
 

@@ -127,6 +127,15 @@ pub(crate) fn ask(text: &str) -> Input {
     }
 }
 
+/// A message for the run that goes on.
+pub(crate) fn steer(text: &str) -> Input {
+    Input::Steer {
+        command_id: CommandId::parse("k2").unwrap(),
+        segments: vec![Segment::text(text)],
+        by: "operator".to_owned(),
+    }
+}
+
 pub(crate) fn resume() -> Input {
     Input::Resume { command_id: None }
 }

@@ -13,4 +13,5 @@ mod permissions;
 mod properties;
 mod recovery;
 mod rewind;
+mod steering;
 mod world;

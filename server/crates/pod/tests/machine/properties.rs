@@ -16,6 +16,7 @@ fn any_input() -> impl Strategy<Value = Input> {
     let tool = prop_oneof![Just("Bash"), Just("Read"), Just("Rm")];
     prop_oneof![
         2 => Just(submit()),
+        1 => Just(steer("and")),
         1 => Just(Input::Pause),
         1 => Just(resume()),
         1 => Just(Input::Cancel),

@@ -16,6 +16,8 @@ use crate::journal::*;
 #[derive(Debug, Clone)]
 pub(crate) enum Act {
     Submit,
+    /// For the run that goes on: taken when its model is asked next.
+    Steer,
     Pause,
     Resume,
     Cancel,
@@ -49,6 +51,7 @@ pub(crate) fn any_act() -> impl Strategy<Value = Act> {
     let tool = prop_oneof![Just("Bash"), Just("Read"), Just("Rm"), Just("Write")];
     prop_oneof![
         4 => Just(Act::Submit),
+        2 => Just(Act::Steer),
         1 => Just(Act::Pause),
         2 => Just(Act::Resume),
         1 => Just(Act::Cancel),
@@ -86,6 +89,8 @@ pub(crate) struct World {
     summarised: BTreeSet<String>,
     tools: Vec<String>,
     by_hand: Vec<String>,
+    /// Messages that wait for the next question to the model.
+    steering: usize,
     /// Everything that was said gets a number.
     said: usize,
 }
@@ -95,10 +100,19 @@ impl World {
         if matches!(act, Act::Crash) {
             return self.crash();
         }
+        if matches!(act, Act::Steer) {
+            self.steering += 1;
+        }
         let Some(input) = self.input(act) else { return };
         let before = self.journal.records.len();
         let bare_runs = self.journal.pod.bare_runs.len();
         let Ok(effects) = self.journal.take(input) else { return };
+        if effects.contains(&Effect::CallModel) {
+            for _ in 0..std::mem::take(&mut self.steering) {
+                let message = steer(&self.number());
+                assert_eq!(self.journal.take(message).unwrap(), [], "whenever the model is asked, it can be steered");
+            }
+        }
         if let Some(live) = &mut self.live {
             self.journal.pod.bare_runs[bare_runs..].iter().for_each(|(_, ordinal)| live.begin_run(*ordinal));
             for record in &self.journal.records[before..] {
@@ -181,7 +195,7 @@ impl World {
                 }
                 Some(if *is_good { summary(&self.number(), kept_from) } else { no_summary() })
             }
-            Act::Crash => None,
+            Act::Steer | Act::Crash => None,
         }
     }
 

@@ -95,6 +95,7 @@ fn newborn(
         segments: vec![Segment::text(task)],
         by: format!("pod:{}", parent.label.name),
         at: now,
+        steers: false,
     };
     let link = ParentLink { parent: parent.key, scope: serde_json::to_string(scope).expect("rules always encode") };
     let change = PodChange { parent: Some(link), inbox_put: vec![task], ..newborn.change };

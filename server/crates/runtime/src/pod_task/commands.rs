@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use pod::{Input, decide};
-use pod_store::{CommandRow, InboxRow, PodUpdate};
+use pod_store::{CommandRow, PodUpdate};
 use protocol::{ApiError, ControlVerb, ErrorCode, InputCommand, PatchPod, PodState, Receipt, Segment, Seq};
 use serde::Serialize;
 
@@ -11,9 +11,6 @@ use super::{
     commit::{Extras, Outcome},
 };
 use crate::{CommandKey, Origin, clock, create::audit, error, peers, view};
-
-/// Inputs that may wait in one Pod.
-const QUEUED_MAX: usize = 1_000;
 
 /// The answer that a known command got, if it is the same command.
 pub(crate) fn repeated(row: CommandRow, key: &CommandKey) -> Result<String, ApiError> {
@@ -38,6 +35,7 @@ impl PodTask {
         }
         match command {
             PodCommand::Input(input) => self.input(input, key, origin).await,
+            PodCommand::TakeBack(id) => self.take_back(&id, key, origin).await,
             PodCommand::Control(verb) => self.control(verb, key, origin).await,
             PodCommand::Patch(patch) => self.patch(patch, key, origin).await,
             PodCommand::Rewind(rewind) => self.rewind(rewind, key, origin).await,
@@ -48,10 +46,12 @@ impl PodTask {
 
     async fn input(&mut self, input: InputCommand, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
         check_segments(&input.segments)?;
+        self.check_files(&input.segments).await?;
         let is_working = matches!(self.pod.state, PodState::Running | PodState::Waiting);
-        let must_wait = (is_working && input.queue) || (self.pod.state == PodState::Paused && !self.inbox.is_empty());
-        if must_wait {
-            return self.enqueue(input.segments, key, origin).await;
+        let steers = is_working && input.steer;
+        let is_next = self.pod.state != PodState::Paused || self.inbox.is_empty();
+        if steers || (is_working && input.queue) || !is_next {
+            return self.enqueue(input.segments, steers, key, origin).await;
         }
         let submit = Input::Submit { command_id: key.id.clone(), segments: input.segments, by: origin.by.clone() };
         let seq = self.seq_after(submit.clone(), |kind| kind == "user_message")?;
@@ -64,39 +64,6 @@ impl PodTask {
         let count = decision.steps.len();
         let place = decision.steps.iter().rposition(|step| wanted(step.event.kind())).map_or(count, |at| at + 1);
         Ok(Seq(self.pod.head.0 + place as i64))
-    }
-
-    /// Keeps an accepted input until its turn comes.
-    async fn enqueue(&mut self, segments: Vec<Segment>, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
-        if self.inbox.len() >= QUEUED_MAX {
-            let sentence = format!("pod \"{}\" has {QUEUED_MAX} inputs queued; wait until some are done", self.name);
-            return Err(ApiError::new(protocol::ErrorCode::RateLimited, sentence));
-        }
-        let now = clock::now();
-        let row = InboxRow { command_id: key.id.clone(), segments, by: origin.by.clone(), at: now };
-        let receipt = Receipt { command_id: key.id.clone(), accepted_at: now, seq: self.pod.head, report: Vec::new() };
-        let extras = Extras { inbox_put: Some(row.clone()), ..self.extras(&key, origin, "input", now, &receipt) };
-        let staged = self.stage();
-        let answer = answer_of(&receipt);
-        match self.commit(staged, extras).await? {
-            Outcome::Repeated(known) => repeated(known, &key),
-            Outcome::Done => {
-                self.inbox.push_back(row);
-                self.inner.list.tell_changed(&self.worker_id);
-                if self.pod.state == PodState::Paused {
-                    self.start_oldest().await?;
-                }
-                Ok(answer)
-            }
-        }
-    }
-
-    /// A message to a paused Pod goes on from there, and the queue keeps its order.
-    async fn start_oldest(&mut self) -> Result<(), ApiError> {
-        let Some(next) = self.inbox.pop_front() else { return Ok(()) };
-        let taken = Extras { inbox_taken: vec![next.command_id.clone()], ..Extras::default() };
-        let submit = Input::Submit { command_id: next.command_id, segments: next.segments, by: next.by };
-        self.advance([submit], taken).await.map(|_| ())
     }
 
     async fn control(&mut self, verb: ControlVerb, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {

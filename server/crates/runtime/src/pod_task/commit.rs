@@ -4,14 +4,14 @@ use jiff::Timestamp;
 use pod::{Pod, Step, recover};
 use pod_store::{
     Batch, Checkpoint, CommandRow, Committed, Fold, InboxRow, LoanChange, MailPut, MessageChange, NewRecord, PodChange,
-    PodUpdate, StoreError,
+    PodUpdate, Spent, StoreError,
 };
 use protocol::{
     ApiError, AuditEntry, CommandId, ControlEvent, Event, Outcome as RunOutcome, PodState, ReceiptState, Record, Seq,
     ToolAnswer, ToolBy, Trigger, TurnEvent, WorkerId,
 };
 
-use super::PodTask;
+use super::{PodTask, spending};
 use crate::{clock, encode, error, mail};
 
 /// Records read at once while a journal's end is folded in.
@@ -23,6 +23,8 @@ pub(super) struct Staged {
     at_text: String,
     records: Vec<NewRecord>,
     folds: Vec<Fold>,
+    /// What they say was used.
+    spent: Vec<Spent>,
     /// Something other than a chunk is among them, so the checkpoint moves.
     moves_checkpoint: bool,
     run_ended: bool,
@@ -140,6 +142,7 @@ impl PodTask {
             at_text: encode::timestamp(at),
             records: Vec::new(),
             folds: Vec::new(),
+            spent: Vec::new(),
             moves_checkpoint: false,
             run_ended: false,
             ended: None,
@@ -155,6 +158,7 @@ impl PodTask {
         for step in steps {
             let seq = self.pod.head.next();
             staged.folds.extend(self.fold(&step.event));
+            staged.spent.extend(spending::spent(&self.pod, staged.at, &step.event));
             let bare_runs = self.pod.bare_runs.len();
             self.pod.evolve(seq, &step.event);
             if let (Some(context), Event::Turn(event)) = (&mut self.context, &step.event) {
@@ -166,7 +170,7 @@ impl PodTask {
             if matches!(&step.event, Event::Control(ControlEvent::RunFinished { .. })) {
                 staged.ended_at = seq;
             }
-            staged.records.push(encode::record(seq, &staged.at_text, &step));
+            staged.records.push(encode::record(seq, &staged.at_text, &step, self.spec.reasoning));
         }
     }
 
@@ -246,6 +250,7 @@ impl PodTask {
         let change = PodChange {
             records: staged.records,
             folds: staged.folds,
+            spent: staged.spent,
             inbox_put: extras.inbox_put.into_iter().collect(),
             inbox_taken: extras.inbox_taken,
             mail_put,

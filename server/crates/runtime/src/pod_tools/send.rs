@@ -42,7 +42,7 @@ impl SendToPod {
         let id = CommandId::parse(&format!("{}:{}", place.worker_id, place.call_id))
             .map_err(|error| ApiError::invalid(error.to_string()))?;
         let key = CommandKey { id, fingerprint: [0; 32] };
-        let input = InputCommand { segments: vec![Segment::text(message)], queue: false };
+        let input = InputCommand { segments: vec![Segment::text(message)], queue: false, steer: false };
         let command = PodCommand::Input(input);
         let accepted: Result<protocol::Receipt, ApiError> =
             inner.command(key, &origin_of(&own.name), &child.row.worker_id, command).await;

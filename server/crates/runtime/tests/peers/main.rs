@@ -15,3 +15,4 @@ mod races;
 mod relation;
 mod requests;
 mod states;
+mod usage;

@@ -104,7 +104,7 @@ pub fn named(name: &str) -> CreatePod {
 }
 
 pub fn say(text: &str) -> InputCommand {
-    InputCommand { segments: vec![Segment::text(text)], queue: false }
+    InputCommand { segments: vec![Segment::text(text)], queue: false, steer: false }
 }
 
 pub fn read_all(records: &[Bytes]) -> Vec<Record> {

@@ -50,7 +50,8 @@ async fn by_hand_the_summary_is_the_new_beginning_and_nothing_is_gone_from_the_t
     assert_eq!(last_of(&records, "compacted")["kept_from_seq"], preview.kept_from_seq.0);
     let usage = bench.stage.host.pod(&pod).await.unwrap().summary.usage;
     assert!(usage.context_used >= preview.tokens_kept && usage.context_used > 0, "{usage:?}");
-    let hits = bench.stage.host.search("zebra", 10).await.unwrap();
+    let query = runtime::SearchQuery { words: "zebra".to_owned(), pod: None, after: None, limit: 10 };
+    let hits = bench.stage.host.search(&query).await.unwrap().items;
     assert!(hits.iter().any(|hit| hit.kind == "user_message"), "{hits:?}");
 
     // It goes on from there, and a restart reads the same.

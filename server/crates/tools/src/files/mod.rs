@@ -5,6 +5,7 @@
 //! opened. Nothing here may reach a file by its path alone; the walk of Glob and Grep only proposes paths.
 
 mod beneath;
+mod complete;
 mod content;
 mod diff;
 mod edit;
@@ -25,6 +26,7 @@ mod write;
 
 use std::sync::Arc;
 
+pub use complete::complete;
 pub use edit::Edit;
 pub use glob::Glob;
 pub use grep::Grep;
@@ -32,6 +34,11 @@ pub use read::Read;
 pub use write::Write;
 
 use crate::Tool;
+
+/// The absolute path that `path` names, seen from `cwd`; as text, without asking the disk. The error is a sentence.
+pub fn absolute(cwd: &str, path: &str) -> Result<String, String> {
+    path::absolute(cwd, path).map_err(|failure| failure.to_string())
+}
 
 /// The tools on files.
 pub fn tools() -> Vec<Arc<dyn Tool>> {

@@ -24,8 +24,21 @@ pub(super) enum Walked {
     All,
     /// At the wish of the visitor.
     Stopped,
-    /// At [`ENTRIES_MAX`].
+    /// At the most entries that it may look at.
     TooMuch,
+}
+
+/// How far a walk goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reach {
+    /// Files and folders that are looked at.
+    pub(super) entries: usize,
+    /// Folders below the root; none: all the way down.
+    pub(super) depth: Option<usize>,
+}
+
+impl Reach {
+    const WHOLE: Self = Self { entries: ENTRIES_MAX, depth: None };
 }
 
 /// What a walk looks at.
@@ -42,14 +55,24 @@ impl Walk {
     pub(super) fn files(
         &self,
         work: &Work,
+        visit: impl FnMut(&str) -> Result<ControlFlow<()>, Failure>,
+    ) -> Result<Walked, Failure> {
+        self.files_within(Reach::WHOLE, work, visit)
+    }
+
+    /// The same, not all the way.
+    pub(super) fn files_within(
+        &self,
+        reach: Reach,
+        work: &Work,
         mut visit: impl FnMut(&str) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<Walked, Failure> {
         let base = base(work, &self.root);
         let mut met_root = false;
-        let mut walked = self.files_from(&base, work, &mut met_root, &mut visit)?;
+        let mut walked = self.files_from(&base, reach, work, &mut met_root, &mut visit)?;
         if !met_root && base != self.root {
             // The root itself is ignored. It was asked for by name, so what is in it is looked at.
-            walked = self.files_from(&self.root, work, &mut met_root, &mut visit)?;
+            walked = self.files_from(&self.root, reach, work, &mut met_root, &mut visit)?;
         }
         Ok(walked)
     }
@@ -57,12 +80,15 @@ impl Walk {
     fn files_from(
         &self,
         base: &str,
+        reach: Reach,
         work: &Work,
         met_root: &mut bool,
         visit: &mut impl FnMut(&str) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<Walked, Failure> {
         let (walk, scope) = (self.clone(), work.scope.clone());
+        let way_down = beneath(base, &self.root).unwrap_or_default().split('/').filter(|name| !name.is_empty()).count();
         let entries = WalkBuilder::new(base)
+            .max_depth(reach.depth.map(|depth| depth + way_down))
             .standard_filters(false)
             .ignore(true)
             .git_ignore(true)
@@ -74,7 +100,7 @@ impl Walk {
             .build();
         for (count, entry) in entries.enumerate() {
             work.go_on()?;
-            if count == ENTRIES_MAX {
+            if count == reach.entries {
                 return Ok(Walked::TooMuch);
             }
             // A folder that cannot be listed, or went away, has nothing for us.

@@ -5,8 +5,9 @@ use std::{
     path::PathBuf,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    time::Instant,
 };
 
 use pod::{Scope, ToolOutcome};
@@ -26,11 +27,41 @@ pub(super) struct Work {
     pub(super) seen: Arc<BTreeMap<String, BTreeSet<String>>>,
     pub(super) outputs: PathBuf,
     given_up: Arc<AtomicBool>,
+    /// What it may take; none for a call, which takes what it needs.
+    bounds: Option<Bounds>,
     /// Held until the thread is done, which may be after the future is dropped.
-    _lifeline: Lifeline,
+    _lifeline: Option<Lifeline>,
+}
+
+/// What a look may take.
+#[derive(Debug)]
+pub(super) struct Bounds {
+    pub(super) until: Instant,
+    /// How often it may still go on.
+    pub(super) steps: AtomicUsize,
+}
+
+impl Bounds {
+    fn allow_one_more(&self) -> bool {
+        let less = |steps: usize| steps.checked_sub(1);
+        Instant::now() < self.until && self.steps.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+    }
 }
 
 impl Work {
+    /// A look that is no call: it changes nothing and keeps nothing, and ends at its bounds.
+    pub(super) fn looking(cwd: &str, scope: Scope, bounds: Bounds) -> Self {
+        Self {
+            cwd: path::join("/", cwd),
+            scope,
+            seen: Arc::default(),
+            outputs: PathBuf::new(),
+            given_up: Arc::default(),
+            bounds: Some(bounds),
+            _lifeline: None,
+        }
+    }
+
     /// The absolute path of what a model wrote.
     pub(super) fn absolute(&self, path: &str) -> Result<String, Failure> {
         path::absolute(&self.cwd, path)
@@ -41,9 +72,10 @@ impl Work {
         path::shown(&self.cwd, path)
     }
 
-    /// Fails when nobody waits for the call any more. Asked between the parts of long work, and before a change.
+    /// Fails when nobody waits for the call any more, or it has taken what it may. Asked between the parts of long work, and before a change.
     pub(super) fn go_on(&self) -> Result<(), Failure> {
-        match self.given_up.load(Ordering::Relaxed) {
+        let is_over = self.bounds.as_ref().is_some_and(|bounds| !bounds.allow_one_more());
+        match is_over || self.given_up.load(Ordering::Relaxed) {
             true => Err(Failure::GivenUp),
             false => Ok(()),
         }
@@ -66,7 +98,8 @@ where
         seen: place.seen.clone(),
         outputs: place.outputs.clone(),
         given_up,
-        _lifeline: place.lifeline.clone(),
+        bounds: None,
+        _lifeline: Some(place.lifeline.clone()),
     };
     let outcome = tokio::task::spawn_blocking(move || stand.go_on().and_then(|()| work(&stand))).await;
     drop(guard);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod arguments;
+mod complete;
 mod edit;
 mod given_up;
 mod glob;

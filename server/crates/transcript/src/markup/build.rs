@@ -1,6 +1,6 @@
 //! The parser's events to the tree, with a stack of what is open. Never recurses, so no input can exhaust the stack.
 
-use pulldown_cmark::{CodeBlockKind, Event, Tag};
+use pulldown_cmark::{CodeBlockKind, Event, LinkType, Tag};
 
 use super::{Alignment, Inline, ListItem, MarkupBlock, NESTING_MAX, is_allowed};
 
@@ -174,6 +174,8 @@ fn open(tag: Tag<'_>) -> Open {
         Tag::Emphasis => Open::Emphasis,
         Tag::Strong => Open::Strong,
         Tag::Strikethrough => Open::Strikethrough,
+        // The parser leaves the scheme out.
+        Tag::Link { link_type: LinkType::Email, dest_url, .. } => Open::Link(format!("mailto:{dest_url}")),
         Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => Open::Link(dest_url.into_string()),
         _ => Open::Flat,
     }

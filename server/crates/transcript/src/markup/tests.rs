@@ -136,3 +136,78 @@ proptest! {
         }
     }
 }
+
+/// All addresses that a reader could be led to.
+fn hrefs(blocks: &[MarkupBlock]) -> Vec<String> {
+    let debug = format!("{blocks:?}");
+    debug.split("href: \"").skip(1).map(|rest| rest.split('"').next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn no_way_of_writing_a_link_leads_to_a_script_or_to_data() {
+    for hostile in [
+        "[a](javascript:alert(1))",
+        "[a](<javascript:alert(1)>)",
+        "[a](java\nscript:alert(1))",
+        "[a](&#106;avascript:alert(1))",
+        "[a](&#x6A&#x61vascript:alert(1))",
+        "[a](\u{1}javascript:alert(1))",
+        "[a](  javascript:alert(1))",
+        "<javascript:alert(1)>",
+        "<data:text/html;base64,PHNjcmlwdD4=>",
+        "<vbscript:x>",
+        "<file:///etc/passwd>",
+        "![a](data:image/svg+xml;base64,PHN2Zz4=)",
+        "[a]: javascript:alert(1)\n\n[a]",
+        "[a][b]\n\n[b]: data:text/html,x",
+        "[a](//evil.example)",
+        "[a](/fn/delete_pod)",
+        "[a](?at=1)",
+        "[a](#top)",
+        "[a](\\\\evil.example)",
+        "[a](blob:https://a.b/c)",
+        "[a](https\u{200b}://a.b)",
+        "[a](view-source:https://a.b)",
+    ] {
+        assert_eq!(hrefs(&parse(hostile)), Vec::<String>::new(), "{hostile}");
+        assert!(format!("{:?}", parse(hostile)).len() > 20, "{hostile}: it can still be read");
+    }
+    assert_eq!(hrefs(&parse("[a](https://a.b \"onmouseover=x\")")), ["https://a.b"]);
+    assert_eq!(hrefs(&parse("<https://a.b> <c@d.e>")), ["https://a.b", "mailto:c@d.e"]);
+}
+
+#[test]
+fn blocks_of_html_are_text_to_the_last_letter() {
+    let html = "<div onclick=\"x\">\n<img src=x onerror=alert(1)>\n<iframe srcdoc=\"<script>1</script>\">\n</div>\n";
+    let text = format!("{:?}", parse(html));
+    for piece in ["<div onclick=", "<img src=x onerror=alert(1)>", "<iframe srcdoc=", "</div>"] {
+        assert!(text.contains(piece), "{piece}: {text}");
+    }
+    for html in ["<!-- x -->", "<?php x ?>", "<!DOCTYPE html>", "<![CDATA[x]]>", "<style>*{}</style>", "<svg onload=x>"]
+    {
+        let MarkupBlock::Paragraph(content) = &parse(html)[0] else { panic!("{html}") };
+        assert_eq!(inline_text(content).trim(), html);
+    }
+}
+
+#[test]
+fn texts_of_no_sensible_shape_are_read_in_time() {
+    let begun = std::time::Instant::now();
+    let texts = [
+        "- ".repeat(10_000),
+        (0..10_000).map(|depth| format!("{}- x\n", " ".repeat(2 * (depth % 200)))).collect(),
+        "1. ".repeat(10_000),
+        "x".repeat(1_000_000),
+        "[".repeat(50_000),
+        "![](".repeat(20_000),
+        "*_".repeat(50_000),
+        "`".repeat(100_000),
+        "<".repeat(100_000),
+        "| a ".repeat(20_000) + "\n" + &"|---".repeat(20_000),
+        "&".repeat(100_000),
+    ];
+    for text in &texts {
+        assert!(depth(&parse(text)) <= NESTING_MAX + 1);
+    }
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}

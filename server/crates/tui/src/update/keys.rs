@@ -2,120 +2,148 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::{close, open, run_command, scroll, send};
+use super::{begin_line, open, pod_keys, scroll, sheet_keys, sheets, typed_line};
 use crate::{
-    command_line,
     composer::Composer,
-    model::{Effect, Focus, Model, OpenPod, Place},
+    model::{Effect, Focus, LineOf, Model, OpenPod, Sheet},
+    view::dashboard_pods,
 };
+
+/// Lines that one notch of the wheel moves.
+const WHEEL_LINES: isize = 3;
 
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     if key.kind == KeyEventKind::Release {
         return Vec::new();
     }
-    model.notice = None;
+    let is_read = matches!(key.code, KeyCode::Enter | KeyCode::Esc | KeyCode::Char(':'));
+    model.notice = model.notice.take().filter(|notice| notice.is_error && !is_read);
     if is_control(&key, 'c') {
-        model.has_quit = true;
+        leave(model);
         return Vec::new();
     }
-    match (&model.command, &model.open) {
-        (Some(_), _) => in_command(model, key),
+    model.is_leaving = false;
+    if model.confirm.is_some() {
+        return confirm(model, key);
+    }
+    if model.line.is_some() {
+        return typed_line::press(model, key);
+    }
+    match (&model.sheet, &model.open) {
+        (Some(_), _) => sheet_keys::press(model, key),
         (None, None) => in_dashboard(model, key),
-        (None, Some(OpenPod { focus: Focus::Composer, .. })) => in_composer(model, key),
-        (None, Some(_)) => in_transcript(model, key),
+        (None, Some(OpenPod { focus: Focus::Composer, .. })) => pod_keys::in_composer(model, key),
+        (None, Some(_)) => pod_keys::in_transcript(model, key),
+    }
+}
+
+/// Ctrl-C. What is written and not sent goes with the console, so it is asked for twice.
+fn leave(model: &mut Model) {
+    let has_text = model.open.as_ref().is_some_and(|open| !open.composer.is_empty());
+    if has_text && !model.is_leaving {
+        model.is_leaving = true;
+        model.tell("your message is not sent; Ctrl-C again quits");
+    } else {
+        model.has_quit = true;
     }
 }
 
 pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
-    match (&mut model.command, &mut model.open) {
-        (Some(command), _) => command.insert(&text.replace('\n', " ")),
-        (None, Some(open)) => {
+    match (&mut model.line, &model.sheet, &mut model.open) {
+        (Some(line), ..) => line.text.insert(&text.replace('\n', " ")),
+        (None, None, Some(open)) => {
             open.focus = Focus::Composer;
-            open.composer.insert(text);
+            open.recalled = None;
+            open.composer.paste(text);
         }
-        (None, None) => {}
+        _ => {}
     }
     Vec::new()
 }
 
+pub(super) fn wheel(model: &mut Model, notches: isize) -> Vec<Effect> {
+    match (&model.sheet, &model.open) {
+        (Some(Sheet::Help { .. }), _) => sheet_keys::select(model, notches * WHEEL_LINES),
+        (Some(_), _) => sheet_keys::select(model, notches),
+        (None, Some(_)) => return scroll::lines(model, notches * WHEEL_LINES),
+        (None, None) => select(model, notches),
+    }
+    Vec::new()
+}
+
+/// Only `y` does it. Enter leaves the question standing, so that a second Enter is no answer.
+fn confirm(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    match key.code {
+        KeyCode::Char('y') => model.confirm.take().map(|confirm| confirm.effect).into_iter().collect(),
+        KeyCode::Enter => Vec::new(),
+        _ => {
+            model.confirm = None;
+            model.tell("left as it is");
+            Vec::new()
+        }
+    }
+}
+
 fn in_dashboard(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let was_going = std::mem::take(&mut model.is_going);
     match key.code {
         KeyCode::Char('q') => model.has_quit = true,
         KeyCode::Char('j') | KeyCode::Down => select(model, 1),
         KeyCode::Char('k') | KeyCode::Up => select(model, -1),
-        KeyCode::Char(':') => model.command = Some(Composer::default()),
-        KeyCode::Char('n') => model.command = Some(Composer::with("new ")),
+        KeyCode::PageDown => select(model, 10),
+        KeyCode::PageUp => select(model, -10),
+        KeyCode::Char('/') => {
+            let filter = model.filter.clone();
+            begin_line(model, LineOf::Filter, &filter);
+        }
+        KeyCode::Char('n') => begin_line(model, LineOf::Command, "new "),
+        KeyCode::Char('g') if !was_going => model.is_going = true,
+        KeyCode::Char('g') | KeyCode::Home => select(model, isize::MIN),
+        KeyCode::Char('G') | KeyCode::End => select(model, isize::MAX),
         KeyCode::Enter => return model.selected.clone().map(|pod| open(model, pod)).unwrap_or_default(),
+        KeyCode::Esc => model.filter.clear(),
+        _ => return anywhere(model, key, was_going),
+    }
+    Vec::new()
+}
+
+/// Keys that mean the same on the dashboard and in a transcript.
+pub(super) fn anywhere(model: &mut Model, key: KeyEvent, was_going: bool) -> Vec<Effect> {
+    match (was_going, key.code) {
+        (true, KeyCode::Char('p')) => return super::close(model),
+        (true, KeyCode::Char('a')) => return sheets::open_inbox(model),
+        (true, KeyCode::Char('s')) => begin_line(model, LineOf::Command, "search "),
+        (_, KeyCode::Char(':')) => begin_line(model, LineOf::Command, ""),
+        (_, KeyCode::Char('?')) => sheets::open_help(model, commands::Topic::Keys),
+        (_, KeyCode::Char('p')) => begin_line(model, LineOf::Command, "peer "),
         _ => {}
     }
     Vec::new()
 }
 
-fn select(model: &mut Model, step: isize) {
-    let at = model.pods.iter().position(|summary| Some(&summary.pod) == model.selected.as_ref()).unwrap_or_default();
-    let last = model.pods.len().saturating_sub(1);
-    let to = at.saturating_add_signed(step).min(last);
-    model.selected = model.pods.get(to).map(|summary| summary.pod.clone());
+/// Down the list of Pods, or up.
+pub(super) fn select(model: &mut Model, step: isize) {
+    let pods = dashboard_pods(model);
+    let at = pods.iter().position(|summary| Some(&summary.pod) == model.selected.as_ref());
+    let to = at.map_or(0, |at| at.saturating_add_signed(step).min(pods.len().saturating_sub(1)));
+    model.selected = pods.get(to).map(|summary| summary.pod.clone()).or(model.selected.take());
 }
 
-fn in_command(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let Some(command) = &mut model.command else { return Vec::new() };
+/// Keys that change a text.
+pub(super) fn edit(composer: &mut Composer, key: KeyEvent) {
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
-        KeyCode::Esc => model.command = None,
-        KeyCode::Backspace if command.is_empty() => model.command = None,
-        KeyCode::Tab => command.insert(command_line::completion(command.text()).unwrap_or_default()),
-        KeyCode::Enter => {
-            let line = command.take();
-            model.command = None;
-            return run_command(model, &line);
-        }
-        _ => edit(command, key),
-    }
-    Vec::new()
-}
-
-fn in_composer(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let Some(open) = &mut model.open else { return Vec::new() };
-    match key.code {
-        KeyCode::Esc => open.focus = Focus::Transcript,
-        KeyCode::Char(':') if open.composer.is_empty() => model.command = Some(Composer::default()),
-        KeyCode::Enter if key.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::SHIFT) => {
-            open.composer.insert("\n")
-        }
-        KeyCode::Enter => return send(model),
-        KeyCode::PageUp => return scroll::page(model, -1),
-        KeyCode::PageDown => return scroll::page(model, 1),
-        // Most terminals cannot tell Shift-Enter from Enter.
-        KeyCode::Char('j') if key.modifiers.contains(KeyModifiers::CONTROL) => open.composer.insert("\n"),
-        _ => edit(&mut open.composer, key),
-    }
-    Vec::new()
-}
-
-fn in_transcript(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let Some(open) = &mut model.open else { return Vec::new() };
-    match key.code {
-        KeyCode::Esc => return close(model),
-        KeyCode::Char('i') | KeyCode::Enter => open.focus = Focus::Composer,
-        KeyCode::Char(':') => model.command = Some(Composer::default()),
-        KeyCode::Char('j') | KeyCode::Down => return scroll::lines(model, 1),
-        KeyCode::Char('k') | KeyCode::Up => return scroll::lines(model, -1),
-        KeyCode::PageUp => return scroll::page(model, -1),
-        KeyCode::PageDown | KeyCode::Char(' ') => return scroll::page(model, 1),
-        KeyCode::Char('G' | 'e') | KeyCode::End => open.place = Place::End,
-        _ => {}
-    }
-    Vec::new()
-}
-
-fn edit(composer: &mut Composer, key: KeyEvent) {
-    match key.code {
-        KeyCode::Char('a') if is_control(&key, 'a') => composer.line_start(),
-        KeyCode::Char('e') if is_control(&key, 'e') => composer.line_end(),
-        KeyCode::Char('w') if is_control(&key, 'w') => composer.delete_word(),
+        KeyCode::Char('a') if control => composer.line_start(),
+        KeyCode::Char('e') if control => composer.line_end(),
+        KeyCode::Char('w') if control => composer.delete_word(),
+        KeyCode::Char('u') if control => composer.delete_line(),
+        KeyCode::Char('k') if control => composer.delete_rest(),
+        KeyCode::Char('b') if control => composer.left(),
+        KeyCode::Char('f') if control => composer.right(),
         KeyCode::Char(char) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
             composer.insert(char.encode_utf8(&mut [0; 4]));
         }
+        KeyCode::Backspace if key.modifiers.contains(KeyModifiers::ALT) => composer.delete_word(),
         KeyCode::Backspace => composer.backspace(),
         KeyCode::Delete => composer.delete(),
         KeyCode::Left => composer.left(),
@@ -126,6 +154,6 @@ fn edit(composer: &mut Composer, key: KeyEvent) {
     }
 }
 
-fn is_control(key: &KeyEvent, char: char) -> bool {
+pub(super) fn is_control(key: &KeyEvent, char: char) -> bool {
     key.code == KeyCode::Char(char) && key.modifiers.contains(KeyModifiers::CONTROL)
 }

@@ -1,17 +1,21 @@
 //! Moving over the transcript. What is looked at stays where it is, whatever is added below.
 
+use ratatui::layout::Rect;
+use transcript::BlockKind;
+
 use crate::{
-    model::{Effect, Model, Older, OpenPod, Place},
-    view::{block_lines, transcript_area},
+    model::{Effect, Model, Older, OpenPod, Place, Seek},
+    view::{Rows, transcript_area},
 };
 
 /// Up (negative) or down by lines. At the top, older records are asked for.
 pub(crate) fn lines(model: &mut Model, step: isize) -> Vec<Effect> {
-    let area = transcript_area(model);
+    let (area, detail) = (transcript_area(model), model.detail);
     let Some(open) = &mut model.open else { return Vec::new() };
-    let (width, height) = (usize::from(area.width), usize::from(area.height));
+    open.mark = None;
     for _ in 0..step.unsigned_abs() {
-        let moved = if step < 0 { up(open, width, height) } else { down(open, width) };
+        let rows = Rows::new(open, detail, area.width);
+        let moved = if step < 0 { up(&rows, &open.place, area) } else { down(&rows, &open.place) };
         match moved {
             Some(place) => open.place = place,
             None if step < 0 => return load_older(open),
@@ -19,6 +23,99 @@ pub(crate) fn lines(model: &mut Model, step: isize) -> Vec<Effect> {
         }
     }
     Vec::new()
+}
+
+/// Up or down by a screen, less one line to hold on to.
+pub(crate) fn page(model: &mut Model, step: isize) -> Vec<Effect> {
+    let height = isize::try_from(transcript_area(model).height).unwrap_or(1);
+    lines(model, step * (height - 1).max(1))
+}
+
+/// To the first line that is loaded; older records are asked for.
+pub(crate) fn top(model: &mut Model) -> Vec<Effect> {
+    let (area, detail) = (transcript_area(model), model.detail);
+    let Some(open) = &mut model.open else { return Vec::new() };
+    let rows = Rows::new(open, detail, area.width);
+    if rows.len() > 0 {
+        open.place = below_line(&rows, 0, 0, usize::from(area.height.saturating_sub(1)));
+    }
+    load_older(open)
+}
+
+/// To the next message to this Pod below the lowest line, or to the one before it.
+pub(crate) fn turn(model: &mut Model, is_next: bool) -> Vec<Effect> {
+    let (area, detail) = (transcript_area(model), model.detail);
+    let Some(open) = &mut model.open else { return Vec::new() };
+    let rows = Rows::new(open, detail, area.width);
+    let Some((highest, _)) = rows.highest(&open.place, area.height) else { return Vec::new() };
+    let at = open.mark.as_ref().and_then(|mark| rows.row_of(mark)).unwrap_or(highest);
+    let begins = |row: &usize| {
+        rows.blocks(*row).any(|block| matches!(block.kind, BlockKind::Person { .. } | BlockKind::Peer { .. }))
+    };
+    let found = if is_next { (at + 1..rows.len()).find(begins) } else { (0..at).rev().find(begins) };
+    match found {
+        // Its first line becomes the highest one.
+        Some(row) => {
+            let place = below(&rows, row, usize::from(area.height.saturating_sub(1)));
+            (open.place, open.mark) = (place, Some(rows.id(row).clone()));
+        }
+        None if is_next => open.place = Place::End,
+        None => return top(model),
+    }
+    Vec::new()
+}
+
+/// Goes on to a record further up; none when it is there, or given up.
+pub(super) fn seek(model: &mut Model) -> Vec<Effect> {
+    let (area, detail) = (transcript_area(model), model.detail);
+    let Some(open) = &mut model.open else { return Vec::new() };
+    let Some(Seek { seq, pages_left }) = open.seek.take() else { return Vec::new() };
+    if open.older == Older::OnTheServer && open.transcript.first_seq() > seq {
+        if pages_left == 0 {
+            model.complain("it is too far up to be loaded here; the browser's console opens it");
+            return Vec::new();
+        }
+        open.seek = Some(Seek { seq, pages_left: pages_left - 1 });
+        return load_older(open);
+    }
+    let rows = Rows::new(open, detail, area.width);
+    let found = (0..rows.len()).rev().find(|row| rows.blocks(*row).any(|block| block.seq <= seq));
+    if let Some(row) = found {
+        let (place, id) = (place_with_room(&rows, row, 0, area.height), rows.id(row).clone());
+        (open.place, open.mark) = (place, Some(id));
+        open.focus = crate::model::Focus::Transcript;
+    }
+    Vec::new()
+}
+
+/// This line with a few below it, so that it is not the last of the screen.
+pub(super) fn place_with_room(rows: &Rows<'_>, row: usize, line: usize, height: u16) -> Place {
+    let height = usize::from(height);
+    let above: usize = (0..row).map(|row| rows.lines(row).len()).take(height).sum::<usize>() + line;
+    match above + height / 2 < height {
+        // The first line stands at the top of the screen, and not below it.
+        true => below_line(rows, 0, 0, height.saturating_sub(1)),
+        false => below_line(rows, row, line, height / 2),
+    }
+}
+
+fn below(rows: &Rows<'_>, row: usize, count: usize) -> Place {
+    // An empty line stands before most blocks; it need not be on the screen.
+    let first = usize::from(rows.lines(row).first().is_some_and(|line| line.width() == 0));
+    below_line(rows, row, first, count)
+}
+
+/// The place so many lines further down; the end when there are not so many.
+fn below_line(rows: &Rows<'_>, row: usize, line: usize, count: usize) -> Place {
+    let mut left = line + count;
+    for row in row..rows.len() {
+        let lines = rows.lines(row).len();
+        if left < lines {
+            return Place::At { block: rows.id(row).clone(), line: left };
+        }
+        left -= lines;
+    }
+    Place::End
 }
 
 fn load_older(open: &mut OpenPod) -> Vec<Effect> {
@@ -29,58 +126,41 @@ fn load_older(open: &mut OpenPod) -> Vec<Effect> {
     vec![Effect::LoadOlder { pod: open.pod.clone(), before: open.transcript.first_seq() }]
 }
 
-/// Up or down by a screen, less one line to hold on to.
-pub(crate) fn page(model: &mut Model, step: isize) -> Vec<Effect> {
-    let height = isize::try_from(transcript_area(model).height).unwrap_or(1);
-    lines(model, step * (height - 1).max(1))
-}
-
-/// The place as the index of its block and the line in it; none when there is nothing to look at.
-pub(crate) fn lowest_line(open: &OpenPod, width: usize) -> Option<(usize, usize)> {
-    let blocks = open.transcript.blocks();
-    let at = match &open.place {
-        Place::End => None,
-        Place::At { block, line } => blocks.iter().position(|known| known.id == *block).map(|index| (index, *line)),
-    };
-    let Some((index, line)) = at else {
-        let index = blocks.iter().rposition(|block| !block_lines(block, width).is_empty())?;
-        return Some((index, block_lines(&blocks[index], width).len() - 1));
-    };
-    let count = block_lines(&blocks[index], width).len();
-    Some((index, line.min(count.saturating_sub(1))))
-}
-
-fn up(open: &OpenPod, width: usize, height: usize) -> Option<Place> {
-    let (index, line) = lowest_line(open, width)?;
-    let blocks = open.transcript.blocks();
+fn up(rows: &Rows<'_>, place: &Place, area: Rect) -> Option<Place> {
+    let (row, line) = rows.lowest(place)?;
+    let height = usize::from(area.height);
     // A screenful has to be left, else the top of the transcript would move down the screen.
     let mut above = line;
-    for block in blocks[..index].iter().rev() {
+    for row in (0..row).rev() {
         if above >= height {
             break;
         }
-        above += block_lines(block, width).len();
+        above += rows.lines(row).len();
     }
     if above < height {
         return None;
     }
     if line > 0 {
-        return Some(Place::At { block: blocks[index].id.clone(), line: line - 1 });
+        return Some(Place::At { block: rows.id(row).clone(), line: line - 1 });
     }
-    let before = blocks[..index].iter().rposition(|block| !block_lines(block, width).is_empty())?;
-    let line = block_lines(&blocks[before], width).len() - 1;
-    Some(Place::At { block: blocks[before].id.clone(), line })
+    let before = (0..row).rev().find(|row| !rows.lines(*row).is_empty())?;
+    Some(Place::At { block: rows.id(before).clone(), line: rows.lines(before).len() - 1 })
 }
 
-fn down(open: &OpenPod, width: usize) -> Option<Place> {
-    if open.place == Place::End {
+fn down(rows: &Rows<'_>, place: &Place) -> Option<Place> {
+    if *place == Place::End {
         return None;
     }
-    let (index, line) = lowest_line(open, width)?;
-    let blocks = open.transcript.blocks();
-    if line + 1 < block_lines(&blocks[index], width).len() {
-        return Some(Place::At { block: blocks[index].id.clone(), line: line + 1 });
+    let (row, line) = rows.lowest(place)?;
+    if line + 1 < rows.lines(row).len() {
+        return Some(at(rows, row, line + 1));
     }
-    let next = (index + 1..blocks.len()).find(|next| !block_lines(&blocks[*next], width).is_empty());
-    Some(next.map_or(Place::End, |next| Place::At { block: blocks[next].id.clone(), line: 0 }))
+    let next = (row + 1..rows.len()).find(|next| !rows.lines(*next).is_empty());
+    Some(next.map_or(Place::End, |next| at(rows, next, 0)))
+}
+
+/// The last line of all is the end, which goes on with what comes.
+fn at(rows: &Rows<'_>, row: usize, line: usize) -> Place {
+    let is_last = line + 1 == rows.lines(row).len() && (row + 1..rows.len()).all(|row| rows.lines(row).is_empty());
+    if is_last { Place::End } else { Place::At { block: rows.id(row).clone(), line } }
 }

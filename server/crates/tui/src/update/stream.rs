@@ -1,11 +1,11 @@
-//! What comes from the server.
+//! What comes from the server by itself.
 
 use client::{Connection, StreamItem};
-use protocol::{DiagnosticCode, PodRef, PodSummary, Record, ServerFrame};
-use transcript::Transcript;
+use commands::grouped;
+use protocol::{ControlEvent, DiagnosticCode, Event, PodRef, PodSummary, Record, ServerFrame};
 
-use super::{close, look_for_wanted};
-use crate::model::{Effect, Group, Link, Model, Older, OpenPod};
+use super::{close, look, look_for_wanted, scroll, sheets};
+use crate::model::{Effect, Link, Model, Older, OpenPod};
 
 pub(super) fn take(model: &mut Model, item: StreamItem) -> Vec<Effect> {
     match item {
@@ -18,58 +18,97 @@ fn take_connection(model: &mut Model, connection: Connection) -> Vec<Effect> {
     match connection {
         Connection::Connected => {
             model.link = Link::Connected;
-            return look_for_wanted(model);
+            let mut effects = look_for_wanted(model);
+            effects.extend(model.open.as_mut().map(look).unwrap_or_default());
+            return effects;
         }
         Connection::Reconnecting { attempt, cause } => model.link = Link::Reconnecting { attempt, cause },
         Connection::Unauthorized => model.link = Link::Unauthorized,
-        Connection::CaughtUp { records } => model.tell(format!("caught up: {records} records")),
-        Connection::Reloaded => model.tell("reloaded from a snapshot"),
+        Connection::CaughtUp { records } => tell_softly(model, format!("caught up: {records} records")),
+        Connection::Reloaded => tell_softly(model, "reloaded from a snapshot".to_owned()),
     }
     Vec::new()
+}
+
+/// Does not take the place of an error that nobody has read yet.
+fn tell_softly(model: &mut Model, text: String) {
+    if !model.notice.as_ref().is_some_and(|notice| notice.is_error) {
+        model.tell(text);
+    }
 }
 
 fn take_frame(model: &mut Model, frame: ServerFrame) -> Vec<Effect> {
     match frame {
         ServerFrame::Pods { snapshot, upserts, removed, .. } => take_pods(model, snapshot, upserts, &removed),
         ServerFrame::Snapshot { id, summary, records, has_more, .. } => {
-            if let Some(open) = open_with(model, &id) {
-                open.transcript = Transcript::from_records(&records);
-                open.older = if has_more { Older::OnTheServer } else { Older::None };
-                upsert(&mut model.pods, *summary);
-            }
+            let Some(open) = open_with(model, &id) else { return Vec::new() };
+            open.begin(&records);
+            open.older = if has_more { Older::OnTheServer } else { Older::None };
+            let mut effects = look(open);
+            upsert(&mut model.pods, *summary);
+            arrange(model);
+            effects.extend(scroll::seek(model));
+            effects
         }
         ServerFrame::Records { id, records, .. } => {
-            if let Some(open) = open_with(model, &id) {
-                apply(open, &records);
-            }
+            let Some(open) = open_with(model, &id) else { return Vec::new() };
+            open.apply(&records);
+            if records.iter().any(is_telling) { look(open) } else { Vec::new() }
         }
-        ServerFrame::Diagnostic { id: Some(id), code, detail } => return diagnosed(model, &id, code, detail),
-        ServerFrame::Diagnostic { detail, .. } => model.complain(detail),
-        _ => {}
+        ServerFrame::Diagnostic { id: Some(id), code, detail } => diagnosed(model, &id, code, detail),
+        ServerFrame::Diagnostic { detail, .. } => {
+            model.complain(detail);
+            Vec::new()
+        }
+        _ => Vec::new(),
     }
-    Vec::new()
+}
+
+/// After it the queue or the peers may be others.
+fn is_telling(record: &Record) -> bool {
+    matches!(
+        &record.event,
+        Event::Control(
+            ControlEvent::RunStarted { .. }
+                | ControlEvent::RunFinished { .. }
+                | ControlEvent::PeerLinked { .. }
+                | ControlEvent::PeerUnlinked { .. }
+                | ControlEvent::PeerRequested { .. }
+                | ControlEvent::PeerDeclined { .. }
+        )
+    )
 }
 
 fn open_with<'a>(model: &'a mut Model, id: &str) -> Option<&'a mut OpenPod> {
     model.open.as_mut().filter(|open| open.subscription.as_deref() == Some(id))
 }
 
-fn apply(open: &mut OpenPod, records: &[Record]) {
-    for record in records {
-        open.transcript.apply(record);
-    }
-}
-
 fn diagnosed(model: &mut Model, id: &str, code: DiagnosticCode, detail: String) -> Vec<Effect> {
-    let is_gone = matches!(code, DiagnosticCode::PodGone | DiagnosticCode::PodNotFound);
-    if open_with(model, id).is_none() {
+    let Some(pod) = open_with(model, id).map(|open| open.pod.clone()) else {
+        // The list itself: what is there stays, and says so.
+        model.complain(format!("the list of Pods: {detail}"));
         return Vec::new();
+    };
+    let name = model.name_of(&pod);
+    match code {
+        DiagnosticCode::PodGone | DiagnosticCode::PodNotFound => {
+            model.complain(format!("{name} is gone: {detail}"));
+            close(model)
+        }
+        DiagnosticCode::RuntimeUnavailable => {
+            model.complain(format!("{name} cannot be reached and is tried again: {detail}"));
+            Vec::new()
+        }
+        // A snapshot follows, and is told as such.
+        DiagnosticCode::Lagged | DiagnosticCode::CursorExpired | DiagnosticCode::CursorInvalid => Vec::new(),
+        _ => {
+            model.complain(detail);
+            Vec::new()
+        }
     }
-    model.complain(detail);
-    if is_gone { close(model) } else { Vec::new() }
 }
 
-fn take_pods(model: &mut Model, snapshot: bool, upserts: Vec<PodSummary>, removed: &[PodRef]) {
+fn take_pods(model: &mut Model, snapshot: bool, upserts: Vec<PodSummary>, removed: &[PodRef]) -> Vec<Effect> {
     model.pods_known = true;
     if snapshot {
         model.pods.clear();
@@ -78,16 +117,22 @@ fn take_pods(model: &mut Model, snapshot: bool, upserts: Vec<PodSummary>, remove
     for summary in upserts {
         upsert(&mut model.pods, summary);
     }
-    model.pods.sort_by(|one, other| (Group::of(one), &one.name).cmp(&(Group::of(other), &other.name)));
-    let is_there = |pod: &PodRef| model.pods.iter().any(|summary| summary.pod == *pod);
-    if !model.selected.as_ref().is_some_and(is_there) {
-        model.selected = model.pods.first().map(|summary| summary.pod.clone());
-    }
+    arrange(model);
+    sheets::pods_changed(model)
 }
 
 fn upsert(pods: &mut Vec<PodSummary>, summary: PodSummary) {
     match pods.iter_mut().find(|known| known.pod == summary.pod) {
         Some(known) => *known = summary,
         None => pods.push(summary),
+    }
+}
+
+/// Into the order of the list; what is selected is one of them.
+fn arrange(model: &mut Model) {
+    model.pods = grouped(&model.pods, "").into_iter().flat_map(|(_, pods)| pods).collect();
+    let is_there = |pod: &PodRef| model.pods.iter().any(|summary| summary.pod == *pod);
+    if !model.selected.as_ref().is_some_and(is_there) {
+        model.selected = model.pods.first().map(|summary| summary.pod.clone());
     }
 }

@@ -1,46 +1,82 @@
-//! All Pods, grouped by what they need.
+//! All Pods, grouped by what they want of a person.
 
+use commands::{Attention, matches, needing, total_tokens};
 use protocol::{PodState, PodSummary};
 use ratatui::{
     Frame,
-    layout::Rect,
+    layout::{Constraint, Layout, Rect},
     style::{Color, Style, Stylize},
     text::{Line, Span},
     widgets::Paragraph,
 };
+use transcript::words::tokens_words;
 
 use crate::{
-    model::{Group, Link, Model},
-    wrap::{fit, width_of, wrap},
+    model::{Link, Model},
+    wrap::{fit, padded, width_of, wrap},
 };
 
-/// Columns of name and state; the rest is what the Pod does.
+/// Columns of name, state and figures; the rest is what the Pod does.
 const NAME_WIDTH: usize = 20;
-const STATE_WIDTH: usize = 12;
+const STATE_WIDTH: usize = 13;
+const FIGURES_WIDTH: usize = 14;
 
-pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
-    if model.pods.is_empty() {
-        let lines: Vec<_> = wrap(&empty_words(model), area.width.into()).into_iter().map(Line::raw).collect();
-        frame.render_widget(Paragraph::new(lines), area);
+/// The Pods in the order of the rows: all, or those that fit the filter.
+pub(crate) fn shown(model: &Model) -> Vec<&PodSummary> {
+    model.pods.iter().filter(|pod| matches(pod, &model.filter)).collect()
+}
+
+pub(super) fn draw(model: &Model, frame: &mut Frame<'_>, body: Rect) {
+    let [heading, area] = Layout::vertical([Constraint::Length(2), Constraint::Min(0)]).areas(body);
+    draw_heading(model, frame, heading);
+    let pods = shown(model);
+    if pods.is_empty() {
+        let words = wrap(&empty_words(model), area.width.into());
+        frame.render_widget(Paragraph::new(words.into_iter().map(Line::raw).collect::<Vec<_>>()), area);
         return;
     }
-    let (lines, selected) = lines(model, area.width.into());
+    let (lines, selected) = lines(model, &pods, area.width.into());
     let height = usize::from(area.height);
     // The selected row is kept on the screen.
     let skipped = (selected + 1).saturating_sub(height);
     frame.render_widget(Paragraph::new(lines.into_iter().skip(skipped).take(height).collect::<Vec<_>>()), area);
 }
 
+fn draw_heading(model: &Model, frame: &mut Frame<'_>, area: Rect) {
+    let width = usize::from(area.width);
+    let count = match (model.pods_known, model.pods.len()) {
+        (false, _) => String::new(),
+        (true, 1) => "1 Pod".to_owned(),
+        (true, count) => format!("{count} Pods"),
+    };
+    let wanting = match needing(&model.pods) {
+        0 => String::new(),
+        1 => " · 1 needs you".to_owned(),
+        count => format!(" · {count} need you"),
+    };
+    let room = width.saturating_sub(5 + width_of(&count) + width_of(&wanting) + 2);
+    let heading = Line::from(vec![
+        Span::raw("yoi  ").bold(),
+        Span::raw(count),
+        Span::styled(wanting, Style::new().fg(Color::Yellow).bold()),
+    ]);
+    let rule = Line::from("─".repeat(width)).dim();
+    frame.render_widget(Paragraph::new(vec![heading, rule]), area);
+    let address = Line::from(fit(&model.address, room)).dim().right_aligned();
+    frame.render_widget(address, Rect { height: area.height.min(1), ..area });
+}
+
 /// All lines, and the index of the selected one.
-fn lines(model: &Model, width: usize) -> (Vec<Line<'static>>, usize) {
+fn lines(model: &Model, pods: &[&PodSummary], width: usize) -> (Vec<Line<'static>>, usize) {
     let (mut lines, mut selected, mut group) = (Vec::new(), 0, None);
-    for summary in &model.pods {
-        if group != Some(Group::of(summary)) {
+    for summary in pods {
+        let attention = Attention::of(summary);
+        if group != Some(attention) {
             if group.is_some() {
                 lines.push(Line::default());
             }
-            group = Some(Group::of(summary));
-            lines.push(Line::from(Group::of(summary).title()).bold());
+            group = Some(attention);
+            lines.push(Line::from(attention.title()).bold());
         }
         let is_selected = model.selected.as_ref() == Some(&summary.pod);
         if is_selected {
@@ -55,25 +91,30 @@ fn row(summary: &PodSummary, is_selected: bool, width: usize) -> Line<'static> {
     let unread = if summary.unread > 0 { format!(" ({})", summary.unread) } else { String::new() };
     let name = padded(&format!("{}{unread}", summary.name), NAME_WIDTH);
     let state = padded(&format!("{} {}", mark(summary), summary.state.as_str()), STATE_WIDTH);
-    let doing = summary.activity.as_deref().or(summary.state_reason.as_deref()).unwrap_or(&summary.model);
-    let rest = fit(doing, width.saturating_sub(NAME_WIDTH + STATE_WIDTH + 6));
-    let pointer = if is_selected { "▸ " } else { "  " };
+    let doing = summary.activity.as_deref().or(summary.state_reason.as_deref());
+    let doing = doing.map_or_else(|| format!("{} · {}", summary.model, summary.cwd), str::to_owned);
+    let figures = figures(summary);
+    let figures = format!("{}{}", " ".repeat(FIGURES_WIDTH.saturating_sub(width_of(&figures))), figures);
+    let rest = padded(&doing, width.saturating_sub(NAME_WIDTH + STATE_WIDTH + FIGURES_WIDTH + 6));
     let spans = vec![
-        Span::raw(pointer),
-        Span::raw(name),
+        Span::raw(if is_selected { "▸ " } else { "  " }),
+        if summary.unread > 0 { Span::raw(name).bold() } else { Span::raw(name) },
         Span::raw("  "),
         Span::styled(state, state_style(summary)),
         Span::raw("  "),
         Span::raw(rest),
+        Span::raw(figures).dim(),
     ];
     let line = Line::from(spans);
     if is_selected { line.style(Style::new().reversed()) } else { line }
 }
 
-fn padded(text: &str, width: usize) -> String {
-    let text = fit(text, width);
-    let missing = width.saturating_sub(width_of(&text));
-    format!("{text}{}", " ".repeat(missing))
+/// `⇄2 ⤷1 4.2k`: peers, children, tokens. What is none is left out.
+pub(super) fn figures(summary: &PodSummary) -> String {
+    let counted = |mark: &str, count: u32| (count > 0).then(|| format!("{mark}{count}"));
+    let tokens = Some(total_tokens(summary)).filter(|tokens| *tokens > 0).map(tokens_words);
+    let parts = [counted("⇄", summary.relations.peers), counted("⤷", summary.relations.children), tokens];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// A shape beside the word: a state is never told by its colour alone.
@@ -82,6 +123,7 @@ pub(super) fn mark(summary: &PodSummary) -> &'static str {
         PodState::Waiting => "?",
         PodState::Running => "●",
         PodState::Paused => "‖",
+        PodState::Idle if summary.needs_you => "!",
         PodState::Idle => "○",
         PodState::Stopped => "□",
         PodState::Unreachable => "~",
@@ -101,11 +143,14 @@ pub(super) fn state_style(summary: &PodSummary) -> Style {
 
 fn empty_words(model: &Model) -> String {
     match &model.link {
-        _ if model.pods_known => "No Pod yet. n makes one.".to_owned(),
-        Link::Reconnecting { cause, .. } => format!("The server is away ({cause}). It is tried again and again."),
+        _ if !model.pods.is_empty() => format!("No Pod fits \"{}\". Esc shows all.", model.filter),
+        Link::Reconnecting { cause, .. } => {
+            format!("The server is away ({cause}). It is tried again and again; nothing that you typed is lost.")
+        }
         Link::Unauthorized => {
             "The server refuses the token. Set YOI_TOKEN, or name the server's folder with --data.".to_owned()
         }
+        _ if model.pods_known => "No Pod yet. n makes one.".to_owned(),
         Link::Connecting | Link::Connected => "The list of Pods is on its way.".to_owned(),
     }
 }

@@ -1,29 +1,40 @@
-//! One Pod: heading, transcript, composer.
+//! One Pod: heading, transcript, queue, composer.
 
+use protocol::Segment;
 use ratatui::{
     Frame,
     layout::Rect,
     style::{Style, Stylize},
     text::{Line, Span},
-    widgets::{Block, Paragraph},
+    widgets::Paragraph,
 };
+use transcript::words::tokens_words;
 
 use super::{
-    COMPOSER_ROWS_MAX, block_lines, composer_width,
-    dashboard::{mark, state_style},
+    Rows,
+    dashboard::{figures, mark, state_style},
     pod_areas,
 };
 use crate::{
-    model::{Focus, Model, OpenPod, Place},
-    update::scroll::lowest_line,
+    model::{Focus, Link, Model, OpenPod, Place},
     wrap::{fit, width_of, wrap},
 };
 
-pub(super) fn draw(model: &Model, open: &OpenPod, frame: &mut Frame, body: Rect) {
-    let [heading, transcript, composer] = pod_areas(open, body);
-    frame.render_widget(heading_line(model, open, heading.width.into()), heading);
-    frame.render_widget(Paragraph::new(transcript_lines(open, transcript)), transcript);
-    draw_composer(model, open, frame, composer, composer_width(body));
+/// The composer grows with its text up to this.
+const COMPOSER_ROWS_MAX: usize = 8;
+/// So many queued messages are shown; the last line counts them all.
+const QUEUE_ROWS_MAX: usize = 3;
+/// Before the first line of the composer.
+const PROMPT: &str = "❯ ";
+const PROMPT_WIDTH: u16 = 2;
+
+pub(super) fn draw(model: &Model, open: &OpenPod, frame: &mut Frame<'_>, body: Rect) {
+    let areas = pod_areas(open, body);
+    let heading = vec![heading_line(model, open, body.width.into()), Line::from("─".repeat(body.width.into())).dim()];
+    frame.render_widget(Paragraph::new(heading), areas.heading);
+    frame.render_widget(Paragraph::new(transcript_lines(model, open, areas.transcript)), areas.transcript);
+    frame.render_widget(Paragraph::new(queue_lines(open, body.width.into())), areas.queue);
+    draw_composer(model, open, frame, areas.composer);
 }
 
 fn heading_line(model: &Model, open: &OpenPod, width: usize) -> Line<'static> {
@@ -32,60 +43,154 @@ fn heading_line(model: &Model, open: &OpenPod, width: usize) -> Line<'static> {
     };
     let state = format!("{} {}", mark(summary), summary.state.as_str());
     let reason = summary.state_reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    let rest = format!("  {} · {}", summary.model, summary.cwd);
+    let context = match (summary.usage.context_used, summary.usage.context_limit) {
+        (0, _) => String::new(),
+        (used, 0) => format!("  context {}", tokens_words(used)),
+        (used, limit) => format!("  context {}/{}", tokens_words(used), tokens_words(limit)),
+    };
+    let right = format!("{}{context}", figures(summary));
     let used = width_of(summary.name.as_str()) + 2 + width_of(&state);
+    let room = width.saturating_sub(used + width_of(&right) + 1);
+    let rest = fit(&format!("{reason}  {} · {}", summary.model, summary.cwd), room);
+    let gap = width.saturating_sub(used + width_of(&rest) + width_of(&right));
     Line::from(vec![
         Span::raw(summary.name.to_string()).bold(),
         Span::raw("  "),
         Span::styled(state, state_style(summary)),
-        Span::raw(fit(&format!("{reason}{rest}"), width.saturating_sub(used))).dim(),
+        Span::raw(rest).dim(),
+        Span::raw(" ".repeat(gap)),
+        Span::raw(right).dim(),
     ])
 }
 
 /// From the lowest line upwards until the screen is full: a long transcript costs no more than a short one.
-fn transcript_lines(open: &OpenPod, area: Rect) -> Vec<Line<'static>> {
-    let (width, height) = (usize::from(area.width), usize::from(area.height));
-    let Some((index, line)) = lowest_line(open, width) else {
-        return vec![Line::from("Nothing has been said yet.").dim()];
+fn transcript_lines(model: &Model, open: &OpenPod, area: Rect) -> Vec<Line<'static>> {
+    let height = usize::from(area.height);
+    let rows = Rows::new(open, model.detail, area.width);
+    let Some((lowest, line)) = rows.lowest(&open.place) else {
+        return vec![Line::from(empty_words(model, open)).dim()];
     };
-    let blocks = open.transcript.blocks();
-    let mut lines = block_lines(&blocks[index], width);
-    lines.truncate(line + 1);
-    for block in blocks[..index].iter().rev() {
+    let at_hand = (open.focus == Focus::Transcript).then(|| rows.at_hand(area.height)).flatten();
+    // What was looked for stands out as long as the hit is the block at hand.
+    let words = if open.mark.is_some() && at_hand.is_some() { open.find.as_str() } else { "" };
+    let mut lines: Vec<Line<'static>> = Vec::with_capacity(height);
+    for row in (0..=lowest).rev() {
         if lines.len() >= height {
             break;
         }
-        let mut above = block_lines(block, width);
-        above.append(&mut lines);
-        lines = above;
+        let drawn = rows.lines(row);
+        let shown = if row == lowest { &drawn[..=line] } else { &drawn[..] };
+        lines.extend(shown.iter().rev().map(|line| marked(line, at_hand == Some(row), words)));
     }
-    let hidden = lines.len().saturating_sub(height);
-    lines.drain(..hidden);
+    lines.truncate(height);
     // A short transcript stands just above the composer.
     let free = height - lines.len();
-    std::iter::repeat_n(Line::default(), free).chain(lines).collect()
+    std::iter::repeat_n(Line::default(), free).chain(lines.into_iter().rev()).collect()
 }
 
-fn draw_composer(model: &Model, open: &OpenPod, frame: &mut Frame, area: Rect, width: usize) {
-    let has_focus = open.focus == Focus::Composer && model.command.is_none();
-    let title = match (&open.sending, &open.place) {
-        (Some(_), _) => " Message (saving) ",
-        (None, Place::At { .. }) => " Message · more below ",
-        (None, Place::End) => " Message ",
-    };
-    let style = if has_focus { Style::new().bold() } else { Style::new().dim() };
-    let block = Block::bordered().title(title).border_style(style);
-    let inner = block.inner(area);
-    frame.render_widget(block, area);
+/// A bar at the left of the block at hand, and the words that were found reversed.
+fn marked(line: &Line<'static>, is_at_hand: bool, words: &str) -> Line<'static> {
+    let mark = if is_at_hand && line.width() > 0 { "▎ " } else { "  " };
+    let mut spans = vec![Span::raw(mark)];
+    spans.extend(line.spans.iter().flat_map(|span| highlighted(span, words)));
+    Line::from(spans).style(line.style)
+}
 
-    let lines = wrap(open.composer.text(), width);
-    let before = wrap(open.composer.before_cursor(), width);
+fn highlighted(span: &Span<'static>, words: &str) -> Vec<Span<'static>> {
+    let (text, found) = (span.content.to_lowercase(), words.to_lowercase());
+    // Some letters are longer in lower case: their places would be wrong.
+    if words.is_empty() || text.len() != span.content.len() || !text.contains(&found) {
+        return vec![span.clone()];
+    }
+    let (mut spans, mut from) = (Vec::new(), 0);
+    for (at, hit) in text.match_indices(&found) {
+        spans.push(Span::styled(span.content[from..at].to_owned(), span.style));
+        from = at + hit.len();
+        spans.push(Span::styled(span.content[at..from].to_owned(), span.style.reversed()));
+    }
+    spans.push(Span::styled(span.content[from..].to_owned(), span.style));
+    spans
+}
+
+fn empty_words(model: &Model, open: &OpenPod) -> &'static str {
+    match (&model.link, open.is_known) {
+        (_, true) => "  Nothing has been said yet.",
+        (Link::Reconnecting { .. }, _) => "  The server is away. The transcript comes when it is back.",
+        (Link::Unauthorized, _) => "  The server refuses the token. Set YOI_TOKEN, or name its folder with --data.",
+        _ => "  The transcript is on its way.",
+    }
+}
+
+pub(super) fn queue_rows(open: &OpenPod) -> u16 {
+    u16::try_from(open.queued.len().min(QUEUE_ROWS_MAX)).unwrap_or_default()
+}
+
+fn queue_lines(open: &OpenPod, width: usize) -> Vec<Line<'static>> {
+    let shown = open
+        .queued
+        .iter()
+        .take(QUEUE_ROWS_MAX)
+        .map(|input| Line::from(fit(&format!("  queued  {}", Segment::join(&input.segments)), width)).dim());
+    shown.collect()
+}
+
+pub(super) fn composer_rows(open: &OpenPod, width: u16) -> u16 {
+    let rows = wrap(&open.composer.shown(), text_width(width)).len().min(COMPOSER_ROWS_MAX);
+    u16::try_from(rows + 1).unwrap_or(2)
+}
+
+/// Without the prompt, and with room for the cursor behind the last character.
+fn text_width(width: u16) -> usize {
+    usize::from(width.saturating_sub(PROMPT_WIDTH + 1)).max(1)
+}
+
+fn draw_composer(model: &Model, open: &OpenPod, frame: &mut Frame<'_>, area: Rect) {
+    let has_focus = open.focus == Focus::Composer && model.line.is_none() && model.sheet.is_none();
+    let width = usize::from(area.width);
+    let [rule, rows] = ratatui::layout::Layout::vertical([
+        ratatui::layout::Constraint::Length(1),
+        ratatui::layout::Constraint::Min(0),
+    ])
+    .areas(area);
+    let style = if has_focus { Style::new().bold() } else { Style::new().dim() };
+    frame.render_widget(Line::from(rule_words(model, open, width)).style(style), rule);
+
+    let lines = wrap(&open.composer.shown(), text_width(area.width));
+    let before = wrap(&open.composer.shown_before_cursor(), text_width(area.width));
     let (row, column) = (before.len() - 1, before.last().map_or(0, |line| width_of(line)));
-    let skipped = (row + 1).saturating_sub(COMPOSER_ROWS_MAX);
-    let shown: Vec<_> = lines.into_iter().skip(skipped).map(Line::raw).collect();
-    frame.render_widget(Paragraph::new(shown), inner);
+    let skipped = (row + 1).saturating_sub(rows.height.into());
+    let shown: Vec<_> = lines
+        .into_iter()
+        .enumerate()
+        .skip(skipped)
+        .map(|(index, line)| Line::raw(format!("{}{line}", if index == 0 { PROMPT } else { "  " })))
+        .collect();
+    let text = Paragraph::new(shown);
+    frame.render_widget(if has_focus { text } else { text.dim() }, rows);
     if has_focus {
         let at = |offset: usize| u16::try_from(offset).unwrap_or(u16::MAX);
-        frame.set_cursor_position((inner.x.saturating_add(at(column)), inner.y.saturating_add(at(row - skipped))));
+        let (x, y) = (rows.x + PROMPT_WIDTH, rows.y.saturating_add(at(row.saturating_sub(skipped))));
+        frame.set_cursor_position((x.saturating_add(at(column)), y));
     }
+}
+
+/// `─ Message ─── 12 more below ─`.
+fn rule_words(model: &Model, open: &OpenPod, width: usize) -> String {
+    let left = match (&open.sending, &open.failed) {
+        (Some(_), _) => "─ Message · saving ",
+        (None, Some(failed)) if failed.segments == open.composer.segments() => {
+            "─ Message · not sent, Enter tries again "
+        }
+        _ => "─ Message ",
+    };
+    let right = match &open.place {
+        Place::End => String::new(),
+        Place::At { .. } => {
+            let rows = Rows::new(open, model.detail, u16::try_from(width).unwrap_or(u16::MAX));
+            let below = rows.lowest(&open.place).map_or(0, |(row, _)| rows.len() - 1 - row);
+            format!(" {} ─", if below == 0 { "more below".to_owned() } else { format!("{below} more below") })
+        }
+    };
+    let line = width.saturating_sub(width_of(left) + width_of(&right));
+    fit(&format!("{left}{}{right}", "─".repeat(line)), width)
 }

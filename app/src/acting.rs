@@ -1,0 +1,223 @@
+//! What a command does in the browser, whoever gave it: the composer, the palette, or a button.
+
+mod named;
+
+use commands::{
+    Answer, Client, Command, Here, NOT_ATTACHED, Standing,
+    allowed::{input_refusal, peer_refusal, refusal, spawn_refusal},
+};
+use leptos::prelude::*;
+use protocol::{
+    ApprovalCommand, ControlVerb, CreatePod, Decision, ErrorCode, PeerLink, PeerView, PodName, PodRef, PodSummary,
+    Segment,
+};
+
+pub(crate) use self::named::named;
+use crate::{
+    UiError,
+    components::{
+        question,
+        transcript::{PodContext, rewind},
+    },
+    console::{Console, Dialog, Introduction, export_href, fresh_command, pod_href, search_href},
+    live,
+    server_fns::{control_pod, create_pod, delete_pod, pod_peers, rename_pod, resolve, submit_input, unlink_pods},
+    undoing,
+};
+
+/// The Pod that a command is about.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct AtHand {
+    pub(crate) summary: PodSummary,
+    /// Its page is open, which knows more than the list.
+    view: Option<PodContext>,
+}
+
+impl AtHand {
+    /// The Pod of a page, as it is now.
+    pub(crate) fn viewed(view: PodContext) -> Self {
+        let summary = PodSummary { state: view.state.get(), ..view.summary.get() };
+        Self { summary, view: Some(view) }
+    }
+
+    /// This Pod, when the list has it or its page is open.
+    pub(crate) fn find(console: Console, pod: &PodRef) -> Option<Self> {
+        match console.viewed.get().filter(|view| view.pod.with_value(|viewed| viewed == pod)) {
+            Some(view) => Some(Self::viewed(view)),
+            None => Some(Self { summary: console.pod(pod)?, view: None }),
+        }
+    }
+
+    fn standing(&self, console: Console) -> Standing {
+        let is_of = |pod: &PodRef| *pod == self.summary.pod;
+        let asks = match self.view {
+            Some(view) => view.rows.questions.with(|questions| !questions.is_empty()),
+            None => console.questions.with(|open| open.iter().flatten().any(|open| is_of(&open.pod))),
+        };
+        let knows = self.summary.relations.peers > 0 || !self.peers().is_empty();
+        Standing { state: self.summary.state, asks, knows }
+    }
+
+    /// Whom it knows, as far as this page does.
+    pub(crate) fn peers(&self) -> Vec<PeerView> {
+        self.view.map(|view| view.peers.get()).unwrap_or_default()
+    }
+}
+
+/// What the commands depend on.
+pub(crate) fn here(console: Console, at: Option<&AtHand>) -> Here {
+    Here { client: Client::Browser, pod: at.map(|at| at.standing(console)) }
+}
+
+/// Does it. Gives the address where it leads, when it leads somewhere.
+pub(crate) async fn run(console: Console, at: Option<AtHand>, command: Command) -> Result<Option<String>, UiError> {
+    let at = match command {
+        Command::New(name) => {
+            let made = create_pod(fresh_command(), CreatePod::named(named_so(&name)?)).await?;
+            return Ok(Some(pod_href(&made.pod)));
+        }
+        Command::Open(target) => return Ok(Some(pod_href(&resolve(target).await?))),
+        Command::Search(words) => return Ok(Some(search_href(&words))),
+        Command::Go(page) => return Ok(Some(page.href().to_owned())),
+        Command::Help(topic) => {
+            console.dialog.set(Some(Dialog::Help(topic)));
+            return Ok(None);
+        }
+        // The terminal's alone; the table offers it nowhere else.
+        Command::Quit => return Ok(None),
+        _ => at.ok_or_else(|| invalid(NOT_ATTACHED))?,
+    };
+    run_at(console, at, command).await
+}
+
+/// The commands that are about a Pod.
+async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option<String>, UiError> {
+    let pod = at.summary.pod.clone();
+    match command {
+        Command::Control(verb) => control(console, &at.summary, verb),
+        Command::Rewind => {
+            let view = at.view.ok_or_else(|| invalid("open the Pod first: what is taken back is chosen there"))?;
+            let newest = view
+                .rows
+                .newest_message()
+                .ok_or_else(|| invalid("there is no message of a person to go back to in what is loaded here"))?;
+            rewind(console, view, newest);
+        }
+        Command::Spawn(name) => spawn(console, &at.summary, name),
+        Command::Peer(target) => introduce(console, &at.summary, target),
+        Command::Unpeer(name) => unpeer(console, &at.summary, &name).await?,
+        Command::Answer(answer) => give(console, &at, answer).await?,
+        Command::Rename(name) => {
+            rename_pod(pod, fresh_command(), named_so(&name)?).await?;
+        }
+        Command::Delete(name) => {
+            delete_pod(pod, fresh_command(), name).await?;
+            return Ok(Some("/".to_owned()));
+        }
+        Command::Send(text) => {
+            if let Some(sentence) = input_refusal(at.summary.state) {
+                return Err(invalid(sentence));
+            }
+            submit_input(pod, fresh_command(), vec![Segment::text(text)], true).await?;
+        }
+        Command::Export => live::visit(&export_href(&pod)),
+        // About no Pod; done before.
+        _ => (),
+    }
+    Ok(None)
+}
+
+fn invalid(sentence: impl Into<String>) -> UiError {
+    UiError::new(ErrorCode::InvalidInput, sentence)
+}
+
+fn named_so(name: &str) -> Result<PodName, UiError> {
+    PodName::parse(name).map_err(|error| invalid(error.to_string()))
+}
+
+/// What a button says for it.
+pub(crate) fn label(verb: ControlVerb) -> &'static str {
+    match verb {
+        ControlVerb::Pause => "Pause",
+        ControlVerb::Resume => "Resume",
+        ControlVerb::Cancel => "Cancel",
+        ControlVerb::Stop => "Stop",
+        ControlVerb::Restore => "Restore",
+        ControlVerb::Compact => "Compact…",
+    }
+}
+
+/// Does it, or asks first: compacting says what it drops, a Pod that leads others may come back with them, and a stop
+/// can be taken back for a moment.
+pub(crate) fn control(console: Console, pod: &PodSummary, verb: ControlVerb) {
+    match (verb, refusal(verb, pod.state)) {
+        (_, Some(reason)) => console.note(format!("{} does nothing now: {reason}", label(verb).trim_end_matches('…'))),
+        (ControlVerb::Compact, None) => console.dialog.set(Some(Dialog::Compact(Box::new(pod.clone())))),
+        (ControlVerb::Restore, None) if pod.relations.children > 0 => {
+            console.dialog.set(Some(Dialog::Restore(Box::new(pod.clone()))));
+        }
+        (ControlVerb::Stop, None) => undoing::stop(console, std::slice::from_ref(pod)),
+        (_, None) => control_now(console, pod.pod.clone(), verb),
+    }
+}
+
+/// Sends a verb. The new state comes over the stream, like everybody's.
+pub(crate) fn control_now(console: Console, pod: PodRef, verb: ControlVerb) {
+    leptos::task::spawn_local(async move {
+        if let Err(refusal) = control_pod(pod, fresh_command(), verb).await {
+            console.fail(&refusal);
+        }
+    });
+}
+
+/// Opens the introduction of this Pod, to `target` when one is named; or says why it would do nothing.
+pub(crate) fn introduce(console: Console, pod: &PodSummary, target: String) {
+    match peer_refusal(pod.state) {
+        Some(reason) => console.note(format!("It can be introduced to nobody now: {reason}")),
+        None => {
+            let introduction = Introduction { source: pod.pod.clone(), chooses_source: false, target };
+            console.dialog.set(Some(Dialog::Peer(introduction)));
+        }
+    }
+}
+
+fn spawn(console: Console, pod: &PodSummary, name: String) {
+    match spawn_refusal(pod.state) {
+        Some(reason) => console.note(format!("It can spawn nobody now: {reason}")),
+        None => console.dialog.set(Some(Dialog::Spawn { pod: Box::new(pod.clone()), name })),
+    }
+}
+
+/// Revokes a link, which can be taken back for a moment; a request is withdrawn, or declined where this Pod was asked.
+async fn unpeer(console: Console, pod: &PodSummary, name: &str) -> Result<(), UiError> {
+    let known = pod_peers(pod.pod.clone()).await?;
+    let is_meant = |view: &&PeerView| view.name.as_str() == name || view.pod.to_string() == name;
+    match known.iter().filter(is_meant).collect::<Vec<_>>().as_slice() {
+        [] => Err(invalid(format!("\"{name}\" is no peer of this Pod; nothing was changed"))),
+        [view] if view.link == PeerLink::Pending => {
+            unlink_pods(pod.pod.clone(), fresh_command(), view.pod.clone()).await
+        }
+        [view] => {
+            undoing::revoke(console, pod.pod.clone(), view.pod.clone(), format!("{} and {}", pod.name, view.name));
+            Ok(())
+        }
+        _ => Err(invalid(format!("two peers are called \"{name}\"; give the address, as in local/…"))),
+    }
+}
+
+/// Answers the oldest open question.
+async fn give(console: Console, at: &AtHand, answer: Answer) -> Result<(), UiError> {
+    let on_page = || at.view.and_then(|view| view.rows.questions.with_untracked(|open| open.first().cloned()));
+    let in_inbox = || {
+        let of = |open: &&protocol::OpenApproval| open.pod == at.summary.pod;
+        console.questions.with_untracked(|open| open.iter().flatten().find(of).map(|open| open.approval.id.clone()))
+    };
+    let id = on_page().or_else(in_inbox).ok_or_else(|| invalid("it asks nothing now"))?;
+    let (decision, remember, reason) = match answer {
+        Answer::Once => (Decision::Allow, false, String::new()),
+        Answer::Always => (Decision::Allow, true, String::new()),
+        Answer::Deny(reason) => (Decision::Deny, false, reason),
+    };
+    let command = ApprovalCommand { decision, remember, reason: Some(reason).filter(|reason| !reason.is_empty()) };
+    question::answer(console, at.summary.pod.clone(), id, command).await.map(|_| ())
+}

@@ -1,0 +1,75 @@
+use leptos::prelude::*;
+use protocol::PodState;
+
+use super::{
+    sending::{Outgoing, Place, send},
+    sending_key::is_swapped,
+};
+
+/// Below the text: what keys do, where the message is, and buttons for thumbs.
+#[component]
+pub(super) fn Bar(outgoing: Outgoing) -> impl IntoView {
+    let pod = outgoing.pod;
+    // Known in the browser alone; until then, what is usual.
+    let swapped = RwSignal::new(false);
+    Effect::new(move |_| swapped.set(is_swapped()));
+    let works = move || is_working(pod.state.get());
+    let words = move || match (outgoing.is_sending.get(), works()) {
+        (true, _) => "saving…",
+        (false, true) => "Queue",
+        (false, false) => "Send",
+    };
+    let is_blocked = move || outgoing.is_sending.get() || outgoing.draft.with(|draft| draft.is_blank());
+    let share = move || {
+        pod.summary.with(|summary| {
+            crate::format::percent(summary.usage.context_used, summary.usage.context_limit)
+                .map(|share| format!("{share} % of context"))
+        })
+    };
+    let steer = move || {
+        works().then(|| {
+            view! {
+                <button
+                    type="button"
+                    class="button"
+                    title="Into the present run, when its model is asked next (Alt Enter)"
+                    aria-disabled=move || is_blocked().to_string()
+                    on:click=move |_| send(outgoing, Place::PresentRun)
+                >
+                    "Steer"
+                </button>
+            }
+            .into_any()
+        })
+    };
+    let title = move || works().then_some("Begins when the present run has ended");
+    view! {
+        <div class="composer-bar">
+            <span class="key-hints">
+                <kbd>":"</kbd>
+                " commands "
+                <kbd>"@"</kbd>
+                " files "
+                <kbd>{move || if swapped.get() { "Ctrl Enter" } else { "Shift Enter" }}</kbd>
+                {move || if swapped.get() { " send" } else { " new line" }}
+            </span>
+            <span class="share">{share}</span>
+            {steer}
+            <button
+                type="button"
+                class="button primary"
+                title=title
+                aria-disabled=move || is_blocked().to_string()
+                on:click=move |_| send(outgoing, Place::OwnRun)
+            >
+                {words}
+            </button>
+        </div>
+    }
+    .into_any()
+}
+
+/// A run goes on that a message could go into.
+pub(super) fn is_working(state: PodState) -> bool {
+    matches!(state, PodState::Running | PodState::Waiting)
+}

@@ -1,0 +1,44 @@
+use leptos::prelude::*;
+
+use super::{Found, Search};
+
+/// What fits. What does nothing now stays in the list with its reason.
+#[component]
+pub(super) fn PaletteList(search: Search) -> impl IntoView {
+    let none = move || {
+        (!search.has_lines())
+            .then(|| view! { <p class="hint">"Nothing fits. A line that begins with : is a command."</p> })
+    };
+    view! {
+        <ul id="palette-list" class="palette-list" role="listbox" aria-label="What fits">
+            {move || search.lines.get().into_iter().enumerate().map(|(index, line)| option(search, index, line)).collect_view()}
+        </ul>
+        {none}
+    }
+    .into_any()
+}
+
+fn option(search: Search, index: usize, line: Found) -> impl IntoView {
+    let refusal = line.refusal();
+    let (title, hint, what, key) = match line.clone() {
+        Found::Choice(choice) => (choice.title, "", choice.what, choice.key),
+        Found::Offer(offer) => (format!(":{}", offer.line), offer.argument, offer.what, ""),
+    };
+    let keys = key.split(' ').filter(|key| !key.is_empty()).map(|key| view! { <kbd>{key}</kbd> }).collect_view();
+    view! {
+        <li
+            id=format!("palette-{index}")
+            role="option"
+            aria-selected=move || (search.chosen.get() == index).to_string()
+            aria-disabled=refusal.is_some().to_string()
+            // The focus stays in the field.
+            on:mousedown=|event| event.prevent_default()
+            on:click=move |_| search.take(line.clone())
+        >
+            <b>{title} {(!hint.is_empty()).then(|| view! { " " <i>{hint}</i> })}</b>
+            <span>{refusal.map_or(what, str::to_owned)}</span>
+            <span class="palette-key">{keys}</span>
+        </li>
+    }
+    .into_any()
+}

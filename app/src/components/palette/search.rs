@@ -1,0 +1,290 @@
+//! What is typed into the palette, what it finds, and what Enter does with it.
+
+use commands::{Choice, Command, Does, Entry, Here, Offer, Topic, choices, found, is_command, remembered};
+use leptos::prelude::*;
+use protocol::{ErrorCode, PodRef};
+
+use crate::{
+    UiError,
+    acting::{self, AtHand},
+    console::{Console, Dialog, pod_href},
+    live::{self, Memory},
+};
+
+/// So many lines are drawn; more typing finds the others.
+const SHOWN_MAX: usize = 50;
+
+const RECENT: &str = "yoi:recent";
+
+/// One line of the list.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Found {
+    Choice(Choice),
+    /// A completion of the line that begins with a colon.
+    Offer(Offer),
+}
+
+impl Found {
+    pub(super) fn refusal(&self) -> Option<&'static str> {
+        match self {
+            Self::Choice(choice) => choice.refusal,
+            Self::Offer(offer) => offer.refusal,
+        }
+    }
+}
+
+/// What follows once the palette is closed.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Next {
+    Dialog(Box<Dialog>),
+    Visit(String),
+    Run(Command),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Search {
+    console: Console,
+    pod: StoredValue<Option<PodRef>>,
+    pub(super) typed: RwSignal<String>,
+    /// Where the arrows have moved the choice.
+    at: RwSignal<Option<usize>>,
+    pub(super) lines: Memo<Vec<Found>>,
+    pub(super) chosen: Memo<usize>,
+    pub(super) error: RwSignal<Option<UiError>>,
+    pub(super) next: StoredValue<Option<Next>>,
+}
+
+impl Search {
+    pub(super) fn new(console: Console, pod: Option<PodRef>) -> Self {
+        let (typed, at) = (RwSignal::new(String::new()), RwSignal::new(None::<usize>));
+        let pod = StoredValue::new(pod);
+        let recent: Vec<String> =
+            live::kept(Memory::Local, RECENT).unwrap_or_default().lines().map(str::to_owned).collect();
+        // As they were when it was opened: nothing moves away under a finger on Enter.
+        let pods = untrack(|| console.pods());
+        let lines = Memo::new(move |_| {
+            typed.with(|typed| match is_command(typed) {
+                true => offered(console, at_hand(console, pod), typed),
+                false => chosen_from(&choices(&pods, here(console, pod)), typed, &recent),
+            })
+        });
+        let chosen = Memo::new(move |_| {
+            lines.with(|lines| {
+                let first = || lines.iter().position(|line| line.refusal().is_none()).unwrap_or_default();
+                at.get().unwrap_or_else(first).min(lines.len().saturating_sub(1))
+            })
+        });
+        let (error, next) = (RwSignal::new(None), StoredValue::new(None));
+        Self { console, pod, typed, at, lines, chosen, error, next }
+    }
+
+    pub(super) fn at_hand(self) -> Option<AtHand> {
+        at_hand(self.console, self.pod)
+    }
+
+    pub(super) fn has_lines(self) -> bool {
+        self.lines.with(|lines| !lines.is_empty())
+    }
+
+    pub(super) fn type_in(self, text: String) {
+        self.at.set(None);
+        self.error.set(None);
+        self.typed.set(text);
+    }
+
+    pub(super) fn step(self, by: isize) {
+        let last = self.lines.with_untracked(Vec::len).saturating_sub(1);
+        self.at.set(Some(self.chosen.get_untracked().saturating_add_signed(by).min(last)));
+    }
+
+    fn chosen_line(self) -> Option<Found> {
+        self.lines.with_untracked(|lines| lines.get(self.chosen.get_untracked()).cloned())
+    }
+
+    /// Tab: goes on with the command that is chosen. False when there is none to go on with.
+    pub(super) fn complete(self) -> bool {
+        match self.chosen_line() {
+            Some(Found::Offer(offer)) => {
+                self.type_in(format!(":{} ", offer.line));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// What is chosen; of a command line, what is typed when that is more.
+    pub(super) fn enter(self) {
+        match self.chosen_line() {
+            Some(line) => self.take(line),
+            None => self.run(&self.typed.get_untracked()),
+        }
+    }
+
+    pub(super) fn take(self, line: Found) {
+        match line {
+            Found::Offer(offer) if self.typed.with_untracked(|typed| offer.is_typed_in(typed)) => {
+                self.run(&self.typed.get_untracked());
+            }
+            Found::Offer(offer) if !offer.argument.is_empty() => self.type_in(format!(":{} ", offer.line)),
+            Found::Offer(offer) => self.run(&format!(":{}", offer.line)),
+            Found::Choice(choice) => self.choose(&choice),
+        }
+    }
+
+    fn choose(self, choice: &Choice) {
+        if let Some(reason) = choice.refusal {
+            return self.refuse(format!("{} does nothing now: {reason}", choice.title));
+        }
+        let kept = live::kept(Memory::Local, RECENT).unwrap_or_default();
+        let recent: Vec<String> = kept.lines().map(str::to_owned).collect();
+        live::remember(Memory::Local, RECENT, Some(&remembered(&recent, &choice.id).join("\n")));
+        match &choice.does {
+            Does::Open(pod) => self.leave(Next::Visit(pod_href(pod))),
+            Does::Go(page) => self.leave(Next::Visit(page.href().to_owned())),
+            Does::Command(entry) => self.begin(entry),
+        }
+    }
+
+    /// A command that needs something after it goes on in its dialog, or here.
+    fn begin(self, entry: &Entry) {
+        let summary = untrack(|| self.at_hand()).map(|at| Box::new(at.summary));
+        match (entry.word, summary) {
+            ("new", _) => self.leave(Next::Dialog(Box::new(Dialog::NewPod { name: String::new() }))),
+            ("help", _) => self.leave(Next::Dialog(Box::new(Dialog::Help(Topic::Keys)))),
+            ("rename", Some(summary)) => self.leave(Next::Dialog(Box::new(Dialog::Rename(summary)))),
+            ("delete", Some(summary)) => self.leave(Next::Dialog(Box::new(Dialog::Delete(summary)))),
+            ("deny" | "unpeer" | "send", _) => {
+                self.type_in(format!(":{} ", entry.word));
+                live::focus("palette-field");
+            }
+            (word, _) => self.run(&format!(":{word}")),
+        }
+    }
+
+    fn run(self, line: &str) {
+        if !is_command(line) {
+            return;
+        }
+        let here = untrack(|| here(self.console, self.pod));
+        match commands::parse(line.trim_end(), here) {
+            Ok(command) => self.leave(Next::Run(command)),
+            Err(sentence) => self.refuse(sentence),
+        }
+    }
+
+    fn refuse(self, sentence: String) {
+        self.error.set(Some(UiError::new(ErrorCode::InvalidInput, sentence)));
+    }
+
+    fn leave(self, next: Next) {
+        self.next.set_value(Some(next));
+        live::close_dialog("palette");
+    }
+}
+
+fn at_hand(console: Console, pod: StoredValue<Option<PodRef>>) -> Option<AtHand> {
+    AtHand::find(console, &pod.get_value()?)
+}
+
+fn here(console: Console, pod: StoredValue<Option<PodRef>>) -> Here {
+    acting::here(console, at_hand(console, pod).as_ref())
+}
+
+fn offered(console: Console, at: Option<AtHand>, typed: &str) -> Vec<Found> {
+    let names = |word: &str, begun: &str| acting::named(console, at.as_ref(), word, begun);
+    commands::offers(typed, acting::here(console, at.as_ref()), names).into_iter().map(Found::Offer).collect()
+}
+
+fn chosen_from(all: &[Choice], typed: &str, recent: &[String]) -> Vec<Found> {
+    let found = found(all, typed, recent).into_iter().take(SHOWN_MAX);
+    found.map(|index| Found::Choice(all[index].clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use commands::{Page, samples::pod};
+    use protocol::{ControlVerb, PodState};
+
+    use super::*;
+
+    /// A palette over ada, who works, and bob, about the one of this name.
+    fn palette(about: Option<&str>) -> Search {
+        let owner = Owner::new();
+        owner.set();
+        let console = Console::provide();
+        console.seed(vec![pod("ada", PodState::Running), pod("bob", PodState::Idle)]);
+        let about = about.map(|name| pod(name, PodState::Idle).pod);
+        let search = Search::new(console, about);
+        // Signals live as long as their owner; the test ends before the process does.
+        std::mem::forget(owner);
+        search
+    }
+
+    fn typed(search: Search, text: &str) -> Search {
+        search.type_in(text.to_owned());
+        search
+    }
+
+    fn refused(search: Search) -> String {
+        search.error.get_untracked().map(|error| error.sentence().to_owned()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_few_letters_and_enter_open_a_pod_or_a_page() {
+        let search = typed(palette(None), "bo");
+        search.enter();
+        assert_eq!(search.next.get_value(), Some(Next::Visit("/pods/local/bob".into())));
+        let search = typed(palette(None), "appr");
+        search.enter();
+        assert_eq!(search.next.get_value(), Some(Next::Visit(Page::Approvals.href().into())));
+    }
+
+    #[test]
+    fn a_command_is_run_on_the_pod_at_hand_and_refused_with_the_reason() {
+        let search = typed(palette(Some("ada")), "pause");
+        search.enter();
+        assert_eq!(search.next.get_value(), Some(Next::Run(Command::Control(ControlVerb::Pause))));
+        let search = typed(palette(Some("bob")), "pause");
+        search.enter();
+        assert_eq!(search.next.get_value(), None);
+        assert!(refused(search).contains("nothing is running"), "{}", refused(search));
+        search.type_in("x".into());
+        assert_eq!(refused(search), "", "typing on forgets it");
+    }
+
+    #[test]
+    fn what_needs_words_after_it_goes_on_in_a_dialog_or_in_the_field() {
+        let search = typed(palette(Some("bob")), "rename");
+        search.enter();
+        assert!(matches!(search.next.get_value(), Some(Next::Dialog(dialog)) if matches!(*dialog, Dialog::Rename(_))));
+        let search = typed(palette(Some("bob")), "send");
+        search.enter();
+        assert_eq!((search.next.get_value(), search.typed.get_untracked()), (None, ":send ".to_owned()));
+        search.type_in(":send hello there".into());
+        search.enter();
+        assert_eq!(search.next.get_value(), Some(Next::Run(Command::Send("hello there".into()))));
+    }
+
+    #[test]
+    fn a_line_with_a_colon_is_completed_and_run_as_in_the_composer() {
+        let search = typed(palette(Some("ada")), ":peer b");
+        assert_eq!(search.lines.with_untracked(Vec::len), 1);
+        search.enter();
+        assert_eq!(search.next.get_value(), Some(Next::Run(Command::Peer("bob".into()))));
+        let search = typed(palette(None), ":sto");
+        assert!(search.complete());
+        assert_eq!(search.typed.get_untracked(), ":stop ");
+        search.enter();
+        assert_eq!(refused(search), commands::NOT_ATTACHED);
+    }
+
+    #[test]
+    fn arrows_move_the_choice_and_stop_at_the_ends() {
+        let search = palette(None);
+        assert_eq!(search.chosen.get_untracked(), 0);
+        search.step(-1);
+        assert_eq!(search.chosen.get_untracked(), 0);
+        search.step(1_000);
+        assert_eq!(search.chosen.get_untracked() + 1, search.lines.with_untracked(Vec::len));
+    }
+}

@@ -1,0 +1,13 @@
+//! What was looked for in the transcripts, and where it was found.
+
+mod asked;
+mod form;
+mod groups;
+mod marks;
+mod results;
+
+pub(crate) use self::{
+    asked::{Asked, Found},
+    form::SearchForm,
+    results::{Results, status_words},
+};

@@ -1,0 +1,84 @@
+//! Which words of a text were looked for. Pure; the text stays text.
+
+/// A piece of a text, and whether it is one of the words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) text: String,
+    pub(crate) is_found: bool,
+}
+
+/// Parts `text` so that its words that are in `looked_for` stand apart. As the index reads it, a word is letters and
+/// digits, case does not matter, and the last word looked for may be the beginning of one.
+pub(crate) fn marked(text: &str, looked_for: &str) -> Vec<Piece> {
+    let wanted: Vec<String> = words_of(looked_for).map(str::to_lowercase).collect();
+    let beginning = wanted.last();
+    let is_wanted = |word: &String| {
+        wanted.contains(word) || beginning.is_some_and(|beginning| word.starts_with(beginning.as_str()))
+    };
+    let mut pieces: Vec<Piece> = Vec::new();
+    for part in parts(text) {
+        let is_found = is_wanted(&part.to_lowercase());
+        match pieces.last_mut() {
+            Some(last) if !last.is_found && !is_found => last.text.push_str(part),
+            _ => pieces.push(Piece { text: part.to_owned(), is_found }),
+        }
+    }
+    pieces
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+/// Words, and what is between them.
+fn parts(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_word = first.is_alphanumeric();
+        let end = rest.find(|letter: char| letter.is_alphanumeric() != is_word).unwrap_or(rest.len());
+        parts.push(&rest[..end]);
+        rest = &rest[end..];
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Found words in brackets.
+    fn shown(text: &str, looked_for: &str) -> String {
+        let piece = |piece: Piece| if piece.is_found { format!("[{}]", piece.text) } else { piece.text };
+        marked(text, looked_for).into_iter().map(piece).collect()
+    }
+
+    #[test]
+    fn words_are_marked_whatever_their_case_and_never_from_their_middle_on() {
+        assert_eq!(shown("The lease, released: LEASE.", "lease"), "The [lease], released: [LEASE].");
+        assert_eq!(shown("Ärger, verärgert", "ÄRGER"), "[Ärger], verärgert");
+    }
+
+    #[test]
+    fn only_the_last_word_may_be_a_beginning() {
+        assert_eq!(shown("the leases then", "the lea"), "[the] [leases] then");
+        assert_eq!(shown("the leases then", "lea the"), "[the] leases [then]");
+    }
+
+    #[test]
+    fn a_path_is_its_words() {
+        assert_eq!(shown("see src/main.rs: main", "src/main.rs"), "see [src]/[main].[rs]: [main]");
+        assert_eq!(shown("Vec<String>", "vec<string>"), "[Vec]<[String]>");
+    }
+
+    #[test]
+    fn no_letter_is_lost_whatever_the_text_is() {
+        for text in ["", "…", "<b>x</b>", "a\nb\tc", "🦀 é日本", " lease "] {
+            for looked_for in ["", "lease", "b", "\"*", "日本"] {
+                let whole: String = marked(text, looked_for).into_iter().map(|piece| piece.text).collect();
+                assert_eq!(whole, text);
+            }
+        }
+        assert_eq!(marked("<script>", "script")[1].text, "script");
+    }
+}

@@ -1,0 +1,125 @@
+use leptos::prelude::*;
+use protocol::{PodRef, SearchHit};
+
+use super::{
+    Asked, Found,
+    groups::{OfPod, by_pod, hit_href, kind_words},
+    marks::{Piece, marked},
+};
+use crate::{
+    components::{state_mark::StateWord, with_pods::WithPods},
+    console::{pod_href, use_console},
+    format::counted,
+};
+
+/// What was found, by Pod; each place is a link to it.
+#[component]
+pub(crate) fn Results(found: Found) -> impl IntoView {
+    let Found { asked, page } = found;
+    let groups = by_pod(&page.items);
+    // One Pod alone needs no way to see it alone, except when there is more.
+    let narrows = asked.pod.is_none() && (groups.len() > 1 || page.next.is_some());
+    let more = page.next.map(|next| {
+        view! {
+            <p class="search-more">
+                <a class="button" href=asked.page_after(&next).href() rel="next">
+                    "Next places"
+                </a>
+            </p>
+        }
+    });
+    let groups = groups.into_iter().map(|group| view! { <Group group=group asked=asked.clone() narrows=narrows /> });
+    view! {
+        {groups.collect_view()}
+        {more}
+    }
+    .into_any()
+}
+
+#[component]
+fn Group(group: OfPod, asked: Asked, narrows: bool) -> impl IntoView {
+    let OfPod { pod, name, hits } = group;
+    let only = narrows.then(|| {
+        view! {
+            <a class="search-only" href=asked.within(Some(&pod)).href()>
+                "only in this Pod"
+            </a>
+        }
+    });
+    let count = counted(hits.len() as u64, "place");
+    view! {
+        <section class="search-pod">
+            <h2>
+                <a class="pod-link" href=pod_href(&pod)>
+                    {name.to_string()}
+                </a>
+                <StateNow pod=pod />
+                <small>{count}</small>
+                {only}
+            </h2>
+            <ol>{hits.into_iter().map(|hit| place(hit, &asked.words)).collect_view()}</ol>
+        </section>
+    }
+    .into_any()
+}
+
+/// As the list has it; nothing of a Pod that has gone meanwhile.
+#[component]
+fn StateNow(pod: PodRef) -> impl IntoView {
+    let console = use_console();
+    let state = Memo::new(move |_| console.pod(&pod).map(|pod| pod.state));
+    view! { <WithPods>{move || state.get().map(|state| view! { <StateWord state=state /> })}</WithPods> }.into_any()
+}
+
+fn place(hit: SearchHit, words: &str) -> impl IntoView + use<> {
+    let pieces = marked(&hit.snippet, words).into_iter().map(|piece| match piece {
+        Piece { text, is_found: true } => view! { <mark>{text}</mark> }.into_any(),
+        Piece { text, is_found: false } => text.into_any(),
+    });
+    view! {
+        <li>
+            <a class="hit" data-hit="" href=hit_href(&hit)>
+                <span class="hit-kind">{kind_words(&hit.kind)}</span>
+                <span class="hit-text">{pieces.collect_view()}</span>
+            </a>
+        </li>
+    }
+}
+
+/// How much was found, in one sentence.
+pub(crate) fn status_words(found: &Found) -> String {
+    let (hits, pods) = (found.page.items.len() as u64, by_pod(&found.page.items).len() as u64);
+    let first = match (found.page.next.is_some(), found.asked.after.is_some()) {
+        (true, false) => "The newest ",
+        (_, true) => "Older: ",
+        (false, false) => "",
+    };
+    match (hits, found.asked.pod.is_some()) {
+        (0, _) if found.asked.after.is_some() => "There are no more places.".to_owned(),
+        (0, false) => "Nothing was found.".to_owned(),
+        (0, true) => "Nothing was found in this Pod.".to_owned(),
+        (_, false) => format!("{first}{} in {}.", counted(hits, "place"), counted(pods, "Pod")),
+        (_, true) => format!("{first}{} in this Pod.", counted(hits, "place")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::Listing;
+
+    use super::{super::groups::tests::hit, *};
+
+    #[test]
+    fn the_status_says_how_much_and_whether_there_is_more() {
+        let found = |items: Vec<SearchHit>, next: Option<&str>, asked: Asked| {
+            status_words(&Found { asked, page: Listing { items, next: next.map(str::to_owned) } })
+        };
+        let here = Asked { pod: Some("local/ada".to_owned()), ..Asked::default() };
+        assert_eq!(found(vec![], None, Asked::default()), "Nothing was found.");
+        assert_eq!(found(vec![], None, here.page_after("1")), "There are no more places.");
+        assert_eq!(found(vec![], None, here.clone()), "Nothing was found in this Pod.");
+        assert_eq!(found(vec![hit("ada", 2), hit("bob", 1)], None, Asked::default()), "2 places in 2 Pods.");
+        assert_eq!(found(vec![hit("ada", 2)], Some("1"), here.clone()), "The newest 1 place in this Pod.");
+        assert_eq!(found(vec![hit("ada", 1)], None, here.page_after("1")), "Older: 1 place in this Pod.");
+    }
+}

@@ -1,0 +1,28 @@
+//! The sections of the settings, one in a file.
+
+mod browser;
+mod notices;
+mod permissions;
+mod profiles;
+mod runtimes;
+mod sessions;
+
+use leptos::prelude::*;
+
+pub(crate) use self::{
+    browser::BrowserSection, notices::NoticesSettings, permissions::PermissionsSection, profiles::ProfilesSection,
+    runtimes::RuntimesSection, sessions::SessionsSection,
+};
+
+/// One part of the page, that a link can lead to.
+#[component]
+pub(crate) fn Section(id: &'static str, title: &'static str, children: Children) -> impl IntoView {
+    let (title_id, labelled_by) = (format!("{id}-title"), format!("{id}-title"));
+    view! {
+        <section id=id class="setting" tabindex="-1" aria-labelledby=labelled_by>
+            <h2 id=title_id>{title}</h2>
+            {children()}
+        </section>
+    }
+    .into_any()
+}

@@ -1,0 +1,106 @@
+//! Who is logged in, and the token that lets one in.
+
+use leptos::prelude::*;
+use protocol::SessionView;
+
+use super::Section;
+use crate::{
+    components::{
+        dialog::Deed,
+        problem::Problem,
+        when::{Since, TimeOfDay},
+    },
+    live,
+    server_fns::sign_out,
+};
+
+#[component]
+pub(crate) fn SessionsSection(sessions: Vec<SessionView>) -> impl IntoView {
+    let has_this = sessions.iter().any(|session| session.is_this);
+    let sessions = RwSignal::new(sessions);
+    let deed = Deed::new();
+    let others =
+        Memo::new(move |_| sessions.with(|sessions| sessions.iter().filter(|session| !session.is_this).count()));
+    let all = if has_this { "Sign out all others" } else { "Sign out all" };
+    let end_others = move |_| end(deed, sessions, None, false);
+    view! {
+        <Section id="sessions" title="Sessions and tokens">
+            <p class="hint">"Browsers that are logged in. Signing one out closes its pages at once."</p>
+            <ul class="lines">
+                <For each=move || sessions.get() key=|session| session.id.clone() let:session>
+                    <SessionLine session=session sessions=sessions deed=deed />
+                </For>
+            </ul>
+            {move || sessions.with(Vec::is_empty).then(|| view! { <p>"No browser is logged in."</p> })}
+            <p role="status">
+                {move || (has_this && others.get() == 0).then_some("No other browser is logged in.")}
+            </p>
+            <Problem error=deed.error />
+            <p class="setting-acts">
+                <button
+                    class="button"
+                    class:is-hidden=move || others.get() == 0
+                    type="button"
+                    aria-disabled=move || deed.is_busy.get().to_string()
+                    on:click=end_others
+                >
+                    {all}
+                </button>
+            </p>
+            <h3>"The token"</h3>
+            <p>
+                "It is never shown here. On the server's machine, " <code>"yoi token"</code>
+                " prints it; programs send it as " <code>"Authorization: Bearer TOKEN"</code>
+                ". To change it, stop yoi, remove the file " <code>"token"</code>
+                " from its data folder (or set another " <code>"YOI_TOKEN"</code>
+                "), and start it again. Browsers stay logged in until they are signed out here."
+            </p>
+        </Section>
+    }
+    .into_any()
+}
+
+#[component]
+fn SessionLine(session: SessionView, sessions: RwSignal<Vec<SessionView>>, deed: Deed) -> impl IntoView {
+    let client = match session.client.as_str() {
+        "" => "a browser that did not say its name".to_owned(),
+        client => client.to_owned(),
+    };
+    let label = format!("Sign out {client}");
+    let SessionView { id, is_this, .. } = session;
+    view! {
+        <li class="line">
+            <p>
+                <span class="client">{client}</span>
+                " "
+                {is_this.then(|| view! { <span class="tag">"this one"</span> })}
+                <small>
+                    "since " <TimeOfDay at=session.created_at /> " · seen " <Since at=session.seen_at /> " · ends "
+                    <TimeOfDay at=session.expires_at />
+                </small>
+            </p>
+            <button
+                class="button"
+                type="button"
+                aria-label=label
+                aria-disabled=move || deed.is_busy.get().to_string()
+                on:click=move |_| end(deed, sessions, Some(id.clone()), is_this)
+            >
+                "Sign out"
+            </button>
+        </li>
+    }
+    .into_any()
+}
+
+/// Ends one login, or all but this one; whoever ends the own one is led to the login page.
+fn end(deed: Deed, sessions: RwSignal<Vec<SessionView>>, id: Option<String>, is_this: bool) {
+    deed.begin(Box::pin(async move {
+        let left = sign_out(id).await?;
+        if is_this {
+            live::go_to_login();
+        }
+        sessions.try_set(left);
+        Ok(())
+    }));
+}

@@ -1,0 +1,312 @@
+//! Finding words in this Pod's transcript: the server looks, over all of it; the page goes from place to place.
+//!
+//! The bar is a form and its steps are links, so that it does the same without a script. It takes no room: it is seen
+//! while the focus is in it, and while words are looked for.
+
+use leptos::{ev::KeyboardEvent, html::Input, prelude::*};
+use leptos_router::{
+    NavigateOptions,
+    hooks::{use_navigate, use_query_map},
+};
+use protocol::{PodRef, Seq};
+
+use super::{PodContext, rows::dom_id, use_pod};
+use crate::{
+    UiError,
+    console::{encoded, pod_href, print_href},
+    live,
+    server_fns::search,
+};
+
+/// The field's id: whoever gives it the focus has opened the bar.
+const FIELD: &str = "find-words";
+
+/// Pages of places at most, the newest ones.
+const PAGES_MAX: usize = 4;
+
+/// Opens the bar. Does nothing on a page without one.
+pub(crate) fn open() {
+    live::focus(FIELD);
+}
+
+/// Where the words are, oldest first.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+struct Places {
+    words: String,
+    seqs: Vec<Seq>,
+    /// There are older ones.
+    has_more: bool,
+}
+
+impl Places {
+    /// The place to begin with: the one in the address, else the newest, for a reader is mostly at the end.
+    fn first(&self, at: Option<Seq>) -> usize {
+        let linked = at.and_then(|at| self.seqs.iter().position(|seq| *seq == at));
+        linked.unwrap_or(self.seqs.len().saturating_sub(1))
+    }
+
+    /// After the last one comes the first one.
+    fn beside(&self, index: usize, step: isize) -> usize {
+        let len = self.seqs.len().max(1);
+        (index + len).saturating_add_signed(step) % len
+    }
+
+    /// `3 of 17`.
+    fn told(&self, index: usize) -> String {
+        let more = if self.has_more { "+" } else { "" };
+        match (self.words.is_empty(), self.seqs.len()) {
+            (true, _) => String::new(),
+            (false, 0) => "nothing found".to_owned(),
+            (false, count) => format!("{} of {count}{more}", index + 1),
+        }
+    }
+}
+
+async fn find(words: String, pod: PodRef) -> Result<Places, UiError> {
+    let mut places = Places { words, ..Places::default() };
+    let mut after = None;
+    for _ in 0..PAGES_MAX {
+        if places.words.is_empty() {
+            break;
+        }
+        let page = search(places.words.clone(), Some(pod.to_string()), after).await?;
+        places.seqs.extend(page.items.iter().filter(|hit| hit.pod == pod).map(|hit| hit.seq));
+        places.has_more = page.next.is_some();
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    places.seqs.sort_unstable();
+    places.seqs.dedup();
+    Ok(places)
+}
+
+type Found = Resource<Result<Places, UiError>>;
+
+/// One search, and where in it the reader is.
+#[derive(Clone, Copy)]
+struct Finding {
+    pod: PodContext,
+    words: RwSignal<String>,
+    found: Found,
+    /// None until the reader has gone on from where the search began.
+    index: RwSignal<Option<usize>>,
+    at: StoredValue<Option<Seq>>,
+}
+
+impl Finding {
+    fn places(self) -> Places {
+        self.found.get().and_then(Result::ok).unwrap_or_default()
+    }
+
+    fn index(self, places: &Places) -> usize {
+        let first = || places.first(self.at.try_get_value().flatten());
+        self.index.get().filter(|index| *index < places.seqs.len()).unwrap_or_else(first)
+    }
+
+    /// The address of the place one step from here.
+    fn href(self, step: isize) -> Option<String> {
+        let places = self.places();
+        let seq = *places.seqs.get(places.beside(self.index(&places), step))?;
+        Some(self.href_of(&places.words, seq))
+    }
+
+    fn href_of(self, words: &str, seq: Seq) -> String {
+        let pod = self.pod.pod.with_value(pod_href);
+        format!("{pod}?find={}&at={seq}#seq-{seq}", encoded(words))
+    }
+
+    /// Shows the place in this page, opened. False when it has to be loaded first.
+    fn show(self, index: usize) -> bool {
+        let places = untrack(|| self.places());
+        let Some(seq) = places.seqs.get(index).copied() else { return false };
+        self.index.set(Some(index));
+        let Some(block) = self.pod.rows.block_at(seq).map(|id| dom_id(&id)).filter(|id| live::log_show(id)) else {
+            return false;
+        };
+        live::open_block(&block);
+        live::mark_found(Some(&block));
+        live::keep_url(&self.href_of(&places.words, seq));
+        true
+    }
+
+    fn step(self, step: isize) -> bool {
+        let index = untrack(|| {
+            let places = self.places();
+            places.beside(self.index(&places), step)
+        });
+        self.show(index)
+    }
+
+    /// Back to the transcript, which stays where it is.
+    fn close(self) {
+        self.words.set(String::new());
+        self.index.set(None);
+        self.at.set_value(None);
+        live::mark_found(None);
+        live::keep_url(&self.pod.pod.with_value(pod_href));
+        live::focus("log");
+    }
+}
+
+/// Enter in the field looks for other words, or goes on with the same.
+#[component]
+pub(crate) fn FindBar() -> impl IntoView {
+    let pod = use_pod();
+    let query = use_query_map();
+    let asked = query.with_untracked(|query| query.get("find").unwrap_or_default());
+    let at = query.with_untracked(|query| query.get("at")?.parse().ok().map(Seq));
+    let words = RwSignal::new(asked.clone());
+    let address = pod.pod.get_value();
+    let found = Resource::new(move || words.get(), move |words| find(words.trim().to_owned(), address.clone()));
+    let finding = Finding { pod, words, found, index: RwSignal::new(None), at: StoredValue::new(at) };
+    let field = NodeRef::<Input>::new();
+    let navigate = StoredValue::new(use_navigate());
+    let load = move |href: &str| {
+        navigate.with_value(|navigate| navigate(href, NavigateOptions { scroll: false, ..Default::default() }));
+    };
+    let go = move |step: isize| {
+        let href = untrack(|| finding.href(step));
+        if let Some(href) = href.filter(|_| !finding.step(step)) {
+            load(&href);
+        }
+    };
+    // Once words have been found, the page goes to the first place by itself; not where the address leads to one.
+    Effect::new(move |before: Option<String>| {
+        let Some(Ok(places)) = found.get() else { return before.unwrap_or_default() };
+        let is_new = before.map_or(at.is_none(), |before| before != places.words);
+        let first = places.first(at);
+        if is_new && first < places.seqs.len() && !finding.show(first) {
+            load(&finding.href_of(&places.words, places.seqs[first]));
+        }
+        places.words
+    });
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let typed = field.get_untracked().map(|field| field.value().trim().to_owned()).unwrap_or_default();
+        match words.with_untracked(|words| *words == typed) {
+            true => go(1),
+            false => {
+                finding.index.set(None);
+                words.set(typed);
+            }
+        }
+    };
+    let keys = move |event: KeyboardEvent| {
+        let is_used = match event.key().as_str() {
+            "Escape" => {
+                finding.close();
+                true
+            }
+            "Enter" if event.shift_key() => {
+                go(-1);
+                true
+            }
+            // In the field these are letters.
+            "n" | "N" => live::plain_key(&event).map(|key| go(if key == "N" { -1 } else { 1 })).is_some(),
+            _ => false,
+        };
+        if is_used {
+            event.prevent_default();
+            event.stop_propagation();
+        }
+    };
+    let told = move || match found.get() {
+        Some(Ok(places)) => {
+            let index = finding.index(&places);
+            places.told(index)
+        }
+        Some(Err(error)) => error.sentence().to_owned(),
+        None => "looking…".to_owned(),
+    };
+    // It leads to the place that it counts: without a script nobody has gone there yet.
+    let here = move || match finding.href(0) {
+        Some(href) => view! { <a href=href>{told}</a> }.into_any(),
+        None => told.into_any(),
+    };
+    let link = move |id: &'static str, step: isize, name: &'static str, sign: &'static str| {
+        move || {
+            finding.href(step).map(|href| {
+                let pressed = move |event: leptos::ev::MouseEvent| {
+                    event.prevent_default();
+                    event.stop_propagation();
+                    go(step);
+                };
+                view! {
+                    <a class="quiet" id=id href=href aria-label=name title=name on:click=pressed>
+                        {sign}
+                    </a>
+                }
+            })
+        }
+    };
+    let closed = move |event: leptos::ev::MouseEvent| {
+        event.prevent_default();
+        event.stop_propagation();
+        finding.close();
+    };
+    let href = pod.pod.with_value(pod_href);
+    view! {
+        <form
+            class="find-bar"
+            class:is-open=move || words.with(|words| !words.is_empty())
+            role="search"
+            method="get"
+            action=href.clone()
+            on:submit=submit
+            on:keydown=keys
+        >
+            <input
+                id=FIELD
+                node_ref=field
+                name="find"
+                type="search"
+                aria-label="Find in this transcript"
+                placeholder="Find in this transcript"
+                autocomplete="off"
+                spellcheck="false"
+                value=asked
+                prop:value=move || words.get()
+            />
+            <Transition>
+                <span class="find-told" role="status">
+                    {here}
+                </span>
+                {link("find-previous", -1, "The place before (Shift-Enter)", "↑")}
+                {link("find-next", 1, "The next place (Enter)", "↓")}
+            </Transition>
+            <a class="without-script" href=pod.pod.with_value(print_href)>
+                "Print / read whole"
+            </a>
+            <a class="quiet" href=href.clone() rel="external" aria-label="Close (Esc)" title="Close (Esc)" on:click=closed>
+                "✕"
+            </a>
+        </form>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(seqs: &[i64]) -> Places {
+        Places { words: "lease".to_owned(), seqs: seqs.iter().copied().map(Seq).collect(), has_more: false }
+    }
+
+    #[test]
+    fn a_search_begins_at_the_end_or_where_the_address_says_and_goes_round() {
+        let three = places(&[4, 9, 12]);
+        assert_eq!((three.first(None), three.first(Some(Seq(9))), three.first(Some(Seq(5)))), (2, 1, 2));
+        assert_eq!((three.beside(2, 1), three.beside(0, -1), three.beside(0, 1)), (0, 2, 1));
+        assert_eq!((places(&[]).beside(0, -1), three.beside(1, 0)), (0, 1));
+    }
+
+    #[test]
+    fn it_is_told_where_the_reader_is() {
+        assert_eq!(places(&[4, 9, 12]).told(2), "3 of 3");
+        assert_eq!(Places { has_more: true, ..places(&[4, 9]) }.told(0), "1 of 2+");
+        assert_eq!((places(&[]).told(0), Places::default().told(0)), ("nothing found".to_owned(), String::new()));
+    }
+}

@@ -1,0 +1,165 @@
+//! The list that is drawn: single blocks, and consecutive reads as one.
+
+use std::collections::HashMap;
+
+use leptos::prelude::*;
+use transcript::{
+    Block, BlockId, BlockKind,
+    group::{Group, groups},
+};
+
+/// One block on the screen. The signal goes with the row.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub(crate) id: BlockId,
+    pub(crate) block: ArcRwSignal<Block>,
+}
+
+impl Row {
+    pub(super) fn new(block: &Block) -> Self {
+        Self { id: block.id.clone(), block: ArcRwSignal::new(block.clone()) }
+    }
+
+    pub(super) fn update(&self, block: &Block) {
+        if self.block.with_untracked(|shown| shown != block) {
+            self.block.set(block.clone());
+        }
+    }
+}
+
+/// What stands for itself in the list.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    /// Index of its first block.
+    pub(super) first: usize,
+    pub(crate) shape: Shape,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Shape {
+    One(Row),
+    Reads(Reads),
+}
+
+/// Consecutive calls that only read; more may join.
+#[derive(Debug, Clone)]
+pub(crate) struct Reads {
+    /// That of the first call.
+    pub(crate) id: BlockId,
+    pub(crate) rows: ArcRwSignal<Vec<Row>>,
+}
+
+impl Entry {
+    /// That of its first block, which stays while others join.
+    pub(crate) fn id(&self) -> &BlockId {
+        match &self.shape {
+            Shape::One(row) => &row.id,
+            Shape::Reads(reads) => &reads.id,
+        }
+    }
+
+    /// What tells it from all others in a list: a single call that others join is drawn anew.
+    pub(crate) fn key(&self) -> (BlockId, bool) {
+        (self.id().clone(), matches!(self.shape, Shape::Reads(_)))
+    }
+
+    /// The id of its element in the page.
+    pub(crate) fn dom_id(&self) -> String {
+        match &self.shape {
+            Shape::One(row) => dom_id(&row.id),
+            Shape::Reads(reads) => reads_dom_id(&reads.id),
+        }
+    }
+
+    /// The element of this id is its own, or one of a block in it.
+    pub(super) fn holds(&self, id: &str) -> bool {
+        match &self.shape {
+            Shape::One(row) => {
+                is_dom_id(id, &row.id) || id.strip_prefix("turn-").is_some_and(|turn| is_turn(row, turn))
+            }
+            Shape::Reads(reads) => {
+                id.strip_prefix("reads-") == Some(reads.id.as_str())
+                    || reads.rows.with_untracked(|rows| rows.iter().any(|row| is_dom_id(id, &row.id)))
+            }
+        }
+    }
+
+    pub(super) fn is_turn(&self) -> bool {
+        let is_turn = |row: &Row| row.block.with_untracked(|block| matches!(block.kind, BlockKind::Turn { .. }));
+        matches!(&self.shape, Shape::One(row) if is_turn(row))
+    }
+}
+
+/// A name of its own in the page: a record's block may be called anything.
+pub(crate) fn dom_id(id: &BlockId) -> String {
+    match id.as_str() {
+        seq if seq.starts_with("seq-") => seq.to_owned(),
+        other => format!("block-{other}"),
+    }
+}
+
+pub(crate) fn reads_dom_id(id: &BlockId) -> String {
+    format!("reads-{id}")
+}
+
+/// The heading of the turn of this number.
+fn is_turn(row: &Row, turn: &str) -> bool {
+    row.block.with_untracked(|block| match &block.kind {
+        BlockKind::Turn { number: Some(number), .. } => turn.parse() == Ok(*number),
+        _ => false,
+    })
+}
+
+fn is_dom_id(dom_id: &str, id: &BlockId) -> bool {
+    let name = id.as_str();
+    dom_id == name && name.starts_with("seq-") || dom_id.strip_prefix("block-") == Some(name)
+}
+
+/// Groups the blocks from the entry that `from` may change on; those before stay. Gives that entry's index.
+pub(super) fn regroup(entries: &mut Vec<Entry>, rows: &[Row], blocks: &[Block], from: usize) -> usize {
+    let kept = first_touched(entries, blocks, from);
+    let start = entries.get(kept).map_or(0, |entry| entry.first);
+    let known = entries.drain(kept..).filter_map(|entry| match entry.shape {
+        Shape::Reads(reads) => Some((reads.id, reads.rows)),
+        Shape::One(_) => None,
+    });
+    let mut known: HashMap<BlockId, ArcRwSignal<Vec<Row>>> = known.collect();
+    let one = |index: usize| Entry { first: index, shape: Shape::One(rows[index].clone()) };
+    let mut next = start;
+    for group in groups(&blocks[start..]) {
+        let Group::Reads(range) = group else { continue };
+        let (first, end) = (start + range.start, start + range.end);
+        entries.extend((next..first).map(one));
+        let (id, group) = (rows[first].id.clone(), &rows[first..end]);
+        let rows = match known.remove(&id) {
+            Some(rows) => {
+                follow(&rows, group);
+                rows
+            }
+            None => ArcRwSignal::new(group.to_vec()),
+        };
+        entries.push(Entry { first, shape: Shape::Reads(Reads { id, rows }) });
+        next = end;
+    }
+    entries.extend((next..blocks.len()).map(one));
+    kept
+}
+
+fn follow(shown: &ArcRwSignal<Vec<Row>>, rows: &[Row]) {
+    let is_same = shown.with_untracked(|shown| shown.iter().map(|row| &row.id).eq(rows.iter().map(|row| &row.id)));
+    if !is_same {
+        shown.set(rows.to_vec());
+    }
+}
+
+/// A block joins at most the entry before it that draws something.
+fn first_touched(entries: &[Entry], blocks: &[Block], from: usize) -> usize {
+    let mut index = entries.partition_point(|entry| entry.first < from);
+    while index > 0 {
+        index -= 1;
+        if blocks.get(entries[index].first).is_some_and(|block| !block.is_empty()) {
+            break;
+        }
+    }
+    index
+}

@@ -1,0 +1,15 @@
+//! Tokens and cost, as figures, charts and tables.
+
+mod chart;
+mod figures;
+mod lines;
+mod sparkline;
+mod table;
+
+pub(crate) use self::{
+    chart::DaysChart,
+    figures::Figures,
+    lines::{Line, of_days, of_links, of_pods, of_trees},
+    sparkline::RunsLine,
+    table::UsageTable,
+};

@@ -1,0 +1,59 @@
+use leptos::prelude::*;
+use transcript::words::{cost_words, tokens_words};
+
+use super::lines::Line;
+
+/// Tokens and cost, a line each. The bar says the share of all; its figure is in the bar's name.
+#[component]
+pub(crate) fn UsageTable(caption: &'static str, first: &'static str, lines: Memo<Vec<Line>>) -> impl IntoView {
+    view! {
+        <table class="usage-table">
+            <caption class="visually-hidden">{caption}</caption>
+            <thead>
+                <tr>
+                    <th scope="col">{first}</th>
+                    <th scope="col" class="usage-share">
+                        "Share"
+                    </th>
+                    <th scope="col">"In"</th>
+                    <th scope="col">"Out"</th>
+                    <th scope="col">"Cost"</th>
+                </tr>
+            </thead>
+            <tbody>{move || lines.get().into_iter().map(row).collect_view()}</tbody>
+        </table>
+    }
+    .into_any()
+}
+
+fn row(line: Line) -> impl IntoView {
+    let Line { name, href, note, usage, share } = line;
+    let name = match href {
+        Some(href) => view! {
+            <a class="pod-link" href=href>
+                {name}
+            </a>
+        }
+        .into_any(),
+        None => name.into_any(),
+    };
+    let note = (!note.is_empty()).then(|| view! { " " <small>{note}</small> });
+    let cost = match usage.cost {
+        Some(_) => cost_words(usage.cost).into_any(),
+        None => view! { <span class="not-priced">{cost_words(None)}</span> }.into_any(),
+    };
+    view! {
+        <tr>
+            <th scope="row">{name} {note}</th>
+            <td class="usage-share">
+                <svg width="100%" height="6" role="img" aria-label=share.to_string()>
+                    <rect class="bar-ground" width="100%" height="6" rx="3" />
+                    <rect class="bar-output" width=share.to_string() height="6" rx="3" />
+                </svg>
+            </td>
+            <td title=usage.input.to_string()>{tokens_words(usage.input)}</td>
+            <td title=usage.output.to_string()>{tokens_words(usage.output)}</td>
+            <td>{cost}</td>
+        </tr>
+    }
+}

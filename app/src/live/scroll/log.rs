@@ -1,0 +1,290 @@
+//! The scrolling part of a Pod's page: what is held in place, what is drawn, and the rooms for what is not.
+
+use web_sys::{Element, HtmlCollection, HtmlElement};
+
+use super::{super::browser, opened::Opened, place::Target, with_log};
+use crate::components::transcript::{Rows, View};
+
+/// So close to the end counts as at the end, in CSS pixels.
+const END_PX: i32 = 24;
+
+/// So many screens before the first block more are fetched.
+pub(super) const NEAR_START_SCREENS: f64 = 2.0;
+
+/// A place is saved, and the room above put right, once nobody has scrolled for so many milliseconds.
+pub(super) const IDLE_MS: u32 = 200;
+
+/// Of a letter, in CSS pixels: only for estimates.
+const LETTER_PX: i32 = 8;
+
+/// The block that stays where it is.
+pub(super) struct Held {
+    /// Of its element.
+    pub(super) id: String,
+    /// Of its top below the top of the view, in CSS pixels.
+    pub(super) offset: f64,
+}
+
+pub(super) struct Log {
+    pub(super) scroller: HtmlElement,
+    pub(super) earlier: HtmlElement,
+    pub(super) above: HtmlElement,
+    pub(super) drawn: HtmlElement,
+    pub(super) below: HtmlElement,
+    /// The elements of what is drawn, in order; follows the page by itself.
+    pub(super) blocks: HtmlCollection,
+    pub(super) rows: Rows,
+    /// Height of the room above, in CSS pixels. While somebody scrolls it takes up what the estimates were wrong by,
+    /// so that nothing has to be scrolled against the reader's hand.
+    pub(super) above_px: f64,
+    pub(super) held: Option<Held>,
+    /// The held block is to be scrolled to.
+    pub(super) is_going: bool,
+    pub(super) opened: Opened,
+    pub(super) has_focus: bool,
+    /// Name under which the place is kept.
+    pub(super) key: String,
+    pub(super) following: bool,
+    pub(super) last_top: i32,
+    pub(super) width: i32,
+    pub(super) scrolled_at: f64,
+    pub(super) is_waiting: bool,
+    pub(super) is_looking: bool,
+    /// Where to go once that place has been loaded; nothing is saved over it meanwhile.
+    pub(super) sought: Option<Target>,
+    pub(super) told: Box<dyn Fn(bool)>,
+    pub(super) near_start: Box<dyn Fn()>,
+}
+
+impl Log {
+    pub(super) fn find(key: String, rows: Rows, told: Box<dyn Fn(bool)>, near_start: Box<dyn Fn()>) -> Option<Self> {
+        let (scroller, drawn) = (browser::element("log")?, browser::element("log-drawn")?);
+        Some(Self {
+            last_top: scroller.scroll_top(),
+            width: drawn.client_width(),
+            earlier: browser::element("log-earlier")?,
+            above: browser::element("log-above")?,
+            below: browser::element("log-below")?,
+            blocks: drawn.children(),
+            scroller,
+            drawn,
+            rows,
+            above_px: 0.0,
+            held: None,
+            is_going: false,
+            opened: Opened::default(),
+            has_focus: false,
+            key,
+            following: true,
+            scrolled_at: 0.0,
+            is_waiting: false,
+            is_looking: false,
+            sought: None,
+            told,
+            near_start,
+        })
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.rows.begin_window(columns(self.width));
+        self.measure();
+    }
+
+    pub(super) fn end(&mut self) {
+        if self.is_waiting {
+            self.save();
+        }
+        self.rows.end_window();
+    }
+
+    pub(super) fn rows(&self) -> Rows {
+        self.rows
+    }
+
+    pub(super) fn scroller(&self) -> &HtmlElement {
+        &self.scroller
+    }
+
+    pub(super) fn drawn(&self) -> &HtmlElement {
+        &self.drawn
+    }
+
+    /// Not the rooms: we set their height ourselves.
+    pub(super) fn observed(&self) -> [&HtmlElement; 3] {
+        [&self.scroller, &self.earlier, &self.drawn]
+    }
+
+    /// Growing content does not end the following; only a way upwards does.
+    pub(super) fn scrolled(&mut self) {
+        let top = self.scroller.scroll_top();
+        if self.sought.is_some() {
+            self.last_top = top;
+            return;
+        }
+        // Our own corrections come back as scrolling, too; only a person's takes hold of another block.
+        if top != self.last_top {
+            self.hold();
+        }
+        if self.distance_to_end() <= END_PX {
+            self.follow(true);
+        } else if top < self.last_top {
+            self.follow(false);
+        }
+        self.last_top = top;
+        self.scrolled_at = browser::monotonic_ms();
+        self.look();
+        self.wait_for_idle();
+    }
+
+    /// Blocks have come or gone, or have another height than before: puts everything where it belongs.
+    pub(super) fn settle(&mut self) {
+        if self.screen_px() == 0.0 {
+            return;
+        }
+        self.opened.restore(&self.blocks);
+        self.refocus();
+        self.set_rooms();
+        self.measure();
+        match self.following {
+            true => self.scroll_to_end(),
+            false => self.put_back(),
+        }
+        self.look_soon();
+    }
+
+    /// Draws what belongs around the view, and asks for more where it comes near the start.
+    pub(super) fn look(&mut self) {
+        self.is_looking = false;
+        let Some(view) = self.view() else { return };
+        if !self.rows.is_whole()
+            && let Some(range) = self.rows.fit(view)
+        {
+            let start = self.rows.drawn_now().start;
+            let px = |index| self.rows.with_heights(|heights| heights.above(index)).unwrap_or_default();
+            self.above_px = (self.above_px + px(range.start) - px(start)).max(0.0);
+            self.opened.keep(&self.blocks);
+            self.has_focus = self.drawn.contains(browser::document().active_element().as_deref());
+            self.rows.draw_only(range);
+        }
+        let has_one_screen = self.scroller.scroll_height() <= self.scroller.client_height();
+        let is_near = f64::from(self.scroller.scroll_top()) < NEAR_START_SCREENS * view.height;
+        if is_near && (!self.following || has_one_screen) && self.sought.is_none() {
+            (self.near_start)();
+        }
+    }
+
+    pub(super) fn look_soon(&mut self) {
+        if !std::mem::replace(&mut self.is_looking, true) {
+            browser::before_paint(|| {
+                with_log(Log::look);
+            });
+        }
+    }
+
+    /// What is in sight, as the heights say it.
+    pub(super) fn view(&self) -> Option<View> {
+        let height = self.screen_px();
+        let held = self.held.as_ref();
+        let index = if self.following { None } else { Some(self.rows.index_of(&held?.id)?) };
+        let top = self.rows.with_heights(|heights| {
+            let end = heights.total() - height;
+            let top = index.map_or(end, |index| heights.above(index) - held.map_or(0.0, |held| held.offset));
+            top.min(end).max(0.0)
+        })?;
+        (height > 0.0).then_some(View { top, height })
+    }
+
+    pub(super) fn distance_to_end(&self) -> i32 {
+        self.scroller.scroll_height() - self.scroller.scroll_top() - self.scroller.client_height()
+    }
+
+    pub(super) fn follow(&mut self, following: bool) {
+        if self.following != following {
+            self.following = following;
+            (self.told)(following);
+        }
+    }
+
+    pub(super) fn stop_following(&mut self) {
+        self.follow(false);
+        self.hold();
+    }
+
+    pub(super) fn follow_if_at_end(&mut self) {
+        if self.distance_to_end() <= END_PX {
+            self.follow(true);
+        }
+    }
+
+    /// Takes hold of the first block in sight; where none is drawn, of the one that belongs there.
+    pub(super) fn hold(&mut self) {
+        self.is_going = false;
+        self.held = match self.first_in_sight() {
+            Some(block) => Some(Held { offset: self.offset_of(&block), id: block.id() }),
+            None => self.unseen(),
+        };
+    }
+
+    pub(super) fn held_block(&self) -> Option<(HtmlElement, f64)> {
+        let held = self.held.as_ref()?;
+        let block = browser::element(&held.id).filter(|block| self.drawn.contains(Some(block)))?;
+        Some((block, held.offset))
+    }
+
+    /// The view is in one of the rooms.
+    pub(super) fn unseen(&self) -> Option<Held> {
+        let (edge, drawn) = (top_of(&self.scroller), self.drawn.get_bounding_client_rect());
+        let range = self.rows.drawn_now();
+        let (index, offset) = self.rows.with_heights(|heights| {
+            let y = match drawn.top() > edge {
+                true => {
+                    let share = (edge - top_of(&self.above)) / self.above_px.max(1.0);
+                    heights.above(range.start) * share.clamp(0.0, 1.0)
+                }
+                false => heights.above(range.end) + edge - drawn.bottom(),
+            };
+            let index = heights.at(y);
+            (index, heights.above(index) - y)
+        })?;
+        Some(Held { id: self.rows.dom_id_at(index)?, offset })
+    }
+
+    pub(super) fn offset_of(&self, block: &Element) -> f64 {
+        top_of(block) - top_of(&self.scroller)
+    }
+
+    pub(super) fn screen_px(&self) -> f64 {
+        f64::from(self.scroller.client_height())
+    }
+
+    /// Blocks lie in order, so the first in sight is found by halving.
+    pub(super) fn first_in_sight(&self) -> Option<Element> {
+        let edge = top_of(&self.scroller);
+        let (mut low, mut high) = (0, self.blocks.length());
+        while low < high {
+            let middle = (low + high) / 2;
+            match self.blocks.item(middle)?.get_bounding_client_rect().bottom() > edge + 1.0 {
+                true => high = middle,
+                false => low = middle + 1,
+            }
+        }
+        self.blocks.item(low).filter(|block| top_of(block) < edge + self.screen_px())
+    }
+
+    /// What had the focus may have left the page with its block.
+    pub(super) fn refocus(&mut self) {
+        let is_lost = || browser::document().active_element().is_none_or(|active| active.tag_name() == "BODY");
+        if std::mem::take(&mut self.has_focus) && is_lost() {
+            let _ = self.scroller.focus();
+        }
+    }
+}
+
+pub(super) fn top_of(element: &Element) -> f64 {
+    element.get_bounding_client_rect().top()
+}
+
+/// Characters in a line of this width.
+pub(super) fn columns(px: i32) -> usize {
+    (px / LETTER_PX).max(20) as usize
+}

@@ -1,0 +1,73 @@
+//! What a reader has opened stays open when its block leaves the page and comes back.
+
+use std::collections::HashMap;
+
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlCollection, HtmlInputElement};
+
+/// Whatever can be opened in a block.
+const OPENABLE: &str = "details, .show-all input";
+
+/// So many blocks are remembered; with more, all are forgotten.
+const KEPT_MAX: usize = 1_000;
+
+#[derive(Debug, Default)]
+pub(super) struct Opened {
+    /// By the id of a block's element: which of what can be opened is open, by its place in the block.
+    open: HashMap<String, Vec<u32>>,
+    /// Ids of the elements that were in the page at the last look.
+    present: Vec<String>,
+}
+
+impl Opened {
+    /// Takes note, before some of these blocks go.
+    pub(super) fn keep(&mut self, blocks: &HtmlCollection) {
+        if self.open.len() > KEPT_MAX {
+            self.open.clear();
+        }
+        for block in all(blocks) {
+            let open: Vec<u32> = openable(&block).filter(|(_, it)| is_open(it)).map(|(place, _)| place).collect();
+            match open.is_empty() {
+                true => drop(self.open.remove(&block.id())),
+                false => drop(self.open.insert(block.id(), open)),
+            }
+        }
+    }
+
+    /// Opens what was open in those that have come back.
+    pub(super) fn restore(&mut self, blocks: &HtmlCollection) {
+        let mut present = Vec::with_capacity(blocks.length() as usize);
+        for block in all(blocks) {
+            let id = block.id();
+            if let Some(open) = self.open.get(&id).filter(|_| !self.present.contains(&id)) {
+                openable(&block).filter(|(place, _)| open.contains(place)).for_each(|(_, it)| open_it(&it));
+            }
+            present.push(id);
+        }
+        self.present = present;
+    }
+}
+
+fn all(blocks: &HtmlCollection) -> impl Iterator<Item = Element> {
+    (0..blocks.length()).filter_map(|index| blocks.item(index))
+}
+
+fn openable(block: &Element) -> impl Iterator<Item = (u32, Element)> + use<> {
+    let found = block.query_selector_all(OPENABLE).ok();
+    let count = found.as_ref().map_or(0, |found| found.length());
+    (0..count).filter_map(move |place| Some((place, found.as_ref()?.item(place)?.dyn_into().ok()?)))
+}
+
+fn is_open(element: &Element) -> bool {
+    match element.dyn_ref::<HtmlInputElement>() {
+        Some(toggle) => toggle.checked(),
+        None => element.has_attribute("open"),
+    }
+}
+
+fn open_it(element: &Element) {
+    match element.dyn_ref::<HtmlInputElement>() {
+        Some(toggle) => toggle.set_checked(true),
+        None => drop(element.set_attribute("open", "")),
+    }
+}

@@ -1,0 +1,42 @@
+//! The place that is kept over a reload, and the one in the address.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::{Memory, browser, kept, remember};
+
+/// The first block that is in sight. The page's own script reads it as well (see `boot.rs`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Place {
+    pub(super) following: bool,
+    pub(super) anchor: String,
+    /// Of the anchor's top below the top of the view, in CSS pixels.
+    pub(super) offset: f64,
+}
+
+/// Where to go.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Target {
+    /// The block with the element of this id.
+    Block(String),
+    Place(Place),
+}
+
+impl Place {
+    pub(super) fn save(&self, key: &str) {
+        if let Ok(text) = serde_json::to_string(self) {
+            remember(Memory::Tab, key, Some(&text));
+        }
+    }
+
+    /// None where the last visit ended at the end.
+    pub(super) fn kept(key: &str) -> Option<Self> {
+        let place: Self = serde_json::from_str(&kept(Memory::Tab, key)?).ok()?;
+        (!place.following).then_some(place)
+    }
+}
+
+/// The id after `#` in the address.
+pub(super) fn linked() -> Option<String> {
+    let hash = browser::window().location().hash().unwrap_or_default();
+    hash.strip_prefix('#').filter(|id| !id.is_empty()).map(str::to_owned)
+}

@@ -1,0 +1,113 @@
+//! The rooms above and below for what is not drawn: measured, set, and put right, while what is read stays in its place.
+
+use web_sys::{Element, HtmlElement};
+
+use super::log::{Log, NEAR_START_SCREENS, columns, top_of};
+
+impl Log {
+    /// Takes the heights of what is drawn. The last block's is known only with the one after it: they may overlap.
+    pub(super) fn measure(&mut self) {
+        if self.drawn.client_width() != self.width {
+            self.width = self.drawn.client_width();
+            self.rows.set_columns(columns(self.width));
+        }
+        if self.rows.is_whole() {
+            return;
+        }
+        let (drawn, ids) = (self.rows.drawn_now(), self.rows.drawn_ids());
+        let blocks: Vec<Element> = (0..self.blocks.length()).filter_map(|index| self.blocks.item(index)).collect();
+        let mut tops: Vec<f64> = blocks.iter().map(top_of).collect();
+        tops.push(self.drawn.get_bounding_client_rect().bottom());
+        let mut next = 0;
+        let mut px = Vec::with_capacity(ids.len());
+        for id in &ids {
+            let is_it = blocks.get(next).is_some_and(|block| block.id() == *id);
+            px.push(if is_it { tops[next + 1] - tops[next] } else { 0.0 });
+            next += usize::from(is_it);
+        }
+        // What is in the page is not what is to be drawn: another look follows.
+        if next != blocks.len() {
+            return;
+        }
+        self.rows.with_heights(|heights| {
+            let is_end = drawn.end == heights.len();
+            let known = if is_end { px.len() } else { px.len().saturating_sub(1) };
+            for (offset, px) in px.into_iter().enumerate().take(known) {
+                heights.set(drawn.start + offset, px);
+            }
+        });
+    }
+
+    pub(super) fn set_rooms(&mut self) {
+        let drawn = self.rows.drawn_now();
+        if self.rows.is_whole() {
+            self.above_px = 0.0;
+        }
+        let below = self.rows.with_heights(|heights| heights.total() - heights.above(drawn.end)).unwrap_or_default();
+        set_height(&self.above, self.above_px);
+        set_height(&self.below, below);
+    }
+
+    /// The held block goes back to where it was.
+    pub(super) fn put_back(&mut self) {
+        let Some((block, wanted)) = self.held_block() else {
+            self.hold();
+            return self.put_right_if_due();
+        };
+        let moved = self.offset_of(&block) - wanted;
+        let is_clamped = moved > 0.0 && self.distance_to_end() <= 0;
+        if std::mem::take(&mut self.is_going) {
+            self.scroll_by(moved.round() as i32);
+        } else if moved.abs() >= 0.05 && !is_clamped {
+            let room = self.above_px - moved;
+            match room >= 0.0 && self.rows.drawn_now().start > 0 {
+                true => {
+                    self.above_px = room;
+                    self.set_rooms();
+                }
+                false => self.scroll_by(moved.round() as i32),
+            }
+        }
+        let offset = self.offset_of(&block);
+        if let Some(held) = self.held.as_mut().filter(|_| (offset - wanted).abs() > 0.5) {
+            held.offset = offset;
+        }
+        self.put_right_if_due();
+    }
+
+    /// At the start there is no room above at all, and near it there has to be enough to scroll in.
+    pub(super) fn put_right_if_due(&mut self) {
+        let lacks = self.lacking_px();
+        let is_near = self.above_px < NEAR_START_SCREENS * self.screen_px() && lacks >= 1.0;
+        if is_near || self.rows.drawn_now().start == 0 && self.above_px > 0.0 {
+            self.put_right();
+        }
+    }
+
+    /// Makes the room above as high as the heights say, and scrolls by as much: nothing is seen to move.
+    pub(super) fn put_right(&mut self) {
+        let px = self.lacking_px();
+        let px = if self.rows.drawn_now().start == 0 { px.ceil() } else { px.round() };
+        if px != 0.0 {
+            self.above_px += px;
+            self.set_rooms();
+            self.scroll_by(px as i32);
+        }
+    }
+
+    pub(super) fn lacking_px(&self) -> f64 {
+        let start = self.rows.drawn_now().start;
+        self.rows.with_heights(|heights| heights.above(start)).unwrap_or_default() - self.above_px
+    }
+
+    pub(super) fn scroll_by(&mut self, px: i32) {
+        if px != 0 {
+            self.scroller.set_scroll_top(self.scroller.scroll_top() + px);
+            self.last_top = self.scroller.scroll_top();
+        }
+    }
+}
+
+fn set_height(element: &HtmlElement, px: f64) {
+    let _ = element.style().set_property("height", &format!("{px:.2}px"));
+}

@@ -1,0 +1,161 @@
+use leptos::prelude::*;
+use leptos_meta::Title;
+use protocol::UsageReport;
+
+use crate::{
+    UiError, charts,
+    components::{
+        problem::Problem,
+        usage::{DaysChart, Figures, Line, UsageTable, of_days, of_links, of_pods, of_trees},
+    },
+    console::use_console,
+    reading::Reading,
+    server_fns::read_usage,
+};
+
+/// Least time between two readings, in milliseconds.
+const READING_MS_MIN: u32 = 10_000;
+
+/// `/usage`: tokens and cost of all Pods, over time and by whom.
+#[component]
+pub(crate) fn UsagePage() -> impl IntoView {
+    let first = Resource::new(|| (), |()| read_usage());
+    view! {
+        <Title text="Usage" />
+        <main id="main" class="page" tabindex="-1">
+            <section class="usage" aria-labelledby="usage-title">
+                <h1 id="usage-title">"Usage"</h1>
+                <Suspense fallback=|| view! { <p class="hint">"Adding up…"</p> }>
+                    {move || {
+                        first
+                            .get()
+                            .map(|report| match report {
+                                Ok(report) => view! { <Kept report=report /> }.into_any(),
+                                Err(error) => view! { <Unreadable error=error again=move || first.refetch() /> }.into_any(),
+                            })
+                    }}
+                </Suspense>
+            </section>
+        </main>
+    }
+    .into_any()
+}
+
+#[component]
+fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
+    view! {
+        <Problem error=Signal::stored(Some(error)) />
+        <p>
+            <button class="button" type="button" on:click=move |_| again()>
+                "Add it up again"
+            </button>
+        </p>
+    }
+    .into_any()
+}
+
+/// Read again when Pods have used more.
+#[component]
+fn Kept(report: UsageReport) -> impl IntoView {
+    let console = use_console();
+    let report = RwSignal::new(report);
+    let used = Memo::new(move |_| console.pods().iter().map(commands::total_tokens).sum::<u64>());
+    let reading = Reading::new(READING_MS_MIN);
+    Effect::new(move |before: Option<u64>| {
+        let used = used.get();
+        // The list itself comes after the page: then nothing has been used since.
+        if before.is_some_and(|before| before > 0 && before != used) {
+            reading.again(move || {
+                Box::pin(async move {
+                    if let Ok(fresh) = read_usage().await {
+                        report.try_set(fresh);
+                    }
+                })
+            });
+        }
+        used
+    });
+    let is_unused = Memo::new(move |_| report.with(|report| charts::tokens(&report.total) == 0));
+    move || {
+        match is_unused.get() {
+        true => view! {
+            <p>
+                "No Pod has used any tokens yet. Once one has answered, this page has its tokens and, where the model has a price, their cost."
+            </p>
+        }
+        .into_any(),
+        false => view! { <Report report=report /> }.into_any(),
+    }
+    }
+}
+
+/// What is open in it stays open when the figures change.
+#[component]
+fn Report(report: RwSignal<UsageReport>) -> impl IntoView {
+    let lines = move |read: fn(&UsageReport) -> Vec<Line>| Memo::new(move |_| report.with(read));
+    let unpriced = move || {
+        report.with(has_unpriced).then(|| {
+            view! {
+                <p class="hint">
+                    "Not priced: the model has no price here, so its tokens are in no sum of dollars."
+                </p>
+            }
+        })
+    };
+    view! {
+        <Figures report=report />
+        <section aria-labelledby="usage-days">
+            <h2 id="usage-days">"Tokens per day (UTC)"</h2>
+            <DaysChart report=report />
+            <details class="as-table">
+                <summary>"The days as a table"</summary>
+                <UsageTable caption="Tokens and cost per day" first="Day" lines=lines(of_days) />
+            </details>
+        </section>
+        <Part title="Pods" caption="Tokens and cost per Pod" first="Pod" lines=lines(of_pods) hint="" />
+        <Part
+            title="Trees"
+            caption="Tokens and cost of Pods with all that they lead"
+            first="Pod"
+            lines=lines(of_trees)
+            hint="A Pod with all that it leads, directly or not."
+        />
+        <Part
+            title="Peers"
+            caption="Tokens and cost per pair of peers"
+            first="Pair"
+            lines=lines(of_links)
+            hint="Runs that a message of one began in the other; they are in the Pods' figures too."
+        />
+        {unpriced}
+    }
+    .into_any()
+}
+
+fn has_unpriced(report: &UsageReport) -> bool {
+    report.pods.iter().any(|pod| pod.usage.cost.is_none() && charts::tokens(&pod.usage) > 0)
+}
+
+/// A table with its heading; nothing when nobody has used anything there.
+#[component]
+fn Part(
+    title: &'static str,
+    caption: &'static str,
+    first: &'static str,
+    lines: Memo<Vec<Line>>,
+    /// Empty where the title says it all.
+    hint: &'static str,
+) -> impl IntoView {
+    let is_empty = Memo::new(move |_| lines.with(Vec::is_empty));
+    move || match is_empty.get() {
+        true => ().into_any(),
+        false => view! {
+            <section>
+                <h2>{title}</h2>
+                {(!hint.is_empty()).then(|| view! { <p class="hint">{hint}</p> })}
+                <UsageTable caption=caption first=first lines=lines />
+            </section>
+        }
+        .into_any(),
+    }
+}

@@ -1,0 +1,58 @@
+//! The colours of code. They are found on the server, so that the browser loads no grammar.
+
+#[cfg(feature = "ssr")]
+mod cache;
+#[cfg(feature = "ssr")]
+mod grammars;
+#[cfg(feature = "ssr")]
+mod kinds;
+#[cfg(feature = "ssr")]
+mod painter;
+
+use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "ssr")]
+pub(crate) use self::painter::Budget;
+use crate::{UiError, codec::Json};
+
+/// A longer block stays plain, in bytes.
+pub const CODE_BYTES_MAX: usize = 64 * 1024;
+/// A block of more lines stays plain.
+pub const CODE_LINES_MAX: usize = 2_000;
+/// So many blocks are coloured by one call.
+pub const BLOCKS_MAX: usize = 16;
+
+/// Code as it is shown, and the language that its author named.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CodeText {
+    pub language: String,
+    pub text: String,
+}
+
+impl CodeText {
+    /// Neither empty nor too long to be coloured.
+    pub fn is_fit(&self) -> bool {
+        !self.text.is_empty()
+            && self.text.len() <= CODE_BYTES_MAX
+            && self.text.bytes().filter(|byte| *byte == b'\n').count() < CODE_LINES_MAX
+    }
+}
+
+/// A stretch of code of one kind: its place in [`KINDS`], and its length in bytes. The runs of a text follow each other
+/// without a gap; the lines of a text are not told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run(pub u8, pub u32);
+
+/// The classes of the kinds of runs. The first one is what has no colour of its own.
+pub const KINDS: [&str; 8] =
+    ["", "code-keyword", "code-string", "code-comment", "code-number", "code-function", "code-type", "code-mark"];
+
+/// The colours of up to [`BLOCKS_MAX`] blocks, in their order. Nothing for a block in a language that is not known, or
+/// for one that is too long.
+#[server(prefix = "/fn", endpoint = "highlight", input = Json, output = Json)]
+pub async fn highlight(blocks: Vec<CodeText>) -> Result<Vec<Vec<Run>>, UiError> {
+    // Only for those who may read a transcript.
+    super::door::caller()?;
+    super::door::answer(painter::paint_all(blocks).await)
+}

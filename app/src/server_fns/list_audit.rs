@@ -1,0 +1,27 @@
+use leptos::prelude::*;
+use protocol::{AuditEntry, Listing};
+use serde::{Deserialize, Serialize};
+
+use crate::{UiError, codec::Json};
+
+/// Which rows are asked for; what is absent lets all through.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditAsked {
+    pub action: Option<String>,
+    pub result: Option<String>,
+    pub target: Option<String>,
+    pub after: Option<String>,
+}
+
+/// Who did what, newest first; at most `limit` rows.
+#[server(prefix = "/fn", endpoint = "list_audit", input = Json, output = Json)]
+pub async fn list_audit(asked: AuditAsked, limit: u32) -> Result<Listing<AuditEntry>, UiError> {
+    let (backend, _) = super::door::caller()?;
+    let AuditAsked { action, result, target, after } = asked;
+    let limit = limit.clamp(1, ROWS_MAX);
+    super::door::answer(backend.audit(backend::AuditQuery { action, result, target, after, limit }).await)
+}
+
+/// Of one page.
+#[cfg(feature = "ssr")]
+const ROWS_MAX: u32 = 200;

@@ -1,0 +1,30 @@
+use leptos::prelude::*;
+use protocol::{Listing, SearchHit};
+
+use crate::{UiError, codec::Json};
+
+/// The newest places with these words, in all Pods or in the one at `pod`; the next ones after `after`.
+#[server(prefix = "/fn", endpoint = "search", input = Json, output = Json)]
+pub async fn search(words: String, pod: Option<String>, after: Option<String>) -> Result<Listing<SearchHit>, UiError> {
+    let (backend, _) = super::door::caller()?;
+    super::door::answer(reader::find(&backend, words, pod.as_deref(), after).await)
+}
+
+#[cfg(feature = "ssr")]
+mod reader {
+    use backend::{Backend, SearchQuery};
+    use protocol::{ApiError, ErrorCode, Listing, SearchHit};
+
+    const PAGE_HITS: u32 = 50;
+
+    pub(super) async fn find(
+        backend: &Backend,
+        words: String,
+        pod: Option<&str>,
+        after: Option<String>,
+    ) -> Result<Listing<SearchHit>, ApiError> {
+        let pod = pod.map(str::parse).transpose();
+        let pod = pod.map_err(|error| ApiError::new(ErrorCode::PodNotFound, format!("no such Pod: {error}")))?;
+        backend.search(SearchQuery { words, pod, after, limit: PAGE_HITS }).await
+    }
+}

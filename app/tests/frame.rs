@@ -1,0 +1,151 @@
+//! What is around every page, as the server draws it for a reader without a script, with a real host behind it.
+
+#![allow(clippy::unwrap_used)]
+
+use app::{App, shell};
+use axum::{body::Body, http::Request};
+use backend::{Backend, Origin};
+use leptos::{
+    config::{Env, LeptosOptions},
+    prelude::provide_context,
+};
+use protocol::{CommandId, CreatePod, PodName, PodRef};
+use runtime::{Host, HostOptions};
+
+/// The routes are asked for once, as the server does: while they are, no page may be drawn.
+static ROUTES: std::sync::Once = std::sync::Once::new();
+
+/// The views of a page are deeply nested.
+const STACK_BYTES: usize = 16 * 1024 * 1024;
+
+struct Stage {
+    _folder: tempfile::TempDir,
+    backend: Backend,
+    origin: Origin,
+}
+
+impl Stage {
+    async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store =
+            pod_store::Store::open(pod_store::StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
+        let providers = provider::Providers::new(Vec::new()).unwrap();
+        let cwd = folder.path().to_str().unwrap().to_owned();
+        let options = HostOptions::of(store, providers, cwd, folder.path().join("outputs"));
+        let backend = Backend::new(Host::start(options).await.unwrap());
+        let origin = Origin { by: "operator".to_owned(), client: "console".to_owned() };
+        ROUTES.call_once(|| drop(leptos_axum::generate_route_list(App)));
+        Self { _folder: folder, backend, origin }
+    }
+
+    async fn pod(&self, name: &str) -> PodRef {
+        let create = CreatePod::named(PodName::parse(name).unwrap());
+        self.backend.create(&self.origin, CommandId::random(), create).await.unwrap().pod
+    }
+
+    /// Drawn on a thread of its own, as the server does it.
+    async fn page(&self, path: &str) -> String {
+        let (backend, origin, path) = (self.backend.clone(), self.origin.clone(), path.to_owned());
+        tokio::task::spawn_blocking(move || {
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                runtime.block_on(draw(backend, origin, path))
+            });
+            thread.unwrap().join().unwrap()
+        })
+        .await
+        .unwrap()
+    }
+}
+
+async fn draw(backend: Backend, origin: Origin, path: String) -> String {
+    let options = LeptosOptions::builder().output_name("yoi").site_pkg_dir("pkg/x").env(Env::PROD).build();
+    let context = move || {
+        provide_context(backend.clone());
+        provide_context(origin.clone());
+    };
+    let draw = leptos_axum::render_app_async_with_context(context, move || shell(options.clone()));
+    let answer = draw(Request::builder().uri(path).body(Body::empty()).unwrap()).await;
+    let bytes = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// From what opens with `begin` up to the next `end`.
+fn part<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
+    let after = page.split_once(begin).unwrap_or_else(|| panic!("no {begin} in {page}")).1;
+    after.split_once(end).unwrap_or_else(|| panic!("no {end} after {begin}")).0
+}
+
+/// The addresses of all links, in their order.
+fn links(html: &str) -> Vec<&str> {
+    html.split("<a ").skip(1).filter_map(|link| Some(link.split_once("href=\"")?.1.split_once('"')?.0)).collect()
+}
+
+/// What a thumb can press.
+fn entries(html: &str) -> usize {
+    ["<a ", "<button", "<summary"].iter().map(|tag| html.matches(tag).count()).sum()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_page_is_a_link_on_a_wide_screen_and_at_most_two_presses_away_on_a_phone() {
+    let stage = Stage::start().await;
+    let ada = stage.pod("ada").await;
+    let of_pod = format!("/pods/{}/{}", ada.runtime_id, ada.worker_id);
+    let all = ["/", "/map", "/approvals", "/search", "/usage", "/audit", "/settings"];
+    for path in ["/", "/approvals", &of_pod] {
+        let page = stage.page(path).await;
+        let top = links(part(&page, "class=\"top\"", "</header>"));
+        let bottom = part(&page, "class=\"bottom\"", "</nav>");
+        let below = links(bottom);
+        assert!(all.iter().all(|href| top.contains(href) && below.contains(href)), "{path}: {top:?} {below:?}");
+        let (bar, _) = bottom.split_once("class=\"menu-list\"").unwrap();
+        assert_eq!(entries(bar), 5, "{path}: {bar}");
+
+        assert_eq!(below.contains(&&*format!("{of_pod}?pane=details")), path == of_pod, "{path}: {below:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_that_is_open_is_marked_in_both_bars() {
+    let stage = Stage::start().await;
+    let page = stage.page("/map").await;
+    for bar in ["class=\"top\"", "class=\"bottom\""] {
+        let bar = part(&page, bar, "</nav>");
+        let marked: Vec<_> =
+            bar.split("<a ").filter(|link| link.split('>').next().unwrap().contains("aria-current")).collect();
+        assert_eq!(marked.len(), 1, "{bar}");
+        assert!(marked[0].contains("href=\"/map\""), "{marked:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_can_be_selected_by_name_and_nothing_is_at_first() {
+    let stage = Stage::start().await;
+    stage.pod("ada").await;
+    stage.pod("bob").await;
+    let page = stage.page("/").await;
+    let table = part(&page, "<table", "</table>");
+    assert!(table.contains("Select ada") && table.contains("Select bob"), "{table}");
+    assert!(!page.contains("role=\"toolbar\"") && !page.contains("is-selected"), "{page}");
+    let list = part(&page, "class=\"groups\"", "</nav>");
+    assert_eq!(list.matches("data-row=").count(), 2, "{list}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_connection_says_what_it_is_and_what_can_be_done() {
+    let stage = Stage::start().await;
+    let page = stage.page("/").await;
+    let line = part(&page, "class=\"connection\"", "</div>");
+    assert!(line.contains("as loaded") && line.contains("reload the page"), "{line}");
+    assert!(!line.contains("The server was updated"), "{line}");
+    assert!(page.contains("Palette (Ctrl-K)"), "{page}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn notices_outside_of_the_page_are_chosen_in_the_settings() {
+    let stage = Stage::start().await;
+    let page = stage.page("/settings").await;
+    for said in ["asks for permission", "asks to be introduced", "has finished", "has failed", "without a sound"] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+}

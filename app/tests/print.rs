@@ -1,0 +1,302 @@
+//! The page that is printed, as the server draws it, and what else a reader without a script has of a transcript.
+
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+
+use app::{App, shell};
+use axum::{body::Body, http::Request};
+use backend::{Backend, Origin};
+use leptos::{
+    config::{Env, LeptosOptions},
+    prelude::provide_context,
+};
+use protocol::{CommandId, CreatePod, InputCommand, PodName, PodRef, PodState, RewindCommand, Segment, Seq};
+use runtime::{Host, HostOptions};
+
+/// The routes are asked for once, as the server does: while they are, no page may be drawn.
+static ROUTES: std::sync::Once = std::sync::Once::new();
+
+/// The views of a page are deeply nested.
+const STACK_BYTES: usize = 16 * 1024 * 1024;
+
+struct Stage {
+    _folder: tempfile::TempDir,
+    backend: Backend,
+    origin: Origin,
+    pod: PodRef,
+}
+
+impl Stage {
+    async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("yoi.db");
+        let store = pod_store::Store::open(pod_store::StoreOptions::sqlite(file)).await.unwrap();
+        let providers = provider::Providers::new(Vec::new()).unwrap();
+        let cwd = folder.path().to_str().unwrap().to_owned();
+        let options = HostOptions::of(store, providers, cwd, folder.path().join("outputs"));
+        let backend = Backend::new(Host::start(options).await.unwrap());
+        let origin = Origin { by: "operator".to_owned(), client: "console".to_owned() };
+        ROUTES.call_once(|| drop(leptos_axum::generate_route_list(App)));
+        let create = CreatePod::named(PodName::parse("ada").unwrap());
+        let pod = backend.create(&origin, CommandId::random(), create).await.unwrap().pod;
+        Self { _folder: folder, backend, origin, pod }
+    }
+
+    /// Says it, and waits until all of it has been answered.
+    async fn say(&self, text: &str) {
+        let command = InputCommand { segments: vec![Segment::text(text)], queue: true, steer: false };
+        let before = self.backend.pod(&self.pod).await.unwrap().summary.head_seq;
+        self.backend.input(&self.origin, CommandId::random(), &self.pod, command).await.unwrap();
+        loop {
+            let detail = self.backend.pod(&self.pod).await.unwrap();
+            let is_done = detail.summary.state == PodState::Idle && detail.queued.is_empty();
+            if is_done && detail.summary.head_seq > Seq(before.0 + 2) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// The page at this place below the Pod's own.
+    async fn page(&self, below: &str) -> String {
+        let (backend, origin) = (self.backend.clone(), self.origin.clone());
+        let path = format!("/pods/{}/{}{below}", self.pod.runtime_id, self.pod.worker_id);
+        tokio::task::spawn_blocking(move || {
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                runtime.block_on(draw(backend, origin, path))
+            });
+            thread.unwrap().join().unwrap()
+        })
+        .await
+        .unwrap()
+    }
+}
+
+async fn draw(backend: Backend, origin: Origin, path: String) -> String {
+    let options = LeptosOptions::builder().output_name("yoi").site_pkg_dir("pkg/x").env(Env::PROD).build();
+    let context = move || {
+        provide_context(backend.clone());
+        provide_context(origin.clone());
+    };
+    let draw = leptos_axum::render_app_async_with_context(context, move || shell(options.clone()));
+    let answer = draw(Request::builder().uri(path).body(Body::empty()).unwrap()).await;
+    let bytes = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Without tags and comments, so that a sentence is found whatever is inside it.
+fn words(page: &str) -> String {
+    let body = page.split_once("<body").unwrap().1;
+    let mut words = String::new();
+    let mut in_tag = true;
+    for letter in body.chars() {
+        match letter {
+            '<' => in_tag = true,
+            '>' => in_tag = false,
+            letter if !in_tag => words.push(letter),
+            _ => (),
+        }
+    }
+    words
+}
+
+/// An answer of several lines: the model of these tests says one line after the other.
+fn lines(text: &str) -> String {
+    text.lines().map(|line| format!("say {line}\n")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_whole_transcript_is_on_one_page_that_needs_no_script() {
+    let stage = Stage::start().await;
+    stage.say("think about it first\nsay the first answer").await;
+    stage.say(&lines("# A title\n```rust\nfn main() { println!(\"hi\"); }\n```\nand **words** after it")).await;
+    let page = stage.page("/print").await;
+    let said = words(&page);
+    for expected in [
+        "ada",
+        "rehearsal",
+        "the whole transcript",
+        "Written",
+        "Turn 1",
+        "Turn 2",
+        "your message",
+        "about it first",
+        "the first answer",
+        "A title",
+        "fn main() { println!(\"hi\"); }",
+        "As Markdown",
+        "All Pods",
+    ] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    assert!(page.contains("<span class=\"code-keyword\">fn"), "code has its colours: {page}");
+    assert!(page.contains("href=\"/pkg/x/yoi.css\"") && !page.contains("yoi.js") && !page.contains("wasm"), "{page}");
+    for opened in ["<details", "<button", "show all"] {
+        assert!(!page.contains(opened), "everything is open, and nothing is to be pressed: {opened}");
+    }
+    assert!(page.contains(&format!("href=\"/pods/local/{}\"", stage.pod.worker_id)), "{page}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_of_a_page_is_carried_along_in_a_script() {
+    let stage = Stage::start().await;
+    stage.say("say a word that stands once: xylophone").await;
+    let page = stage.page("/print").await;
+    assert_eq!(page.matches("once: xylophone").count(), 2, "the message and its answer: {page}");
+    for script in page.split("<script").skip(1) {
+        assert!(!script.split("</script>").next().unwrap().contains("xylophone"), "{page}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_part_has_links_to_what_is_before_and_after_it() {
+    let stage = Stage::start().await;
+    stage.say("say one").await;
+    let middle = stage.backend.pod(&stage.pod).await.unwrap().summary.head_seq;
+    stage.say("say two").await;
+    let said = words(&stage.page(&format!("/print?to={middle}")).await);
+    assert!(said.contains("one") && !said.contains("say two"), "{said}");
+    assert!(said.contains(&format!("What is after record {middle}")), "{said}");
+    let rest = stage.page(&format!("/print?from={}", middle.0 + 1)).await;
+    let said = words(&rest);
+    assert!(said.contains("say two") && !said.contains("say one"), "{said}");
+    assert!(rest.contains(&format!("/print?to={middle}\"")), "{rest}");
+    let nothing = words(&stage.page("/print?from=99999").await);
+    assert!(nothing.contains("There is nothing to read here."), "{nothing}");
+    let missing =
+        words(&draw(stage.backend.clone(), stage.origin.clone(), "/pods/local/nobody/print".to_owned()).await);
+    assert!(missing.contains("This transcript cannot be shown"), "{missing}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_in_the_context_any_more_is_printed_and_said_to_be_out() {
+    let stage = Stage::start().await;
+    stage.say("say one").await;
+    let head = stage.backend.pod(&stage.pod).await.unwrap().summary.head_seq;
+    let command = RewindCommand { to_seq: Seq(1), expected_head: head };
+    stage.backend.rewind(&stage.origin, CommandId::random(), &stage.pod, command).await.unwrap();
+    let said = words(&stage.page("/print").await);
+    assert!(said.contains("say one") && said.contains("Not in the context any more:"), "{said}");
+}
+
+/// What a model or a tool could write to run or to load something in the page, one answer each.
+const HOSTILE: [&str; 9] = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>\n<iframe src=\"https://evil.example\"></iframe>",
+    "[click](javascript:alert(1)) [data](data:text/html,x) <javascript:alert(1)> [here](//evil.example)",
+    "![picture](https://evil.example/pixel.png)",
+    "[bank](https://bank.example@evil.example/login)",
+    "<svg onload=alert(1)><style>*{display:none}</style>",
+    "if admin \u{202e}} // check\u{2069}",
+    "```html\n</code></pre><script>alert(2)</script><img src=y>\n```",
+    "````x\"onclick=\"alert(1)\ncode\n````",
+];
+
+/// Everything between `<` and `>`; what is within an attribute's quotes ends no tag.
+fn tags(page: &str) -> Vec<String> {
+    let (mut tags, mut tag, mut in_quotes) = (Vec::new(), None::<String>, false);
+    for letter in page.chars() {
+        match (&mut tag, letter) {
+            (None, '<') => tag = Some(String::new()),
+            (Some(_), '>') if !in_quotes => tags.extend(tag.take()),
+            (Some(tag), letter) => {
+                in_quotes ^= letter == '"';
+                tag.push(letter);
+            }
+            (None, _) => (),
+        }
+    }
+    tags
+}
+
+/// The page's own scripts and styles have the nonce of this answer.
+fn is_ours(tag: &str) -> bool {
+    tag.contains(" nonce=\"")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_that_a_model_writes_runs_or_loads_anything() {
+    let stage = Stage::start().await;
+    for text in HOSTILE {
+        stage.say(&lines(text)).await;
+    }
+    for below in ["", "/print"] {
+        let page = stage.page(below).await;
+        let body: String = page.split_once("<body").unwrap().1.to_owned();
+        // What our own scripts carry is data for the browser's half.
+        let drawn: String =
+            body.split("<script nonce").map(|part| part.split_once("</script>").map_or(part, |cut| cut.1)).collect();
+        for tag in tags(&drawn) {
+            let name = tag.split_whitespace().next().unwrap_or_default();
+            let runs = ["script", "img", "iframe", "style", "object", "embed", "link", "base"].contains(&name);
+            assert!(!runs || is_ours(&tag), "{below}: {tag}");
+            let names: String = tag.split('"').step_by(2).collect();
+            for part in names.split_whitespace() {
+                assert!(!part.starts_with("on") && !part.starts_with("srcdoc"), "{below}: {tag}");
+            }
+            if let Some(href) = tag.split("href=\"").nth(1) {
+                let is_inside = href.starts_with(['/', '?', '#']) && !href.starts_with("//");
+                assert!(is_inside || href.starts_with("https://"), "{below}: {tag}");
+                assert!(is_inside || tag.contains("rel=\"noopener noreferrer external\""), "{below}: {tag}");
+            }
+        }
+        let said = words(&page);
+        for expected in ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "javascript:alert(1)"] {
+            let expected = expected.replace('<', "&lt;").replace('>', "&gt;");
+            assert!(said.contains(&expected), "{below}: it can be read: {expected}: {said}");
+        }
+        assert!(said.contains("picture (evil.example)") && said.contains("bank (evil.example)"), "{below}: {said}");
+        assert!(said.contains("if admin [U+202E]} // check[U+2069]"), "{below}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_is_linked_and_found_cold_without_a_script() {
+    let stage = Stage::start().await;
+    for number in 0..45 {
+        stage.say(&format!("say n{number}")).await;
+    }
+    let whole = stage.page("/print").await;
+    let seqs: Vec<&str> = whole.split("?at=").skip(1).map(|rest| rest.split('#').next().unwrap()).collect();
+    assert_eq!(seqs.len(), 45, "each turn has its link");
+    for seq in [seqs[0], seqs[20], seqs[44]] {
+        let page = stage.page(&format!("?at={seq}")).await;
+        assert_eq!(page.matches(&format!("id=\"seq-{seq}\"")).count(), 1, "{seq}");
+        assert!(page.contains(&format!("?at={seq}#seq-{seq}\"")), "{seq}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_are_found_in_a_transcript_without_a_script() {
+    let stage = Stage::start().await;
+    for number in 0..3 {
+        stage.say(&format!("say lease number {number}")).await;
+    }
+    let page = stage.page("?find=lease").await;
+    let said = words(&page);
+    assert!(said.contains("6 of 6"), "{said}");
+    let links: Vec<&str> = page.split("?find=lease&amp;at=").skip(1).collect();
+    assert_eq!(links.len(), 3, "to this place, to the one before, to the next: {page}");
+    let seq = links[1].split('#').next().unwrap();
+    let before = stage.page(&format!("?find=lease&at={seq}")).await;
+    assert!(words(&before).contains("5 of 6") && before.contains(&format!("id=\"seq-{seq}\"")), "{before}");
+    let none = words(&stage.page("?find=nowhere").await);
+    assert!(none.contains("nothing found"), "{none}");
+    assert!(page.contains("href=\"/pods/local/") && page.contains("/print\""), "{page}");
+}
+
+#[tokio::test]
+async fn colours_are_found_for_those_who_may_read() {
+    let code = vec![app::server_fns::CodeText { language: "rust".to_owned(), text: "fn main() {}".to_owned() }];
+    let owner = leptos::prelude::Owner::new();
+    owner.set();
+    app::server_fns::highlight(code.clone()).await.unwrap_err();
+    let stage = Stage::start().await;
+    provide_context(stage.backend.clone());
+    provide_context(stage.origin.clone());
+    let runs = app::server_fns::highlight(code).await.unwrap().remove(0);
+    assert_eq!(runs.iter().map(|run| run.1).sum::<u32>(), 12);
+    assert_eq!(app::server_fns::KINDS[runs[0].0 as usize], "code-keyword");
+}

@@ -1,0 +1,82 @@
+//! Whole journals, out and in.
+
+use axum::{
+    Json,
+    body::Body,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use backend::ExportFormat;
+use protocol::{ImportCommand, PodSummary};
+use serde::Deserialize;
+
+use crate::{
+    Api,
+    answer::Problem,
+    extract::{Asked, Caller, Fields, Key, PodPath, invalid},
+};
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ExportAsked {
+    /// `markdown`, which is meant when it is absent, or `jsonl`.
+    format: Option<String>,
+}
+
+/// A Pod's whole journal as a file: the transcript as Markdown, or one record a line.
+#[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/export", tag = "journal",
+    params(("runtime_id" = String, Path), ("worker_id" = String, Path), ExportAsked),
+    responses((status = 200, description = "The file", content(
+        (String = "text/markdown"), (String = "application/x-ndjson")))))]
+pub(crate) async fn export(
+    State(api): State<Api>,
+    _: Caller,
+    PodPath(pod): PodPath,
+    Asked(asked): Asked<ExportAsked>,
+) -> Result<Response, Problem> {
+    let format = format(asked.format.as_deref())?;
+    let export = api.backend().export(&pod, format).await?;
+    let (kind, extension) = match format {
+        ExportFormat::Markdown => ("text/markdown; charset=utf-8", "md"),
+        ExportFormat::Jsonl => ("application/x-ndjson", "jsonl"),
+    };
+    // A name is made of letters, digits and `._-`: it needs no escape within the quotes.
+    let disposition = format!("attachment; filename=\"{}.{extension}\"", export.name);
+    let headers = [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, disposition)];
+    Ok((headers, Body::from_stream(export.text)).into_response())
+}
+
+fn format(text: Option<&str>) -> Result<ExportFormat, Problem> {
+    let Some(text) = text else { return Ok(ExportFormat::Markdown) };
+    let known = ExportFormat::ALL.into_iter().find(|format| format.as_str() == text);
+    known.ok_or_else(|| invalid(format!("`format` is markdown or jsonl, not \"{text}\"")))
+}
+
+/// Makes a stopped Pod with the history of another one.
+#[utoipa::path(post, path = "/api/v1/import", tag = "pods", request_body = ImportCommand,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The command's id; made when absent")),
+    responses((status = 201, description = "The Pod", body = PodSummary)))]
+pub(crate) async fn import(
+    State(api): State<Api>,
+    Caller(origin): Caller,
+    Key(key): Key,
+    Fields(command): Fields<ImportCommand>,
+) -> Result<(StatusCode, Json<PodSummary>), Problem> {
+    Ok((StatusCode::CREATED, Json(api.backend().import(&origin, key, command).await?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_is_one_of_two_words() {
+        let of = |text| format(text).map_err(|problem| problem.0.code.as_str());
+        assert_eq!((of(None), of(Some("markdown"))), (Ok(ExportFormat::Markdown), Ok(ExportFormat::Markdown)));
+        assert_eq!(of(Some("jsonl")), Ok(ExportFormat::Jsonl));
+        for bad in ["", "json", "md", "JSONL", "markdown "] {
+            assert_eq!(of(Some(bad)), Err("invalid_input"), "{bad:?}");
+        }
+    }
+}

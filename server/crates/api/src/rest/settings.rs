@@ -1,0 +1,91 @@
+//! What the server is set up with, and who is logged in to it.
+
+use axum::{Json, extract::State, http::StatusCode};
+use protocol::{Listing, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
+use serde::Deserialize;
+
+use crate::{
+    Api,
+    answer::Problem,
+    extract::{Caller, Login, Within},
+};
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Named {
+    name: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Identified {
+    id: String,
+}
+
+/// Asks a provider now, for the list of its models; answers within 10 s, also when the provider does not.
+#[utoipa::path(post, path = "/api/v1/providers/{name}/test", tag = "runtimes",
+    params(("name" = String, Path, description = "A provider's name")),
+    responses((status = 200, description = "How it answered; `is_ok` says whether it works", body = ProviderTest)))]
+pub(crate) async fn test_provider(
+    State(api): State<Api>,
+    _: Caller,
+    Within(Named { name }): Within<Named>,
+) -> Result<Json<ProviderTest>, Problem> {
+    Ok(Json(api.backend().test_provider(&name).await?))
+}
+
+/// The configured recipes for new Pods.
+#[utoipa::path(get, path = "/api/v1/profiles", tag = "runtimes",
+    responses((status = 200, description = "All of them, by name", body = Listing<ProfileView>)))]
+pub(crate) async fn profiles(State(api): State<Api>, _: Caller) -> Json<Listing<ProfileView>> {
+    Json(Listing { items: api.backend().profiles(), next: None })
+}
+
+/// The tools, and what happens to a call that no rule is about.
+#[utoipa::path(get, path = "/api/v1/tools", tag = "runtimes",
+    responses((status = 200, description = "All of them, by name", body = Listing<ToolDefault>)))]
+pub(crate) async fn tools(State(api): State<Api>, _: Caller) -> Json<Listing<ToolDefault>> {
+    Json(Listing { items: api.backend().tool_defaults(), next: None })
+}
+
+/// The Pods that have rules of their own; at most 500. `PATCH P {permissions}` changes them.
+#[utoipa::path(get, path = "/api/v1/rules", tag = "lists",
+    responses((status = 200, description = "Each with its rules, in the order in which they are tried",
+        body = Listing<PodRules>)))]
+pub(crate) async fn rules(State(api): State<Api>, _: Caller) -> Result<Json<Listing<PodRules>>, Problem> {
+    Ok(Json(Listing { items: api.backend().rules().await?, next: None }))
+}
+
+/// The browsers that are logged in, the one that was seen last first; at most 200. Never a secret.
+#[utoipa::path(get, path = "/api/v1/sessions", tag = "sessions",
+    responses((status = 200, description = "All of them", body = Listing<SessionView>)))]
+pub(crate) async fn sessions(
+    State(api): State<Api>,
+    _: Caller,
+    Login(this): Login,
+) -> Result<Json<Listing<SessionView>>, Problem> {
+    Ok(Json(Listing { items: api.backend().sessions(this.as_ref()).await?, next: None }))
+}
+
+/// Ends a login. Its open pages are told `unauthorized`.
+#[utoipa::path(delete, path = "/api/v1/sessions/{id}", tag = "sessions",
+    params(("id" = String, Path, description = "The login's id")),
+    responses((status = 204, description = "It has ended")))]
+pub(crate) async fn end(
+    State(api): State<Api>,
+    Caller(origin): Caller,
+    Within(Identified { id }): Within<Identified>,
+) -> Result<StatusCode, Problem> {
+    api.backend().session_end(&origin, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Ends every login but the one that asks; with a token instead of a login, all.
+#[utoipa::path(delete, path = "/api/v1/sessions", tag = "sessions",
+    responses((status = 204, description = "They have ended")))]
+pub(crate) async fn end_others(
+    State(api): State<Api>,
+    Caller(origin): Caller,
+    Login(this): Login,
+) -> Result<StatusCode, Problem> {
+    api.backend().sessions_end_others(&origin, this.as_ref()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,178 @@
+//! What is asked of all Pods at once, and whole journals on their way out and in, over a real listener.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Server, answer, code, pod_path};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+/// Status, content type, disposition, body.
+async fn file(server: &Server, path: &str) -> (u16, String, String, String) {
+    let response = server.request(Method::GET, path).send().await.unwrap();
+    let header =
+        |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default();
+    let (kind, disposition) = (header("content-type"), header("content-disposition"));
+    (response.status().as_u16(), kind, disposition, response.text().await.unwrap())
+}
+
+async fn import(server: &Server, key: &'static str, name: &str, jsonl: &str) -> (u16, Value) {
+    let body = json!({ "name": name, "jsonl": jsonl });
+    answer(server.request(Method::POST, "/api/v1/import").header("Idempotency-Key", key).json(&body)).await
+}
+
+#[tokio::test]
+async fn usage_is_summed_over_all_per_pod_and_per_day() {
+    let server = Server::start().await;
+    let nothing = json!({ "total": { "input": 0, "cached": 0, "output": 0 }, "pods": [], "days": [], "trees": [],
+        "links": [] });
+    assert_eq!(server.get("/api/v1/usage").await, (200, nothing));
+    let pod = server.pod("ada").await;
+    server.say(&pod, "say hello").await;
+    server.until(&pod, "idle").await;
+    let detail = server.get(&pod).await.1;
+    let (status, report) = server.get("/api/v1/usage").await;
+    assert_eq!(status, 200);
+    for field in ["input", "cached", "output"] {
+        for place in ["/total", "/pods/0", "/days/0"] {
+            assert_eq!(report.pointer(place).unwrap()[field], detail["usage"][field], "{place}: {report}");
+        }
+    }
+    assert_eq!((&report["pods"][0]["name"], &report["pods"][0]["pod"]), (&json!("ada"), &detail["pod"]));
+    assert!(report["days"][0]["day"].as_str().unwrap().len() == 10 && report["total"].get("cost").is_none());
+
+    let server = server.restart().await;
+    assert_eq!(server.get("/api/v1/usage").await.1, report);
+    assert_eq!(server.bare(Method::GET, "/api/v1/usage").send().await.unwrap().status(), 401);
+}
+
+#[tokio::test]
+async fn words_are_found_in_pages_and_within_one_pod() {
+    let server = Server::start().await;
+    let (ada, bob) = (server.pod("ada").await, server.pod("bob").await);
+    for pod in [&ada, &bob] {
+        server.say(pod, "say the streaming zebra").await;
+        server.until(pod, "idle").await;
+    }
+    let search = async |query: &str| server.get(&format!("/api/v1/search?{query}")).await;
+    let (_, all) = search("q=stre").await;
+    let items = all["items"].as_array().unwrap();
+    assert_eq!((items.len(), &all["next"]), (4, &Value::Null));
+    assert_eq!((&items[0]["name"], &items[0]["kind"]), (&json!("bob"), &json!("message_finished")));
+    assert!(items[0]["snippet"].as_str().unwrap().contains("streaming zebra"));
+    let (_, first) = search("q=streaming%20zeb&limit=3").await;
+    assert_eq!(first["items"].as_array().unwrap()[..], items[..3]);
+    let next = first["next"].as_str().unwrap();
+    let (_, rest) = search(&format!("q=zebra&limit=3&after={next}")).await;
+    assert_eq!((&rest["items"].as_array().unwrap()[..], &rest["next"]), (&items[3..], &Value::Null));
+
+    let address = ada.strip_prefix("/api/v1/runtimes/").unwrap().replace("/workers/", "/");
+    let (_, of_ada) = search(&format!("q=zebra&pod={address}")).await;
+    assert!(of_ada["items"].as_array().unwrap().iter().all(|hit| hit["name"] == "ada"));
+    assert_eq!(of_ada["items"].as_array().unwrap().len(), 2);
+
+    for nasty in
+        ["%22", "*", "a*%20OR", "(", "NEAR(a%20b)", "%27%3B--", "col:x", "-zebra", "%5E", "%00", "%F0%9F%98%80"]
+    {
+        assert_eq!(search(&format!("q={nasty}")).await.0, 200, "{nasty}");
+    }
+    assert_eq!(search(&format!("q={}", "x".repeat(5_000))).await.0, 200);
+    for bad in ["", "q=", "q=%20", "q=x&limit=0", "q=x&limit=y", "q=x&pod=ada", "q=x&pod=a/b/c", "q=x&pod=/"] {
+        assert_eq!(code(&search(bad).await), (400, "invalid_input"), "{bad}");
+    }
+    assert_eq!(code(&search("q=x&after=y").await), (400, "cursor_invalid"));
+    assert_eq!(code(&search("q=x&pod=local/nobody").await), (404, "pod_not_found"));
+    assert_eq!(code(&search("q=x&pod=other/nobody").await), (404, "runtime_not_found"));
+}
+
+#[tokio::test]
+async fn a_journal_is_a_file_in_two_formats() {
+    let server = Server::start().await;
+    let pod = server.pod("ada.b-c_1").await;
+    server.say(&pod, "think of it\nsay # not a heading\ncall ListPods {}").await;
+    server.until(&pod, "idle").await;
+    let export = format!("{pod}/export");
+    let (status, kind, disposition, markdown) = file(&server, &export).await;
+    assert_eq!((status, kind.as_str()), (200, "text/markdown; charset=utf-8"));
+    assert_eq!(disposition, "attachment; filename=\"ada.b-c_1.md\"");
+    assert!(markdown.starts_with("# ada.b-c_1\n\n## Turn 1"), "{markdown}");
+    for part in ["### Reasoning\n\n> of it", "### Assistant\n\n# not a heading", "### Tool ListPods"] {
+        assert!(markdown.contains(part), "{part} is not in {markdown}");
+    }
+    assert_eq!(file(&server, &format!("{export}?format=markdown")).await.3, markdown);
+
+    let (status, kind, disposition, jsonl) = file(&server, &format!("{export}?format=jsonl")).await;
+    assert_eq!((status, kind.as_str()), (200, "application/x-ndjson"));
+    assert_eq!(disposition, "attachment; filename=\"ada.b-c_1.jsonl\"");
+    let lines: Vec<Value> = jsonl.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (_, page) = server.get(&format!("{pod}/transcript?limit=1000")).await;
+    assert_eq!(json!(lines), page["items"]);
+    assert!(jsonl.ends_with('\n'));
+
+    for bad in ["json", "", "JSONL", "pdf"] {
+        assert_eq!(code(&server.get(&format!("{export}?format={bad}")).await), (400, "invalid_input"), "{bad:?}");
+    }
+    assert_eq!(code(&server.get("/api/v1/runtimes/local/workers/nobody/export").await), (404, "pod_not_found"));
+}
+
+#[tokio::test]
+async fn hidden_reasoning_leaves_in_no_format() {
+    let server = Server::start().await;
+    let (_, summary) = server.post("/api/v1/pods", json!({ "name": "ada", "reasoning": "hidden" })).await;
+    let pod = pod_path(&summary["pod"]);
+    let said = "think zebras\nsay hello";
+    server.say(&pod, said).await;
+    server.until(&pod, "idle").await;
+    for format in ["markdown", "jsonl"] {
+        let text = file(&server, &format!("{pod}/export?format={format}")).await.3;
+        assert_eq!(text.matches("zebras").count(), 1, "only where the person said it: {text}");
+    }
+    let (_, hits) = server.get("/api/v1/search?q=zebras").await;
+    assert_eq!(hits["items"].as_array().unwrap().len(), 1, "{hits}");
+}
+
+#[tokio::test]
+async fn an_export_comes_back_as_a_stopped_pod() {
+    let server = Server::start().await;
+    let pod = server.pod("ada").await;
+    server.say(&pod, "say one").await;
+    server.until(&pod, "idle").await;
+    let jsonl = file(&server, &format!("{pod}/export?format=jsonl")).await.3;
+    let done = import(&server, "i-1", "copy", &jsonl).await;
+    assert_eq!((done.0, &done.1["state"], &done.1["name"]), (201, &json!("stopped"), &json!("copy")));
+    assert_eq!(import(&server, "i-1", "copy", &jsonl).await, done);
+    let copy = pod_path(&done.1["pod"]);
+    assert_eq!(server.get(&format!("{copy}/history")).await, server.get(&format!("{pod}/history")).await);
+    assert!(file(&server, &format!("{copy}/export?format=jsonl")).await.3.starts_with(&jsonl));
+    assert_eq!(server.post(&format!("{copy}/restore"), json!({})).await.0, 202);
+    server.say(&copy, "say two").await;
+    server.until(&copy, "idle").await;
+
+    assert_eq!(code(&import(&server, "i-1", "other", &jsonl).await), (422, "key_reused"));
+    assert_eq!(code(&import(&server, "i-2", "copy", &jsonl).await), (409, "name_taken"));
+    let refused = import(&server, "i-3", "bad", &format!("{jsonl}oh\n")).await;
+    assert_eq!(code(&refused), (400, "invalid_input"));
+    let last = format!("line {}: this is no record", jsonl.lines().count() + 1);
+    assert!(refused.1["detail"].as_str().unwrap().starts_with(&last), "{}", refused.1);
+    for body in [
+        json!({}),
+        json!({ "name": "x" }),
+        json!({ "name": "x y", "jsonl": jsonl }),
+        json!({ "name": "x", "jsonl": [jsonl] }),
+        json!({ "name": "x", "jsonl": jsonl, "scope": [] }),
+        json!({ "name": "x", "jsonl": "" }),
+    ] {
+        assert_eq!(code(&server.post("/api/v1/import", body.clone()).await), (400, "invalid_input"), "{body}");
+    }
+    let large = jsonl.repeat(4 * 1024 * 1024 / jsonl.len() + 1);
+    assert_eq!(code(&import(&server, "i-4", "large", &large).await), (413, "payload_too_large"));
+
+    let audited = server.audited("import").await;
+    let row = |result: &str, code: &str| (result.to_owned(), code.to_owned());
+    assert_eq!(audited[audited.len() - 1], row("done", ""));
+    for refused in ["name_taken", "key_reused", "invalid_input"] {
+        assert!(audited.contains(&row("refused", refused)), "{refused}: {audited:?}");
+    }
+    assert_eq!(audited.iter().filter(|(result, _)| result == "done").count(), 1);
+}

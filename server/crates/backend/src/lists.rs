@@ -1,0 +1,114 @@
+//! What is asked of all Pods at once, and whole journals on their way out and in.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use futures_util::{StreamExt, TryStreamExt, stream, stream::BoxStream};
+use protocol::{
+    ApiError, CommandId, ImportCommand, Listing, PodName, PodRef, PodSummary, Record, SearchHit, UsageReport,
+};
+use runtime::{Export, Origin};
+use transcript::{Transcript, export_markdown};
+
+use crate::{Backend, command_key};
+
+/// What is looked for in journals.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SearchQuery {
+    /// As a person typed them; the last one may be the beginning of a word.
+    pub words: String,
+    /// In this Pod's journal alone.
+    pub pod: Option<PodRef>,
+    /// `next` of the page before.
+    pub after: Option<String>,
+    pub limit: u32,
+}
+
+/// What a journal is given out as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// For people: what the transcript shows.
+    Markdown,
+    /// For programs: one record a line, all of them.
+    Jsonl,
+}
+
+/// A journal as one text.
+pub struct ExportText {
+    pub name: PodName,
+    /// Read as it is taken: a slow reader holds up nobody, and one that goes away ends it.
+    pub text: BoxStream<'static, Result<Bytes, ApiError>>,
+}
+
+impl std::fmt::Debug for ExportText {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("ExportText").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl ExportFormat {
+    pub const ALL: [Self; 2] = [Self::Markdown, Self::Jsonl];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown",
+            Self::Jsonl => "jsonl",
+        }
+    }
+}
+
+impl Backend {
+    /// Tokens over all, per Pod, day, tree and pair.
+    pub async fn usage(&self) -> Result<UsageReport, ApiError> {
+        self.host.usage().await
+    }
+
+    /// Where all the words were said, newest first.
+    pub async fn search(&self, query: SearchQuery) -> Result<Listing<SearchHit>, ApiError> {
+        let SearchQuery { words, pod, after, limit } = query;
+        if let Some(pod) = &pod {
+            self.port(&pod.runtime_id)?;
+        }
+        let pod = pod.map(|pod| pod.worker_id);
+        self.host.search(&runtime::SearchQuery { words, pod, after, limit }).await
+    }
+
+    /// A Pod's whole journal.
+    pub async fn export(&self, pod: &PodRef, format: ExportFormat) -> Result<ExportText, ApiError> {
+        let Export { name, pages } = self.port(&pod.runtime_id)?.export(&pod.worker_id).await?;
+        let text = match format {
+            ExportFormat::Jsonl => pages.map_ok(lines).boxed(),
+            ExportFormat::Markdown => stream::once(document(name.clone(), pages)).boxed(),
+        };
+        Ok(ExportText { name, text })
+    }
+
+    /// A stopped Pod with the journal of another one, as its export has it.
+    pub async fn import(&self, origin: &Origin, id: CommandId, command: ImportCommand) -> Result<PodSummary, ApiError> {
+        let key = command_key(id, "import", None, &command);
+        let target = command.name.to_string();
+        let done = self.embedded.import(key, origin, command).await;
+        self.audited(origin, "import", Some(target), done).await
+    }
+}
+
+fn lines(page: Vec<Bytes>) -> Bytes {
+    let mut text = BytesMut::with_capacity(page.iter().map(|record| record.len() + 1).sum());
+    for record in page {
+        text.put(record);
+        text.put_u8(b'\n');
+    }
+    text.freeze()
+}
+
+/// The transcript of a journal. It is built page by page; of the records nothing is kept.
+async fn document(
+    name: PodName,
+    mut pages: BoxStream<'static, Result<Vec<Bytes>, ApiError>>,
+) -> Result<Bytes, ApiError> {
+    let mut transcript = Transcript::default();
+    while let Some(page) = pages.try_next().await? {
+        for record in page.iter().filter_map(|body| serde_json::from_slice::<Record>(body).ok()) {
+            transcript.apply(&record);
+        }
+    }
+    Ok(format!("# {name}\n\n{}", export_markdown(transcript.blocks())).into())
+}

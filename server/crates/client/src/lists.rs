@@ -1,0 +1,66 @@
+//! What was said, what was used, and whole journals.
+
+use std::time::Duration;
+
+use protocol::{CommandId, ImportCommand, Listing, PodRef, PodSummary, SearchHit, UsageReport};
+use reqwest::{Method, Response};
+
+use crate::{Client, ClientError, calls::pod_path};
+
+/// A long journal over a slow line.
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(3_600);
+
+/// What is looked for in journals; what is absent lets all through.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SearchFilter<'a> {
+    /// The last one may be the beginning of a word.
+    pub words: &'a str,
+    pub pod: Option<&'a PodRef>,
+    /// `next` of the page before.
+    pub after: Option<&'a str>,
+}
+
+/// A journal on its way; read it to its end.
+#[derive(Debug)]
+pub struct Download {
+    client: Client,
+    response: Response,
+}
+
+impl Client {
+    /// Tokens over all, per Pod, day, tree and pair.
+    pub async fn usage(&self) -> Result<UsageReport, ClientError> {
+        self.get("/api/v1/usage")?.json().await
+    }
+
+    /// Where all the words were said, newest first.
+    pub async fn search(&self, words: &str) -> Result<Listing<SearchHit>, ClientError> {
+        self.search_of(SearchFilter { words, ..SearchFilter::default() }).await
+    }
+
+    /// As [`Client::search`], those hits alone that the filter lets through.
+    pub async fn search_of(&self, filter: SearchFilter<'_>) -> Result<Listing<SearchHit>, ClientError> {
+        let SearchFilter { words, pod, after } = filter;
+        let pod = pod.map(PodRef::to_string);
+        let query = [("q", Some(words)), ("pod", pod.as_deref()), ("after", after)];
+        self.call(Method::GET, "/api/v1/search", &query)?.json().await
+    }
+
+    /// A Pod's whole journal as a file; `format` is `markdown` or `jsonl`.
+    pub async fn export(&self, pod: &PodRef, format: &str) -> Result<Download, ClientError> {
+        let call = self.call(Method::GET, &format!("{}/export", pod_path(pod)), &[("format", Some(format))])?;
+        Ok(Download { client: self.clone(), response: call.within(EXPORT_TIMEOUT).response().await? })
+    }
+
+    /// A stopped Pod with the history of another one.
+    pub async fn import(&self, id: &CommandId, command: &ImportCommand) -> Result<PodSummary, ClientError> {
+        self.post("/api/v1/import")?.key(id).body(command).json().await
+    }
+}
+
+impl Download {
+    /// The next piece; none at the end. A file that broke off is an error.
+    pub async fn chunk(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, ClientError> {
+        self.response.chunk().await.map_err(|error| self.client.no_server(&error))
+    }
+}

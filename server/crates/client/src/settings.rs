@@ -1,0 +1,67 @@
+//! What a server is set up with, who is logged in to it, and who did what.
+
+use std::time::Duration;
+
+use protocol::{AuditEntry, Listing, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
+use reqwest::Method;
+
+use crate::{Client, ClientError, calls::segment};
+
+/// The server gives a provider 10 s; the rest is room for its answer.
+const TEST_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Which rows of the audit are asked for; what is absent lets all through.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AuditFilter<'a> {
+    pub action: Option<&'a str>,
+    /// `done`, `refused` or `failed`.
+    pub result: Option<&'a str>,
+    /// A Pod's is `runtime_id/worker_id`.
+    pub target: Option<&'a str>,
+    /// `next` of the page before.
+    pub after: Option<&'a str>,
+}
+
+impl Client {
+    /// Asks a provider now. What is wrong with it is an answer, no error.
+    pub async fn test_provider(&self, name: &str) -> Result<ProviderTest, ClientError> {
+        let path = format!("/api/v1/providers/{}/test", segment(name)?);
+        self.post(&path)?.within(TEST_TIMEOUT).json().await
+    }
+
+    pub async fn profiles(&self) -> Result<Listing<ProfileView>, ClientError> {
+        self.get("/api/v1/profiles")?.json().await
+    }
+
+    /// The tools, and what happens to a call that no rule is about.
+    pub async fn tool_defaults(&self) -> Result<Listing<ToolDefault>, ClientError> {
+        self.get("/api/v1/tools")?.json().await
+    }
+
+    /// The Pods that have rules of their own.
+    pub async fn rules(&self) -> Result<Listing<PodRules>, ClientError> {
+        self.get("/api/v1/rules")?.json().await
+    }
+
+    /// The browsers that are logged in.
+    pub async fn sessions(&self) -> Result<Listing<SessionView>, ClientError> {
+        self.get("/api/v1/sessions")?.json().await
+    }
+
+    /// Ends a browser's login.
+    pub async fn sign_out(&self, id: &str) -> Result<(), ClientError> {
+        self.call(Method::DELETE, &format!("/api/v1/sessions/{}", segment(id)?), &[])?.done().await
+    }
+
+    /// Ends the logins of all browsers.
+    pub async fn sign_out_all(&self) -> Result<(), ClientError> {
+        self.call(Method::DELETE, "/api/v1/sessions", &[])?.done().await
+    }
+
+    /// Who did what, newest first: those rows alone that the filter lets through.
+    pub async fn audit_of(&self, filter: AuditFilter<'_>) -> Result<Listing<AuditEntry>, ClientError> {
+        let AuditFilter { action, result, target, after } = filter;
+        let query = [("action", action), ("result", result), ("target", target), ("after", after)];
+        self.call(Method::GET, "/api/v1/audit", &query)?.json().await
+    }
+}

@@ -1,0 +1,179 @@
+//! What the palette offers: Pods, pages and commands in one list, found by a few letters.
+
+use protocol::{PodRef, PodSummary};
+
+use crate::{Entry, Here, Page, SortBy, TABLE, Where, entry, fit, refusal, sorted};
+
+/// So many of what was chosen are remembered.
+pub const RECENT_MAX: usize = 6;
+
+/// What choosing it does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Does {
+    Open(PodRef),
+    Go(Page),
+    /// About the Pod at hand, where it is about one. What it needs after it is asked for next.
+    Command(&'static Entry),
+}
+
+/// One line of the palette.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// The same for the same thing, so that it can be remembered: `pod local/ada`, `map`, `stop`.
+    pub id: String,
+    pub title: String,
+    /// What it is or does, beside the title.
+    pub what: String,
+    /// The key that does the same; empty when there is none.
+    pub key: &'static str,
+    /// Why it does nothing now.
+    pub refusal: Option<&'static str>,
+    pub does: Does,
+}
+
+/// All there is to choose: Pods by what they want of a person, a new Pod, pages, and what can be done to the Pod that
+/// `here` speaks of. `:open` is left out: the Pods themselves are there.
+pub fn choices(pods: &[PodSummary], here: Here) -> Vec<Choice> {
+    let pods = sorted(pods, "", SortBy::Attention).into_iter().map(of_pod);
+    let is_page = |entry: &Entry| Page::of(entry.word).is_some();
+    let pages = Page::ALL.into_iter().filter_map(|page| of_page(page, here));
+    let offered = |entry: &&'static Entry| {
+        let has_pod = here.pod.is_some() || entry.place != Where::Pod;
+        here.has(entry.place) && has_pod && !is_page(entry) && !["new", "open"].contains(&entry.word)
+    };
+    let commands = TABLE.iter().filter(offered).map(|entry| of_command(entry, here));
+    let new = entry("new").map(|entry| Choice { title: "New Pod".to_owned(), ..of_command(entry, here) });
+    pods.chain(new).chain(pages).chain(commands).collect()
+}
+
+fn of_pod(pod: PodSummary) -> Choice {
+    let state = pod.state.as_str();
+    let doing = pod.activity.as_deref().map(|activity| format!(" · {activity}")).unwrap_or_default();
+    Choice {
+        id: format!("pod {}", pod.pod),
+        title: pod.name.to_string(),
+        what: format!("{state}{doing} · {}", pod.cwd),
+        key: "",
+        refusal: None,
+        does: Does::Open(pod.pod),
+    }
+}
+
+fn of_page(page: Page, here: Here) -> Option<Choice> {
+    let entry = entry(page.word()).filter(|entry| here.has(entry.place))?;
+    Some(Choice {
+        id: entry.word.to_owned(),
+        title: page.title().to_owned(),
+        what: entry.what.to_owned(),
+        key: entry.key,
+        refusal: None,
+        does: Does::Go(page),
+    })
+}
+
+fn of_command(entry: &'static Entry, here: Here) -> Choice {
+    Choice {
+        id: entry.word.to_owned(),
+        title: format!(":{}", entry.word),
+        what: entry.what.to_owned(),
+        key: entry.key,
+        refusal: refusal(entry.word, here),
+        does: Does::Command(entry),
+    }
+}
+
+/// Places of those that fit what was typed. The letters may lie apart in the title; after those come the ones that have
+/// every word anywhere. Nothing typed: all, what was chosen lately first.
+pub fn found(choices: &[Choice], typed: &str, recent: &[String]) -> Vec<usize> {
+    if typed.trim().is_empty() {
+        let place = |id: &String| choices.iter().position(|choice| choice.id == *id);
+        let recent: Vec<usize> = recent.iter().filter_map(place).collect();
+        let others = (0..choices.len()).filter(|index| !recent.contains(index));
+        return recent.iter().copied().chain(others).collect();
+    }
+    let mut found: Vec<usize> =
+        fit(typed, choices.iter().map(|choice| choice.title.as_str())).into_iter().map(|fit| fit.index).collect();
+    let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
+    let has_all = |choice: &Choice| {
+        let text = format!("{} {}", choice.title, choice.what).to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    };
+    let wider: Vec<usize> =
+        (0..choices.len()).filter(|index| has_all(&choices[*index]) && !found.contains(index)).collect();
+    found.extend(wider);
+    found
+}
+
+/// What was chosen lately, with this one in front.
+pub fn remembered(recent: &[String], id: &str) -> Vec<String> {
+    let others = recent.iter().filter(|other| *other != id).cloned();
+    std::iter::once(id.to_owned()).chain(others).take(RECENT_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::PodState;
+
+    use super::*;
+    use crate::{Client, Standing, samples::pod};
+
+    const NOWHERE: Here = Here { client: Client::Browser, pod: None };
+
+    fn on(state: PodState) -> Here {
+        Here { client: Client::Browser, pod: Some(Standing { state, asks: false, knows: false }) }
+    }
+
+    fn titles<'a>(choices: &'a [Choice], typed: &str, recent: &[&str]) -> Vec<&'a str> {
+        let recent: Vec<String> = recent.iter().map(|id| (*id).to_owned()).collect();
+        found(choices, typed, &recent).into_iter().map(|index| choices[index].title.as_str()).collect()
+    }
+
+    #[test]
+    fn pods_come_first_then_a_new_one_pages_and_what_can_be_done() {
+        let pods = [pod("bob", PodState::Idle), pod("ada", PodState::Waiting)];
+        let all = choices(&pods, NOWHERE);
+        let titles = titles(&all, "", &[]);
+        assert_eq!(titles[..5], ["ada", "bob", "New Pod", "Pods", "Map"]);
+        assert!(titles.contains(&":help") && !titles.contains(&":stop") && !titles.contains(&":quit"), "{titles:?}");
+        let ids: std::collections::BTreeSet<_> = all.iter().map(|choice| &choice.id).collect();
+        assert_eq!(ids.len(), all.len(), "each is there once");
+    }
+
+    #[test]
+    fn what_the_pod_at_hand_refuses_is_there_with_its_reason() {
+        let all = choices(&[], on(PodState::Idle));
+        let refusal = |title: &str| all.iter().find(|choice| choice.title == title).unwrap().refusal;
+        assert_eq!(refusal(":pause"), Some("nothing is running"));
+        assert_eq!(refusal(":stop"), None);
+        assert!(all.iter().all(|choice| choice.title != ":open"));
+    }
+
+    #[test]
+    fn a_pod_is_found_by_its_name_its_state_and_its_folder() {
+        let pods = [
+            PodSummary { cwd: "/srv/store".into(), ..pod("ada", PodState::Running) },
+            PodSummary { cwd: "/srv/web".into(), ..pod("badger", PodState::Idle) },
+        ];
+        let all = choices(&pods, NOWHERE);
+        assert_eq!(titles(&all, "bdg", &[]), ["badger"]);
+        assert_eq!(titles(&all, "web", &[])[0], "badger");
+        assert_eq!(titles(&all, "running", &[]), ["ada"]);
+        assert_eq!(titles(&all, "ada store", &[]), ["ada"]);
+    }
+
+    #[test]
+    fn recent_ones_lead_while_nothing_is_typed_and_those_that_are_gone_are_left_out() {
+        let all = choices(&[pod("ada", PodState::Idle), pod("bob", PodState::Idle)], NOWHERE);
+        let recent = ["map", "pod local/gone", "pod local/bob"];
+        assert_eq!(titles(&all, "", &recent)[..3], ["Map", "bob", "ada"]);
+        assert_eq!(titles(&all, "ada", &recent)[0], "ada");
+    }
+
+    #[test]
+    fn what_is_chosen_again_moves_to_the_front() {
+        let recent: Vec<String> = (0..RECENT_MAX).map(|number| number.to_string()).collect();
+        let now = remembered(&recent, "2");
+        assert_eq!((now.len(), now[0].as_str(), now[1].as_str()), (RECENT_MAX, "2", "0"));
+        assert_eq!(remembered(&recent, "x").len(), RECENT_MAX);
+    }
+}

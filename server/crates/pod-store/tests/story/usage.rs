@@ -1,0 +1,123 @@
+use pod_store::{Batch, ParentLink, PodChange, PodKey, Spent, Store, Tokens, UsageRows};
+use protocol::WorkerId;
+
+use crate::world::*;
+
+/// Used in one go; `round` tells them apart. Bob's message began it.
+pub(crate) fn used(round: i64) -> Spent {
+    Spent { begun_by: Some(worker("bob")), ends_run: true, ..spent(round, 100, None) }
+}
+
+fn tokens(input: u64, cost: Option<f64>) -> Tokens {
+    Tokens { input, cached: input / 2, output: input * 3, cost }
+}
+
+/// On the first day, so many seconds after `at(0)`.
+fn spent(second: i64, input: u64, cost: Option<f64>) -> Spent {
+    Spent { at: at(second), tokens: tokens(input, cost), begun_by: None, ends_run: false }
+}
+
+fn spending(pod: PodKey, spent: Vec<Spent>) -> Batch {
+    one(PodChange { spent, ..PodChange::of(pod) })
+}
+
+fn by_day(usage: &UsageRows) -> Vec<(&str, Tokens)> {
+    usage.days.iter().map(|day| (day.day.as_str(), day.tokens)).collect()
+}
+
+async fn usage(store: &Store) -> UsageRows {
+    store.usage().await.unwrap()
+}
+
+const DAY: i64 = 86_400;
+
+pub(crate) async fn tokens_are_summed_per_pod_and_day(world: World) {
+    let store = world.open().await;
+    let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
+    assert_eq!((usage(&store).await.days, usage(&store).await.links), (Vec::new(), Vec::new()));
+    // Two of one day in one batch, a day later, and out of order.
+    done(&store, spending(ada, vec![spent(0, 10, None), spent(1, 20, Some(0.25))])).await;
+    done(&store, spending(ada, vec![spent(DAY, 5, None)])).await;
+    done(&store, spending(bob, vec![spent(2, 7, Some(0.5)), spent(-DAY, 1, None)])).await;
+    // Nothing was used: nothing is written.
+    done(&store, spending(bob, vec![Spent { tokens: Tokens::default(), ..spent(9 * DAY, 0, None) }])).await;
+    for _ in 0..2 {
+        let store = world.open().await;
+        let usage = usage(&store).await;
+        let expected = [
+            ("2026-09-20", tokens(1, None)),
+            ("2026-09-21", Tokens { input: 37, cached: 5 + 10 + 3, output: 111, cost: Some(0.75) }),
+            ("2026-09-22", tokens(5, None)),
+        ];
+        assert_eq!(by_day(&usage), expected);
+        let of_pods: Vec<_> = usage.pods.iter().map(|pod| (pod.name.as_str(), pod.tokens)).collect();
+        let ada = Tokens { input: 35, cached: 5 + 10 + 2, output: 105, cost: Some(0.25) };
+        assert_eq!(of_pods, [("ada", ada), ("bob", Tokens { input: 8, cached: 3, output: 24, cost: Some(0.5) })]);
+        let mut sum = Tokens::default();
+        usage.pods.iter().for_each(|pod| sum.add(&pod.tokens));
+        let mut total = Tokens::default();
+        usage.days.iter().for_each(|day| total.add(&day.tokens));
+        assert_eq!(sum, total);
+    }
+}
+
+pub(crate) async fn tokens_of_a_deleted_pod_stay_in_the_total_and_leave_with_its_name(world: World) {
+    let store = world.open().await;
+    let ada = create(&store, "ada").await;
+    let parent = Some(ParentLink { parent: ada, scope: "[]".to_owned() });
+    done(&store, one(PodChange { parent, ..creation("bob") })).await;
+    let bob = store.pod_find(&worker("bob")).await.unwrap().unwrap().key;
+    done(&store, spending(ada, vec![used(0), spent(DAY, 1, Some(0.5))])).await;
+    done(&store, spending(bob, vec![spent(3, 9, Some(0.25))])).await;
+    let before = usage(&store).await;
+    assert_eq!((before.pods[1].parent, before.links.len()), (Some(ada), 1));
+    for pod in [ada, bob] {
+        done(&store, one(deletion(pod))).await;
+        assert_eq!(by_day(&usage(&store).await), by_day(&before));
+        assert_eq!(usage(&store).await.links, []);
+    }
+    assert_eq!(usage(&store).await.pods, []);
+    // Those who come later begin at nothing.
+    create(&store, "ada").await;
+    assert_eq!(usage(&store).await.pods[0].tokens, Tokens::default());
+}
+
+pub(crate) async fn runs_that_messages_began_are_summed_per_pair(world: World) {
+    let store = world.open().await;
+    let (ada, bob, eve) = (create(&store, "ada").await, create(&store, "bob").await, create(&store, "eve").await);
+    let begun = |by: WorkerId, input, ends_run| Spent { begun_by: Some(by), ends_run, ..spent(0, input, None) };
+    // Both directions of a pair in one batch, with several calls of one run.
+    let both = Batch {
+        changes: vec![
+            PodChange {
+                spent: vec![begun(worker("bob"), 10, false), begun(worker("bob"), 1, true)],
+                ..PodChange::of(ada)
+            },
+            PodChange { spent: vec![begun(worker("ada"), 100, true)], ..PodChange::of(bob) },
+        ],
+        ..Batch::default()
+    };
+    done(&store, both).await;
+    done(&store, spending(eve, vec![begun(worker("ada"), 5, true), begun(worker("gone"), 7, true)])).await;
+    // A run that ended without anything used counts all the same; one of the Pod's own does not.
+    done(&store, spending(eve, vec![begun(worker("ada"), 0, true), begun(worker("eve"), 2, true)])).await;
+    let usage = usage(&store).await;
+    let links: Vec<_> = usage.links.iter().map(|link| (link.low, link.high, link.runs, link.tokens.input)).collect();
+    assert_eq!(links, [(ada, bob, 2, 111), (ada, eve, 2, 5)]);
+    assert_eq!(usage.days[0].tokens.input, 10 + 1 + 100 + 5 + 7 + 2);
+}
+
+pub(crate) async fn many_batches_at_once_are_all_counted(world: World) {
+    let store = world.open().await;
+    let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
+    let commits = (0..200).map(|round| {
+        let pod = if round % 2 == 0 { ada } else { bob };
+        let by = if round % 2 == 0 { "bob" } else { "ada" };
+        let spent = Spent { begun_by: Some(worker(by)), ends_run: true, ..spent(round * 60, 1, Some(0.5)) };
+        store.commit(spending(pod, vec![spent]))
+    });
+    futures_util::future::try_join_all(commits).await.unwrap();
+    let usage = usage(&store).await;
+    assert_eq!((usage.days[0].tokens.input, usage.days[0].tokens.cost), (200, Some(100.0)));
+    assert_eq!((usage.links.len(), usage.links[0].runs, usage.links[0].tokens.output), (1, 200, 600));
+}

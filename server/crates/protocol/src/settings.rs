@@ -1,0 +1,81 @@
+//! What the settings of a server show: profiles, rules, logins, and how a provider answered a live test. Never a key.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{PeerPolicy, PermissionDecision, PermissionRule, PodName, PodRef, ReasoningPolicy};
+
+/// How a provider answered when it was asked now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProviderTest {
+    pub provider: String,
+    pub is_ok: bool,
+    /// Milliseconds until it had answered, or until it was given up.
+    pub took_ms: u64,
+    /// How many models it offers.
+    pub models: u32,
+    /// What went wrong, and the way out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// `not_configured`, `unauthorized`, `unreachable`, `timeout`, or another code of `run_finished`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+/// A named recipe for new Pods, as it is configured. What it leaves out, the server's defaults decide.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProfileView {
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// Names of the tools that its model is offered; absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<ReasoningPolicy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer_policy: Option<PeerPolicy>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_on_peer: Option<bool>,
+    pub permissions: Vec<PermissionRule>,
+}
+
+/// What happens to a call of a tool that no rule of its Pod is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ToolDefault {
+    pub tool: String,
+    pub decision: PermissionDecision,
+}
+
+/// The rules that a Pod has: from its profile, and from answers of "always".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PodRules {
+    pub pod: PodRef,
+    pub name: PodName,
+    /// In the order in which they are tried.
+    pub permissions: Vec<PermissionRule>,
+}
+
+/// A browser that is logged in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SessionView {
+    /// Names the login; nobody can log in with it.
+    pub id: String,
+    /// What the browser calls itself; empty when it did not say.
+    pub client: String,
+    pub created_at: Timestamp,
+    /// To the minute.
+    pub seen_at: Timestamp,
+    pub expires_at: Timestamp,
+    /// The one that asks.
+    pub is_this: bool,
+}

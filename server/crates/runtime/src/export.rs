@@ -1,0 +1,63 @@
+//! A journal on its way out, page by page: however long it is, only a page of it is in memory.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::{StreamExt, stream, stream::BoxStream};
+use pod_store::PodKey;
+use protocol::{ApiError, PodName, ReasoningPolicy, Seq, WorkerId};
+
+use crate::{encode, error, host::Inner, view};
+
+/// Records of one page, at most.
+const PAGE_RECORDS_MAX: u32 = 1_000;
+/// Bytes of one page, about.
+const PAGE_BYTES_MAX: usize = 1024 * 1024;
+
+/// A whole journal.
+pub struct Export {
+    pub name: PodName,
+    /// Records as JSON, oldest first, a page at a time; ends with the record that was the newest when it began, or a few
+    /// later.
+    pub pages: BoxStream<'static, Result<Vec<Bytes>, ApiError>>,
+}
+
+impl std::fmt::Debug for Export {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Export").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// All records of a Pod, as its viewers may see them.
+pub(crate) async fn export(inner: &Arc<Inner>, worker_id: &WorkerId) -> Result<Export, ApiError> {
+    let row = inner.existing_row(worker_id).await?;
+    let head = inner.store.head(row.key).await.map_err(error::store_failed)?;
+    let policy = view::open(&row).map(|opened| opened.spec.reasoning).unwrap_or_default();
+    let reader = Reader { inner: inner.clone(), key: row.key, policy, after: Seq(0), head };
+    let pages = stream::try_unfold(reader, Reader::next).boxed();
+    Ok(Export { name: row.name, pages })
+}
+
+struct Reader {
+    inner: Arc<Inner>,
+    key: PodKey,
+    policy: ReasoningPolicy,
+    after: Seq,
+    head: Seq,
+}
+
+impl Reader {
+    /// A page that goes beyond the head is given whole: chunks before the head may have been folded away meanwhile, into
+    /// the record that follows on it.
+    async fn next(mut self) -> Result<Option<(Vec<Bytes>, Self)>, ApiError> {
+        if self.after >= self.head {
+            return Ok(None);
+        }
+        let rows = self.inner.store.records_after(self.key, self.after, PAGE_RECORDS_MAX, PAGE_BYTES_MAX).await;
+        let rows = rows.map_err(error::store_failed)?;
+        let Some(last) = rows.last() else { return Ok(None) };
+        self.after = last.seq;
+        let page = rows.into_iter().map(|row| encode::visible(self.policy, row.body)).collect();
+        Ok(Some((page, self)))
+    }
+}

@@ -1,0 +1,125 @@
+//! What a host says of itself: profiles, rules, how a provider answers now. And the ledgers that belong to no Pod: the
+//! audit and the logins.
+
+use jiff::Timestamp;
+use pod_store::{AuditFilter, SessionRow};
+use protocol::{
+    ApiError, AuditEntry, Listing, PodRules, ProfileView, ProviderTest, ProviderView, ToolDefault, UnconfiguredProvider,
+};
+
+use super::Host;
+use crate::{error, view};
+
+/// Rows that are read at once.
+const ROWS_AT_ONCE: u32 = 1_000;
+/// So many Pods are listed with their rules at most; those that were made first.
+const PODS_WITH_RULES_MAX: usize = 500;
+
+impl Host {
+    pub async fn providers(&self) -> Vec<ProviderView> {
+        self.inner.providers.views().await
+    }
+
+    /// What would make more providers appear.
+    pub fn unconfigured(&self) -> Vec<UnconfiguredProvider> {
+        self.inner.providers.unconfigured()
+    }
+
+    /// Asks a provider now; takes at most 10 s. `None`: there is no provider of this name.
+    pub async fn test_provider(&self, name: &str) -> Option<ProviderTest> {
+        self.inner.providers.test(name).await
+    }
+
+    /// The configured profiles, by name.
+    pub fn profiles(&self) -> Vec<ProfileView> {
+        let view = |(name, profile): (&String, &super::Profile)| ProfileView {
+            name: name.clone(),
+            provider: profile.provider.clone(),
+            model: profile.model.clone(),
+            instructions: profile.instructions.clone(),
+            tools: profile.tools.clone(),
+            reasoning: profile.reasoning,
+            peer_policy: profile.peer_policy,
+            wake_on_peer: profile.wake_on_peer,
+            permissions: profile.permissions.clone().unwrap_or_default(),
+        };
+        self.inner.profiles.iter().map(view).collect()
+    }
+
+    /// Every tool there is, and what happens to a call of it that no rule is about.
+    pub fn tool_defaults(&self) -> Vec<ToolDefault> {
+        let default = |name: &str| ToolDefault { tool: name.to_owned(), decision: pod::default_permission(name) };
+        self.inner.toolbox.offered(None).map(|tool| default(tool.name())).collect()
+    }
+
+    /// The Pods that have rules of their own; at most 500.
+    pub async fn rules(&self) -> Result<Vec<PodRules>, ApiError> {
+        let mut found = Vec::new();
+        let mut after = None;
+        loop {
+            let rows = self.inner.store.pods_page(after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
+            after = rows.last().map(|row| row.key);
+            let with_rules = rows.iter().filter_map(|row| {
+                let permissions = view::open(row).ok()?.spec.permissions;
+                let (pod, name) = (view::pod_ref(row), row.name.clone());
+                (!permissions.is_empty()).then_some(PodRules { pod, name, permissions })
+            });
+            found.extend(with_rules);
+            if rows.len() < ROWS_AT_ONCE as usize || found.len() >= PODS_WITH_RULES_MAX {
+                found.truncate(PODS_WITH_RULES_MAX);
+                return Ok(found);
+            }
+        }
+    }
+
+    pub async fn audit_append(&self, entry: AuditEntry) -> Result<(), ApiError> {
+        self.inner.store.audit_append(entry).await.map_err(error::store_failed)
+    }
+
+    /// Newest first; `after` is a `next` of this list.
+    pub async fn audit_page(&self, after: Option<i64>, limit: u32) -> Result<Listing<AuditEntry>, ApiError> {
+        self.audit_find(&AuditFilter::default(), after, limit).await
+    }
+
+    /// As [`Host::audit_page`], those alone that the filter lets through.
+    pub async fn audit_find(
+        &self,
+        filter: &AuditFilter,
+        after: Option<i64>,
+        limit: u32,
+    ) -> Result<Listing<AuditEntry>, ApiError> {
+        let rows = self.inner.store.audit_find(filter, after, limit).await.map_err(error::store_failed)?;
+        let next = rows.last().filter(|_| rows.len() == limit as usize).map(|(id, _)| id.to_string());
+        Ok(Listing { items: rows.into_iter().map(|(_, entry)| entry).collect(), next })
+    }
+
+    /// Begins a login, and forgets those that have expired.
+    pub async fn session_put(&self, session: SessionRow) -> Result<(), ApiError> {
+        self.inner.store.sessions_purge(session.created_at).await.map_err(error::store_failed)?;
+        self.inner.store.session_put(session).await.map_err(error::store_failed)
+    }
+
+    /// The login, while it is good.
+    pub async fn session_find(&self, hash: &[u8; 32]) -> Result<Option<SessionRow>, ApiError> {
+        self.inner.store.session_find(hash, Timestamp::now()).await.map_err(error::store_failed)
+    }
+
+    /// The logins that are good, the one that was seen last first.
+    pub async fn sessions(&self) -> Result<Vec<SessionRow>, ApiError> {
+        self.inner.store.sessions(Timestamp::now()).await.map_err(error::store_failed)
+    }
+
+    /// Notes that a login is used now.
+    pub async fn session_seen(&self, hash: &[u8; 32]) -> Result<(), ApiError> {
+        self.inner.store.session_seen(hash, Timestamp::now()).await.map_err(error::store_failed)
+    }
+
+    pub async fn session_delete(&self, hash: &[u8; 32]) -> Result<(), ApiError> {
+        self.inner.store.session_delete(hash).await.map_err(error::store_failed)
+    }
+
+    /// Ends all logins but `kept`.
+    pub async fn sessions_delete_others(&self, kept: Option<&[u8; 32]>) -> Result<(), ApiError> {
+        self.inner.store.sessions_delete_others(kept).await.map_err(error::store_failed)
+    }
+}

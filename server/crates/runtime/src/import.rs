@@ -1,0 +1,157 @@
+//! A Pod from another one's export: stopped, with that history, and with nothing that it did not have by itself.
+//!
+//! A record of an import is history, never a deed: links, loans, questions and messages that it tells of are in the
+//! transcript and nowhere else. What was used was used elsewhere, so it is not counted here.
+
+mod lines;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use pod::{Input, Pod, PodSpec, Step, decide, recover};
+use pod_store::NewRecord;
+use protocol::{
+    AlertLevel, ApiError, ControlEvent, CreatePod, ErrorCode, Event, ImportCommand, PodState, PodSummary, Record,
+    TurnEvent, Usage,
+};
+
+use crate::{
+    CommandKey, Origin, clock,
+    create::{Newborn, audit, first_answer},
+    encode, error,
+    host::Inner,
+    recipe,
+};
+
+/// Blocks, calls and questions that may be open at once: far more than any Pod has, and few enough to look through.
+const OPEN_MAX: usize = 1_000;
+
+/// Makes the Pod, or gives the first answer again when the command is known.
+pub(crate) async fn import(
+    inner: &Arc<Inner>,
+    key: CommandKey,
+    origin: &Origin,
+    command: ImportCommand,
+) -> Result<PodSummary, ApiError> {
+    if inner.stopping.is_cancelled() {
+        return Err(error::stopping());
+    }
+    if let Some(summary) = first_answer(inner, &key).await? {
+        return Ok(summary);
+    }
+    let ImportCommand { name, jsonl } = command;
+    let spec = recipe::of_person(inner, &CreatePod::named(name.clone()))?;
+    let now = clock::now();
+    let target = name.to_string();
+    // Megabytes of JSON: not on a thread that others wait for.
+    let reading = tokio::task::spawn_blocking(move || {
+        let History { pod, records } = History::read(&jsonl, &spec, now)?;
+        Ok::<_, ApiError>(Newborn::with(&spec, name, now, &pod, records))
+    });
+    let newborn = reading.await.map_err(|error| {
+        tracing::error!(%error, "an import broke");
+        ApiError::new(ErrorCode::Internal, "the import broke inside yoi, so nothing was done; its log says where")
+    })??;
+    newborn.commit(inner, &key, audit(now, origin, "import", target)).await
+}
+
+/// A journal that was read, and what it comes to.
+struct History {
+    pod: Pod,
+    records: Vec<NewRecord>,
+}
+
+impl History {
+    fn read(jsonl: &str, spec: &PodSpec, now: Timestamp) -> Result<Self, ApiError> {
+        let mut history = Self { pod: Pod::default(), records: Vec::new() };
+        let lines = jsonl.strip_suffix('\n').unwrap_or(jsonl);
+        if lines.trim().is_empty() {
+            return Err(ApiError::invalid("there is nothing to import: `jsonl` holds one record a line"));
+        }
+        for (number, line) in (1..).zip(lines.split('\n')) {
+            let record = lines::record(number, line, history.pod.head)?;
+            history.take(number, record, spec)?;
+        }
+        history.come_to_rest(spec, now);
+        Ok(history)
+    }
+
+    fn take(&mut self, number: usize, record: Record, spec: &PodSpec) -> Result<(), ApiError> {
+        let wrong = |why: &str| Err(ApiError::invalid(format!("line {number}: {why}")));
+        let Record { seq, at, run_id, event } = record;
+        let pod = &mut self.pod;
+        let is_open = |id: &str| pod.calls.iter().chain(&pod.operator_calls).any(|call| call.call_id == id);
+        match &event {
+            Event::Turn(TurnEvent::ToolCalled { call_id, .. }) if is_open(call_id) => {
+                return wrong("a call of this id waits for its result already");
+            }
+            Event::Turn(TurnEvent::ToolFinished { call_id, .. }) if !is_open(call_id) => {
+                return wrong("this is the result of a call that no line before it makes");
+            }
+            _ => (),
+        }
+        pod.evolve(seq, &event);
+        if pod.open_blocks.len() + pod.calls.len() + pod.operator_calls.len() + pod.approvals.len() > OPEN_MAX {
+            return wrong("too much is open at once; what begins has to end");
+        }
+        renounce(pod);
+        self.records.push(encode::record(seq, &encode::timestamp(at), &Step { run_id, event }, spec.reasoning));
+        Ok(())
+    }
+
+    /// Ends whatever the history leaves open, as a restart and a stop would.
+    fn come_to_rest(&mut self, spec: &PodSpec, now: Timestamp) {
+        let at = encode::timestamp(now);
+        self.add(recover(&self.pod).steps, &at, spec);
+        let asks = !self.pod.approvals.is_empty() || !self.pod.calls.is_empty();
+        if asks && !matches!(self.pod.state, PodState::Running | PodState::Waiting | PodState::Paused) {
+            // No Pod leaves them open like this; a stop ends them where it looks for them.
+            self.add(vec![outside(status(PodState::Paused))], &at, spec);
+        }
+        let stopped = decide(&self.pod, spec, Input::Stop).map(|decision| decision.steps).unwrap_or_default();
+        self.add(stopped, &at, spec);
+        let mut last = Vec::new();
+        if self.pod.state != PodState::Stopped {
+            last.push(outside(status(PodState::Stopped)));
+        }
+        let text = "what stands above was imported; it happened in another Pod".to_owned();
+        last.push(outside(ControlEvent::Alert { level: AlertLevel::Note, source: "import".to_owned(), text }));
+        self.add(last, &at, spec);
+        renounce(&mut self.pod);
+        let Usage { context_used, context_limit, .. } = self.pod.usage;
+        self.pod.usage = Usage { context_used, context_limit, ..Usage::default() };
+        self.pod.run = None;
+        self.pod.open_blocks.clear();
+        self.pod.failure = None;
+    }
+
+    fn add(&mut self, steps: Vec<Step>, at: &str, spec: &PodSpec) {
+        for step in steps {
+            let seq = self.pod.head.next();
+            self.pod.evolve(seq, &step.event);
+            self.records.push(encode::record(seq, at, &step, spec.reasoning));
+        }
+    }
+}
+
+/// Gives up what a record alone must not bring about: receipts to those whose messages it tells of, and files and outputs
+/// that would count as seen.
+fn renounce(pod: &mut Pod) {
+    pod.unread_messages.clear();
+    pod.read_messages.clear();
+    pod.seen_files.clear();
+    pod.read_outputs.clear();
+    pod.hops = 0;
+}
+
+fn status(state: PodState) -> ControlEvent {
+    ControlEvent::Status { state, state_reason: None }
+}
+
+fn outside(event: ControlEvent) -> Step {
+    Step { run_id: None, event: event.into() }
+}
+
+#[cfg(test)]
+#[path = "import/tests.rs"]
+mod tests;

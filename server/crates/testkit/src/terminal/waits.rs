@@ -1,0 +1,60 @@
+//! Waiting for a screen. Each wait is bounded, and shows the screen when it fails.
+
+use tokio::time::timeout;
+
+use super::{Ended, Terminal};
+use crate::yoi::WAIT_MAX;
+
+impl Terminal {
+    /// Waits until the screen fits and returns it. `what` says in words what is waited for.
+    #[track_caller]
+    pub fn wait_for(&self, what: impl Into<String>, fits: impl Fn(&str) -> bool) -> impl Future<Output = String> {
+        let (place, what) = (std::panic::Location::caller(), what.into());
+        async move {
+            let mut changed = self.changed.clone();
+            let search = async {
+                loop {
+                    changed.mark_unchanged();
+                    let screen = self.screen();
+                    if fits(&screen) {
+                        return screen;
+                    }
+                    if changed.changed().await.is_err() {
+                        panic!("{place}: the terminal was closed before {what}:\n{}", self.screen());
+                    }
+                }
+            };
+            match timeout(WAIT_MAX, search).await {
+                Ok(screen) => screen,
+                Err(_) => panic!("{place}: no {what} within {WAIT_MAX:?}:\n{}", self.screen()),
+            }
+        }
+    }
+
+    /// Waits until these words are on the screen, in one line or broken over several.
+    #[track_caller]
+    pub fn wait_text(&self, words: &str) -> impl Future<Output = String> {
+        let wanted = flat(words);
+        self.wait_for(format!("{words:?}"), move |screen| flat(screen).contains(&wanted))
+    }
+
+    /// Waits until these words are not on the screen any more.
+    #[track_caller]
+    pub fn wait_without(&self, words: &str) -> impl Future<Output = String> {
+        let unwanted = flat(words);
+        self.wait_for(format!("end of {words:?}"), move |screen| !flat(screen).contains(&unwanted))
+    }
+
+    /// Waits until the program has ended and the shell has said how.
+    pub async fn wait_end(&self) -> Ended {
+        let screen = self.wait_for("end of the program", |screen| screen.contains("no more")).await;
+        let code =
+            screen.lines().find_map(|line| line.strip_prefix("ended ")).and_then(|code| code.trim().parse().ok());
+        let code = code.unwrap_or_else(|| panic!("no exit code on\n{screen}"));
+        Ended { code, left_behind: self.left_behind(), screen }
+    }
+}
+
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,48 @@
+//! A whole transcript as a Markdown file in the working directory.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{ErrorKind, Write},
+};
+
+use client::{Client, ClientError};
+use protocol::PodRef;
+
+/// So many files of one name are kept beside each other.
+const FILES_MAX: u32 = 99;
+
+/// Returns the name of the file. One that is there is never written over; one that broke off is removed.
+pub(super) async fn export(client: &Client, pod: &PodRef, name: &str) -> Result<String, ClientError> {
+    let mut download = client.export(pod, "markdown").await?;
+    let (path, mut file) = create(name).map_err(|error| unwritten(&error))?;
+    let written = async {
+        while let Some(piece) = download.chunk().await? {
+            file.write_all(piece.as_ref()).map_err(|error| unwritten(&error))?;
+        }
+        Ok(())
+    };
+    match written.await {
+        Ok(()) => Ok(path),
+        Err(error) => {
+            let _ = std::fs::remove_file(&path);
+            Err(error)
+        }
+    }
+}
+
+fn unwritten(error: &std::io::Error) -> ClientError {
+    ClientError::Invalid(format!("the transcript cannot be written here: {error}"))
+}
+
+/// `ada.md`, or `ada-2.md` where that is taken.
+fn create(name: &str) -> std::io::Result<(String, File)> {
+    for number in 1..=FILES_MAX {
+        let path = if number == 1 { format!("{name}.md") } else { format!("{name}-{number}.md") };
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(std::io::Error::other(format!("there are {FILES_MAX} files of that name already")))
+}

@@ -1,0 +1,145 @@
+//! What happens to the model, and what it wants done outside.
+
+use client::{ClientError, StreamItem};
+use crossterm::event::KeyEvent;
+use protocol::{
+    ApprovalCommand, CommandId, CompactionPreview, ControlVerb, InputCommand, Listing, PeerAnswer, PeerView, PodDetail,
+    PodName, PodRef, Receipt, Record, RequestDecision, RewindCommand, ScopeRule, SearchHit, Seq, ToolAnswer,
+};
+
+use super::{Asked, Sending};
+
+/// What happens to the model.
+#[derive(Debug)]
+pub(crate) enum Message {
+    Key(KeyEvent),
+    Paste(String),
+    /// The mouse wheel, in notches; negative is up.
+    Wheel(isize),
+    Resize(u16, u16),
+    Stream(StreamItem),
+    /// A subscription was made for the open Pod.
+    Subscribed {
+        pod: PodRef,
+        id: String,
+    },
+    Resolved {
+        target: String,
+        done: Result<PodRef, ClientError>,
+    },
+    Created(Result<PodRef, ClientError>),
+    /// A page of records before those that are here.
+    Older {
+        pod: PodRef,
+        done: Result<Listing<Record>, ClientError>,
+    },
+    /// The queue of a Pod, and whom it knows.
+    Looked {
+        pod: PodRef,
+        done: Result<(Box<PodDetail>, Vec<PeerView>), ClientError>,
+    },
+    Preview {
+        pod: PodRef,
+        done: Result<Option<CompactionPreview>, ClientError>,
+    },
+    Inbox(Result<Vec<Asked>, ClientError>),
+    Found {
+        words: String,
+        done: Result<Vec<SearchHit>, ClientError>,
+    },
+    Sent {
+        command_id: CommandId,
+        done: Result<Receipt, ClientError>,
+    },
+    /// A command has come to its end.
+    Done {
+        pod: PodRef,
+        act: Act,
+        done: Result<Answer, ClientError>,
+    },
+}
+
+/// What is to be done outside.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Effect {
+    Subscribe(PodRef),
+    Unsubscribe(String),
+    /// Into the clipboard of the terminal.
+    Copy(String),
+    Resolve(String),
+    Create {
+        command_id: CommandId,
+        name: String,
+    },
+    LoadOlder {
+        pod: PodRef,
+        before: Seq,
+    },
+    /// Its queue and whom it knows.
+    Look(PodRef),
+    Preview(PodRef),
+    /// What these Pods ask, and all requests.
+    LoadInbox(Vec<PodRef>),
+    Search(String),
+    Send {
+        pod: PodRef,
+        message: Sending,
+    },
+    Do {
+        pod: PodRef,
+        command_id: CommandId,
+        act: Act,
+    },
+}
+
+impl Effect {
+    /// A command under a fresh id.
+    pub(crate) fn act(pod: PodRef, act: Act) -> Self {
+        Self::Do { pod, command_id: CommandId::random(), act }
+    }
+}
+
+/// A command to one Pod.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Act {
+    Control(ControlVerb),
+    /// `name`, `name@runtime_id` or `runtime_id/worker_id`.
+    Introduce(String),
+    Unlink(String),
+    Rename(PodName),
+    /// Its name, as a confirmation.
+    Delete(String),
+    Answer {
+        approval: String,
+        command: ApprovalCommand,
+    },
+    Decide {
+        request_id: String,
+        decision: RequestDecision,
+    },
+    Spawn(Spawn),
+    Rewind(RewindCommand),
+    /// The whole transcript into a file of this name.
+    Export(String),
+    /// A message from the last line.
+    Say(InputCommand),
+}
+
+/// A child that is to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spawn {
+    pub(crate) name: String,
+    pub(crate) task: String,
+    pub(crate) scope: Vec<ScopeRule>,
+}
+
+/// What a command came to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Answer {
+    /// It is on the server's disk.
+    Accepted,
+    Peer(PeerAnswer),
+    Tool(ToolAnswer),
+    /// The file that was written.
+    File(String),
+}

@@ -1,0 +1,54 @@
+//! What lies over the dashboard or a Pod.
+
+use commands::Topic;
+use protocol::{Approval, OpenRequest, PodRef, SearchHit};
+
+#[derive(Debug)]
+pub(crate) enum Sheet {
+    Help {
+        topic: Topic,
+        /// Lines that are scrolled off at the top.
+        skipped: usize,
+    },
+    Inbox(Inbox),
+    Found(Found),
+}
+
+/// All questions to a person.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    pub(crate) asked: Vec<Asked>,
+    /// They have come at least once.
+    pub(crate) is_known: bool,
+    pub(crate) selected: usize,
+    /// They are on their way, and whether they are to be asked for once more.
+    pub(crate) asking: Option<bool>,
+}
+
+/// One question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Asked {
+    /// A Pod may not go on without an answer.
+    Tool { pod: PodRef, approval: Approval },
+    /// A Pod wants to be introduced to another one.
+    Peer(OpenRequest),
+}
+
+impl Asked {
+    /// The Pod whose people have to answer.
+    pub(crate) fn pod(&self) -> &PodRef {
+        match self {
+            Self::Tool { pod, .. } => pod,
+            Self::Peer(request) => &request.to,
+        }
+    }
+}
+
+/// Hits of a search over all transcripts.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) words: String,
+    /// None: on their way.
+    pub(crate) hits: Option<Vec<SearchHit>>,
+    pub(crate) selected: usize,
+}

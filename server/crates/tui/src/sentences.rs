@@ -1,0 +1,199 @@
+//! What is said about a command that has come to its end: one sentence each, for the last line.
+
+use client::ClientError;
+use protocol::{ApiError, Candidate, ControlVerb, Decision, ErrorCode, PeerLink, PodName, RequestDecision};
+
+use crate::model::{Act, Answer, Notice};
+
+/// So many of the Pods that may have been meant are named.
+const CANDIDATES_MAX: usize = 5;
+
+/// What came of the command to the Pod of this name.
+pub(crate) fn of_act(name: &str, act: &Act, done: &Result<Answer, ClientError>) -> Notice {
+    let (text, is_error) = match done {
+        Ok(Answer::Tool(answer)) if answer.is_error => (format!("not done: {}", answer.summary), true),
+        Ok(answer) => (success(name, act, answer), false),
+        Err(error) => (failure(name, act, error), true),
+    };
+    Notice { text, is_error }
+}
+
+fn success(name: &str, act: &Act, answer: &Answer) -> String {
+    match (act, answer) {
+        (Act::Introduce(target), Answer::Peer(answer)) => introduced(name, target, answer.state),
+        (Act::Introduce(target), _) => introduced(name, target, PeerLink::Linked),
+        (Act::Unlink(target), _) => format!("{name} and {target} do not know each other any more"),
+        (Act::Control(ControlVerb::Compact), _) => format!("{name} is being compacted"),
+        (Act::Control(verb), _) => format!("{name}: {} accepted", verb.as_str()),
+        (Act::Rename(new), _) => format!("{name} is {new} now"),
+        (Act::Delete(_), _) => format!("{name} is deleted"),
+        (Act::Answer { command, .. }, _) => match (command.decision, command.remember) {
+            (Decision::Allow, false) => format!("{name}: allowed once"),
+            (Decision::Allow, true) => format!("{name}: allowed, and from now on"),
+            (Decision::Deny, _) => format!("{name}: denied"),
+        },
+        (Act::Decide { decision: RequestDecision::Accept, .. }, _) => format!("{name}: request accepted"),
+        (Act::Decide { decision: RequestDecision::Decline, .. }, _) => format!("{name}: request declined"),
+        (Act::Spawn(spawn), _) => format!("{} is at work, a child of {name}", spawn.name),
+        (Act::Rewind(_), _) => format!("{name} is rewound; the transcript keeps it all, dimmed"),
+        (Act::Export(_), Answer::File(path)) => format!("the transcript is in {path}"),
+        (Act::Export(_) | Act::Say(_), _) => format!("sent to {name}"),
+    }
+}
+
+fn introduced(name: &str, target: &str, link: PeerLink) -> String {
+    match link {
+        PeerLink::Linked => format!("{name} and {target} know each other"),
+        PeerLink::Pending => format!("request sent: {target} is asked, and its people have to accept"),
+        PeerLink::OneSided => format!("{name} and {target}: only one side holds the link; it carries no messages"),
+    }
+}
+
+fn failure(name: &str, act: &Act, error: &ClientError) -> String {
+    match (act, error) {
+        (Act::Introduce(target), ClientError::Api(error)) => not_introduced(target, error),
+        (Act::Introduce(_) | Act::Unlink(_), ClientError::NoServer { .. }) => {
+            format!("no answer came, so it is not known whether it was written; try again: it is done once ({error})")
+        }
+        (Act::Rewind(_), ClientError::Api(error)) if error.code == ErrorCode::HeadMoved => {
+            format!("{name} has gone on since you looked, so nothing was rewound; :rewind looks again")
+        }
+        (_, ClientError::Api(error)) => of_refusal(error),
+        (_, error) => error.to_string(),
+    }
+}
+
+/// Why two Pods were not introduced. Each cause has a sentence of its own, with the way out.
+fn not_introduced(target: &str, error: &ApiError) -> String {
+    let detail = detail(error);
+    match error.code {
+        ErrorCode::PodNotFound => match names(&error.candidates, false) {
+            None => format!("no Pod is called \"{target}\"; :pods lists those that there are"),
+            Some(names) => format!("no Pod is called \"{target}\"; did you mean {names}?"),
+        },
+        ErrorCode::AmbiguousName => match names(&error.candidates, true) {
+            None => format!("several Pods are called \"{target}\"; write NAME@RUNTIME"),
+            Some(names) => format!("several Pods are called \"{target}\": say which, {names}"),
+        },
+        ErrorCode::PeerSelf => "a Pod cannot be introduced to itself; choose another one".to_owned(),
+        ErrorCode::PeerRefused => format!("refused, nothing was written: {detail}"),
+        ErrorCode::NotRestorable => format!("unreadable, nothing was written: {detail}"),
+        ErrorCode::RuntimeUnavailable => format!("unreachable, nothing was written: {detail}"),
+        ErrorCode::NotVisible => format!("not visible: {detail}"),
+        ErrorCode::RuntimeNotFound => format!("no such runtime: {detail}"),
+        _ => of_refusal(error),
+    }
+}
+
+/// The server's own sentence, with the Pods that may have been meant.
+pub(crate) fn of_refusal(error: &ApiError) -> String {
+    let detail = detail(error);
+    match names(&error.candidates, error.code == ErrorCode::AmbiguousName) {
+        Some(names) if !error.candidates.iter().all(|known| error.detail.contains(known.name.as_str())) => {
+            format!("{detail} ({names})")
+        }
+        _ => detail,
+    }
+}
+
+/// As a client's error is said anywhere else.
+pub(crate) fn of_error(error: &ClientError) -> String {
+    match error {
+        ClientError::Api(error) => of_refusal(error),
+        error => error.to_string(),
+    }
+}
+
+/// A refusal without a sentence is said by its heading.
+fn detail(error: &ApiError) -> String {
+    if error.detail.is_empty() { error.code.title().to_owned() } else { error.detail.clone() }
+}
+
+/// `bob, bobbin or rob`; with the runtime where the name alone does not tell.
+fn names(candidates: &[Candidate], with_runtime: bool) -> Option<String> {
+    let word = |candidate: &Candidate| match with_runtime {
+        true => format!("{}@{}", candidate.name, candidate.pod.runtime_id),
+        false => candidate.name.to_string(),
+    };
+    let mut words: Vec<String> = candidates.iter().take(CANDIDATES_MAX).map(word).collect();
+    words.dedup();
+    let last = words.pop()?;
+    Some(if words.is_empty() { last } else { format!("{} or {last}", words.join(", ")) })
+}
+
+/// A name that a person wrote, or why it is none.
+pub(crate) fn name(text: &str) -> Result<PodName, String> {
+    PodName::parse(text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::PodRef;
+
+    use super::*;
+
+    fn refused(code: ErrorCode, detail: &str, candidates: &[(&str, &str)]) -> String {
+        let candidates = candidates
+            .iter()
+            .map(|(name, pod)| Candidate { pod: pod.parse::<PodRef>().unwrap(), name: PodName::parse(name).unwrap() })
+            .collect();
+        let error = ClientError::Api(ApiError::new(code, detail).with_candidates(candidates));
+        let notice = of_act("ada", &Act::Introduce("bbo".into()), &Err(error));
+        assert!(notice.is_error);
+        notice.text
+    }
+
+    #[test]
+    fn each_failure_of_an_introduction_has_its_own_sentence() {
+        use ErrorCode as E;
+        let sentences = [
+            refused(E::PodNotFound, "no Pod is called \"bbo\"", &[("bob", "local/1"), ("rob", "local/2")]),
+            refused(E::PodNotFound, "no Pod is called \"bbo\"", &[]),
+            refused(E::AmbiguousName, "two", &[("bbo", "local/1"), ("bbo", "box/2")]),
+            refused(E::PeerSelf, "no", &[]),
+            refused(E::PeerRefused, "bbo takes no introductions", &[]),
+            refused(E::NotRestorable, "bbo's record is damaged", &[]),
+            refused(E::RuntimeUnavailable, "box does not answer", &[]),
+            refused(E::NotVisible, "there is no such Pod for you", &[]),
+        ];
+        assert_eq!(
+            sentences,
+            [
+                "no Pod is called \"bbo\"; did you mean bob or rob?",
+                "no Pod is called \"bbo\"; :pods lists those that there are",
+                "several Pods are called \"bbo\": say which, bbo@local or bbo@box",
+                "a Pod cannot be introduced to itself; choose another one",
+                "refused, nothing was written: bbo takes no introductions",
+                "unreadable, nothing was written: bbo's record is damaged",
+                "unreachable, nothing was written: box does not answer",
+                "not visible: there is no such Pod for you",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_link_a_request_and_an_unknown_end_read_differently() {
+        let act = Act::Introduce("bob".into());
+        let answer = |state| {
+            let pod = |worker: &str| format!("local/{worker}").parse().unwrap();
+            Answer::Peer(protocol::PeerAnswer { source: pod("1"), peer: pod("2"), state, request_id: None })
+        };
+        assert_eq!(of_act("ada", &act, &Ok(answer(PeerLink::Linked))).text, "ada and bob know each other");
+        assert!(of_act("ada", &act, &Ok(answer(PeerLink::Pending))).text.starts_with("request sent: bob is asked"));
+        let lost = ClientError::NoServer { address: "http://x".into(), cause: "reset".into() };
+        assert!(of_act("ada", &act, &Err(lost)).text.contains("not known whether it was written"));
+    }
+
+    #[test]
+    fn candidates_are_added_where_the_sentence_does_not_name_them() {
+        let pod: PodRef = "local/1".parse().unwrap();
+        let name = PodName::parse("bob").unwrap();
+        let error = |detail: &str| {
+            let candidates = vec![Candidate { pod: pod.clone(), name: name.clone() }];
+            of_refusal(&ApiError::new(ErrorCode::PodNotFound, detail).with_candidates(candidates))
+        };
+        assert_eq!(error("no Pod is called \"bbo\""), "no Pod is called \"bbo\" (bob)");
+        assert_eq!(error("no bbo; did you mean \"bob\"?"), "no bbo; did you mean \"bob\"?");
+        assert_eq!(of_refusal(&ApiError::new(ErrorCode::Busy, "")), "The Pod is busy");
+    }
+}

@@ -1,0 +1,123 @@
+use protocol::{Decision, RequestDecision};
+
+use super::*;
+use crate::model::Asked;
+
+fn decision(story: &Story) -> (Decision, bool) {
+    match story.act().1 {
+        Act::Answer { command, .. } => (command.decision, command.remember),
+        act => panic!("{act:?}"),
+    }
+}
+
+#[test]
+fn a_question_is_answered_in_the_transcript_by_one_key() {
+    let mut story = Story::with_ada_in("waiting");
+    story.records(vec![user("go"), asks("q1", "rm -rf target"), asks("q2", "ls")]);
+    insta::assert_snapshot!("question", story.screen());
+    story.key(KeyCode::Esc);
+    story.shows("a allow · A always · d deny: Bash rm -rf target");
+    for (key, expected) in
+        [('a', (Decision::Allow, false)), ('A', (Decision::Allow, true)), ('d', (Decision::Deny, false))]
+    {
+        story.key(KeyCode::Char(key));
+        assert_eq!(decision(&story), expected);
+    }
+    let (_, act) = story.act();
+    assert!(matches!(act, Act::Answer { approval, .. } if approval == "q1"), "the oldest first");
+    story.done(Err(refused(ErrorCode::AlreadyAnswered, "it was answered in the browser")));
+    story.shows("it was answered in the browser");
+    story.records(vec![json!({ "kind": "approval_answered", "id": "q1", "tool": "Bash",
+        "arguments": { "command": "rm -rf target" }, "decision": "deny", "by": "kim", "reason": "no" })]);
+    story.shows("? Bash rm -rf target: denied by kim: no");
+    story.enters(":deny not now");
+    assert!(matches!(story.act().1, Act::Answer { approval, command }
+        if approval == "q2" && command.reason.as_deref() == Some("not now")));
+}
+
+#[test]
+fn what_is_asked_can_be_judged_by_what_it_would_do() {
+    let mut story = Story::with_ada_in("waiting");
+    let edit = json!({ "path": "src/a.rs", "old": "let a = 1;\n", "new": "let a = 2;\nlet b = 3;\n" });
+    story.records(vec![
+        json!({ "kind": "approval_asked", "id": "q1", "tool": "Edit", "arguments": edit }),
+        json!({ "kind": "approval_asked", "id": "q2", "tool": "Write", "arguments": { "path": "b", "content": "1\n2\n3\n4\n5\n6\n7\n8" } }),
+    ]);
+    insta::assert_snapshot!("question_of_an_edit", story.screen());
+}
+
+#[test]
+fn a_call_that_waits_for_an_answer_does_not_say_that_it_runs() {
+    let mut story = Story::with_ada_in("waiting");
+    let command = json!({ "command": "make" });
+    story.records(vec![
+        json!({ "kind": "run_started", "trigger": "input" }),
+        json!({ "kind": "tool_called", "call_id": "1", "block": "b1", "name": "Bash", "arguments": command, "by": "model" }),
+        asks("q1", "make"),
+    ]);
+    story.shows("⚙ Bash make waits for your answer");
+    story.records(vec![json!({ "kind": "approval_answered", "id": "q1", "tool": "Bash", "arguments": command,
+        "decision": "allow", "by": "kim" })]);
+    story.shows("⚙ Bash make running …");
+}
+
+#[test]
+fn without_a_question_the_keys_do_nothing_but_say_so() {
+    let mut story = Story::with_ada();
+    story.key(KeyCode::Esc);
+    story.key(KeyCode::Char('a'));
+    assert_eq!(story.effects, []);
+    story.shows("it asks nothing");
+}
+
+#[test]
+fn all_questions_are_one_list_and_each_is_answered_there() {
+    let mut story = Story::connected();
+    story.pods(&[pod("ada", "waiting"), pod("bob", "idle")]);
+    story.enters(":approvals");
+    assert_eq!(story.effects, [Effect::LoadInbox(vec![address("ada")])]);
+    story.shows("on their way");
+    let asked = vec![
+        Asked::Tool {
+            pod: address("ada"),
+            approval: serde_json::from_value(json!({ "id": "q1", "tool": "Bash", "arguments": { "command": "make" },
+                "asked_at": "2026-01-01T00:00:00Z" }))
+            .unwrap(),
+        },
+        Asked::Peer(
+            serde_json::from_value(json!({ "request_id": "r1", "from": address("ada"), "from_name": "ada",
+                "to": address("bob"), "to_name": "bob", "note": "about the report",
+                "at": "2026-01-01T00:00:00Z", "expires_at": "2026-01-02T00:00:00Z" }))
+            .unwrap(),
+        ),
+    ];
+    story.happens(Message::Inbox(Ok(asked)));
+    insta::assert_snapshot!("inbox", story.screen());
+    story.key(KeyCode::Char('A'));
+    assert_eq!(decision(&story), (Decision::Allow, true));
+    story.done(Ok(Answer::Accepted));
+    assert_eq!(story.effects, [Effect::LoadInbox(vec![address("ada")])], "it is asked anew");
+    story.key(KeyCode::Char('j'));
+    story.key(KeyCode::Char('a'));
+    let expected = Act::Decide { request_id: "r1".into(), decision: RequestDecision::Accept };
+    assert_eq!(story.act(), (address("bob"), expected));
+    story.key(KeyCode::Enter);
+    assert_eq!(story.model.open.as_ref().unwrap().pod, address("bob"));
+    assert!(story.model.sheet.is_none());
+}
+
+#[test]
+fn an_empty_inbox_says_so_and_follows_the_pods() {
+    let mut story = Story::connected();
+    story.types("ga");
+    story.happens(Message::Inbox(Ok(Vec::new())));
+    story.shows("Nobody asks you anything.");
+    story.pods(&[pod("ada", "waiting")]);
+    assert_eq!(story.effects, [Effect::LoadInbox(vec![address("ada")])]);
+    story.pods(&[pod("ada", "waiting"), pod("bob", "waiting")]);
+    assert_eq!(story.effects, [], "one question at a time");
+    story.happens(Message::Inbox(Ok(Vec::new())));
+    assert_eq!(story.effects, [Effect::LoadInbox(vec![address("ada"), address("bob")])]);
+    story.happens(Message::Inbox(Err(no_server())));
+    story.shows("no yoi answers");
+}

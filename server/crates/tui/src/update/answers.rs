@@ -1,0 +1,101 @@
+//! What calls came to.
+
+use client::ClientError;
+use protocol::{CompactionPreview, ControlVerb, Listing, PeerView, PodDetail, PodRef, Record};
+use transcript::words::tokens_words;
+
+use super::{look, open, scroll, sheets};
+use crate::{
+    model::{Act, Answer, Confirm, Effect, Model, Older},
+    sentences,
+};
+
+pub(super) fn resolved(model: &mut Model, target: String, done: Result<PodRef, ClientError>) -> Vec<Effect> {
+    match done {
+        Ok(pod) => return open(model, pod),
+        Err(ClientError::NoServer { .. }) => model.wanted = Some(target),
+        Err(error) => model.complain(sentences::of_error(&error)),
+    }
+    Vec::new()
+}
+
+pub(super) fn created(model: &mut Model, done: Result<PodRef, ClientError>) -> Vec<Effect> {
+    match done {
+        Ok(pod) => open(model, pod),
+        Err(error) => {
+            model.complain(sentences::of_error(&error));
+            Vec::new()
+        }
+    }
+}
+
+/// Older records go above what is there; what is looked at stays where it is.
+pub(super) fn older(model: &mut Model, pod: &PodRef, done: Result<Listing<Record>, ClientError>) -> Vec<Effect> {
+    let Some(open) = model.open.as_mut().filter(|open| open.pod == *pod) else { return Vec::new() };
+    match done {
+        Ok(page) => {
+            open.prepend(&page.items);
+            open.older = if page.next.is_some() { Older::OnTheServer } else { Older::None };
+            scroll::seek(model)
+        }
+        Err(error) => {
+            open.older = Older::OnTheServer;
+            open.seek = None;
+            model.complain(sentences::of_error(&error));
+            Vec::new()
+        }
+    }
+}
+
+pub(super) fn looked(
+    model: &mut Model,
+    pod: &PodRef,
+    done: Result<(Box<PodDetail>, Vec<PeerView>), ClientError>,
+) -> Vec<Effect> {
+    let Some(open) = model.open.as_mut().filter(|open| open.pod == *pod) else { return Vec::new() };
+    let again = open.asking.take() == Some(true);
+    // When it fails, what is known stays: the stream says what is wrong.
+    if let Ok((detail, peers)) = done {
+        open.queued = detail.queued;
+        open.peers = peers;
+        if again {
+            return look(open);
+        }
+    }
+    Vec::new()
+}
+
+pub(super) fn preview(
+    model: &mut Model,
+    pod: PodRef,
+    done: Result<Option<CompactionPreview>, ClientError>,
+) -> Vec<Effect> {
+    if model.open.as_ref().is_none_or(|open| open.pod != pod) {
+        return Vec::new();
+    }
+    match done {
+        Ok(Some(preview)) => {
+            let question = format!(
+                "compact: {} messages become a summary, {} stay ({} to about {} tokens)? y does it",
+                preview.dropped,
+                preview.kept,
+                tokens_words(preview.tokens_now),
+                tokens_words(preview.tokens_kept),
+            );
+            model.notice = None;
+            model.confirm = Some(Confirm { question, effect: Effect::act(pod, Act::Control(ControlVerb::Compact)) });
+        }
+        Ok(None) => model.tell("there is nothing to compact yet"),
+        Err(error) => model.complain(sentences::of_error(&error)),
+    }
+    Vec::new()
+}
+
+pub(super) fn done(model: &mut Model, pod: &PodRef, act: &Act, done: &Result<Answer, ClientError>) -> Vec<Effect> {
+    model.notice = Some(sentences::of_act(&model.name_of(pod), act, done));
+    let mut effects = sheets::answered(model, act);
+    if let Some(open) = model.open.as_mut().filter(|open| open.pod == *pod) {
+        effects.extend(look(open));
+    }
+    effects
+}

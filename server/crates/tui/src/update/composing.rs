@@ -1,0 +1,76 @@
+//! What is written to a Pod: sent, kept, recalled.
+
+use client::ClientError;
+use protocol::{CommandId, Receipt};
+
+use super::look;
+use crate::{
+    composer::Composer,
+    model::{Effect, Model, OpenPod, Place, Sending},
+    sentences,
+};
+
+/// Enter in the composer.
+pub(super) fn send(model: &mut Model) -> Vec<Effect> {
+    let here = model.here();
+    let Some(open) = &mut model.open else { return Vec::new() };
+    let segments = open.composer.segments();
+    if segments.is_empty() || open.sending.is_some() {
+        return Vec::new();
+    }
+    if let Some(refusal) = here.pod.and_then(|pod| commands::allowed::input_refusal(pod.state)) {
+        model.complain(refusal);
+        return Vec::new();
+    }
+    let message = match open.failed.take() {
+        Some(failed) if failed.segments == segments => failed,
+        _ => Sending { command_id: CommandId::random(), segments },
+    };
+    open.sending = Some(message.clone());
+    open.recalled = None;
+    vec![Effect::Send { pod: open.pod.clone(), message }]
+}
+
+/// The server has the message on its disk, or it does not: only then does the composer clear.
+pub(super) fn sent(model: &mut Model, command_id: &CommandId, done: Result<Receipt, ClientError>) -> Vec<Effect> {
+    let Some(open) = &mut model.open else { return Vec::new() };
+    let Some(sending) = open.sending.take_if(|sending| sending.command_id == *command_id) else { return Vec::new() };
+    match done {
+        Ok(_) => {
+            open.failed = None;
+            open.place = Place::End;
+            // What was typed since is another message.
+            if open.composer.segments() == sending.segments {
+                open.composer.take();
+            }
+            look(open)
+        }
+        Err(error) => {
+            open.failed = Some(sending);
+            model.complain(format!("not sent, your text is kept: {}", sentences::of_error(&error)));
+            Vec::new()
+        }
+    }
+}
+
+/// Puts an earlier message into the composer, or a later one. What was being written comes back at the end.
+pub(super) fn recall(open: &mut OpenPod, is_earlier: bool) {
+    let history = open.history();
+    let to = match (&open.recalled, is_earlier) {
+        (None, true) => Some(history.len().checked_sub(1)),
+        (None, false) => return,
+        (Some((at, _)), true) => Some(at.checked_sub(1)),
+        (Some((at, _)), false) => (at + 1 < history.len()).then_some(Some(at + 1)),
+    };
+    match to {
+        // There is nothing earlier.
+        Some(None) => {}
+        Some(Some(to)) => {
+            let message = Composer::of_segments(history[to]);
+            let before = std::mem::replace(&mut open.composer, message);
+            let draft = open.recalled.take().map_or(before, |(_, draft)| draft);
+            open.recalled = Some((to, draft));
+        }
+        None => open.composer = open.recalled.take().map(|(_, draft)| draft).unwrap_or_default(),
+    }
+}

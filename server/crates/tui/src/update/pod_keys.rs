@@ -1,0 +1,74 @@
+//! Keys while a Pod is looked at.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::{
+    begin_line, close, command, composing, find,
+    keys::{anywhere, edit, is_control},
+    scroll,
+};
+use crate::model::{Effect, Focus, LineOf, Model, Place};
+
+pub(super) fn in_composer(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let Some(open) = &mut model.open else { return Vec::new() };
+    match key.code {
+        KeyCode::Esc => open.focus = Focus::Transcript,
+        KeyCode::Char(':') if open.composer.is_empty() => begin_line(model, LineOf::Command, ""),
+        KeyCode::Enter if key.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::SHIFT) => {
+            open.composer.insert("\n");
+        }
+        KeyCode::Enter => return composing::send(model),
+        KeyCode::PageUp => return scroll::page(model, -1),
+        KeyCode::PageDown => return scroll::page(model, 1),
+        // Most terminals cannot tell Shift-Enter from Enter.
+        KeyCode::Char('j') if is_control(&key, 'j') => open.composer.insert("\n"),
+        KeyCode::Up if !open.composer.up() => composing::recall(open, true),
+        KeyCode::Down if !open.composer.down() => composing::recall(open, false),
+        KeyCode::Up | KeyCode::Down => {}
+        _ => {
+            open.recalled = None;
+            edit(&mut open.composer, key);
+        }
+    }
+    Vec::new()
+}
+
+pub(super) fn in_transcript(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let was_going = std::mem::take(&mut model.is_going);
+    if key.modifiers.contains(KeyModifiers::CONTROL) {
+        return match key.code {
+            KeyCode::Char('u' | 'b') => scroll::page(model, -1),
+            KeyCode::Char('d' | 'f') => scroll::page(model, 1),
+            _ => Vec::new(),
+        };
+    }
+    let Some(open) = &mut model.open else { return Vec::new() };
+    match (was_going, key.code) {
+        (_, KeyCode::Esc) => return close(model),
+        (_, KeyCode::Char('i') | KeyCode::Enter) => open.focus = Focus::Composer,
+        (_, KeyCode::Char('j') | KeyCode::Down) => return scroll::lines(model, 1),
+        (_, KeyCode::Char('k') | KeyCode::Up) => return scroll::lines(model, -1),
+        (_, KeyCode::PageUp | KeyCode::Char('b')) => return scroll::page(model, -1),
+        (_, KeyCode::PageDown | KeyCode::Char(' ')) => return scroll::page(model, 1),
+        (_, KeyCode::Char('J')) => return scroll::turn(model, true),
+        (_, KeyCode::Char('K')) => return scroll::turn(model, false),
+        (true, KeyCode::Char('g')) | (_, KeyCode::Home) => return scroll::top(model),
+        (true, KeyCode::Char('e')) | (_, KeyCode::Char('G') | KeyCode::End) => {
+            (open.place, open.mark) = (Place::End, None)
+        }
+        (false, KeyCode::Char('g')) => model.is_going = true,
+        (false, KeyCode::Char('a')) => return command::answer(model, commands::Answer::Once),
+        (_, KeyCode::Char('A')) => return command::answer(model, commands::Answer::Always),
+        (_, KeyCode::Char('d')) => return command::answer(model, commands::Answer::Deny(String::new())),
+        (_, KeyCode::Char('v')) => {
+            model.detail = model.detail.next();
+            model.tell(format!("detail: {}", model.detail.word()));
+        }
+        (_, KeyCode::Char('y')) => return find::copy(model),
+        (_, KeyCode::Char('/')) => begin_line(model, LineOf::Find, ""),
+        (_, KeyCode::Char('n')) => find::again(model, true),
+        (_, KeyCode::Char('N')) => find::again(model, false),
+        (_, _) => return anywhere(model, key, was_going),
+    }
+    Vec::new()
+}

@@ -1,0 +1,88 @@
+//! Keys while help, questions or hits are looked at.
+
+use crossterm::event::{KeyCode, KeyEvent};
+use protocol::RequestDecision;
+
+use super::{begin_line, command, open};
+use crate::{
+    model::{Act, Asked, Effect, LineOf, Model, Seek, Sheet},
+    view::help_lines,
+};
+
+/// So many pages are loaded to reach a hit.
+const SEEK_PAGES_MAX: u32 = 50;
+
+pub(super) fn press(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    match key.code {
+        KeyCode::Esc | KeyCode::Char('q') => model.sheet = None,
+        KeyCode::Char(':') => begin_line(model, LineOf::Command, ""),
+        KeyCode::Char('j') | KeyCode::Down => select(model, 1),
+        KeyCode::Char('k') | KeyCode::Up => select(model, -1),
+        KeyCode::PageDown | KeyCode::Char(' ') => select(model, 10),
+        KeyCode::PageUp => select(model, -10),
+        KeyCode::Enter => return enter(model),
+        KeyCode::Char('a') => return answer(model, commands::Answer::Once),
+        KeyCode::Char('A') => return answer(model, commands::Answer::Always),
+        KeyCode::Char('d') => return answer(model, commands::Answer::Deny(String::new())),
+        _ => {}
+    }
+    Vec::new()
+}
+
+pub(super) fn select(model: &mut Model, step: isize) {
+    let moved = |at: usize, count: usize| at.saturating_add_signed(step).min(count.saturating_sub(1));
+    let help_height = match &model.sheet {
+        Some(Sheet::Help { topic, .. }) => help_lines(model, *topic, model.size.0).len(),
+        _ => 0,
+    };
+    match &mut model.sheet {
+        Some(Sheet::Help { skipped, .. }) => *skipped = moved(*skipped, help_height),
+        Some(Sheet::Inbox(inbox)) => inbox.selected = moved(inbox.selected, inbox.asked.len()),
+        Some(Sheet::Found(found)) => {
+            found.selected = moved(found.selected, found.hits.as_ref().map_or(0, Vec::len));
+        }
+        None => {}
+    }
+}
+
+/// Opens the Pod that asks, or the place of a hit.
+fn enter(model: &mut Model) -> Vec<Effect> {
+    let pod = match &model.sheet {
+        Some(Sheet::Inbox(inbox)) => inbox.asked.get(inbox.selected).map(|asked| (asked.pod().clone(), None)),
+        Some(Sheet::Found(found)) => {
+            let hit = found.hits.as_ref().and_then(|hits| hits.get(found.selected));
+            hit.map(|hit| (hit.pod.clone(), Some(Seek { seq: hit.seq, pages_left: SEEK_PAGES_MAX })))
+        }
+        Some(Sheet::Help { .. }) | None => None,
+    };
+    match pod {
+        Some((pod, seek)) => {
+            model.seek = seek;
+            open(model, pod)
+        }
+        None => {
+            model.sheet = None;
+            Vec::new()
+        }
+    }
+}
+
+/// Answers the question that is selected.
+fn answer(model: &mut Model, said: commands::Answer) -> Vec<Effect> {
+    let Some(Sheet::Inbox(inbox)) = &model.sheet else { return Vec::new() };
+    match inbox.asked.get(inbox.selected) {
+        Some(Asked::Tool { pod, approval }) => {
+            let command = command::said_as(said);
+            vec![Effect::act(pod.clone(), Act::Answer { approval: approval.id.clone(), command })]
+        }
+        Some(Asked::Peer(request)) => {
+            let decision = match said {
+                commands::Answer::Deny(_) => RequestDecision::Decline,
+                _ => RequestDecision::Accept,
+            };
+            let request_id = request.request_id.clone();
+            vec![Effect::act(request.to.clone(), Act::Decide { request_id, decision })]
+        }
+        None => Vec::new(),
+    }
+}

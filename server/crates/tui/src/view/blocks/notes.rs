@@ -1,0 +1,158 @@
+//! What happened beside the conversation: turns, ends, questions, links, children, alerts.
+
+use protocol::{AlertLevel, ChildChange, Decision, Outcome, ReceiptState, Trigger, Usage};
+use ratatui::{
+    style::{Color, Stylize},
+    text::Line,
+};
+use transcript::{
+    ApprovalState, Block, BlockKind,
+    words::{child_words, cost_words, duration_words, outcome_words, relation_words, tokens_words, trigger_words},
+};
+
+use super::{Look, noted, speech::receipt_text};
+use crate::{
+    model::Detail,
+    view::tool::{asked_lines, telling},
+    wrap::{fit, wrap},
+};
+
+/// The beginning of a run: left out when little is to be seen, and where the message above it says as much.
+pub(super) fn turn(block: &Block, number: Option<u64>, trigger: Trigger, look: Look) -> Vec<Line<'static>> {
+    if look.detail == Detail::Brief || (look.detail == Detail::Normal && trigger == Trigger::Input) {
+        return Vec::new();
+    }
+    let number = number.map(|number| format!(" {number}")).unwrap_or_default();
+    let at = if look.detail == Detail::Full { format!(" · {}", block.at) } else { String::new() };
+    let words = format!("── turn{number} · {}{at}", trigger_words(trigger));
+    vec![Line::default(), Line::from(fit(&words, look.width)).dim()]
+}
+
+pub(super) fn lines(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
+    match kind {
+        BlockKind::RunEnd { .. } => run_end(kind, look),
+        BlockKind::Retry { attempt, detail, wait_ms, .. } => {
+            let words = format!("↻ asking again (attempt {attempt}) in {}: {detail}", duration_words(*wait_ms));
+            noted(&words, Color::Yellow, look)
+        }
+        BlockKind::Approval { .. } => approval(kind, look),
+        BlockKind::Message { peer, delivered: true, .. } => {
+            noted(&format!("⇄ message with {}: released, see below", peer.name), Color::Magenta, look)
+        }
+        BlockKind::Message { peer, receipt, message_id, .. } => {
+            let way_out = match receipt.state {
+                ReceiptState::Held => format!("; `yoi release` or `yoi drop` {message_id}"),
+                _ => String::new(),
+            };
+            let words = format!("⇄ message with {}: {}{way_out}", peer.name, receipt_text(receipt));
+            noted(&words, Color::Magenta, look)
+        }
+        BlockKind::Relation { what, peer, by, note, .. } => {
+            let note = note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
+            noted(&format!("⇄ {}: {} by {by}{note}", peer.name, relation_words(*what)), Color::Magenta, look)
+        }
+        BlockKind::Child { what, child, .. } => {
+            noted(&format!("⤷ child {}: {}", child.name, child_words(*what)), Color::Blue, look)
+        }
+        BlockKind::ChildEvent { what, child, detail } => {
+            let detail = detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
+            noted(&format!("⤷ child {} {}{detail}", child.name, change_words(*what)), Color::Blue, look)
+        }
+        BlockKind::Compacted { summary, .. } => {
+            let mut lines = vec![
+                Line::default(),
+                Line::from(fit("⧉ compacted: the conversation goes on from this", look.width)).blue(),
+            ];
+            let text = wrap(summary, look.width.saturating_sub(2));
+            let count = if look.detail == Detail::Full { text.len() } else { 3 };
+            let has_more = text.len() > count;
+            lines.extend(text.into_iter().take(count).map(|line| Line::from(format!("  {line}"))));
+            lines.extend(has_more.then(|| Line::from("  …").dim()));
+            lines
+        }
+        BlockKind::Rewound { to_seq } => {
+            noted(&format!("↶ rewound to {to_seq}: what is dimmed is out of the context"), Color::Blue, look)
+        }
+        BlockKind::Alert { level, source, text } => {
+            let (mark, colour) = match level {
+                AlertLevel::Note => ("·", Color::Blue),
+                AlertLevel::Warn => ("!", Color::Yellow),
+                AlertLevel::Error => ("!", Color::Red),
+            };
+            noted(&format!("{mark} {source}: {text}"), colour, look)
+        }
+        BlockKind::Unknown { kind, fields } => {
+            let mut lines = noted(&format!("? {kind}: this version of yoi does not know it"), Color::Yellow, look);
+            if look.detail == Detail::Full {
+                let fields = serde_json::to_string(fields).unwrap_or_default();
+                lines.extend(wrap(&fields, look.width).into_iter().map(|line| Line::from(line).dim()));
+            }
+            lines
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn run_end(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
+    let BlockKind::RunEnd { outcome, code, detail, usage, started_at, ended_at, .. } = kind else { return Vec::new() };
+    let (mark, colour) = match outcome {
+        Outcome::Completed => ("✓", None),
+        Outcome::Error => ("✗", Some(Color::Red)),
+        _ => ("■", Some(Color::Yellow)),
+    };
+    let why = match (code, detail) {
+        (Some(code), Some(detail)) => format!(": {detail} ({code})"),
+        (None, Some(words)) | (Some(words), None) => format!(": {words}"),
+        (None, None) => String::new(),
+    };
+    let took = started_at.map(|start| ended_at.as_millisecond() - start.as_millisecond());
+    let took = took.map(|ms| format!(" · {}", duration_words(u64::try_from(ms).unwrap_or_default())));
+    let words = format!("{mark} {}{why}{}{}", outcome_words(*outcome), tokens(usage), took.unwrap_or_default());
+    match colour {
+        Some(colour) => noted(&words, colour, look),
+        None => wrap(&words, look.width).into_iter().map(|line| Line::from(line).dim()).collect(),
+    }
+}
+
+fn tokens(usage: &Usage) -> String {
+    match usage.input + usage.output {
+        0 => String::new(),
+        _ => {
+            let (read, written) = (tokens_words(usage.input), tokens_words(usage.output));
+            format!(" · {read} in, {written} out · {}", cost_words(usage.cost))
+        }
+    }
+}
+
+/// A question that is open says how it is answered.
+fn approval(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
+    let BlockKind::Approval { tool, arguments, state, decision, by, reason, .. } = kind else { return Vec::new() };
+    let asked = telling(Some(arguments), "");
+    if *state == ApprovalState::Open {
+        let mut lines = vec![Line::default()];
+        lines.extend(noted(&format!("? {tool} wants your answer"), Color::Yellow, look).into_iter().map(Stylize::bold));
+        lines.extend(asked_lines(arguments, look));
+        lines.push(
+            Line::from(fit("  a allow once · A allow always · d deny (Esc first) · :deny REASON", look.width)).dim(),
+        );
+        return lines;
+    }
+    let answer = match (state, decision) {
+        (ApprovalState::Void, _) => "no longer asked",
+        (_, Some(Decision::Allow)) => "allowed",
+        (_, Some(Decision::Deny)) => "denied",
+        (_, None) => "answered",
+    };
+    let by = by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
+    let reason = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let room = look.width.saturating_sub(tool.len() + answer.len() + by.len() + 6);
+    noted(&format!("? {tool} {}: {answer}{by}{reason}", fit(&asked, room)), Color::Yellow, look)
+}
+
+fn change_words(what: ChildChange) -> &'static str {
+    match what {
+        ChildChange::TurnEnded => "ended a turn",
+        ChildChange::Errored => "failed",
+        ChildChange::ShutDown => "shut down",
+    }
+}

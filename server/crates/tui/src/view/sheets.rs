@@ -1,0 +1,140 @@
+//! Help, questions to a person, hits of a search: over the whole body.
+
+use ratatui::{
+    Frame,
+    layout::{Constraint, Layout, Rect},
+    style::{Style, Stylize},
+    text::{Line, Span},
+    widgets::Paragraph,
+};
+
+use super::{
+    blocks::Look,
+    help,
+    tool::{asked_lines, telling},
+};
+use crate::{
+    model::{Asked, Detail, Found, Inbox, Model, Sheet},
+    wrap::{fit, padded, width_of, wrap},
+};
+
+/// Columns of the name of a Pod, and of the tool that it asks for.
+const NAME_WIDTH: usize = 16;
+const TOOL_WIDTH: usize = 12;
+
+pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Rect) {
+    let [heading, area] = Layout::vertical([Constraint::Length(2), Constraint::Min(0)]).areas(body);
+    let width = usize::from(body.width);
+    let title = match sheet {
+        Sheet::Help { .. } => "Help".to_owned(),
+        Sheet::Inbox(_) => "Approvals".to_owned(),
+        Sheet::Found(found) => format!("Search: {}", found.words),
+    };
+    let rule = Line::from("─".repeat(width)).dim();
+    frame.render_widget(Paragraph::new(vec![Line::from(fit(&title, width)).bold(), rule]), heading);
+    let lines = match sheet {
+        Sheet::Help { topic, skipped } => {
+            let lines = help::lines(model, *topic, body.width);
+            let skipped = (*skipped).min(lines.len().saturating_sub(area.height.into()));
+            lines.into_iter().skip(skipped).collect()
+        }
+        Sheet::Inbox(inbox) => inbox_lines(model, inbox, area),
+        Sheet::Found(found) => found_lines(found, area),
+    };
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+fn inbox_lines(model: &Model, inbox: &Inbox, area: Rect) -> Vec<Line<'static>> {
+    let width = usize::from(area.width);
+    if inbox.asked.is_empty() {
+        let words = if inbox.is_known { "Nobody asks you anything." } else { "The questions are on their way." };
+        return vec![Line::from(fit(words, width)).dim()];
+    }
+    let rows = inbox.asked.iter().enumerate().flat_map(|(index, asked)| {
+        let is_selected = index == inbox.selected;
+        let mut lines = vec![row(model, asked, is_selected, width)];
+        // All of what is asked, for the one that would be answered now.
+        lines.extend(is_selected.then(|| whole(asked, width)).into_iter().flatten());
+        lines.into_iter().map(move |line| (index, line))
+    });
+    windowed(rows.collect(), inbox.selected, area.height)
+}
+
+fn row(model: &Model, asked: &Asked, is_selected: bool, width: usize) -> Line<'static> {
+    let (name, what, about) = match asked {
+        Asked::Tool { pod, approval } => {
+            (model.name_of(pod), approval.tool.clone(), telling(Some(&approval.arguments), ""))
+        }
+        Asked::Peer(request) => {
+            let note = request.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
+            (
+                request.to_name.to_string(),
+                "introduction".to_owned(),
+                format!("{} wants to be its peer{note}", request.from_name),
+            )
+        }
+    };
+    let room = width.saturating_sub(NAME_WIDTH + TOOL_WIDTH + 6);
+    let line = Line::from(vec![
+        Span::raw(if is_selected { "▸ " } else { "  " }),
+        Span::raw(padded(&name, NAME_WIDTH)),
+        Span::raw("  "),
+        Span::raw(padded(&what, TOOL_WIDTH)),
+        Span::raw("  "),
+        Span::raw(padded(&about, room)),
+    ]);
+    if is_selected { line.style(Style::new().reversed()) } else { line }
+}
+
+fn whole(asked: &Asked, width: usize) -> Vec<Line<'static>> {
+    let look = Look { width: width.saturating_sub(4), detail: Detail::Normal };
+    match asked {
+        Asked::Tool { approval, .. } => prefixed(asked_lines(&approval.arguments, look)),
+        Asked::Peer(_) => {
+            let text = "They will see each other and can send each other messages. This gives neither any files, control, \
+                        or output of the other.";
+            prefixed(wrap(text, look.width).into_iter().map(Line::from).collect())
+        }
+    }
+}
+
+fn prefixed(lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
+    let indent = |mut line: Line<'static>| {
+        line.spans.insert(0, Span::raw("    "));
+        line
+    };
+    lines.into_iter().map(indent).collect()
+}
+
+fn found_lines(found: &Found, area: Rect) -> Vec<Line<'static>> {
+    let width = usize::from(area.width);
+    let Some(hits) = &found.hits else { return vec![Line::from("Looking …").dim()] };
+    if hits.is_empty() {
+        return vec![Line::from(fit(&format!("No transcript has \"{}\".", found.words), width)).dim()];
+    }
+    let rows = hits.iter().enumerate().map(|(index, hit)| {
+        let is_selected = index == found.selected;
+        let name = padded(hit.name.as_str(), NAME_WIDTH);
+        let seq = format!("{:>7}", hit.seq.to_string());
+        let room = width.saturating_sub(NAME_WIDTH + width_of(&seq) + 6);
+        let line = Line::from(vec![
+            Span::raw(if is_selected { "▸ " } else { "  " }),
+            Span::raw(name),
+            Span::raw("  "),
+            Span::raw(seq).dim(),
+            Span::raw("  "),
+            Span::raw(padded(&hit.snippet, room)),
+        ]);
+        (index, if is_selected { line.style(Style::new().reversed()) } else { line })
+    });
+    windowed(rows.collect(), found.selected, area.height)
+}
+
+/// A screenful of lines with those of the selected entry in it.
+fn windowed(lines: Vec<(usize, Line<'static>)>, selected: usize, height: u16) -> Vec<Line<'static>> {
+    let height = usize::from(height);
+    let first = lines.iter().position(|(index, _)| *index == selected).unwrap_or_default();
+    let last = lines.iter().rposition(|(index, _)| *index == selected).unwrap_or_default();
+    let skipped = (last + 1).saturating_sub(height).min(first);
+    lines.into_iter().skip(skipped).take(height).map(|(_, line)| line).collect()
+}

@@ -1,0 +1,212 @@
+//! A call of a tool: what it is about, and what it gave.
+
+use protocol::ToolBy;
+use ratatui::{
+    style::{Color, Style, Stylize},
+    text::{Line, Span},
+};
+use serde_json::Value;
+use transcript::{Block, BlockKind, ToolResult, ansi, words::duration_words};
+
+use super::{
+    blocks::Look,
+    diff,
+    output::{indented, limited, output_lines},
+};
+use crate::{
+    model::Detail,
+    wrap::{fit, printable, width_of},
+};
+
+/// The newest lines of the output that are shown while a tool runs.
+const LIVE_LINES_MAX: usize = 5;
+/// First lines of a result, and of a diff, at the normal detail.
+const RESULT_LINES_MAX: usize = 6;
+const DIFF_LINES_MAX: usize = 14;
+/// First lines of what is written to another Pod, and of each piece of a question.
+const SENT_LINES_MAX: usize = 4;
+const ASKED_LINES_MAX: usize = 6;
+/// Even the full detail ends: the file is the place for more.
+const FULL_LINES_MAX: usize = 2_000;
+
+/// The one argument that says what a call is about, by the order in which tools name it.
+const TELLING: [&str; 7] = ["command", "path", "pattern", "url", "name", "task", "message"];
+
+/// The call's main argument, or all of them as JSON, on one line.
+pub(super) fn telling(arguments: Option<&Value>, streaming: &str) -> String {
+    let text = match arguments {
+        None => streaming.to_owned(),
+        Some(Value::Object(fields)) => match TELLING.iter().find_map(|name| fields.get(*name)?.as_str()) {
+            Some(telling) => telling.to_owned(),
+            None if fields.is_empty() => String::new(),
+            None => Value::Object(fields.clone()).to_string(),
+        },
+        Some(other) => other.to_string(),
+    };
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// `is_asked`: it waits until a person has allowed it.
+pub(super) fn lines(kind: &BlockKind, is_asked: bool, look: Look) -> Vec<Line<'static>> {
+    let BlockKind::Tool { name, arguments, arguments_text, output, result, by, interrupted, .. } = kind else {
+        return Vec::new();
+    };
+    let by = if *by == Some(ToolBy::Operator) { " (you)" } else { "" };
+    let name = format!("⚙ {}{by} ", name.as_deref().unwrap_or("…"));
+    let (outcome, style) = outcome(result.as_ref(), *interrupted, is_asked);
+    let room = look.width.saturating_sub(width_of(&name) + width_of(&outcome) + 2);
+    let about = fit(&telling(arguments.as_ref(), arguments_text), room);
+    let head = vec![Span::raw(printable(&name)).bold(), Span::raw(about), Span::styled(format!("  {outcome}"), style)];
+    let mut lines = vec![Line::from(head)];
+    if look.detail == Detail::Full
+        && let Some(arguments) = arguments.as_ref().filter(|arguments| has_more(arguments, result.as_ref()))
+    {
+        let text = serde_json::to_string_pretty(arguments).unwrap_or_default();
+        lines.extend(plain(&text, FULL_LINES_MAX, look));
+    }
+    if look.detail == Detail::Normal {
+        lines.extend(sent_lines(arguments.as_ref(), look));
+    }
+    match result {
+        Some(result) => lines.extend(result_lines(kind, result, look)),
+        None => lines.extend(tail(&ansi::strip(output), look)),
+    }
+    lines
+}
+
+/// What was written to another Pod: its words matter, not only its name.
+fn sent_lines(arguments: Option<&Value>, look: Look) -> Vec<Line<'static>> {
+    let words = |name: &str| arguments.and_then(|arguments| arguments.get(name)?.as_str());
+    let text = words("name").and(words("message").or_else(|| words("task")));
+    text.map(|text| limited(indented(text, "  ❯ ", look), SENT_LINES_MAX)).unwrap_or_default()
+}
+
+/// What a person is asked to allow, so that it can be judged: an edit as what goes and what comes, a file as it would
+/// be, else what the call is about.
+pub(super) fn asked_lines(arguments: &Value, look: Look) -> Vec<Line<'static>> {
+    if look.detail == Detail::Full {
+        let text = serde_json::to_string_pretty(arguments).unwrap_or_default();
+        return limited(indented(&text, "  ", look), FULL_LINES_MAX);
+    }
+    let words = |name: &str| arguments.get(name).and_then(Value::as_str);
+    let mut lines = indented(&telling(Some(arguments), ""), "  ", look);
+    let pieces = [("old", "  - ", Color::Red), ("new", "  + ", Color::Green), ("content", "  + ", Color::Green)];
+    for (name, mark, colour) in pieces {
+        let piece = words(name).map(|text| limited(indented(text, mark, look), ASKED_LINES_MAX)).unwrap_or_default();
+        lines.extend(piece.into_iter().map(|line| line.style(Style::new().fg(colour))));
+    }
+    lines.extend(sent_lines(Some(arguments), look));
+    lines
+}
+
+/// The arguments say more than the head and the diff do.
+fn has_more(arguments: &Value, result: Option<&ToolResult>) -> bool {
+    let is_told = result.is_some_and(|result| result.diff.is_some());
+    !is_told && arguments.as_object().is_none_or(|fields| fields.len() > 1)
+}
+
+/// How the call stands, in words and colour.
+fn outcome(result: Option<&ToolResult>, interrupted: bool, is_asked: bool) -> (String, Style) {
+    match result {
+        Some(result) if result.is_error => {
+            let code = result.code.as_deref().unwrap_or("failed");
+            (format!("✗ {code} · {}", duration_words(result.duration_ms)), Style::new().fg(Color::Red))
+        }
+        Some(result) => {
+            let counts = result.diff.as_deref().map(diff::counts).unwrap_or_default();
+            (format!("✓ {counts}{}", duration_words(result.duration_ms)), Style::new().fg(Color::Green))
+        }
+        None if interrupted => ("interrupted, not finished".to_owned(), Style::new().fg(Color::Yellow)),
+        None if is_asked => ("waits for your answer".to_owned(), Style::new().fg(Color::Yellow)),
+        None => ("running …".to_owned(), Style::new().fg(Color::Yellow)),
+    }
+}
+
+/// What only looks changes nothing, and what it gave is rarely read by a person.
+fn only_looks(kind: &BlockKind) -> bool {
+    matches!(kind, BlockKind::Tool { name: Some(name), .. } if matches!(name.as_str(), "Read" | "Glob" | "Grep" | "ListPods"))
+}
+
+fn result_lines(kind: &BlockKind, result: &ToolResult, look: Look) -> Vec<Line<'static>> {
+    let content = result.content.as_deref().unwrap_or_default();
+    let mut lines = Vec::new();
+    // The tool's own line, where neither its output nor its diff says it.
+    if content.is_empty() && result.diff.is_none() || !content.starts_with(&result.summary) {
+        let style = if result.is_error { Style::new().fg(Color::Red) } else { Style::new().dim() };
+        lines.push(Line::from(fit(&format!("  → {}", result.summary), look.width)).style(style));
+    }
+    let (of_result, of_diff) = match look.detail {
+        Detail::Brief => (0, 0),
+        Detail::Normal if only_looks(kind) && !result.is_error => (0, 0),
+        Detail::Normal => (RESULT_LINES_MAX, DIFF_LINES_MAX),
+        Detail::Full => (FULL_LINES_MAX, FULL_LINES_MAX),
+    };
+    match &result.diff {
+        Some(diff) => lines.extend(limited(diff::lines(diff, look.width), of_diff)),
+        None => lines.extend(output_lines(content, of_result, look)),
+    }
+    lines
+}
+
+/// The newest lines while it runs, or what there was when it was cut off.
+fn tail(output: &str, look: Look) -> Vec<Line<'static>> {
+    let lines: Vec<_> = output.lines().collect();
+    let count = match look.detail {
+        Detail::Brief => 0,
+        Detail::Normal => LIVE_LINES_MAX,
+        Detail::Full => FULL_LINES_MAX,
+    };
+    let newest = &lines[lines.len().saturating_sub(count)..];
+    newest.iter().map(|line| Line::from(fit(&format!("  {line}"), look.width)).dim()).collect()
+}
+
+fn plain(text: &str, count: usize, look: Look) -> Vec<Line<'static>> {
+    let lines = text.lines().map(|line| Line::from(fit(&format!("  {line}"), look.width)).dim()).collect();
+    limited(lines, count)
+}
+
+/// Consecutive reads as one line with what was read, or one line each.
+pub(super) fn reads_lines(blocks: &[&Block], look: Look) -> Vec<Line<'static>> {
+    if look.detail == Detail::Full {
+        return blocks.iter().flat_map(|block| lines(&block.kind, false, look)).collect();
+    }
+    let is_failed =
+        |block: &&&Block| matches!(&block.kind, BlockKind::Tool { result: Some(result), .. } if result.is_error);
+    let about: Vec<String> = blocks
+        .iter()
+        .filter_map(|block| match &block.kind {
+            BlockKind::Tool { arguments, arguments_text, .. } => Some(telling(arguments.as_ref(), arguments_text)),
+            _ => None,
+        })
+        .collect();
+    let running = if blocks.iter().any(|block| block.is_live()) { "  running …" } else { "" };
+    let failed = match blocks.iter().filter(is_failed).count() {
+        0 => String::new(),
+        count => format!("  ✗ {count} failed"),
+    };
+    let name = format!("⚙ Read {} files ", blocks.len());
+    let room = look.width.saturating_sub(width_of(&name) + width_of(running) + width_of(&failed));
+    let spans = vec![
+        Span::raw(name).bold(),
+        Span::raw(fit(&about.join(", "), room)),
+        Span::styled(running, Style::new().fg(Color::Yellow)),
+        Span::styled(failed, Style::new().fg(Color::Red)),
+    ];
+    vec![Line::from(spans)]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_telling_argument_stands_for_the_call() {
+        assert_eq!(telling(Some(&json!({ "command": "cargo\n  test", "timeout_s": 3 })), ""), "cargo test");
+        assert_eq!(telling(Some(&json!({ "pattern": "a.*b", "path": "src" })), ""), "src");
+        assert_eq!(telling(Some(&json!({ "x": 1 })), ""), r#"{"x":1}"#);
+        assert_eq!(telling(Some(&json!({})), ""), "");
+        assert_eq!(telling(None, r#"{"comm"#), r#"{"comm"#);
+    }
+}

@@ -1,0 +1,58 @@
+use anyhow::Result;
+use client::AuditFilter;
+use jiff::Timestamp;
+use protocol::{AuditEntry, Target};
+
+use super::{Caller, ago};
+use crate::{cli::AuditOptions, output};
+
+/// Prints who did what, newest first.
+pub(super) async fn audit(caller: &Caller, options: AuditOptions) -> Result<()> {
+    let target = match &options.target {
+        Some(target) => Some(address(caller, target).await?),
+        None => None,
+    };
+    let filter = AuditFilter {
+        action: options.action.as_deref(),
+        result: options.result.as_deref(),
+        target: target.as_deref(),
+        after: options.after.as_deref(),
+    };
+    let listing = caller.client.audit_of(filter).await?;
+    if caller.config.json {
+        return output::json(&listing);
+    }
+    if listing.items.is_empty() {
+        output::note("there is nothing like this in the audit");
+        return Ok(());
+    }
+    let heading = ["WHEN", "BY", "FROM", "ACTION", "RESULT", "TARGET"].map(str::to_owned).to_vec();
+    let now = Timestamp::now();
+    let rows: Vec<_> = std::iter::once(heading).chain(listing.items.iter().map(|entry| row(entry, now))).collect();
+    output::table(&rows)?;
+    if let Some(next) = &listing.next {
+        output::note(&format!("there is more: --after {next}"));
+    }
+    Ok(())
+}
+
+/// A Pod's address when a Pod is meant. What is no Pod any more may still be in the audit, as it was written then.
+async fn address(caller: &Caller, target: &str) -> Result<String> {
+    if target.parse::<Target>().is_err() {
+        return Ok(target.to_owned());
+    }
+    match caller.client.resolve(target).await {
+        Ok(pod) => Ok(pod.to_string()),
+        Err(client::ClientError::Api(_)) => Ok(target.to_owned()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn row(entry: &AuditEntry, now: Timestamp) -> Vec<String> {
+    let result = match &entry.code {
+        Some(code) => format!("{} ({code})", entry.result),
+        None => entry.result.clone(),
+    };
+    let target = entry.target.clone().unwrap_or_default().replace('\n', " ");
+    vec![ago(entry.at, now), entry.by.clone(), entry.client.clone(), entry.action.clone(), result, target]
+}

@@ -1,0 +1,73 @@
+use std::{
+    fs,
+    io::{self, IsTerminal},
+};
+
+use anyhow::{Context, Result};
+use protocol::{CommandId, ImportCommand, PodName};
+
+use super::{Caller, name_of};
+use crate::{
+    cli::{ExportOptions, ImportOptions},
+    output,
+};
+
+/// Prints a Pod's whole journal. With `--json` one record a line, unless a format is named.
+pub(super) async fn export(caller: &Caller, options: ExportOptions) -> Result<()> {
+    let pod = caller.resolve(&options.target).await?;
+    let format = match (&options.format, caller.config.json) {
+        (Some(format), _) => format.as_str(),
+        (None, true) => "jsonl",
+        (None, false) => "markdown",
+    };
+    let mut download = caller.client.export(&pod, format).await?;
+    let mut file = File { is_terminal: io::stdout().is_terminal(), rest: Vec::new() };
+    while let Some(chunk) = download.chunk().await? {
+        file.take(chunk.as_ref())?;
+    }
+    file.end()
+}
+
+/// Standard output as a file. A terminal is not shown what would move its cursor or worse.
+struct File {
+    is_terminal: bool,
+    /// A line whose end has not come.
+    rest: Vec<u8>,
+}
+
+impl File {
+    fn take(&mut self, chunk: &[u8]) -> Result<()> {
+        if !self.is_terminal {
+            return output::bytes(chunk);
+        }
+        self.rest.extend_from_slice(chunk);
+        let end = self.rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let whole: Vec<u8> = self.rest.drain(..end).collect();
+        show(&whole)
+    }
+
+    fn end(self) -> Result<()> {
+        show(&self.rest)
+    }
+}
+
+fn show(text: &[u8]) -> Result<()> {
+    output::bytes(output::printable(&String::from_utf8_lossy(text)).as_bytes())
+}
+
+/// Makes a stopped Pod with the history in a file.
+pub(super) async fn import(caller: &Caller, options: ImportOptions) -> Result<()> {
+    let name = PodName::parse(&options.name)?;
+    let jsonl = match options.file.as_os_str() == "-" {
+        true => io::read_to_string(io::stdin()).context("standard input is not text")?,
+        false => {
+            fs::read_to_string(&options.file).with_context(|| format!("{} cannot be read", options.file.display()))?
+        }
+    };
+    let summary = caller.client.import(&CommandId::random(), &ImportCommand { name, jsonl }).await?;
+    let name = name_of(&summary.name, &summary.pod);
+    match caller.config.json {
+        true => output::json(&summary),
+        false => output::line(&format!("{name} has the history; `yoi restore {name}` brings it to life")),
+    }
+}

@@ -1,0 +1,69 @@
+use anyhow::Result;
+use protocol::{UsageDay, UsageReport};
+
+use super::{Caller, name_of};
+use crate::output;
+
+/// Days that are printed, the newest.
+const DAYS_SHOWN: usize = 14;
+
+/// Prints the tokens that were used: over all, per Pod, per day, per tree, per pair.
+pub(super) async fn usage(caller: &Caller) -> Result<()> {
+    let report = caller.client.usage().await?;
+    match caller.config.json {
+        true => output::json(&report),
+        false => output::table(&rows(&report)),
+    }
+}
+
+fn rows(report: &UsageReport) -> Vec<Vec<String>> {
+    let mut rows = vec![["", "INPUT", "CACHED", "OUTPUT", "COST"].map(str::to_owned).to_vec()];
+    rows.push(row("total".to_owned(), &report.total));
+    let pods = report.pods.iter().map(|pod| row(name_of(&pod.name, &pod.pod), &pod.usage));
+    add(&mut rows, "PODS", pods);
+    let trees = report.trees.iter().map(|tree| {
+        row(format!("{} and {} below", name_of(&tree.name, &tree.root), tree.count.saturating_sub(1)), &tree.usage)
+    });
+    add(&mut rows, "TREES", trees);
+    let pairs = report.links.iter().map(|link| {
+        let (a, b) = (name_of(&link.a_name, &link.a), name_of(&link.b_name, &link.b));
+        row(format!("{a} and {b} ({} runs)", link.runs), &link.usage)
+    });
+    add(&mut rows, "BEGUN BY MESSAGES", pairs);
+    let days = report.days.iter().rev().take(DAYS_SHOWN);
+    add(&mut rows, "DAYS (UTC)", days.map(|day| row(day.day.clone().unwrap_or_default(), day)));
+    rows
+}
+
+/// A part with its heading; nothing when there is nothing in it.
+fn add(rows: &mut Vec<Vec<String>>, heading: &str, part: impl Iterator<Item = Vec<String>>) {
+    let mut part = part.peekable();
+    if part.peek().is_some() {
+        rows.push(Vec::new());
+        rows.push(vec![heading.to_owned()]);
+        rows.extend(part);
+    }
+}
+
+fn row(name: String, usage: &UsageDay) -> Vec<String> {
+    let cost = usage.cost.map_or_else(|| "not priced".to_owned(), |cost| format!("${cost:.4}"));
+    vec![name, usage.input.to_string(), usage.cached.to_string(), usage.output.to_string(), cost]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_without_anything_are_left_out_and_the_newest_day_comes_first() {
+        let day = |day: &str, input, cost| UsageDay { day: Some(day.to_owned()), input, cached: 1, output: 2, cost };
+        let days = (1..=20).map(|number| day(&format!("2026-01-{number:02}"), number, None)).collect();
+        let total = UsageDay { day: None, cost: Some(0.25), ..day("", 210, None) };
+        let report = UsageReport { total, pods: Vec::new(), days, trees: Vec::new(), links: Vec::new() };
+        let rows = rows(&report);
+        assert_eq!(rows[1], ["total", "210", "1", "2", "$0.2500"]);
+        assert_eq!((rows[2].len(), rows[3].as_slice()), (0, ["DAYS (UTC)".to_owned()].as_slice()));
+        assert_eq!(rows[4], ["2026-01-20", "20", "1", "2", "not priced"]);
+        assert_eq!(rows.len(), 4 + DAYS_SHOWN);
+    }
+}

@@ -1,0 +1,68 @@
+//! Whole journals on the command line, with the built binary: out, in again, searched, counted, audited.
+
+#![allow(clippy::unwrap_used)]
+
+use std::process::Output;
+
+use serde_json::Value;
+use testkit::yoi::{Launch, YoiProcess};
+
+const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+
+async fn run(launch: &Launch, words: &[&str]) -> Output {
+    launch.command().args(words).arg("--data").arg(launch.data_dir()).output().await.unwrap()
+}
+
+/// What it printed; it has to have ended well.
+async fn printed(launch: &Launch, words: &[&str]) -> String {
+    let output = run(launch, words).await;
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr).into_owned());
+    assert!(output.status.success(), "{words:?}: {out}{err}");
+    out
+}
+
+#[tokio::test]
+async fn a_journal_goes_out_and_comes_in_and_is_found_counted_and_audited() {
+    let yoi = YoiProcess::start(YOI).await;
+    let ada = yoi.new_pod("ada").await;
+    yoi.say(&ada, "say the streaming zebra").await;
+    let launch = yoi.launch();
+    let markdown = printed(launch, &["export", "ada"]).await;
+    assert!(markdown.starts_with("# ada\n") && markdown.contains("the streaming zebra"), "{markdown}");
+    let jsonl = printed(launch, &["export", "ada", "--format", "jsonl"]).await;
+    assert_eq!(printed(launch, &["export", "ada", "--json"]).await, jsonl);
+    let kinds = jsonl.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["event"]["kind"].clone());
+    assert!(kinds.into_iter().any(|kind| kind == "user_message"));
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ada.jsonl");
+    std::fs::write(&file, &jsonl).unwrap();
+    let said = printed(launch, &["import", "eve", file.to_str().unwrap()]).await;
+    assert!(said.contains("yoi restore eve"), "{said}");
+    assert!(printed(launch, &["export", "eve", "--format", "jsonl"]).await.starts_with(&jsonl));
+    printed(launch, &["restore", "eve"]).await;
+    std::fs::write(&file, "nonsense\n").unwrap();
+    let refused = run(launch, &["import", "bad", file.to_str().unwrap()]).await;
+    let complaint = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(1) && complaint.contains("line 1"), "{complaint}");
+    assert_eq!(run(launch, &["import", "bad", "/no/such/file"]).await.status.code(), Some(1));
+
+    let found = printed(launch, &["search", "stre"]).await;
+    assert!(found.contains("ada") && found.contains("eve") && found.contains("streaming zebra"), "{found}");
+    let found: Value =
+        serde_json::from_str(&printed(launch, &["search", "stre", "--pod", "eve", "--json"]).await).unwrap();
+    assert!(found["items"].as_array().unwrap().iter().all(|hit| hit["name"] == "eve"), "{found}");
+
+    let table = printed(launch, &["usage"]).await;
+    assert!(table.contains("total") && table.contains("PODS") && table.contains("not priced"), "{table}");
+    let usage: Value = serde_json::from_str(&printed(launch, &["usage", "--json"]).await).unwrap();
+    let names: Vec<_> = usage["pods"].as_array().unwrap().iter().map(|pod| pod["name"].clone()).collect();
+    assert_eq!(names, ["ada"], "what was imported was used elsewhere");
+
+    let audit = printed(launch, &["audit", "--action", "import"]).await;
+    assert!(audit.contains("eve") && audit.contains("refused (invalid_input)"), "{audit}");
+    let audit = printed(launch, &["audit", "--target", "eve", "--json"]).await;
+    let audit: Value = serde_json::from_str(&audit).unwrap();
+    let actions: Vec<_> = audit["items"].as_array().unwrap().iter().map(|row| row["action"].clone()).collect();
+    assert_eq!(actions, ["restore"], "{audit}");
+}
