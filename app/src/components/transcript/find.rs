@@ -3,83 +3,29 @@
 //! The bar is a form and its steps are links, so that it does the same without a script. It takes no room: it is seen
 //! while the focus is in it, and while words are looked for.
 
+mod places;
+
 use leptos::{ev::KeyboardEvent, html::Input, prelude::*};
 use leptos_router::{
     NavigateOptions,
     hooks::{use_navigate, use_query_map},
 };
-use protocol::{PodRef, Seq};
+use protocol::Seq;
 
+use self::places::{Places, find};
 use super::{PodContext, rows::dom_id, use_pod};
 use crate::{
     UiError,
     console::{encoded, pod_href, print_href},
     live,
-    server_fns::search,
 };
 
 /// The field's id: whoever gives it the focus has opened the bar.
 const FIELD: &str = "find-words";
 
-/// Pages of places at most, the newest ones.
-const PAGES_MAX: usize = 4;
-
 /// Opens the bar. Does nothing on a page without one.
 pub(crate) fn open() {
     live::focus(FIELD);
-}
-
-/// Where the words are, oldest first.
-#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
-struct Places {
-    words: String,
-    seqs: Vec<Seq>,
-    /// There are older ones.
-    has_more: bool,
-}
-
-impl Places {
-    /// The place to begin with: the one in the address, else the newest, for a reader is mostly at the end.
-    fn first(&self, at: Option<Seq>) -> usize {
-        let linked = at.and_then(|at| self.seqs.iter().position(|seq| *seq == at));
-        linked.unwrap_or(self.seqs.len().saturating_sub(1))
-    }
-
-    /// After the last one comes the first one.
-    fn beside(&self, index: usize, step: isize) -> usize {
-        let len = self.seqs.len().max(1);
-        (index + len).saturating_add_signed(step) % len
-    }
-
-    /// `3 of 17`.
-    fn told(&self, index: usize) -> String {
-        let more = if self.has_more { "+" } else { "" };
-        match (self.words.is_empty(), self.seqs.len()) {
-            (true, _) => String::new(),
-            (false, 0) => "nothing found".to_owned(),
-            (false, count) => format!("{} of {count}{more}", index + 1),
-        }
-    }
-}
-
-async fn find(words: String, pod: PodRef) -> Result<Places, UiError> {
-    let mut places = Places { words, ..Places::default() };
-    let mut after = None;
-    for _ in 0..PAGES_MAX {
-        if places.words.is_empty() {
-            break;
-        }
-        let page = search(places.words.clone(), Some(pod.to_string()), after).await?;
-        places.seqs.extend(page.items.iter().filter(|hit| hit.pod == pod).map(|hit| hit.seq));
-        places.has_more = page.next.is_some();
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    places.seqs.sort_unstable();
-    places.seqs.dedup();
-    Ok(places)
 }
 
 type Found = Resource<Result<Places, UiError>>;
@@ -285,28 +231,4 @@ pub(crate) fn FindBar() -> impl IntoView {
         </form>
     }
     .into_any()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn places(seqs: &[i64]) -> Places {
-        Places { words: "lease".to_owned(), seqs: seqs.iter().copied().map(Seq).collect(), has_more: false }
-    }
-
-    #[test]
-    fn a_search_begins_at_the_end_or_where_the_address_says_and_goes_round() {
-        let three = places(&[4, 9, 12]);
-        assert_eq!((three.first(None), three.first(Some(Seq(9))), three.first(Some(Seq(5)))), (2, 1, 2));
-        assert_eq!((three.beside(2, 1), three.beside(0, -1), three.beside(0, 1)), (0, 2, 1));
-        assert_eq!((places(&[]).beside(0, -1), three.beside(1, 0)), (0, 1));
-    }
-
-    #[test]
-    fn it_is_told_where_the_reader_is() {
-        assert_eq!(places(&[4, 9, 12]).told(2), "3 of 3");
-        assert_eq!(Places { has_more: true, ..places(&[4, 9]) }.told(0), "1 of 2+");
-        assert_eq!((places(&[]).told(0), Places::default().told(0)), ("nothing found".to_owned(), String::new()));
-    }
 }

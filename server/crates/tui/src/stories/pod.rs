@@ -139,3 +139,18 @@ fn a_late_frame_of_another_pod_changes_nothing() {
     story.happens(Message::Subscribed { pod: address("bob"), id: "s8".into() });
     assert_eq!(story.effects, [Effect::Unsubscribe("s8".into())]);
 }
+
+#[test]
+fn on_a_narrow_screen_the_figures_give_way_to_the_name_and_the_state() {
+    let mut story = Story::with_ada_in("idle");
+    let mut ada = pod("ada", "idle");
+    (ada.relations.peers, ada.usage.input, ada.usage.context_used, ada.usage.context_limit) = (2, 41_300, 900, 200_000);
+    story.pods(&[ada]);
+    let heading = |story: &mut Story, columns| {
+        story.happens(Message::Resize(columns, 12));
+        story.screen().lines().next().unwrap().to_owned()
+    };
+    assert_eq!(heading(&mut story, 70), "ada  ○ idle  rehearsal · /work                ⇄2 41k  context 900/200k");
+    assert_eq!(heading(&mut story, 32), "ada  ○ idle  rehearsal…  ⇄2 41k");
+    assert_eq!(heading(&mut story, 20), "ada  ○ idle  rehear…");
+}

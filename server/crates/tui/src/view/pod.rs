@@ -24,6 +24,8 @@ use crate::{
 const COMPOSER_ROWS_MAX: usize = 8;
 /// So many queued messages are shown; the last line counts them all.
 const QUEUE_ROWS_MAX: usize = 3;
+/// Columns that model and folder have at least, beside the figures.
+const REST_WIDTH_MIN: usize = 12;
 /// Before the first line of the composer.
 const PROMPT: &str = "❯ ";
 const PROMPT_WIDTH: u16 = 2;
@@ -48,8 +50,10 @@ fn heading_line(model: &Model, open: &OpenPod, width: usize) -> Line<'static> {
         (used, 0) => format!("  context {}", tokens_words(used)),
         (used, limit) => format!("  context {}/{}", tokens_words(used), tokens_words(limit)),
     };
-    let right = format!("{}{context}", figures(summary));
     let used = width_of(summary.name.as_str()) + 2 + width_of(&state);
+    // What is least needed gives way on a narrow screen.
+    let rights = [format!("{}{context}", figures(summary)), figures(summary)];
+    let right = rights.into_iter().find(|right| used + width_of(right) + REST_WIDTH_MIN <= width).unwrap_or_default();
     let room = width.saturating_sub(used + width_of(&right) + 1);
     let rest = fit(&format!("{reason}  {} · {}", summary.model, summary.cwd), room);
     let gap = width.saturating_sub(used + width_of(&rest) + width_of(&right));

@@ -1,0 +1,87 @@
+//! The places of some words in one transcript, and which of them comes next.
+
+use protocol::{PodRef, Seq};
+use serde::{Deserialize, Serialize};
+
+use crate::{UiError, server_fns::search};
+
+/// Pages of places at most, the newest ones.
+const PAGES_MAX: usize = 4;
+
+/// Where the words are, oldest first.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Places {
+    pub(super) words: String,
+    pub(super) seqs: Vec<Seq>,
+    /// There are older ones.
+    has_more: bool,
+}
+
+impl Places {
+    /// The place to begin with: the one in the address, else the newest, for a reader is mostly at the end.
+    pub(super) fn first(&self, at: Option<Seq>) -> usize {
+        let linked = at.and_then(|at| self.seqs.iter().position(|seq| *seq == at));
+        linked.unwrap_or(self.seqs.len().saturating_sub(1))
+    }
+
+    /// After the last one comes the first one.
+    pub(super) fn beside(&self, index: usize, step: isize) -> usize {
+        let len = self.seqs.len().max(1);
+        (index + len).saturating_add_signed(step) % len
+    }
+
+    /// `3 of 17`.
+    pub(super) fn told(&self, index: usize) -> String {
+        let more = if self.has_more { "+" } else { "" };
+        match (self.words.is_empty(), self.seqs.len()) {
+            (true, _) => String::new(),
+            (false, 0) => "nothing found".to_owned(),
+            (false, count) => format!("{} of {count}{more}", index + 1),
+        }
+    }
+}
+
+/// All places with these words in one Pod, as far back as so many pages reach.
+pub(super) async fn find(words: String, pod: PodRef) -> Result<Places, UiError> {
+    let mut places = Places { words, ..Places::default() };
+    let mut after = None;
+    for _ in 0..PAGES_MAX {
+        if places.words.is_empty() {
+            break;
+        }
+        let page = search(places.words.clone(), Some(pod.to_string()), after).await?;
+        places.seqs.extend(page.items.iter().filter(|hit| hit.pod == pod).map(|hit| hit.seq));
+        places.has_more = page.next.is_some();
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    places.seqs.sort_unstable();
+    places.seqs.dedup();
+    Ok(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(seqs: &[i64]) -> Places {
+        Places { words: "lease".to_owned(), seqs: seqs.iter().copied().map(Seq).collect(), has_more: false }
+    }
+
+    #[test]
+    fn a_search_begins_at_the_end_or_where_the_address_says_and_goes_round() {
+        let three = places(&[4, 9, 12]);
+        assert_eq!((three.first(None), three.first(Some(Seq(9))), three.first(Some(Seq(5)))), (2, 1, 2));
+        assert_eq!((three.beside(2, 1), three.beside(0, -1), three.beside(0, 1)), (0, 2, 1));
+        assert_eq!((places(&[]).beside(0, -1), three.beside(1, 0)), (0, 1));
+    }
+
+    #[test]
+    fn it_is_told_where_the_reader_is() {
+        assert_eq!(places(&[4, 9, 12]).told(2), "3 of 3");
+        assert_eq!(Places { has_more: true, ..places(&[4, 9]) }.told(0), "1 of 2+");
+        assert_eq!((places(&[]).told(0), Places::default().told(0)), ("nothing found".to_owned(), String::new()));
+    }
+}
