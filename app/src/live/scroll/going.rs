@@ -65,16 +65,23 @@ impl Log {
 
     pub(super) fn go_to_turn(&mut self, step: i32) {
         self.hold();
-        let Some(held) = &self.held else { return };
-        let Some(index) = self.rows.index_of(&held.id) else { return };
-        // The heading that is the first in sight is where we are; one further down is the next.
-        let is_further = held.offset > MARGIN_PX + 4.0;
-        let from = if step > 0 && !is_further { index + 1 } else { index };
-        match self.rows.turn_from(from, step) {
+        let Some(index) = self.held.as_ref().and_then(|held| self.rows.index_of(&held.id)) else { return };
+        let first = if step > 0 { self.rows.turn_from(index, step) } else { self.rows.turn_from(index + 1, step) };
+        // The heading at the top of the view is the turn that one is in.
+        match first
+            .filter(|turn| self.is_elsewhere(*turn))
+            .or_else(|| self.rows.turn_from(first? + usize::from(step > 0), step))
+        {
             Some(turn) => self.go(turn, MARGIN_PX),
             None if step < 0 => self.go_to_start(),
             None => (),
         }
+    }
+
+    /// The entry is not the one at the top of the view, where one comes to by going to it.
+    fn is_elsewhere(&self, index: usize) -> bool {
+        let block = self.rows.dom_id_at(index).and_then(|id| browser::element(&id));
+        block.is_none_or(|block| (self.offset_of(&block) - MARGIN_PX).abs() > 4.0)
     }
 
     pub(super) fn wait_for_idle(&mut self) {

@@ -21,7 +21,7 @@ const LETTER_PX: i32 = 8;
 pub(super) struct Held {
     /// Of its element.
     pub(super) id: String,
-    /// Of its top below the top of the view, in CSS pixels.
+    /// Of its top below the top of the view, in CSS pixels, as of `Log::held_at`.
     pub(super) offset: f64,
 }
 
@@ -38,6 +38,8 @@ pub(super) struct Log {
     /// so that nothing has to be scrolled against the reader's hand.
     pub(super) above_px: f64,
     pub(super) held: Option<Held>,
+    /// How far was scrolled when it was taken hold of: somebody may have scrolled on without our having been told yet.
+    pub(super) held_at: i32,
     /// The held block is to be scrolled to.
     pub(super) is_going: bool,
     pub(super) opened: Opened,
@@ -71,6 +73,7 @@ impl Log {
             rows,
             above_px: 0.0,
             held: None,
+            held_at: 0,
             is_going: false,
             opened: Opened::default(),
             has_focus: false,
@@ -144,6 +147,10 @@ impl Log {
         self.opened.restore(&self.blocks);
         self.refocus();
         self.set_rooms();
+        let has_left = self.scroller.scroll_top() < self.last_top && self.distance_to_end() > END_PX;
+        if self.following && has_left {
+            self.stop_following();
+        }
         self.measure();
         match self.following {
             true => self.scroll_to_end(),
@@ -219,6 +226,7 @@ impl Log {
     /// Takes hold of the first block in sight; where none is drawn, of the one that belongs there.
     pub(super) fn hold(&mut self) {
         self.is_going = false;
+        self.held_at = self.scroller.scroll_top();
         self.held = match self.first_in_sight() {
             Some(block) => Some(Held { offset: self.offset_of(&block), id: block.id() }),
             None => self.unseen(),

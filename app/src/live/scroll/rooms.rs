@@ -54,6 +54,9 @@ impl Log {
             self.hold();
             return self.put_right_if_due();
         };
+        // Who has scrolled on is not taken back.
+        let scrolled = if self.is_going { 0 } else { self.scroller.scroll_top() - self.held_at };
+        let wanted = wanted - f64::from(scrolled);
         let moved = self.offset_of(&block) - wanted;
         let is_clamped = moved > 0.0 && self.distance_to_end() <= 0;
         if std::mem::take(&mut self.is_going) {
@@ -69,9 +72,10 @@ impl Log {
             }
         }
         let offset = self.offset_of(&block);
-        if let Some(held) = self.held.as_mut().filter(|_| (offset - wanted).abs() > 0.5) {
-            held.offset = offset;
+        if let Some(held) = &mut self.held {
+            held.offset = if (offset - wanted).abs() > 0.5 { offset } else { wanted };
         }
+        self.held_at = self.scroller.scroll_top();
         self.put_right_if_due();
     }
 
@@ -102,8 +106,11 @@ impl Log {
 
     pub(super) fn scroll_by(&mut self, px: i32) {
         if px != 0 {
-            self.scroller.set_scroll_top(self.scroller.scroll_top() + px);
-            self.last_top = self.scroller.scroll_top();
+            let before = self.scroller.scroll_top();
+            self.scroller.set_scroll_top(before + px);
+            let by = self.scroller.scroll_top() - before;
+            self.last_top += by;
+            self.held_at += by;
         }
     }
 }

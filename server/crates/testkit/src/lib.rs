@@ -1,7 +1,9 @@
-//! For tests only: a PostgreSQL, a scripted model server, a yoi on port 0, a browser, a terminal.
+//! For tests only: a PostgreSQL, a scripted model server, a yoi on port 0, a browser with a checker of its pages, a
+//! terminal.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod axe;
 pub mod browser;
 pub mod postgres;
 pub mod scripted_model;

@@ -1,0 +1,120 @@
+//! axe-core in the page: what an accessibility checker finds wrong on what a browser shows now.
+//!
+//! The checker is not part of this project. It is fetched once into the target folder and checked against its pinned
+//! digest; without a network, [`VARIABLE`] names a copy of it.
+
+mod archive;
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use sha2::{Digest, Sha512};
+
+use crate::browser::Browser;
+
+/// Path of an `axe.min.js`, instead of one that is fetched.
+pub const VARIABLE: &str = "YOI_AXE";
+
+const ADDRESS: &str = "https://registry.npmjs.org/axe-core/-/axe-core-4.10.3.tgz";
+
+/// The archive's SHA-512, as npm pins it for this version.
+const SHA512: &str = "5e6edba515e70d25f6604d9815f064d859c5d1ea7ab661bbc4f87c88779ef0c2\
+    1cae0abbeb636471ef39e9d62d2582e4b88a1866f19f4ecfcf6d986275e4dc12";
+
+const FILE_IN_ARCHIVE: &str = "package/axe.min.js";
+const FILE_KEPT: &str = "axe-core-4.10.3.min.js";
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Finding {
+    /// The rule, such as `color-contrast`.
+    pub rule: String,
+    /// `minor`, `moderate`, `serious` or `critical`.
+    pub impact: String,
+    /// Where: a selector and what is wrong there, one text for each element.
+    pub places: Vec<String>,
+}
+
+impl Finding {
+    /// It keeps somebody from using the page.
+    pub fn is_serious(&self) -> bool {
+        matches!(self.impact.as_str(), "serious" | "critical")
+    }
+}
+
+/// The checker's script, ready to be run in any number of pages.
+#[derive(Debug, Clone)]
+pub struct Axe {
+    script: String,
+}
+
+impl Axe {
+    /// Reads the script, and fetches it before when it is not there yet.
+    ///
+    /// # Panics
+    /// When it can be had from nowhere; the message says how to bring it.
+    pub async fn load() -> Self {
+        let path = match std::env::var_os(VARIABLE) {
+            Some(path) => PathBuf::from(path),
+            None => kept().await,
+        };
+        let script = std::fs::read_to_string(&path);
+        Self { script: script.unwrap_or_else(|error| panic!("{} could not be read: {error}", path.display())) }
+    }
+
+    /// Everything that is wrong on the page as it is shown now. The page's own policy does not bind this script.
+    pub async fn findings(&self, browser: &Browser) -> Vec<Finding> {
+        if browser.eval("return typeof window.axe === 'undefined'").await == true {
+            browser.eval(&self.script).await;
+        }
+        serde_json::from_value(browser.eval(RUN).await).expect("the script gives what a finding is made of")
+    }
+}
+
+/// Waits for what fades in to be there: colours on their way are no findings.
+const RUN: &str = "return Promise.allSettled(document.getAnimations().filter(a => a.effect.getTiming().iterations !== Infinity)\
+    .map(a => a.finished))\
+    .then(() => axe.run(document, { preload: false, resultTypes: ['violations'] }))\
+    .then(found => found.violations.map(v => ({ rule: v.id, impact: v.impact || 'minor', \
+    places: v.nodes.map(n => n.target.join(' ') + ': ' + n.failureSummary.replace(/\\s+/g, ' ')) })))";
+
+async fn kept() -> PathBuf {
+    let file = target().join("axe").join(FILE_KEPT);
+    if !file.is_file() {
+        let script = match fetched().await {
+            Ok(script) => script,
+            Err(error) => panic!(
+                "axe-core, which checks the pages, could not be fetched ({error}). Fetch {ADDRESS} elsewhere, take \
+                 {FILE_IN_ARCHIVE} out of it, and set {VARIABLE} to its path"
+            ),
+        };
+        keep(&file, &script).unwrap_or_else(|error| panic!("{} could not be written: {error}", file.display()));
+    }
+    file
+}
+
+async fn fetched() -> anyhow::Result<Vec<u8>> {
+    crate::yoi::install_tls_provider();
+    let client = reqwest::Client::builder().timeout(crate::yoi::WAIT_MAX).build()?;
+    let archive = client.get(ADDRESS).send().await?.error_for_status()?.bytes().await?;
+    let digest: String = Sha512::digest(&archive).iter().map(|byte| format!("{byte:02x}")).collect();
+    anyhow::ensure!(digest == SHA512, "its digest is not the pinned one: {digest}");
+    archive::file(&archive, FILE_IN_ARCHIVE)
+}
+
+/// Under its name only when it is whole: several tests may fetch it at once.
+fn keep(file: &Path, script: &[u8]) -> std::io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let whole = tempfile::NamedTempFile::new_in(folder)?;
+    std::fs::write(whole.path(), script)?;
+    whole.persist(file)?;
+    Ok(())
+}
+
+/// The folder that cargo builds into, which holds this test.
+fn target() -> PathBuf {
+    let test = std::env::current_exe().expect("a running program has a path");
+    let marked = test.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
+    marked.map_or_else(std::env::temp_dir, Path::to_path_buf)
+}
