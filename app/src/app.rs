@@ -13,8 +13,8 @@ use crate::{
     components::frame::Frame,
     console::Console,
     later::{
-        ApprovalsRoute, AuditRoute, ExchangeRoute, LoginRoute, MapRoute, PodRoute, PrintRoute, SearchRoute, SettingsRoute,
-        UsageRoute,
+        ApprovalsRoute, AuditRoute, ExchangeRoute, LoginRoute, MapRoute, PodRoute, PrintRoute, SearchRoute,
+        SettingsRoute, UsageRoute,
     },
     pages::{
         login::LoginStyle,
@@ -61,6 +61,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <meta name="viewport" content="width=device-width, initial-scale=1" />
                 <meta name="color-scheme" content="light dark" />
                 <meta name="referrer" content="no-referrer" />
+                <meta name="description" content="A console for durable LLM agents: what each of them does, live." />
                 {head}
                 <MetaTags />
             </head>

@@ -52,7 +52,8 @@ pub(crate) fn Boot(options: LeptosOptions) -> impl IntoView {
     let name = options.output_name.to_string();
     let (script, wasm, style) =
         (format!("{pkg}/{name}.js"), format!("{pkg}/{name}_bg.wasm"), format!("{pkg}/{name}.css"));
-    let part = use_context::<LaterParts>().and_then(|parts| parts.of(later::part(&path_of_request())?)).unwrap_or_default();
+    let part =
+        use_context::<LaterParts>().and_then(|parts| parts.of(later::part(&path_of_request())?)).unwrap_or_default();
     let preloads = part.iter().map(|file| {
         let href = format!("{pkg}/{file}");
         view! { <link rel="preload" r#as="fetch" type="application/wasm" crossorigin="anonymous" href=href /> }

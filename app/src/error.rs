@@ -50,6 +50,10 @@ impl FromServerFnError for UiError {
             ServerFnErrorErr::Args(detail) | ServerFnErrorErr::MissingArg(detail) => {
                 Self::new(ErrorCode::InvalidInput, detail)
             }
+            // On the server it is a request that does not fit; in a browser, an answer.
+            ServerFnErrorErr::Deserialization(detail) if cfg!(feature = "ssr") => {
+                Self::new(ErrorCode::InvalidInput, format!("the body does not fit: {detail}"))
+            }
             other => Self::new(ErrorCode::Internal, other.to_string()),
         }
     }
@@ -76,6 +80,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_no_json_is_an_error_of_ours_and_not_a_panic() {
-        assert_eq!(UiError::de(b"<html>".to_vec().into()).code(), ErrorCode::Internal);
+        let told = if cfg!(feature = "ssr") { ErrorCode::InvalidInput } else { ErrorCode::Internal };
+        assert_eq!(UiError::de(b"<html>".to_vec().into()).code(), told);
     }
 }

@@ -7,12 +7,18 @@ mod bell;
 #[cfg(feature = "hydrate")]
 mod browser;
 #[cfg(feature = "hydrate")]
+mod clipboard;
+#[cfg(feature = "hydrate")]
 mod colours;
+#[cfg(feature = "hydrate")]
+mod focus;
 #[cfg(feature = "hydrate")]
 mod found;
 mod hub;
 #[cfg(not(feature = "hydrate"))]
 mod inert;
+#[cfg(feature = "hydrate")]
+mod keys;
 #[cfg(feature = "hydrate")]
 mod outside;
 #[cfg(feature = "hydrate")]
@@ -29,16 +35,22 @@ pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::{
     browser::{
-        after, blur, caret_in, close_dialog, copy_text, every, focus, focus_content, focus_soon, go_to_login, is_at, is_dark, keep_url,
-        kept, move_row, next_frame, next_question, now_ms, on_key, on_leave, painted, pasted_text, plain_key, put_caret, refocus_soon, reload,
-        remember, reveal, row_in_focus, rows, send_last, set_theme, show_dialog, text_in, visit, zone_minutes,
+        after, close_dialog, every, go_to_login, is_at, is_dark, keep_url, kept, next_frame, now_ms, on_leave, painted,
+        reload, remember, send_last, set_theme, show_dialog, visit, zone_minutes,
     },
+    clipboard::{copy_text, pasted_text},
     colours::{colours_forget, colours_known, colours_when_seen},
+    focus::{
+        blur, caret_in, focus, focus_content, focus_if_lost, focus_soon, move_row, next_question, put_caret,
+        refocus_soon, reveal, row_in_focus, rows, text_in,
+    },
     found::mark_found,
+    keys::{on_key, plain_key},
     outside::{ask_for_notices, has_attention, notice_means, notify},
     reveal::open_block,
     scroll::{
-        log_attach, log_detach, log_keep_place, log_key, log_restore, log_show, log_stop_following, log_to_end, log_to_turn,
+        log_attach, log_detach, log_keep_place, log_key, log_restore, log_show, log_stop_following, log_to_end,
+        log_to_turn,
     },
     socket::{connect, unwatch, watch},
 };

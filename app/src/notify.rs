@@ -1,6 +1,7 @@
 //! Notices outside of the page: which are due when the list of Pods changes. Pure.
 
 use protocol::{OpenRequest, PodRef, PodState, PodSummary};
+use transcript::unseen;
 
 /// What a notice is about. Each is asked for by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,9 @@ impl Kind {
     }
 }
 
+/// Letters of a notice. What failed may say what a model or its server wrote, however long that is.
+const WORDS_CHARS_MAX: usize = 200;
+
 /// One notice that is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct News {
@@ -59,9 +63,21 @@ pub(crate) fn news(before: Option<&[PodSummary]>, now: &[PodSummary]) -> Vec<New
     let of = |pod: &PodSummary| {
         let known = before.iter().find(|known| known.pod == pod.pod);
         let (kind, said) = change(known, pod)?;
-        Some(News { kind, pod: pod.pod.clone(), words: format!("{} {said}", pod.name) })
+        Some(News { kind, pod: pod.pod.clone(), words: bounded(&format!("{} {said}", pod.name)) })
     };
     now.iter().filter_map(of).collect()
+}
+
+/// On one line, with nothing in it that a notice of the system could show as something else than it is.
+fn bounded(words: &str) -> String {
+    let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
+    let shown = unseen::shown(words);
+    let mut letters = shown.chars().map(plain);
+    let mut bounded: String = letters.by_ref().take(WORDS_CHARS_MAX).collect();
+    if letters.next().is_some() {
+        bounded.push('…');
+    }
+    bounded
 }
 
 /// At most one per Pod and step: what needs a person most.
@@ -198,6 +214,16 @@ mod tests {
         assert_eq!(told(&[pod("ada", PodState::Running)], &failed), only(Kind::Failed, "ada has failed: no key"));
         assert_eq!(told(&failed, &failed), []);
         assert_eq!(told(&failed, &[pod("ada", PodState::Broken)]), []);
+    }
+
+    #[test]
+    fn what_others_wrote_is_one_short_line_of_a_notice() {
+        let words = |why: &str| {
+            let failed = PodSummary { needs_you: true, activity: Some(why.into()), ..pod("ada", PodState::Idle) };
+            told(&[pod("ada", PodState::Running)], &[failed])[0].1.clone()
+        };
+        assert_eq!(words("a\nb\u{1b}[2J\u{202e}c"), "ada has failed: a b [2J[U+202E]c");
+        assert_eq!(words(&"é".repeat(9_000)).chars().count(), WORDS_CHARS_MAX + 1);
     }
 
     #[test]

@@ -43,7 +43,9 @@ impl Link {
             Self::AsLoaded => "Nothing is updated by itself; reload the page to see what is new",
             Self::Connecting => "The page is about to hear the server",
             Self::Live => "Everything here is updated as it happens",
-            Self::Reconnecting { .. } => "The server does not answer. The page tries again by itself; what you type is kept",
+            Self::Reconnecting { .. } => {
+                "The server does not answer. The page tries again by itself; what you type is kept"
+            }
             Self::Offline => "This device has no network. The page goes on when it has; what you type is kept",
         }
     }

@@ -9,9 +9,9 @@ mod create_pod;
 mod decide_held;
 mod decide_request;
 mod delete_pod;
+mod fitting_files;
 mod forget_rule;
 mod highlight;
-mod fitting_files;
 mod introduce_pods;
 mod list_audit;
 mod list_pods;
@@ -51,9 +51,11 @@ pub use create_pod::create_pod;
 pub use decide_held::decide_held;
 pub use decide_request::decide_request;
 pub use delete_pod::delete_pod;
-pub use forget_rule::forget_rule;
-pub use highlight::{BLOCKS_MAX, CODE_BYTES_MAX, CODE_LINES_MAX, CodeText, KINDS, Run, highlight};
 pub use fitting_files::fitting_files;
+pub use forget_rule::forget_rule;
+#[cfg(feature = "ssr")]
+pub(crate) use highlight::Budget;
+pub use highlight::{BLOCKS_MAX, CODE_BYTES_MAX, CODE_LINES_MAX, CodeText, KINDS, Run, highlight};
 pub use introduce_pods::introduce_pods;
 pub use list_audit::{AuditAsked, list_audit};
 pub use list_pods::list_pods;
@@ -66,8 +68,6 @@ pub use pod_approvals::pod_approvals;
 pub use pod_detail::pod_detail;
 pub use pod_exchange::{ExchangeData, pod_exchange};
 pub use pod_peers::pod_peers;
-#[cfg(feature = "ssr")]
-pub(crate) use highlight::Budget;
 #[cfg(feature = "ssr")]
 pub(crate) use print_part::{PrintPart, print_part};
 pub use read_settings::{SettingsFound, read_settings};

@@ -1,6 +1,9 @@
 //! The command line, as it is typed. What a flag leaves out, [`crate::config`] fills in.
 
+mod changes;
+mod names;
 mod options;
+mod server;
 
 use std::path::PathBuf;
 
@@ -8,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use protocol::ControlVerb;
 
-pub(crate) use self::options::*;
+pub(crate) use self::{changes::*, options::*, server::*};
 
 /// A console for durable LLM agents. Without a verb: the same as `yoi serve`.
 #[derive(Debug, Parser)]
@@ -25,7 +28,7 @@ pub(crate) struct Cli {
 /// Options of every verb.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct CommonOptions {
-    /// The server to talk to (YOI_SERVER); by default the one that uses the data folder
+    /// The server to talk to (YOI_SERVER), http://… or unix:PATH; by default the one that uses the data folder
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) server: Option<String>,
     /// Folder of the database and the token (YOI_DATA); by default yoi's in the XDG data directory
@@ -46,6 +49,9 @@ pub(crate) struct ServeOptions {
     /// Address and port to listen on (YOI_LISTEN); 127.0.0.1:7474 by default, port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<String>,
+    /// A Unix socket to answer on as well (YOI_SOCKET); `--server unix:PATH` talks to it
+    #[arg(long, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
     /// sqlite://PATH or postgres://… (YOI_DATABASE); by default a file in the data folder
     #[arg(long, value_name = "URL")]
     pub(crate) database: Option<String>,
@@ -71,7 +77,11 @@ pub(crate) enum Verb {
     /// Print the token
     Token,
     /// List the Pods
-    Ls,
+    Ls(LsOptions),
+    /// Print what a Pod is, and how it is set up
+    Show(TargetOption),
+    /// Print the address that a name stands for
+    Resolve(TargetOption),
     /// Make a Pod
     New(NewOptions),
     /// Send a message to a Pod
@@ -90,8 +100,22 @@ pub(crate) enum Verb {
     Stop(TargetOption),
     /// Bring a stopped Pod back
     Restore(RestoreOptions),
+    /// List the messages that wait for a Pod's present run to end
+    Queue(TargetOption),
+    /// Take a message back that waits
+    Unqueue(UnqueueOptions),
+    /// Give a Pod another name
+    Rename(RenameOptions),
+    /// Say who may introduce itself to a Pod
+    Policy(PolicyOptions),
+    /// Say whether a peer's message begins a run
+    Wake(WakeOptions),
+    /// List what a Pod may do without asking, or set it
+    Permissions(PermissionsOptions),
+    /// List the Pods that have rules of their own
+    Rules,
     /// Put a summary in the place of a Pod's older conversation
-    Compact(TargetOption),
+    Compact(CompactOptions),
     /// Take what came after a record out of a Pod's conversation
     Rewind(RewindOptions),
     /// Introduce two Pods to each other
@@ -100,6 +124,12 @@ pub(crate) enum Verb {
     Unpeer(PairOptions),
     /// List whom a Pod knows
     Peers(TargetOption),
+    /// List the Pods that a Pod's model is told of
+    Visible(TargetOption),
+    /// Print what a Pod's model would be sent now
+    History(TargetOption),
+    /// Print what two Pods wrote to each other
+    Exchange(ExchangeOptions),
     /// List the introductions that wait for an answer
     Requests(RequestsOptions),
     /// Accept an introduction
@@ -116,6 +146,10 @@ pub(crate) enum Verb {
     Approvals(ApprovalsOptions),
     /// Answer what a Pod asks: allow it
     Approve(ApproveOptions),
+    /// Answer what a Pod asks: deny it
+    Deny(DenyOptions),
+    /// List the tools, and what happens to a call that no rule is about
+    Tools,
     /// Run a tool as a Pod would
     Tool(ToolOptions),
     /// Find words in what all Pods said, called and read
@@ -130,10 +164,28 @@ pub(crate) enum Verb {
     Audit(AuditOptions),
     /// Remove a Pod with all that it holds
     Rm(RmOptions),
-    /// Say what works and what is missing
-    Doctor,
-    /// Print completions for a shell
-    Completions { shell: Shell },
+    /// List where Pods live, and whether it answers
+    Runtimes,
+    /// List the providers of models, or ask them whether they work
+    Providers(ProvidersOptions),
+    /// List the recipes for new Pods
+    Profiles,
+    /// List the browsers that are logged in
+    Sessions,
+    /// End a browser's login
+    SignOut(SignOutOptions),
+    /// Say what is configured, what works, what is ignored, and why
+    Doctor(DoctorOptions),
+    /// Have yoi started by systemd for this account, without root
+    #[command(subcommand)]
+    Service(ServiceVerb),
+    /// Print completions for a shell to source; they know the names of the Pods
+    Completions {
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Print the manual, or write the pages of all verbs
+    Man(ManOptions),
     /// The console in this terminal
     Tui(TuiOptions),
 }
@@ -146,7 +198,7 @@ impl Verb {
             Self::Resume(option) => (ControlVerb::Resume, option),
             Self::Cancel(option) => (ControlVerb::Cancel, option),
             Self::Stop(option) => (ControlVerb::Stop, option),
-            Self::Compact(option) => (ControlVerb::Compact, option),
+            Self::Compact(CompactOptions { target, preview: false }) => return Some((ControlVerb::Compact, target)),
             _ => return None,
         };
         Some((verb, &option.target))
@@ -154,120 +206,4 @@ impl Verb {
 }
 
 #[cfg(test)]
-mod tests {
-    use clap::{CommandFactory, error::ErrorKind};
-
-    use super::*;
-
-    fn parse(line: &str) -> Result<Cli, clap::Error> {
-        Cli::try_parse_from(line.split(' '))
-    }
-
-    #[test]
-    fn the_definition_holds() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn serve_is_the_verb_that_may_be_left_out() {
-        let bare = parse("yoi --listen 127.0.0.1:0 --data /d --allow-host a --allow-host b").unwrap();
-        let named = parse("yoi serve --listen 127.0.0.1:0 --data /d --allow-host a --allow-host b").unwrap();
-        let Some(Verb::Serve(serve)) = named.verb else { panic!("{named:?}") };
-        assert!(bare.verb.is_none());
-        assert_eq!((bare.serve, bare.common), (serve.clone(), named.common));
-        assert_eq!(serve.allow_hosts, ["a", "b"]);
-    }
-
-    #[test]
-    fn common_options_stand_before_or_after_the_verb() {
-        for line in ["yoi ls --server http://x --data /d --json", "yoi --server http://x --data /d --json ls"] {
-            let cli = parse(line).unwrap();
-            let expected =
-                CommonOptions { server: Some("http://x".into()), data: Some("/d".into()), config: None, json: true };
-            assert_eq!(cli.common, expected, "{line}");
-        }
-    }
-
-    #[test]
-    fn a_message_is_all_that_follows_the_name() {
-        let Some(Verb::Send(send)) = parse("yoi send ada say hello --no-queue").unwrap().verb else { panic!() };
-        assert_eq!((send.target.as_str(), send.text, send.no_queue), ("ada", vec!["say".into(), "hello".into()], true));
-        assert_eq!(parse("yoi send ada").unwrap_err().kind(), ErrorKind::MissingRequiredArgument);
-    }
-
-    #[test]
-    fn every_control_verb_takes_one_target() {
-        for verb in ControlVerb::ALL.into_iter().filter(|verb| *verb != ControlVerb::Restore) {
-            let cli = parse(&format!("yoi {} ada@box", verb.as_str())).unwrap();
-            assert_eq!(cli.verb.as_ref().and_then(Verb::as_control), Some((verb, "ada@box")));
-        }
-    }
-
-    #[test]
-    fn an_introduction_names_two_pods_and_may_have_a_note() {
-        let Some(Verb::Peer(peer)) = parse("yoi peer ada bob@box --note hello").unwrap().verb else { panic!() };
-        let named = (peer.source.as_str(), peer.target.as_str(), peer.note.as_deref());
-        assert_eq!(named, ("ada", "bob@box", Some("hello")));
-        for line in ["yoi peer ada", "yoi unpeer ada", "yoi peers", "yoi accept ada", "yoi message ada bob"] {
-            assert_eq!(parse(line).unwrap_err().kind(), ErrorKind::MissingRequiredArgument, "{line}");
-        }
-    }
-
-    #[test]
-    fn a_restore_may_be_of_a_whole_tree() {
-        for (line, tree) in [("yoi restore ada", false), ("yoi restore ada --tree", true)] {
-            let Some(Verb::Restore(restore)) = parse(line).unwrap().verb else { panic!("{line}") };
-            assert_eq!((restore.target.as_str(), restore.tree), ("ada", tree), "{line}");
-        }
-    }
-
-    #[test]
-    fn an_answer_allows_unless_it_says_deny() {
-        let Some(Verb::Approve(yes)) = parse("yoi approve ada q1 --remember").unwrap().verb else { panic!() };
-        assert_eq!((yes.id.as_str(), yes.deny, yes.remember, yes.reason), ("q1", false, true, None));
-        let Some(Verb::Approve(no)) = parse("yoi approve ada q1 --deny --reason no").unwrap().verb else { panic!() };
-        assert_eq!((no.deny, no.remember, no.reason.as_deref()), (true, false, Some("no")));
-        assert!(parse("yoi approve ada").is_err());
-    }
-
-    #[test]
-    fn a_rewind_names_a_record_and_may_name_the_head() {
-        let Some(Verb::Rewind(rewind)) = parse("yoi rewind ada 7 --head 9").unwrap().verb else { panic!() };
-        assert_eq!((rewind.seq, rewind.head), (7, Some(9)));
-        for line in ["yoi rewind ada", "yoi rewind ada x", "yoi rewind ada -1", "yoi rewind ada 7 --head -9"] {
-            assert!(parse(line).is_err(), "{line}");
-        }
-    }
-
-    #[test]
-    fn a_tool_takes_no_arguments_unless_some_are_given() {
-        let Some(Verb::Tool(tool)) = parse("yoi tool ada ListPods").unwrap().verb else { panic!() };
-        assert_eq!((tool.tool.as_str(), tool.arguments.as_str()), ("ListPods", "{}"));
-    }
-
-    #[test]
-    fn an_export_is_markdown_or_jsonl_and_an_import_reads_a_file() {
-        let Some(Verb::Export(export)) = parse("yoi export ada").unwrap().verb else { panic!() };
-        assert_eq!((export.target.as_str(), export.format), ("ada", None));
-        assert!(parse("yoi export ada --format jsonl").is_ok());
-        assert_eq!(parse("yoi export ada --format pdf").unwrap_err().kind(), ErrorKind::InvalidValue);
-        let Some(Verb::Import(import)) = parse("yoi import ada -").unwrap().verb else { panic!() };
-        assert_eq!((import.name.as_str(), import.file), ("ada", PathBuf::from("-")));
-        assert!(parse("yoi import ada").is_err());
-    }
-
-    #[test]
-    fn words_to_find_are_all_that_stands_there() {
-        let Some(Verb::Search(search)) = parse("yoi search --pod ada one two").unwrap().verb else { panic!() };
-        assert_eq!((search.words, search.pod.as_deref()), (vec!["one".to_owned(), "two".to_owned()], Some("ada")));
-        assert!(parse("yoi search").is_err());
-    }
-
-    #[test]
-    fn an_address_of_a_pod_needs_both_halves() {
-        assert!(parse("yoi tui --runtime local --worker 1").is_ok());
-        for line in ["yoi tui --runtime local", "yoi tui --worker 1", "yoi tui ada --runtime local --worker 1"] {
-            assert!(parse(line).is_err(), "{line}");
-        }
-    }
-}
+mod tests;

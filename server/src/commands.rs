@@ -3,22 +3,33 @@
 mod approvals;
 mod audit;
 mod completions;
+mod context;
 mod control;
 mod doctor;
 mod events;
 mod export;
+mod follow;
 mod log;
 mod ls;
+mod man;
 mod messages;
 mod new;
+mod patch;
 mod peers;
+mod providers;
+mod queue;
 mod record_line;
 mod requests;
 mod restore;
 mod rewind;
 mod rm;
+mod runtimes;
 mod search;
 mod send;
+mod service;
+mod sessions;
+mod settings;
+mod show;
 mod token;
 mod tool;
 mod tui;
@@ -29,14 +40,20 @@ use client::{Client, PodsFilter, TokenSource};
 use jiff::Timestamp;
 use protocol::{HeldDecision, Listing, PodName, PodRef, PodSummary, RequestDecision};
 
-pub(crate) use self::{completions::completions, token::token};
+pub(crate) use self::{
+    completions::{VARIABLE, completions},
+    doctor::doctor,
+    man::man,
+    service::service,
+    token::token,
+};
 use crate::{
     cli::{CommonOptions, Verb},
     config::{ClientConfig, Environment},
 };
 
 /// What every verb works with.
-struct Caller {
+pub(crate) struct Caller {
     client: Client,
     config: ClientConfig,
 }
@@ -48,13 +65,26 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         return control::control(&caller, control, target).await;
     }
     match verb {
-        Verb::Ls => ls::ls(&caller).await,
+        Verb::Ls(options) => ls::ls(&caller, options).await,
+        Verb::Show(option) => show::show(&caller, &option.target).await,
+        Verb::Resolve(option) => show::resolve(&caller, &option.target).await,
         Verb::New(options) => new::new(&caller, options).await,
         Verb::Send(options) => send::send(&caller, options).await,
         Verb::Log(options) => log::log(&caller, options).await,
         Verb::Events(options) => events::events(&caller, options).await,
         Verb::Restore(options) => restore::restore(&caller, options).await,
         Verb::Rewind(options) => rewind::rewind(&caller, options).await,
+        Verb::Compact(options) => context::compaction(&caller, &options.target).await,
+        Verb::Queue(option) => queue::queue(&caller, &option.target).await,
+        Verb::Unqueue(options) => queue::unqueue(&caller, options).await,
+        Verb::Rename(options) => patch::rename(&caller, options).await,
+        Verb::Policy(options) => patch::policy(&caller, options).await,
+        Verb::Wake(options) => patch::wake(&caller, options).await,
+        Verb::Permissions(options) => patch::permissions(&caller, options).await,
+        Verb::Rules => settings::rules(&caller).await,
+        Verb::Visible(option) => context::visible(&caller, &option.target).await,
+        Verb::History(option) => context::history(&caller, &option.target).await,
+        Verb::Exchange(options) => context::exchange(&caller, options).await,
         Verb::Peer(options) => peers::introduce(&caller, options).await,
         Verb::Unpeer(options) => peers::unlink(&caller, options).await,
         Verb::Peers(option) => peers::peers(&caller, &option.target).await,
@@ -66,6 +96,8 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Drop(options) => messages::decide(&caller, options, HeldDecision::Drop).await,
         Verb::Approvals(options) => approvals::approvals(&caller, options).await,
         Verb::Approve(options) => approvals::approve(&caller, options).await,
+        Verb::Deny(options) => approvals::deny(&caller, options).await,
+        Verb::Tools => settings::tools(&caller).await,
         Verb::Tool(options) => tool::tool(&caller, options).await,
         Verb::Search(options) => search::search(&caller, options).await,
         Verb::Export(options) => export::export(&caller, options).await,
@@ -73,20 +105,32 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Usage => usage::usage(&caller).await,
         Verb::Audit(options) => audit::audit(&caller, options).await,
         Verb::Rm(options) => rm::rm(&caller, options).await,
-        Verb::Doctor => doctor::doctor(&caller).await,
+        Verb::Runtimes => runtimes::runtimes(&caller).await,
+        Verb::Providers(options) => providers::providers(&caller, options).await,
+        Verb::Profiles => settings::profiles(&caller).await,
+        Verb::Sessions => sessions::sessions(&caller).await,
+        Verb::SignOut(options) => sessions::sign_out(&caller, options).await,
         Verb::Tui(options) => tui::tui(caller, options).await,
         other => unreachable!("{other:?} needs no server and is run by main"),
     }
 }
 
 impl Caller {
-    fn new(common: &CommonOptions, environment: &Environment) -> Result<Self> {
-        let config = ClientConfig::load(common, environment)?;
+    pub(crate) fn new(common: &CommonOptions, environment: &Environment) -> Result<Self> {
+        Self::of(ClientConfig::load(common, environment)?)
+    }
+
+    fn of(config: ClientConfig) -> Result<Self> {
         let (given, data) = (config.token.clone(), config.data.clone());
         // The file is read anew for each request: a server's first start makes it.
         let token = TokenSource::reading(move || given.clone().or_else(|| crate::token::read(&data).ok().flatten()));
         let client = Client::new(&config.server, token)?.named("cli");
         Ok(Self { client, config })
+    }
+
+    /// The first page of a list of Pods.
+    pub(crate) async fn pods_page(&self, filter: PodsFilter) -> Result<Listing<PodSummary>> {
+        Ok(self.client.pods(&filter).await?)
     }
 
     async fn resolve(&self, target: &str) -> Result<PodRef> {
@@ -125,10 +169,18 @@ fn ago(then: Timestamp, now: Timestamp) -> String {
 }
 
 /// A Pod as the command line takes it: its name, and its runtime unless that is the server's own.
-fn name_of(name: &PodName, pod: &PodRef) -> String {
+pub(crate) fn name_of(name: &PodName, pod: &PodRef) -> String {
     match pod.runtime_id.as_str() {
         "local" => name.to_string(),
         runtime => format!("{name}@{runtime}"),
+    }
+}
+
+/// A word of the protocol, with spaces.
+fn word(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word.replace('_', " "),
+        _ => "unknown".to_owned(),
     }
 }
 

@@ -40,8 +40,12 @@ pub(crate) struct BadConfig(pub(crate) String);
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
+    /// A Unix socket beside the address.
+    pub(crate) socket: Option<PathBuf>,
     pub(crate) data: PathBuf,
     pub(crate) database: Database,
+    /// The configuration file that was read.
+    pub(crate) file: Option<PathBuf>,
     pub(crate) allow_hosts: Vec<String>,
     /// What other servers call this one.
     pub(crate) name: Option<RuntimeId>,
@@ -80,11 +84,13 @@ impl Config {
         let database = first([&serve.database, &environment.text("YOI_DATABASE"), &file.database]);
         Ok(Self {
             listen: parse_listen(listen.as_deref().unwrap_or(LISTEN))?,
+            socket: socket_path(serve, environment, &file)?,
             database: parse_database(database.as_deref(), &data)?,
             allow_hosts: [serve.allow_hosts.as_slice(), file.allow_hosts.as_slice()].concat(),
             name: first([&serve.name, &file.name]).as_deref().map(parse_name).transpose()?,
             token: token(environment)?,
             open: serve.open,
+            file: file.path(),
             private_files: file.private_files(),
             key_variables: file.key_variables(),
             providers: provider_environment(environment).apply(file.providers(environment)?),
@@ -112,6 +118,14 @@ impl ClientConfig {
     }
 }
 
+/// Where systemd looks for the units of this account.
+pub(crate) fn units_folder() -> Result<PathBuf, BadConfig> {
+    match etcetera::choose_base_strategy() {
+        Ok(strategy) => Ok(strategy.config_dir().join("systemd").join("user")),
+        Err(_) => Err(BadConfig("there is no home folder to put a unit in; set HOME".to_owned())),
+    }
+}
+
 /// The filter of the log.
 pub(crate) fn log_filter(environment: &Environment) -> String {
     environment.text("YOI_LOG").unwrap_or_else(|| LOG.to_owned())
@@ -130,6 +144,14 @@ fn data_folder(common: &CommonOptions, environment: &Environment, file: &File) -
         Ok(strategy) => Ok(strategy.data_dir().join("yoi")),
         Err(_) => Err(BadConfig("there is no home folder to keep data in; name one with --data DIR".to_owned())),
     }
+}
+
+fn socket_path(serve: &ServeOptions, environment: &Environment, file: &File) -> Result<Option<PathBuf>, BadConfig> {
+    let given = serve.socket.clone().or_else(|| environment.text("YOI_SOCKET").map(PathBuf::from));
+    let absolute = |path: PathBuf| {
+        std::path::absolute(&path).map_err(|error| BadConfig(format!("--socket {}: {error}", path.display())))
+    };
+    given.or_else(|| file.socket.clone()).map(absolute).transpose()
 }
 
 fn parse_listen(text: &str) -> Result<SocketAddr, BadConfig> {

@@ -58,6 +58,15 @@ pub(crate) fn address(path: &Path) -> Option<String> {
     Some(text.trim().to_owned()).filter(|url| !url.is_empty())
 }
 
+/// The pid of the server that holds a folder now, if one does.
+pub(crate) fn holder(path: &Path) -> Option<String> {
+    let mut lock = File::open(path.join(LOCK)).ok()?;
+    match lock.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => Some(pid_in(&mut lock)),
+        _ => None,
+    }
+}
+
 /// Writes a file that only its owner reads, whole or not at all.
 pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
     let beside = path.with_extension("new");
@@ -143,7 +152,9 @@ mod tests {
         let held = DataDir::hold(root.path()).unwrap();
         let sentence = DataDir::hold(root.path()).unwrap_err().to_string();
         assert!(sentence.contains(&format!("in use by yoi with pid {}", std::process::id())), "{sentence}");
+        assert_eq!(holder(root.path()), Some(std::process::id().to_string()));
         drop(held);
+        assert_eq!(holder(root.path()), None);
         DataDir::hold(root.path()).unwrap();
     }
 

@@ -12,13 +12,16 @@ mod logging;
 mod output;
 mod pages;
 mod serve;
+mod signals;
+mod socket;
 mod token;
 mod web;
 
 use std::{process::ExitCode, time::Duration};
 
 use anyhow::{Context, Result};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use clap_complete::CompleteEnv;
 use client::ClientError;
 
 use crate::{
@@ -34,6 +37,8 @@ fn main() -> ExitCode {
     if let Some(code) = tools::bash::helper_main(std::env::args_os().skip(1)) {
         return code;
     }
+    // A shell that completes a line asks in this way, and gets nothing else.
+    CompleteEnv::with_factory(Cli::command).var(commands::VARIABLE).complete();
     match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -45,6 +50,7 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<()> {
     let environment = Environment::of_process();
+    output::start(&environment);
     let Cli { common, serve, verb } = cli;
     if verb.is_some() && serve != ServeOptions::default() {
         let sentence = "the options of serve stand after the verb serve, or alone; `yoi --help` lists them";
@@ -53,6 +59,9 @@ fn run(cli: Cli) -> Result<()> {
     match verb.unwrap_or(Verb::Serve(serve)) {
         Verb::Serve(serve) => block_on(serve::serve(common, serve, environment)),
         Verb::Completions { shell } => commands::completions(shell),
+        Verb::Man(options) => commands::man(options),
+        Verb::Service(verb) => commands::service(verb, &common, &environment),
+        Verb::Doctor(options) => block_on(commands::doctor(options, &common, &environment)),
         Verb::Token => commands::token(&common, &environment),
         verb => block_on(commands::run(verb, common, environment)),
     }

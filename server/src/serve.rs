@@ -4,7 +4,6 @@
 //! working Pods reach a committed point, sockets close with a reason.
 
 use std::{
-    future::IntoFuture,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     process::Stdio,
     sync::Arc,
@@ -13,18 +12,16 @@ use std::{
 
 use anyhow::{Context, Result, anyhow};
 use api::{AllowedHosts, Api, ApiOptions, Token};
-use axum::{Router, serve::ListenerExt};
+use axum::{
+    Router,
+    serve::{Listener, ListenerExt},
+};
 use backend::Backend;
 use pod_store::{Store, StoreOptions};
 use provider::Providers;
 use runtime::{Host, HostOptions};
 use secrecy::ExposeSecret;
-use tokio::{
-    net::TcpListener,
-    signal::unix::{Signal, SignalKind, signal},
-    sync::watch,
-    time::timeout,
-};
+use tokio::{net::TcpListener, sync::watch, time::timeout};
 use tools::{
     Tool, Toolbox,
     bash::{self, Bash, BashOptions, Confinement},
@@ -36,7 +33,10 @@ use crate::{
     cli::{CommonOptions, ServeOptions},
     config::{self, BadConfig, Config, Environment},
     data_dir::DataDir,
-    logging, output, token, web,
+    logging, output,
+    signals::Signals,
+    socket::{self, SocketFile},
+    token, web,
 };
 
 /// Working Pods have this long to reach a committed point …
@@ -68,13 +68,18 @@ async fn run(config: Config) -> Result<()> {
         anyhow!("cannot listen on {}: {error}; choose another address with --listen", config.listen)
     })?;
     let address = listener.local_addr().context("the socket has no address")?;
+    let (unix, socket_file) = match &config.socket {
+        Some(path) => socket::listen(path).await.map(|(unix, file)| (Some(unix), Some(file)))?,
+        None => (None, None),
+    };
     let (sockets_stop, sockets_stopped) = watch::channel(false);
     let host = start_host(&config, providers).await?;
     let options = ApiOptions {
         token: Token::new(token.expose_secret()),
         allowed: AllowedHosts::new(address, config.allow_hosts.clone()),
         // With the console's own build: a page that stays open over an update can tell that it is older.
-        server: format!("yoi {} ({})", env!("CARGO_PKG_VERSION"), bundle::HASH),
+        server: format!("yoi {}", env!("CARGO_PKG_VERSION")),
+        build: Some(bundle::HASH.to_owned()),
         shutdown: sockets_stopped,
     };
     let router = router(Backend::new(host.clone()), options);
@@ -83,21 +88,20 @@ async fn run(config: Config) -> Result<()> {
     data.write_address(&base_url)?;
     let login_url = token::login_url(&base_url, &token);
     output::line(&format!("yoi is ready: {login_url}"))?;
-    log_start(&config, address);
+    log_start(&config, address, socket_file.as_ref());
     if config.open {
         open_browser(&login_url);
     }
 
-    let (accept_stop, mut accept_stopped) = watch::channel(false);
+    let (accept_stop, accept_stopped) = watch::channel(false);
+    let unix = unix.map(|unix| tokio::spawn(serve_until(unix, router.clone(), accept_stopped.clone())));
     let listener = listener.tap_io(|stream| {
         // A chunk of text is smaller than a packet and must not wait for the next.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "a connection went before it was served");
         }
     });
-    let server = axum::serve(listener, router)
-        .with_graceful_shutdown(async move { drop(accept_stopped.wait_for(|stop| *stop).await) });
-    let server = tokio::spawn(server.into_future());
+    let server = tokio::spawn(serve_until(listener, router, accept_stopped));
 
     signals.wait().await;
     tracing::info!("stopping");
@@ -109,6 +113,9 @@ async fn run(config: Config) -> Result<()> {
     // An upgraded socket is no connection of the server's any more: it is over when it has let go of the signal.
     let connections = async {
         drop(server.await);
+        if let Some(unix) = unix {
+            drop(unix.await);
+        }
         sockets_stop.closed().await;
     };
     if timeout(CONNECTIONS_STOP_MAX, connections).await.is_err() {
@@ -117,6 +124,17 @@ async fn run(config: Config) -> Result<()> {
     data.remove_address();
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Answers on a listener until no more connections are wanted, and those that there are have ended.
+async fn serve_until<L>(listener: L, router: Router, mut stopped: watch::Receiver<bool>) -> std::io::Result<()>
+where
+    L: Listener,
+    L::Addr: std::fmt::Debug,
+{
+    axum::serve(listener, router)
+        .with_graceful_shutdown(async move { drop(stopped.wait_for(|stop| *stop).await) })
+        .await
 }
 
 async fn start_host(config: &Config, providers: Providers) -> Result<Host> {
@@ -174,10 +192,13 @@ pub(crate) fn base_url(address: SocketAddr) -> String {
     format!("http://{}", SocketAddr::new(ip, address.port()))
 }
 
-fn log_start(config: &Config, address: SocketAddr) {
+fn log_start(config: &Config, address: SocketAddr, socket: Option<&SocketFile>) {
     let providers: Vec<_> = config.providers.iter().map(|provider| provider.name.as_str()).collect();
     let name = config.name.as_ref().map(ToString::to_string);
     tracing::info!(%address, data = %config.data.display(), database = ?config.database, ?providers, name, "started");
+    if let Some(socket) = socket {
+        tracing::info!(address = %socket.address().display(), "answers on a socket, too");
+    }
     if !address.ip().is_loopback() {
         tracing::warn!("other machines can connect; they need the token, and a name that --allow-host lists");
     }
@@ -193,26 +214,6 @@ fn open_browser(url: &str) {
     command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Err(error) = command.spawn() {
         tracing::warn!(%error, program, "no browser could be opened; open the address by hand");
-    }
-}
-
-/// SIGTERM and SIGINT, heard from the beginning.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn listen() -> Result<Self> {
-        let hear = |kind| signal(kind).context("signals cannot be heard");
-        Ok(Self { terminate: hear(SignalKind::terminate())?, interrupt: hear(SignalKind::interrupt())? })
-    }
-
-    async fn wait(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
     }
 }
 

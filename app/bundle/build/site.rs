@@ -1,4 +1,4 @@
-//! The finished folder: every file beside its brotli and gzip form, and one hash over all of it.
+//! The finished folder: every file in its brotli and its gzip form, and one hash over all of it.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ pub(crate) fn empty(site: &Path) -> Result<()> {
     fs::create_dir_all(site).with_context(|| format!("could not create {}", site.display()))
 }
 
-/// Compresses each file and returns the hash that becomes part of the path it is served under. Equal sources give an
+/// Compresses each file, takes the plain one away, and returns the hash that becomes part of the path it is served under. Equal sources give an
 /// equal hash: it covers names and bytes, no times.
 pub(crate) fn seal(site: &Path) -> Result<String> {
     let mut files = Vec::new();
@@ -34,6 +34,8 @@ pub(crate) fn seal(site: &Path) -> Result<String> {
         hash.update(&bytes);
         write_beside(&file, "br", &brotli(&bytes)?)?;
         write_beside(&file, "gz", &gzip(&bytes)?)?;
+        // Who takes neither form gets the second one unpacked: so rare that the binary does not carry a third.
+        fs::remove_file(&file).with_context(|| format!("could not remove {}", file.display()))?;
     }
     Ok(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }

@@ -1,4 +1,4 @@
-//! What the browser loads, inside the binary: JavaScript, WebAssembly, one style sheet, each also as brotli and gzip.
+//! What the browser loads, inside the binary: JavaScript, WebAssembly, one style sheet, each as brotli and as gzip.
 //!
 //! Made by the build script (`build/main.rs`); this crate only hands the bytes out. It knows no HTTP server. All files
 //! are served under a path that contains [`HASH`], so they can be cached for ever.
@@ -7,7 +7,7 @@
 
 mod accepts;
 
-use std::{borrow::Cow, fmt::Write};
+use std::{borrow::Cow, fmt::Write, io::Read};
 
 use rust_embed::{EmbeddedFile, RustEmbed};
 
@@ -45,7 +45,7 @@ pub struct Asset {
 
 /// False when this build was made with `YOI_WEB=skip`; pages then work without scripts and styles only.
 pub fn is_present() -> bool {
-    Site::get(JS).is_some()
+    Site::get(&format!("{JS}.gz")).is_some()
 }
 
 /// The file at this path (`yoi.js`, no leading slash) in the smallest form that the client takes.
@@ -56,28 +56,40 @@ pub fn file(path: &str, accept_encoding: Accepts) -> Option<Asset> {
     let content_type = content_type(path);
     let encoded = accept_encoding
         .in_order()
-        .find_map(|(encoding, extension)| Some((Site::get(&format!("{path}.{extension}"))?, Some(encoding))));
-    let (embedded, encoding) = match encoded {
-        Some(found) => found,
-        None => (Site::get(path)?, None),
-    };
-    Some(Asset { content_type, encoding, etag: etag(&embedded), bytes: embedded.data })
+        .find_map(|(encoding, extension)| Some((Site::get(&format!("{path}.{extension}"))?, encoding)));
+    match encoded {
+        Some((embedded, encoding)) => {
+            let etag = etag(&embedded, encoding);
+            Some(Asset { content_type, encoding: Some(encoding), etag, bytes: embedded.data })
+        }
+        None => {
+            let embedded = Site::get(&format!("{path}.gz"))?;
+            let bytes = Cow::Owned(unpacked(&embedded.data));
+            Some(Asset { content_type, encoding: None, etag: etag(&embedded, "plain"), bytes })
+        }
+    }
+}
+
+/// The plain bytes of a gzip form.
+fn unpacked(gzip: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(gzip).read_to_end(&mut bytes).expect("the build script has packed it");
+    bytes
 }
 
 /// The sizes that matter for a first visit: each file's name, plain size and brotli size in bytes.
 pub fn sizes() -> Vec<(String, usize, usize)> {
     Site::iter()
-        .filter(|path| !path.ends_with(".br") && !path.ends_with(".gz"))
-        .filter_map(|path| {
-            let plain = Site::get(&path)?.data.len();
-            let brotli = Site::get(&format!("{path}.br"))?.data.len();
-            Some((path.into_owned(), plain, brotli))
+        .filter_map(|file| {
+            let path = file.strip_suffix(".br")?;
+            let plain = unpacked(&Site::get(&format!("{path}.gz"))?.data).len();
+            Some((path.to_owned(), plain, Site::get(&file)?.data.len()))
         })
         .collect()
 }
 
-fn etag(file: &EmbeddedFile) -> String {
-    let mut etag = String::from("\"");
+fn etag(file: &EmbeddedFile, encoding: &str) -> String {
+    let mut etag = format!("\"{encoding}-");
     for byte in &file.metadata.sha256_hash()[..16] {
         write!(etag, "{byte:02x}").expect("writing to a String cannot fail");
     }

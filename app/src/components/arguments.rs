@@ -1,5 +1,6 @@
 use leptos::prelude::*;
 use serde_json::{Map, Value};
+use transcript::unseen;
 
 use crate::components::transcript::{CodeBlock, DiffView};
 
@@ -18,8 +19,8 @@ fn part_view(part: Part) -> AnyView {
         Part::Change(diff) => view! { <DiffView diff=diff /> }.into_any(),
         Part::Fact { name, value } => view! {
             <p class="fact">
-                <span>{name}</span>
-                <code>{value}</code>
+                <span>{unseen::shown(&name).into_owned()}</span>
+                <code>{unseen::shown(&value).into_owned()}</code>
             </p>
         }
         .into_any(),

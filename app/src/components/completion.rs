@@ -46,6 +46,8 @@ pub(crate) fn Completion(
         <ul
             id="commands"
             role="listbox"
+            // It can be scrolled, so it can be reached.
+            tabindex="0"
             aria-label=move || label.get()
             class="completion"
             class:is-hidden=move || choices.with(Vec::is_empty)

@@ -135,9 +135,9 @@ impl Hub {
     /// Takes what the server says. Gives what the page should say when a gap is over.
     pub(super) fn take(&mut self, frame: ServerFrame) -> Option<String> {
         match frame {
-            ServerFrame::Hello { server, .. } => {
+            ServerFrame::Hello { server, build, .. } => {
                 self.is_greeted = true;
-                self.meet(server);
+                self.meet(format!("{server} {}", build.unwrap_or_default()));
                 self.console.link.set(Link::Live);
                 self.console.stale_since.set(None);
             }

@@ -47,6 +47,8 @@ pub(crate) fn next_question() -> bool {
 
 pub(crate) fn focus_content() {}
 
+pub(crate) fn focus_if_lost(_id: &str) {}
+
 pub(crate) fn blur() {}
 
 pub(crate) fn move_row(_step: i32) {}

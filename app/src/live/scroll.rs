@@ -4,6 +4,7 @@
 //! drawn): whatever changes above, the first block in sight is put back to where it was, before it is painted.
 
 mod going;
+mod holding;
 mod log;
 mod opened;
 mod place;

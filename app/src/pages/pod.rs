@@ -1,8 +1,11 @@
-use leptos::{prelude::*, task::spawn_local};
+mod stream;
+
+use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::{use_params_map, use_query_map};
-use protocol::{ControlEvent, ErrorCode, Event, Outcome, Record, Seq, TurnEvent};
+use protocol::{ErrorCode, Seq};
 
+use self::stream::follow;
 use crate::{
     UiError,
     components::{
@@ -10,14 +13,10 @@ use crate::{
         composer::Composer,
         inspector::Inspector,
         pod_head::PodHead,
-        transcript::{
-            Arrivals, KEPT_BLOCKS_MAX, PodContext, Returned, Rows, TranscriptPane, complete_beginning, find::FindBar,
-            provide_linked,
-        },
+        transcript::{PodContext, Rows, TranscriptPane, find::FindBar, provide_linked},
     },
     console::{pod_href, use_console},
     format::sentence_case,
-    live::{self, PodFeed},
     server_fns::{PodPageData, load_pod},
 };
 
@@ -121,138 +120,6 @@ fn PodView(data: PodPageData, shows_details: Memo<bool>, at: Option<Seq>) -> imp
         </div>
     }
     .into_any()
-}
-
-/// Goes on exactly after the records that the page came with.
-fn follow(pod: PodContext, cursor: String, applied: Seq) {
-    let stream =
-        Stream { pod, arrivals: Arrivals::new(), number: StoredValue::new(None), is_renewing: StoredValue::new(false) };
-    Effect::new(move |before: Option<()>| {
-        if before.is_none() {
-            stream.watch(cursor.clone(), applied);
-        }
-    });
-    on_cleanup(move || {
-        if let Some(number) = stream.number.try_get_value().flatten() {
-            live::unwatch(number);
-        }
-    });
-}
-
-/// What comes for the Pod that is viewed.
-#[derive(Debug, Clone, Copy)]
-struct Stream {
-    pod: PodContext,
-    arrivals: Arrivals,
-    number: StoredValue<Option<u64>>,
-    is_renewing: StoredValue<bool>,
-}
-
-impl Stream {
-    fn watch(self, cursor: String, applied: Seq) {
-        let target = self.pod.pod.get_value();
-        let number = live::watch(target, cursor, applied, move |feed| self.take(feed));
-        self.number.set_value(Some(number));
-    }
-
-    fn take(self, feed: PodFeed) {
-        let pod = self.pod;
-        match feed {
-            PodFeed::Records(records) => self.arrivals.add(records, move |records| self.apply(&records)),
-            PodFeed::Snapshot { summary, records, has_more } => {
-                // All that waits is in the snapshot.
-                self.arrivals.now();
-                pod.rows.reset(&records, has_more);
-                complete_beginning(pod);
-                pod.detail.update(|detail| detail.summary = *summary);
-                pod.refresh();
-                pod.refresh_peers();
-            }
-            PodFeed::Closed(reason) => {
-                self.apply(&self.arrivals.now());
-                pod.closed.set(Some(reason));
-            }
-        }
-    }
-
-    fn apply(self, records: &[Record]) {
-        let pod = self.pod;
-        let added = pod.rows.apply(records);
-        if !pod.is_following.get_untracked() {
-            // A block that only grew is something new to see as well.
-            pod.unseen.update(|unseen| *unseen = (*unseen + added).max(1));
-        }
-        if records.iter().any(moves_the_detail) {
-            pod.refresh();
-        }
-        if records.iter().any(moves_the_peers) {
-            pod.refresh_peers();
-        }
-        if records.iter().any(gives_back)
-            && let Some(segments) = pod.rows.newest_returned()
-        {
-            pod.returned.set(Some(Returned { segments, is_asked_for: false }));
-        }
-        if pod.rows.len() > KEPT_BLOCKS_MAX && pod.is_following.get_untracked() {
-            self.renew();
-        }
-    }
-
-    /// The page has become too long, and its reader is at the end: goes on with the newest records alone.
-    fn renew(self) {
-        if self.is_renewing.try_update_value(|renewing| std::mem::replace(renewing, true)) != Some(false) {
-            return;
-        }
-        let address = self.pod.pod.with_value(ToString::to_string);
-        spawn_local(async move {
-            let loaded = load_pod(address, None, None).await;
-            // The answer may be late: the page was left, or its reader reads older blocks.
-            if self.is_renewing.try_set_value(false).is_some() || !self.pod.is_following.get_untracked() {
-                return;
-            }
-            let Ok(PodPageData { records, has_more, head, cursor: Some(cursor), .. }) = loaded else { return };
-            if let Some(number) = self.number.get_value() {
-                live::unwatch(number);
-            }
-            self.arrivals.now();
-            self.pod.rows.reset(&records, has_more);
-            self.watch(cursor, head);
-        });
-    }
-}
-
-/// An answer of nothing took the message back.
-fn gives_back(record: &Record) -> bool {
-    matches!(&record.event, Event::Control(ControlEvent::RunFinished { outcome: Outcome::RolledBack, .. }))
-}
-
-/// Who knows whom has changed.
-fn moves_the_peers(record: &Record) -> bool {
-    matches!(
-        &record.event,
-        Event::Control(
-            ControlEvent::PeerLinked { .. }
-                | ControlEvent::PeerUnlinked { .. }
-                | ControlEvent::PeerRequested { .. }
-                | ControlEvent::PeerDeclined { .. }
-        )
-    )
-}
-
-/// The queue, the children, the rules: no stream carries them.
-fn moves_the_detail(record: &Record) -> bool {
-    matches!(
-        &record.event,
-        Event::Turn(TurnEvent::UserMessage { .. })
-            | Event::Control(
-                ControlEvent::RunStarted { .. }
-                    | ControlEvent::RunFinished { .. }
-                    | ControlEvent::ChildSpawned { .. }
-                    | ControlEvent::ChildStopped { .. }
-                    | ControlEvent::ScopeChanged { .. }
-                    | ControlEvent::ApprovalAnswered { .. }
-            )
-    )
 }
 
 /// Nothing will come any more: said where one looks, and not in the transcript.

@@ -59,12 +59,14 @@ fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
 fn Kept(report: UsageReport) -> impl IntoView {
     let console = use_console();
     let report = RwSignal::new(report);
-    let used = Memo::new(move |_| console.pods().iter().map(commands::total_tokens).sum::<u64>());
+    // None until the list of Pods is there: then nothing is known to have been used since.
+    let used = Memo::new(move |_| {
+        console.book.with(|book| Some(book.as_ref()?.pods().iter().map(commands::total_tokens).sum::<u64>()))
+    });
     let reading = Reading::new(READING_MS_MIN);
-    Effect::new(move |before: Option<u64>| {
+    Effect::new(move |before: Option<Option<u64>>| {
         let used = used.get();
-        // The list itself comes after the page: then nothing has been used since.
-        if before.is_some_and(|before| before > 0 && before != used) {
+        if before.flatten().is_some_and(|before| Some(before) != used) {
             reading.again(move || {
                 Box::pin(async move {
                     if let Ok(fresh) = read_usage().await {

@@ -16,13 +16,14 @@ mod history;
 mod house;
 mod memory;
 mod options;
-mod report;
 mod size;
 mod start;
 mod timed_model;
 mod viewer;
 
 use std::{process::ExitCode, time::Instant};
+
+use testkit::report;
 
 use crate::{options::Options, report::Report};
 

@@ -3,18 +3,25 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::engine::ArgValueCandidates;
+use protocol::{Access, PeerPolicy, ReasoningPolicy};
+
+use super::{
+    changes::{POLICIES, one_of, parse_scope, reasoning, switch},
+    names::pod_names,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct TargetOption {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RestoreOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
     /// Bring the stopped Pods below it back, too
     #[arg(long)]
@@ -24,7 +31,7 @@ pub(crate) struct RestoreOptions {
 #[derive(Debug, Args)]
 pub(crate) struct RewindOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
     /// The last record that stays in the conversation
     #[arg(value_parser = clap::value_parser!(i64).range(0..))]
@@ -37,10 +44,10 @@ pub(crate) struct RewindOptions {
 #[derive(Debug, Args)]
 pub(crate) struct PeerOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "A")]
+    #[arg(value_name = "A", add = ArgValueCandidates::new(pod_names))]
     pub(crate) source: String,
     /// The Pod that it is introduced to
-    #[arg(value_name = "B")]
+    #[arg(value_name = "B", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
     /// For the people on the other side; no model sees it
     #[arg(long, value_name = "TEXT")]
@@ -50,23 +57,24 @@ pub(crate) struct PeerOptions {
 #[derive(Debug, Args)]
 pub(crate) struct PairOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "A")]
+    #[arg(value_name = "A", add = ArgValueCandidates::new(pod_names))]
     pub(crate) source: String,
-    #[arg(value_name = "B")]
+    /// The other one
+    #[arg(value_name = "B", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RequestsOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER; without it: of all Pods
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RequestOptions {
     /// The Pod that is asked: NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
     /// Which request; `yoi requests` lists them
     #[arg(value_name = "REQUEST_ID")]
@@ -76,10 +84,10 @@ pub(crate) struct RequestOptions {
 #[derive(Debug, Args)]
 pub(crate) struct MessageOptions {
     /// The Pod that writes: NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "FROM")]
+    #[arg(value_name = "FROM", add = ArgValueCandidates::new(pod_names))]
     pub(crate) source: String,
     /// A peer of it
-    #[arg(value_name = "TO")]
+    #[arg(value_name = "TO", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
     /// The message; a single - reads it from standard input
     #[arg(required = true)]
@@ -89,7 +97,7 @@ pub(crate) struct MessageOptions {
 #[derive(Debug, Args)]
 pub(crate) struct HeldOptions {
     /// Either of the two Pods: NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
     /// Which message; its record and `yoi message` say it
     #[arg(value_name = "MESSAGE_ID")]
@@ -99,7 +107,7 @@ pub(crate) struct HeldOptions {
 #[derive(Debug, Args)]
 pub(crate) struct ApprovalsOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER; without it: of all Pods
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: Option<String>,
     /// Also what was answered or withdrawn
     #[arg(long)]
@@ -109,7 +117,7 @@ pub(crate) struct ApprovalsOptions {
 #[derive(Debug, Args)]
 pub(crate) struct ApproveOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
     /// Which question; `yoi approvals` lists them
     pub(crate) id: String,
@@ -125,9 +133,24 @@ pub(crate) struct ApproveOptions {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct DenyOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// Which question; `yoi approvals` lists them
+    pub(crate) id: String,
+    /// Give the same answer from now on, to this Pod, for this tool and exactly this argument
+    #[arg(long)]
+    pub(crate) remember: bool,
+    /// Why; the model is told
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ToolOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
     /// Its name, such as Read
     pub(crate) tool: String,
@@ -155,12 +178,27 @@ pub(crate) struct NewOptions {
     /// What the model is told before anything else
     #[arg(long, value_name = "TEXT")]
     pub(crate) instructions: Option<String>,
+    /// Where it lives; by default in this server
+    #[arg(long, value_name = "ID")]
+    pub(crate) runtime: Option<String>,
+    /// A folder that it may use: read:PATH, write:PATH or deny:PATH; several times. By default it writes its --cwd
+    #[arg(long, value_name = "ACCESS:PATH", value_parser = parse_scope)]
+    pub(crate) scope: Vec<(Access, String)>,
+    /// Who may introduce itself
+    #[arg(long, value_name = "POLICY", value_parser = one_of::<PeerPolicy>(&POLICIES))]
+    pub(crate) peer_policy: Option<PeerPolicy>,
+    /// Whether a peer's message begins a run when the Pod is idle
+    #[arg(long, value_name = "on|off", value_parser = switch())]
+    pub(crate) wake: Option<bool>,
+    /// How much of its reasoning is shown
+    #[arg(long, value_name = "HOW_MUCH", value_parser = reasoning())]
+    pub(crate) reasoning: Option<ReasoningPolicy>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SendOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
     /// The message; a single - reads it from standard input
     #[arg(required = true)]
@@ -168,12 +206,15 @@ pub(crate) struct SendOptions {
     /// Fail instead of waiting for the present run to end
     #[arg(long)]
     pub(crate) no_queue: bool,
+    /// Go into the present run, when its model is asked next, instead of waiting for its end
+    #[arg(long, conflicts_with = "no_queue")]
+    pub(crate) steer: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LogOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
     /// Go on with what happens now, until interrupted
     #[arg(short, long)]
@@ -181,6 +222,9 @@ pub(crate) struct LogOptions {
     /// How many of the newest records
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) limit: u32,
+    /// Those before this record, instead of the newest; `next` of the page before
+    #[arg(long, value_name = "SEQ", conflicts_with = "follow", value_parser = clap::value_parser!(i64).range(1..))]
+    pub(crate) before: Option<i64>,
 }
 
 #[derive(Debug, Args)]
@@ -196,7 +240,7 @@ pub(crate) struct SearchOptions {
     #[arg(required = true)]
     pub(crate) words: Vec<String>,
     /// In this Pod alone: NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) pod: Option<String>,
     /// Go on after the page before, which says with what
     #[arg(long, value_name = "CURSOR")]
@@ -206,7 +250,7 @@ pub(crate) struct SearchOptions {
 #[derive(Debug, Args)]
 pub(crate) struct ExportOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
     /// For people, or one record a line, which `yoi import` reads; with --json jsonl is meant
     #[arg(long, value_parser = ["markdown", "jsonl"])]
@@ -240,7 +284,7 @@ pub(crate) struct AuditOptions {
 #[derive(Debug, Args)]
 pub(crate) struct RmOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
     /// Do it; it cannot be undone
     #[arg(long)]
@@ -250,7 +294,7 @@ pub(crate) struct RmOptions {
 #[derive(Debug, Args)]
 pub(crate) struct TuiOptions {
     /// The Pod to open: NAME, NAME@RUNTIME or RUNTIME/WORKER
-    #[arg(value_name = "NAME", conflicts_with_all = ["runtime", "worker"])]
+    #[arg(value_name = "NAME", conflicts_with_all = ["runtime", "worker"], add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: Option<String>,
     /// Runtime of the Pod to open
     #[arg(long, value_name = "ID", requires = "worker")]

@@ -7,7 +7,7 @@ use protocol::{
 
 use super::{Caller, ago, name_of, pods_of};
 use crate::{
-    cli::{ApprovalsOptions, ApproveOptions},
+    cli::{ApprovalsOptions, ApproveOptions, DenyOptions},
     output,
 };
 
@@ -29,6 +29,12 @@ pub(super) async fn approve(caller: &Caller, options: ApproveOptions) -> Result<
         true => output::json(&approval),
         false => output::line(&output::printable(&format!("{} is {}", approval.tool, answer(&approval)))),
     }
+}
+
+/// Answers a question with no.
+pub(super) async fn deny(caller: &Caller, options: DenyOptions) -> Result<()> {
+    let DenyOptions { target, id, remember, reason } = options;
+    approve(caller, ApproveOptions { target, id, deny: true, remember, reason }).await
 }
 
 async fn of_one(caller: &Caller, target: &str, all: bool) -> Result<()> {
@@ -84,21 +90,28 @@ fn print(questions: Vec<(Option<&OpenApproval>, &Approval)>, all: bool) -> Resul
         output::note(if all { "nothing was asked" } else { "nothing is asked; --all shows what was" });
         return Ok(());
     }
+    let row = |(open, approval): (Option<&OpenApproval>, &Approval)| {
+        let pod = open.map(|open| name_of(&open.name, &open.pod)).unwrap_or_default();
+        let asked = ago(approval.asked_at, Timestamp::now());
+        [pod, approval.id.clone(), asked, answer(approval), approval.tool.clone(), approval.arguments.to_string()]
+    };
     let has_names = questions.iter().any(|(open, _)| open.is_some());
-    let columns =
-        [("POD", has_names), ("ID", true), ("ASKED", true), ("ANSWER", all), ("TOOL", true), ("ARGUMENTS", true)];
-    let heading = columns.iter().filter(|(_, is_there)| *is_there).map(|(title, _)| (*title).to_owned()).collect();
-    let rows = questions.into_iter().map(|(open, approval)| row(open, approval, all));
-    output::table(&std::iter::once(heading).chain(rows).collect::<Vec<_>>())
-}
-
-fn row(open: Option<&OpenApproval>, approval: &Approval, all: bool) -> Vec<String> {
-    let mut cells = Vec::new();
-    cells.extend(open.map(|open| name_of(&open.name, &open.pod)));
-    cells.extend([approval.id.clone(), ago(approval.asked_at, Timestamp::now())]);
-    cells.extend(all.then(|| answer(approval)));
-    cells.extend([approval.tool.clone(), approval.arguments.to_string()]);
-    cells
+    let rows = questions.into_iter().map(row);
+    match (has_names, all) {
+        (true, true) => output::headed(["POD", "ID", "ASKED", "ANSWER", "TOOL", "ARGUMENTS"], rows),
+        (true, false) => output::headed(
+            ["POD", "ID", "ASKED", "TOOL", "ARGUMENTS"],
+            rows.map(|[pod, id, asked, _, tool, arguments]| [pod, id, asked, tool, arguments]),
+        ),
+        (false, true) => output::headed(
+            ["ID", "ASKED", "ANSWER", "TOOL", "ARGUMENTS"],
+            rows.map(|[_, id, asked, answer, tool, arguments]| [id, asked, answer, tool, arguments]),
+        ),
+        (false, false) => output::headed(
+            ["ID", "ASKED", "TOOL", "ARGUMENTS"],
+            rows.map(|[_, id, asked, _, tool, arguments]| [id, asked, tool, arguments]),
+        ),
+    }
 }
 
 /// `allowed by operator: reason`, `withdrawn`, or `open`.

@@ -26,10 +26,11 @@ pub(super) async fn audit(caller: &Caller, options: AuditOptions) -> Result<()> 
         output::note("there is nothing like this in the audit");
         return Ok(());
     }
-    let heading = ["WHEN", "BY", "FROM", "ACTION", "RESULT", "TARGET"].map(str::to_owned).to_vec();
     let now = Timestamp::now();
-    let rows: Vec<_> = std::iter::once(heading).chain(listing.items.iter().map(|entry| row(entry, now))).collect();
-    output::table(&rows)?;
+    output::headed(
+        ["WHEN", "BY", "FROM", "ACTION", "RESULT", "TARGET"],
+        listing.items.iter().map(|entry| row(entry, now)),
+    )?;
     if let Some(next) = &listing.next {
         output::note(&format!("there is more: --after {next}"));
     }
@@ -48,11 +49,11 @@ async fn address(caller: &Caller, target: &str) -> Result<String> {
     }
 }
 
-fn row(entry: &AuditEntry, now: Timestamp) -> Vec<String> {
+fn row(entry: &AuditEntry, now: Timestamp) -> [String; 6] {
     let result = match &entry.code {
         Some(code) => format!("{} ({code})", entry.result),
         None => entry.result.clone(),
     };
-    let target = entry.target.clone().unwrap_or_default().replace('\n', " ");
-    vec![ago(entry.at, now), entry.by.clone(), entry.client.clone(), entry.action.clone(), result, target]
+    let target = entry.target.clone().unwrap_or_default();
+    [ago(entry.at, now), entry.by.clone(), entry.client.clone(), entry.action.clone(), result, target]
 }

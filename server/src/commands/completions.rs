@@ -1,15 +1,16 @@
-use std::io::Write;
+use anyhow::{Context, Result};
+use clap_complete::{Shell, env::Shells};
 
-use anyhow::Result;
-use clap::CommandFactory;
-use clap_complete::Shell;
+use crate::output;
 
-use crate::cli::Cli;
+/// Set by the scripts when they ask this program what could come next.
+pub(crate) const VARIABLE: &str = "YOI_COMPLETE";
 
-/// Prints a script for the shell to source.
+/// Prints a script for the shell to source. It asks `yoi` itself, so it knows the Pods that there are.
 pub(crate) fn completions(shell: Shell) -> Result<()> {
+    let shells = Shells::builtins();
+    let completer = shells.completer(&shell.to_string()).context("there are no completions for this shell")?;
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "yoi", &mut script);
-    std::io::stdout().write_all(&script)?;
-    Ok(())
+    completer.write_registration(VARIABLE, "yoi", "yoi", "yoi", &mut script)?;
+    output::bytes(&script)
 }

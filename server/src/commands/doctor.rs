@@ -1,57 +1,122 @@
-use anyhow::Result;
-use client::ProvidersPage;
-use protocol::ProviderView;
+//! What is configured, what works, what is ignored, and why. Never a key, never a token.
 
-use tools::bash::{Confinement, confinement};
+mod local;
+mod remote;
+
+use anyhow::{Result, bail};
+use protocol::{ProviderView, UnconfiguredProvider};
+use serde::Serialize;
 
 use super::Caller;
-use crate::output;
+use crate::{
+    cli::{CommonOptions, DoctorOptions, ServeOptions},
+    config::{ClientConfig, Config, Environment},
+    output,
+};
 
-/// Says whether the server answers, whether it takes the token, which models it has, and whether the kernel of this
-/// machine can hold commands to a Pod's scope. No server: exit 3.
-pub(super) async fn doctor(caller: &Caller) -> Result<()> {
-    caller.client.health().await?;
-    let providers = caller.client.providers().await?;
-    if caller.config.json {
-        let server = caller.client.address();
-        let data = caller.config.data.display().to_string();
-        return output::json(&serde_json::json!({
-            "server": server, "data": data, "providers": providers.items, "unconfigured": providers.unconfigured,
-            "commands_confined": matches!(confinement(), Confinement::Landlock { .. }),
-        }));
-    }
-    output::line(&format!("server     {} answers and takes the token", caller.client.address()))?;
-    output::line(&format!("data       {}", caller.config.data.display()))?;
-    output::line(&format!("commands   {}", confined()))?;
-    print_providers(&providers)
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Finding {
+    about: &'static str,
+    state: State,
+    /// A sentence; what is wrong says the way out.
+    text: String,
 }
 
-fn confined() -> String {
-    match confinement() {
-        Confinement::Landlock { abi } => format!("are held to a Pod's scope by the kernel here (Landlock {abi})"),
-        Confinement::Missing { reason } => {
-            format!("cannot be held to a Pod's scope here, so each is asked for: {reason}")
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Ok,
+    /// Works, and a person may want to know.
+    Note,
+    /// Does not work as it was meant to.
+    Broken,
+}
+
+/// All that was found.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    server: Option<String>,
+    data: Option<String>,
+    commands_confined: bool,
+    findings: Vec<Finding>,
+    providers: Vec<ProviderView>,
+    unconfigured: Vec<UnconfiguredProvider>,
+}
+
+impl Report {
+    fn add(&mut self, about: &'static str, state: State, text: impl Into<String>) {
+        self.findings.push(Finding { about, state, text: text.into() });
+    }
+
+    fn ok(&mut self, about: &'static str, text: impl Into<String>) {
+        self.add(about, State::Ok, text);
+    }
+
+    fn note(&mut self, about: &'static str, text: impl Into<String>) {
+        self.add(about, State::Note, text);
+    }
+
+    fn broken(&mut self, about: &'static str, text: impl Into<String>) {
+        self.add(about, State::Broken, text);
+    }
+
+    fn print(&self) -> Result<()> {
+        let width = self.findings.iter().map(|finding| finding.about.len()).max().unwrap_or_default();
+        for Finding { about, state, text } in &self.findings {
+            let mark = match state {
+                State::Ok => "ok    ",
+                State::Note => "note  ",
+                State::Broken => "BROKEN",
+            };
+            output::line(&output::printable(&format!("{mark}  {about:width$}  {text}")).replace('\n', " "))?;
         }
+        Ok(())
     }
 }
 
-fn print_providers(providers: &ProvidersPage) -> Result<()> {
-    for provider in &providers.items {
-        output::line(&format!("provider   {}", sentence(provider)))?;
+/// Looks at everything and prints what it found.
+///
+/// # Errors
+/// A bad configuration (exit 2), no server (3), or something that is broken (1); what was found is printed before.
+pub(crate) async fn doctor(options: DoctorOptions, common: &CommonOptions, environment: &Environment) -> Result<()> {
+    let mut report = Report::default();
+    let ended = look(&mut report, &options, common, environment).await;
+    match common.json {
+        true => output::json(&report)?,
+        false => report.print()?,
     }
-    for absent in &providers.unconfigured {
-        output::line(&format!("not there  {}: {}", absent.kind, absent.missing))?;
+    ended?;
+    match report.findings.iter().filter(|finding| finding.state == State::Broken).count() {
+        0 => Ok(()),
+        1 => bail!("one thing is broken"),
+        count => bail!("{count} things are broken"),
     }
-    Ok(())
 }
 
-fn sentence(provider: &ProviderView) -> String {
-    let default = if provider.default { ", the default" } else { "" };
-    let state = match (&provider.missing, provider.models.len()) {
-        (Some(missing), _) => missing.clone(),
-        (None, 0) => "its list of models is empty or cannot be read; any model name can be used".to_owned(),
-        (None, 1) => format!("model {}", provider.models[0].name),
-        (None, models) => format!("{models} models, such as {}", provider.models[0].name),
+async fn look(
+    report: &mut Report,
+    options: &DoctorOptions,
+    common: &CommonOptions,
+    environment: &Environment,
+) -> Result<()> {
+    local::commands(report);
+    let config = Config::load(common, &ServeOptions::default(), environment);
+    let used = config.as_ref().map(|config| config.key_variables.as_slice()).unwrap_or_default();
+    local::variables(report, environment, used);
+    let config = match config {
+        Ok(config) => config,
+        Err(error) => {
+            report.broken("configuration", error.to_string());
+            return Err(error.into());
+        }
     };
-    format!("{} ({}, {}{default}): {state}", provider.name, provider.kind, provider.source)
+    local::configuration(report, &config, environment);
+    local::data_folder(report, &config);
+    local::token(report, &config);
+    local::database(report, &config);
+    local::service(report);
+    let caller = Caller::of(ClientConfig::load(common, environment)?)?;
+    let is_named = common.server.is_some() || environment.text("YOI_SERVER").is_some();
+    remote::server(report, &caller, &config, is_named, !options.no_test).await
 }

@@ -6,23 +6,29 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
-use client::{Connection, EventStream, StreamItem};
+use client::{Client, Connection, EventStream, StreamItem};
 use protocol::{DiagnosticCode, PodRef, PodSummary, ServerFrame};
 
-use super::{Caller, record_line::record_line};
-use crate::{cli::EventsOptions, output};
+use super::{Caller, follow::Follow, log::note, record_line::record_line};
+use crate::{cli::EventsOptions, output, signals::until_interrupted};
 
 /// Records of a Pod that appears while this runs: enough for all that it did since.
 const TAIL_OF_NEW: u32 = 200;
 
 struct Follower {
+    client: Client,
     events: EventStream,
     after: Option<String>,
     json: bool,
     /// The Pods that are followed, by the id of their subscription.
-    pods: BTreeMap<String, PodSummary>,
+    pods: BTreeMap<String, Followed>,
     /// The first list is what was there; what comes later is new.
     has_begun: bool,
+}
+
+struct Followed {
+    summary: PodSummary,
+    follow: Follow,
 }
 
 /// Prints one line for each event, until interrupted.
@@ -31,29 +37,47 @@ pub(super) async fn events(caller: &Caller, options: EventsOptions) -> Result<()
     caller.client.runtimes().await?;
     let events = caller.client.events();
     events.subscribe_pods();
-    let json = caller.config.json;
-    let mut follower = Follower { events, after: options.after, json, pods: BTreeMap::new(), has_begun: false };
-    loop {
-        match follower.events.next().await {
-            StreamItem::Frame(frame) => follower.take(frame)?,
-            StreamItem::Connection(Connection::Unauthorized) => {
-                bail!("the server refuses the token; `yoi token` prints the one it was started with")
-            }
-            StreamItem::Connection(Connection::Reconnecting { cause, .. }) => {
-                output::note(&format!("reconnecting: {cause}"));
-            }
-            StreamItem::Connection(_) => {}
-        }
-    }
+    let follower = Follower {
+        client: caller.client.clone(),
+        events,
+        after: options.after,
+        json: caller.config.json,
+        pods: BTreeMap::new(),
+        has_begun: false,
+    };
+    until_interrupted(follower.run()).await
 }
 
 impl Follower {
-    fn take(&mut self, frame: ServerFrame) -> Result<()> {
-        match &frame {
+    async fn run(mut self) -> Result<()> {
+        loop {
+            match self.events.next().await {
+                StreamItem::Frame(frame) => self.take(frame).await?,
+                StreamItem::Connection(Connection::Unauthorized) => bail!("{}", output::UNAUTHORIZED),
+                // A cursor that is another Pod's was refused, as said above: nothing was missed.
+                StreamItem::Connection(Connection::Reloaded) if self.after.is_some() => {}
+                StreamItem::Connection(connection) => note(&connection),
+            }
+        }
+    }
+
+    async fn take(&mut self, mut frame: ServerFrame) -> Result<()> {
+        match &mut frame {
             ServerFrame::Pods { upserts, removed, .. } => {
                 upserts.iter().for_each(|summary| self.follow(summary));
                 removed.iter().for_each(|pod| self.forget(pod));
                 self.has_begun = true;
+            }
+            ServerFrame::Snapshot { id, summary, records, has_more, .. } => {
+                if let Some(followed) = self.pods.get_mut(id) {
+                    let told = std::mem::take(records);
+                    *records = followed.follow.snapshot(&self.client, summary, told, *has_more).await?;
+                }
+            }
+            ServerFrame::Records { id, records, .. } => {
+                if let Some(followed) = self.pods.get_mut(id) {
+                    *records = followed.follow.records(std::mem::take(records));
+                }
             }
             // The cursor is another Pod's, as said above.
             ServerFrame::Diagnostic { code: DiagnosticCode::CursorInvalid, .. } => return Ok(()),
@@ -66,20 +90,21 @@ impl Follower {
     }
 
     fn follow(&mut self, summary: &PodSummary) {
-        if let Some(known) = self.pods.values_mut().find(|known| known.pod == summary.pod) {
-            *known = summary.clone();
+        if let Some(known) = self.pods.values_mut().find(|known| known.summary.pod == summary.pod) {
+            known.summary = summary.clone();
             return;
         }
-        let (after, tail) = match self.has_begun {
-            true => (None, TAIL_OF_NEW),
-            false => (self.after.clone(), 0),
+        let pod = summary.pod.clone();
+        let (after, tail, follow) = match self.has_begun {
+            true => (None, TAIL_OF_NEW, Follow::from_start(pod.clone())),
+            false => (self.after.clone(), 0, Follow::from_now(pod.clone())),
         };
-        let id = self.events.subscribe_pod(summary.pod.clone(), after, tail);
-        self.pods.insert(id, summary.clone());
+        let id = self.events.subscribe_pod(pod, after, tail);
+        self.pods.insert(id, Followed { summary: summary.clone(), follow });
     }
 
     fn forget(&mut self, pod: &PodRef) {
-        if let Some(id) = self.pods.iter().find(|(_, known)| known.pod == *pod).map(|(id, _)| id.clone()) {
+        if let Some(id) = self.pods.iter().find(|(_, known)| known.summary.pod == *pod).map(|(id, _)| id.clone()) {
             self.events.unsubscribe(&id);
             self.pods.remove(&id);
         }
@@ -96,8 +121,8 @@ impl Follower {
             }
             _ => return frame,
         };
-        if let Some(summary) = self.pods.get(id) {
-            *id = summary.pod.to_string();
+        if let Some(followed) = self.pods.get(id) {
+            *id = followed.summary.pod.to_string();
         }
         frame
     }
@@ -105,7 +130,7 @@ impl Follower {
     fn print_lines(&self, frame: &ServerFrame) -> Result<()> {
         match frame {
             ServerFrame::Snapshot { id, records, .. } | ServerFrame::Records { id, records, .. } => {
-                let name = self.pods.get(id).map(|summary| summary.name.as_str()).unwrap_or_default();
+                let name = self.pods.get(id).map(|followed| followed.summary.name.as_str()).unwrap_or_default();
                 let lines = records.iter().filter_map(record_line);
                 lines.into_iter().try_for_each(|text| output::line(&format!("{name}  {text}")))
             }

@@ -3,25 +3,28 @@ use client::PodsFilter;
 use protocol::PodSummary;
 
 use super::{Caller, name_of, pods_of};
-use crate::output;
+use crate::{cli::LsOptions, output};
 
-/// Prints all Pods, as the API lists them.
-pub(super) async fn ls(caller: &Caller) -> Result<()> {
-    let listing = pods_of(caller, PodsFilter::default()).await?;
+/// Prints all Pods, or those that are asked for, as the API lists them.
+pub(super) async fn ls(caller: &Caller, options: LsOptions) -> Result<()> {
+    let is_filtered = options.state.is_some() || options.find.is_some();
+    let filter = PodsFilter { state: options.state, q: options.find, ..PodsFilter::default() };
+    let listing = pods_of(caller, filter).await?;
     if caller.config.json {
         return output::json(&listing);
     }
     if listing.items.is_empty() {
-        output::note("there is no Pod yet; `yoi new NAME` makes one");
+        output::note(match is_filtered {
+            true => "no Pod is like this; `yoi ls` lists all",
+            false => "there is no Pod yet; `yoi new NAME` makes one",
+        });
         return Ok(());
     }
-    let heading = ["NAME", "STATE", "MODEL", "FOLDER", "ACTIVITY"].map(str::to_owned).to_vec();
-    let rows: Vec<_> = std::iter::once(heading).chain(listing.items.iter().map(row)).collect();
-    output::table(&rows)
+    output::headed(["NAME", "STATE", "MODEL", "FOLDER", "ACTIVITY"], listing.items.iter().map(row))
 }
 
-fn row(pod: &PodSummary) -> Vec<String> {
+fn row(pod: &PodSummary) -> [String; 5] {
     let state = if pod.needs_you { format!("{} (needs you)", pod.state.as_str()) } else { pod.state.as_str().into() };
     let activity = pod.activity.clone().or_else(|| pod.state_reason.clone()).unwrap_or_default();
-    vec![name_of(&pod.name, &pod.pod), state, pod.model.clone(), pod.cwd.clone(), activity.replace('\n', " ")]
+    [name_of(&pod.name, &pod.pod), state, pod.model.clone(), pod.cwd.clone(), activity]
 }

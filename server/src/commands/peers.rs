@@ -50,25 +50,23 @@ pub(super) async fn peers(caller: &Caller, target: &str) -> Result<()> {
         output::note(&format!("{target} knows nobody; `yoi peer {target} NAME` introduces it"));
         return Ok(());
     }
-    let heading = ["NAME", "STATE", "LINK", "SINCE", "BY", "REQUEST", "NOTE"].map(str::to_owned).to_vec();
-    let rows: Vec<_> = std::iter::once(heading).chain(listing.items.iter().map(row)).collect();
-    output::table(&rows)
+    output::headed(["NAME", "STATE", "LINK", "SINCE", "BY", "REQUEST", "NOTE"], listing.items.iter().map(row))
 }
 
-fn row(peer: &PeerView) -> Vec<String> {
+fn row(peer: &PeerView) -> [String; 7] {
     let link = match (peer.link, peer.is_asked) {
         (PeerLink::Pending, true) => "pending (asks)".to_owned(),
         (PeerLink::Pending, false) => "pending (asked)".to_owned(),
         (link, _) => word(link).to_owned(),
     };
-    vec![
+    [
         name_of(&peer.name, &peer.pod),
         peer.state.as_str().to_owned(),
         link,
         ago(peer.since, Timestamp::now()),
         peer.by.clone(),
         peer.request_id.clone().unwrap_or_default(),
-        peer.note.clone().unwrap_or_default().replace('\n', " "),
+        peer.note.clone().unwrap_or_default(),
     ]
 }
 

@@ -1,8 +1,8 @@
 //! One record as one line for a terminal. Chunks have none: their block's end has.
 
 use protocol::{ControlEvent, Event, Record, Segment, ToolBy, TurnEvent};
-use serde_json::Value;
 
+use super::word;
 use crate::output::printable;
 
 /// The line, or none for what only a screen that streams would show.
@@ -80,14 +80,6 @@ fn control(event: &ControlEvent) -> Option<String> {
     })
 }
 
-/// A word of the protocol, with spaces.
-fn word(value: &impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(Value::String(word)) => word.replace('_', " "),
-        _ => "unknown".to_owned(),
-    }
-}
-
 fn after(detail: Option<&str>) -> String {
     detail.map(|detail| format!(": {detail}")).unwrap_or_default()
 }
@@ -100,7 +92,7 @@ fn cut(interrupted: bool) -> &'static str {
 mod tests {
     use super::*;
 
-    fn line(event: Value) -> Option<String> {
+    fn line(event: serde_json::Value) -> Option<String> {
         let record = serde_json::json!({ "seq": 1, "at": "2026-01-02T03:04:05Z", "event": event });
         record_line(&serde_json::from_value(record).unwrap())
     }

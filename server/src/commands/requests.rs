@@ -22,18 +22,16 @@ pub(super) async fn requests(caller: &Caller, options: RequestsOptions) -> Resul
         output::note("no introduction waits for an answer");
         return Ok(());
     }
-    let heading = ["TO", "ID", "FROM", "ASKED", "NOTE"].map(str::to_owned).to_vec();
-    let rows: Vec<_> = std::iter::once(heading).chain(items.iter().map(row)).collect();
-    output::table(&rows)
+    output::headed(["TO", "ID", "FROM", "ASKED", "NOTE"], items.iter().map(row))
 }
 
-fn row(request: &OpenRequest) -> Vec<String> {
-    vec![
+fn row(request: &OpenRequest) -> [String; 5] {
+    [
         name_of(&request.to_name, &request.to),
         request.request_id.clone(),
         name_of(&request.from_name, &request.from),
         ago(request.at, Timestamp::now()),
-        request.note.clone().unwrap_or_default().replace('\n', " "),
+        request.note.clone().unwrap_or_default(),
     ]
 }
 

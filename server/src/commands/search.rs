@@ -25,16 +25,14 @@ fn print(listing: &Listing<SearchHit>) -> Result<()> {
         output::note("nothing was found");
         return Ok(());
     }
-    let heading = ["POD", "RECORD", "KIND", "TEXT"].map(str::to_owned).to_vec();
-    let rows: Vec<_> = std::iter::once(heading).chain(listing.items.iter().map(row)).collect();
-    output::table(&rows)?;
+    output::headed(["POD", "RECORD", "KIND", "TEXT"], listing.items.iter().map(row))?;
     if let Some(next) = &listing.next {
         output::note(&format!("there is more: --after {next}"));
     }
     Ok(())
 }
 
-fn row(hit: &SearchHit) -> Vec<String> {
+fn row(hit: &SearchHit) -> [String; 4] {
     let text = hit.snippet.split_whitespace().collect::<Vec<_>>().join(" ");
-    vec![name_of(&hit.name, &hit.pod), hit.seq.to_string(), hit.kind.clone(), text]
+    [name_of(&hit.name, &hit.pod), hit.seq.to_string(), hit.kind.clone(), text]
 }

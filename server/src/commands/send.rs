@@ -8,7 +8,7 @@ use crate::{cli::SendOptions, output};
 pub(super) async fn send(caller: &Caller, options: SendOptions) -> Result<()> {
     let text = words(&options.text)?;
     let pod = caller.resolve(&options.target).await?;
-    let input = InputCommand { segments: vec![Segment::text(text)], queue: !options.no_queue, steer: false };
+    let input = InputCommand { segments: vec![Segment::text(text)], queue: !options.no_queue, steer: options.steer };
     let receipt = caller.client.input(&CommandId::random(), &pod, &input).await?;
     match caller.config.json {
         true => output::json(&receipt),

@@ -20,6 +20,7 @@ use super::{BadConfig, Environment};
 #[serde(deny_unknown_fields, default)]
 pub(super) struct File {
     pub(super) listen: Option<String>,
+    pub(super) socket: Option<PathBuf>,
     pub(super) data: Option<PathBuf>,
     pub(super) database: Option<String>,
     pub(super) name: Option<String>,
@@ -125,7 +126,12 @@ impl File {
     pub(super) fn private_files(&self) -> Vec<PathBuf> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let keys = self.providers.iter().filter_map(|(_, table)| Some(folder.join(table.api_key_file.as_ref()?)));
-        keys.chain((!self.path.as_os_str().is_empty()).then(|| self.path.clone())).collect()
+        keys.chain(self.path()).collect()
+    }
+
+    /// Where it was read, if it was.
+    pub(super) fn path(&self) -> Option<PathBuf> {
+        (!self.path.as_os_str().is_empty()).then(|| self.path.clone())
     }
 
     /// Names of the variables that hold keys.

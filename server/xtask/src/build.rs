@@ -53,9 +53,16 @@ pub(crate) fn sizes(site: &Path) -> Result<Vec<(String, u64, u64)>> {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if let Some(name) = name.strip_suffix(".br") {
-            sizes.push((name.to_owned(), fs::metadata(site.join(name))?.len(), fs::metadata(&path)?.len()));
+            sizes.push((name.to_owned(), plain_len(&site.join(format!("{name}.gz")))?, fs::metadata(&path)?.len()));
         }
     }
     sizes.sort();
     Ok(sizes)
+}
+
+/// A gzip file ends with the length of what is in it.
+fn plain_len(path: &Path) -> Result<u64> {
+    let bytes = fs::read(path).with_context(|| format!("could not read {}", path.display()))?;
+    let end = bytes.last_chunk::<4>().with_context(|| format!("{} is no gzip file", path.display()))?;
+    Ok(u64::from(u32::from_le_bytes(*end)))
 }

@@ -3,6 +3,7 @@
 //! One command for a fresh clone and for every day. It depends on as little as it can: it is compiled before all else.
 
 mod bench;
+mod bench_web;
 mod build;
 mod count;
 mod run;
@@ -15,7 +16,9 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask test [--fast]    formatting, lints, all tests, a release build; --fast: no release build, no browser
        cargo xtask bench [--only NAME] [--long]    the benchmarks, and today's figures beside their goals
-       cargo xtask shots            screenshots of the console into target/shots";
+       cargo xtask bench web [--only TOPIC] [--quick] [--binary PATH]    the console in a real browser
+       cargo xtask bench lighthouse [--binary PATH]    what Lighthouse says of it, when npm is there
+       cargo xtask shots [--binary PATH]    screenshots of the console into target/shots, sheets of them into docs";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -23,6 +26,13 @@ fn main() -> ExitCode {
     let outcome = match arguments.as_slice() {
         ["test"] => test::run(test::Extent::Whole),
         ["test", "--fast"] => test::run(test::Extent::Fast),
+        ["bench", what @ ("web" | "lighthouse"), rest @ ..] => match bench_web::Extent::parse(what, rest) {
+            Some(extent) => bench_web::run(&extent),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
         ["bench", rest @ ..] => match bench::Extent::parse(rest) {
             Some(extent) => bench::run(&extent),
             None => {
@@ -30,7 +40,8 @@ fn main() -> ExitCode {
                 return ExitCode::from(2);
             }
         },
-        ["shots"] => shots::run(),
+        ["shots"] => shots::run(None),
+        ["shots", "--binary", path] => shots::run(Some(path)),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

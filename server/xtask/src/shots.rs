@@ -1,27 +1,36 @@
-//! `cargo xtask shots`: pictures of the console, wide and narrow, light and dark, of Pods that a rehearsal fills.
+//! `cargo xtask shots`: pictures of every page and dialog, wide and narrow, light and dark, of Pods that a rehearsal fills.
 //!
 //! The driving is done by an example of `testkit`, which already knows how to run a yoi and a browser; so this crate
 //! stays small enough to be compiled first.
+
+use std::path::PathBuf;
 
 use anyhow::Result;
 
 use crate::{
     build,
-    run::{cargo, passes, step, target_dir},
+    run::{cargo, passes, step, target_dir, workspace},
     tools,
 };
 
-pub(crate) fn run() -> Result<bool> {
+/// Of a yoi that was built before, else of one that is built now.
+pub(crate) fn run(binary: Option<&str>) -> Result<bool> {
     let folder = target_dir()?.join("shots");
+    let sheets = workspace().join("docs/pictures");
     let done = step("screenshots", || {
-        tools::ensure_rust_tools()?;
         tools::ensure_browser()?;
-        let built = build::yoi(&[])?;
+        let binary = match binary {
+            Some(binary) => PathBuf::from(binary),
+            None => {
+                tools::ensure_rust_tools()?;
+                build::yoi(&[])?.binary
+            }
+        };
         let mut example = cargo(&["run", "--locked", "--quiet", "--package", "testkit", "--example", "shots", "--"]);
-        passes(example.arg(&built.binary).arg(&folder))
+        passes(example.arg(binary).arg(&folder).arg(&sheets))
     });
     if done.is_ok {
-        println!("    see {}", folder.display());
+        println!("    see {}, and the sheets in {}", folder.display(), sheets.display());
     }
     Ok(done.is_ok)
 }

@@ -13,9 +13,10 @@ use crate::{
 
 /// What a first visit should load, compressed: the goal, which is not reached yet (docs/performance.md).
 const BUNDLE_BYTES_GOAL: u64 = 300_000;
-/// What it loads at most. Above it, look for what came in. It went up once, when Pods began to work and to know each
-/// other; from here on it only goes down, towards the goal.
-const BUNDLE_BYTES_MAX: u64 = 970_000;
+/// What it loads at most. Above it, look for what came in; it only goes down, towards the goal.
+const BUNDLE_BYTES_MAX: u64 = 460_000;
+/// What a first visit loads; all other files are fetched when a person goes where they are needed.
+const FIRST_LOAD: [&str; 4] = ["yoi.js", "yoi_bg.wasm", "yoi.css", "parts.js"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
@@ -91,13 +92,15 @@ fn release_build() -> Result<bool> {
     let Some(site) = built.site else { bail!("the binary has no browser console; is YOI_WEB=skip set?") };
     let mut total = 0;
     for (name, plain, brotli) in build::sizes(&site)? {
-        println!("    {name}: {:.1} kB, {:.1} kB as brotli", plain as f64 / 1e3, brotli as f64 / 1e3);
-        total += brotli;
+        let is_first = FIRST_LOAD.contains(&name.as_str());
+        let when = if is_first { "" } else { ", later" };
+        println!("    {name}: {:.1} kB, {:.1} kB as brotli{when}", plain as f64 / 1e3, brotli as f64 / 1e3);
+        total += if is_first { brotli } else { 0 };
     }
     let (loads, goal, most) = (total as f64 / 1e3, BUNDLE_BYTES_GOAL / 1000, BUNDLE_BYTES_MAX / 1000);
-    println!("    the browser loads {loads:.1} kB; the goal is {goal} kB, the limit {most} kB");
+    println!("    a first visit loads {loads:.1} kB; the goal is {goal} kB, the limit {most} kB");
     if total > BUNDLE_BYTES_MAX {
-        bail!("the bundle is {total} bytes as brotli, more than {BUNDLE_BYTES_MAX}");
+        bail!("a first visit loads {total} bytes as brotli, more than {BUNDLE_BYTES_MAX}");
     }
     Ok(true)
 }

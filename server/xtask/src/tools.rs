@@ -111,7 +111,7 @@ fn has_wasm_target() -> bool {
     entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("libstd-"))
 }
 
-fn is_in_path(program: &str) -> bool {
+pub(crate) fn is_in_path(program: &str) -> bool {
     let Some(path) = env::var_os("PATH") else { return false };
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }

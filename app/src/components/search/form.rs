@@ -75,10 +75,11 @@ pub(crate) fn SearchForm(asked: Memo<Asked>) -> impl IntoView {
 
 /// The field follows an address that changed by other means, and has the focus when nothing is looked for.
 fn keep_in_step(asked: Memo<Asked>, field: NodeRef<Input>, sent: StoredValue<String>, look: Callback<()>) {
-    Effect::new(move |before: Option<()>| {
+    Effect::new(move |was_there: Option<bool>| {
         let words = asked.with(|asked| asked.words.clone());
-        let Some(field) = field.get_untracked() else { return };
-        if before.is_none() {
+        // A part of the page that is fetched first is drawn after its effects have run.
+        let Some(field) = field.get() else { return false };
+        if was_there != Some(true) {
             // Typed while the page came.
             look.run(());
         } else if sent.get_value() != words {
@@ -88,5 +89,6 @@ fn keep_in_step(asked: Memo<Asked>, field: NodeRef<Input>, sent: StoredValue<Str
         if words.is_empty() {
             live::focus_soon("search");
         }
+        true
     });
 }

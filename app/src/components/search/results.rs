@@ -1,5 +1,6 @@
 use leptos::prelude::*;
 use protocol::{PodRef, SearchHit};
+use transcript::unseen;
 
 use super::{
     Asked, Found,
@@ -72,7 +73,7 @@ fn StateNow(pod: PodRef) -> impl IntoView {
 }
 
 fn place(hit: SearchHit, words: &str) -> impl IntoView + use<> {
-    let pieces = marked(&hit.snippet, words).into_iter().map(|piece| match piece {
+    let pieces = marked(&unseen::shown(&hit.snippet), words).into_iter().map(|piece| match piece {
         Piece { text, is_found: true } => view! { <mark>{text}</mark> }.into_any(),
         Piece { text, is_found: false } => text.into_any(),
     });

@@ -1,5 +1,6 @@
 use leptos::prelude::*;
 use protocol::AlertLevel;
+use transcript::unseen;
 
 #[component]
 pub(crate) fn AlertView(level: AlertLevel, source: String, text: String) -> impl IntoView {
@@ -11,8 +12,8 @@ pub(crate) fn AlertView(level: AlertLevel, source: String, text: String) -> impl
     view! {
         <p class=class>
             <b>{word}</b>
-            <span>{source}</span>
-            {text}
+            <span>{unseen::shown(&source).into_owned()}</span>
+            {unseen::shown(&text).into_owned()}
         </p>
     }
     .into_any()

@@ -5,7 +5,7 @@
 
 mod places;
 
-use leptos::{ev::KeyboardEvent, html::Input, prelude::*};
+use leptos::{ev::KeyboardEvent, html::Input, prelude::*, task::spawn_local};
 use leptos_router::{
     NavigateOptions,
     hooks::{use_navigate, use_query_map},
@@ -107,6 +107,16 @@ pub(crate) fn FindBar() -> impl IntoView {
     let address = pod.pod.get_value();
     let found = Resource::new(move || words.get(), move |words| find(words.trim().to_owned(), address.clone()));
     let finding = Finding { pod, words, found, index: RwSignal::new(None), at: StoredValue::new(at) };
+    // A place that had to be loaded came with a new bar: Enter goes on in it.
+    if !asked.is_empty() {
+        Effect::new(move |_| {
+            // The bar before it leaves the page, and the focus with it, only after this.
+            spawn_local(async move {
+                live::painted().await;
+                live::focus_if_lost(FIELD);
+            });
+        });
+    }
     let field = NodeRef::<Input>::new();
     let navigate = StoredValue::new(use_navigate());
     let load = move |href: &str| {

@@ -1,7 +1,7 @@
 use commands::allowed::rewind_refusal;
 use leptos::prelude::*;
 use protocol::{Segment, Seq};
-use transcript::{Block, BlockKind, PersonState};
+use transcript::{Block, BlockKind, PersonState, unseen};
 
 use super::{PodContext, Returned, use_pod};
 use crate::{
@@ -101,8 +101,10 @@ fn line(segments: Vec<Segment>) -> AnyView {
 
 fn word(segment: Segment) -> AnyView {
     match segment {
-        Segment::Text { text } | Segment::Paste { text } => text.into_any(),
-        Segment::FileRef { path } => view! { <code class="file">"@" {path}</code> }.into_any(),
+        Segment::Text { text } | Segment::Paste { text } => unseen::shown(&text).into_owned().into_any(),
+        Segment::FileRef { path } => {
+            view! { <code class="file">"@" {unseen::shown(&path).into_owned()}</code> }.into_any()
+        }
         Segment::Unknown(fields) => {
             let text = serde_json::to_string(&fields).unwrap_or_default();
             view! { <code class="file">{text}</code> }.into_any()
@@ -115,7 +117,7 @@ fn paste(text: String) -> AnyView {
     view! {
         <details class="paste">
             <summary on:click=|_| live::log_stop_following()>"pasted " {words}</summary>
-            <pre>{text}</pre>
+            <pre>{unseen::shown(&text).into_owned()}</pre>
         </details>
     }
     .into_any()

@@ -1,7 +1,7 @@
 //! What a call does, in one line. Pure.
 
 use serde_json::Value;
-use transcript::{ToolResult, words::duration_words};
+use transcript::{ToolResult, unseen, words::duration_words};
 
 /// Longest line, in characters; the card shows all of it when opened.
 const LINE_CHARS_MAX: usize = 200;
@@ -24,7 +24,7 @@ pub(crate) fn summary(arguments: Option<&Value>, streaming: &str) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = unseen::shown(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned();
     match line.char_indices().nth(LINE_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
@@ -81,6 +81,7 @@ mod tests {
         assert_eq!(summary(Some(&json!({ "x": 1 })), ""), r#"{"x":1}"#);
         assert_eq!(summary(Some(&json!({})), ""), "");
         assert_eq!(summary(None, r#"{"comm"#), r#"{"comm"#);
+        assert_eq!(summary(Some(&json!({ "command": "sh \u{202e}txt.x" })), ""), "sh [U+202E]txt.x");
         assert_eq!(summary(Some(&json!({ "task": "é".repeat(300) })), "").chars().count(), 201);
     }
 

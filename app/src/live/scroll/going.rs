@@ -3,7 +3,8 @@
 use super::{
     super::browser,
     MARGIN_PX,
-    log::{Held, IDLE_MS, Log, top_of},
+    holding::top_of,
+    log::{Held, IDLE_MS, Log},
     place::{Place, Target, linked},
     with_log,
 };
@@ -66,12 +67,10 @@ impl Log {
     pub(super) fn go_to_turn(&mut self, step: i32) {
         self.hold();
         let Some(index) = self.held.as_ref().and_then(|held| self.rows.index_of(&held.id)) else { return };
-        let first = if step > 0 { self.rows.turn_from(index, step) } else { self.rows.turn_from(index + 1, step) };
-        // The heading at the top of the view is the turn that one is in.
-        match first
-            .filter(|turn| self.is_elsewhere(*turn))
-            .or_else(|| self.rows.turn_from(first? + usize::from(step > 0), step))
-        {
+        let nearest = self.rows.turn_from(if step > 0 { index } else { index + 1 }, step);
+        // The heading at the top of the view is that of the turn that one is in.
+        let beyond = nearest.and_then(|turn| self.rows.turn_from(turn + usize::from(step > 0), step));
+        match nearest.filter(|turn| self.is_elsewhere(*turn)).or(beyond) {
             Some(turn) => self.go(turn, MARGIN_PX),
             None if step < 0 => self.go_to_start(),
             None => (),

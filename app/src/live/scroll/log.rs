@@ -1,6 +1,6 @@
 //! The scrolling part of a Pod's page: what is held in place, what is drawn, and the rooms for what is not.
 
-use web_sys::{Element, HtmlCollection, HtmlElement};
+use web_sys::{HtmlCollection, HtmlElement};
 
 use super::{super::browser, opened::Opened, place::Target, with_log};
 use crate::components::transcript::{Rows, View};
@@ -48,6 +48,8 @@ pub(super) struct Log {
     pub(super) key: String,
     pub(super) following: bool,
     pub(super) last_top: i32,
+    /// Height of all there is to scroll, when it was last put in order.
+    pub(super) last_height: i32,
     pub(super) width: i32,
     pub(super) scrolled_at: f64,
     pub(super) is_waiting: bool,
@@ -63,6 +65,7 @@ impl Log {
         let (scroller, drawn) = (browser::element("log")?, browser::element("log-drawn")?);
         Some(Self {
             last_top: scroller.scroll_top(),
+            last_height: scroller.scroll_height(),
             width: drawn.client_width(),
             earlier: browser::element("log-earlier")?,
             above: browser::element("log-above")?,
@@ -144,10 +147,13 @@ impl Log {
         if self.screen_px() == 0.0 {
             return;
         }
+        // Less to scroll takes the view upwards by itself: blocks left the page, or are less high. Nobody has left then.
+        let has_shrunk = self.scroller.scroll_height() < self.last_height;
         self.opened.restore(&self.blocks);
         self.refocus();
         self.set_rooms();
-        let has_left = self.scroller.scroll_top() < self.last_top && self.distance_to_end() > END_PX;
+        let is_above = self.scroller.scroll_top() < self.last_top && self.distance_to_end() > END_PX;
+        let has_left = is_above && !has_shrunk;
         if self.following && has_left {
             self.stop_following();
         }
@@ -156,6 +162,7 @@ impl Log {
             true => self.scroll_to_end(),
             false => self.put_back(),
         }
+        self.last_height = self.scroller.scroll_height();
         self.look_soon();
     }
 
@@ -223,60 +230,8 @@ impl Log {
         }
     }
 
-    /// Takes hold of the first block in sight; where none is drawn, of the one that belongs there.
-    pub(super) fn hold(&mut self) {
-        self.is_going = false;
-        self.held_at = self.scroller.scroll_top();
-        self.held = match self.first_in_sight() {
-            Some(block) => Some(Held { offset: self.offset_of(&block), id: block.id() }),
-            None => self.unseen(),
-        };
-    }
-
-    pub(super) fn held_block(&self) -> Option<(HtmlElement, f64)> {
-        let held = self.held.as_ref()?;
-        let block = browser::element(&held.id).filter(|block| self.drawn.contains(Some(block)))?;
-        Some((block, held.offset))
-    }
-
-    /// The view is in one of the rooms.
-    pub(super) fn unseen(&self) -> Option<Held> {
-        let (edge, drawn) = (top_of(&self.scroller), self.drawn.get_bounding_client_rect());
-        let range = self.rows.drawn_now();
-        let (index, offset) = self.rows.with_heights(|heights| {
-            let y = match drawn.top() > edge {
-                true => {
-                    let share = (edge - top_of(&self.above)) / self.above_px.max(1.0);
-                    heights.above(range.start) * share.clamp(0.0, 1.0)
-                }
-                false => heights.above(range.end) + edge - drawn.bottom(),
-            };
-            let index = heights.at(y);
-            (index, heights.above(index) - y)
-        })?;
-        Some(Held { id: self.rows.dom_id_at(index)?, offset })
-    }
-
-    pub(super) fn offset_of(&self, block: &Element) -> f64 {
-        top_of(block) - top_of(&self.scroller)
-    }
-
     pub(super) fn screen_px(&self) -> f64 {
         f64::from(self.scroller.client_height())
-    }
-
-    /// Blocks lie in order, so the first in sight is found by halving.
-    pub(super) fn first_in_sight(&self) -> Option<Element> {
-        let edge = top_of(&self.scroller);
-        let (mut low, mut high) = (0, self.blocks.length());
-        while low < high {
-            let middle = (low + high) / 2;
-            match self.blocks.item(middle)?.get_bounding_client_rect().bottom() > edge + 1.0 {
-                true => high = middle,
-                false => low = middle + 1,
-            }
-        }
-        self.blocks.item(low).filter(|block| top_of(block) < edge + self.screen_px())
     }
 
     /// What had the focus may have left the page with its block.
@@ -286,10 +241,6 @@ impl Log {
             let _ = self.scroller.focus();
         }
     }
-}
-
-pub(super) fn top_of(element: &Element) -> f64 {
-    element.get_bounding_client_rect().top()
 }
 
 /// Characters in a line of this width.

@@ -2,7 +2,10 @@
 
 use web_sys::{Element, HtmlElement};
 
-use super::log::{Log, NEAR_START_SCREENS, columns, top_of};
+use super::{
+    holding::top_of,
+    log::{Log, NEAR_START_SCREENS, columns},
+};
 
 impl Log {
     /// Takes the heights of what is drawn. The last block's is known only with the one after it: they may overlap.
@@ -79,10 +82,10 @@ impl Log {
         self.put_right_if_due();
     }
 
-    /// At the start there is no room above at all, and near it there has to be enough to scroll in.
+    /// At the start there is no room above at all, and near it there is as much as there is to come.
     pub(super) fn put_right_if_due(&mut self) {
         let lacks = self.lacking_px();
-        let is_near = self.above_px < NEAR_START_SCREENS * self.screen_px() && lacks >= 1.0;
+        let is_near = self.above_px < NEAR_START_SCREENS * self.screen_px() && lacks.abs() >= 1.0;
         if is_near || self.rows.drawn_now().start == 0 && self.above_px > 0.0 {
             self.put_right();
         }

@@ -3,11 +3,7 @@ use protocol::{ExchangeMessage, PeerView, PodRef, ReceiptState};
 use transcript::{Receipt, words::receipt_text};
 
 use crate::{
-    components::{
-        held_acts::HeldActs,
-        transcript::Markup,
-        when::TimeOfDay,
-    },
+    components::{held_acts::HeldActs, transcript::Markup, when::TimeOfDay},
     console::{exchange_href, use_console},
     format::counted,
     live,

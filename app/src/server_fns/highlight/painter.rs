@@ -65,10 +65,20 @@ pub(super) async fn paint_all(blocks: Vec<CodeText>) -> Result<Vec<Vec<Run>>, Ap
     if blocks.len() > BLOCKS_MAX {
         return Err(ApiError::invalid(format!("at most {BLOCKS_MAX} blocks are coloured at once")));
     }
-    let _permit = PERMITS.acquire().await.map_err(|_| ApiError::new(ErrorCode::Internal, "the server is stopping"))?;
-    let painted = tokio::task::spawn_blocking(move || {
+    apart(move || {
         let budget = Budget::of(CALL_TIME_MAX);
         blocks.iter().map(|code| budget.paint(code).to_vec()).collect()
+    })
+    .await
+}
+
+/// Runs it on a thread that may block, when one of them is free.
+async fn apart<T: Send + 'static>(paint: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
+    let permit = PERMITS.acquire().await.map_err(|_| ApiError::new(ErrorCode::Internal, "the server is stopping"))?;
+    let painted = tokio::task::spawn_blocking(move || {
+        // Held to the end: a thread goes on also when whoever asked has gone away.
+        let _permit = permit;
+        paint()
     });
     painted.await.map_err(|_| ApiError::new(ErrorCode::Internal, "the colours could not be found"))
 }
@@ -193,5 +203,29 @@ mod tests {
         let one = code("json", "{\"a\": 1}");
         assert_eq!(paint_all(vec![one.clone(); BLOCKS_MAX]).await.unwrap().len(), BLOCKS_MAX);
         assert_eq!(paint_all(vec![one; BLOCKS_MAX + 1]).await.unwrap_err().code, ErrorCode::InvalidInput);
+    }
+
+    #[tokio::test]
+    async fn whoever_goes_away_leaves_a_thread_busy_and_makes_no_room_for_another() {
+        let (began, has_begun) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let ended = Arc::new(Mutex::new(ended));
+        let asked: Vec<_> = (0..AT_ONCE_MAX)
+            .map(|_| {
+                let (began, ended) = (began.clone(), ended.clone());
+                tokio::spawn(apart(move || {
+                    began.send(()).unwrap();
+                    let _ = ended.lock().unwrap().recv();
+                }))
+            })
+            .collect();
+        tokio::task::spawn_blocking(move || (0..AT_ONCE_MAX).for_each(|_| has_begun.recv().unwrap())).await.unwrap();
+        for asked in asked {
+            asked.abort();
+            assert!(asked.await.unwrap_err().is_cancelled());
+        }
+        assert_eq!(PERMITS.available_permits(), 0);
+        drop(end);
+        assert_eq!(apart(|| 1).await.unwrap(), 1);
     }
 }

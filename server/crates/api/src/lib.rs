@@ -34,6 +34,8 @@ pub struct ApiOptions {
     pub allowed: AllowedHosts,
     /// What the `hello` frame calls this server: `yoi 0.1.0`.
     pub server: String,
+    /// Names the console that comes with it; a page that is older says so.
+    pub build: Option<String>,
     /// Becomes true when the server stops: sockets then close with a reason, and event streams end.
     pub shutdown: watch::Receiver<bool>,
 }

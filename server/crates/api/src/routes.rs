@@ -92,6 +92,7 @@ pub(crate) fn router(api: Api) -> Router {
     table()
         .method_not_allowed_fallback(wrong_method)
         .route("/api", any(nothing_here))
+        .route("/api/", any(nothing_here))
         .route("/api/{*rest}", any(nothing_here))
         .layer(compression)
         .with_state(api)

@@ -223,6 +223,7 @@ async fn every_answer_is_guarded_and_every_bare_error_is_a_problem() {
         ("/nowhere", 404, Some("not_found")),
         ("/api/v1/nowhere", 404, Some("not_found")),
         ("/api", 404, Some("not_found")),
+        ("/api/", 404, Some("not_found")),
         ("/", 200, None),
         ("/api/v1/pods", 200, None),
     ] {

@@ -176,3 +176,37 @@ async fn an_export_comes_back_as_a_stopped_pod() {
     }
     assert_eq!(audited.iter().filter(|(result, _)| result == "done").count(), 1);
 }
+
+#[tokio::test]
+async fn short_lists_come_in_pages_too_and_refuse_a_foreign_cursor() {
+    let server = Server::start().await;
+    let (ada, _bob, _cai) = (server.pod("ada").await, server.pod("bob").await, server.pod("cai").await);
+    for name in ["bob", "cai"] {
+        assert_eq!(server.post(&format!("{ada}/peers"), json!({ "target": name })).await.0, 201);
+    }
+    let names = |page: &Value| -> Vec<String> {
+        page["items"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap().to_owned()).collect()
+    };
+    for (list, whole) in [("peers", vec!["bob", "cai"]), ("visible", vec!["ada", "bob", "cai"])] {
+        let (_, all) = server.get(&format!("{ada}/{list}")).await;
+        assert_eq!((names(&all), &all["next"]), (whole.iter().map(|&name| name.to_owned()).collect(), &Value::Null));
+        let (mut seen, mut next) = (Vec::new(), String::new());
+        while seen.len() < whole.len() {
+            let (status, page) = server.get(&format!("{ada}/{list}?limit=1&after={next}")).await;
+            assert_eq!(status, 200, "{page}");
+            seen.extend(names(&page));
+            next = page["next"].as_str().unwrap_or_default().to_owned();
+        }
+        assert_eq!((seen, next), (names(&all), String::new()), "{list}");
+    }
+    let (peers, visible, approvals) =
+        (format!("{ada}/peers"), format!("{ada}/visible"), format!("{ada}/approvals?all=true"));
+    let short = ["runtimes", "providers", "profiles", "tools", "rules", "requests", "sessions"];
+    let short = short.map(|list| format!("/api/v1/{list}"));
+    for list in short.iter().chain([&peers, &visible, &approvals, &"/api/v1/audit".to_owned()]) {
+        let with = |query: &str| format!("{list}{}{query}", if list.contains('?') { '&' } else { '?' });
+        for (query, told) in [("after=-1", "cursor_invalid"), ("limit=0", "invalid_input")] {
+            assert_eq!(code(&server.get(&with(query)).await), (400, told), "{list} {query}");
+        }
+    }
+}

@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{
-    ApiError, Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage, HeldDecision,
-    History, ImportCommand, InputCommand, Listing, MessageAnswer, OpenApproval, OpenRequest, PatchPod, PeerAnswer, PeerView,
-    PodDetail, PodName, PodRef, PodSummary, QueuedInput, Receipt, RequestDecision, RestoreCommand, RewindCommand, RuntimeId,
-    RuntimeKind, RuntimeState, RuntimeView, ToolAnswer, ToolCommand, VisiblePod, WorkerId,
+    ApiError, Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage,
+    HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer, OpenApproval, OpenRequest, PatchPod,
+    PeerAnswer, PeerView, PodDetail, PodName, PodRef, PodSummary, QueuedInput, Receipt, RequestDecision,
+    RestoreCommand, RewindCommand, RuntimeId, RuntimeKind, RuntimeState, RuntimeView, ToolAnswer, ToolCommand,
+    VisiblePod, WorkerId,
 };
 use runtime::{CommandKey, Export, Host, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage};
 

@@ -20,16 +20,17 @@ use protocol::{
 };
 use runtime::{CommandKey, Host};
 pub use runtime::{
-    Export, FeedItem, Figures, Introduced, Observation, Origin, PodQuery, PodsItem, PodsObservation, Readiness, RecordPage,
+    Export, FeedItem, Figures, Introduced, Observation, Origin, PodQuery, PodsItem, PodsObservation, Readiness,
+    RecordPage,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::{embedded::Embedded, sessions::Endings};
 pub use crate::lists::{ExportFormat, ExportText, SearchQuery};
 pub use crate::port::RuntimePort;
 pub use crate::sessions::{SESSION_SECONDS, Session, SessionSecret};
 pub use crate::settings::AuditQuery;
+use crate::{embedded::Embedded, sessions::Endings};
 
 /// Everything that the server can do, for all its clients.
 #[derive(Clone)]

@@ -66,7 +66,8 @@ impl Backend {
         let AuditQuery { action, result, target, after, limit } = query;
         let after = match after {
             None => None,
-            Some(text) => Some(text.parse().map_err(|_| {
+            // Rows are numbered from 1.
+            Some(text) => Some(text.parse().ok().filter(|row: &i64| *row > 0).ok_or_else(|| {
                 ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`")
             })?),
         };

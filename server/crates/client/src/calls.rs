@@ -5,8 +5,7 @@ use std::time::Duration;
 use protocol::{
     Approval, ApprovalCommand, AuditEntry, CommandId, CompactionPreview, ControlVerb, CreatePod, History, InputCommand,
     Listing, PatchPod, PodDetail, PodRef, PodState, PodSummary, ProviderView, QueuedInput, Receipt, Record,
-    RestoreCommand, RewindCommand, RuntimeView, Seq, ToolAnswer, ToolCommand, UnconfiguredProvider,
-    VisiblePod,
+    RestoreCommand, RewindCommand, RuntimeView, Seq, ToolAnswer, ToolCommand, UnconfiguredProvider, VisiblePod,
 };
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
@@ -37,6 +36,15 @@ impl Client {
     /// Whether a server answers at all; needs no token.
     pub async fn health(&self) -> Result<(), ClientError> {
         self.get("/healthz")?.done().await
+    }
+
+    /// The server's version, such as `0.1.0`.
+    pub async fn version(&self) -> Result<String, ClientError> {
+        let document: serde_json::Value = self.get("/api/v1/openapi.json")?.json().await?;
+        match document["info"]["version"].as_str() {
+            Some(version) => Ok(version.to_owned()),
+            None => Err(self.protocol("its document names no version")),
+        }
     }
 
     pub async fn runtimes(&self) -> Result<Listing<RuntimeView>, ClientError> {

@@ -1,6 +1,10 @@
 //! One request: address, token, answer, error.
 
-use std::{error::Error, time::Duration};
+use std::{
+    error::Error,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use protocol::{ApiError, CommandId, ErrorCode};
 use reqwest::{
@@ -16,11 +20,20 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// No call of the API waits longer than 5 s for another Pod; the rest is room for a slow disk.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Before the path of a Unix socket, in the place of a URL.
+const UNIX: &str = "unix:";
+/// What a request over a Unix socket names as its host: the server checks it there, too.
+const UNIX_BASE: &str = "http://localhost";
+
 /// A yoi at an address. Cloning shares its connections.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
     base: Url,
+    /// The Unix socket that requests go through, instead of a connection to `base`.
+    unix: Option<PathBuf>,
+    /// As it was given, for people.
+    address: String,
     token: TokenSource,
     /// `cli`, `tui`, …: what the audit says a command came from.
     name: &'static str,
@@ -33,20 +46,29 @@ pub(crate) struct Call<'a> {
 }
 
 impl Client {
-    /// A client for the server at `base`, such as `http://127.0.0.1:7474`. Does not connect yet.
+    /// A client for the server at `base`, such as `http://127.0.0.1:7474` or `unix:/run/user/1000/yoi/yoi.sock`. Does
+    /// not connect yet.
     pub fn new(base: &str, token: impl Into<TokenSource>) -> Result<Self, ClientError> {
         // The first caller wins; all ask for the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let base = parse_base(base)?;
+        let unix = base.strip_prefix(UNIX).map(parse_socket).transpose()?;
+        let base = parse_base(if unix.is_some() { UNIX_BASE } else { base })?;
+        let address = match &unix {
+            Some(path) => format!("{UNIX}{}", path.display()),
+            None => base.as_str().trim_end_matches('/').to_owned(),
+        };
         let mut builder = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).timeout(REQUEST_TIMEOUT);
         if is_loopback(&base) {
             // A proxy cannot reach this machine's own loopback.
             builder = builder.no_proxy();
         }
+        if let Some(path) = &unix {
+            builder = builder.unix_socket(path.as_path());
+        }
         let http = builder
             .build()
             .map_err(|error| ClientError::Invalid(format!("this machine's TLS settings cannot be read: {error}")))?;
-        Ok(Self { http, base, token: token.into(), name: "api" })
+        Ok(Self { http, base, unix, address, token: token.into(), name: "api" })
     }
 
     /// Says who asks: `cli`, `tui`.
@@ -58,7 +80,12 @@ impl Client {
 
     /// The address, without a slash at its end.
     pub fn address(&self) -> &str {
-        self.base.as_str().trim_end_matches('/')
+        &self.address
+    }
+
+    /// The Unix socket that it speaks through, if it does.
+    pub(crate) fn unix(&self) -> Option<&Path> {
+        self.unix.as_deref()
     }
 
     /// Opens the event socket, and opens it again whenever it is lost, until the stream is dropped.
@@ -83,7 +110,7 @@ impl Client {
 
     /// The address of the event socket.
     pub(crate) fn socket_address(&self) -> String {
-        let address = self.address();
+        let address = self.base.as_str().trim_end_matches('/');
         let rest = address.strip_prefix("http").unwrap_or(address);
         format!("ws{rest}/api/v1/events")
     }
@@ -188,6 +215,15 @@ async fn refusal(client: &Client, response: Response) -> ClientError {
     }
 }
 
+fn parse_socket(text: &str) -> Result<PathBuf, ClientError> {
+    match text {
+        "" => Err(ClientError::Invalid(format!(
+            "\"{UNIX}\" is followed by the path of a socket, such as {UNIX}/run/yoi.sock"
+        ))),
+        path => std::path::absolute(path).map_err(|error| ClientError::Invalid(format!("{UNIX}{path}: {error}"))),
+    }
+}
+
 fn parse_base(text: &str) -> Result<Url, ClientError> {
     let wrong = |why: &str| ClientError::Invalid(format!("\"{text}\" is no server's address: {why}"));
     let mut url = Url::parse(text).map_err(|_| wrong("it should look like http://127.0.0.1:7474"))?;
@@ -227,6 +263,14 @@ mod tests {
         for bad in ["", "127.0.0.1:7474", "ftp://x", "http://"] {
             assert!(matches!(Client::new(bad, "t"), Err(ClientError::Invalid(_))), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_path_of_a_socket_is_an_address_too() {
+        let client = Client::new("unix:/run/yoi.sock", "t").unwrap();
+        assert_eq!((client.address(), client.unix()), ("unix:/run/yoi.sock", Some(Path::new("/run/yoi.sock"))));
+        assert_eq!(client.socket_address(), "ws://localhost/api/v1/events");
+        assert!(matches!(Client::new("unix:", "t"), Err(ClientError::Invalid(_))));
     }
 
     #[test]

@@ -2,16 +2,19 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures_util::{SinkExt, StreamExt};
+use futures_util::{Sink, SinkExt, Stream, StreamExt};
 use protocol::{ClientFrame, DiagnosticCode, ServerFrame};
 use tokio::{
-    net::TcpStream,
+    net::UnixStream,
     sync::mpsc,
     time::{Instant, sleep_until, timeout},
 };
 use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, connect_async_with_config,
-    tungstenite::{Error, Message, client::IntoClientRequest, http::StatusCode, protocol::WebSocketConfig},
+    client_async_with_config, connect_async_with_config,
+    tungstenite::{
+        Error, Message, client::IntoClientRequest, handshake::client::Request, http::StatusCode,
+        protocol::WebSocketConfig,
+    },
 };
 
 use crate::{Client, Connection, StreamItem, backoff::delay, events::Shared, subscriptions::Step};
@@ -28,7 +31,11 @@ const GAP_MAX: Duration = Duration::from_secs(2);
 /// Largest frame taken: a snapshot is bounded by the server's 8 MiB, with room for escapes.
 const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+/// Messages in both directions, over TCP, TLS or a Unix socket.
+trait Messages: Stream<Item = Result<Message, Error>> + Sink<Message, Error = Error> + Send + Sync + Unpin {}
+impl<T: Stream<Item = Result<Message, Error>> + Sink<Message, Error = Error> + Send + Sync + Unpin> Messages for T {}
+
+type Socket = Box<dyn Messages>;
 
 /// Why a connection ended or was not made.
 enum Loss {
@@ -71,15 +78,25 @@ pub(crate) async fn run(client: Client, shared: Arc<Shared>, items: mpsc::Sender
 async fn connect(client: &Client) -> Result<Socket, Loss> {
     let mut request = client.socket_address().into_client_request().map_err(broken)?;
     request.headers_mut().extend(client.headers().map_err(broken)?);
-    let config =
-        WebSocketConfig::default().max_frame_size(Some(FRAME_BYTES_MAX)).max_message_size(Some(FRAME_BYTES_MAX));
-    match timeout(CONNECT_TIMEOUT, connect_async_with_config(request, Some(config), true)).await {
-        Ok(Ok((socket, _))) => Ok(socket),
+    match timeout(CONNECT_TIMEOUT, open(client, request)).await {
+        Ok(Ok(socket)) => Ok(socket),
         Ok(Err(Error::Http(answer))) if answer.status() == StatusCode::UNAUTHORIZED => Err(Loss::Unauthorized),
         Ok(Err(Error::Http(answer))) => Err(Loss::Broken(format!("the server answered {}", answer.status()))),
         Ok(Err(error)) => Err(broken(error)),
         Err(_) => Err(Loss::Broken("the server does not take the connection".to_owned())),
     }
+}
+
+async fn open(client: &Client, request: Request) -> Result<Socket, Error> {
+    let config =
+        WebSocketConfig::default().max_frame_size(Some(FRAME_BYTES_MAX)).max_message_size(Some(FRAME_BYTES_MAX));
+    Ok(match client.unix() {
+        Some(path) => {
+            let stream = UnixStream::connect(path).await?;
+            Box::new(client_async_with_config(request, stream, Some(config)).await?.0)
+        }
+        None => Box::new(connect_async_with_config(request, Some(config), true).await?.0),
+    })
 }
 
 fn broken(error: impl ToString) -> Loss {

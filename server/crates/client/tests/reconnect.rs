@@ -30,7 +30,7 @@ impl Server {
     async fn accept(&self) -> Peer {
         let (stream, _) = timeout(PATIENCE, self.0.accept()).await.unwrap().unwrap();
         let mut peer = Peer(accept_async(stream).await.unwrap());
-        peer.say(ServerFrame::Hello { protocol: 1, server: "yoi test".into(), heartbeat_ms: 5_000 }).await;
+        peer.say(ServerFrame::Hello { protocol: 1, server: "yoi test".into(), heartbeat_ms: 5_000, build: None }).await;
         peer
     }
 }

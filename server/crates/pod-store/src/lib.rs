@@ -42,7 +42,9 @@ pub use faults::{Faults, Step};
 pub use messages::{MessageChange, MessageRow, NewMessage};
 pub use options::{Database, StoreOptions};
 pub use peers::{NewRequest, PairRow, PeerChange, PeerLinkRow, RequestRow};
-pub use rows::{AuditFilter, ChildRow, CommandRow, InboxRow, MailPut, MailRow, ParentRow, PodKey, PodRow, SearchRow, StoredRecord};
+pub use rows::{
+    AuditFilter, ChildRow, CommandRow, InboxRow, MailPut, MailRow, ParentRow, PodKey, PodRow, SearchRow, StoredRecord,
+};
 pub use search::SearchFilter;
 pub use sessions::{SESSIONS_LISTED_MAX, SessionRow};
 pub use store::Store;

@@ -165,6 +165,7 @@ pub struct PatchPod {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct InputCommand {
+    #[serde(deserialize_with = "crate::segment::sent")]
     pub segments: Vec<Segment>,
     /// Wait for the present run to end instead of being refused as `busy`.
     #[serde(default)]

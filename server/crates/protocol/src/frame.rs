@@ -39,6 +39,9 @@ pub enum ServerFrame {
         protocol: u32,
         server: String,
         heartbeat_ms: u64,
+        /// Differs when the console that the server brings is another one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        build: Option<String>,
     },
     Snapshot {
         id: String,

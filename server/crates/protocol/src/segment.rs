@@ -85,6 +85,27 @@ impl<'de> Deserialize<'de> for Segment {
     }
 }
 
+/// The segments of a message that somebody sends: of known types, with their own fields and no others.
+///
+/// A record is read more leniently (see [`Segment::Unknown`]): it is there already.
+pub(crate) fn sent<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Vec<Segment>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+    enum Sent {
+        Text { text: String },
+        Paste { text: String },
+        FileRef { path: String },
+    }
+
+    let segments = Vec::<Sent>::deserialize(deserializer)?;
+    let taken = |segment| match segment {
+        Sent::Text { text } => Segment::Text { text },
+        Sent::Paste { text } => Segment::Paste { text },
+        Sent::FileRef { path } => Segment::FileRef { path },
+    };
+    Ok(segments.into_iter().map(taken).collect())
+}
+
 /// What a rule gives or takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -116,6 +137,26 @@ mod tests {
 
     fn file(path: &str) -> Segment {
         Segment::FileRef { path: path.to_owned() }
+    }
+
+    #[test]
+    fn what_is_sent_has_known_types_with_their_own_fields_and_no_others() {
+        let sent = |segment: &str| {
+            let body = format!(r#"{{"segments":[{segment}]}}"#);
+            serde_json::from_str::<crate::InputCommand>(&body).map(|input| input.segments)
+        };
+        assert_eq!(sent(r#"{"type":"file_ref","path":"a.rs"}"#).unwrap(), [file("a.rs")]);
+        for bad in [
+            r#"{"type":"text","text":"a","path":"b"}"#,
+            r#"{"type":"text","text":"a","text":"b"}"#,
+            r#"{"type":"text","type":"paste","text":"a"}"#,
+            r#"{"type":"image","url":"a"}"#,
+            r#"{"text":"a"}"#,
+        ] {
+            assert!(sent(bad).is_err(), "{bad}");
+        }
+        let newer = serde_json::from_str::<Segment>(r#"{"type":"image","url":"a"}"#).unwrap();
+        assert!(matches!(newer, Segment::Unknown(_)), "a record that is there is read: {newer:?}");
     }
 
     #[test]

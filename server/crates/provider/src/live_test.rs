@@ -9,6 +9,9 @@ use crate::{ProviderConfig, ProviderErrorCode, Providers};
 /// A provider that has not answered within this has failed the test.
 const TEST_WAIT_MAX: Duration = Duration::from_secs(10);
 
+/// Tests that go on at once; one more is refused. Each holds a connection for as long as its server likes to wait.
+pub(crate) const TESTS_MAX: usize = 8;
+
 impl Providers {
     /// Asks the provider itself, whatever is configured about its models; takes at most 10 s. `None`: there is no
     /// provider of this name.
@@ -21,6 +24,10 @@ impl Providers {
         if let Some(missing) = config.missing() {
             return Some(failed(config, Duration::ZERO, "not_configured", missing));
         }
+        let Ok(_permit) = self.tests.try_acquire() else {
+            let sentence = format!("{TESTS_MAX} providers are being tested already; try again in a moment");
+            return Some(failed(config, Duration::ZERO, ProviderErrorCode::RateLimited.as_str(), sentence));
+        };
         let began = Instant::now();
         let answer = tokio::time::timeout(limit, provider.models()).await;
         let took = began.elapsed();
@@ -167,6 +174,20 @@ mod tests {
         assert_eq!(code(&test), (false, "timeout"));
         assert!((300..5_000).contains(&test.took_ms), "{test:?}");
         model.wait_for_disconnect().await;
+    }
+
+    #[tokio::test]
+    async fn so_many_tests_go_on_at_once_and_one_more_is_refused() {
+        let model = ScriptedModel::start().await;
+        model.otherwise(Answer::new().step(Step::Stall));
+        let url = model.base_url().replace("/v1", "/other");
+        let providers = providers(ProviderKind::OpenAi, Some(url), Some(KEY));
+        let limit = Duration::from_millis(300);
+        let all = futures_util::future::join_all((0..=TESTS_MAX).map(|_| providers.test_within("lab", limit))).await;
+        let codes: Vec<_> = all.iter().flatten().map(|test| code(test).1).collect();
+        assert_eq!(codes.iter().filter(|code| **code == "timeout").count(), TESTS_MAX, "{codes:?}");
+        assert_eq!(codes.last(), Some(&"rate_limited"));
+        assert_eq!(code(&providers.test_within("lab", limit).await.unwrap()).1, "timeout", "there is room again");
     }
 
     #[tokio::test]

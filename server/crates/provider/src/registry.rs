@@ -4,10 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use protocol::{ModelView, ProviderView};
+use tokio::sync::Semaphore;
 
 use crate::{
     Provider, ProviderConfig, ProviderError, ProviderKind, ProviderSource, Rehearsal, RetryPolicy, Retrying,
-    TimeLimits, Vendor, known,
+    TimeLimits, Vendor, known, live_test::TESTS_MAX,
 };
 
 /// How long a list of providers waits for each server's list of models.
@@ -21,6 +22,8 @@ const REHEARSAL: &str = "rehearsal";
 pub struct Providers {
     /// In order of preference: configured, found, built in. The first is the default.
     entries: Arc<[Entry]>,
+    /// Room for tests of providers.
+    pub(crate) tests: Arc<Semaphore>,
 }
 
 #[derive(Debug)]
@@ -68,7 +71,7 @@ impl Providers {
             let provider = connect_lazily(&config, policy, limits)?;
             entries.push(Entry { config, provider });
         }
-        Ok(Self { entries: entries.into() })
+        Ok(Self { entries: entries.into(), tests: Arc::new(Semaphore::new(TESTS_MAX)) })
     }
 
     /// A provider that retries by itself.

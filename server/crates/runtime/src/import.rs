@@ -26,6 +26,9 @@ use crate::{
 /// Blocks, calls and questions that may be open at once: far more than any Pod has, and few enough to look through.
 const OPEN_MAX: usize = 1_000;
 
+/// Stops until nothing is open any more: one is enough for what a Pod leaves behind, two for what a file can say.
+const ROUNDS_MAX: usize = 2;
+
 /// Makes the Pod, or gives the first answer again when the command is known.
 pub(crate) async fn import(
     inner: &Arc<Inner>,
@@ -103,13 +106,18 @@ impl History {
     fn come_to_rest(&mut self, spec: &PodSpec, now: Timestamp) {
         let at = encode::timestamp(now);
         self.add(recover(&self.pod).steps, &at, spec);
-        let asks = !self.pod.approvals.is_empty() || !self.pod.calls.is_empty();
-        if asks && !matches!(self.pod.state, PodState::Running | PodState::Waiting | PodState::Paused) {
-            // No Pod leaves them open like this; a stop ends them where it looks for them.
-            self.add(vec![outside(status(PodState::Paused))], &at, spec);
+        for _ in 0..ROUNDS_MAX {
+            let asks = !self.pod.approvals.is_empty() || !self.pod.calls.is_empty();
+            if asks && !matches!(self.pod.state, PodState::Running | PodState::Waiting | PodState::Paused) {
+                // No Pod leaves them open like this; a stop ends them where it looks for them.
+                self.add(vec![outside(status(PodState::Paused))], &at, spec);
+            }
+            let stopped = decide(&self.pod, spec, Input::Stop).map(|decision| decision.steps).unwrap_or_default();
+            self.add(stopped, &at, spec);
+            // A run within a compaction outside of a run: no Pod writes that, so no stop ends both.
+            self.pod.run = None;
+            self.pod.compacting_from = None;
         }
-        let stopped = decide(&self.pod, spec, Input::Stop).map(|decision| decision.steps).unwrap_or_default();
-        self.add(stopped, &at, spec);
         let mut last = Vec::new();
         if self.pod.state != PodState::Stopped {
             last.push(outside(status(PodState::Stopped)));
@@ -120,7 +128,10 @@ impl History {
         renounce(&mut self.pod);
         let Usage { context_used, context_limit, .. } = self.pod.usage;
         self.pod.usage = Usage { context_used, context_limit, ..Usage::default() };
-        self.pod.run = None;
+        // Whatever a file says: a call that was left here could run when the Pod goes on.
+        self.pod.calls.clear();
+        self.pod.operator_calls.clear();
+        self.pod.approvals.clear();
         self.pod.open_blocks.clear();
         self.pod.failure = None;
     }

@@ -37,6 +37,6 @@ mod viewer;
 pub use command::{CommandKey, Figures, Origin, PodQuery, Readiness, SearchQuery};
 pub use export::Export;
 pub use host::{Host, HostOptions, Profile};
-pub use pod_store::{AuditFilter, SessionRow};
 pub use observe::{FeedItem, Observation, PodsItem, PodsObservation, RecordPage};
 pub use peers::Introduced;
+pub use pod_store::{AuditFilter, SessionRow};

@@ -21,8 +21,8 @@ use std::{
 use pod::{Context, Effect, Input, Pod, PodSpec, decide};
 use pod_store::{InboxRow, ParentRow, PodKey};
 use protocol::{
-    ApiError, ApprovalCommand, CommandId, ControlVerb, InputCommand, PatchPod, PodLabel, PodName, PodRef, PodState, RewindCommand,
-    RuntimeId, ToolAnswer, WorkerId,
+    ApiError, ApprovalCommand, CommandId, ControlVerb, InputCommand, PatchPod, PodLabel, PodName, PodRef, PodState,
+    RewindCommand, RuntimeId, ToolAnswer, WorkerId,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -44,7 +44,10 @@ pub(crate) enum PodCommand {
     Control(ControlVerb),
     Patch(PatchPod),
     Rewind(RewindCommand),
-    Answer { id: String, command: ApprovalCommand },
+    Answer {
+        id: String,
+        command: ApprovalCommand,
+    },
     Delete,
 }
 

@@ -124,10 +124,7 @@ fn in_short(tool: &str, arguments: &serde_json::Value) -> String {
 pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) -> PodDetail {
     let summary = summary(row);
     let spec = open(row).map(|opened| opened.spec).ok();
-    let queued = inbox
-        .into_iter()
-        .map(queued)
-        .collect();
+    let queued = inbox.into_iter().map(queued).collect();
     PodDetail {
         summary,
         profile: spec.as_ref().and_then(|spec| spec.profile.clone()),

@@ -4,6 +4,8 @@
 //! digest; without a network, [`VARIABLE`] names a copy of it.
 
 mod archive;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 

@@ -3,6 +3,7 @@
 //! Needs `chromium` and `chromedriver` in the PATH (Debian: `chromium chromium-driver`); nothing is downloaded. Every
 //! wait is for a condition and bounded by [`WAIT_MAX`](crate::yoi::WAIT_MAX).
 
+pub mod console;
 mod driver;
 #[cfg(test)]
 mod tests;
@@ -142,6 +143,13 @@ impl Browser {
     pub async fn devtools(&self, method: &str, parameters: Value) -> Value {
         let answer = self.driver.cdp().send_raw(method, parameters).await;
         answer.unwrap_or_else(|error| panic!("{method} failed: {error}"))
+    }
+
+    /// The port on which other programs can speak the DevTools protocol with this browser.
+    pub fn devtools_port(&self) -> u16 {
+        let file = self._profile.path().join("DevToolsActivePort");
+        let text = std::fs::read_to_string(&file).expect("a browser that is driven writes its port into its profile");
+        text.lines().next().and_then(|port| port.parse().ok()).expect("the first line of that file is the port")
     }
 
     /// Ends the browser in order: it writes its profile and closes its sockets, which dropping does not.

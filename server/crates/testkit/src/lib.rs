@@ -6,6 +6,7 @@
 pub mod axe;
 pub mod browser;
 pub mod postgres;
+pub mod report;
 pub mod scripted_model;
 pub mod terminal;
 pub mod yoi;

@@ -1,4 +1,4 @@
-//! The table: what, figure, floor, ratio, goal, met or not.
+//! The table of a benchmark: what, figure, floor, ratio, goal, met or not.
 
 use std::fmt;
 
@@ -24,12 +24,14 @@ pub struct Line {
     note: String,
 }
 
+/// What a figure has to reach.
 #[derive(Debug, Clone, Copy)]
 pub enum Goal {
     AtMost(f64),
     AtLeast(f64),
 }
 
+/// What a figure is counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     Milliseconds,
@@ -43,6 +45,7 @@ pub enum Unit {
 }
 
 impl Line {
+    /// `what` is for people, `figure` counts `unit`s.
     pub fn new(key: &'static str, what: impl Into<String>, unit: Unit, figure: f64) -> Self {
         Self { key, what: what.into(), unit, figure, floor: None, goal: None, note: String::new() }
     }
@@ -149,6 +152,7 @@ impl Report {
         self.lines.push(line);
     }
 
+    /// All lines, for programs that compare runs.
     pub fn to_json(&self) -> Value {
         json!({ "lines": self.lines.iter().map(Line::to_json).collect::<Vec<_>>() })
     }

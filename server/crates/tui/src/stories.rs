@@ -6,6 +6,7 @@ mod composing;
 mod dashboard;
 mod finding;
 mod golden;
+mod hostile;
 mod peers;
 mod pod;
 mod scrolling;

@@ -1,6 +1,7 @@
 //! Text to lines that fit.
 
 use ratatui::{style::Style, text::Span};
+use transcript::unseen;
 
 /// How many columns a text takes.
 pub(crate) fn width_of(text: &str) -> usize {
@@ -21,10 +22,11 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     text.split('\n').flat_map(|line| wrap_line(&printable(line), width)).collect()
 }
 
-/// What may be drawn: an escape sequence in a Pod's text must not reach the terminal.
+/// What may be drawn: an escape sequence in a Pod's text must not reach the terminal, and what would turn a line around is
+/// shown as itself.
 pub(crate) fn printable(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
-    for char in text.chars() {
+    for char in unseen::shown(text).chars() {
         match char {
             '\t' => clean.push_str("    "),
             '\r' => {}
@@ -135,5 +137,7 @@ mod tests {
     fn a_cut_line_is_marked_and_escapes_are_shown_and_not_obeyed() {
         assert_eq!(fit("one two", 5), "one …");
         assert_eq!(fit("a\u{1b}[2J\nb", 20), "a\u{fffd}[2J b");
+        assert_eq!(fit("a\u{9b}2J\u{7f}", 20), "a\u{fffd}2J\u{fffd}");
+        assert_eq!(fit("x\u{202e}sh.txt", 20), "x[U+202E]sh.txt");
     }
 }

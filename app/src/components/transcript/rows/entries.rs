@@ -78,8 +78,10 @@ impl Entry {
                 is_dom_id(id, &row.id) || id.strip_prefix("turn-").is_some_and(|turn| is_turn(row, turn))
             }
             Shape::Reads(reads) => {
-                id.strip_prefix("reads-") == Some(reads.id.as_str())
-                    || reads.rows.with_untracked(|rows| rows.iter().any(|row| is_dom_id(id, &row.id)))
+                // Earlier calls may have joined since, so it need not be the first one's.
+                let group = id.strip_prefix("reads-");
+                let is_it = |row: &Row| is_dom_id(id, &row.id) || group == Some(row.id.as_str());
+                reads.rows.with_untracked(|rows| rows.iter().any(is_it))
             }
         }
     }

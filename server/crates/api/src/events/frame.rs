@@ -8,7 +8,10 @@ use protocol::{ApiError, DiagnosticCode, ErrorCode, PROTOCOL_VERSION, ServerFram
 use serde::Serialize;
 
 use super::{HEARTBEAT, asked::Watch};
-use crate::answer::{join, quoted};
+use crate::{
+    ApiOptions,
+    answer::{join, quoted},
+};
 
 /// One frame, encoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,9 +24,17 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub(super) fn hello(server: &str) -> Self {
+    pub(super) fn hello(options: &ApiOptions) -> Self {
         let heartbeat_ms = HEARTBEAT.as_millis() as u64;
-        Self::of("hello", ServerFrame::Hello { protocol: PROTOCOL_VERSION, server: server.to_owned(), heartbeat_ms })
+        Self::of(
+            "hello",
+            ServerFrame::Hello {
+                protocol: PROTOCOL_VERSION,
+                server: options.server.clone(),
+                heartbeat_ms,
+                build: options.build.clone(),
+            },
+        )
     }
 
     pub(super) fn heartbeat() -> Self {

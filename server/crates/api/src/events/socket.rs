@@ -52,7 +52,7 @@ async fn serve(api: Api, session: Option<Session>, socket: WebSocket) {
     let (outbox, inbox) = mpsc::channel(OUTBOX_FRAMES);
     let subscriptions = Subscriptions::new(api.backend().clone(), outbox.clone());
     // The first frame of all; the outbox is empty, so there is room.
-    let _ = outbox.try_send(Frame::hello(&api.options().server).into());
+    let _ = outbox.try_send(Frame::hello(api.options()).into());
     let stopping = stopping(api.options().shutdown.clone());
     let logged_out = logged_out(api.backend().clone(), session);
     let goodbye = tokio::select! {

@@ -39,7 +39,7 @@ pub(super) fn open(
 ) -> Result<Response, Problem> {
     let watch = watch(headers, asked)?;
     let frames = frames(api.backend(), ID.to_owned(), watch);
-    let hello = stream::iter([Frame::hello(&api.options().server)]);
+    let hello = stream::iter([Frame::hello(api.options())]);
     let frames = with_heartbeats(hello.chain(frames).boxed());
     let events = until_logged_out(frames.boxed(), logged_out(api.backend().clone(), session).boxed())
         .map(|frame| Ok::<_, Infallible>(event(&frame)))

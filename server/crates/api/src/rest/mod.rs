@@ -4,6 +4,7 @@ pub(crate) mod commands;
 pub(crate) mod export;
 pub(crate) mod journal;
 pub(crate) mod lists;
+pub(crate) mod paging;
 pub(crate) mod peers;
 pub(crate) mod pods;
 pub(crate) mod runtimes;

@@ -11,6 +11,7 @@ use crate::{
     Api,
     answer::Problem,
     extract::{Asked, Caller, Fields, Key, PodPath, Within, invalid, limit},
+    rest::paging::PageAsked,
 };
 
 const MESSAGES_DEFAULT: u32 = 100;
@@ -33,14 +34,15 @@ impl PeerNamed {
 
 /// Whom a Pod knows, then the requests between it and others.
 #[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/peers", tag = "peers",
-    params(("runtime_id" = String, Path), ("worker_id" = String, Path)),
+    params(("runtime_id" = String, Path), ("worker_id" = String, Path), PageAsked),
     responses((status = 200, description = "The peers", body = Listing<PeerView>)))]
 pub(crate) async fn peers(
     State(api): State<Api>,
     _: Caller,
     PodPath(pod): PodPath,
+    Asked(page): Asked<PageAsked>,
 ) -> Result<Json<Listing<PeerView>>, Problem> {
-    Ok(Json(api.backend().peers(&pod).await?))
+    Ok(Json(page.of(api.backend().peers(&pod).await?.items, |peer| peer.pod.to_string())?))
 }
 
 /// Introduces the Pod to another one. Both then see each other and can write to each other; nothing else changes, and
@@ -87,10 +89,14 @@ pub(crate) async fn unlink(
 }
 
 /// Every request that waits for an answer, oldest first.
-#[utoipa::path(get, path = "/api/v1/requests", tag = "peers",
+#[utoipa::path(get, path = "/api/v1/requests", tag = "peers", params(PageAsked),
     responses((status = 200, description = "The requests of all Pods", body = Listing<OpenRequest>)))]
-pub(crate) async fn open_requests(State(api): State<Api>, _: Caller) -> Result<Json<Listing<OpenRequest>>, Problem> {
-    Ok(Json(api.backend().open_requests().await?))
+pub(crate) async fn open_requests(
+    State(api): State<Api>,
+    _: Caller,
+    Asked(page): Asked<PageAsked>,
+) -> Result<Json<Listing<OpenRequest>>, Problem> {
+    Ok(Json(page.of(api.backend().open_requests().await?.items, |request| request.request_id.clone())?))
 }
 
 #[derive(Debug, Deserialize)]

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use crate::{
     Api,
     answer::Problem,
-    extract::{Caller, Login, Within},
+    extract::{Asked, Caller, Login, Within},
+    rest::paging::PageAsked,
 };
 
 #[derive(Debug, Deserialize)]
@@ -33,36 +34,49 @@ pub(crate) async fn test_provider(
 }
 
 /// The configured recipes for new Pods.
-#[utoipa::path(get, path = "/api/v1/profiles", tag = "runtimes",
+#[utoipa::path(get, path = "/api/v1/profiles", tag = "runtimes", params(PageAsked),
     responses((status = 200, description = "All of them, by name", body = Listing<ProfileView>)))]
-pub(crate) async fn profiles(State(api): State<Api>, _: Caller) -> Json<Listing<ProfileView>> {
-    Json(Listing { items: api.backend().profiles(), next: None })
+pub(crate) async fn profiles(
+    State(api): State<Api>,
+    _: Caller,
+    Asked(page): Asked<PageAsked>,
+) -> Result<Json<Listing<ProfileView>>, Problem> {
+    Ok(Json(page.of(api.backend().profiles(), |profile| profile.name.clone())?))
 }
 
 /// The tools, and what happens to a call that no rule is about.
-#[utoipa::path(get, path = "/api/v1/tools", tag = "runtimes",
+#[utoipa::path(get, path = "/api/v1/tools", tag = "runtimes", params(PageAsked),
     responses((status = 200, description = "All of them, by name", body = Listing<ToolDefault>)))]
-pub(crate) async fn tools(State(api): State<Api>, _: Caller) -> Json<Listing<ToolDefault>> {
-    Json(Listing { items: api.backend().tool_defaults(), next: None })
+pub(crate) async fn tools(
+    State(api): State<Api>,
+    _: Caller,
+    Asked(page): Asked<PageAsked>,
+) -> Result<Json<Listing<ToolDefault>>, Problem> {
+    Ok(Json(page.of(api.backend().tool_defaults(), |known| known.tool.clone())?))
 }
 
 /// The Pods that have rules of their own; at most 500. `PATCH P {permissions}` changes them.
-#[utoipa::path(get, path = "/api/v1/rules", tag = "lists",
+#[utoipa::path(get, path = "/api/v1/rules", tag = "lists", params(PageAsked),
     responses((status = 200, description = "Each with its rules, in the order in which they are tried",
         body = Listing<PodRules>)))]
-pub(crate) async fn rules(State(api): State<Api>, _: Caller) -> Result<Json<Listing<PodRules>>, Problem> {
-    Ok(Json(Listing { items: api.backend().rules().await?, next: None }))
+pub(crate) async fn rules(
+    State(api): State<Api>,
+    _: Caller,
+    Asked(page): Asked<PageAsked>,
+) -> Result<Json<Listing<PodRules>>, Problem> {
+    Ok(Json(page.of(api.backend().rules().await?, |rules| rules.pod.to_string())?))
 }
 
 /// The browsers that are logged in, the one that was seen last first; at most 200. Never a secret.
-#[utoipa::path(get, path = "/api/v1/sessions", tag = "sessions",
+#[utoipa::path(get, path = "/api/v1/sessions", tag = "sessions", params(PageAsked),
     responses((status = 200, description = "All of them", body = Listing<SessionView>)))]
 pub(crate) async fn sessions(
     State(api): State<Api>,
     _: Caller,
     Login(this): Login,
+    Asked(page): Asked<PageAsked>,
 ) -> Result<Json<Listing<SessionView>>, Problem> {
-    Ok(Json(Listing { items: api.backend().sessions(this.as_ref()).await?, next: None }))
+    Ok(Json(page.of(api.backend().sessions(this.as_ref()).await?, |session| session.id.clone())?))
 }
 
 /// Ends a login. Its open pages are told `unauthorized`.

@@ -8,6 +8,7 @@ use crate::{
     Api,
     answer::Problem,
     extract::{Asked, Caller, Fields, Key, PodPath, Within, flag},
+    rest::paging::PageAsked,
 };
 
 #[derive(Debug, Deserialize)]
@@ -45,16 +46,17 @@ pub(crate) struct ApprovalsAsked {
 
 /// What the Pod asks a person, oldest first.
 #[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/approvals", tag = "tools",
-    params(("runtime_id" = String, Path), ("worker_id" = String, Path), ApprovalsAsked),
+    params(("runtime_id" = String, Path), ("worker_id" = String, Path), ApprovalsAsked, PageAsked),
     responses((status = 200, description = "The questions", body = Listing<Approval>)))]
 pub(crate) async fn approvals(
     State(api): State<Api>,
     _: Caller,
     PodPath(pod): PodPath,
     Asked(asked): Asked<ApprovalsAsked>,
+    Asked(page): Asked<PageAsked>,
 ) -> Result<Json<Listing<Approval>>, Problem> {
     let all = flag("all", asked.all.as_deref())?;
-    Ok(Json(api.backend().approvals(&pod, all).await?))
+    Ok(Json(page.of(api.backend().approvals(&pod, all).await?.items, |approval| approval.id.clone())?))
 }
 
 #[derive(Debug, Deserialize)]
@@ -81,12 +83,13 @@ pub(crate) async fn answer(
 
 /// The Pods that this one sees: itself, its children, its peers. Its model is told exactly this by ListPods.
 #[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/visible", tag = "tools",
-    params(("runtime_id" = String, Path), ("worker_id" = String, Path)),
+    params(("runtime_id" = String, Path), ("worker_id" = String, Path), PageAsked),
     responses((status = 200, description = "The Pods", body = Listing<VisiblePod>)))]
 pub(crate) async fn visible(
     State(api): State<Api>,
     _: Caller,
     PodPath(pod): PodPath,
+    Asked(page): Asked<PageAsked>,
 ) -> Result<Json<Listing<VisiblePod>>, Problem> {
-    Ok(Json(api.backend().visible(&pod).await?))
+    Ok(Json(page.of(api.backend().visible(&pod).await?.items, |seen| seen.pod.to_string())?))
 }

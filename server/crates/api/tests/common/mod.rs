@@ -103,6 +103,7 @@ impl Server {
             token: Token::new(TOKEN),
             allowed: AllowedHosts::new(address, ["box.example".to_owned()]),
             server: "yoi 0.1.0".to_owned(),
+            build: None,
             shutdown,
         };
         let api = Api::new(backend.clone(), options);

@@ -133,7 +133,13 @@ pub(crate) async fn a_restart_looks_at_open_pods_and_at_those_with_waiting_input
     done(&store, one(update(keys[1], checkpoint(PodState::Running, true, "{}", 0)))).await;
     done(&store, one(update(keys[3], checkpoint(PodState::Running, true, "{}", 0)))).await;
     done(&store, one(update(keys[3], checkpoint(PodState::Idle, false, "{}", 0)))).await;
-    let waiting = InboxRow { command_id: id("c"), segments: vec![Segment::text("hi")], by: "ada".into(), at: at(1), steers: false };
+    let waiting = InboxRow {
+        command_id: id("c"),
+        segments: vec![Segment::text("hi")],
+        by: "ada".into(),
+        at: at(1),
+        steers: false,
+    };
     done(&store, one(PodChange { inbox_put: vec![waiting], ..PodChange::of(keys[2]) })).await;
     assert_eq!(names(&store.pods_open().await.unwrap()), ["running", "queued"]);
     done(&store, one(PodChange { inbox_taken: vec![id("c")], ..PodChange::of(keys[2]) })).await;
@@ -162,7 +168,13 @@ pub(crate) async fn updates_of_one_pod_in_many_batches_end_with_the_last(world: 
 pub(crate) async fn a_deleted_pod_leaves_nothing_but_audit_and_commands(world: World) {
     let store = world.open().await;
     let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
-    let input = InboxRow { command_id: id("c"), segments: vec![Segment::text("hi")], by: "ada".into(), at: at(1), steers: false };
+    let input = InboxRow {
+        command_id: id("c"),
+        segments: vec![Segment::text("hi")],
+        by: "ada".into(),
+        at: at(1),
+        steers: false,
+    };
     for pod in [ada, bob] {
         let mut change = PodChange { inbox_put: vec![input.clone()], ..records(pod, 1, 3) };
         change.records[0] = found_by(1, "needle");

@@ -196,3 +196,41 @@ fn a_record_brings_nothing_about() {
     let used = Usage { context_used: 7, context_limit: 9, ..Usage::default() };
     assert_eq!(pod.usage, used, "it was used elsewhere");
 }
+
+/// Every order of up to four of these: what a hostile file could make of them.
+#[test]
+fn no_order_of_records_leaves_anything_that_a_restore_would_go_on_with() {
+    let usage = json!({ "input": 0, "cached": 0, "output": 0, "context_used": 0, "context_limit": 0 });
+    let answer = json!({ "kind": "approval_answered", "id": "c1", "tool": "Bash", "arguments": {}, "decision": "allow", "by": "x" });
+    let alphabet = [
+        started("input"),
+        status("running"),
+        status("waiting"),
+        status("paused"),
+        status("stopped"),
+        call("c1", "model"),
+        asked("c1"),
+        answer,
+        json!({ "kind": "run_finished", "outcome": "interrupted", "usage": usage }),
+    ];
+    let size = alphabet.len();
+    for number in 0..size.pow(4) {
+        let events: Vec<_> = (0..4).map(|place| alphabet[number / size.pow(place) % size].clone()).collect();
+        let lines: Vec<_> = (1..).zip(&events).map(|(seq, event)| line(seq, event)).collect();
+        let Ok(History { mut pod, records }) = read(&lines) else { continue };
+        let is_at_rest = |pod: &Pod| {
+            pod.calls.is_empty() && pod.operator_calls.is_empty() && pod.approvals.is_empty() && !pod.is_open()
+        };
+        assert!(pod.state == PodState::Stopped && is_at_rest(&pod), "{events:?}: {pod:?}");
+        let mut told = Pod::default();
+        records.iter().for_each(|record| told.apply(&serde_json::from_slice(&record.body).unwrap()));
+        let is_told = told.calls.is_empty() && told.operator_calls.is_empty() && told.approvals.is_empty();
+        assert!(is_told, "whoever reads it sees nothing open: {events:?}: {told:?}");
+        let restored = decide(&pod, &spec(), Input::Restore).unwrap();
+        assert!(restored.effects.is_empty(), "{events:?}: {:?}", restored.effects);
+        for step in restored.steps {
+            pod.evolve(pod.head.next(), &step.event);
+        }
+        assert!(matches!(pod.state, PodState::Idle | PodState::Paused) && is_at_rest(&pod), "{events:?}: {pod:?}");
+    }
+}

@@ -107,6 +107,19 @@ fn all_questions_are_one_list_and_each_is_answered_there() {
 }
 
 #[test]
+fn a_question_that_is_longer_than_the_screen_says_that_there_is_more_of_it() {
+    let mut story = Story::connected();
+    story.pods(&[pod("ada", "waiting")]);
+    story.enters(":approvals");
+    let command = "echo fine\n".repeat(60) + "rm -rf ~";
+    let approval = json!({ "id": "q1", "tool": "Bash", "arguments": { "command": command },
+        "asked_at": "2026-01-01T00:00:00Z" });
+    let asked = Asked::Tool { pod: address("ada"), approval: serde_json::from_value(approval).unwrap() };
+    story.happens(Message::Inbox(Ok(vec![asked])));
+    story.shows("more lines: Enter opens its Pod");
+}
+
+#[test]
 fn an_empty_inbox_says_so_and_follows_the_pods() {
     let mut story = Story::connected();
     story.types("ga");

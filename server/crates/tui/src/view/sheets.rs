@@ -136,5 +136,13 @@ fn windowed(lines: Vec<(usize, Line<'static>)>, selected: usize, height: u16) ->
     let first = lines.iter().position(|(index, _)| *index == selected).unwrap_or_default();
     let last = lines.iter().rposition(|(index, _)| *index == selected).unwrap_or_default();
     let skipped = (last + 1).saturating_sub(height).min(first);
-    lines.into_iter().skip(skipped).take(height).map(|(_, line)| line).collect()
+    let hidden = last.saturating_sub(first) + 1;
+    let mut shown: Vec<_> = lines.into_iter().skip(skipped).take(height).map(|(_, line)| line).collect();
+    if hidden > height
+        && let Some(end) = shown.last_mut()
+    {
+        // Nobody is to think that this is all of it.
+        *end = Line::from(format!("    … {} more lines: Enter opens its Pod", hidden + 1 - height)).dim();
+    }
+    shown
 }

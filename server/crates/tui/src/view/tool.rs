@@ -29,6 +29,15 @@ const ASKED_LINES_MAX: usize = 6;
 /// Even the full detail ends: the file is the place for more.
 const FULL_LINES_MAX: usize = 2_000;
 
+/// Arguments that are texts of a file or for another Pod: how their lines are marked.
+const PIECES: [(&str, &str, Color); 5] = [
+    ("old", "  - ", Color::Red),
+    ("new", "  + ", Color::Green),
+    ("content", "  + ", Color::Green),
+    ("task", "  ❯ ", Color::Reset),
+    ("message", "  ❯ ", Color::Reset),
+];
+
 /// The one argument that says what a call is about, by the order in which tools name it.
 const TELLING: [&str; 7] = ["command", "path", "pattern", "url", "name", "task", "message"];
 
@@ -81,21 +90,30 @@ fn sent_lines(arguments: Option<&Value>, look: Look) -> Vec<Line<'static>> {
     text.map(|text| limited(indented(text, "  ❯ ", look), SENT_LINES_MAX)).unwrap_or_default()
 }
 
-/// What a person is asked to allow, so that it can be judged: an edit as what goes and what comes, a file as it would
-/// be, else what the call is about.
+/// What a person is asked to allow, so that it can be judged: what the call is about with its line breaks, for a second
+/// line may do what the first one hides; each other argument by its name; an edit as what goes and what comes.
 pub(super) fn asked_lines(arguments: &Value, look: Look) -> Vec<Line<'static>> {
     if look.detail == Detail::Full {
         let text = serde_json::to_string_pretty(arguments).unwrap_or_default();
         return limited(indented(&text, "  ", look), FULL_LINES_MAX);
     }
-    let words = |name: &str| arguments.get(name).and_then(Value::as_str);
-    let mut lines = indented(&telling(Some(arguments), ""), "  ", look);
-    let pieces = [("old", "  - ", Color::Red), ("new", "  + ", Color::Green), ("content", "  + ", Color::Green)];
+    let Value::Object(fields) = arguments else { return indented(&arguments.to_string(), "  ", look) };
+    let words = |name: &str| fields.get(name).and_then(Value::as_str);
+    let told = TELLING.into_iter().find(|name| words(name).is_some());
+    let mut lines = told.and_then(words).map(|text| indented(text, "  ", look)).unwrap_or_default();
+    let pieces: Vec<_> = PIECES.into_iter().filter(|(name, ..)| told != Some(*name) && words(name).is_some()).collect();
+    for (name, value) in fields {
+        let is_shown = told == Some(name) || pieces.iter().any(|(piece, ..)| piece == name);
+        if !is_shown {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let fact = format!("{}: {value}", name.replace('_', " "));
+            lines.extend(limited(indented(&fact, "  ", look), ASKED_LINES_MAX));
+        }
+    }
     for (name, mark, colour) in pieces {
-        let piece = words(name).map(|text| limited(indented(text, mark, look), ASKED_LINES_MAX)).unwrap_or_default();
+        let piece = limited(indented(words(name).unwrap_or_default(), mark, look), ASKED_LINES_MAX);
         lines.extend(piece.into_iter().map(|line| line.style(Style::new().fg(colour))));
     }
-    lines.extend(sent_lines(Some(arguments), look));
     lines
 }
 
@@ -208,5 +226,22 @@ mod tests {
         assert_eq!(telling(Some(&json!({ "x": 1 })), ""), r#"{"x":1}"#);
         assert_eq!(telling(Some(&json!({})), ""), "");
         assert_eq!(telling(None, r#"{"comm"#), r#"{"comm"#);
+    }
+
+    #[test]
+    fn whoever_allows_a_call_has_seen_every_line_and_every_argument_of_it() {
+        let shown = |arguments| {
+            let look = Look { width: 40, detail: Detail::Normal };
+            asked_lines(&arguments, look).iter().map(Line::to_string).collect::<Vec<_>>()
+        };
+        let hidden = json!({ "command": "true # all is well\nrm -rf ~", "timeout_s": 9 });
+        assert_eq!(shown(hidden), ["  true # all is well", "  rm -rf ~", "  timeout s: 9"]);
+        let edit = json!({ "path": "a", "old": "x", "new": "y", "replace_all": true });
+        assert_eq!(shown(edit), ["  a", "  replace all: true", "  - x", "  + y"]);
+        assert_eq!(shown(json!({ "command": 7, "content": [1] })), ["  command: 7", "  content: [1]"]);
+        assert_eq!(shown(json!("rm")), ["  \"rm\""]);
+        assert_eq!(shown(json!({ "command": "ls \u{202e}txt.sh" })), ["  ls [U+202E]txt.sh"]);
+        assert_eq!(shown(json!({ "name": "kid", "task": "dig", "scope": [] })), ["  kid", "  scope: []", "  ❯ dig"]);
+        assert_eq!(shown(json!({ "task": "dig" })), ["  dig"]);
     }
 }

@@ -1,0 +1,45 @@
+//! The live tails of the Pods that work or are watched now, each shared by all who hold it.
+
+use std::sync::{Arc, Weak};
+
+use pod_store::PodRow;
+use protocol::{ApiError, Seq, WorkerId};
+
+use super::Inner;
+use crate::{error, feed::Feed, view};
+
+impl Inner {
+    /// The Pod's live tail, shared with whoever has it already.
+    pub(crate) async fn feed(&self, row: &PodRow) -> Result<Arc<Feed>, ApiError> {
+        if let Some(feed) = self.known_feed(&row.worker_id) {
+            return Ok(feed);
+        }
+        let head = self.store.head(row.key).await.map_err(error::store_failed)?;
+        let policy = view::open(row).map(|opened| opened.spec.reasoning).unwrap_or_default();
+        Ok(self.share_feed(row, head, policy))
+    }
+
+    fn known_feed(&self, worker_id: &WorkerId) -> Option<Arc<Feed>> {
+        self.feeds.lock().expect("no holder of the feeds panics").get(worker_id).and_then(Weak::upgrade)
+    }
+
+    fn share_feed(&self, row: &PodRow, head: Seq, policy: protocol::ReasoningPolicy) -> Arc<Feed> {
+        let mut feeds = self.feeds.lock().expect("no holder of the feeds panics");
+        if let Some(feed) = feeds.get(&row.worker_id).and_then(Weak::upgrade) {
+            return feed;
+        }
+        let feed = Arc::new(Feed::new(head, policy, row.unread));
+        feeds.insert(row.worker_id.clone(), Arc::downgrade(&feed));
+        feed
+    }
+
+    /// Called by each holder right before it lets go.
+    pub(crate) fn release_feed(&self, worker_id: &WorkerId, feed: &Arc<Feed>) {
+        let mut feeds = self.feeds.lock().expect("no holder of the feeds panics");
+        let is_last = Arc::strong_count(feed) == 1;
+        if is_last && feeds.get(worker_id).is_some_and(|known| std::ptr::eq(known.as_ptr(), Arc::as_ptr(feed))) {
+            feeds.remove(worker_id);
+            feeds.shrink_to(64);
+        }
+    }
+}

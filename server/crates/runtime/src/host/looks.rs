@@ -1,0 +1,89 @@
+//! What there is to see of Pods: lists, one of them, its records and what it would do.
+
+use std::sync::atomic::Ordering;
+
+use protocol::{
+    ApiError, CompactionPreview, History, Listing, PodDetail, PodName, PodRef, PodSummary, VisiblePod, WorkerId,
+};
+
+use super::Host;
+use crate::{
+    Figures, Observation, PodQuery, PodsObservation, Readiness, RecordPage, error, find, history, pod_tools, view,
+    viewer,
+};
+
+impl Host {
+    pub async fn pods(&self, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
+        self.inner.recovered().await;
+        find::pods(&self.inner, query).await
+    }
+
+    pub async fn pod(&self, worker_id: &WorkerId) -> Result<PodDetail, ApiError> {
+        let row = self.inner.existing_row(worker_id).await?;
+        let inbox = self.inner.store.inbox(row.key).await.map_err(error::store_failed)?;
+        let children = self.inner.store.children(row.key).await.map_err(error::store_failed)?;
+        Ok(view::detail(&row, inbox, &children))
+    }
+
+    pub async fn pod_named(&self, name: &PodName) -> Result<Option<PodRef>, ApiError> {
+        let row = self.inner.store.pod_find_by_name(name).await.map_err(error::store_failed)?;
+        Ok(row.as_ref().map(view::pod_ref))
+    }
+
+    /// Names that are spelled much like this one, nearest first; at most 5.
+    pub async fn near_names(&self, name: &str) -> Result<Vec<protocol::Candidate>, ApiError> {
+        find::near_names(&self.inner, name).await
+    }
+
+    /// Exactly what ListPods tells this Pod's model.
+    pub async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
+        pod_tools::visible(&self.inner, worker_id).await
+    }
+
+    /// What compacting would do now; none when there is nothing to drop.
+    pub async fn compaction_preview(&self, worker_id: &WorkerId) -> Result<Option<CompactionPreview>, ApiError> {
+        history::compaction_preview(&self.inner, worker_id).await
+    }
+
+    pub async fn transcript(
+        &self,
+        worker_id: &WorkerId,
+        before: Option<&str>,
+        limit: u32,
+    ) -> Result<RecordPage, ApiError> {
+        history::page(&self.inner, worker_id, before, limit).await
+    }
+
+    pub async fn history(&self, worker_id: &WorkerId) -> Result<History, ApiError> {
+        history::history(&self.inner, worker_id).await
+    }
+
+    pub async fn observe(&self, worker_id: &WorkerId, after: Option<String>, tail: u32) -> Observation {
+        viewer::observe(self.inner.clone(), worker_id.clone(), after, tail).await
+    }
+
+    pub fn observe_pods(&self) -> PodsObservation {
+        find::observe(self.inner.clone())
+    }
+
+    pub fn readiness(&self) -> Readiness {
+        let recovering = self.inner.recovering.borrow().len();
+        let failed = self.inner.failed.lock().expect("no holder of this list panics");
+        Readiness {
+            ready: recovering == 0 && !self.inner.stopping.is_cancelled(),
+            recovering: recovering.try_into().unwrap_or(u32::MAX),
+            failed: failed.iter().map(|(name, reason)| (name.clone(), reason.clone())).collect(),
+        }
+    }
+
+    /// Figures for `/metrics`.
+    pub fn figures(&self) -> Figures {
+        let active = self.inner.tasks.lock().expect("no holder of the tasks panics").len();
+        Figures {
+            active_pods: active as u64,
+            records_total: self.inner.records.load(Ordering::Relaxed),
+            commands_total: self.inner.commands.load(Ordering::Relaxed),
+            viewers: self.inner.viewers.load(Ordering::Relaxed),
+        }
+    }
+}

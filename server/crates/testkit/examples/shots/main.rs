@@ -1,0 +1,63 @@
+//! Pictures of the console, wide and narrow, light and dark: `cargo xtask shots`.
+//!
+//! `shots PATH_OF_YOI FOLDER SHEETS`: starts that yoi on data of its own with Pods that a rehearsal fills, takes every
+//! page and dialog into FOLDER, and one sheet of small ones for each width and theme into SHEETS.
+
+mod fill;
+mod scenes;
+mod sheet;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use testkit::browser::Browser;
+
+use crate::{fill::Cast, scenes::Scene};
+
+/// Width, height and a word for the file's name.
+const VIEWPORTS: [(u32, u32, &str); 2] = [(1440, 900, "wide"), (360, 740, "narrow")];
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let usage = "usage: shots PATH_OF_YOI FOLDER SHEETS";
+    let mut arguments = std::env::args().skip(1);
+    let mut next = || arguments.next().context(usage);
+    let (binary, folder, sheets) = (next()?, PathBuf::from(next()?), PathBuf::from(next()?));
+    for path in [&folder, &sheets] {
+        std::fs::create_dir_all(path).with_context(|| format!("could not create {}", path.display()))?;
+    }
+    let folder = folder.canonicalize()?;
+
+    let cast = fill::play(&binary).await?;
+    for (width, height, word) in VIEWPORTS {
+        for theme in ["light", "dark"] {
+            let names = shoot(&cast, &folder, (width, height), theme, &format!("{word}-{theme}")).await;
+            let sheet = sheets.join(format!("console-{theme}-{word}.png"));
+            let bytes = sheet::make(&folder, &names, theme, width, &sheet).await?;
+            println!("    {}: {:.0} kB", sheet.display(), bytes as f64 / 1e3);
+        }
+    }
+    Ok(())
+}
+
+/// Takes every scene. Gives each scene's words and its file's name, in order.
+async fn shoot(
+    cast: &Cast,
+    folder: &Path,
+    (width, height): (u32, u32),
+    theme: &str,
+    suffix: &str,
+) -> Vec<(String, String)> {
+    let browser = Browser::start(width, height).await;
+    browser.emulate_dark(theme == "dark").await;
+    let mut names = Vec::new();
+    for scene in Scene::ALL.into_iter().filter(|scene| scene.is_worth(width)) {
+        scene.set(cast, &browser).await;
+        let file = format!("{}-{suffix}.png", scene.name());
+        browser.screenshot(&folder.join(&file)).await;
+        println!("    {file}");
+        names.push((scene.words().to_owned(), file));
+    }
+    browser.quit().await;
+    names
+}

@@ -1,0 +1,203 @@
+//! What is taken: every page, and every dialog over one.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use testkit::{browser::Browser, yoi::pod_path};
+use thirtyfour::{Key, TypingData};
+
+use crate::fill::Cast;
+
+/// What is fetched after a page is live (code in colours, a dialog's code) has come by then.
+const SETTLES: Duration = Duration::from_millis(600);
+
+/// One picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scene {
+    Login,
+    Dashboard,
+    Pod,
+    PodStart,
+    PodDetails,
+    Peers,
+    Question,
+    Map,
+    Approvals,
+    Search,
+    Usage,
+    Audit,
+    Settings,
+    Exchange,
+    Print,
+    Palette,
+    Help,
+    PeerHelp,
+    NewPod,
+    PeerDialog,
+    Compact,
+    Spawn,
+    Commands,
+    Find,
+}
+
+impl Scene {
+    pub(crate) const ALL: [Self; 24] = [
+        Self::Login,
+        Self::Dashboard,
+        Self::Pod,
+        Self::PodStart,
+        Self::PodDetails,
+        Self::Peers,
+        Self::Question,
+        Self::Map,
+        Self::Approvals,
+        Self::Search,
+        Self::Usage,
+        Self::Audit,
+        Self::Settings,
+        Self::Exchange,
+        Self::Print,
+        Self::Palette,
+        Self::Help,
+        Self::PeerHelp,
+        Self::NewPod,
+        Self::PeerDialog,
+        Self::Compact,
+        Self::Spawn,
+        Self::Find,
+        // Last: the colon stays in the message field as a draft.
+        Self::Commands,
+    ];
+
+    /// On a wide page the details stand beside the transcript anyway.
+    pub(crate) fn is_worth(self, width: u32) -> bool {
+        self != Self::PodDetails || width < 1000
+    }
+
+    /// In the names of files.
+    pub(crate) fn name(self) -> &'static str {
+        self.both().0
+    }
+
+    /// Under the picture.
+    pub(crate) fn words(self) -> &'static str {
+        self.both().1
+    }
+
+    fn both(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Login => ("login", "Login"),
+            Self::Dashboard => ("dashboard", "Pods"),
+            Self::Pod => ("pod", "A Pod's transcript"),
+            Self::PodStart => ("pod-start", "The same, its beginning"),
+            Self::PodDetails => ("pod-details", "A Pod's details"),
+            Self::Peers => ("pod-peers", "Messages of a peer, a child"),
+            Self::Question => ("pod-question", "A Pod that asks"),
+            Self::Map => ("map", "Map"),
+            Self::Approvals => ("approvals", "Approvals"),
+            Self::Search => ("search", "Search"),
+            Self::Usage => ("usage", "Usage"),
+            Self::Audit => ("audit", "Audit"),
+            Self::Settings => ("settings", "Settings"),
+            Self::Exchange => ("exchange", "What two wrote"),
+            Self::Print => ("print", "To print"),
+            Self::Palette => ("dialog-palette", "Palette (Ctrl-K)"),
+            Self::Help => ("dialog-help", "Keys (?)"),
+            Self::PeerHelp => ("dialog-peer-help", "About peers"),
+            Self::NewPod => ("dialog-new", "New Pod (n)"),
+            Self::PeerDialog => ("dialog-peer", "Introduce (p)"),
+            Self::Compact => ("dialog-compact", "Compact"),
+            Self::Spawn => ("dialog-spawn", "Spawn"),
+            Self::Commands => ("commands", "Commands (:)"),
+            Self::Find => ("find", "Find (/)"),
+        }
+    }
+
+    pub(crate) async fn set(self, cast: &Cast, browser: &Browser) {
+        match self {
+            Self::Login => browser.goto(&format!("{}/login", cast.yoi.base_url())).await,
+            Self::Dashboard => {
+                browser.goto(&cast.yoi.login_url()).await;
+                browser.wait_text(".connection [role=status]", "live").await;
+            }
+            Self::Pod => page(cast, browser, &path(&cast.planner)).await,
+            Self::PodStart => {
+                page(cast, browser, &path(&cast.planner)).await;
+                browser.eval("document.getElementById('log').scrollTop = 0").await;
+                // The place is remembered, also for what is taken next: then this is what is behind the dialogs.
+            }
+            Self::PodDetails => page(cast, browser, &format!("{}?pane=details", path(&cast.reviewer))).await,
+            Self::Peers => page(cast, browser, &path(&cast.reviewer)).await,
+            Self::Question => page(cast, browser, &path(&cast.builder)).await,
+            Self::Map => page(cast, browser, "/map").await,
+            Self::Approvals => page(cast, browser, "/approvals").await,
+            Self::Search => page(cast, browser, "/search?q=sum").await,
+            Self::Usage => page(cast, browser, "/usage").await,
+            Self::Audit => page(cast, browser, "/audit").await,
+            Self::Settings => page(cast, browser, "/settings").await,
+            Self::Exchange => {
+                let with = path(&cast.reviewer).replacen("/pods/", "/with/", 1);
+                page(cast, browser, &format!("{}{with}", path(&cast.planner))).await;
+            }
+            Self::Print => browser.goto(&format!("{}{}/print", cast.yoi.base_url(), path(&cast.planner))).await,
+            Self::Palette => {
+                page(cast, browser, &path(&cast.planner)).await;
+                let chord = browser.driver.action_chain().key_down(Key::Control).send_keys("k").key_up(Key::Control);
+                chord.perform().await.expect("keys can be pressed");
+                shown(browser, "dialog[open]").await;
+            }
+            Self::Help => pressed(cast, browser, "?").await,
+            Self::NewPod => pressed(cast, browser, "n").await,
+            Self::PeerDialog => pressed(cast, browser, "p").await,
+            Self::PeerHelp => commanded(cast, browser, "help peers").await,
+            Self::Compact => commanded(cast, browser, "compact").await,
+            Self::Spawn => commanded(cast, browser, "spawn kid").await,
+            Self::Commands => {
+                page(cast, browser, &path(&cast.planner)).await;
+                keys(browser, ":").await;
+            }
+            Self::Find => {
+                page(cast, browser, &path(&cast.planner)).await;
+                keys(browser, "/").await;
+                browser.wait_script("return document.activeElement.type === 'search'").await;
+                keys(browser, "sum" + Key::Enter).await;
+            }
+        }
+        tokio::time::sleep(SETTLES).await;
+    }
+}
+
+/// The address of a Pod's page.
+fn path(pod: &Value) -> String {
+    pod_path(pod).replacen("/api/v1/runtimes/", "/pods/", 1).replacen("/workers/", "/", 1)
+}
+
+async fn page(cast: &Cast, browser: &Browser, path: &str) {
+    browser.goto(&format!("{}{path}", cast.yoi.base_url())).await;
+    browser.wait_text(".connection [role=status]", "live").await;
+}
+
+/// A key on the planner's page, and the dialog that it opens.
+async fn pressed(cast: &Cast, browser: &Browser, key: &str) {
+    page(cast, browser, &path(&cast.planner)).await;
+    keys(browser, key).await;
+    shown(browser, "dialog[open]").await;
+}
+
+/// A command to the planner, and the dialog that it opens.
+async fn commanded(cast: &Cast, browser: &Browser, command: &str) {
+    page(cast, browser, &path(&cast.planner)).await;
+    keys(browser, ":").await;
+    browser.wait_script("return document.activeElement.id === 'message'").await;
+    keys(browser, command).await;
+    keys(browser, Key::Enter + "").await;
+    shown(browser, "dialog[open]").await;
+}
+
+async fn keys(browser: &Browser, keys: impl Into<TypingData>) {
+    browser.driver.action_chain().send_keys(keys).perform().await.expect("keys can be pressed");
+}
+
+async fn shown(browser: &Browser, css: &str) {
+    browser.find(css).await;
+}

@@ -1,0 +1,69 @@
+//! From one Pod to another in a page that is at work already.
+
+use serde_json::Value;
+use testkit::report::{Line, Report, Unit::Milliseconds};
+
+use crate::stage::{Stage, median, number, path_of, quantile};
+
+const ROUNDS: usize = 20;
+/// A frame.
+const SWITCH_MS: f64 = 16.0;
+
+pub(crate) async fn run(stage: &Stage, report: &mut Report) {
+    let browser = stage.browser().await;
+    stage.open(&browser, &stage.page_of(&stage.short[0])).await;
+    browser.devtools("Runtime.evaluate", serde_json::json!({ "expression": "0" })).await;
+    // Both have been seen once before anything is counted.
+    for pod in [&stage.short[1], &stage.short[0]] {
+        go(&browser, pod).await;
+    }
+    let (mut drawn, mut painted) = (Vec::new(), Vec::new());
+    for round in 0..stage.rounds(ROUNDS) {
+        let seen = go(&browser, &stage.short[(round + 1) % 2]).await;
+        drawn.push(number(&seen["drawn"]));
+        painted.push(number(&seen["painted"]));
+    }
+    painted.sort_by(f64::total_cmp);
+    report.add(
+        Line::new("switch", "to another Pod, warm: click → painted", Milliseconds, quantile(&painted, 0.5))
+            .at_most(SWITCH_MS)
+            .note(format!("p95 {:.1} ms; in the page at {:.1} ms", quantile(&painted, 0.95), median(drawn))),
+    );
+    browser.quit().await;
+}
+
+/// Clicks on the Pod in the list. Milliseconds until its transcript is in the page, and until the frame with it was
+/// painted: a message that is posted in a frame's callback comes after that frame's paint.
+async fn go(browser: &testkit::browser::Browser, pod: &Value) -> Value {
+    let path = path_of(pod);
+    let address = path.trim_start_matches("/pods/");
+    let script = format!(
+        "return new Promise((done) => {{
+            const link = document.querySelector('a[data-row][href=\"{path}\"]');
+            const is_there = () => {{
+                const log = document.getElementById('log');
+                return log?.dataset.pod == '{address}' && log.querySelector('#log-drawn > *') !== null;
+            }};
+            requestAnimationFrame(() => setTimeout(() => {{
+                let drawn = null;
+                const from = performance.now();
+                const watcher = new MutationObserver(() => {{ if (drawn === null && is_there()) drawn = performance.now() - from; }});
+                watcher.observe(document.body, {{ subtree: true, childList: true, attributes: true }});
+                const look = () => {{
+                    if (!is_there()) return requestAnimationFrame(look);
+                    const channel = new MessageChannel();
+                    channel.port1.onmessage = () => {{
+                        watcher.disconnect();
+                        done({{ drawn: drawn ?? performance.now() - from, painted: performance.now() - from }});
+                    }};
+                    channel.port2.postMessage(0);
+                }};
+                link.click();
+                requestAnimationFrame(look);
+            }}, 5));
+        }})"
+    );
+    let seen = browser.eval(&script).await;
+    browser.wait_script("return window.__probe.live > 0").await;
+    seen
+}

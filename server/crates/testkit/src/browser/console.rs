@@ -1,0 +1,102 @@
+//! The console of a yoi in a browser: to its pages, and on its keys.
+
+use serde_json::Value;
+use thirtyfour::{Key, TypingData};
+
+use super::Browser;
+use crate::yoi::YoiProcess;
+
+/// The address of a Pod's page, from its summary.
+pub fn page_of(yoi: &YoiProcess, pod: &Value) -> String {
+    let part = |name: &str| pod["pod"][name].as_str().expect("a summary names its Pod").to_owned();
+    format!("{}/pods/{}/{}", yoi.base_url(), part("runtime_id"), part("worker_id"))
+}
+
+impl Browser {
+    /// A browser that is logged in and shows the first page, alive.
+    pub async fn open(yoi: &YoiProcess, width: u32, height: u32) -> Self {
+        let browser = Self::start(width, height).await;
+        browser.goto(&yoi.login_url()).await;
+        browser.wait_live().await;
+        browser
+    }
+
+    /// The same on the page of one Pod.
+    pub async fn open_pod(yoi: &YoiProcess, pod: &Value) -> Self {
+        let browser = Self::open(yoi, 1440, 900).await;
+        browser.goto_pod(yoi, pod).await;
+        browser
+    }
+
+    pub async fn goto_pod(&self, yoi: &YoiProcess, pod: &Value) {
+        self.goto(&page_of(yoi, pod)).await;
+        self.wait_live().await;
+    }
+
+    /// Loads a page of the console; `path` begins with a slash.
+    pub async fn goto_page(&self, yoi: &YoiProcess, path: &str) {
+        self.goto(&format!("{}{path}", yoi.base_url())).await;
+        self.wait_live().await;
+    }
+
+    /// Returns when the page hears the server: then it has its keys, too.
+    pub async fn wait_live(&self) {
+        self.wait_text(".connection [role=status]", "live").await;
+    }
+
+    /// Presses keys where the focus is, as a keyboard does.
+    pub async fn keys(&self, keys: impl Into<TypingData>) {
+        let typed = self.driver.action_chain().send_keys(keys).perform().await;
+        typed.unwrap_or_else(|error| panic!("the keys could not be pressed: {error}"));
+    }
+
+    /// A key while another one is held.
+    pub async fn chord(&self, held: Key, key: impl Into<char>) {
+        let (held, key): (char, char) = (held.into(), key.into());
+        let chord = self.driver.action_chain().key_down(held).key_down(key).key_up(key).key_up(held);
+        chord.perform().await.unwrap_or_else(|error| panic!("the chord could not be pressed: {error}"));
+    }
+
+    /// Out of any field, then these keys: they are shortcuts.
+    pub async fn shortcut(&self, keys: &str) {
+        self.keys(Key::Escape + "").await;
+        self.keys(keys).await;
+    }
+
+    /// Waits until the element of this id has the focus.
+    pub async fn wait_focus(&self, id: &str) {
+        self.wait_script(&format!("return document.activeElement.id === '{id}'")).await;
+    }
+
+    /// Waits until a dialog is open and has the focus in it.
+    pub async fn wait_dialog(&self, text: &str) {
+        self.wait_text("dialog[open]", text).await;
+        self.wait_script("return document.querySelector('dialog[open]')?.contains(document.activeElement) === true")
+            .await;
+    }
+
+    pub async fn wait_no_dialog(&self) {
+        self.wait_until("no dialog is open", async |browser| browser.is_absent("dialog[open]").await).await;
+    }
+
+    /// Writes into the message field and sends it.
+    pub async fn send(&self, text: &str) {
+        let composer = self.field("Message").await;
+        composer.click().await.expect("the message field can be clicked");
+        self.wait_focus("message").await;
+        for (number, line) in text.lines().enumerate() {
+            if number > 0 {
+                self.chord(Key::Shift, Key::Enter).await;
+            }
+            self.keys(line).await;
+        }
+        self.keys(Key::Enter + "").await;
+        self.wait_script("return document.getElementById('message').value === ''").await;
+    }
+
+    /// Fails when the console has told an error.
+    pub async fn no_errors(&self) {
+        let errors = self.console_errors().await;
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
+}

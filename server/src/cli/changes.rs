@@ -1,0 +1,170 @@
+//! What the verbs take that change a Pod's settings, or look closer at it.
+
+use clap::{
+    ArgAction, Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use clap_complete::engine::ArgValueCandidates;
+use protocol::{Access, PeerPolicy, PermissionDecision, PermissionRule, PodState, ReasoningPolicy};
+use serde::de::DeserializeOwned;
+
+use super::names::pod_names;
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct LsOptions {
+    /// Those in this state alone
+    #[arg(long, value_name = "STATE", value_parser = one_of::<PodState>(&STATES))]
+    pub(crate) state: Option<PodState>,
+    /// Those alone whose name or folder has this in it
+    #[arg(long, short = 'q', value_name = "TEXT")]
+    pub(crate) find: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RenameOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// A-Z a-z 0-9 . _ - and at most 64 of them
+    #[arg(value_name = "NEW_NAME")]
+    pub(crate) name: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// Who may introduce itself: everybody, everybody after you were asked, nobody
+    #[arg(value_parser = one_of::<PeerPolicy>(&POLICIES))]
+    pub(crate) policy: PeerPolicy,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WakeOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// Whether a peer's message begins a run when the Pod is idle
+    #[arg(value_name = "on|off", action = ArgAction::Set, value_parser = switch())]
+    pub(crate) wakes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PermissionsOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// The rules from now on, in order, the first that fits decides: 'allow Bash cargo *' 'ask Bash'
+    #[arg(value_name = "RULE", value_parser = parse_rule)]
+    pub(crate) rules: Vec<PermissionRule>,
+    /// Take all rules away
+    #[arg(long, conflicts_with = "rules")]
+    pub(crate) clear: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompactOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// Say what it would do, and do nothing
+    #[arg(long)]
+    pub(crate) preview: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UnqueueOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// Which message; `yoi queue` lists them
+    #[arg(value_name = "COMMAND_ID")]
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExchangeOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "A", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) source: String,
+    /// Whom it writes with
+    #[arg(value_name = "B", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// How many of the newest messages
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
+    pub(crate) limit: u32,
+    /// Go on with what was before the page before, which says with what
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) before: Option<String>,
+}
+
+const STATES: [&str; 7] = ["idle", "running", "paused", "waiting", "stopped", "unreachable", "broken"];
+pub(super) const POLICIES: [&str; 3] = ["open", "ask", "closed"];
+pub(super) const REASONING: [&str; 3] = ["full", "summary", "hidden"];
+
+/// One of the protocol's words.
+pub(super) fn one_of<T: DeserializeOwned + Clone + Send + Sync + 'static>(
+    words: &'static [&'static str],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(words).try_map(|word| serde_json::from_value::<T>(word.into()))
+}
+
+pub(super) fn switch() -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["on", "off"]).map(|word| word == "on")
+}
+
+/// `DECISION TOOL [PATTERN]`.
+fn parse_rule(text: &str) -> Result<PermissionRule, String> {
+    let mut words = text.trim().splitn(3, char::is_whitespace).map(str::trim);
+    let decision = match words.next() {
+        Some("allow") => PermissionDecision::Allow,
+        Some("ask") => PermissionDecision::Ask,
+        Some("deny") => PermissionDecision::Deny,
+        _ => {
+            return Err(
+                "a rule is allow, ask or deny, then a tool, then perhaps a pattern: 'allow Bash cargo *'".into()
+            );
+        }
+    };
+    match words.next().filter(|tool| !tool.is_empty()) {
+        Some(tool) => Ok(PermissionRule { tool: tool.to_owned(), pattern: words.next().map(str::to_owned), decision }),
+        None => Err("the rule names no tool, such as Bash".to_owned()),
+    }
+}
+
+/// `read:PATH`, `write:PATH` or `deny:PATH`.
+pub(super) fn parse_scope(text: &str) -> Result<(Access, String), String> {
+    let wrong = || "a folder is given as read:PATH, write:PATH or deny:PATH".to_owned();
+    let (access, path) = text.split_once(':').filter(|(_, path)| !path.is_empty()).ok_or_else(wrong)?;
+    let access = serde_json::from_value(access.into()).map_err(|_| wrong())?;
+    Ok((access, path.to_owned()))
+}
+
+/// As `--reasoning` takes it.
+pub(super) fn reasoning() -> impl TypedValueParser<Value = ReasoningPolicy> {
+    one_of(&REASONING)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_a_decision_a_tool_and_perhaps_a_pattern() {
+        let rule = parse_rule("allow Bash cargo test *").unwrap();
+        assert_eq!((rule.tool.as_str(), rule.pattern.as_deref()), ("Bash", Some("cargo test *")));
+        assert_eq!(parse_rule("deny Bash").unwrap().pattern, None);
+        for bad in ["", "allow", "perhaps Bash"] {
+            assert!(parse_rule(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_folder_has_an_access_before_its_path() {
+        assert_eq!(parse_scope("write:/a:b").unwrap(), (Access::Write, "/a:b".to_owned()));
+        for bad in ["/a", "all:/a", "read:"] {
+            assert!(parse_scope(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What the verbs take that are about the server, or about this program.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::ServeOptions;
+
+#[derive(Debug, Args)]
+pub(crate) struct ProvidersOptions {
+    #[command(subcommand)]
+    pub(crate) verb: Option<ProvidersVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProvidersVerb {
+    /// Ask a provider now, or all of them, whether they work
+    Test {
+        /// This one alone
+        name: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SignOutOptions {
+    /// Which login; `yoi sessions` lists them
+    #[arg(value_name = "ID", required_unless_present = "all")]
+    pub(crate) id: Option<String>,
+    /// Every browser
+    #[arg(long, conflicts_with = "id")]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorOptions {
+    /// Do not ask the providers
+    #[arg(long)]
+    pub(crate) no_test: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServiceVerb {
+    /// Write the unit of this program and its options, and start it
+    Install(InstallOptions),
+    /// Stop it and remove the unit
+    Uninstall(UninstallOptions),
+    /// Say whether there is a unit, and whether it runs
+    Status,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstallOptions {
+    #[command(flatten)]
+    pub(crate) serve: ServeOptions,
+    /// Print the unit and write nothing
+    #[arg(long, visible_alias = "print", help_heading = None)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UninstallOptions {
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManOptions {
+    /// Write the pages of all verbs into this folder; without it the first page is printed
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+}

@@ -1,0 +1,92 @@
+//! What a Pod's model gets to see: other Pods, and its own conversation.
+
+use anyhow::Result;
+use protocol::{CompactionPreview, ExchangeMessage, Listing, Message, PodRef, VisiblePod};
+
+use super::{Caller, name_of, show, word};
+use crate::{cli::ExchangeOptions, output};
+
+/// Prints the Pods that a Pod's model is told of.
+pub(super) async fn visible(caller: &Caller, target: &str) -> Result<()> {
+    let pod = caller.resolve(target).await?;
+    let listing = caller.client.visible(&pod).await?;
+    match caller.config.json {
+        true => output::json(&listing),
+        false => output::headed(["NAME", "STATE", "BECAUSE", "SCOPE"], listing.items.iter().map(row)),
+    }
+}
+
+fn row(pod: &VisiblePod) -> [String; 4] {
+    let because: Vec<_> = pod.visibility.iter().map(word).collect();
+    let scope: Vec<_> = pod.scope.iter().map(show::scope).collect();
+    [name_of(&pod.name, &pod.pod), word(&pod.state), because.join(", "), scope.join(", ")]
+}
+
+/// Prints what a Pod's model would be sent now.
+pub(super) async fn history(caller: &Caller, target: &str) -> Result<()> {
+    let pod = caller.resolve(target).await?;
+    let history = caller.client.history(&pod).await?;
+    match caller.config.json {
+        true => output::json(&history),
+        false => history.messages.iter().try_for_each(|message| output::line(&output::printable(&said(message)))),
+    }
+}
+
+/// The role, then what is under it.
+fn said(message: &Message) -> String {
+    let mut text = format!("── {}", word(&message.role));
+    let reasoning = message.reasoning.iter().map(|reasoning| format!("(thought) {reasoning}"));
+    let content = (!message.content.is_empty()).then(|| message.content.clone());
+    let calls = message.tool_calls.iter().map(|call| format!("(calls) {} {}", call.name, call.arguments));
+    for part in reasoning.chain(content).chain(calls) {
+        text.push('\n');
+        text.push_str(part.trim_end());
+    }
+    text
+}
+
+/// Prints what compacting would do.
+pub(super) async fn compaction(caller: &Caller, target: &str) -> Result<()> {
+    let pod = caller.resolve(target).await?;
+    let preview = caller.client.compaction_preview(&pod).await?;
+    match (caller.config.json, preview) {
+        (true, preview) => output::json(&preview),
+        (false, None) => output::line("there is nothing to drop"),
+        (false, Some(preview)) => output::line(&would(&preview)),
+    }
+}
+
+fn would(preview: &CompactionPreview) -> String {
+    let CompactionPreview { dropped, kept, kept_from_seq, tokens_now, tokens_kept } = preview;
+    format!(
+        "a summary would take the place of {dropped} messages; {kept} stay, from record {kept_from_seq} on (about \
+         {tokens_kept} of {tokens_now} tokens)"
+    )
+}
+
+/// Prints what two Pods wrote to each other, oldest first.
+pub(super) async fn exchange(caller: &Caller, options: ExchangeOptions) -> Result<()> {
+    let pod = caller.resolve(&options.source).await?;
+    let peer = caller.resolve(&options.target).await?;
+    let listing = caller.client.exchange(&pod, &peer, options.before.as_deref(), options.limit).await?;
+    if caller.config.json {
+        return output::json(&listing);
+    }
+    print_exchange(&listing, &pod, &options)
+}
+
+fn print_exchange(listing: &Listing<ExchangeMessage>, pod: &PodRef, options: &ExchangeOptions) -> Result<()> {
+    if listing.items.is_empty() {
+        output::note(&format!("{} and {} wrote nothing to each other", options.source, options.target));
+    }
+    for message in listing.items.iter().rev() {
+        let from = if message.from == *pod { &options.source } else { &options.target };
+        let time = message.at.strftime("%Y-%m-%d %H:%M:%S");
+        let text = format!("{time}  {from}: {} ({}, {})", message.text, word(&message.state), message.message_id);
+        output::line(&output::printable(&text).replace('\n', "\n          "))?;
+    }
+    if let Some(next) = &listing.next {
+        output::note(&format!("there is more: --before {next}"));
+    }
+    Ok(())
+}

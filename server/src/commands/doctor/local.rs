@@ -1,0 +1,148 @@
+//! What can be seen without a server: folder, files, variables, kernel, port.
+
+use std::{
+    fs,
+    io::ErrorKind,
+    net::TcpListener,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use pod_store::Database;
+use tools::bash::{Confinement, confinement};
+
+use super::Report;
+use crate::config::{Config, Environment, units_folder};
+
+/// Whether the kernel holds commands to a Pod's scope.
+pub(super) fn commands(report: &mut Report) {
+    match confinement() {
+        Confinement::Landlock { abi } => {
+            report.commands_confined = true;
+            report.ok("commands", format!("are held to a Pod's scope by the kernel here (Landlock {abi})"));
+        }
+        Confinement::Missing { reason } => {
+            report.note("commands", format!("cannot be held to a Pod's scope here, so each is asked for: {reason}"));
+        }
+    }
+}
+
+/// Which variables count, and which were meant to.
+pub(super) fn variables(report: &mut Report, environment: &Environment, of_configuration: &[String]) {
+    let used = environment.used();
+    if !used.is_empty() {
+        report.ok("environment", format!("{} in use", used.join(", ")));
+    }
+    for (name, meant) in environment.ignored(of_configuration) {
+        match meant {
+            Some(meant) => report.note("environment", format!("{name} is ignored; {meant} is what yoi reads")),
+            None => report.note("environment", format!("{name} is ignored; yoi knows no such variable")),
+        }
+    }
+}
+
+pub(super) fn configuration(report: &mut Report, config: &Config, environment: &Environment) {
+    match &config.file {
+        Some(path) => report.ok("configuration", format!("{} was read", path.display())),
+        None => report.ok("configuration", "there is no file; everything is as it comes"),
+    }
+    for variable in &config.key_variables {
+        if environment.text(variable).is_none() {
+            report.note("configuration", format!("{variable} holds a provider's key, and is not set here"));
+        }
+    }
+    for name in config.mcp.keys() {
+        report.note("configuration", format!("[mcp.{name}] is ignored; this build does not start MCP servers yet"));
+    }
+    for path in &config.private_files {
+        private(report, "configuration", path, 0o077, "chmod 600");
+    }
+}
+
+pub(super) fn data_folder(report: &mut Report, config: &Config) {
+    report.data = Some(config.data.display().to_string());
+    match fs::metadata(&config.data) {
+        Ok(folder) if !folder.is_dir() => {
+            report.broken("data", format!("{} is no folder; name another one with --data", config.data.display()));
+        }
+        Ok(_) => {
+            if private(report, "data", &config.data, 0o077, "chmod 700") {
+                report.ok("data", format!("{} is yours alone", config.data.display()));
+            }
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            report.note("data", format!("{} is not there yet; the first start makes it", config.data.display()));
+        }
+        Err(error) => report.broken("data", format!("{} cannot be read: {error}", config.data.display())),
+    }
+}
+
+pub(super) fn token(report: &mut Report, config: &Config) {
+    let path = config.data.join("token");
+    if config.token.is_some() {
+        report.ok("token", "YOI_TOKEN holds it");
+        return;
+    }
+    match crate::token::read(&config.data) {
+        Ok(Some(_)) => {
+            if private(report, "token", &path, 0o077, "chmod 600") {
+                report.ok("token", format!("{} holds it, and only you can read it", path.display()));
+            }
+        }
+        Ok(None) => report.note("token", "there is none yet; the first start makes one"),
+        Err(error) => report.broken("token", format!("{error:#}")),
+    }
+}
+
+pub(super) fn database(report: &mut Report, config: &Config) {
+    match &config.database {
+        Database::Postgres { .. } => report.ok("database", "PostgreSQL"),
+        Database::Sqlite { path } => match fs::metadata(path) {
+            Ok(file) => {
+                if private(report, "database", path, 0o077, "chmod 600") {
+                    report.ok("database", format!("SQLite in {} ({} kB)", path.display(), file.len() / 1024));
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                report.note("database", format!("{} is not there yet; the first start makes it", path.display()));
+            }
+            Err(error) => report.broken("database", format!("{} cannot be read: {error}", path.display())),
+        },
+    }
+}
+
+/// A unit of an older place of this program starts another one, or none.
+pub(super) fn service(report: &mut Report) {
+    let Ok(path) = units_folder().map(|folder| folder.join("yoi.service")) else { return };
+    let Ok(text) = fs::read_to_string(&path) else { return };
+    let starts = text.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap_or_default();
+    let program = PathBuf::from(starts.split(" serve").next().unwrap_or_default().trim_matches('"'));
+    match program.exists() {
+        true => report.ok("service", format!("{} starts {starts}", path.display())),
+        false => report.broken(
+            "service",
+            format!("{} starts {}, which is gone; `yoi service install` mends it", path.display(), program.display()),
+        ),
+    }
+}
+
+/// Whether the port can be had: asked only when no server answers there.
+pub(super) fn port(report: &mut Report, config: &Config) {
+    match TcpListener::bind(config.listen) {
+        Ok(_) => report.ok("port", format!("{} is free", config.listen)),
+        Err(error) if error.kind() == ErrorKind::AddrInUse => report
+            .broken("port", format!("{} is in use by another program; choose another with --listen", config.listen)),
+        Err(error) => report.broken("port", format!("{} cannot be listened on: {error}", config.listen)),
+    }
+}
+
+/// Whether others are kept out; says so when they are not.
+fn private(report: &mut Report, about: &'static str, path: &Path, others: u32, mend: &str) -> bool {
+    let Ok(there) = fs::metadata(path) else { return true };
+    let mode = there.mode() & 0o777;
+    if mode & others == 0 {
+        return true;
+    }
+    report.broken(about, format!("others can get at {0} (mode {mode:o}); {mend} {0}", path.display()));
+    false
+}

@@ -1,0 +1,61 @@
+//! What a server is set up with: profiles, tools, rules.
+
+use anyhow::Result;
+use protocol::{PermissionRule, PodRules, ProfileView};
+
+use super::{Caller, name_of, word};
+use crate::output;
+
+/// Prints the recipes for new Pods.
+pub(super) async fn profiles(caller: &Caller) -> Result<()> {
+    let listing = caller.client.profiles().await?;
+    if caller.config.json {
+        return output::json(&listing);
+    }
+    if listing.items.is_empty() {
+        output::note("no profile is configured; a [profiles.NAME] in config.toml makes one");
+        return Ok(());
+    }
+    output::headed(["NAME", "PROVIDER", "MODEL", "TOOLS", "INSTRUCTIONS"], listing.items.iter().map(profile))
+}
+
+fn profile(profile: &ProfileView) -> [String; 5] {
+    let tools = profile.tools.as_ref().map_or_else(|| "all".to_owned(), |tools| tools.join(", "));
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    [profile.name.clone(), text(&profile.provider), text(&profile.model), tools, text(&profile.instructions)]
+}
+
+/// Prints the tools, and what happens to a call that no rule is about.
+pub(super) async fn tools(caller: &Caller) -> Result<()> {
+    let listing = caller.client.tool_defaults().await?;
+    match caller.config.json {
+        true => output::json(&listing),
+        false => {
+            let rows = listing.items.iter().map(|tool| [tool.tool.clone(), word(&tool.decision)]);
+            output::headed(["NAME", "BY DEFAULT"], rows)
+        }
+    }
+}
+
+/// Prints the rules of all Pods that have some.
+pub(super) async fn rules(caller: &Caller) -> Result<()> {
+    let listing = caller.client.rules().await?;
+    if caller.config.json {
+        return output::json(&listing);
+    }
+    if listing.items.is_empty() {
+        output::note("no Pod has rules of its own; `yoi permissions NAME RULE…` gives it some");
+        return Ok(());
+    }
+    let of_pod = |pod: &PodRules| {
+        let name = name_of(&pod.name, &pod.pod);
+        pod.permissions.iter().map(move |rule| [name.clone(), said(rule)]).collect::<Vec<_>>()
+    };
+    output::headed(["POD", "RULE"], listing.items.iter().flat_map(of_pod))
+}
+
+/// A rule as `yoi permissions` takes it.
+pub(super) fn said(rule: &PermissionRule) -> String {
+    let pattern = rule.pattern.as_deref().map(|pattern| format!(" {pattern}")).unwrap_or_default();
+    format!("{} {}{pattern}", word(&rule.decision), rule.tool)
+}

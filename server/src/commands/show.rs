@@ -1,0 +1,64 @@
+//! One Pod: what it is, and what waits for it.
+
+use anyhow::Result;
+use protocol::{PodDetail, ScopeRule, Segment};
+
+use super::{Caller, name_of, settings, word};
+use crate::output;
+
+/// Prints what a Pod is, and how it is set up.
+pub(super) async fn show(caller: &Caller, target: &str) -> Result<()> {
+    let pod = caller.resolve(target).await?;
+    let detail = caller.client.pod(&pod).await?;
+    match caller.config.json {
+        true => output::json(&detail),
+        false => output::table(&rows(&detail)),
+    }
+}
+
+/// Prints the address that a name stands for.
+pub(super) async fn resolve(caller: &Caller, target: &str) -> Result<()> {
+    let pod = caller.resolve(target).await?;
+    match caller.config.json {
+        true => output::json(&pod),
+        false => output::line(&pod.to_string()),
+    }
+}
+
+fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
+    let pod = &detail.summary;
+    let reason = pod.state_reason.as_deref().or(pod.activity.as_deref());
+    let state = reason.map_or_else(|| word(&pod.state), |reason| format!("{}: {reason}", word(&pod.state)));
+    let relations = format!("{} peers, {} children", pod.relations.peers, pod.relations.children);
+    let used = format!("{} in, {} out", pod.usage.input, pod.usage.output);
+    let peers = match detail.wake_on_peer {
+        true => format!("{}; their messages wake it", word(&detail.peer_policy)),
+        false => format!("{}; their messages do not wake it", word(&detail.peer_policy)),
+    };
+    let mut rows = vec![
+        ("name", name_of(&pod.name, &pod.pod)),
+        ("address", pod.pod.to_string()),
+        ("state", state),
+        ("model", format!("{} of {}", pod.model, pod.provider)),
+        ("folder", pod.cwd.clone()),
+        ("made", pod.created_at.to_string()),
+        ("head", pod.head_seq.to_string()),
+        ("used", used),
+        ("knows", relations),
+        ("peers", peers),
+        ("reasoning", word(&detail.reasoning)),
+    ];
+    rows.extend(detail.profile.clone().map(|profile| ("profile", profile)));
+    rows.extend(detail.instructions.clone().map(|instructions| ("told", instructions)));
+    rows.extend(detail.scope.iter().map(|rule| ("may", scope(rule))));
+    rows.extend(detail.permissions.iter().map(|rule| ("rule", settings::said(rule))));
+    rows.extend(detail.children.iter().map(|child| ("leads", name_of(&child.name, &child.pod))));
+    rows.extend(detail.queued.iter().map(|queued| ("waits", Segment::join(&queued.segments))));
+    rows.into_iter().map(|(what, text)| vec![what.to_owned(), text]).collect()
+}
+
+/// `write /work and below`.
+pub(super) fn scope(rule: &ScopeRule) -> String {
+    let depth = if rule.recursive { " and below" } else { "" };
+    format!("{} {}{depth}", word(&rule.access), rule.path)
+}

@@ -1,0 +1,203 @@
+//! The command line of the built binary: how it ends, what it says, and what it prints.
+
+#![allow(clippy::unwrap_used)]
+
+use serde_json::Value;
+use testkit::{
+    terminal::Terminal,
+    yoi::{Launch, YoiProcess},
+};
+
+const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+
+/// How one verb ended: exit code, standard output, standard error.
+type Done = (Option<i32>, String, String);
+
+async fn run_with(launch: &Launch, words: &[&str], variables: &[(&str, &str)]) -> Done {
+    let mut command = launch.command();
+    command.args(words).arg("--data").arg(launch.data_dir()).envs(variables.iter().copied());
+    let output = command.output().await.unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+async fn run(launch: &Launch, words: &[&str]) -> Done {
+    run_with(launch, words, &[]).await
+}
+
+/// What it printed as JSON; it has to have ended well, and with one document.
+async fn json(launch: &Launch, words: &[&str]) -> Value {
+    let (code, stdout, stderr) = run(launch, &[words, &["--json"]].concat()).await;
+    assert_eq!((code, stdout.lines().count()), (Some(0), 1), "{words:?}: {stdout}{stderr}");
+    serde_json::from_str(&stdout).unwrap()
+}
+
+#[tokio::test]
+async fn every_failure_is_a_sentence_with_the_way_out_and_its_own_exit_code() {
+    let yoi = YoiProcess::start(YOI).await;
+    let launch = yoi.launch();
+    json(launch, &["new", "ada", "--provider", "rehearsal"]).await;
+    json(launch, &["new", "busy", "--provider", "rehearsal"]).await;
+    json(launch, &["new", "gone", "--provider", "rehearsal"]).await;
+    json(launch, &["send", "busy", "wait", "60"]).await;
+    json(launch, &["stop", "gone"]).await;
+
+    let away = "http://127.0.0.1:1";
+    let none: &[(&str, &str)] = &[];
+    type Row<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)], i32, &'a [&'a str]);
+    let table: &[Row] = &[
+        (&["ls", "--server", away], none, 3, &["no yoi answers at http://127.0.0.1:1", "start one with `yoi`"]),
+        (&["ls", "--server", "unix:/no/such/socket"], none, 3, &["unix:/no/such/socket", "start one"]),
+        (&["log", "ada", "-f"], &[("YOI_SERVER", away)], 3, &["no yoi answers", "--server URL"]),
+        (&["ls"], &[("YOI_TOKEN", "wrong")], 1, &["refuses the token", "YOI_TOKEN", "--data"]),
+        (&["events"], &[("YOI_TOKEN", "wrong")], 1, &["refuses the token"]),
+        (&["log", "nobody"], none, 1, &["nobody", "yoi ls"]),
+        (&["send", "gone", "hello"], none, 1, &["gone", "restore"]),
+        (&["send", "busy", "hello", "--no-queue"], none, 1, &["busy", "queue"]),
+        (&["rewind", "busy", "1"], none, 1, &["busy"]),
+        (&["pause", "ada"], none, 1, &["ada"]),
+        (&["new", "ada"], none, 1, &["ada"]),
+        (&["peer", "ada", "ada"], none, 1, &["itself"]),
+        (&["approve", "ada", "no-such-question"], none, 1, &["no-such-question"]),
+        (&["tool", "ada", "NoSuchTool"], none, 1, &["NoSuchTool"]),
+        (&["rm", "ada"], none, 1, &["--yes"]),
+        (&["providers", "test", "nobody"], none, 1, &["nobody"]),
+        (&["new", "not a name"], none, 2, &["a name is"]),
+        (&["tool", "ada", "Read", "{nonsense"], none, 2, &["JSON"]),
+        (&["ls", "--server", "ftp://x"], none, 2, &["ftp://x", "http://127.0.0.1:7474"]),
+        (&["ls", "--config", "/no/such/config.toml"], none, 2, &["/no/such/config.toml"]),
+        (&["ls"], &[("YOI_TOKEN", "a b")], 2, &["YOI_TOKEN"]),
+    ];
+    for (words, variables, code, says) in table {
+        let (ended, stdout, stderr) = run_with(launch, words, variables).await;
+        assert_eq!((ended, stdout.as_str()), (Some(*code), ""), "{words:?}: {stderr}");
+        assert_eq!(stderr.lines().count(), 1, "one sentence for {words:?}: {stderr}");
+        assert!(stderr.starts_with("yoi: ") && !stderr.contains("panicked"), "{words:?}: {stderr}");
+        for word in *says {
+            assert!(stderr.contains(word), "{words:?} does not say {word:?}: {stderr}");
+        }
+    }
+    for words in [&["no-such-verb"][..], &["send", "ada"], &["log", "ada", "--limit", "0"], &["wake", "ada", "maybe"]] {
+        let (ended, stdout, stderr) = run(launch, words).await;
+        assert_eq!((ended, stdout.as_str()), (Some(2), ""), "{words:?}: {stderr}");
+    }
+    assert!(!run_with(launch, &["ls"], &[("YOI_TOKEN", "of-mine")]).await.2.contains("of-mine"));
+}
+
+#[tokio::test]
+async fn the_settings_of_a_pod_are_seen_and_changed() {
+    let yoi = YoiProcess::start(YOI).await;
+    let launch = yoi.launch();
+    let new = ["new", "ada", "--peer-policy", "ask", "--wake", "off", "--scope", "read:.", "--reasoning", "hidden"];
+    json(launch, &new).await;
+    let ada = json(launch, &["show", "ada"]).await;
+    assert_eq!((&ada["peer_policy"], &ada["wake_on_peer"]), (&"ask".into(), &false.into()), "{ada}");
+    assert_eq!((&ada["scope"][0]["access"], &ada["reasoning"]), (&"read".into(), &"hidden".into()), "{ada}");
+
+    assert_eq!(json(launch, &["policy", "ada", "open"]).await["peer_policy"], "open");
+    assert_eq!(json(launch, &["wake", "ada", "on"]).await["wake_on_peer"], true);
+    json(launch, &["permissions", "ada", "allow Bash cargo *", "ask Bash"]).await;
+    let (_, rules, _) = run(launch, &["permissions", "ada"]).await;
+    assert_eq!(rules, "allow Bash cargo *\nask Bash\n");
+    assert_eq!(json(launch, &["rules"]).await["items"][0]["name"], "ada");
+    json(launch, &["permissions", "ada", "--clear"]).await;
+    assert_eq!(json(launch, &["permissions", "ada"]).await, serde_json::json!([]));
+    assert_eq!(json(launch, &["rename", "ada", "eve"]).await["name"], "eve");
+
+    let address = json(launch, &["resolve", "eve"]).await;
+    assert_eq!(address["runtime_id"], "local");
+    assert_eq!(json(launch, &["visible", "eve"]).await["items"][0]["visibility"][0], "self");
+    assert_eq!(json(launch, &["history", "eve"]).await["messages"][0]["role"], "system");
+    assert_eq!(json(launch, &["compact", "eve", "--preview"]).await, Value::Null);
+    for (words, expected) in [(&["ls", "--state", "idle"][..], 1), (&["ls", "--state", "paused"], 0)] {
+        assert_eq!(json(launch, words).await["items"].as_array().unwrap().len(), expected, "{words:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_waits_can_be_taken_back_and_what_two_wrote_be_read() {
+    let yoi = YoiProcess::start(YOI).await;
+    let launch = yoi.launch();
+    json(launch, &["new", "ada", "--provider", "rehearsal"]).await;
+    json(launch, &["new", "bob", "--provider", "rehearsal"]).await;
+    json(launch, &["send", "ada", "wait", "60"]).await;
+    let waits = json(launch, &["send", "ada", "say", "later"]).await["command_id"].as_str().unwrap().to_owned();
+    json(launch, &["send", "ada", "say", "now", "--steer"]).await;
+    let queue = json(launch, &["queue", "ada"]).await;
+    assert_eq!(queue["items"].as_array().unwrap().iter().filter(|item| item["steer"] == true).count(), 1, "{queue}");
+    let (_, table, _) = run(launch, &["queue", "ada"]).await;
+    assert!(table.contains(&waits) && table.contains("say later") && table.contains("steers"), "{table}");
+    json(launch, &["unqueue", "ada", &waits]).await;
+    let (code, _, stderr) = run(launch, &["unqueue", "ada", &waits]).await;
+    assert_eq!(code, Some(1), "{stderr}");
+    json(launch, &["cancel", "ada"]).await;
+
+    json(launch, &["peer", "ada", "bob"]).await;
+    json(launch, &["message", "ada", "bob", "hello", "there"]).await;
+    let exchange = json(launch, &["exchange", "bob", "ada"]).await;
+    assert_eq!(exchange["items"][0]["text"], "hello there", "{exchange}");
+    assert!(run(launch, &["exchange", "ada", "bob"]).await.1.contains("ada: hello there"));
+}
+
+#[tokio::test]
+async fn what_the_server_is_set_up_with_is_listed() {
+    let yoi = YoiProcess::start(YOI).await;
+    let launch = yoi.launch();
+    assert_eq!(json(launch, &["runtimes"]).await["items"][0]["runtime_id"], "local");
+    assert_eq!(json(launch, &["providers"]).await["items"][0]["name"], "rehearsal");
+    assert_eq!(json(launch, &["providers", "test", "rehearsal"]).await["is_ok"], true);
+    assert_eq!(json(launch, &["providers", "test"]).await["items"][0]["is_ok"], true);
+    assert_eq!(json(launch, &["profiles"]).await["items"], serde_json::json!([]));
+    assert!(run(launch, &["tools"]).await.1.contains("Bash           ask"));
+
+    let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    assert_eq!(browser.get(yoi.login_url()).send().await.unwrap().status(), 303);
+    let id = json(launch, &["sessions"]).await["items"][0]["id"].as_str().unwrap().to_owned();
+    assert!(run(launch, &["sign-out", &id]).await.1.contains("signed out"));
+    assert_eq!(json(launch, &["sessions"]).await["items"], serde_json::json!([]));
+    assert_eq!(run(launch, &["sign-out", "--all"]).await.0, Some(0));
+}
+
+#[tokio::test]
+async fn a_table_is_as_wide_as_the_terminal_and_plain_where_that_is_wanted() {
+    let yoi = YoiProcess::start(YOI).await;
+    let launch = yoi.launch();
+    json(launch, &["new", "ada", "--provider", "rehearsal"]).await;
+    let ls = |variables: &[(&str, &str)]| {
+        let mut command = launch.command();
+        command.arg("ls").arg("--data").arg(launch.data_dir()).envs(variables.iter().copied());
+        command
+    };
+    let screen = Terminal::start(&ls(&[]), 40, 24).await;
+    screen.wait_end().await;
+    assert!(screen.raw().contains("\u{1b}[1mNAME") && screen.raw().contains('…'), "{}", screen.raw());
+    let plain = Terminal::start(&ls(&[("NO_COLOR", "1")]), 40, 24).await;
+    plain.wait_end().await;
+    assert!(plain.raw().contains("NAME") && !plain.raw().contains("\u{1b}[1m"), "{}", plain.raw());
+    let (_, piped, _) = run(launch, &["ls"]).await;
+    assert!(!piped.contains('\u{1b}') && piped.contains(launch.work_dir().to_str().unwrap()), "{piped}");
+}
+
+#[tokio::test]
+async fn the_manual_has_a_page_for_each_verb_and_completions_know_the_pods() {
+    let yoi = YoiProcess::start(YOI).await;
+    let launch = yoi.launch();
+    json(launch, &["new", "ada", "--provider", "rehearsal"]).await;
+    let folder = launch.work_dir().join("man");
+    assert_eq!(run(launch, &["man", folder.to_str().unwrap()]).await.0, Some(0));
+    for page in ["yoi.1", "yoi-send.1", "yoi-service-install.1", "yoi-doctor.1", "yoi-providers-test.1"] {
+        let text = std::fs::read_to_string(folder.join(page)).unwrap_or_else(|error| panic!("{page}: {error}"));
+        assert!(text.contains(".TH"), "{page}");
+    }
+    assert!(run(launch, &["man"]).await.1.contains(".TH yoi"));
+
+    let mut ask = launch.command();
+    ask.env("YOI_COMPLETE", "fish").args(["--", "yoi", "--data"]).arg(launch.data_dir()).args(["log", ""]);
+    let output = ask.output().await.unwrap();
+    let offered = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && offered.lines().any(|line| line.starts_with("ada")), "{offered}");
+    let mut ask = launch.command();
+    ask.env("YOI_COMPLETE", "fish").args(["--", "yoi", "--server", "http://127.0.0.1:1", "log", ""]);
+    let output = ask.output().await.unwrap();
+    assert!(output.status.success() && !String::from_utf8(output.stdout).unwrap().contains("ada"));
+}

@@ -1,0 +1,171 @@
+//! Streams of the command line: over a restart of the server, to their end, into a pipe that is closed.
+
+#![allow(clippy::unwrap_used)]
+
+use std::process::{ExitStatus, Stdio};
+
+use serde_json::{Value, json};
+use testkit::yoi::{Launch, WAIT_MAX, YoiProcess, pod_path};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines},
+    process::{Child, ChildStderr, ChildStdout},
+    time::timeout,
+};
+
+const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+
+/// A verb that goes on, and what it prints.
+struct Stream {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    stderr: ChildStderr,
+}
+
+impl Stream {
+    fn start(launch: &Launch, words: &[&str]) -> Self {
+        let mut command = launch.command();
+        command.args(words).arg("--data").arg(launch.data_dir()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let stderr = child.stderr.take().unwrap();
+        Self { child, lines, stderr }
+    }
+
+    async fn line(&mut self) -> String {
+        let line = timeout(WAIT_MAX, self.lines.next_line()).await.expect("nothing more was printed").unwrap();
+        line.expect("it ended")
+    }
+
+    async fn json(&mut self) -> Value {
+        let line = self.line().await;
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    async fn signal(&self, signal: &str) {
+        let pid = self.child.id().unwrap().to_string();
+        let sent = tokio::process::Command::new("kill").args([&format!("-{signal}"), &pid]).status().await.unwrap();
+        assert!(sent.success());
+    }
+
+    /// How it ended, and what it complained of.
+    async fn end(mut self) -> (ExitStatus, String) {
+        let status = timeout(WAIT_MAX, self.child.wait()).await.expect("it did not end").unwrap();
+        let mut text = String::new();
+        self.stderr.read_to_string(&mut text).await.unwrap();
+        (status, text)
+    }
+}
+
+fn is_end(record: &Value) -> bool {
+    record["event"]["kind"] == "run_finished" && record["event"]["outcome"] == "completed"
+}
+
+/// Each once, in order, and none of those that are in the journal left out.
+async fn compare(yoi: &YoiProcess, pod: &Value, seen: &[Value], from: i64) {
+    let seqs: Vec<i64> = seen.iter().map(|record| record["seq"].as_i64().unwrap()).collect();
+    assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]), "not in order, or twice: {seqs:?}");
+    let page = yoi.get(&format!("{}/transcript?limit=1000", pod_path(pod))).await.expect(200);
+    let last = *seqs.last().unwrap();
+    for record in page["items"].as_array().unwrap() {
+        let seq = record["seq"].as_i64().unwrap();
+        if seq > from && seq <= last {
+            assert!(seen.contains(record), "lost: {record}\nof {seqs:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_log_and_the_events_go_on_over_a_kill_and_lose_and_double_nothing() {
+    let mut yoi = YoiProcess::start(YOI).await;
+    let ada = yoi.new_pod("ada").await;
+    let launch = yoi.launch().clone();
+    let address = format!("local/{}", ada["pod"]["worker_id"].as_str().unwrap());
+    let mut log = Stream::start(&launch, &["log", "ada", "-f", "--json"]);
+    let mut events = Stream::start(&launch, &["events", "--json"]);
+    let mut of_log = vec![log.json().await];
+    // Its first frames: the list, and where each Pod is.
+    let begun = loop {
+        let frame = events.json().await;
+        if frame["type"] == "snapshot" {
+            break frame["summary"]["head_seq"].as_i64().unwrap();
+        }
+    };
+    yoi.say(&ada, "stream 150 at 60").await;
+    while of_log.len() < 30 {
+        of_log.push(log.json().await);
+    }
+    yoi.restart_on_same_port().await;
+    yoi.post(&format!("{}/resume", pod_path(&ada)), &json!({})).await.expect(202);
+    while !is_end(of_log.last().unwrap()) {
+        of_log.push(log.json().await);
+    }
+    let mut of_events = Vec::new();
+    let mut cursor = Value::Null;
+    while !of_events.iter().any(is_end) {
+        let frame = events.json().await;
+        if frame["id"] == address.as_str() && frame["type"] != "pods" {
+            of_events.extend(frame["records"].as_array().into_iter().flatten().cloned());
+            cursor = frame["cursor"].clone();
+        }
+    }
+    compare(&yoi, &ada, &of_log, 0).await;
+    compare(&yoi, &ada, &of_events, begun).await;
+    for stream in [log, events] {
+        stream.signal("INT").await;
+        let (status, said) = stream.end().await;
+        assert_eq!(status.code(), Some(0), "{said}");
+        assert!(said.contains("reconnecting") && said.contains("is back") && !said.contains("panicked"), "{said}");
+    }
+
+    // Another process goes on where that one was.
+    yoi.say(&ada, "say more").await;
+    let mut later = Stream::start(&launch, &["events", "--after", cursor.as_str().unwrap(), "--json"]);
+    let frame = loop {
+        let frame = later.json().await;
+        if frame["type"] != "pods" {
+            break frame;
+        }
+    };
+    assert_eq!((&frame["type"], &frame["after"]), (&"records".into(), &cursor), "{frame}");
+    assert!(frame["records"][0]["seq"].as_i64() > of_events.last().unwrap()["seq"].as_i64(), "{frame}");
+}
+
+#[tokio::test]
+async fn a_reader_that_has_seen_enough_ends_the_command_quietly() {
+    let yoi = YoiProcess::start(YOI).await;
+    let ada = yoi.new_pod("ada").await;
+    let launch = yoi.launch().clone();
+    for words in [&["log", "ada", "-f", "--json"][..], &["events", "--json"]] {
+        let mut stream = Stream::start(&launch, words);
+        stream.line().await;
+        let Stream { mut child, lines, mut stderr } = stream;
+        drop(lines);
+        yoi.say(&ada, "stream 50 at 50").await;
+        let status = timeout(WAIT_MAX, child.wait()).await.expect("it goes on for nobody").unwrap();
+        let mut said = String::new();
+        stderr.read_to_string(&mut said).await.unwrap();
+        assert_eq!((status.code(), said.as_str()), (Some(0), ""), "{words:?}");
+    }
+    for words in [&["completions", "bash"][..], &["export", "ada"], &["man"], &["log", "ada"]] {
+        let mut stream = Stream::start(&launch, words);
+        drop(stream.child.stdout.take());
+        let Stream { mut child, lines, mut stderr } = stream;
+        drop(lines);
+        let status = timeout(WAIT_MAX, child.wait()).await.unwrap().unwrap();
+        let mut said = String::new();
+        stderr.read_to_string(&mut said).await.unwrap();
+        assert_eq!((status.code(), said.as_str()), (Some(0), ""), "{words:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_follower_is_told_that_its_pod_is_gone() {
+    let yoi = YoiProcess::start(YOI).await;
+    let ada = yoi.new_pod("ada").await;
+    let mut log = Stream::start(yoi.launch(), &["log", "ada", "-f"]);
+    log.line().await;
+    yoi.delete(&format!("{}?confirm=ada", pod_path(&ada))).await.expect(204);
+    let (status, said) = log.end().await;
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(said.starts_with("yoi: ") && said.lines().count() == 1, "{said}");
+}

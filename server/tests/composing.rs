@@ -1,0 +1,117 @@
+//! Writing a message in real Chromium: files by name, what waits, what was said before.
+
+#![allow(clippy::unwrap_used)]
+
+use serde_json::{Value, json};
+use testkit::{
+    browser::Browser,
+    yoi::{YoiProcess, pod_path},
+};
+use thirtyfour::Key;
+
+const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+
+const TRANSCRIPT: &str = "main .log";
+
+async fn wait_draft(browser: &Browser, text: &str) {
+    browser.wait_script(&format!("return document.getElementById('message').value === {}", json!(text))).await;
+}
+
+/// The button of a waiting message.
+async fn queued(browser: &Browser, button: &str) {
+    browser.find(&format!(".queue button[title^='{button}']")).await.click().await.unwrap();
+}
+
+async fn wait_empty_queue(browser: &Browser) {
+    browser.wait_until("nothing waits", async |browser| browser.is_absent(".queue").await).await;
+}
+
+async fn said(yoi: &YoiProcess, pod: &Value) -> Vec<Value> {
+    let page = yoi.get(&format!("{}/transcript", pod_path(pod))).await.expect(200);
+    let records = page["items"].as_array().unwrap().clone();
+    records.into_iter().filter(|record| record["event"]["kind"] == "user_message").collect()
+}
+
+#[tokio::test]
+async fn browser_a_file_is_completed_by_its_name_and_goes_as_a_file() {
+    let yoi = YoiProcess::start(YOI).await;
+    let folder = yoi.launch().work_dir().join("src/deep");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("main.rs"), "fn main() {}\n").unwrap();
+    std::fs::write(folder.join("other.rs"), "\n").unwrap();
+    let pod = yoi.new_pod("ada").await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    browser.field("Message").await.click().await.unwrap();
+    browser.keys("say look at @mai").await;
+    browser.wait_text("#commands [role=option]", "@main.rs").await;
+    browser.keys(Key::Enter + "").await;
+    browser.wait_text(".chips", "file src/deep/main.rs").await;
+    browser.keys("please").await;
+    browser.keys(Key::Enter + "").await;
+    wait_draft(&browser, "").await;
+    browser.wait_text(TRANSCRIPT, "src/deep/main.rs").await;
+    browser.wait_until("the chip has gone with it", async |browser| browser.is_absent(".chips").await).await;
+    let messages = said(&yoi, &pod).await;
+    let segments = &messages[0]["event"]["segments"];
+    assert!(
+        segments.as_array().unwrap().contains(&json!({ "type": "file_ref", "path": "src/deep/main.rs" })),
+        "{segments}"
+    );
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_back() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    browser.send("say the first one").await;
+    browser.wait_text(TRANSCRIPT, "the first one").await;
+    browser.wait_text("main .head", "idle").await;
+    browser.send("wait 600").await;
+    browser.wait_text("main .head", "running").await;
+    browser.send("say a secnd one").await;
+    browser.wait_text(".queue", "say a secnd one").await;
+
+    // Edited: it is in the text box and in no queue.
+    queued(&browser, "Takes it out of the queue and into").await;
+    wait_draft(&browser, "say a secnd one").await;
+    wait_empty_queue(&browser).await;
+    browser.chord(Key::Control, 'a').await;
+    browser.keys("say a second one").await;
+    browser.keys(Key::Enter + "").await;
+    browser.wait_text(".queue", "say a second one").await;
+    // Removed: a third one is never said.
+    browser.send("say a third one").await;
+    browser.wait_text(".queue", "say a third one").await;
+    browser.find(".queue li:last-child button[title$='it is not sent']").await.click().await.unwrap();
+    browser
+        .wait_until("it is out of the queue", async |browser| !browser.texts(".queue").await.concat().contains("third"))
+        .await;
+    // A page that is loaded anew knows what waits.
+    browser.reload().await;
+    browser.wait_live().await;
+    browser.wait_text(".queue", "say a second one").await;
+
+    browser.button("Cancel").await.click().await.unwrap();
+    wait_empty_queue(&browser).await;
+    browser.wait_text(TRANSCRIPT, "a second one").await;
+    browser.wait_text("main .head", "idle").await;
+    let texts =
+        said(&yoi, &pod).await.iter().map(|record| record["event"]["segments"][0]["text"].clone()).collect::<Vec<_>>();
+    assert_eq!(texts, ["say the first one", "wait 600", "say a second one"]);
+
+    // With the arrow keys through what was said, and back to nothing.
+    browser.field("Message").await.click().await.unwrap();
+    for text in ["say a second one", "wait 600", "say the first one"] {
+        browser.keys(Key::Up + "").await;
+        wait_draft(&browser, text).await;
+    }
+    browser.keys(Key::Down + "").await;
+    wait_draft(&browser, "wait 600").await;
+    browser.keys(Key::Escape + "").await;
+    wait_draft(&browser, "").await;
+    browser.no_errors().await;
+    browser.quit().await;
+}

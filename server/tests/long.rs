@@ -1,0 +1,222 @@
+//! A transcript of more than ten thousand blocks in real Chromium: only a part of it is drawn, and nothing that is read
+//! ever moves.
+
+#![allow(clippy::unwrap_used)]
+
+use serde_json::{Value, json};
+use testkit::{
+    browser::{Browser, console::page_of},
+    yoi::{YoiProcess, pod_path},
+};
+use thirtyfour::Key;
+
+const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+
+/// A question and an answer each, and the heading of the turn.
+const TURNS: usize = 5_000;
+
+/// So many blocks may be in the page at once. A screen shows about ten.
+const DRAWN_MAX: u64 = 250;
+
+/// What is read may be off by less than this: a browser rounds what is scrolled to whole pixels of the screen.
+const DRIFT_PX_MAX: f64 = 0.51;
+
+/// A live Pod with a long past. Its answers have different heights.
+async fn long_pod(yoi: &YoiProcess) -> Value {
+    let mut lines = Vec::new();
+    let mut record = |seq: usize, event: Value| {
+        lines.push(json!({ "seq": seq, "at": "2026-11-22T06:00:00Z", "event": event }).to_string());
+    };
+    for turn in 1..=TURNS {
+        let seq = 2 * turn - 1;
+        let question = json!([{ "type": "text", "text": format!("question {turn}.") }]);
+        record(
+            seq,
+            json!({ "kind": "user_message", "segments": question, "command_id": format!("c{turn}"), "by": "operator" }),
+        );
+        let more = "\n\nand so on".repeat(turn % 4);
+        let text = format!("answer {turn}.{more}");
+        record(
+            seq + 1,
+            json!({ "kind": "message_finished", "block": format!("b{turn}"), "text": text, "interrupted": false }),
+        );
+    }
+    let import = json!({ "name": "ada", "jsonl": lines.join("\n") });
+    let pod = yoi.post("/api/v1/import", &import).await.expect(201);
+    yoi.post(&format!("{}/restore", pod_path(&pod)), &json!({})).await;
+    pod
+}
+
+async fn number(browser: &Browser, script: &str) -> f64 {
+    browser.eval(script).await.as_f64().unwrap()
+}
+
+/// How many blocks the page has got from the server.
+async fn blocks(browser: &Browser) -> u64 {
+    number(browser, "return Number(document.getElementById('log').dataset.blocks)").await as u64
+}
+
+async fn assert_few_are_drawn(browser: &Browser) {
+    let drawn = number(browser, "return document.querySelectorAll('[data-block]').length").await as u64;
+    assert!(drawn > 0 && drawn <= DRAWN_MAX, "{drawn} blocks are drawn");
+}
+
+/// Waits until a block with these words is within the view.
+async fn wait_in_sight(browser: &Browser, words: &str) {
+    let script = format!(
+        "const log = document.getElementById('log').getBoundingClientRect(); \
+         return [...document.querySelectorAll('#log-drawn > *')].some(e => {{ const r = e.getBoundingClientRect(); \
+         return e.innerText.includes('{words}') && r.bottom > log.top && r.top < log.bottom; }})"
+    );
+    browser.wait_script(&script).await;
+}
+
+/// Scrolls as a wheel does, to so many pixels from the end.
+async fn scroll_up(browser: &Browser, px: u32) {
+    let script = format!(
+        "const log = document.getElementById('log'); log.scrollTop = log.scrollHeight - log.clientHeight - {px}"
+    );
+    browser.eval(&script).await;
+}
+
+/// Does this, and watches from then on the first whole block in sight: with each frame, how far it is from where it was.
+async fn watch_drift(browser: &Browser, first: &str) {
+    let whole = "[...document.querySelectorAll('#log-drawn [data-block][id]')] \
+        .find(e => e.getBoundingClientRect().top >= document.getElementById('log').getBoundingClientRect().top + 40)";
+    browser.wait_script(&format!("return {whole} !== undefined")).await;
+    let watch = format!(
+        "{first}; const block = {whole}, top = block.getBoundingClientRect().top; \
+         const mine = window.drift = {{ id: block.id, px: 0, frames: 0 }}; \
+         const look = () => {{ const now = document.getElementById(mine.id); \
+             mine.px = Math.max(mine.px, now ? Math.abs(now.getBoundingClientRect().top - top) : 1e9); \
+             mine.frames += 1; if (window.drift === mine) requestAnimationFrame(look); }}; \
+         requestAnimationFrame(look)"
+    );
+    browser.eval(&watch).await;
+    browser.wait_script("return window.drift.frames > 3").await;
+}
+
+async fn assert_no_drift(browser: &Browser) {
+    let drift = number(browser, "return window.drift.px").await;
+    assert!(drift <= DRIFT_PX_MAX, "what was read moved by {drift} px");
+}
+
+#[tokio::test]
+async fn browser_ten_thousand_blocks_open_at_the_end_and_few_of_them_are_drawn() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = long_pod(&yoi).await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    wait_in_sight(&browser, &format!("answer {TURNS}.")).await;
+    let first = blocks(&browser).await;
+    assert_few_are_drawn(&browser).await;
+
+    // Towards the beginning, page by page.
+    browser.eval("document.getElementById('log').focus()").await;
+    while blocks(&browser).await < 10_000 {
+        let before = blocks(&browser).await;
+        browser.keys(Key::Home + "").await;
+        browser.wait_script(&format!("return Number(document.getElementById('log').dataset.blocks) > {before}")).await;
+        assert_few_are_drawn(&browser).await;
+    }
+    assert!(first < 2_000, "the page came with {first} blocks");
+    browser
+        .wait_until("the beginning is in sight", async |browser| {
+            browser.keys(Key::Home + "").await;
+            browser.texts("#log-drawn").await.concat().contains("question 1.")
+        })
+        .await;
+    wait_in_sight(&browser, "question 1.").await;
+    browser.keys(Key::End + "").await;
+    wait_in_sight(&browser, &format!("answer {TURNS}.")).await;
+    assert_few_are_drawn(&browser).await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_what_is_read_stays_in_its_place_while_older_ones_come_and_a_run_streams() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = long_pod(&yoi).await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    wait_in_sight(&browser, &format!("answer {TURNS}.")).await;
+
+    // Near the start of what is here: older ones are fetched and put before it.
+    let before = blocks(&browser).await;
+    watch_drift(&browser, "document.getElementById('log').scrollTop = 700").await;
+    browser.wait_script(&format!("return Number(document.getElementById('log').dataset.blocks) > {before}")).await;
+    let frames = number(&browser, "return window.drift.frames").await;
+    browser.wait_script(&format!("return window.drift.frames > {}", frames + 20.0)).await;
+    assert_no_drift(&browser).await;
+
+    // A run streams below.
+    scroll_up(&browser, 3_000).await;
+    browser.wait_script("return !document.querySelector('.below').classList.contains('is-hidden')").await;
+    watch_drift(&browser, "").await;
+    yoi.say(&pod, "stream 240 at 80").await;
+    browser.wait_text(".below button", "new ↓").await;
+    browser.wait_text("main .head", "running").await;
+    browser.wait_text("main .head", "idle").await;
+    assert_no_drift(&browser).await;
+    browser.find(".below button").await.click().await.unwrap();
+    wait_in_sight(&browser, "w240").await;
+    // From the end it follows again.
+    yoi.say(&pod, "stream 200 at 100\nsay that was all").await;
+    wait_in_sight(&browser, "that was all").await;
+    assert_few_are_drawn(&browser).await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_a_reload_returns_to_the_place_and_links_lead_to_what_is_not_drawn() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = long_pod(&yoi).await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    wait_in_sight(&browser, &format!("answer {TURNS}.")).await;
+
+    // The place is kept once nobody scrolls any more.
+    scroll_up(&browser, 5_000).await;
+    let kept = "JSON.parse(sessionStorage.getItem(Object.keys(sessionStorage).find(k => k.startsWith('yoi:scroll:'))) ?? 'null')";
+    browser.wait_script(&format!("const kept = {kept}; return kept !== null && !kept.following")).await;
+    browser
+        .wait_script(&format!(
+            "const kept = {kept}, log = document.getElementById('log').getBoundingClientRect(), block = document.getElementById(kept.anchor); \
+             return block !== null && Math.abs(block.getBoundingClientRect().top - log.top - kept.offset) < 1"
+        ))
+        .await;
+    let place = browser.eval(&format!("return {kept}")).await;
+    let anchor = place["anchor"].as_str().unwrap();
+    let offset = format!(
+        "const block = document.getElementById('{anchor}'); \
+         return block === null ? 1e9 : block.getBoundingClientRect().top - document.getElementById('log').getBoundingClientRect().top"
+    );
+    let before = number(&browser, &offset).await;
+    browser.reload().await;
+    browser.wait_live().await;
+    browser
+        .wait_until("the same block is at the same place", async |browser| {
+            (number(browser, &offset).await - before).abs() <= DRIFT_PX_MAX
+        })
+        .await;
+
+    // A place that is in this page and not drawn.
+    browser.eval("document.getElementById('log').focus()").await;
+    let first = blocks(&browser).await;
+    browser.keys(Key::Home + "").await;
+    browser.wait_script(&format!("return Number(document.getElementById('log').dataset.blocks) > {first}")).await;
+    let turn = TURNS - 60;
+    browser.eval(&format!("location.hash = '#seq-{}'", 2 * turn)).await;
+    wait_in_sight(&browser, &format!("answer {turn}.")).await;
+    assert_few_are_drawn(&browser).await;
+
+    // And one that is far from this page.
+    for turn in [1_234, 7] {
+        let seq = 2 * turn;
+        browser.goto(&format!("{}?at={seq}#seq-{seq}", page_of(&yoi, &pod))).await;
+        browser.wait_live().await;
+        wait_in_sight(&browser, &format!("answer {turn}.")).await;
+        assert_few_are_drawn(&browser).await;
+    }
+    browser.no_errors().await;
+    browser.quit().await;
+}

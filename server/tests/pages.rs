@@ -1,0 +1,188 @@
+//! What the other pages of the console do in real Chromium: find, search, usage, audit, settings, print, export.
+
+#![allow(clippy::unwrap_used)]
+
+use serde_json::{Value, json};
+use testkit::{
+    browser::{Browser, console::page_of},
+    scripted_model::ScriptedModel,
+    yoi::{Launch, YoiProcess},
+};
+use thirtyfour::Key;
+
+const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+
+/// Says these lines, and waits for the end of the run.
+async fn run(yoi: &YoiProcess, pod: &Value, text: &str) {
+    let mut socket = yoi.events().await;
+    yoi.say(pod, text).await;
+    socket.subscribe("a", pod, None).await;
+    socket.records_until("a", |record| record["event"]["kind"] == "run_finished").await;
+    socket.close().await;
+}
+
+/// The text of the first opened place with these words; none while it is closed or out of sight.
+async fn wait_in_sight(browser: &Browser, css: &str, words: &str) {
+    let script = format!(
+        "const log = document.getElementById('log').getBoundingClientRect(); \
+         return [...document.querySelectorAll('{css}')].some(e => {{ const r = e.getBoundingClientRect(); \
+         return e.checkVisibility() && e.innerText.includes('{words}') && r.bottom > log.top && r.top < log.bottom; }})"
+    );
+    browser.wait_script(&script).await;
+}
+
+/// A Pod that has read a file of many lines, one of which has the word, and then said more than a screen.
+async fn with_hidden_needle(yoi: &YoiProcess) -> Value {
+    let lines: Vec<String> =
+        (1..=120).map(|n| if n == 90 { "the needle".to_owned() } else { format!("hay {n}") }).collect();
+    std::fs::write(yoi.launch().work_dir().join("hay.txt"), lines.join("\n")).unwrap();
+    let pod = yoi.new_pod("ada").await;
+    run(yoi, &pod, &format!("call Read {}\nsay that was hay", json!({ "path": "hay.txt" }))).await;
+    for number in 0..8 {
+        run(yoi, &pod, &format!("stream 300 at 0\nsay end of {number}")).await;
+    }
+    pod
+}
+
+#[tokio::test]
+async fn browser_find_counts_the_places_and_opens_a_collapsed_one() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = with_hidden_needle(&yoi).await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    browser.shortcut("/").await;
+    browser.wait_focus("find-words").await;
+    browser.keys("needle").await;
+    browser.keys(Key::Enter + "").await;
+    browser.wait_text(".find-told", "1 of 1").await;
+    wait_in_sight(&browser, "#log-drawn pre", "the needle").await;
+    browser
+        .wait_script("return document.querySelector('.is-found') !== null && location.search.includes('find=needle')")
+        .await;
+    // Other words, where Enter has left the focus: the newest place first, then around.
+    browser.wait_focus("find-words").await;
+    browser.chord(Key::Control, 'a').await;
+    browser.keys("end of").await;
+    browser.keys(Key::Enter + "").await;
+    browser.wait_text(".find-told", " of 8").await;
+    let first = browser.texts(".find-told").await.concat();
+    browser.keys(Key::Enter + "").await;
+    browser.wait_until("it went on", async |browser| browser.texts(".find-told").await.concat() != first).await;
+    browser.keys(Key::Escape + "").await;
+    browser.wait_script("return !location.search.includes('find') && document.activeElement.id === 'log'").await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_search_looks_while_one_types_and_a_link_opens_the_place() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = with_hidden_needle(&yoi).await;
+    let browser = Browser::open(&yoi, 1440, 900).await;
+    browser.shortcut("gs").await;
+    browser.wait_focus("search").await;
+    browser.keys("need").await;
+    browser.wait_text("main [role=status]", "1 place in 1 Pod.").await;
+    browser.wait_script("return location.search === '?q=need'").await;
+    browser.keys("le zebra").await;
+    browser.wait_text("main [role=status]", "Nothing was found.").await;
+    for _ in 0.." zebra".len() {
+        browser.keys(Key::Backspace + "").await;
+    }
+    browser.wait_text("main .hit mark", "needle").await;
+    browser.keys(Key::Down + "").await;
+    browser.wait_script("return document.activeElement.hasAttribute('data-hit')").await;
+    browser.keys(Key::Enter + "").await;
+    browser.wait_text("main h1", "ada").await;
+    wait_in_sight(&browser, "#log-drawn pre", "the needle").await;
+    // The same address, loaded anew.
+    assert!(browser.url().await.starts_with(&page_of(&yoi, &pod)));
+    browser.reload().await;
+    browser.wait_live().await;
+    wait_in_sight(&browser, "#log-drawn pre", "the needle").await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_usage_has_figures_after_a_run_and_the_audit_names_who_did_what() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let browser = Browser::open(&yoi, 1440, 900).await;
+    browser.shortcut("gu").await;
+    browser.wait_text("main", "No Pod has used any tokens yet").await;
+    run(&yoi, &pod, "say some words that cost something").await;
+    browser.wait_text(".usage-figures", "tokens").await;
+    browser.wait_text("main .usage-table", "ada").await;
+    browser.wait_script("return document.querySelector('main svg') !== null").await;
+    browser.shortcut("gl").await;
+    browser.wait_text("main .audit-table", "input").await;
+    let rows = browser.texts("main .audit-table tbody tr").await;
+    let has = |action: &str| rows.iter().any(|row| row.contains(action) && row.contains("ada") && row.contains("done"));
+    assert!(has("input") && has("pod create"), "{rows:#?}");
+    browser.field("Action").await.send_keys("pod create").await.unwrap();
+    browser.button("Show").await.click().await.unwrap();
+    browser.wait_script("return location.search.includes('action=pod_create')").await;
+    browser
+        .wait_until("only these rows are there", async |browser| {
+            let rows = browser.texts("main .audit-table tbody tr").await;
+            !rows.is_empty() && rows.iter().all(|row| row.contains("pod create"))
+        })
+        .await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_settings_test_a_provider_in_place_and_sign_another_browser_out() {
+    let model = ScriptedModel::start().await;
+    let yoi = Launch::new(YOI).env("OPENAI_API_KEY", "k").env("OPENAI_BASE_URL", &model.base_url()).start().await;
+    yoi.new_pod("ada").await;
+    let (one, other) = tokio::join!(Browser::open(&yoi, 1440, 900), Browser::open(&yoi, 1440, 900));
+    one.shortcut("g,").await;
+    one.wait_text("main h1", "Settings").await;
+    one.button("Test openai").await.click().await.unwrap();
+    one.wait_text("main .provider-test", "works: answered in").await;
+    drop(model);
+    one.button("Test openai").await.click().await.unwrap();
+    one.wait_text("main .provider-test", "unreachable").await;
+
+    one.wait_text("#sessions", "this one").await;
+    one.button("Sign out all others").await.click().await.unwrap();
+    one.wait_text("#sessions", "No other browser is logged in.").await;
+    other.wait_until("it is led to the login", async |browser| browser.url().await.contains("/login")).await;
+    other.field("Token").await;
+    assert!(!one.url().await.contains("/login"));
+    one.no_errors().await;
+    one.quit().await;
+    other.quit().await;
+}
+
+#[tokio::test]
+async fn browser_a_transcript_prints_without_a_script_and_is_saved_as_a_file() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = with_hidden_needle(&yoi).await;
+    let plain = Browser::start_without_javascript(1000, 800).await;
+    plain.goto(&yoi.login_url()).await;
+    plain.goto(&format!("{}/print", page_of(&yoi, &pod))).await;
+    plain.wait_text("main h1", "ada").await;
+    plain.wait_text("main", "the needle").await;
+    plain.wait_text("main", "end of 7").await;
+    let source = plain.driver.source().await.unwrap();
+    assert!(!source.contains("<script src") && !source.contains("import init") && !source.contains(".wasm"));
+    plain.quit().await;
+
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    let folder = tempfile::tempdir().unwrap();
+    let download = json!({ "behavior": "allow", "downloadPath": folder.path() });
+    browser.devtools("Page.setDownloadBehavior", download).await;
+    browser.find("main .head summary[aria-label=More]").await.click().await.unwrap();
+    browser.link("Export Markdown").await.click().await.unwrap();
+    let file = folder.path().join("ada.md");
+    browser.wait_until("the file is there", async |_| file.exists()).await;
+    assert!(std::fs::read_to_string(&file).unwrap().starts_with("# ada\n"));
+    // The page is still there, and so is the way to all of it.
+    browser.wait_text("main h1", "ada").await;
+    browser.find("main .head summary[aria-label=More]").await;
+    browser.no_errors().await;
+    browser.quit().await;
+}

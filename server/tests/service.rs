@@ -1,0 +1,164 @@
+//! `yoi service` and `yoi doctor` on a home of their own, with a systemd that only writes down what it is told.
+
+#![allow(clippy::unwrap_used)]
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Output,
+};
+
+use serde_json::Value;
+use testkit::yoi::{Launch, YoiProcess};
+
+const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+
+/// A folder with a `systemctl` that ends with this code and writes its words into the file `told`.
+fn stand_in(launch: &Launch, code: i32) -> PathBuf {
+    let folder = launch.work_dir().join(format!("bin{code}"));
+    fs::create_dir_all(&folder).unwrap();
+    let script = folder.join("systemctl");
+    let told = launch.work_dir().join("told");
+    let complaint = if code == 0 { "" } else { "echo 'Failed to connect to bus' >&2; " };
+    fs::write(&script, format!("#!/bin/sh\necho \"$*\" >> '{}'; {complaint}exit {code}\n", told.display())).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+/// No other `systemctl` than the one in `bin` can be found.
+async fn run(launch: &Launch, bin: &Path, words: &[&str]) -> Output {
+    launch.command().env("PATH", bin).args(words).output().await.unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn unit(launch: &Launch) -> PathBuf {
+    launch.work_dir().parent().unwrap().join("config/systemd/user/yoi.service")
+}
+
+#[tokio::test]
+async fn a_service_is_installed_once_however_often_it_is_asked_for_and_removed_again() {
+    let launch = Launch::new(YOI);
+    let bin = stand_in(&launch, 0);
+    let words = ["service", "install", "--listen", "127.0.0.1:7999", "--data", "my data", "--allow-host", "box"];
+    let shown = run(&launch, &bin, &[&words[..], &["--dry-run"]].concat()).await;
+    assert!(shown.status.success() && !unit(&launch).exists(), "{shown:?}");
+
+    let done = run(&launch, &bin, &words).await;
+    assert!(done.status.success(), "{done:?}");
+    let written = fs::read_to_string(unit(&launch)).unwrap();
+    assert_eq!(text(&shown.stdout), written);
+    let program = fs::canonicalize(YOI).unwrap();
+    let starts = format!(
+        "ExecStart={} serve --listen 127.0.0.1:7999 --data \"{}/my data\" --allow-host box\n",
+        program.display(),
+        launch.work_dir().display()
+    );
+    assert!(written.contains(&starts), "{written}");
+    let told = fs::read_to_string(launch.work_dir().join("told")).unwrap();
+    for line in ["--user daemon-reload", "--user enable yoi.service", "--user restart yoi.service"] {
+        assert!(told.lines().any(|told| told == line), "{line} is not among:\n{told}");
+    }
+
+    let again = run(&launch, &bin, &words).await;
+    assert!(again.status.success() && text(&again.stdout).contains("was as it should be"), "{again:?}");
+    assert_eq!(fs::read_to_string(unit(&launch)).unwrap(), written);
+    let status = run(&launch, &bin, &["service", "status", "--json"]).await;
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!((&status["installed"], &status["running"]), (&true.into(), &true.into()), "{status}");
+
+    let removed = run(&launch, &bin, &["service", "uninstall"]).await;
+    assert!(removed.status.success() && !unit(&launch).exists(), "{removed:?}");
+    let again = run(&launch, &bin, &["service", "uninstall"]).await;
+    assert!(again.status.success() && text(&again.stdout).contains("nothing was done"), "{again:?}");
+}
+
+#[tokio::test]
+async fn without_systemd_the_unit_is_written_and_what_is_left_to_do_is_said() {
+    let launch = Launch::new(YOI);
+    for bin in [stand_in(&launch, 1), launch.work_dir().join("nowhere")] {
+        let done = run(&launch, &bin, &["service", "install"]).await;
+        let said = text(&done.stdout);
+        assert!(done.status.success() && unit(&launch).exists(), "{done:?}");
+        assert!(said.contains("systemd was not told") && said.contains("systemctl --user enable --now"), "{said}");
+        fs::remove_file(unit(&launch)).unwrap();
+    }
+    let bad = run(&launch, &launch.work_dir(), &["service", "install", "--listen", "nowhere"]).await;
+    assert!(bad.status.code() == Some(2) && !unit(&launch).exists(), "{bad:?}");
+}
+
+/// What the doctor says with these variables, as JSON, and its exit code.
+async fn doctor(launch: &Launch, variables: &[(&str, &str)], words: &[&str]) -> (Option<i32>, Value) {
+    let mut command = launch.command();
+    command.args(["doctor", "--json"]).args(words).arg("--data").arg(launch.data_dir());
+    let output = command.envs(variables.iter().copied()).output().await.unwrap();
+    assert!(!text(&output.stderr).contains("panicked"), "{output:?}");
+    (output.status.code(), serde_json::from_slice(&output.stdout).unwrap())
+}
+
+#[track_caller]
+fn assert_found(report: &Value, about: &str, state: &str, says: &str) {
+    let findings = report["findings"].as_array().unwrap();
+    let is_it = |finding: &&Value| {
+        finding["about"] == about && finding["state"] == state && finding["text"].as_str().unwrap().contains(says)
+    };
+    assert!(findings.iter().any(|finding| is_it(&finding)), "no {about} that is {state} and says {says}: {report:#}");
+}
+
+#[tokio::test]
+async fn the_doctor_says_what_works_what_is_ignored_and_what_is_broken() {
+    let yoi = YoiProcess::start(YOI).await;
+    let launch = yoi.launch();
+    let variables = [("YOI_TOKN", "hush-hush"), ("GOOGLE_API_KEY", "hush-hush")];
+    let (code, report) = doctor(launch, &variables, &[]).await;
+    assert_eq!(code, Some(0), "{report:#}");
+    assert_found(&report, "server", "ok", &format!("pid {}", yoi.pid().unwrap()));
+    assert_found(&report, "server", "ok", env!("CARGO_PKG_VERSION"));
+    assert_found(&report, "provider", "ok", "rehearsal");
+    assert_found(&report, "provider", "note", "OPENAI_API_KEY");
+    assert_found(&report, "environment", "note", "YOI_TOKEN is what yoi reads");
+    assert_found(&report, "environment", "note", "GEMINI_API_KEY is what yoi reads");
+    assert_found(&report, "database", "ok", "yoi.db");
+    let whole = report.to_string();
+    assert!(!whole.contains("hush-hush") && !whole.contains(yoi.token()), "a secret is shown");
+
+    fs::set_permissions(launch.data_dir().join("token"), fs::Permissions::from_mode(0o644)).unwrap();
+    let (code, report) = doctor(launch, &[], &[]).await;
+    assert_eq!(code, Some(1), "{report:#}");
+    assert_found(&report, "token", "broken", "chmod 600");
+    let (code, report) = doctor(launch, &[("YOI_TOKEN", "wrong")], &[]).await;
+    assert_eq!(code, Some(1), "{report:#}");
+    assert_found(&report, "server", "broken", "refuses the token");
+}
+
+#[tokio::test]
+async fn the_doctor_helps_where_there_is_no_server_or_a_bad_configuration() {
+    let launch = Launch::new(YOI);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = taken.local_addr().unwrap().to_string();
+    drop(taken);
+    let (code, report) = doctor(&launch, &[("YOI_LISTEN", &listen)], &[]).await;
+    assert_eq!(code, Some(3), "{report:#}");
+    assert_found(&report, "server", "note", "`yoi` starts one");
+    assert_found(&report, "port", "ok", "free");
+    assert_found(&report, "data", "note", "not there yet");
+
+    let config = launch.work_dir().join("config.toml");
+    fs::write(&config, "lisen = 1").unwrap();
+    let (code, report) = doctor(&launch, &[], &["--config", config.to_str().unwrap()]).await;
+    assert_eq!(code, Some(2), "{report:#}");
+    assert_found(&report, "configuration", "broken", "`lisen`");
+}
+
+#[tokio::test]
+async fn a_provider_that_is_configured_and_does_not_answer_is_broken() {
+    let yoi = Launch::new(YOI).env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1").start().await;
+    let (code, report) = doctor(yoi.launch(), &[], &[]).await;
+    assert_eq!(code, Some(1), "{report:#}");
+    assert_found(&report, "provider", "broken", "openai");
+    let (code, _) = doctor(yoi.launch(), &[], &["--no-test"]).await;
+    assert_eq!(code, Some(0));
+}
