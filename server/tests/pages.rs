@@ -58,14 +58,15 @@ async fn browser_find_counts_the_places_and_opens_a_collapsed_one() {
     browser
         .wait_script("return document.querySelector('.is-found') !== null && location.search.includes('find=needle')")
         .await;
-    // Other words, where Enter has left the focus: the newest place first, then around.
+    // Other words: the newest place first, then around.
+    browser.shortcut("/").await;
     browser.wait_focus("find-words").await;
     browser.chord(Key::Control, 'a').await;
     browser.keys("end of").await;
     browser.keys(Key::Enter + "").await;
-    browser.wait_text(".find-told", " of 8").await;
+    browser.wait_text(".find-told", " of 16").await;
     let first = browser.texts(".find-told").await.concat();
-    browser.keys(Key::Enter + "").await;
+    browser.find("#find-next").await.click().await.unwrap();
     browser.wait_until("it went on", async |browser| browser.texts(".find-told").await.concat() != first).await;
     browser.keys(Key::Escape + "").await;
     browser.wait_script("return !location.search.includes('find') && document.activeElement.id === 'log'").await;

@@ -100,7 +100,8 @@ fn PodView(data: PodPageData, shows_details: Memo<bool>, at: Option<Seq>) -> imp
     if let Some(cursor) = data.cursor {
         follow(pod, cursor, data.head);
     }
-    let name = move || pod.summary.with(|summary| summary.name.to_string());
+    // The title is drawn once more when the next Pod is there and this one is gone.
+    let name = move || pod.summary.try_with(|summary| summary.name.to_string()).unwrap_or_default();
     let below = match is_old {
         true => view! { <OldPage /> }.into_any(),
         false => view! { <Composer /> }.into_any(),

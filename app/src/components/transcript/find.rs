@@ -23,14 +23,28 @@ use crate::{
 /// The field's id: whoever gives it the focus has opened the bar.
 const FIELD: &str = "find-words";
 
+/// So many frames at most the focus is waited for, while a place is loaded.
+const FRAMES_MAX: usize = 90;
+
 /// Opens the bar. Does nothing on a page without one.
 pub(crate) fn open() {
     live::focus(FIELD);
 }
 
+/// A place that has to be loaded comes with a new bar, some frames later: the focus goes over into it.
+fn keep_focus() {
+    spawn_local(async {
+        for _ in 0..FRAMES_MAX {
+            live::painted().await;
+            live::focus_if_lost(FIELD);
+        }
+    });
+}
+
 type Found = Resource<Result<Places, UiError>>;
 
-/// One search, and where in it the reader is.
+/// One search, and where in it the reader is. What is drawn of it may be asked once more when the page has gone on to
+/// the place that had to be loaded, and this bar with it: hence only reads that may find nothing.
 #[derive(Clone, Copy)]
 struct Finding {
     pod: PodContext,
@@ -43,12 +57,12 @@ struct Finding {
 
 impl Finding {
     fn places(self) -> Places {
-        self.found.get().and_then(Result::ok).unwrap_or_default()
+        self.found.try_get().flatten().and_then(Result::ok).unwrap_or_default()
     }
 
     fn index(self, places: &Places) -> usize {
         let first = || places.first(self.at.try_get_value().flatten());
-        self.index.get().filter(|index| *index < places.seqs.len()).unwrap_or_else(first)
+        self.index.try_get().flatten().filter(|index| *index < places.seqs.len()).unwrap_or_else(first)
     }
 
     /// The address of the place one step from here.
@@ -59,7 +73,7 @@ impl Finding {
     }
 
     fn href_of(self, words: &str, seq: Seq) -> String {
-        let pod = self.pod.pod.with_value(pod_href);
+        let pod = self.pod.pod.try_with_value(pod_href).unwrap_or_default();
         format!("{pod}?find={}&at={seq}#seq-{seq}", encoded(words))
     }
 
@@ -105,22 +119,16 @@ pub(crate) fn FindBar() -> impl IntoView {
     let at = query.with_untracked(|query| query.get("at")?.parse().ok().map(Seq));
     let words = RwSignal::new(asked.clone());
     let address = pod.pod.get_value();
-    let found = Resource::new(move || words.get(), move |words| find(words.trim().to_owned(), address.clone()));
+    let found = Resource::new(
+        move || words.try_get().unwrap_or_default(),
+        move |words| find(words.trim().to_owned(), address.clone()),
+    );
     let finding = Finding { pod, words, found, index: RwSignal::new(None), at: StoredValue::new(at) };
-    // A place that had to be loaded came with a new bar: Enter goes on in it.
-    if !asked.is_empty() {
-        Effect::new(move |_| {
-            // The bar before it leaves the page, and the focus with it, only after this.
-            spawn_local(async move {
-                live::painted().await;
-                live::focus_if_lost(FIELD);
-            });
-        });
-    }
     let field = NodeRef::<Input>::new();
     let navigate = StoredValue::new(use_navigate());
     let load = move |href: &str| {
         navigate.with_value(|navigate| navigate(href, NavigateOptions { scroll: false, ..Default::default() }));
+        keep_focus();
     };
     let go = move |step: isize| {
         let href = untrack(|| finding.href(step));
@@ -130,7 +138,7 @@ pub(crate) fn FindBar() -> impl IntoView {
     };
     // Once words have been found, the page goes to the first place by itself; not where the address leads to one.
     Effect::new(move |before: Option<String>| {
-        let Some(Ok(places)) = found.get() else { return before.unwrap_or_default() };
+        let Some(Some(Ok(places))) = found.try_get() else { return before.unwrap_or_default() };
         let is_new = before.map_or(at.is_none(), |before| before != places.words);
         let first = places.first(at);
         if is_new && first < places.seqs.len() && !finding.show(first) {
@@ -168,7 +176,7 @@ pub(crate) fn FindBar() -> impl IntoView {
             event.stop_propagation();
         }
     };
-    let told = move || match found.get() {
+    let told = move || match found.try_get().flatten() {
         Some(Ok(places)) => {
             let index = finding.index(&places);
             places.told(index)
@@ -206,7 +214,7 @@ pub(crate) fn FindBar() -> impl IntoView {
     view! {
         <form
             class="find-bar"
-            class:is-open=move || words.with(|words| !words.is_empty())
+            class:is-open=move || words.try_with(|words| !words.is_empty()).unwrap_or_default()
             role="search"
             method="get"
             action=href.clone()
@@ -223,7 +231,7 @@ pub(crate) fn FindBar() -> impl IntoView {
                 autocomplete="off"
                 spellcheck="false"
                 value=asked
-                prop:value=move || words.get()
+                prop:value=move || words.try_get().unwrap_or_default()
             />
             <Transition>
                 <span class="find-told" role="status">
