@@ -22,9 +22,11 @@ impl Clock {
         let started = SharedValue::new(|| Timestamp::now().as_millisecond()).into_inner();
         let clock = Self { now_ms: RwSignal::new(started), zone: RwSignal::new(None) };
         Effect::new(move |_| {
-            clock.zone.set(live::zone_minutes());
-            clock.now_ms.set(live::now_ms());
-            live::every(TICK_MS, move || clock.now_ms.set(live::now_ms()));
+            live::once_taken_over(move || {
+                clock.zone.set(live::zone_minutes());
+                clock.now_ms.set(live::now_ms());
+                live::every(TICK_MS, move || clock.now_ms.set(live::now_ms()));
+            });
         });
         clock
     }

@@ -45,5 +45,8 @@ pub use error::UiError;
 /// Takes over the page that the server rendered. The WebAssembly entry calls it once.
 #[cfg(feature = "hydrate")]
 pub fn hydrate() {
-    leptos::mount::hydrate_lazy(App);
+    wasm_bindgen_futures::spawn_local(async {
+        leptos::mount::hydrate_from_async(leptos::tachys::dom::body(), App).await.forget();
+        live::is_taken_over();
+    });
 }

@@ -27,6 +27,8 @@ mod reveal;
 mod scroll;
 #[cfg(feature = "hydrate")]
 mod socket;
+#[cfg(feature = "hydrate")]
+mod takeover;
 
 use protocol::{PodSummary, Record};
 
@@ -53,6 +55,7 @@ pub(crate) use self::{
         log_to_turn,
     },
     socket::{connect, unwatch, watch},
+    takeover::{is_taken_over, once_taken_over},
 };
 
 /// The theme that is none of its own: the system decides, and nothing is remembered.

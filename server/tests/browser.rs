@@ -238,7 +238,7 @@ async fn browser_the_list_is_live_and_the_keyboard_moves_in_it() {
     yoi.say(&ada, "wait 600").await;
     browser.wait_text("aside", "Working").await;
     browser.find("body").await.send_keys("?").await.unwrap();
-    browser.wait_text("dialog[open]", "new Pod").await;
+    browser.wait_text("dialog[open]", "make a Pod").await;
     browser.find("body").await.send_keys(Key::Escape + "").await.unwrap();
     browser.wait_until("the help is gone", async |browser| browser.is_absent("dialog[open]").await).await;
     browser.find("body").await.send_keys("j").await.unwrap();

@@ -115,6 +115,8 @@ pub(crate) fn on_leave(_run: impl Fn() + 'static) {}
 
 pub(crate) fn send_last(_path: &str, _json: &str) {}
 
+pub(crate) fn once_taken_over(_run: impl FnOnce() + 'static) {}
+
 pub(crate) fn connect(_console: Console) {}
 
 pub(crate) fn watch(_pod: PodRef, _cursor: String, _applied: Seq, _listener: impl FnMut(PodFeed) + 'static) -> u64 {

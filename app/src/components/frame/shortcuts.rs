@@ -21,7 +21,7 @@ pub(super) fn listen(console: Console) {
         if before.is_some() {
             return;
         }
-        live::connect(console);
+        live::once_taken_over(move || live::connect(console));
         let reader = StoredValue::new(KeyReader::default());
         let navigate = navigate.clone();
         let go = move |href: &str| navigate(href, Default::default());
