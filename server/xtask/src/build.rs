@@ -14,7 +14,7 @@ use crate::run::{Show, cargo, passes_watched};
 #[derive(Debug)]
 pub(crate) struct Built {
     pub(crate) binary: PathBuf,
-    /// The files that the browser loads, each beside its compressed forms; none for a build with `YOI_WEB=skip`.
+    /// The files that the browser loads, each in its compressed forms; none for a build with `YOI_WEB=skip`.
     pub(crate) site: Option<PathBuf>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn yoi(profile_arguments: &[&str]) -> Result<Built> {
     if !is_ok {
         bail!("the build failed");
     }
-    let site = site.filter(|folder| folder.join("yoi.js").is_file());
+    let site = site.filter(|folder| folder.join("yoi.js.gz").is_file());
     Ok(Built { binary: binary.context("cargo did not report the binary")?, site })
 }
 
