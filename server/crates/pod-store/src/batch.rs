@@ -4,7 +4,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, PodState, Seq, WorkerId};
 
-use crate::{CommandRow, InboxRow, MailPut, MessageChange, PeerChange, PodKey, Spent};
+use crate::{CommandRow, FarChange, InboxRow, MailPut, MessageChange, PeerChange, PodKey, Spent};
 
 /// Changes that belong together: one transaction (the writer may put several batches into one).
 #[derive(Debug, Clone, Default)]
@@ -16,6 +16,8 @@ pub struct Batch {
     /// What happens to pairs of Pods; after `changes`.
     pub peers: Vec<PeerChange>,
     pub messages: Vec<MessageChange>,
+    /// What happens on the way to other stores; before those of `changes`.
+    pub far: Vec<FarChange>,
 }
 
 /// What happens to one Pod. Fields that are empty change nothing.
@@ -44,6 +46,8 @@ pub struct PodChange {
     /// What happens to the loan that this Pod holds as a child; after `parent`. Nothing, if nobody leads it.
     pub loan: Option<LoanChange>,
     pub update: Option<PodUpdate>,
+    /// What `records` mean to other stores.
+    pub far: Vec<FarChange>,
     /// Removes the Pod and everything of it except audit and commands; its links, requests and messages go for both
     /// sides. Its children go on without a parent. Of the rest
     /// of this change only `mail_put` counts: a last word to others.
@@ -75,6 +79,7 @@ impl PodChange {
             parent: None,
             loan: None,
             update: None,
+            far: Vec::new(),
             delete: false,
         }
     }

@@ -41,7 +41,8 @@ macro_rules! pod_columns {
          pods.checkpoint, pods.checkpoint_seq, pods.unread, parent.key, parent.worker_id,
          (select count(*) from children where children.parent = pods.key),
          (select count(*) from peers where peers.low = pods.key)
-             + (select count(*) from peers where peers.high = pods.key)"
+             + (select count(*) from peers where peers.high = pods.key)
+             + (select count(*) from far_peers where far_peers.pod = pods.key and far_peers.state = 'linked')"
     };
 }
 

@@ -7,10 +7,11 @@ use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
 
 use crate::{
-    AuditFilter, Checkpoint, ChildRow, CommandRow, Fold, InboxRow, MailPut, MailRow, MessageRow, NewMessage, NewPod,
+    AuditFilter, Checkpoint, ChildRow, CommandRow, FarChange, Fold, InboxRow, MailPut, MailRow, MessageRow, NewMessage, NewPod,
     NewRecord, PairRow, ParentLink, PeerLinkRow, PodKey, PodRow, RequestRow, SearchRow, SessionRow, StoreError,
     StoredRecord,
     chore::Chore,
+    far::FarEngine,
     peer_plan::{Pair, PeerLines, ReceiptLine},
     search::{SearchFilter, Word},
     usage::{SpentLine, UsageRows},
@@ -81,6 +82,9 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
 
     async fn usage(&self) -> Result<UsageRows, StoreError>;
 
+    /// What is known of other stores.
+    fn far(&self) -> &dyn FarEngine;
+
     async fn close(&self);
 }
 
@@ -117,6 +121,7 @@ pub(crate) trait Pen: Send {
     /// All or [`WriteError::Conflict`].
     async fn messages_put(&mut self, lines: &[&NewMessage]) -> Result<(), WriteError>;
     async fn messages_change(&mut self, lines: &[ReceiptLine<'_>]) -> Result<(), WriteError>;
+    async fn far_change(&mut self, change: &FarChange) -> Result<(), WriteError>;
     async fn search_append(&mut self, lines: &[SearchLine<'_>]) -> Result<(), WriteError>;
     async fn audit_append(&mut self, entries: &[&AuditEntry]) -> Result<(), WriteError>;
     async fn chore(&mut self, chore: &Chore) -> Result<(), WriteError>;

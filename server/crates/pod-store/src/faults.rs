@@ -17,6 +17,7 @@ pub enum Step {
     Inbox,
     Mail,
     Messages,
+    Far,
     Search,
     Audit,
     Commit,
@@ -26,7 +27,7 @@ pub enum Step {
 
 impl Step {
     /// All of them, in order.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Begin,
         Self::Fence,
         Self::Command,
@@ -39,6 +40,7 @@ impl Step {
         Self::Inbox,
         Self::Mail,
         Self::Messages,
+        Self::Far,
         Self::Search,
         Self::Audit,
         Self::Commit,

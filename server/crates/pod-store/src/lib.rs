@@ -11,6 +11,8 @@ mod chore;
 mod columns;
 mod engine;
 mod error;
+mod far;
+mod far_sql;
 mod faults;
 mod group;
 mod heads;
@@ -38,6 +40,7 @@ pub use batch::{
     SearchText,
 };
 pub use error::StoreError;
+pub use far::{FarCardRow, FarChange, FarMessageRow, FarPeerRow, FarPosition, FarReceipt, FarState};
 pub use faults::{Faults, Step};
 pub use messages::{MessageChange, MessageRow, NewMessage};
 pub use options::{Database, StoreOptions};

@@ -28,6 +28,11 @@ pub(crate) fn receipt_word(state: ReceiptState) -> &'static str {
     }
 }
 
+pub(crate) fn receipt_state(word: String) -> Result<ReceiptState, StoreError> {
+    let known = RECEIPT_STATES.into_iter().find(|known| receipt_word(*known) == word);
+    known.ok_or(word).map_err(damaged("message state"))
+}
+
 /// The ordinal of a run, for a column that holds no larger one.
 pub(crate) fn turn_number(turn: u64) -> i64 {
     i64::try_from(turn).unwrap_or(i64::MAX)
@@ -94,7 +99,6 @@ pub(crate) type MessageColumns = (String, i64, i64, String, String, i64, String,
 
 pub(crate) fn message(columns: MessageColumns) -> Result<MessageRow, StoreError> {
     let (id, sender, receiver, call_id, text, hops, state, turn, at, changed_at, woke) = columns;
-    let known = RECEIPT_STATES.into_iter().find(|known| receipt_word(*known) == state);
     Ok(MessageRow {
         id,
         sender: PodKey(sender),
@@ -102,7 +106,7 @@ pub(crate) fn message(columns: MessageColumns) -> Result<MessageRow, StoreError>
         call_id,
         text: serde_json::from_str(&text).map_err(damaged("message"))?,
         hops: u32::try_from(hops).map_err(damaged("count"))?,
-        state: known.ok_or(state).map_err(damaged("message state"))?,
+        state: receipt_state(state)?,
         turn: turn.map(u64::try_from).transpose().map_err(damaged("turn"))?,
         at: time(at)?,
         changed_at: time(changed_at)?,

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use protocol::{AuditEntry, CommandId};
 
 use crate::{
-    Committed, Fold, InboxRow, LoanChange, MailPut, MessageChange, NewPod, NewRecord, ParentLink, PeerChange,
-    PodChange, PodKey, PodUpdate,
+    Committed, FarChange, Fold, InboxRow, LoanChange, MailPut, MessageChange, NewPod, NewRecord, ParentLink,
+    PeerChange, PodChange, PodKey, PodUpdate,
     engine::{LinkLine, SearchLine, UpdateLine},
     peer_plan::{MessageLines, PeerLines},
     usage::SpentLine,
@@ -31,6 +31,8 @@ pub(crate) struct Plan<'a> {
     /// Each with the batch it came with.
     peers: Vec<(usize, &'a PeerChange)>,
     messages: Vec<(usize, &'a MessageChange)>,
+    /// In the order of the batches, and of each its own before those of its Pods.
+    far: Vec<&'a FarChange>,
 }
 
 /// Who leads whom from now on, and whose loan is out.
@@ -43,11 +45,14 @@ pub(crate) struct Relations<'a> {
 
 impl<'a> Plan<'a> {
     pub(crate) fn of(jobs: impl Iterator<Item = (usize, &'a Job)>) -> Self {
-        let mut plan = Self { changes: Vec::new(), audit: Vec::new(), peers: Vec::new(), messages: Vec::new() };
+        let mut plan =
+            Self { changes: Vec::new(), audit: Vec::new(), peers: Vec::new(), messages: Vec::new(), far: Vec::new() };
         for (index, job) in jobs {
             plan.audit.extend(&job.batch.audit);
             plan.peers.extend(job.batch.peers.iter().map(|change| (index, change)));
             plan.messages.extend(job.batch.messages.iter().map(|change| (index, change)));
+            plan.far.extend(&job.batch.far);
+            plan.far.extend(job.batch.changes.iter().flat_map(|change| &change.far));
             let planned = |change: &'a PodChange| Planned {
                 job: index,
                 change,
@@ -142,6 +147,10 @@ impl<'a> Plan<'a> {
 
     pub(crate) fn messages(&self) -> MessageLines<'a> {
         MessageLines::of(self.messages.iter().map(|(_, change)| *change))
+    }
+
+    pub(crate) fn far(&self) -> &[&'a FarChange] {
+        &self.far
     }
 
     /// Pods that pairs and messages name, and that must be there; each with the batch that names it.

@@ -27,6 +27,8 @@ struct Shared {
     jobs: Mutex<Option<mpsc::Sender<Job>>>,
     /// Its sender lives as long as the writer's task.
     writer_alive: watch::Receiver<()>,
+    /// Moves when something may have happened on the way to other stores. Carries nothing: what happened is read.
+    far: watch::Sender<()>,
 }
 
 impl Store {
@@ -44,8 +46,13 @@ impl Store {
             writer.run(incoming).await;
             drop(alive);
         });
-        let shared =
-            Shared { engine: opened.engine, store_id: opened.store_id, jobs: Mutex::new(Some(jobs)), writer_alive };
+        let shared = Shared {
+            engine: opened.engine,
+            store_id: opened.store_id,
+            jobs: Mutex::new(Some(jobs)),
+            writer_alive,
+            far: watch::Sender::new(()),
+        };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -60,6 +67,12 @@ impl Store {
     /// unknown if the database failed in the commit itself; a command id in the batch makes repeating it safe.
     pub async fn commit(&self, batch: Batch) -> Result<Committed, StoreError> {
         self.submit(batch, None).await
+    }
+
+    /// Moves when this process wrote something for or from another store. Another process's writing moves it not, and
+    /// a caller that stopped waiting for its commit may have left it where it was: look now and then, too.
+    pub fn far_moved(&self) -> watch::Receiver<()> {
+        self.shared.far.subscribe()
     }
 
     pub async fn audit_append(&self, entry: AuditEntry) -> Result<(), StoreError> {
@@ -85,10 +98,15 @@ impl Store {
 
     async fn submit(&self, batch: Batch, chore: Option<Chore>) -> Result<Committed, StoreError> {
         let jobs = self.jobs().clone().ok_or(StoreError::Closed)?;
+        let is_far = !batch.far.is_empty() || batch.changes.iter().any(|change| !change.far.is_empty());
         let (answer, answered) = oneshot::channel();
         jobs.send(Job { batch, chore, answer }).await.map_err(|_| StoreError::Closed)?;
         drop(jobs);
-        answered.await.map_err(|_| StoreError::Closed)?
+        let outcome = answered.await.map_err(|_| StoreError::Closed)?;
+        if is_far && outcome.is_ok() {
+            self.shared.far.send_replace(());
+        }
+        outcome
     }
 
     fn jobs(&self) -> std::sync::MutexGuard<'_, Option<mpsc::Sender<Job>>> {

@@ -20,6 +20,7 @@ impl Writer {
         self.inbox(plan).await?;
         self.mail(plan).await?;
         self.messages(plan).await?;
+        self.far(plan).await?;
         self.search_and_audit(plan).await
     }
 
@@ -140,6 +141,17 @@ impl Writer {
         }
         if !receipts.is_empty() {
             self.pen.messages_change(&receipts).await?;
+        }
+        Ok(())
+    }
+
+    async fn far(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        let changes = plan.far();
+        if !changes.is_empty() {
+            self.fault(Step::Far)?;
+        }
+        for change in changes {
+            self.pen.far_change(change).await?;
         }
         Ok(())
     }

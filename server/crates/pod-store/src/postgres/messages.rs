@@ -75,12 +75,15 @@ pub(super) async fn held(pool: &PgPool, pod: PodKey) -> Result<Vec<MessageRow>, 
 }
 
 pub(super) async fn woke_count(pool: &PgPool, receiver: PodKey, since: Timestamp) -> Result<u64, StoreError> {
-    let count: i64 = sqlx::query_scalar("select count(*) from messages where woke and receiver = $1 and at >= $2")
-        .bind(receiver.0)
-        .bind(micros(since))
-        .fetch_one(pool)
-        .await
-        .map_err(read_failed("count messages"))?;
+    let count: i64 = sqlx::query_scalar(
+        "select (select count(*) from messages where woke and receiver = $1 and at >= $2)
+             + (select count(*) from far_messages where woke and pod = $1 and at >= $2)",
+    )
+    .bind(receiver.0)
+    .bind(micros(since))
+    .fetch_one(pool)
+    .await
+    .map_err(read_failed("count messages"))?;
     Ok(count.unsigned_abs())
 }
 

@@ -1,5 +1,6 @@
 //! PostgreSQL: one connection that writes, a few that read. For databases that outlive one machine.
 
+mod far;
 mod journal;
 mod ledger;
 mod mail;
@@ -32,6 +33,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres_3.sql"),
     include_str!("../../migrations/postgres_4.sql"),
     include_str!("../../migrations/postgres_5.sql"),
+    include_str!("../../migrations/postgres_6.sql"),
 ];
 /// Hosts that open a new database at the same time migrate one after the other.
 const MIGRATION_LOCK: i64 = 0x796f_6900;

@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use protocol::{AuditEntry, CommandId, Seq};
 use sqlx::{ConnectOptions, Connection, PgConnection, postgres::PgConnectOptions};
 
-use super::{journal, ledger, mail, messages, peers, pods, relations, search, usage, write_failed};
+use super::{far, journal, ledger, mail, messages, peers, pods, relations, search, usage, write_failed};
 use crate::{
-    CommandRow, Fold, InboxRow, MailPut, NewMessage, NewPod, NewRecord, PodKey,
+    CommandRow, FarChange, Fold, InboxRow, MailPut, NewMessage, NewPod, NewRecord, PodKey,
     chore::Chore,
     engine::{LinkLine, Pen, SearchLine, UpdateLine, WriteError},
     peer_plan::{PeerLines, ReceiptLine},
@@ -127,6 +127,10 @@ impl Pen for PostgresPen {
 
     async fn messages_change(&mut self, lines: &[ReceiptLine<'_>]) -> Result<(), WriteError> {
         messages::change_in_txn(self.txn()?, lines).await
+    }
+
+    async fn far_change(&mut self, change: &FarChange) -> Result<(), WriteError> {
+        far::change_in_txn(self.txn()?, change).await
     }
 
     async fn search_append(&mut self, lines: &[SearchLine<'_>]) -> Result<(), WriteError> {

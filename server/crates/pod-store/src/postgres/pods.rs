@@ -175,7 +175,9 @@ pub(super) async fn delete_in_txn(connection: &mut PgConnection, pod: PodKey) ->
               gone_links as (delete from children where child = $1 or parent = $1),
               gone_peers as (delete from peers where low = $1 or high = $1),
               gone_requests as (delete from peer_requests where low = $1 or high = $1),
-              gone_messages as (delete from messages where sender = $1 or receiver = $1)
+              gone_messages as (delete from messages where sender = $1 or receiver = $1),
+              gone_far_peers as (delete from far_peers where pod = $1),
+              gone_far_messages as (delete from far_messages where pod = $1)
          delete from pods where key = $1",
     )
     .bind(pod.0)

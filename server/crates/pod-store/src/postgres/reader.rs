@@ -10,6 +10,7 @@ use crate::{
     AuditFilter, ChildRow, CommandRow, InboxRow, MailRow, MessageRow, PairRow, PeerLinkRow, PodKey, PodRow, RequestRow,
     SearchRow, SessionRow, StoreError, StoredRecord,
     engine::Engine,
+    far::FarEngine,
     peer_plan::Pair,
     search::{SearchFilter, Word},
     usage::UsageRows,
@@ -169,6 +170,10 @@ impl Engine for Postgres {
 
     async fn usage(&self) -> Result<UsageRows, StoreError> {
         usage::all(&self.readers).await
+    }
+
+    fn far(&self) -> &dyn FarEngine {
+        self
     }
 
     async fn close(&self) {

@@ -75,12 +75,15 @@ pub(super) async fn held(pool: &SqlitePool, pod: PodKey) -> Result<Vec<MessageRo
 }
 
 pub(super) async fn woke_count(pool: &SqlitePool, receiver: PodKey, since: Timestamp) -> Result<u64, StoreError> {
-    let count: i64 = sqlx::query_scalar("select count(*) from messages where woke = 1 and receiver = ? and at >= ?")
-        .bind(receiver.0)
-        .bind(micros(since))
-        .fetch_one(pool)
-        .await
-        .map_err(read_failed("count messages"))?;
+    let count: i64 = sqlx::query_scalar(
+        "select (select count(*) from messages where woke = 1 and receiver = $1 and at >= $2)
+             + (select count(*) from far_messages where woke = 1 and pod = $1 and at >= $2)",
+    )
+    .bind(receiver.0)
+    .bind(micros(since))
+    .fetch_one(pool)
+    .await
+    .map_err(read_failed("count messages"))?;
     Ok(count.unsigned_abs())
 }
 

@@ -3,6 +3,7 @@
 //! A commit is durable when it returns (WAL, `synchronous=full`). Only the pen starts write transactions, and it
 //! starts them as such: a read transaction that becomes a write transaction fails at once when others have written.
 
+mod far;
 mod journal;
 mod ledger;
 mod mail;
@@ -35,6 +36,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite_3.sql"),
     include_str!("../../migrations/sqlite_4.sql"),
     include_str!("../../migrations/sqlite_5.sql"),
+    include_str!("../../migrations/sqlite_6.sql"),
 ];
 
 const READERS_MAX: u32 = 4;

@@ -186,6 +186,8 @@ const DELETE: &str = "insert into usage_days (pod, day, input, cached, output, c
          delete from peer_requests where high = ?;
          delete from messages where sender = ?;
          delete from messages where receiver = ?;
+         delete from far_peers where pod = ?;
+         delete from far_messages where pod = ?;
          delete from pods where key = ?";
 
 pub(super) async fn delete_in_txn(connection: &mut SqliteConnection, pod: PodKey) -> Result<(), WriteError> {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use pod_store::{
-    Batch, ChildRow, Committed, Fold, InboxRow, LoanChange, MailPut, MailRow, ParentLink, PeerChange, PodChange,
+    Batch, ChildRow, Committed, FarChange, Fold, InboxRow, LoanChange, MailPut, MailRow, ParentLink, PeerChange, PodChange,
     PodKey, RecordClass, Step, Store, StoreError, UsageRows,
 };
 use protocol::{PodState, ReceiptState, Segment, Seq};
@@ -59,6 +59,7 @@ pub(crate) fn whole_batch(ada: PodKey, bob: PodKey, round: i64) -> Batch {
         // They find nothing to change, so that the view stays small; `handshake` has those that do.
         peers: vec![PeerChange::RequestDone { id: "nobody's".to_owned() }],
         messages: vec![state(0, ReceiptState::Read, None, false, round)],
+        far: vec![FarChange::Send { store: "far".to_owned(), body: format!("[{round}]") }],
     }
 }
 
@@ -77,6 +78,7 @@ pub(crate) struct View {
     command: bool,
     hits: usize,
     usage: UsageRows,
+    put_out: i64,
 }
 
 pub(crate) async fn view(store: &Store, (ada, bob): (PodKey, PodKey), round: i64) -> View {
@@ -93,6 +95,7 @@ pub(crate) async fn view(store: &Store, (ada, bob): (PodKey, PodKey), round: i64
         command: store.command_find(&id(&format!("key-{round}"))).await.unwrap().is_some(),
         hits: store.search(&format!("word{round}"), 100).await.unwrap().len(),
         usage: store.usage().await.unwrap(),
+        put_out: store.far_position("far").await.unwrap().put_out,
     }
 }
 
@@ -112,6 +115,7 @@ impl View {
         assert_eq!((input as i64, self.usage.links[0].runs as i64), (100 * round, round));
         let counts = (self.pods as i64, self.audit as i64, self.command, self.hits);
         assert_eq!(counts, (round + 2, round, true, 1));
+        assert_eq!(self.put_out, round);
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod commands;
 mod durability;
+mod far;
 mod handshake;
 mod journal;
 mod ledger;
@@ -75,6 +76,12 @@ on_both_engines! {
     handshake::pairs_requests_and_messages_are_there_after_a_restart,
     handshake::a_refused_message_takes_records_and_links_of_its_batch_with_it,
     handshake::a_failure_at_any_step_of_a_deletion_leaves_links_and_messages,
+    far::items_are_numbered_in_order_and_forgotten_when_the_other_store_has_them,
+    far::an_item_is_taken_once_and_only_in_its_turn,
+    far::what_a_pod_is_to_a_far_one_comes_back_as_it_was_put_and_is_counted_once_linked,
+    far::many_items_at_once_get_dense_numbers,
+    far::a_far_message_comes_back_as_it_was_put_and_goes_with_its_pod,
+    far::a_failure_at_any_step_leaves_the_line_and_the_pair_together,
     mail::mail_waits_in_order_until_it_is_taken,
     mail::a_key_is_put_in_once_for_ever,
     mail::what_was_taken_before_it_came_is_not_put_in,
