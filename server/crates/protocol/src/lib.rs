@@ -11,6 +11,7 @@ mod event;
 mod frame;
 mod history;
 mod ids;
+mod link;
 mod listing;
 mod model;
 mod peer;
@@ -30,6 +31,7 @@ pub use event::{
 pub use frame::{ClientFrame, DiagnosticCode, ServerFrame};
 pub use history::{History, Message, Role, ToolCall};
 pub use ids::{NameError, PodName, PodRef, RuntimeId, Seq, Target, WorkerId};
+pub use link::{LINK_ITEMS_MAX, LINK_WAIT_MS_MAX, LinkAnswer, LinkCard, LinkExchange, LinkItem, LinkNews};
 pub use listing::{
     Approval, AuditEntry, CompactionPreview, Listing, OpenApproval, RuntimeKind, RuntimeState, RuntimeView, SearchHit,
     UsageDay, UsageOfLink, UsageOfPod, UsageOfTree, UsageReport, Visibility, VisiblePod,

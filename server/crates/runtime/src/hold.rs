@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use pod_store::{Batch, Committed, MessageChange, PeerChange, PodChange};
+use pod_store::{Batch, Committed, FarChange, MessageChange, PeerChange, PodChange};
 use protocol::{ApiError, AuditEntry, ErrorCode, WorkerId};
 use tokio::sync::oneshot;
 
@@ -26,6 +26,8 @@ pub(crate) struct Together {
     pub(crate) audit: Option<AuditEntry>,
     pub(crate) peers: Vec<PeerChange>,
     pub(crate) messages: Vec<MessageChange>,
+    /// What happens on the way to other stores.
+    pub(crate) far: Vec<FarChange>,
     /// Changes of Pods that need not stand still: those that come into being, those that cannot be loaded.
     pub(crate) others: Vec<PodChange>,
     /// Pods that have something to look at once it is written.
@@ -61,14 +63,14 @@ impl Inner {
         for (held, wanted) in orders {
             prepared.push(held.prepare(wanted).await?);
         }
-        let Together { command, audit, peers, mut messages, others: mut changes, wakes } = together;
+        let Together { command, audit, peers, mut messages, far, others: mut changes, wakes } = together;
         let mut outcomes = Vec::with_capacity(prepared.len());
         for (change, receipts, outcome) in prepared {
             changes.push(change);
             messages.extend(receipts);
             outcomes.push(outcome);
         }
-        let batch = Batch { command, changes, audit: audit.into_iter().collect(), peers, messages };
+        let batch = Batch { command, changes, audit: audit.into_iter().collect(), peers, messages, far };
         // From here on it goes on by itself, also when the caller gives up: what is on its way to the disk cannot be
         // called back, and each of the Pods has to hear what came of it.
         let writing = self.tracker.spawn(self.clone().write_together(batch, outcomes, wakes));

@@ -1,6 +1,7 @@
 //! The host: finds, makes and wakes Pods. An idle Pod costs nothing here: no task, no queue, no tail.
 
 mod composing;
+mod far;
 mod feeds;
 mod life;
 mod lists;
@@ -33,6 +34,7 @@ use tools::Toolbox;
 pub use self::options::{HostOptions, Profile};
 use crate::{
     CommandKey, Origin, approvals, error,
+    far::Far,
     feed::Feed,
     list::ListFeed,
     peers,
@@ -64,6 +66,7 @@ pub(crate) struct Inner {
     /// Live tails of the Pods that work or are watched now.
     feeds: Mutex<HashMap<WorkerId, Weak<Feed>>>,
     pub(crate) list: ListFeed,
+    pub(crate) far: Far,
     pub(crate) stopping: CancellationToken,
     pub(crate) tracker: TaskTracker,
     /// Pods that a crash left open and that have not been put in order yet.
@@ -92,6 +95,7 @@ impl Host {
             tasks: Mutex::default(),
             feeds: Mutex::default(),
             list: ListFeed::new(),
+            far: Far::default(),
             stopping: CancellationToken::new(),
             tracker: TaskTracker::new(),
             recovering: watch::Sender::new(BTreeSet::new()),
@@ -102,6 +106,7 @@ impl Host {
         });
         recovery::start(&inner).await?;
         inner.tracker.spawn(expire_requests(inner.clone()));
+        inner.tracker.spawn(crate::far::tell_cards(inner.clone()));
         Ok(Self { inner })
     }
 

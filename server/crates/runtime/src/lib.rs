@@ -13,6 +13,7 @@ mod cursor;
 mod encode;
 mod error;
 mod export;
+mod far;
 mod feed;
 mod find;
 mod history;
@@ -36,6 +37,7 @@ mod viewer;
 
 pub use command::{CommandKey, Figures, Origin, PodQuery, Readiness, SearchQuery};
 pub use export::Export;
+pub use far::{FarName, FarNames, FarPod};
 pub use host::{Host, HostOptions, Profile};
 pub use observe::{FeedItem, Observation, PodsItem, PodsObservation, RecordPage};
 pub use peers::Introduced;

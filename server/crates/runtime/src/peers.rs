@@ -4,7 +4,7 @@
 //! introduction is metadata: it touches no conversation and starts no run.
 
 mod deliver;
-mod guard;
+pub(crate) mod guard;
 mod held;
 mod link;
 mod list;
@@ -15,9 +15,9 @@ mod unlink;
 pub use self::link::Introduced;
 pub(crate) use self::{
     held::decide_held,
-    link::introduce,
-    list::{exchange, of_pod, open_requests},
-    message::{Cause, Outgoing, send},
+    link::{NOTE_CHARS_MAX, check_note, introduce, readable, refused},
+    list::{exchange, of_pod, open_requests, read_cursor},
+    message::{Cause, Outgoing, check, send},
     requests::{decide_request, expire},
     unlink::{end_all, knows_anybody, unlink},
 };

@@ -15,19 +15,19 @@ const SECONDS_PER_MESSAGE: u32 = 2;
 /// Runs that messages may begin in one Pod within an hour.
 const RUNS_PER_HOUR_MAX: u64 = 200;
 
-const WHOLE: u32 = 1_000;
+pub(crate) const WHOLE: u32 = 1_000;
 
 /// Whether a message is held, and the pair's pace after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Verdict {
+pub(crate) struct Verdict {
     /// Why it is held; none when it goes.
-    pub(super) held: Option<String>,
+    pub(crate) held: Option<String>,
     /// What is left of the burst, in thousandths of a message.
-    pub(super) pace_level: u32,
+    pub(crate) pace_level: u32,
 }
 
 /// Looks at hops, pace and the receiver's budget, in this order.
-pub(super) async fn verdict(
+pub(crate) async fn verdict(
     inner: &Inner,
     pair: &PairRow,
     receiver: PodKey,
@@ -53,7 +53,7 @@ pub(super) async fn verdict(
 }
 
 /// The burst of the pair as it stands now. A new pair has all of it.
-fn refilled(pair: &PairRow, now: Timestamp) -> u32 {
+pub(crate) fn refilled(pair: &PairRow, now: Timestamp) -> u32 {
     if pair.pace_at == pair.since {
         return BURST * WHOLE;
     }

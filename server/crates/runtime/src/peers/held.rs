@@ -6,7 +6,7 @@ use pod_store::{Committed, MessageChange, MessageRow, PodKey, PodRow};
 use protocol::{ApiError, ErrorCode, HeldDecision, MessageAnswer, ReceiptState, WorkerId};
 
 use super::deliver::{Delivery, Pair};
-use crate::{asked::Asked, clock, error, hold::Together, host::Inner};
+use crate::{asked::Asked, clock, error, far, hold::Together, host::Inner};
 
 pub(crate) async fn decide_held(
     inner: &Arc<Inner>,
@@ -16,6 +16,9 @@ pub(crate) async fn decide_held(
     decision: HeldDecision,
 ) -> Result<MessageAnswer, ApiError> {
     if let Some(answer) = asked.first_answer(inner).await? {
+        return Ok(answer);
+    }
+    if let Some(answer) = far::decide_held(inner, asked, worker_id, message_id, decision).await? {
         return Ok(answer);
     }
     let own = inner.existing_row(worker_id).await?;

@@ -18,7 +18,7 @@ use crate::{
 
 /// How long a request waits for its answer.
 const REQUEST_HOURS_MAX: i64 = 24;
-const NOTE_CHARS_MAX: usize = 1_000;
+pub(crate) const NOTE_CHARS_MAX: usize = 1_000;
 
 /// What an introduction came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,9 +39,7 @@ pub(crate) async fn introduce(
     if let Some(introduced) = asked.first_answer(inner).await? {
         return Ok(introduced);
     }
-    if note.as_deref().is_some_and(|note| note.chars().count() > NOTE_CHARS_MAX) {
-        return Err(ApiError::invalid(format!("the note is too long; at most {NOTE_CHARS_MAX} characters fit")));
-    }
+    check_note(note.as_deref())?;
     if source == target {
         return Err(ApiError::new(ErrorCode::PeerSelf, "a Pod cannot be introduced to itself; choose another one"));
     }
@@ -69,6 +67,15 @@ pub(crate) async fn introduce(
     carry_out(inner, asked, holding, (&own, &other), step, note).await
 }
 
+pub(crate) fn check_note(note: Option<&str>) -> Result<(), ApiError> {
+    match note {
+        Some(note) if note.chars().count() > NOTE_CHARS_MAX => {
+            Err(ApiError::invalid(format!("the note is too long; at most {NOTE_CHARS_MAX} characters fit")))
+        }
+        _ => Ok(()),
+    }
+}
+
 enum Step {
     Stands,
     Waits(String),
@@ -79,14 +86,14 @@ enum Step {
     },
 }
 
-fn refused(other: &PodRow) -> ApiError {
+pub(crate) fn refused(other: &PodRow) -> ApiError {
     let sentence =
         format!("pod \"{}\" takes no introductions (its peer policy is closed); nothing was changed", other.name);
     ApiError::new(ErrorCode::PeerRefused, sentence)
 }
 
 /// The Pod's row, if its record can be read: one that cannot is told, and nothing is written.
-async fn readable(inner: &Inner, worker_id: &WorkerId) -> Result<PodRow, ApiError> {
+pub(crate) async fn readable(inner: &Inner, worker_id: &WorkerId) -> Result<PodRow, ApiError> {
     let row = inner.existing_row(worker_id).await?;
     match view::open(&row) {
         Ok(_) => Ok(row),

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use pod_store::{PodRow, RequestRow};
 use protocol::{ApiError, ErrorCode, ExchangeMessage, Listing, OpenRequest, PeerLink, PeerView, PodRef, WorkerId};
 
-use crate::{clock, error, host::Inner, view};
+use crate::{clock, error, far, host::Inner, view};
 
 /// Links first, then requests, each oldest first.
 pub(crate) async fn of_pod(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
@@ -27,7 +27,8 @@ pub(crate) async fn of_pod(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<Pe
     });
     let now = clock::now();
     let requests = requests.into_iter().filter(|request| request.expires_at > now);
-    Ok(links.chain(requests.map(|request| pending(&row, request))).collect())
+    let far = far::peer_views(inner, row.key).await?;
+    Ok(links.chain(requests.map(|request| pending(&row, request))).chain(far).collect())
 }
 
 fn pending(own: &PodRow, request: RequestRow) -> PeerView {
@@ -52,6 +53,7 @@ pub(crate) async fn open_requests(inner: &Inner) -> Result<Vec<OpenRequest>, Api
     // All there are: what a Pod was asked stays open when its policy becomes another one.
     let requests = inner.store.requests_expired(Timestamp::MAX).await.map_err(error::store_failed)?;
     let mut open: Vec<_> = requests.into_iter().filter(|request| request.expires_at > now).map(told).collect();
+    open.extend(far::open_requests(inner).await?);
     open.sort_by_key(|request| request.at);
     Ok(open)
 }
@@ -96,7 +98,7 @@ pub(crate) async fn exchange(
     Ok(Listing { items: items.collect(), next })
 }
 
-fn read_cursor(text: &str) -> Result<(Timestamp, String), ApiError> {
+pub(crate) fn read_cursor(text: &str) -> Result<(Timestamp, String), ApiError> {
     let read = || {
         let (at, id) = text.split_once('.')?;
         Some((Timestamp::from_microsecond(at.parse().ok()?).ok()?, id.to_owned()))

@@ -31,7 +31,7 @@ pub(crate) enum Cause<'a> {
 
 impl Cause<'_> {
     /// Unique for the sender, so that what is done again is not sent again. A person's key is never taken for a call.
-    fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         match self {
             Self::Call { call_id, .. } => (*call_id).to_owned(),
             Self::Person(asked) => format!("operator:{}", asked.key.id),
@@ -39,14 +39,14 @@ impl Cause<'_> {
     }
 
     /// What a person has sent is no automatic step, whatever the Pod is in the middle of.
-    fn hops(&self, pair: &Pair<'_>) -> u32 {
+    pub(super) fn hops(&self, pair: &Pair<'_>) -> u32 {
         match self {
             Self::Call { .. } => pair.hops(),
             Self::Person(_) => 0,
         }
     }
 
-    fn together(&self, target: String, answer: &MessageAnswer) -> Together {
+    pub(crate) fn together(&self, target: String, answer: &MessageAnswer) -> Together {
         match self {
             Self::Person(asked) => asked.together("message", target, answer),
             Self::Call { origin, .. } => {
@@ -120,7 +120,7 @@ fn answer_of(row: &MessageRow) -> MessageAnswer {
     MessageAnswer { message_id: row.id.clone(), state }
 }
 
-fn check(text: &str) -> Result<(), ApiError> {
+pub(crate) fn check(text: &str) -> Result<(), ApiError> {
     if text.trim().is_empty() {
         return Err(ApiError::invalid("the message is empty; write something"));
     }

@@ -6,7 +6,7 @@ use pod_store::{Committed, PeerChange, RequestRow};
 use protocol::{ApiError, ControlEvent, ErrorCode, Event, PeerAnswer, PeerLink, Record, RequestDecision, WorkerId};
 
 use super::link::{Kind, Tell, commit_both};
-use crate::{asked::Asked, clock, error, hold::Together, host::Inner, view};
+use crate::{asked::Asked, clock, error, far, hold::Together, host::Inner, view};
 
 /// Accepts or declines a request that was made to this Pod.
 pub(crate) async fn decide_request(
@@ -17,6 +17,9 @@ pub(crate) async fn decide_request(
     decision: RequestDecision,
 ) -> Result<PeerAnswer, ApiError> {
     if let Some(answer) = asked.first_answer(inner).await? {
+        return Ok(answer);
+    }
+    if let Some(answer) = far::decide_request(inner, asked, worker_id, request_id, decision).await? {
         return Ok(answer);
     }
     let own = inner.existing_row(worker_id).await?;
@@ -87,6 +90,7 @@ async fn was_made(inner: &Inner, own: &pod_store::PodRow, request_id: &str) -> R
 
 /// Ends the requests whose time is over; both sides are told.
 pub(crate) async fn expire(inner: &Arc<Inner>) {
+    far::expire(inner).await;
     let rows = match inner.store.requests_expired(clock::now()).await {
         Ok(rows) => rows,
         Err(error) => return tracing::warn!(%error, "requests that are over could not be looked for"),

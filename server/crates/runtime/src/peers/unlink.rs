@@ -6,7 +6,7 @@ use pod_store::{PeerChange, PodKey, PodRow};
 use protocol::{ApiError, PodRef, RuntimeId, WorkerId};
 
 use super::link::{Kind, Tell, commit_both};
-use crate::{asked::Asked, error, hold::Together, host::Inner, view};
+use crate::{asked::Asked, error, far, hold::Together, host::Inner, view};
 
 /// Ends what two Pods are to each other: a link, or a request that waits. What is not there needs no end.
 pub(crate) async fn unlink(
@@ -23,7 +23,7 @@ pub(crate) async fn unlink(
     }
     let own = inner.existing_row(own).await?;
     if other.runtime_id != RuntimeId::local() {
-        return Ok(());
+        return far::unlink(inner, asked, &own, other, note).await;
     }
     let Some(other) = inner.settled_row(&other.worker_id).await? else { return Ok(()) };
     if own.key == other.key {
@@ -56,6 +56,7 @@ pub(crate) async fn unlink(
 /// Ends all that a Pod is to others, before it goes; each of them is told.
 pub(crate) async fn end_all(inner: &Arc<Inner>, worker_id: &WorkerId) -> Result<(), ApiError> {
     let row = inner.existing_row(worker_id).await?;
+    far::end_all(inner, &row).await?;
     for other in others(inner, row.key).await? {
         unlink(inner, None, worker_id, &view::pod_ref(&other), Some("deleted")).await?;
     }
@@ -64,7 +65,7 @@ pub(crate) async fn end_all(inner: &Arc<Inner>, worker_id: &WorkerId) -> Result<
 
 /// It is linked to another Pod, or a request lies between them.
 pub(crate) async fn knows_anybody(inner: &Inner, pod: PodKey) -> Result<bool, ApiError> {
-    Ok(!others(inner, pod).await?.is_empty())
+    Ok(!others(inner, pod).await?.is_empty() || far::knows_anybody(inner, pod).await?)
 }
 
 /// Whom a Pod is linked with, and whom a request lies with, also one whose time is over.

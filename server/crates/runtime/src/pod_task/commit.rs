@@ -7,11 +7,11 @@ use pod_store::{
     PodUpdate, Spent, StoreError,
 };
 use protocol::{
-    ApiError, AuditEntry, CommandId, ControlEvent, Event, Outcome as RunOutcome, PodState, ReceiptState, Record, Seq,
+    ApiError, AuditEntry, CommandId, ControlEvent, Event, Outcome as RunOutcome, PeerLabel, PodState, ReceiptState, Record, Seq,
     ToolAnswer, ToolBy, Trigger, TurnEvent, WorkerId,
 };
 
-use super::{PodTask, spending};
+use super::{PodTask, receipts::Receipts, spending};
 use crate::{clock, encode, error, mail};
 
 /// Records read at once while a journal's end is folded in.
@@ -44,7 +44,7 @@ pub(super) struct Staged {
 pub(super) struct MessageStep {
     pub(super) message_id: String,
     /// The Pod on the other side.
-    pub(super) peer: WorkerId,
+    pub(super) peer: PeerLabel,
     pub(super) state: ReceiptState,
     pub(super) turn: Option<u64>,
 }
@@ -108,7 +108,7 @@ impl Staged {
                 ..
             }) => self.receipts.push(MessageStep {
                 message_id: message_id.clone(),
-                peer: peer.worker_id.clone(),
+                peer: peer.clone(),
                 state: *state,
                 turn: *turn,
             }),
@@ -224,7 +224,7 @@ impl PodTask {
         staged: Staged,
         extras: Extras,
     ) -> Result<(PodChange, Vec<MessageChange>, Shown), ApiError> {
-        let receipts = self.receipts(&staged).await?;
+        let Receipts { receipts, far } = self.receipts(&staged).await?;
         let mut update = extras.update;
         if staged.moves_checkpoint {
             update.checkpoint = Some(checkpoint(&self.pod));
@@ -258,6 +258,7 @@ impl PodTask {
             loan: extras.loan,
             update: (shown.changes_row && !extras.delete).then_some(update),
             delete: extras.delete,
+            far,
             ..PodChange::of(self.key)
         };
         Ok((change, messages, shown))

@@ -1,10 +1,16 @@
 //! How far messages of peers have come here: told to those who sent them, in the transaction that makes it true.
 
-use pod_store::{MailPut, MessageChange};
-use protocol::{ApiError, ReceiptState, WorkerId};
+use pod_store::{FarChange, MailPut, MessageChange};
+use protocol::{ApiError, ReceiptState, RuntimeId, WorkerId};
 
 use super::{PodTask, commit::Staged};
-use crate::{clock, error, mail::Letter, peers};
+use crate::{clock, error, far, mail::Letter, peers};
+
+/// What the senders are to be told: those here by a letter, those elsewhere by their store.
+pub(super) struct Receipts {
+    pub(super) receipts: Vec<Receipt>,
+    pub(super) far: Vec<FarChange>,
+}
 
 /// One message that has come further.
 pub(super) struct Receipt {
@@ -15,22 +21,29 @@ pub(super) struct Receipt {
 
 impl PodTask {
     /// What the senders are to be told. Receipts of what this Pod sent itself are none of these.
-    pub(super) async fn receipts(&mut self, staged: &Staged) -> Result<Vec<Receipt>, ApiError> {
-        let mut receipts = Vec::new();
+    pub(super) async fn receipts(&mut self, staged: &Staged) -> Result<Receipts, ApiError> {
+        let (mut receipts, mut far_changes) = (Vec::new(), Vec::new());
         // The run counts once, at the first message that it reads, whether that came to an idle Pod or in mid-run.
         let mut begins = staged.begun_by_peer;
         for step in &staged.receipts {
             let row = self.inner.store.message(&step.message_id).await.map_err(error::store_failed)?;
             // One that is not there yet comes in this very transaction: it wakes this Pod, which reads it at once.
-            if row.is_some_and(|row| row.receiver != self.key) {
+            if row.as_ref().is_some_and(|row| row.receiver != self.key) {
                 continue;
             }
-            let sender = self.inner.store.pod_find(&step.peer).await.map_err(error::store_failed)?;
+            if row.is_none() && step.peer.runtime_id != RuntimeId::local() {
+                if let Some(sender) = far::sender_of(&self.inner, self.key, &step.message_id, &step.peer).await? {
+                    let woke = is_what_began(step.state, &mut begins);
+                    far_changes.extend(sender.told(self.key, &self.worker_id, step.state, step.turn, woke));
+                }
+                continue;
+            }
+            let sender = self.inner.store.pod_find(&step.peer.worker_id).await.map_err(error::store_failed)?;
             let Some(sender) = sender else { continue };
             let woke = is_what_began(step.state, &mut begins);
             let (message_id, now, state, turn) = (&step.message_id, clock::now(), step.state, step.turn);
             let peer = peers::label(&self.label());
-            let letter = Letter::Receipt { message_id: message_id.clone(), peer, state, turn };
+            let letter = Letter::Receipt { message_id: message_id.clone(), peer, state, turn, reason: None };
             let key = format!("receipt:{message_id}:{state:?}");
             receipts.push(Receipt {
                 sender: sender.worker_id,
@@ -38,7 +51,7 @@ impl PodTask {
                 change: MessageChange::State { id: message_id.clone(), state, turn, woke, at: now },
             });
         }
-        Ok(receipts)
+        Ok(Receipts { receipts, far: far_changes })
     }
 }
 

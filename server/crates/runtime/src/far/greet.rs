@@ -1,0 +1,247 @@
+//! What the other side says of introductions, taken in: the own Pod's side of it, in the transaction that takes the item.
+
+use std::sync::Arc;
+
+use pod_store::{FarChange, FarPeerRow, FarState, PodRow};
+use protocol::{ApiError, ControlEvent, ErrorCode, LinkCard, LinkNews, PeerLabel, PeerPolicy, WorkerId};
+
+use super::{
+    FAR_PEERS_MAX, card_change, expires_at,
+    handshake::{accept, linked, too_many},
+    label, name_of, put_out,
+    receive::Taken,
+    remove,
+};
+use crate::{
+    clock, error,
+    hold::{Together, Wanted},
+    host::Inner,
+    peers,
+    pod_task::Held,
+    view,
+};
+
+/// A far Pod wants to know one of ours.
+pub(super) struct Proposal {
+    pub(super) handshake: String,
+    pub(super) from: LinkCard,
+    pub(super) to: WorkerId,
+    pub(super) by: String,
+    pub(super) note: Option<String>,
+}
+
+/// What becomes of a proposal here.
+enum Verdict {
+    /// Known, or settled by the one that this side proposed.
+    Nothing,
+    Link {
+        /// What this side proposed, and means no longer.
+        superseded: Option<String>,
+        is_repair: bool,
+    },
+    Ask,
+    Refuse(ApiError),
+}
+
+pub(super) async fn propose(inner: &Arc<Inner>, taken: Taken<'_>, proposal: Proposal) -> Result<(), ApiError> {
+    let refuse = async |error: ApiError| {
+        let news =
+            LinkNews::Refused { handshake: proposal.handshake.clone(), code: error.code, sentence: error.detail };
+        taken.commit(inner, vec![put_out(taken.store, &news)]).await
+    };
+    let own = match peers::readable(inner, &proposal.to).await {
+        Ok(own) => own,
+        Err(error) if is_of_the_pod(&error) => return refuse(error).await,
+        Err(error) => return Err(error),
+    };
+    let held = match hold(inner, &own).await {
+        Ok(held) => held,
+        Err(error) if is_of_the_pod(&error) => return refuse(error).await,
+        Err(error) => return Err(error),
+    };
+    let verdict = verdict(inner, taken.store, &own, &held, &proposal).await?;
+    let now = clock::now();
+    let Proposal { handshake, from, by, note, .. } = proposal;
+    let peer = label(inner, taken.store, &from.worker_id, from.name.clone());
+    let card = card_change(taken.store, &from);
+    let row = FarPeerRow {
+        pod: own.key,
+        store: taken.store.to_owned(),
+        worker: from.worker_id,
+        handshake: handshake.clone(),
+        state: FarState::Asked,
+        note: note.clone(),
+        by: by.clone(),
+        since: now,
+        expires_at: Some(expires_at()),
+        pace_level: 0,
+        pace_at: now,
+        told: String::new(),
+    };
+    let (far, event) = match verdict {
+        Verdict::Nothing => (Vec::new(), None),
+        Verdict::Link { superseded, is_repair } => {
+            let over = superseded
+                .clone()
+                .map(|handshake| put_out(taken.store, &LinkNews::Withdraw { handshake, by: by.clone(), note: None }));
+            let (mut far, event) = accept(&own, row, peer, &by, now);
+            // The journal names the request that it knows.
+            let event = match (event, superseded) {
+                (ControlEvent::PeerLinked { peer, by, note, .. }, Some(known)) => {
+                    ControlEvent::PeerLinked { peer, by, request_id: Some(known), note }
+                }
+                (event, _) => event,
+            };
+            far.insert(1, card);
+            (over.into_iter().chain(far).collect(), (!is_repair).then_some(event))
+        }
+        Verdict::Ask => {
+            let told = super::cards::card_of(&own);
+            let row = FarPeerRow { told: serde_json::to_string(&told).expect("a card always encodes"), ..row };
+            let news = LinkNews::Asked { handshake: handshake.clone(), card: told };
+            let event = ControlEvent::PeerRequested { peer, by, request_id: Some(handshake), note };
+            (vec![FarChange::Put(row), card, put_out(taken.store, &news)], Some(event))
+        }
+        Verdict::Refuse(error) => {
+            let news = LinkNews::Refused { handshake, code: error.code, sentence: error.detail };
+            (vec![put_out(taken.store, &news)], None)
+        }
+    };
+    write(inner, taken, &own, Some(held), far, event).await
+}
+
+async fn verdict(
+    inner: &Inner,
+    store: &str,
+    own: &PodRow,
+    held: &Held,
+    proposal: &Proposal,
+) -> Result<Verdict, ApiError> {
+    let handshake = &proposal.handshake;
+    let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let known = rows.iter().find(|row| row.store == store && row.worker == proposal.from.worker_id);
+    let standing = inner.store.far_peer_of(store, handshake).await.map_err(error::store_failed)?;
+    if standing.is_some_and(|row| (row.pod, &row.worker) != (own.key, &proposal.from.worker_id)) {
+        return Ok(Verdict::Refuse(ApiError::invalid("this introduction is that of two other Pods")));
+    }
+    Ok(match known {
+        Some(row) if row.handshake == *handshake => Verdict::Nothing,
+        // Each of the two proposed it. The smaller id is what both go on with: it is answered there, or here.
+        Some(row) if matches!(row.state, FarState::Proposed | FarState::Waiting) => match row.handshake < *handshake {
+            true => Verdict::Nothing,
+            false => Verdict::Link { superseded: Some(row.handshake.clone()), is_repair: false },
+        },
+        // The other side has lost its half.
+        Some(row) if row.state == FarState::Linked => Verdict::Link { superseded: None, is_repair: true },
+        None if rows.len() >= FAR_PEERS_MAX => Verdict::Refuse(too_many(own)),
+        _ => match held.spec.peer_policy {
+            PeerPolicy::Open => Verdict::Link { superseded: None, is_repair: false },
+            PeerPolicy::Ask => Verdict::Ask,
+            PeerPolicy::Closed => Verdict::Refuse(peers::refused(own)),
+        },
+    })
+}
+
+/// What is said of an introduction that both sides know of.
+pub(super) enum Said {
+    Accepted { card: LinkCard, by: String },
+    Asked { card: LinkCard },
+    Refused(ApiError),
+    Declined { by: String, note: Option<String> },
+    Withdraw { by: String, note: Option<String> },
+    Unlinked { by: String, note: Option<String> },
+}
+
+pub(super) async fn said(inner: &Arc<Inner>, taken: Taken<'_>, handshake: &str, said: Said) -> Result<(), ApiError> {
+    let find = async || inner.store.far_peer_of(taken.store, handshake).await.map_err(error::store_failed);
+    let own = match find().await? {
+        Some(row) => inner.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?,
+        None => None,
+    };
+    // It was withdrawn or has ended here, and the other side is being told.
+    let Some(own) = own else { return taken.commit(inner, Vec::new()).await };
+    let held = match view::open(&own) {
+        Ok(_) => match hold(inner, &own).await {
+            Ok(held) => Some(held),
+            Err(error) if is_of_the_pod(&error) => None,
+            Err(error) => return Err(error),
+        },
+        Err(_) => None,
+    };
+    let Some(row) = find().await?.filter(|row| row.pod == own.key) else {
+        return taken.commit(inner, Vec::new()).await;
+    };
+    let name = match &said {
+        Said::Accepted { card, .. } | Said::Asked { card } if card.worker_id == row.worker => card.name.clone(),
+        _ => name_of(inner, &row.store, &row.worker).await?,
+    };
+    let peer = label(inner, &row.store, &row.worker, name);
+    if let Said::Refused(error) = &said {
+        inner.far.note_refusal(handshake, error.clone());
+    }
+    let (far, event) = heard(row, peer, said);
+    write(inner, taken, &own, held, far, event).await
+}
+
+/// What it makes of what stands here, and the record of it. What does not fit changes nothing.
+fn heard(row: FarPeerRow, peer: PeerLabel, said: Said) -> (Vec<FarChange>, Option<ControlEvent>) {
+    let request_id = Some(row.handshake.clone());
+    let declined = |by: String, note| ControlEvent::PeerDeclined { peer: peer.clone(), by, request_id, note };
+    let unlinked = |by: String, note| ControlEvent::PeerUnlinked { peer: peer.clone(), by, request_id: None, note };
+    let waits_there = matches!(row.state, FarState::Proposed | FarState::Waiting);
+    let gone = remove(&row);
+    match said {
+        Said::Accepted { card, by } if waits_there && card.worker_id == row.worker => {
+            let change = card_change(&row.store, &card);
+            let event = ControlEvent::PeerLinked {
+                peer: peer.clone(),
+                by,
+                request_id: Some(row.handshake.clone()),
+                note: row.note.clone(),
+            };
+            (vec![FarChange::Put(linked(row, clock::now())), change], Some(event))
+        }
+        Said::Asked { card } if waits_there && card.worker_id == row.worker => {
+            let change = card_change(&row.store, &card);
+            (vec![FarChange::Put(FarPeerRow { state: FarState::Waiting, ..row }), change], None)
+        }
+        Said::Refused(error) if waits_there => (vec![gone], Some(declined("yoi".to_owned(), Some(error.detail)))),
+        Said::Declined { by, note } if waits_there => (vec![gone], Some(declined(by, note))),
+        Said::Withdraw { by, note } if row.state == FarState::Asked => (vec![gone], Some(declined(by, note))),
+        Said::Refused(error) if row.state == FarState::Linked => {
+            (vec![gone], Some(unlinked("yoi".to_owned(), Some(error.detail))))
+        }
+        Said::Declined { by, note } | Said::Withdraw { by, note } | Said::Unlinked { by, note }
+            if row.state == FarState::Linked =>
+        {
+            (vec![gone], Some(unlinked(by, note)))
+        }
+        _ => (Vec::new(), None),
+    }
+}
+
+async fn write(
+    inner: &Arc<Inner>,
+    taken: Taken<'_>,
+    own: &PodRow,
+    held: Option<Held>,
+    far: Vec<FarChange>,
+    event: Option<ControlEvent>,
+) -> Result<(), ApiError> {
+    let events: Vec<_> = event.into_iter().collect();
+    let orders = held.into_iter().map(|held| (held, Wanted { events: events.clone(), ..Wanted::default() })).collect();
+    let far = std::iter::once(taken.change()).chain(far).collect();
+    inner.commit_together(orders, Together { far, ..Together::default() }).await?;
+    inner.list.tell_changed(&own.worker_id);
+    Ok(())
+}
+
+pub(super) async fn hold(inner: &Arc<Inner>, own: &PodRow) -> Result<Held, ApiError> {
+    let mut holding = inner.hold(&[&own.worker_id]).await?;
+    holding.remove(&own.worker_id).ok_or_else(|| error::no_such_pod(&own.worker_id))
+}
+
+/// It is about the Pod that is meant, and stays so: the other side is told.
+pub(super) fn is_of_the_pod(error: &ApiError) -> bool {
+    matches!(error.code, ErrorCode::PodNotFound | ErrorCode::NotRestorable)
+}

@@ -1,0 +1,98 @@
+//! What a host does for Pods that know one of another store, and for the server that carries what the stores tell
+//! each other.
+
+use std::time::Duration;
+
+use protocol::{ApiError, ErrorCode, ExchangeMessage, LinkCard, LinkItem, Listing, MessageAnswer, PodRef, WorkerId};
+use tokio::sync::watch;
+
+use super::Host;
+use crate::{CommandKey, FarNames, FarPod, Introduced, Origin, asked::Asked, error, far, peers::Cause};
+
+impl Host {
+    /// The id of this database.
+    pub fn store_id(&self) -> &str {
+        self.inner.store.epoch()
+    }
+
+    /// How this server calls other stores, and which of them answer: to be kept true by whoever knows.
+    pub fn far_names(&self) -> &watch::Sender<FarNames> {
+        &self.inner.far.names
+    }
+
+    /// Introduces a Pod of this runtime to one of another store; waits a moment for what comes of it.
+    pub async fn introduce_far(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        target: FarPod,
+        note: Option<String>,
+    ) -> Result<Introduced, ApiError> {
+        self.count_command();
+        far::introduce(&self.inner, &Asked { key, origin }, worker_id, &target, note).await
+    }
+
+    /// A message from a Pod to its peer in another store, by a person.
+    pub async fn send_message_far(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        peer: &PodRef,
+        text: &str,
+    ) -> Result<MessageAnswer, ApiError> {
+        self.count_command();
+        let own = self.inner.existing_row(worker_id).await?;
+        let Some(row) = far::row_at(&self.inner, own.key, peer).await? else {
+            let sentence = format!("{peer} is no peer of \"{}\"; introduce them first", own.name);
+            return Err(ApiError::new(ErrorCode::NotVisible, sentence));
+        };
+        let cause = Cause::Person(Asked { key, origin });
+        Ok(far::send(&self.inner, worker_id, &row, text, cause).await?.answer)
+    }
+
+    /// What a Pod and one of another store wrote to each other, newest first.
+    pub async fn exchange_far(
+        &self,
+        worker_id: &WorkerId,
+        peer: &PodRef,
+        before: Option<&str>,
+        limit: u32,
+    ) -> Result<Listing<ExchangeMessage>, ApiError> {
+        let own = self.inner.existing_row(worker_id).await?;
+        far::exchange(&self.inner, &own, peer, before, limit).await
+    }
+
+    /// Takes in what another store tells, in order; gives the number of the last item that was taken, now or before.
+    pub async fn take_in(&self, store: &str, items: Vec<LinkItem>) -> Result<i64, ApiError> {
+        far::take_in(&self.inner, store, items).await
+    }
+
+    /// What there is to tell another store after the last item that it has; when there is nothing, waits for it.
+    pub async fn outgoing(&self, store: &str, after: i64, wait: Duration) -> Result<Vec<LinkItem>, ApiError> {
+        far::outgoing(&self.inner, store, after, wait).await
+    }
+
+    /// The last item of another store that was taken in.
+    pub async fn taken(&self, store: &str) -> Result<i64, ApiError> {
+        Ok(self.inner.store.far_position(store).await.map_err(error::store_failed)?.taken)
+    }
+
+    /// The last item for another store that it said to have.
+    pub async fn acked(&self, store: &str) -> Result<i64, ApiError> {
+        Ok(self.inner.store.far_position(store).await.map_err(error::store_failed)?.acked)
+    }
+
+    /// The Pods of a store that Pods here know, or that ask to be known, as that store told of them last.
+    pub async fn far_cards(&self, store: &str) -> Result<Vec<(LinkCard, jiff::Timestamp)>, ApiError> {
+        let rows = self.inner.store.far_cards().await.map_err(error::store_failed)?;
+        let of_store = rows.into_iter().filter(|row| row.store == store);
+        Ok(of_store.filter_map(|row| Some((serde_json::from_str(&row.body).ok()?, row.at))).collect())
+    }
+
+    /// Moves when something may have been told to or by another store.
+    pub fn far_moved(&self) -> watch::Receiver<()> {
+        self.inner.store.far_moved()
+    }
+}
