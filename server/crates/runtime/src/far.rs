@@ -22,9 +22,7 @@ use std::{
 
 use jiff::SignedDuration;
 use pod_store::{FarChange, FarMessageRow, FarPeerRow, FarReceipt, PodKey};
-use protocol::{
-    ApiError, ErrorCode, LinkCard, LinkNews, PeerLabel, PodName, PodRef, ReceiptState, RuntimeId, WorkerId,
-};
+use protocol::{ApiError, ErrorCode, LinkCard, LinkNews, PeerLabel, PodName, PodRef, ReceiptState, WorkerId};
 use tokio::sync::watch;
 
 pub use self::names::{FarName, FarNames};
@@ -33,8 +31,8 @@ pub(crate) use self::{
     handshake::{decide_request, end_all, expire, introduce, knows_anybody, unlink},
     held::decide_held,
     line::{outgoing, take_in},
-    list::{exchange, open_requests, peer_views, visible},
-    message::{Sent, send},
+    list::{address, exchange, open_requests, peer_views, visible},
+    message::send,
 };
 use crate::{error, host::Inner};
 
@@ -226,9 +224,4 @@ impl Reason {
     fn of(row: &FarMessageRow) -> Option<Self> {
         row.reason.as_deref().and_then(|reason| serde_json::from_str(reason).ok())
     }
-}
-
-/// A runtime that is not reached by this server.
-fn is_local(runtime_id: &RuntimeId) -> bool {
-    *runtime_id == RuntimeId::local()
 }

@@ -15,7 +15,11 @@ pub(crate) enum Letter {
     /// News of a child.
     Child { what: ChildChange, child: PodLabel, detail: Option<String> },
     /// A message that this Pod sent has come further.
-    Receipt { message_id: String, peer: PeerLabel, state: ReceiptState, turn: Option<u64>,
+    Receipt {
+        message_id: String,
+        peer: PeerLabel,
+        state: ReceiptState,
+        turn: Option<u64>,
         /// Why it is where it is; only of messages to another store.
         #[serde(default)]
         reason: Option<String>,

@@ -51,7 +51,8 @@ fn main() {
         return;
     }
     let (mut cases, mut kills) = (0, 0);
-    for step in Step::ALL {
+    // What happens on the way to other stores has crashes of its own (`far`).
+    for step in Step::ALL.into_iter().filter(|step| *step != Step::Far) {
         for count in [1, 2, 3, 5, 9] {
             let kill = Kill { step, count, after: None };
             let is_killed = runtime.block_on(case(&format!("{step:?} {count}"), Some(kill), None));

@@ -6,7 +6,6 @@ use pod_store::{Committed, FarChange, FarMessageRow, FarReceipt, PodRow};
 use protocol::{ApiError, ErrorCode, HeldDecision, LinkNews, MessageAnswer, ReceiptState, WorkerId};
 
 use super::{
-    Reason,
     greet::{hold, is_of_the_pod},
     label,
     message::{delivered, noted, wakes},
@@ -186,9 +185,4 @@ pub(super) async fn decided_there(
     }
     let together = Together { far: vec![taken.change()], ..Together::default() };
     carry_out(inner, &own, held, row, decision, together).await.map(drop)
-}
-
-/// Why a message is held.
-pub(super) fn why(row: &FarMessageRow) -> Option<String> {
-    Reason::of(row).map(|reason| reason.sentence)
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use pod_store::{FarMessageRow, FarPeerRow, FarState, PodKey};
+use pod_store::{FarMessageRow, FarState, PodKey};
 use protocol::{ApiError, ErrorCode, PeerLink, ReceiptState};
 
 use super::Reason;
@@ -16,23 +16,30 @@ pub(super) const MESSAGE_WAIT_MAX: Duration = Duration::from_secs(2);
 /// Another process on the same database moves no watch of ours.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Looks until there is something to say or the time is over; then gives what the last look found.
-async fn until<T>(
-    inner: &Inner,
-    limit: Duration,
-    is_over: impl Fn(&T) -> bool,
-    mut look: impl AsyncFnMut() -> Result<T, ApiError>,
-) -> Result<T, ApiError> {
-    let ends = tokio::time::Instant::now() + limit;
-    let mut moved = inner.store.far_moved();
-    loop {
-        moved.mark_unchanged();
-        let found = look().await?;
-        if is_over(&found) || tokio::time::Instant::now() >= ends || inner.stopping.is_cancelled() {
-            return Ok(found);
+/// Looking again and again until there is something to say or the time is over.
+struct Waiter {
+    ends: tokio::time::Instant,
+    moved: tokio::sync::watch::Receiver<()>,
+}
+
+impl Waiter {
+    fn new(inner: &Inner, limit: Duration) -> Self {
+        Self { ends: tokio::time::Instant::now() + limit, moved: inner.store.far_moved() }
+    }
+
+    /// To be called right before a look.
+    fn look(&mut self) {
+        self.moved.mark_unchanged();
+    }
+
+    /// Whether it is worth looking again.
+    async fn again(&mut self, inner: &Inner) -> bool {
+        if tokio::time::Instant::now() >= self.ends || inner.stopping.is_cancelled() {
+            return false;
         }
         // The sender lives as long as the store that we hold.
-        let _ = tokio::time::timeout(LOOK_EVERY, moved.changed()).await;
+        let _ = tokio::time::timeout(LOOK_EVERY, self.moved.changed()).await;
+        true
     }
 }
 
@@ -40,10 +47,17 @@ async fn until<T>(
 pub(super) async fn introduced(inner: &Inner, store: &str, introduced: Introduced) -> Result<Introduced, ApiError> {
     let Some(handshake) = introduced.answer.request_id.clone() else { return Ok(introduced) };
     let limit = if inner.far_is_reachable(store) { HANDSHAKE_WAIT_MAX } else { Duration::ZERO };
-    let is_over = |row: &Option<FarPeerRow>| row.as_ref().is_none_or(|row| row.state != FarState::Proposed);
-    let look = async || inner.store.far_peer_of(store, &handshake).await.map_err(error::store_failed);
+    let mut waiter = Waiter::new(inner, limit);
+    let state = loop {
+        waiter.look();
+        let row = inner.store.far_peer_of(store, &handshake).await.map_err(error::store_failed)?;
+        let state = row.map(|row| row.state);
+        if state != Some(FarState::Proposed) || !waiter.again(inner).await {
+            break state;
+        }
+    };
     let Introduced { mut answer, stood } = introduced;
-    match until(inner, limit, is_over, look).await?.map(|row| row.state) {
+    match state {
         Some(FarState::Linked) => (answer.state, answer.request_id) = (PeerLink::Linked, None),
         Some(_) => answer.state = PeerLink::Pending,
         // Refused, or it has gone its way: linked under the other side's handshake, withdrawn, ended.
@@ -72,9 +86,15 @@ pub(super) async fn message(
     limit: Duration,
     is_over: impl Fn(&FarMessageRow) -> bool,
 ) -> Result<(ReceiptState, Option<String>), ApiError> {
-    let gone = || ApiError::new(ErrorCode::PodNotFound, "the Pod was deleted");
-    let look = async || inner.store.far_message(pod, id).await.map_err(error::store_failed)?.ok_or_else(gone);
-    let row = until(inner, limit, is_over, look).await?;
+    let mut waiter = Waiter::new(inner, limit);
+    let row = loop {
+        waiter.look();
+        let row = inner.store.far_message(pod, id).await.map_err(error::store_failed)?;
+        let row = row.ok_or_else(|| ApiError::new(ErrorCode::PodNotFound, "the Pod was deleted"))?;
+        if is_over(&row) || !waiter.again(inner).await {
+            break row;
+        }
+    };
     let reason = Reason::of(&row);
     match (row.state, reason) {
         (ReceiptState::Refused, Some(Reason { code, sentence })) => {

@@ -7,8 +7,8 @@ use pod_store::{
     PodUpdate, Spent, StoreError,
 };
 use protocol::{
-    ApiError, AuditEntry, CommandId, ControlEvent, Event, Outcome as RunOutcome, PeerLabel, PodState, ReceiptState, Record, Seq,
-    ToolAnswer, ToolBy, Trigger, TurnEvent, WorkerId,
+    ApiError, AuditEntry, CommandId, ControlEvent, Event, Outcome as RunOutcome, PeerLabel, PodState, ReceiptState,
+    Record, Seq, ToolAnswer, ToolBy, Trigger, TurnEvent, WorkerId,
 };
 
 use super::{PodTask, receipts::Receipts, spending};

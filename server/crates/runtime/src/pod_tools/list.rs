@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use pod::ToolOutcome;
-use protocol::{Access, ApiError, PodState, ScopeRule, Visibility, VisiblePod};
+use protocol::{Access, ApiError, PodState, RuntimeId, ScopeRule, Visibility, VisiblePod};
 use serde_json::Value;
 use tools::{Output, Place, Tool};
 
 use super::{Reach, arguments, outcome, sight};
-use crate::hold::bounded;
+use crate::{far, hold::bounded};
 
 #[derive(Debug)]
 pub(super) struct ListPods(pub(super) Reach);
@@ -64,7 +64,12 @@ fn line(pod: &VisiblePod) -> String {
         1 => "1 child".to_owned(),
         count => format!("{count} children"),
     };
-    format!("{} [{}] {state}{why}; scope {}; {children}", pod.name, reasons.join(", "), scope_words(&pod.scope))
+    // In another runtime: so that two of one name are told apart.
+    let name = match pod.pod.runtime_id == RuntimeId::local() {
+        true => pod.name.to_string(),
+        false => far::address(&pod.name, &pod.pod.runtime_id),
+    };
+    format!("{name} [{}] {state}{why}; scope {}; {children}", reasons.join(", "), scope_words(&pod.scope))
 }
 
 fn word(visibility: Visibility) -> &'static str {

@@ -1,14 +1,22 @@
 //! SendToPeerPod: a message to a Pod that was introduced to this one.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use pod::ToolOutcome;
-use protocol::{ApiError, ErrorCode, Visibility};
+use pod_store::FarPeerRow;
+use protocol::{ApiError, ErrorCode, ReceiptState, Visibility};
 use serde_json::Value;
 use tools::{Output, Place, Tool};
 
-use super::{Reach, arguments, origin_of, outcome, sight};
+use super::{
+    Reach, arguments, origin_of, outcome,
+    sight::{self, SeenPeer},
+};
 use crate::{
+    far,
     hold::bounded,
+    host::Inner,
     peers::{self, Cause, Outgoing},
 };
 
@@ -38,7 +46,10 @@ impl SendToPeerPod {
     async fn send(&self, place: &Place, arguments: Value) -> Result<ToolOutcome, ApiError> {
         let arguments::Message { name, message } = arguments::read(arguments)?;
         let inner = self.0.inner()?;
-        let seen = sight::find(&inner, &place.worker_id, &name).await?;
+        let seen = match sight::find_peer(&inner, &place.worker_id, &name).await? {
+            SeenPeer::Here(seen) => seen,
+            SeenPeer::There(row, address) => return send_far(&inner, place, &row, &address, &message).await,
+        };
         if seen.is(Visibility::Itself) {
             return Err(ApiError::new(ErrorCode::PeerSelf, "you are this Pod yourself"));
         }
@@ -62,4 +73,27 @@ impl SendToPeerPod {
             Some(why) => format!("held back before {name} ({id}): {why}; a person can release it"),
         }))
     }
+}
+
+/// To a Pod of another runtime. What the other side says within a moment is told; what it does not, comes as a receipt.
+async fn send_far(
+    inner: &Arc<Inner>,
+    place: &Place,
+    row: &FarPeerRow,
+    name: &str,
+    message: &str,
+) -> Result<ToolOutcome, ApiError> {
+    let own = inner.existing_row(&place.worker_id).await?;
+    let origin = origin_of(&own.name);
+    let cause = Cause::Call { call_id: &place.call_id, origin: &origin };
+    let sent = far::send(inner, &place.worker_id, row, message, cause).await?;
+    let id = &sent.answer.message_id;
+    Ok(ToolOutcome::done(match (sent.answer.state, sent.why) {
+        (ReceiptState::Held, why) => {
+            let why = why.unwrap_or_default();
+            format!("held back before {name} ({id}): {why}; a person can release it")
+        }
+        (_, None) => format!("delivered to {name} ({id})"),
+        (_, Some(_)) => format!("stored for {name} ({id}); its runtime gets it as soon as it answers"),
+    }))
 }

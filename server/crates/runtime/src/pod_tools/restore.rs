@@ -39,7 +39,7 @@ impl RestorePod {
     async fn restore(&self, place: &Place, arguments: Value) -> Result<ToolOutcome, ApiError> {
         let arguments::Named { name } = arguments::read(arguments)?;
         let inner = self.0.inner()?;
-        let seen = sight::find(&inner, &place.worker_id, &name).await?;
+        let seen = sight::find_here(&inner, &place.worker_id, &name).await?;
         let name = &seen.row.name;
         if seen.is(Visibility::Itself) {
             return Ok(ToolOutcome::done(format!("{name} is you, and live; nothing was started")));

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use pod_store::{ChildRow, PodRow};
-use protocol::{ApiError, ErrorCode, PodState, ScopeRule, Target, Visibility, VisiblePod, WorkerId};
+use pod_store::{ChildRow, FarPeerRow, PodRow};
+use protocol::{ApiError, ErrorCode, PodState, RuntimeId, ScopeRule, Target, Visibility, VisiblePod, WorkerId};
 
-use crate::{error, host::Inner, view};
+use crate::{error, far, host::Inner, view};
 
 /// What a model is told of a Pod that it does not see, and of one that does not exist.
 pub(super) const NOT_VISIBLE: &str = "you see no Pod of this name; ListPods shows those that you see";
@@ -48,9 +48,13 @@ impl Seen {
     }
 }
 
-/// Exactly what ListPods tells the model of this Pod: itself first, then its children, then its peers, oldest first.
+/// Exactly what ListPods tells the model of this Pod: itself first, then its children, then its peers, oldest first, and
+/// then those of other runtimes.
 pub(crate) async fn visible(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
-    Ok(all(inner, worker_id).await?.iter().map(Seen::told).collect())
+    let mut seen: Vec<VisiblePod> = all(inner, worker_id).await?.iter().map(Seen::told).collect();
+    let own = inner.existing_row(worker_id).await?;
+    seen.extend(far::visible(inner, own.key).await?.into_iter().map(|(_, pod)| pod));
+    Ok(seen)
 }
 
 async fn all(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<Seen>, ApiError> {
@@ -81,9 +85,65 @@ pub(super) async fn find(inner: &Inner, worker_id: &WorkerId, name: &str) -> Res
     all(inner, worker_id).await?.into_iter().find(|seen| is_meant(&seen.row)).ok_or_else(unseen)
 }
 
+/// A peer that a model means.
+#[derive(Debug)]
+pub(super) enum SeenPeer {
+    /// In this runtime; it may be a child as well, or no peer at all.
+    Here(Box<Seen>),
+    /// In another one, with how it is called there and here.
+    There(Box<FarPeerRow>, String),
+}
+
+/// The Pod that a model wants to write to. A name that several of them have is none: the address tells them apart.
+pub(super) async fn find_peer(inner: &Inner, worker_id: &WorkerId, name: &str) -> Result<SeenPeer, ApiError> {
+    let here = find(inner, worker_id, name).await;
+    let mut there = far_named(inner, worker_id, name).await?;
+    match (here, there.pop()) {
+        (Ok(seen), None) => Ok(SeenPeer::Here(Box::new(seen))),
+        (Err(_), Some((row, address))) if there.is_empty() => Ok(SeenPeer::There(Box::new(row), address)),
+        (Err(error), None) => Err(error),
+        (here, Some(last)) => {
+            let local = here.ok().map(|seen| far::address(&seen.row.name, &RuntimeId::local()));
+            let addresses = local.into_iter().chain(there.into_iter().chain([last]).map(|(_, address)| address));
+            let addresses: Vec<String> = addresses.collect();
+            let sentence = format!("several Pods that you see have this name: {}; say which", addresses.join(", "));
+            Err(ApiError::new(ErrorCode::AmbiguousName, sentence))
+        }
+    }
+}
+
+/// Peers in other runtimes that a model may mean.
+async fn far_named(inner: &Inner, worker_id: &WorkerId, name: &str) -> Result<Vec<(FarPeerRow, String)>, ApiError> {
+    let Ok(target) = name.parse::<Target>() else { return Ok(Vec::new()) };
+    let own = inner.existing_row(worker_id).await?;
+    let is_meant = |pod: &VisiblePod| match &target {
+        Target::Name { name, runtime_id } => {
+            pod.name == *name && runtime_id.as_ref().is_none_or(|id| *id == pod.pod.runtime_id)
+        }
+        Target::Ref(address) => pod.pod == *address,
+    };
+    let seen = far::visible(inner, own.key).await?.into_iter().filter(|(_, pod)| is_meant(pod));
+    Ok(seen.map(|(row, pod)| (row, far::address(&pod.name, &pod.pod.runtime_id))).collect())
+}
+
+/// A Pod of this runtime, or why a peer of another one cannot be meant.
+pub(super) async fn find_here(inner: &Inner, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
+    match find(inner, worker_id, name).await {
+        Err(error) if error.code == ErrorCode::NotVisible => match far_named(inner, worker_id, name).await?.pop() {
+            Some((_, address)) => {
+                let sentence =
+                    format!("{address} is your peer in another runtime; you can write to it with SendToPeerPod");
+                Err(ApiError::new(ErrorCode::PermissionDenied, sentence))
+            }
+            None => Err(error),
+        },
+        found => found,
+    }
+}
+
 /// A child of this Pod, or why it is none.
 pub(super) async fn child(inner: &Arc<Inner>, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
-    let seen = find(inner, worker_id, name).await?;
+    let seen = find_here(inner, worker_id, name).await?;
     match seen.is(Visibility::SpawnedChild) {
         true => Ok(seen),
         false => {

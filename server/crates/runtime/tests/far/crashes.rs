@@ -1,0 +1,185 @@
+//! A host that dies at each durable step, on either side: the other one goes on, and when it is back all comes right.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use pod_store::{Faults, Step, StoreError};
+use protocol::{PeerLink, ReceiptState, WorkerId};
+
+use crate::{
+    ground::{Two, carry, fresh_key, introduce, receipts, received},
+    stage::{key, origin},
+};
+
+/// From its n-th time on a step fails, and so does all that comes after: as if the process had died there.
+#[derive(Debug, Default)]
+struct DieAt {
+    at: Mutex<Option<(Step, u32)>>,
+    is_dead: AtomicU32,
+}
+
+impl DieAt {
+    fn arm(&self, step: Step, count: u32) {
+        *self.at.lock().unwrap() = Some((step, count));
+    }
+
+    fn has_died(&self) -> bool {
+        self.is_dead.load(Ordering::Acquire) == 1
+    }
+}
+
+impl Faults for DieAt {
+    fn before(&self, step: Step) -> Result<(), StoreError> {
+        if self.has_died() {
+            return Err(StoreError::Injected(step));
+        }
+        let mut at = self.at.lock().unwrap();
+        if let Some((known, count)) = at.as_mut()
+            && *known == step
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.is_dead.store(1, Ordering::Release);
+                return Err(StoreError::Injected(step));
+            }
+        }
+        Ok(())
+    }
+}
+
+const STEPS: [Step; 9] = [
+    Step::Begin,
+    Step::Fence,
+    Step::Command,
+    Step::Pods,
+    Step::Records,
+    Step::Mail,
+    Step::Far,
+    Step::Commit,
+    Step::Answer,
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whichever_side_dies_at_whichever_step_nothing_is_lost_and_nothing_comes_twice() {
+    let mut deaths = 0;
+    for is_a in [true, false] {
+        for step in STEPS {
+            for count in [1, 2, 4, 7] {
+                deaths += u32::from(case(is_a, step, count).await);
+            }
+        }
+    }
+    assert!(deaths >= 60, "only {deaths} of 72 died");
+}
+
+/// Ada proposes and writes, bob writes back and parts; each command is repeated with its key until it is answered, as a
+/// client does.
+async fn case(is_a: bool, step: Step, count: u32) -> bool {
+    let what = format!("{} dies at {step:?} {count}", if is_a { "a" } else { "b" });
+    let faults = Arc::new(DieAt::default());
+    let of = |yes: bool| yes.then(|| faults.clone() as Arc<dyn Faults>);
+    let mut two = Two::with_faults(of(is_a), of(!is_a)).await;
+    two.name_each_other(false);
+    let (ada, bob) = (two.a.create("ada").await, two.b.create("bob").await);
+    faults.arm(step, count);
+    let mut written: Vec<(bool, String)> = Vec::new();
+    let mut act = 0;
+    for _ in 0..200 {
+        if faults.has_died() {
+            break;
+        }
+        let done = play(&two, &ada, &bob, act, &mut written).await;
+        // A trip after each act, wherever it breaks off.
+        let carried = carry(&two.a.host, &two.b.host).await;
+        act += usize::from(done);
+        if act == ACTS && carried.is_ok_and(|carried| carried == 0) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let has_died = faults.has_died();
+    match is_a {
+        true => two.a.reopen(None).await,
+        false => two.b.reopen(None).await,
+    }
+    two.name_each_other(false);
+    for _ in 0..400 {
+        if act == ACTS {
+            break;
+        }
+        act += usize::from(play(&two, &ada, &bob, act, &mut written).await);
+        carry(&two.a.host, &two.b.host).await.unwrap_or_else(|error| panic!("{what}: {error}"));
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert_eq!(act, ACTS, "{what}");
+    check(&two, &ada, &bob, &written, &what).await;
+    has_died
+}
+
+const ACTS: usize = 5;
+
+/// One act; whether it is over.
+async fn play(two: &Two, ada: &WorkerId, bob: &WorkerId, act: usize, written: &mut Vec<(bool, String)>) -> bool {
+    let key = key(&format!("act-{act}"));
+    let is_linked = async |side: &crate::ground::Side, pod| {
+        side.host.peers(pod).await.is_ok_and(|peers| peers.iter().any(|peer| peer.link == PeerLink::Linked))
+    };
+    match act {
+        0 => introduce(&two.a, &two.b, ada, bob, key).await.is_ok_and(|done| done.answer.state == PeerLink::Linked),
+        1 => match two.a.host.send_message_far(key, &origin(), ada, &two.of_b(bob), "say one").await {
+            Ok(sent) => {
+                written.push((true, sent.message_id));
+                true
+            }
+            Err(_) => false,
+        },
+        2 => match two.b.host.send_message_far(key, &origin(), bob, &two.of_a(ada), "say two").await {
+            Ok(sent) => {
+                written.push((false, sent.message_id));
+                true
+            }
+            Err(_) => false,
+        },
+        // All is said before they part.
+        3 => {
+            let mut answered = true;
+            for (is_ada, id) in written.iter() {
+                let (side, pod) = if *is_ada { (&two.a, ada) } else { (&two.b, bob) };
+                let Ok(page) = side.host.transcript(pod, None, 1_000).await else { return false };
+                let records = crate::stage::read_all(&page.items);
+                answered &= receipts(&records, id).last() == Some(&(ReceiptState::Answered, false));
+            }
+            answered
+        }
+        _ => {
+            let parted = two.b.host.unlink(key, &origin(), bob, &two.of_a(ada)).await.is_ok();
+            parted && !is_linked(&two.a, ada).await
+        }
+    }
+}
+
+async fn check(two: &Two, ada: &WorkerId, bob: &WorkerId, written: &[(bool, String)], what: &str) {
+    two.settle().await;
+    assert!(!two.is_linked(ada, bob).await, "{what}");
+    for (side, pod, is_ada) in [(&two.a, ada, true), (&two.b, bob, false)] {
+        let records = side.records(pod).await;
+        let of =
+            |is: bool| -> Vec<_> { written.iter().filter(|(sent, _)| *sent == is).map(|(_, id)| id.clone()).collect() };
+        let ids: Vec<String> = received(&records).into_iter().map(|(id, _)| id).collect();
+        assert_eq!(ids, of(!is_ada), "{what}");
+        for id in of(is_ada) {
+            let states: Vec<_> = receipts(&records, &id).into_iter().map(|(state, _)| state).collect();
+            use ReceiptState::{Answered, Read, Stored};
+            assert_eq!(states, [Stored, Stored, Read, Answered], "{what}");
+        }
+    }
+    // A new beginning works as the first one did.
+    introduce(&two.a, &two.b, ada, bob, fresh_key()).await.unwrap();
+    two.settle().await;
+    assert!(two.is_linked(ada, bob).await, "{what}");
+}
