@@ -6,7 +6,9 @@ create table far_stores (
     store text collate "C" primary key,
     out_seq bigint not null,
     acked bigint not null,
-    in_seq bigint not null
+    in_seq bigint not null,
+    -- What it was called here last.
+    name text
 );
 
 -- Items that the other store has not taken yet. body: JSON.

@@ -6,7 +6,9 @@ create table far_stores (
     store text primary key,
     out_seq integer not null,
     acked integer not null,
-    in_seq integer not null
+    in_seq integer not null,
+    -- What it was called here last.
+    name text
 ) without rowid;
 
 -- Items that the other store has not taken yet. body: JSON.

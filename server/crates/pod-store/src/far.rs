@@ -19,6 +19,8 @@ pub enum FarChange {
     Took { store: String, seq: i64 },
     /// The other store has all items up to this one; they are forgotten.
     Acked { store: String, seq: i64 },
+    /// What the other store is called here.
+    Named { store: String, name: String },
     /// What a Pod is to a far one, instead of what it was. [`StoreError::Conflict`] when the Pod is gone, or the
     /// handshake is another pair's.
     Put(FarPeerRow),
@@ -133,6 +135,7 @@ pub struct FarCardRow {
 #[async_trait]
 pub(crate) trait FarEngine: Send + Sync {
     async fn far_position(&self, store: &str) -> Result<FarPosition, StoreError>;
+    async fn far_named(&self) -> Result<Vec<(String, String)>, StoreError>;
     async fn far_out(&self, store: &str, after: i64, limit: u32) -> Result<Vec<(i64, String)>, StoreError>;
     async fn far_peers(&self, pod: PodKey) -> Result<Vec<FarPeerRow>, StoreError>;
     async fn far_peers_all(&self) -> Result<Vec<FarPeerRow>, StoreError>;
@@ -169,6 +172,11 @@ impl FarState {
 impl Store {
     pub async fn far_position(&self, store: &str) -> Result<FarPosition, StoreError> {
         self.engine().far().far_position(store).await
+    }
+
+    /// What stores were called here last, by id; those alone that Pods here know somebody in.
+    pub async fn far_named(&self) -> Result<Vec<(String, String)>, StoreError> {
+        self.engine().far().far_named().await
     }
 
     /// Items for a store after a number, in order.

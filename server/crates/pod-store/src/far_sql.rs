@@ -123,6 +123,14 @@ macro_rules! far_sql {
                     .map_err(read_failed("look up another store"))
             }
 
+            async fn far_named(&self) -> Result<Vec<(String, String)>, StoreError> {
+                let query = "select store, name from far_stores where name is not null and exists
+                                 (select 1 from far_peers where far_peers.store = far_stores.store)
+                             order by store";
+                let rows = sqlx::query_as(query).fetch_all(&self.readers).await;
+                rows.map_err(read_failed("list the names of other stores"))
+            }
+
             async fn far_out(&self, store: &str, after: i64, limit: u32) -> Result<Vec<(i64, String)>, StoreError> {
                 sqlx::query_as("select seq, body from far_out where store = $1 and seq > $2 order by seq limit $3")
                     .bind(store)
@@ -210,6 +218,16 @@ macro_rules! far_sql {
                 FarChange::Send { store, body } => send_in_txn(connection, store, body).await,
                 FarChange::Took { store, seq } => took_in_txn(connection, store, *seq).await,
                 FarChange::Acked { store, seq } => acked_in_txn(connection, store, *seq).await,
+                FarChange::Named { store, name } => sqlx::query(
+                    "insert into far_stores (store, out_seq, acked, in_seq, name) values ($1, 0, 0, 0, $2)
+                     on conflict (store) do update set name = excluded.name",
+                )
+                .bind(store)
+                .bind(name)
+                .execute(connection)
+                .await
+                .map(drop)
+                .map_err(write_failed("name another store")),
                 FarChange::Put(row) => put_in_txn(connection, row).await,
                 FarChange::Remove { pod, store, worker } => remove_in_txn(connection, *pod, store, worker).await,
                 FarChange::Pace { pod, store, worker, level, at } => sqlx::query(

@@ -121,6 +121,11 @@ pub(crate) async fn what_a_pod_is_to_a_far_one_comes_back_as_it_was_put_and_is_c
     assert!(matches!(same, Err(StoreError::Conflict)), "{same:?}");
     let gone = store.commit(far([FarChange::Put(peer(PodKey(99), "h-9", FarState::Asked, 5))])).await;
     assert!(matches!(gone, Err(StoreError::Conflict)), "{gone:?}");
+    assert_eq!(store.far_named().await.unwrap(), []);
+    for name in ["desk", "box"] {
+        done(&store, far([FarChange::Named { store: "there".to_owned(), name: name.to_owned() }])).await;
+        assert_eq!(store.far_named().await.unwrap(), [("there".to_owned(), name.to_owned())]);
+    }
     let pace = FarChange::Pace { pod: ada, store: "there".to_owned(), worker: eve(), level: 7, at: at(9) };
     let told = FarChange::Told { pod: ada, store: "there".to_owned(), worker: eve(), told: "me".to_owned() };
     done(&store, far([pace, told, card("2")])).await;

@@ -3,7 +3,10 @@
 
 use std::time::Duration;
 
-use protocol::{ApiError, ErrorCode, ExchangeMessage, LinkCard, LinkItem, Listing, MessageAnswer, PodRef, WorkerId};
+use pod_store::{Batch, FarChange};
+use protocol::{
+    ApiError, ErrorCode, ExchangeMessage, LinkCard, LinkItem, Listing, MessageAnswer, PodRef, RuntimeId, WorkerId,
+};
 use tokio::sync::watch;
 
 use super::Host;
@@ -89,6 +92,19 @@ impl Host {
         let rows = self.inner.store.far_cards().await.map_err(error::store_failed)?;
         let of_store = rows.into_iter().filter(|row| row.store == store);
         Ok(of_store.filter_map(|row| Some((serde_json::from_str(&row.body).ok()?, row.at))).collect())
+    }
+
+    /// Notes what a store is called here, so that its Pods have the same address after a restart.
+    pub async fn name_store(&self, store: &str, name: &RuntimeId) -> Result<(), ApiError> {
+        let far = vec![FarChange::Named { store: store.to_owned(), name: name.to_string() }];
+        let batch = Batch { far, ..Batch::default() };
+        self.inner.store.commit(batch).await.map(drop).map_err(error::store_failed)
+    }
+
+    /// What stores were called here last, of those in which Pods here know somebody.
+    pub async fn named_stores(&self) -> Result<Vec<(String, RuntimeId)>, ApiError> {
+        let rows = self.inner.store.far_named().await.map_err(error::store_failed)?;
+        Ok(rows.into_iter().filter_map(|(store, name)| Some((store, RuntimeId::parse(&name).ok()?))).collect())
     }
 
     /// Moves when something may have been told to or by another store.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use pod_store::{Faults, Step, StoreError};
-use protocol::{PeerLink, ReceiptState, WorkerId};
+use protocol::{ControlVerb, PeerLink, PodState, ReceiptState, WorkerId};
 
 use crate::{
     ground::{Two, carry, fresh_key, introduce, receipts, received},
@@ -148,6 +148,12 @@ async fn play(two: &Two, ada: &WorkerId, bob: &WorkerId, act: usize, written: &m
         // All is said before they part.
         3 => {
             let mut answered = true;
+            for (side, pod) in [(&two.a, ada), (&two.b, bob)] {
+                // A run that the death cut waits for a person, as it does after any restart.
+                if side.host.pod(pod).await.is_ok_and(|detail| detail.summary.state == PodState::Paused) {
+                    let _ = side.host.control(fresh_key(), &origin(), pod, ControlVerb::Resume).await;
+                }
+            }
             for (is_ada, id) in written.iter() {
                 let (side, pod) = if *is_ada { (&two.a, ada) } else { (&two.b, bob) };
                 let Ok(page) = side.host.transcript(pod, None, 1_000).await else { return false };

@@ -1,0 +1,251 @@
+//! Lines to other servers' stores, so that Pods of two servers can know each other.
+//!
+//! To a server that was added by address and token this one makes connections; a server that added this one makes them
+//! here. Over either of them items go both ways, and what an item means is the runtime's business: this file carries.
+
+mod announced;
+mod line;
+mod names;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use protocol::{
+    ApiError, LINK_WAIT_MS_MAX, LinkAnswer, LinkExchange, PROTOCOL_VERSION, PodRef, RuntimeId,
+};
+use runtime::{CommandKey, FarPod, Introduced, Origin};
+use tokio::{sync::watch, time::Instant};
+
+use self::announced::Announced;
+use crate::{Backend, Entry, EntryKind, Registry};
+
+/// Servers that announced themselves, at most.
+const ANNOUNCED_MAX: usize = 64;
+/// A server that says nothing for this long beyond the longest wait is away.
+const SILENCE_MAX: Duration = Duration::from_secs(5);
+
+/// What is known of lines, in memory. Cloning shares it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Links(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    lines: Mutex<HashMap<String, Line>>,
+    /// Moves when a line comes up or goes down.
+    changed: watch::Sender<()>,
+}
+
+/// One line, by the store at its other end.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    is_up: bool,
+    since: Timestamp,
+    /// When it counts as down unless something is heard.
+    good_until: Instant,
+}
+
+impl Links {
+    fn lines(&self) -> MutexGuard<'_, HashMap<String, Line>> {
+        self.0.lines.lock().expect("no holder of the lines panics")
+    }
+
+    /// Something was heard; the next word is due within `wait`.
+    fn heard(&self, store: &str, wait: Duration) {
+        let good_until = Instant::now() + wait + SILENCE_MAX;
+        let was_up = {
+            let mut lines = self.lines();
+            let line = Line { is_up: true, since: Timestamp::now(), good_until };
+            let known = lines.entry(store.to_owned()).or_insert(Line { is_up: false, ..line });
+            let was_up = known.is_up;
+            *known = Line { since: if was_up { known.since } else { line.since }, ..line };
+            was_up
+        };
+        if !was_up {
+            self.0.changed.send_replace(());
+        }
+    }
+
+    /// It does not answer.
+    fn lost(&self, store: &str) {
+        let was_up = self.lines().get_mut(store).is_some_and(|line| {
+            let was_up = line.is_up;
+            if was_up {
+                (line.is_up, line.since) = (false, Timestamp::now());
+            }
+            was_up
+        });
+        if was_up {
+            self.0.changed.send_replace(());
+        }
+    }
+
+    /// Whether it is up, and since when it is so.
+    fn state(&self, store: &str) -> (bool, Option<Timestamp>) {
+        match self.lines().get(store) {
+            Some(line) => (line.is_up, Some(line.since)),
+            None => (false, None),
+        }
+    }
+
+    fn watch(&self) -> watch::Receiver<()> {
+        self.0.changed.subscribe()
+    }
+
+    /// Lines whose other end has fallen silent go down. The next one that may is due then, if there is one.
+    fn check_silence(&self) -> Option<Instant> {
+        let now = Instant::now();
+        let silent: Vec<String> = {
+            let lines = self.lines();
+            lines.iter().filter(|(_, line)| line.is_up && line.good_until <= now).map(|(id, _)| id.clone()).collect()
+        };
+        silent.iter().for_each(|store| self.lost(store));
+        self.lines().values().filter(|line| line.is_up).map(|line| line.good_until).min()
+    }
+}
+
+impl Backend {
+    /// Opens the lines to the servers that were added, and keeps them open; must be called inside a tokio runtime.
+    pub(crate) fn begin_links(&self) {
+        tokio::spawn(names::keep(self.clone()));
+        tokio::spawn(line::keep(self.clone()));
+    }
+
+    /// What another server tells over its own connection, and what there is to tell it.
+    ///
+    /// # Errors
+    /// `invalid_input` for another version, for this very database, and for items that are out of order or malformed:
+    /// those before them are taken. `cursor_expired` when the two databases do not fit together.
+    pub async fn exchange_link(&self, exchange: LinkExchange) -> Result<LinkAnswer, ApiError> {
+        let LinkExchange { protocol, store_id, name, after, items, wait_ms } = exchange;
+        if protocol != PROTOCOL_VERSION {
+            return Err(ApiError::invalid(format!(
+                "the caller speaks version {protocol} of the protocol and this server {PROTOCOL_VERSION}; update the \
+                 older one"
+            )));
+        }
+        // First of all: what is refused here is known by no name.
+        let sends = !items.is_empty();
+        let taken = self.host.take_in(&store_id, items).await?;
+        let runtime_id = self.called(&store_id, &name).await?;
+        let wait = match sends {
+            true => Duration::ZERO,
+            false => Duration::from_millis(wait_ms.min(LINK_WAIT_MS_MAX)),
+        };
+        self.links.heard(&store_id, wait);
+        let items = self.host.outgoing(&store_id, after, wait).await?;
+        self.links.heard(&store_id, Duration::from_millis(wait_ms.min(LINK_WAIT_MS_MAX)));
+        Ok(LinkAnswer { store_id: self.host.store_id().to_owned(), runtime_id, taken, items })
+    }
+
+    /// What a store is called here: as it is in the registry, else as it wants to be called, or nearly so.
+    async fn called(&self, store: &str, wanted: &RuntimeId) -> Result<RuntimeId, ApiError> {
+        if let Some(known) = self.registry.by_store(store) {
+            return Ok(known);
+        }
+        let announced = |(_, entry): &(RuntimeId, Entry)| entry.kind == EntryKind::Announced;
+        if self.registry.entries().iter().filter(|entry| announced(entry)).count() >= ANNOUNCED_MAX {
+            let sentence = format!("{ANNOUNCED_MAX} servers have added this one, and more are not taken");
+            return Err(ApiError::new(protocol::ErrorCode::RateLimited, sentence));
+        }
+        let runtime_id = self.put_announced(store, wanted);
+        self.host.name_store(store, &runtime_id).await?;
+        Ok(runtime_id)
+    }
+
+    /// Puts a server into the registry that speaks over its own connection.
+    fn put_announced(&self, store: &str, wanted: &RuntimeId) -> RuntimeId {
+        for number in 1.. {
+            let runtime_id = numbered(wanted, number);
+            if runtime_id == RuntimeId::local() || runtime_id.as_str() == "compat" {
+                continue;
+            }
+            // Two exchanges of one server may come here at once.
+            if let Some(known) = self.registry.by_store(store) {
+                return known;
+            }
+            let port = Announced::new(self.host.clone(), self.links.clone(), store.to_owned(), runtime_id.clone());
+            let entry = Entry::new(EntryKind::Announced, Arc::new(port));
+            let entry = Entry { store_id: Some(store.to_owned()), ..entry };
+            if self.registry.insert(runtime_id.clone(), entry).is_ok() {
+                return runtime_id;
+            }
+        }
+        unreachable!("of all numbers one is free")
+    }
+
+    /// Introduces two Pods of which one is here and the other one in another store.
+    pub(crate) async fn introduce_across(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        pod: &PodRef,
+        peer: &PodRef,
+        note: Option<String>,
+    ) -> Result<Introduced, ApiError> {
+        let local = RuntimeId::local();
+        if pod.runtime_id == local {
+            let target = self.far_pod(peer).await?;
+            return self.host.introduce_far(key, origin, &pod.worker_id, target, note).await;
+        }
+        if peer.runtime_id != local {
+            return Err(ApiError::invalid(format!(
+                "neither of the two lives here ({} and {}); introduce them at one of their own servers",
+                pod.runtime_id, peer.runtime_id
+            )));
+        }
+        // The item is proposed from here whoever is named first, so the policy of the one that is here is asked here.
+        let own = self.pod(peer).await?;
+        match own.peer_policy {
+            protocol::PeerPolicy::Open => (),
+            protocol::PeerPolicy::Ask | protocol::PeerPolicy::Closed => {
+                let sentence = format!(
+                    "pod \"{}\" takes no introductions without being asked; introduce it to the other one instead",
+                    own.summary.name
+                );
+                return Err(ApiError::new(protocol::ErrorCode::PeerRefused, sentence));
+            }
+        }
+        let target = self.far_pod(pod).await?;
+        let Introduced { mut answer, stood } =
+            self.host.introduce_far(key, origin, &peer.worker_id, target, note).await?;
+        std::mem::swap(&mut answer.source, &mut answer.peer);
+        Ok(Introduced { answer, stood })
+    }
+
+    /// A Pod of another store, as far as it is known here.
+    async fn far_pod(&self, pod: &PodRef) -> Result<FarPod, ApiError> {
+        let entry = self.registry.get(&pod.runtime_id);
+        let store = entry.as_ref().and_then(|entry| entry.store_id.clone());
+        let store = match (entry, store) {
+            (Some(entry), _) if entry.kind == EntryKind::Compat => {
+                return Err(ApiError::invalid("older Pods know only Pods of their own runtime"));
+            }
+            (_, Some(store)) => store,
+            (_, None) => {
+                let sentence = format!("the runtime \"{}\" has not answered yet; try again", pod.runtime_id);
+                return Err(ApiError::new(protocol::ErrorCode::RuntimeUnavailable, sentence));
+            }
+        };
+        let summary = self.pod(pod).await?.summary;
+        Ok(FarPod { store, card: names::card(summary) })
+    }
+}
+
+/// `box`, `box-2`, `box-3` and so on, within the length of an id.
+fn numbered(wanted: &RuntimeId, number: u32) -> RuntimeId {
+    if number == 1 {
+        return wanted.clone();
+    }
+    let end = format!("-{number}");
+    let begin: String = wanted.as_str().chars().take(32 - end.len()).collect();
+    RuntimeId::parse(&format!("{begin}{end}")).expect("an id with a number at its end is an id")
+}
+
+/// The store at the other end of a runtime's line, if it has one.
+pub(crate) fn store_of(registry: &Registry, runtime_id: &RuntimeId) -> Option<String> {
+    registry.get(runtime_id).and_then(|entry| entry.store_id)
+}

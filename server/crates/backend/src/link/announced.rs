@@ -1,0 +1,390 @@
+//! A server that added this one, as a runtime: its Pods that Pods here know, as it told of them last. It is reached over
+//! its own connection and for what the link is for; all else is asked of its own server.
+
+use std::{collections::HashMap, time::Duration};
+
+use async_trait::async_trait;
+use futures_util::{StreamExt, stream};
+use jiff::Timestamp;
+use protocol::{
+    ApiError, Approval, ApprovalCommand, Candidate, CommandId, CompactionPreview, ControlVerb, CreatePod, ErrorCode,
+    ExchangeMessage, HeldDecision, History, ImportCommand, InputCommand, LinkCard, Listing, MessageAnswer,
+    OpenApproval, OpenRequest, PatchPod, PeerAnswer, PeerView, PodDetail, PodName, PodRef, PodState, PodSummary,
+    QueuedInput, Receipt, Relations, RequestDecision, RestoreCommand, RewindCommand, RuntimeId, RuntimeKind,
+    RuntimeState, RuntimeView, Seq, ToolAnswer, ToolCommand, Usage, VisiblePod, WorkerId,
+};
+use runtime::{
+    CommandKey, Export, FeedItem, Host, Introduced, Observation, Origin, PodQuery, PodsItem, PodsObservation, RecordPage,
+};
+use tokio::sync::watch;
+
+use super::Links;
+use crate::RuntimePort;
+
+/// Changes that come within this come as one.
+const GATHER: Duration = Duration::from_millis(100);
+
+#[derive(Debug, Clone)]
+pub(super) struct Announced {
+    host: Host,
+    links: Links,
+    store: String,
+    runtime_id: RuntimeId,
+}
+
+impl Announced {
+    pub(super) fn new(host: Host, links: Links, store: String, runtime_id: RuntimeId) -> Self {
+        Self { host, links, store, runtime_id }
+    }
+
+    async fn summaries(&self) -> Result<Vec<PodSummary>, ApiError> {
+        let cards = self.host.far_cards(&self.store).await?;
+        let (is_up, _) = self.links.state(&self.store);
+        Ok(cards.into_iter().map(|(card, at)| self.summary(card, at, is_up)).collect())
+    }
+
+    fn summary(&self, card: LinkCard, at: Timestamp, is_up: bool) -> PodSummary {
+        let LinkCard { worker_id, name, state, state_reason, provider, model, created_at, children, .. } = card;
+        PodSummary {
+            pod: PodRef::new(self.runtime_id.clone(), worker_id),
+            name,
+            state: if is_up { state } else { PodState::Unreachable },
+            state_reason,
+            provider,
+            model,
+            cwd: String::new(),
+            created_at,
+            updated_at: at,
+            head_seq: Seq(0),
+            activity: None,
+            // Its own server tells its people.
+            needs_you: false,
+            unread: 0,
+            relations: Relations { parent: None, children, peers: 1 },
+            usage: Usage::default(),
+        }
+    }
+
+    async fn known(&self, worker_id: &WorkerId) -> Result<PodSummary, ApiError> {
+        let pods = self.summaries().await?;
+        pods.into_iter().find(|pod| pod.pod.worker_id == *worker_id).ok_or_else(|| {
+            let sentence = format!(
+                "no Pod here knows the Pod {worker_id} of the runtime \"{}\"; its own server introduces it",
+                self.runtime_id
+            );
+            ApiError::new(ErrorCode::PodNotFound, sentence)
+        })
+    }
+
+    /// The Pod is known, and all the same the answer is no.
+    async fn elsewhere<T>(&self, worker_id: &WorkerId) -> Result<T, ApiError> {
+        self.known(worker_id).await?;
+        Err(self.ask_there())
+    }
+
+    fn ask_there(&self) -> ApiError {
+        ApiError::invalid(format!(
+            "the runtime \"{}\" has added this server, and not the other way round: for this, ask its own server",
+            self.runtime_id
+        ))
+    }
+}
+
+#[async_trait]
+impl RuntimePort for Announced {
+    fn view(&self, since: Timestamp) -> RuntimeView {
+        let (is_up, changed) = self.links.state(&self.store);
+        let (state, detail) = match is_up {
+            true => (RuntimeState::Live, "it has added this server; its Pods that are known here are shown"),
+            false => (RuntimeState::Unreachable, "it has added this server, and does not speak at the moment"),
+        };
+        let since = changed.unwrap_or(since);
+        let runtime_id = self.runtime_id.clone();
+        RuntimeView { runtime_id, kind: RuntimeKind::Remote, state, since, detail: Some(detail.to_owned()) }
+    }
+
+    async fn pods(&self, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
+        // Few enough for one page: as many as Pods here know.
+        let items = self.summaries().await?.into_iter().filter(|pod| selects(query, pod)).collect();
+        Ok(Listing { items, next: None })
+    }
+
+    async fn pod(&self, worker_id: &WorkerId) -> Result<PodDetail, ApiError> {
+        let summary = self.known(worker_id).await?;
+        Ok(PodDetail {
+            summary,
+            profile: None,
+            instructions: None,
+            scope: Vec::new(),
+            peer_policy: protocol::PeerPolicy::default(),
+            wake_on_peer: true,
+            permissions: Vec::new(),
+            reasoning: protocol::ReasoningPolicy::default(),
+            queued: Vec::new(),
+            children: Vec::new(),
+        })
+    }
+
+    async fn pod_named(&self, name: &PodName) -> Result<Option<PodRef>, ApiError> {
+        Ok(self.summaries().await?.into_iter().find(|pod| pod.name == *name).map(|pod| pod.pod))
+    }
+
+    fn near_names(&self, _: &PodName) -> Vec<Candidate> {
+        Vec::new()
+    }
+
+    async fn create(&self, _: CommandKey, _: &Origin, _: CreatePod) -> Result<PodSummary, ApiError> {
+        Err(self.ask_there())
+    }
+
+    async fn input(&self, _: CommandKey, _: &Origin, pod: &WorkerId, _: InputCommand) -> Result<Receipt, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn take_back(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        pod: &WorkerId,
+        _: &CommandId,
+    ) -> Result<QueuedInput, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn files(&self, pod: &WorkerId, _: &str) -> Result<Vec<String>, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn control(&self, _: CommandKey, _: &Origin, pod: &WorkerId, _: ControlVerb) -> Result<Receipt, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn restore(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        pod: &WorkerId,
+        _: RestoreCommand,
+    ) -> Result<Receipt, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn rewind(&self, _: CommandKey, _: &Origin, pod: &WorkerId, _: RewindCommand) -> Result<Receipt, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn run_tool(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        pod: &WorkerId,
+        _: &str,
+        _: ToolCommand,
+    ) -> Result<ToolAnswer, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn answer(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        pod: &WorkerId,
+        _: &str,
+        _: ApprovalCommand,
+    ) -> Result<Approval, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn patch(&self, _: CommandKey, _: &Origin, pod: &WorkerId, _: PatchPod) -> Result<PodDetail, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn delete(&self, _: CommandKey, _: &Origin, pod: &WorkerId, _: Option<&str>) -> Result<(), ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn introduce(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        pod: &WorkerId,
+        _: &WorkerId,
+        _: Option<String>,
+    ) -> Result<Introduced, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn unlink(&self, _: CommandKey, _: &Origin, pod: &WorkerId, _: &PodRef) -> Result<(), ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn decide_request(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        pod: &WorkerId,
+        _: &str,
+        _: RequestDecision,
+    ) -> Result<PeerAnswer, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn send_message(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        pod: &WorkerId,
+        _: &WorkerId,
+        _: &str,
+    ) -> Result<MessageAnswer, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn decide_held(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        pod: &WorkerId,
+        _: &str,
+        _: HeldDecision,
+    ) -> Result<MessageAnswer, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn first_answer(&self, _: &CommandKey) -> Result<Option<String>, ApiError> {
+        Ok(None)
+    }
+
+    async fn peers(&self, pod: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn open_requests(&self) -> Result<Vec<OpenRequest>, ApiError> {
+        Ok(Vec::new())
+    }
+
+    async fn exchange(
+        &self,
+        pod: &WorkerId,
+        _: &WorkerId,
+        _: Option<&str>,
+        _: u32,
+    ) -> Result<Listing<ExchangeMessage>, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn transcript(&self, pod: &WorkerId, _: Option<&str>, _: u32) -> Result<RecordPage, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn history(&self, pod: &WorkerId) -> Result<History, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn compaction_preview(&self, pod: &WorkerId) -> Result<Option<CompactionPreview>, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn approvals(&self, pod: &WorkerId, _: bool) -> Result<Vec<Approval>, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError> {
+        Ok(Vec::new())
+    }
+
+    async fn visible(&self, pod: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn export(&self, pod: &WorkerId) -> Result<Export, ApiError> {
+        self.elsewhere(pod).await
+    }
+
+    async fn import(&self, _: CommandKey, _: &Origin, _: ImportCommand) -> Result<PodSummary, ApiError> {
+        Err(self.ask_there())
+    }
+
+    async fn observe(&self, pod: &WorkerId, _: Option<String>, _: u32) -> Observation {
+        let reason = match self.known(pod).await {
+            Ok(_) => self.ask_there().detail,
+            Err(error) => error.detail,
+        };
+        stream::iter([FeedItem::Closed { reason }]).boxed()
+    }
+
+    fn observe_pods(&self) -> PodsObservation {
+        let watcher = Watcher {
+            moved: self.host.far_moved(),
+            lines: self.links.watch(),
+            port: self.clone(),
+            told: HashMap::new(),
+            revision: 0,
+        };
+        stream::unfold(watcher, |mut watcher| async move {
+            let item = watcher.next().await?;
+            Some((item, watcher))
+        })
+        .boxed()
+    }
+}
+
+fn selects(query: &PodQuery, pod: &PodSummary) -> bool {
+    let wanted = query.q.as_deref().map(str::to_lowercase);
+    let holds = |text: &str| wanted.as_deref().is_none_or(|wanted| text.to_lowercase().contains(wanted));
+    query.name.as_ref().is_none_or(|name| *name == pod.name)
+        && query.state.is_none_or(|state| state == pod.state)
+        && (holds(pod.name.as_str()) || holds(&pod.model))
+}
+
+/// The whole list, then what changes in it.
+struct Watcher {
+    port: Announced,
+    moved: watch::Receiver<()>,
+    lines: watch::Receiver<()>,
+    /// What its reader has.
+    told: HashMap<PodRef, PodSummary>,
+    revision: u64,
+}
+
+impl Watcher {
+    async fn next(&mut self) -> Option<PodsItem> {
+        loop {
+            if self.revision > 0 {
+                tokio::select! {
+                    moved = self.moved.changed() => moved.ok()?,
+                    changed = self.lines.changed() => changed.ok()?,
+                }
+                tokio::time::sleep(GATHER).await;
+            }
+            self.moved.mark_unchanged();
+            self.lines.mark_unchanged();
+            match self.port.summaries().await {
+                Ok(pods) => {
+                    if let Some(item) = self.tell(pods) {
+                        return Some(item);
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "what another server said of its Pods could not be read");
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+            }
+        }
+    }
+
+    /// None when nothing has changed.
+    fn tell(&mut self, pods: Vec<PodSummary>) -> Option<PodsItem> {
+        let now: HashMap<PodRef, PodSummary> = pods.into_iter().map(|pod| (pod.pod.clone(), pod)).collect();
+        let upserts: Vec<_> =
+            now.values().filter(|pod| self.told.get(&pod.pod) != Some(pod)).cloned().collect();
+        let removed: Vec<_> = self.told.keys().filter(|pod| !now.contains_key(pod)).cloned().collect();
+        let snapshot = self.revision == 0;
+        if !snapshot && upserts.is_empty() && removed.is_empty() {
+            return None;
+        }
+        self.revision += 1;
+        self.told = now;
+        Some(PodsItem { revision: self.revision, snapshot, upserts, removed })
+    }
+}

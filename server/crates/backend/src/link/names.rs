@@ -1,0 +1,82 @@
+//! Keeps true what the runtime knows of other stores: what they are called here, and whether their lines are up.
+
+use std::time::Duration;
+
+use protocol::{LinkCard, PodSummary, RuntimeId};
+use runtime::{FarName, FarNames};
+use tokio::time::Instant;
+
+use crate::{Backend, EntryKind};
+
+/// How often silence is looked for when no line is up.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// Runs as long as the process does.
+pub(super) async fn keep(backend: Backend) {
+    remember(&backend).await;
+    let (mut registry, mut lines) = (backend.registry.watch(), backend.links.watch());
+    loop {
+        tell(&backend);
+        let due = backend.links.check_silence().unwrap_or_else(|| Instant::now() + LOOK_EVERY);
+        tokio::select! {
+            changed = registry.changed() => if changed.is_err() { return },
+            changed = lines.changed() => if changed.is_err() { return },
+            () = tokio::time::sleep_until(due) => (),
+        }
+    }
+}
+
+/// Servers that announced themselves before the start, and have not spoken yet.
+async fn remember(backend: &Backend) {
+    match backend.host.named_stores().await {
+        Ok(named) => {
+            for (store, name) in named {
+                if backend.registry.by_store(&store).is_none() {
+                    backend.put_announced(&store, &name);
+                }
+            }
+        }
+        Err(error) => tracing::warn!(%error, "how other runtimes were called is not known until they speak"),
+    }
+}
+
+fn tell(backend: &Backend) {
+    let entries = backend.registry.entries();
+    for (id, entry) in entries.iter().filter(|(_, entry)| entry.kind == EntryKind::Announced) {
+        // It was added by address and is reached so from now on.
+        let is_added = entries.iter().any(|(other, known)| {
+            other != id && known.kind == EntryKind::Remote && known.store_id == entry.store_id
+        });
+        if is_added {
+            backend.registry.remove(id);
+        }
+    }
+    let far = entries.into_iter().filter(|(id, _)| *id != RuntimeId::local());
+    let names: FarNames = far
+        .filter_map(|(runtime_id, entry)| {
+            let store = entry.store_id?;
+            let reachable = backend.links.state(&store).0;
+            Some((store, FarName { runtime_id, reachable }))
+        })
+        .collect();
+    backend.host.far_names().send_if_modified(|known| {
+        let is_new = *known != names;
+        *known = names;
+        is_new
+    });
+}
+
+/// What a summary says, as another store is told of a Pod.
+pub(super) fn card(summary: PodSummary) -> LinkCard {
+    LinkCard {
+        worker_id: summary.pod.worker_id,
+        name: summary.name,
+        state: summary.state,
+        state_reason: summary.state_reason,
+        provider: summary.provider,
+        model: summary.model,
+        created_at: summary.created_at,
+        needs_you: summary.needs_you,
+        children: summary.relations.children,
+    }
+}
