@@ -3,6 +3,7 @@
 //! To a server that was added by address and token this one makes connections; a server that added this one makes them
 //! here. Over either of them items go both ways, and what an item means is the runtime's business: this file carries.
 
+mod across;
 mod announced;
 mod line;
 mod names;
@@ -14,14 +15,11 @@ use std::{
 };
 
 use jiff::Timestamp;
-use protocol::{
-    ApiError, LINK_WAIT_MS_MAX, LinkAnswer, LinkExchange, PROTOCOL_VERSION, PodRef, RuntimeId,
-};
-use runtime::{CommandKey, FarPod, Introduced, Origin};
+use protocol::{ApiError, ErrorCode, LINK_WAIT_MS_MAX, LinkAnswer, LinkExchange, PROTOCOL_VERSION, RuntimeId};
 use tokio::{sync::watch, time::Instant};
 
 use self::announced::Announced;
-use crate::{Backend, Entry, EntryKind, Registry};
+use crate::{Backend, Entry, EntryKind};
 
 /// Servers that announced themselves, at most.
 const ANNOUNCED_MAX: usize = 64;
@@ -149,7 +147,7 @@ impl Backend {
         let announced = |(_, entry): &(RuntimeId, Entry)| entry.kind == EntryKind::Announced;
         if self.registry.entries().iter().filter(|entry| announced(entry)).count() >= ANNOUNCED_MAX {
             let sentence = format!("{ANNOUNCED_MAX} servers have added this one, and more are not taken");
-            return Err(ApiError::new(protocol::ErrorCode::RateLimited, sentence));
+            return Err(ApiError::new(ErrorCode::RateLimited, sentence));
         }
         let runtime_id = self.put_announced(store, wanted);
         self.host.name_store(store, &runtime_id).await?;
@@ -176,63 +174,6 @@ impl Backend {
         }
         unreachable!("of all numbers one is free")
     }
-
-    /// Introduces two Pods of which one is here and the other one in another store.
-    pub(crate) async fn introduce_across(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        pod: &PodRef,
-        peer: &PodRef,
-        note: Option<String>,
-    ) -> Result<Introduced, ApiError> {
-        let local = RuntimeId::local();
-        if pod.runtime_id == local {
-            let target = self.far_pod(peer).await?;
-            return self.host.introduce_far(key, origin, &pod.worker_id, target, note).await;
-        }
-        if peer.runtime_id != local {
-            return Err(ApiError::invalid(format!(
-                "neither of the two lives here ({} and {}); introduce them at one of their own servers",
-                pod.runtime_id, peer.runtime_id
-            )));
-        }
-        // The item is proposed from here whoever is named first, so the policy of the one that is here is asked here.
-        let own = self.pod(peer).await?;
-        match own.peer_policy {
-            protocol::PeerPolicy::Open => (),
-            protocol::PeerPolicy::Ask | protocol::PeerPolicy::Closed => {
-                let sentence = format!(
-                    "pod \"{}\" takes no introductions without being asked; introduce it to the other one instead",
-                    own.summary.name
-                );
-                return Err(ApiError::new(protocol::ErrorCode::PeerRefused, sentence));
-            }
-        }
-        let target = self.far_pod(pod).await?;
-        let Introduced { mut answer, stood } =
-            self.host.introduce_far(key, origin, &peer.worker_id, target, note).await?;
-        std::mem::swap(&mut answer.source, &mut answer.peer);
-        Ok(Introduced { answer, stood })
-    }
-
-    /// A Pod of another store, as far as it is known here.
-    async fn far_pod(&self, pod: &PodRef) -> Result<FarPod, ApiError> {
-        let entry = self.registry.get(&pod.runtime_id);
-        let store = entry.as_ref().and_then(|entry| entry.store_id.clone());
-        let store = match (entry, store) {
-            (Some(entry), _) if entry.kind == EntryKind::Compat => {
-                return Err(ApiError::invalid("older Pods know only Pods of their own runtime"));
-            }
-            (_, Some(store)) => store,
-            (_, None) => {
-                let sentence = format!("the runtime \"{}\" has not answered yet; try again", pod.runtime_id);
-                return Err(ApiError::new(protocol::ErrorCode::RuntimeUnavailable, sentence));
-            }
-        };
-        let summary = self.pod(pod).await?.summary;
-        Ok(FarPod { store, card: names::card(summary) })
-    }
 }
 
 /// `box`, `box-2`, `box-3` and so on, within the length of an id.
@@ -243,9 +184,4 @@ fn numbered(wanted: &RuntimeId, number: u32) -> RuntimeId {
     let end = format!("-{number}");
     let begin: String = wanted.as_str().chars().take(32 - end.len()).collect();
     RuntimeId::parse(&format!("{begin}{end}")).expect("an id with a number at its end is an id")
-}
-
-/// The store at the other end of a runtime's line, if it has one.
-pub(crate) fn store_of(registry: &Registry, runtime_id: &RuntimeId) -> Option<String> {
-    registry.get(runtime_id).and_then(|entry| entry.store_id)
 }

@@ -1,0 +1,132 @@
+//! What is done to two Pods of which one is here and the other one in another store.
+
+use protocol::{
+    ApiError, ErrorCode, ExchangeMessage, Listing, MessageAnswer, MessageCommand, PeerPolicy, PodRef, RuntimeId, Target,
+};
+use runtime::{CommandKey, FarPod, Introduced, Origin};
+
+use super::names;
+use crate::{Backend, EntryKind};
+
+impl Backend {
+    /// Introduces the two; a moment later it is told whether they know each other, or that it goes on.
+    pub(crate) async fn introduce_across(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        pod: &PodRef,
+        peer: &PodRef,
+        note: Option<String>,
+    ) -> Result<Introduced, ApiError> {
+        if is_local(pod) {
+            let target = self.far_pod(peer).await?;
+            return self.host.introduce_far(key, origin, &pod.worker_id, target, note).await;
+        }
+        one_is_here(pod, peer)?;
+        // It is proposed from here whoever is named first, so the policy of the one that is here is asked here.
+        let own = self.pod(peer).await?;
+        if own.peer_policy != PeerPolicy::Open {
+            let sentence = format!(
+                "pod \"{}\" takes no introductions without being asked; introduce it to the other one instead",
+                own.summary.name
+            );
+            return Err(ApiError::new(ErrorCode::PeerRefused, sentence));
+        }
+        let target = self.far_pod(pod).await?;
+        let Introduced { mut answer, stood } =
+            self.host.introduce_far(key, origin, &peer.worker_id, target, note).await?;
+        std::mem::swap(&mut answer.source, &mut answer.peer);
+        Ok(Introduced { answer, stood })
+    }
+
+    /// The peer of another runtime that a person means by a name or an address, whether its server answers or not.
+    pub(crate) async fn far_peer(&self, pod: &PodRef, target: &str) -> Result<Option<PodRef>, ApiError> {
+        let Ok(target) = target.parse::<Target>() else { return Ok(None) };
+        if !is_local(pod) || matches!(&target, Target::Name { runtime_id: None, .. }) {
+            return Ok(None);
+        }
+        let peers = self.host.peers(&pod.worker_id).await?;
+        let is_meant = |peer: &PodRef, name: &protocol::PodName| match &target {
+            Target::Ref(address) => peer == address,
+            Target::Name { name: wanted, runtime_id } => name == wanted && runtime_id.as_ref() == Some(&peer.runtime_id),
+        };
+        let mut meant = peers.into_iter().filter(|view| !is_local(&view.pod) && is_meant(&view.pod, &view.name));
+        Ok(meant.next().map(|view| view.pod))
+    }
+
+    /// A message from one to the other. From the one that is there its own server sends it.
+    pub(crate) async fn send_across(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        pod: &PodRef,
+        peer: &PodRef,
+        text: String,
+    ) -> Result<MessageAnswer, ApiError> {
+        if is_local(pod) {
+            return self.host.send_message_far(key, origin, &pod.worker_id, peer, &text).await;
+        }
+        let entry = self.registry.get(&pod.runtime_id).ok_or_else(|| crate::registry::not_there(&pod.runtime_id))?;
+        let (Some(client), Some(terms)) = (entry.client, entry.terms) else {
+            let sentence = format!("what a Pod of \"{}\" writes is sent by its own server", pod.runtime_id);
+            return Err(ApiError::invalid(sentence));
+        };
+        let unknown = || {
+            let sentence = format!("{peer} is no peer of {pod}; introduce them first");
+            ApiError::new(ErrorCode::NotVisible, sentence)
+        };
+        let there = terms.to_theirs(pod).ok_or_else(unknown)?;
+        let to = terms.to_theirs(peer).ok_or_else(unknown)?.to_string();
+        let sent = client.send_message(&key.id, &there, &MessageCommand { to, text }).await;
+        sent.map_err(|error| match error {
+            client::ClientError::Api(error) => terms.answer(error),
+            _ => {
+                let sentence = format!("the runtime \"{}\" does not answer; try again with the same key", pod.runtime_id);
+                ApiError::new(ErrorCode::RuntimeUnavailable, sentence)
+            }
+        })
+    }
+
+    /// What the two wrote to each other, as the one that is here knows it.
+    pub(crate) async fn exchange_across(
+        &self,
+        pod: &PodRef,
+        peer: &PodRef,
+        before: Option<&str>,
+        limit: u32,
+    ) -> Result<Listing<ExchangeMessage>, ApiError> {
+        one_is_here(pod, peer)?;
+        match is_local(pod) {
+            true => self.host.exchange_far(&pod.worker_id, peer, before, limit).await,
+            false => self.host.exchange_far(&peer.worker_id, pod, before, limit).await,
+        }
+    }
+
+    /// A Pod of another store, as far as it is known here.
+    async fn far_pod(&self, pod: &PodRef) -> Result<FarPod, ApiError> {
+        let entry = self.registry.get(&pod.runtime_id).ok_or_else(|| crate::registry::not_there(&pod.runtime_id))?;
+        if entry.kind == EntryKind::Compat {
+            return Err(ApiError::invalid("older Pods know only Pods of their own runtime"));
+        }
+        let Some(store) = entry.store_id else {
+            let sentence = format!("the runtime \"{}\" has not answered yet; try again", pod.runtime_id);
+            return Err(ApiError::new(ErrorCode::RuntimeUnavailable, sentence));
+        };
+        let summary = self.pod(pod).await?.summary;
+        Ok(FarPod { store, card: names::card(summary) })
+    }
+}
+
+fn is_local(pod: &PodRef) -> bool {
+    pod.runtime_id == RuntimeId::local()
+}
+
+fn one_is_here(pod: &PodRef, peer: &PodRef) -> Result<(), ApiError> {
+    match is_local(pod) || is_local(peer) {
+        true => Ok(()),
+        false => Err(ApiError::invalid(format!(
+            "neither of the two lives here ({} and {}); ask the server of one of them",
+            pod.runtime_id, peer.runtime_id
+        ))),
+    }
+}

@@ -1,0 +1,251 @@
+//! Two yoi on a database each, with a Pod each: introduced, writing to each other both ways, and killed at random instants.
+
+#![allow(clippy::unwrap_used)]
+
+use std::{
+    collections::BTreeSet,
+    hash::{BuildHasher, RandomState},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use testkit::yoi::{YoiProcess, pod_path};
+
+const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+/// How many rounds there are.
+const ROUNDS: &str = "YOI_CRASH_ROUNDS";
+const ROUNDS_BY_DEFAULT: u32 = 10;
+/// Once both are up, all is settled within this.
+const SETTLED_WITHIN: Duration = Duration::from_secs(15);
+
+/// `here` has the address and the token of `there`, which it calls `box`.
+async fn add(here: &YoiProcess, there: &YoiProcess) {
+    let body = json!({ "runtime_id": "box", "url": there.base_url(), "token": there.token() });
+    here.post("/api/v1/runtimes", &body).await.expect(201);
+}
+
+async fn until<T>(what: &str, limit: Duration, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let looking = async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(limit, looking).await.unwrap_or_else(|_| panic!("{what}: not within {limit:?}"))
+}
+
+async fn peers(at: &YoiProcess, pod: &Value) -> Vec<Value> {
+    at.get(&format!("{}/peers", pod_path(pod))).await.expect(200)["items"].as_array().unwrap().clone()
+}
+
+async fn journal(at: &YoiProcess, pod: &Value) -> Vec<Value> {
+    let mut records = Vec::new();
+    let mut before = String::new();
+    loop {
+        let page = at.get(&format!("{}/transcript?limit=1000{before}", pod_path(pod))).await.expect(200);
+        let mut items = page["items"].as_array().unwrap().clone();
+        items.append(&mut records);
+        records = items;
+        match page["next"].as_str() {
+            Some(next) => before = format!("&before={next}"),
+            None => return records,
+        }
+    }
+}
+
+fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    records.iter().map(|record| &record["event"]).filter(|event| event["kind"] == kind).collect()
+}
+
+/// The runtime that `there` shows for `here`.
+async fn announced(there: &YoiProcess) -> String {
+    until("the other server announces itself", SETTLED_WITHIN, async || {
+        let runtimes = there.get("/api/v1/runtimes").await.expect(200);
+        let runtimes = runtimes["items"].as_array().unwrap().clone();
+        let id = |runtime: &Value| runtime["runtime_id"].as_str().unwrap().to_owned();
+        runtimes.iter().find(|runtime| runtime["kind"] == "remote" && runtime["state"] == "live").map(id)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn two_servers_bring_their_pods_together_and_each_shows_the_other_one() {
+    let (here, there) = (YoiProcess::start(YOI).await, YoiProcess::start(YOI).await);
+    let (ada, bob) = (here.new_pod("ada").await, there.new_pod("bob").await);
+    add(&here, &there).await;
+    let desk = announced(&there).await;
+    let introduced = here.post(&format!("{}/peers", pod_path(&ada)), &json!({ "target": "bob@box" })).await.expect(201);
+    assert_eq!((&introduced["state"], &introduced["peer"]["runtime_id"]), (&json!("linked"), &json!("box")));
+    let peer = peers(&there, &bob).await.remove(0);
+    assert_eq!(
+        (&peer["name"], &peer["pod"]["runtime_id"], &peer["link"]),
+        (&json!("ada"), &json!(desk), &json!("linked"))
+    );
+    // Both ways, over the one connection.
+    let to_bob = json!({ "to": "bob@box", "text": "say hello" });
+    let sent = here.post(&format!("{}/messages", pod_path(&ada)), &to_bob).await.expect(202);
+    let to_ada = json!({ "to": format!("ada@{desk}"), "text": "say hello back" });
+    let back = there.post(&format!("{}/messages", pod_path(&bob)), &to_ada).await.expect(202);
+    for (at, pod, id) in [(&here, &ada, &sent["message_id"]), (&there, &bob, &back["message_id"])] {
+        until("it is answered", SETTLED_WITHIN, async || {
+            let records = journal(at, pod).await;
+            let receipts = of_kind(&records, "message_receipt");
+            receipts.iter().any(|event| event["message_id"] == *id && event["state"] == "answered").then_some(())
+        })
+        .await;
+    }
+    let messages = format!("{}/peers/box/{}/messages", pod_path(&ada), bob["pod"]["worker_id"].as_str().unwrap());
+    assert_eq!(here.get(&messages).await.expect(200)["items"].as_array().unwrap().len(), 2);
+    // What is there for the link is shown; all else is asked of its own server.
+    let listed = there.get("/api/v1/pods?name=ada").await.expect(200)["items"][0].clone();
+    assert_eq!((&listed["pod"]["runtime_id"], &listed["cwd"]), (&json!(desk), &json!("")));
+    let refused = there.post(&format!("{}/stop", pod_path(&listed)), &json!({})).await;
+    assert_eq!(refused.expect_error(400), "invalid_input");
+    // Ended by the side that makes no connections.
+    let address = format!("{}/peers/{desk}/{}", pod_path(&bob), ada["pod"]["worker_id"].as_str().unwrap());
+    there.delete(&address).await.expect(204);
+    until("it has ended here, too", SETTLED_WITHIN, async || peers(&here, &ada).await.is_empty().then_some(())).await;
+}
+
+#[tokio::test]
+async fn an_introduction_that_is_not_answered_is_pending_and_can_be_withdrawn_and_settles_when_the_other_is_back() {
+    let (here, mut there) = (YoiProcess::start(YOI).await, YoiProcess::start(YOI).await);
+    let (ada, bob) = (here.new_pod("ada").await, there.new_pod("bob").await);
+    add(&here, &there).await;
+    announced(&there).await;
+    let path = format!("{}/peers", pod_path(&ada));
+    let asked = json!({ "name": "asks", "peer_policy": "ask" });
+    let asks = there.post("/api/v1/pods", &asked).await.expect(201);
+    let pending = here.post(&path, &json!({ "target": "asks@box" })).await.expect(202);
+    assert_eq!(pending["state"], "pending");
+    let peer = peers(&there, &asks).await.remove(0);
+    assert_eq!((&peer["link"], &peer["is_asked"]), (&json!("pending"), &json!(true)));
+    let address = format!("{path}/box/{}", asks["pod"]["worker_id"].as_str().unwrap());
+    here.delete(&address).await.expect(204);
+    until("it is withdrawn there", SETTLED_WITHIN, async || peers(&there, &asks).await.is_empty().then_some(())).await;
+    // Linked, then away: a message is kept, and is there when the other one is back.
+    here.post(&path, &json!({ "target": "bob@box" })).await.expect(201);
+    there.kill9().await;
+    let kept = json!({ "to": "bob@box", "text": "say late" });
+    let sent = here.post(&format!("{}/messages", pod_path(&ada)), &kept).await.expect(202);
+    there.restart_on_same_port().await;
+    until("it has come", SETTLED_WITHIN, async || {
+        let records = journal(&there, &bob).await;
+        let messages = of_kind(&records, "peer_message");
+        messages.iter().any(|event| event["message_id"] == sent["message_id"]).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn whichever_of_two_servers_is_killed_at_whatever_instant_both_agree_and_no_message_is_lost_or_doubled() {
+    let rounds = std::env::var(ROUNDS).map_or(ROUNDS_BY_DEFAULT, |count| count.parse().unwrap());
+    let (mut here, mut there) = (YoiProcess::start(YOI).await, YoiProcess::start(YOI).await);
+    add(&here, &there).await;
+    announced(&there).await;
+    for round in 0..rounds {
+        let (ada, bob) = (here.new_pod(&format!("ada{round}")).await, there.new_pod(&format!("bob{round}")).await);
+        let mut told = Told::default();
+        let millis = RandomState::new().hash_one(round) % 900;
+        let die_first = round % 3;
+        {
+            let playing = play(&here, &there, &ada, &bob, round, &mut told);
+            let _ = tokio::time::timeout(Duration::from_millis(millis), playing).await;
+        }
+        // One, the other, or both.
+        if die_first != 1 {
+            here.kill9().await;
+        }
+        if die_first != 0 {
+            there.kill9().await;
+        }
+        if die_first != 1 {
+            here.restart().await;
+        }
+        if die_first != 0 {
+            there.restart_on_same_port().await;
+        }
+        check(&here, &there, &ada, &bob, &told, &format!("round {round}, after {millis} ms")).await;
+    }
+}
+
+/// What was acknowledged before the death.
+#[derive(Default)]
+struct Told {
+    /// Ids of messages, by whether ada sent them.
+    sent: Vec<(bool, String)>,
+}
+
+async fn play(here: &YoiProcess, there: &YoiProcess, ada: &Value, bob: &Value, round: u32, told: &mut Told) {
+    let target = json!({ "target": format!("bob{round}@box") });
+    let desk = announced(there).await;
+    loop {
+        if here.post(&format!("{}/peers", pod_path(ada)), &target).await.status / 100 == 2 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    for number in 0.. {
+        let to_bob = json!({ "to": format!("bob{round}@box"), "text": format!("say {number}") });
+        let sent = here.post(&format!("{}/messages", pod_path(ada)), &to_bob).await;
+        if let Some(id) = sent.body["message_id"].as_str() {
+            told.sent.push((true, id.to_owned()));
+        }
+        let to_ada = json!({ "to": format!("ada{round}@{desk}"), "text": format!("say {number}") });
+        let sent = there.post(&format!("{}/messages", pod_path(bob)), &to_ada).await;
+        if let Some(id) = sent.body["message_id"].as_str() {
+            told.sent.push((false, id.to_owned()));
+        }
+        if number == 10 {
+            // Beyond it the pace of a pair holds messages back.
+            return;
+        }
+    }
+}
+
+async fn check(here: &YoiProcess, there: &YoiProcess, ada: &Value, bob: &Value, told: &Told, what: &str) {
+    let links = async |at: &YoiProcess, pod: &Value| -> Vec<String> {
+        peers(at, pod).await.iter().map(|peer| peer["link"].as_str().unwrap().to_owned()).collect()
+    };
+    // Both or neither.
+    let agreed = until(&format!("{what}: both agree"), SETTLED_WITHIN, async || {
+        let (one, other) = (links(here, ada).await, links(there, bob).await);
+        (one == other && !one.contains(&"pending".to_owned())).then_some(one)
+    })
+    .await;
+    assert!(agreed.is_empty() || agreed == ["linked"], "{what}: {agreed:?}");
+    // What was acknowledged is there.
+    until(&format!("{what}: all has come"), SETTLED_WITHIN, async || {
+        let (of_ada, of_bob) = (journal(here, ada).await, journal(there, bob).await);
+        let come = |records: &[Value]| -> BTreeSet<String> {
+            of_kind(records, "peer_message")
+                .iter()
+                .map(|event| event["message_id"].as_str().unwrap().to_owned())
+                .collect()
+        };
+        let (at_ada, at_bob) = (come(&of_ada), come(&of_bob));
+        told.sent
+            .iter()
+            .all(|(to_bob, id)| if *to_bob { at_bob.contains(id) } else { at_ada.contains(id) })
+            .then_some(())
+    })
+    .await;
+    // Nothing is there twice, and each message's receipts are in their order.
+    for (at, pod) in [(here, ada), (there, bob)] {
+        let records = journal(at, pod).await;
+        let ids: Vec<_> = of_kind(&records, "peer_message").iter().map(|event| event["message_id"].clone()).collect();
+        let distinct: BTreeSet<String> = ids.iter().map(Value::to_string).collect();
+        assert_eq!(distinct.len(), ids.len(), "{what}");
+        for id in told.sent.iter().map(|(_, id)| id) {
+            let receipts = of_kind(&records, "message_receipt");
+            let ranks = receipts
+                .iter()
+                .filter(|event| event["message_id"] == *id)
+                .map(|event| ["stored", "read", "answered"].iter().position(|state| event["state"] == *state).unwrap());
+            let ranks: Vec<usize> = ranks.collect();
+            assert!(ranks.is_sorted() && ranks.iter().filter(|rank| **rank > 0).count() <= 2, "{what}: {ranks:?}");
+        }
+    }
+}
