@@ -26,6 +26,9 @@ const ANNOUNCED_MAX: usize = 64;
 /// A server that says nothing for this long beyond the longest wait is away.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 
+/// One that hung up is away after this long.
+const GONE_MAX: Duration = Duration::from_secs(3);
+
 /// What is known of lines, in memory. Cloning shares it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Links(Arc<Shared>);
@@ -52,7 +55,7 @@ impl Links {
     }
 
     /// Something was heard; the next word is due within `wait`.
-    fn heard(&self, store: &str, wait: Duration) {
+    fn heard(&self, store: &str, wait: Duration) -> Asking<'_> {
         let good_until = Instant::now() + wait + SILENCE_MAX;
         let was_up = {
             let mut lines = self.lines();
@@ -65,6 +68,7 @@ impl Links {
         if !was_up {
             self.0.changed.send_replace(());
         }
+        Asking { links: self, store: store.to_owned() }
     }
 
     /// It does not answer.
@@ -105,6 +109,27 @@ impl Links {
     }
 }
 
+/// Somebody waits for an answer. Let go of before it was given: the other side is gone, and comes back soon or not at all.
+struct Asking<'a> {
+    links: &'a Links,
+    store: String,
+}
+
+impl Asking<'_> {
+    fn answered(mut self) {
+        self.store.clear();
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        if let Some(line) = self.links.lines().get_mut(&self.store) {
+            line.good_until = line.good_until.min(Instant::now() + GONE_MAX);
+            self.links.0.changed.send_replace(());
+        }
+    }
+}
+
 impl Backend {
     /// Opens the lines to the servers that were added, and keeps them open; must be called inside a tokio runtime.
     pub(crate) fn begin_links(&self) {
@@ -125,17 +150,18 @@ impl Backend {
                  older one"
             )));
         }
-        // First of all: what is refused here is known by no name.
+        // What is no store of another server gets no name here.
+        self.host.take_in(&store_id, Vec::new()).await?;
+        let runtime_id = self.called(&store_id, &name).await?;
         let sends = !items.is_empty();
         let taken = self.host.take_in(&store_id, items).await?;
-        let runtime_id = self.called(&store_id, &name).await?;
         let wait = match sends {
             true => Duration::ZERO,
             false => Duration::from_millis(wait_ms.min(LINK_WAIT_MS_MAX)),
         };
-        self.links.heard(&store_id, wait);
+        let asking = self.links.heard(&store_id, Duration::from_millis(wait_ms.min(LINK_WAIT_MS_MAX)));
         let items = self.host.outgoing(&store_id, after, wait).await?;
-        self.links.heard(&store_id, Duration::from_millis(wait_ms.min(LINK_WAIT_MS_MAX)));
+        asking.answered();
         Ok(LinkAnswer { store_id: self.host.store_id().to_owned(), runtime_id, taken, items })
     }
 
@@ -150,6 +176,8 @@ impl Backend {
             return Err(ApiError::new(ErrorCode::RateLimited, sentence));
         }
         let runtime_id = self.put_announced(store, wanted);
+        // Before anything of it becomes a record, which says what it is called.
+        names::tell(self);
         self.host.name_store(store, &runtime_id).await?;
         Ok(runtime_id)
     }

@@ -1,12 +1,18 @@
 //! What is done to two Pods of which one is here and the other one in another store.
 
+use std::time::Duration;
+
 use protocol::{
-    ApiError, ErrorCode, ExchangeMessage, Listing, MessageAnswer, MessageCommand, PeerPolicy, PodRef, RuntimeId, Target,
+    ApiError, ErrorCode, ExchangeMessage, Listing, MessageAnswer, MessageCommand, PeerPolicy, PodRef, RuntimeId,
+    RuntimeState, Target,
 };
 use runtime::{CommandKey, FarPod, Introduced, Origin};
 
 use super::names;
 use crate::{Backend, EntryKind};
+
+/// How long a line is waited for whose server answers.
+const LINE_WAIT: Duration = Duration::from_secs(2);
 
 impl Backend {
     /// Introduces the two; a moment later it is told whether they know each other, or that it goes on.
@@ -113,7 +119,17 @@ impl Backend {
             return Err(ApiError::new(ErrorCode::RuntimeUnavailable, sentence));
         };
         let summary = self.pod(pod).await?.summary;
-        Ok(FarPod { store, card: names::card(summary) })
+        // Right after it was added its line is on the way; what is settled soon is told as settled.
+        let mut lines = self.links.watch();
+        let is_up = async {
+            while !self.links.state(&store).0 && lines.changed().await.is_ok() {}
+        };
+        if entry.port.view(self.since).state == RuntimeState::Live {
+            let _ = tokio::time::timeout(LINE_WAIT, is_up).await;
+            names::tell(self);
+        }
+        let card = names::card(summary);
+        Ok(FarPod { store: store.clone(), card })
     }
 }
 

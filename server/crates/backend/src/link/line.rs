@@ -125,7 +125,7 @@ impl Line {
         }
         let _mine = self.told.lock().await;
         self.terms.set_ours_there(runtime_id);
-        self.backend.links.heard(&self.store, Duration::from_millis(LINK_WAIT_MS_MAX));
+        self.backend.links.heard(&self.store, Duration::from_millis(LINK_WAIT_MS_MAX)).answered();
         let host = &self.backend.host;
         // An answer that was overtaken by a later one says less.
         if taken > host.acked(&self.store).await.map_err(Failure::Refused)? {
@@ -140,7 +140,10 @@ impl Line {
         let id = self.terms.id();
         match failure {
             Failure::Away(error) => tracing::debug!(%error, %id, "the line to a runtime is down"),
-            Failure::Refused(error) => tracing::warn!(%error, %id, "the line to a runtime does not work"),
+            Failure::Refused(error) if *pause == PAUSE_FIRST => {
+                tracing::warn!(%error, %id, "the line to a runtime does not work");
+            }
+            Failure::Refused(error) => tracing::debug!(%error, %id, "the line to a runtime does not work"),
         }
         sleep(*pause).await;
         *pause = (*pause * 2).min(PAUSE_MAX);

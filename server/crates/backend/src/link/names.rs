@@ -40,7 +40,7 @@ async fn remember(backend: &Backend) {
     }
 }
 
-fn tell(backend: &Backend) {
+pub(super) fn tell(backend: &Backend) {
     let entries = backend.registry.entries();
     for (id, entry) in entries.iter().filter(|(_, entry)| entry.kind == EntryKind::Announced) {
         // It was added by address and is reached so from now on.

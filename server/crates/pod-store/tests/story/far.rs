@@ -112,7 +112,7 @@ pub(crate) async fn what_a_pod_is_to_a_far_one_comes_back_as_it_was_put_and_is_c
     {
         let row = peer(ada, "h-1", state, round as i64);
         done(&store, far([FarChange::Put(row.clone()), card("1")])).await;
-        assert_eq!(store.far_peers(ada).await.unwrap(), [row.clone()]);
+        assert_eq!(store.far_peers(ada).await.unwrap(), std::slice::from_ref(&row));
         assert_eq!(store.far_peer_of("there", "h-1").await.unwrap(), Some(row.clone()));
         assert_eq!(store.far_peers_all().await.unwrap(), [row]);
         assert_eq!(count().await, u32::from(state == FarState::Linked));
