@@ -171,6 +171,48 @@ async fn whichever_of_two_servers_is_killed_at_whatever_instant_both_agree_and_n
     }
 }
 
+#[tokio::test]
+async fn a_peer_that_says_nonsense_is_refused_and_harms_nothing() {
+    let yoi = YoiProcess::start(YOI).await;
+    let bob = yoi.new_pod("bob").await;
+    let worker_id = bob["pod"]["worker_id"].as_str().unwrap();
+    let say = async |changes: Value| {
+        let mut body = json!({ "protocol": 1, "store_id": "stranger", "name": "evil", "after": 0, "items": [] });
+        body.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        yoi.post("/api/v1/link", &body).await
+    };
+    let message = |seq: i64, to: &str, text: &str| {
+        let item = json!({ "kind": "message", "message_id": "m-1", "from": "x", "to": to, "text": text, "hops": 0 });
+        json!({ "seq": seq, "item": item })
+    };
+    let own = yoi.get("/api/v1/about").await.expect(200)["store_id"].clone();
+    for wrong in [
+        json!({ "protocol": 99 }),
+        json!({ "store_id": own }),
+        json!({ "store_id": "no such thing" }),
+        json!({ "name": "NOT AN ID" }),
+        json!({ "items": [{ "seq": 1, "item": { "kind": "surprise", "handshake": "h" } }] }),
+        json!({ "items": [message(2, worker_id, "hi")] }),
+        json!({ "items": [message(1, "no such id!", "hi")] }),
+    ] {
+        assert_eq!(say(wrong.clone()).await.expect_error(400), "invalid_input", "{wrong}");
+    }
+    assert_eq!(say(json!({ "after": 5 })).await.expect_error(410), "cursor_expired");
+    let long = "x".repeat(65_537);
+    assert_eq!(say(json!({ "items": [message(1, worker_id, &long)] })).await.expect_error(413), "payload_too_large");
+    // What is well said and means nothing is taken, and answered.
+    let answer = say(json!({ "items": [message(1, worker_id, "hi"), message(2, "nobody", "hi")] })).await.expect(200);
+    assert_eq!((&answer["taken"], &answer["runtime_id"]), (&json!(2), &json!("evil")));
+    let codes: Vec<_> = answer["items"].as_array().unwrap().iter().map(|item| item["item"]["code"].clone()).collect();
+    assert_eq!(codes, ["not_visible", "pod_not_found"]);
+    let again = say(json!({ "after": 2, "items": [message(1, worker_id, "hi")] })).await.expect(200);
+    assert_eq!((&again["taken"], &again["items"]), (&json!(2), &json!([])));
+    assert_eq!(of_kind(&journal(&yoi, &bob).await, "peer_message"), Vec::<&Value>::new());
+    let client = reqwest::Client::new();
+    let stranger = client.post(format!("{}/api/v1/link", yoi.base_url())).json(&json!({})).send().await.unwrap();
+    assert_eq!(stranger.status(), 401);
+}
+
 /// What was acknowledged before the death.
 #[derive(Default)]
 struct Told {

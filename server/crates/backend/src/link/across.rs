@@ -54,7 +54,9 @@ impl Backend {
         let peers = self.host.peers(&pod.worker_id).await?;
         let is_meant = |peer: &PodRef, name: &protocol::PodName| match &target {
             Target::Ref(address) => peer == address,
-            Target::Name { name: wanted, runtime_id } => name == wanted && runtime_id.as_ref() == Some(&peer.runtime_id),
+            Target::Name { name: wanted, runtime_id } => {
+                name == wanted && runtime_id.as_ref() == Some(&peer.runtime_id)
+            }
         };
         let mut meant = peers.into_iter().filter(|view| !is_local(&view.pod) && is_meant(&view.pod, &view.name));
         Ok(meant.next().map(|view| view.pod))
@@ -87,7 +89,8 @@ impl Backend {
         sent.map_err(|error| match error {
             client::ClientError::Api(error) => terms.answer(error),
             _ => {
-                let sentence = format!("the runtime \"{}\" does not answer; try again with the same key", pod.runtime_id);
+                let sentence =
+                    format!("the runtime \"{}\" does not answer; try again with the same key", pod.runtime_id);
                 ApiError::new(ErrorCode::RuntimeUnavailable, sentence)
             }
         })
@@ -121,9 +124,7 @@ impl Backend {
         let summary = self.pod(pod).await?.summary;
         // Right after it was added its line is on the way; what is settled soon is told as settled.
         let mut lines = self.links.watch();
-        let is_up = async {
-            while !self.links.state(&store).0 && lines.changed().await.is_ok() {}
-        };
+        let is_up = async { while !self.links.state(&store).0 && lines.changed().await.is_ok() {} };
         if entry.port.view(self.since).state == RuntimeState::Live {
             let _ = tokio::time::timeout(LINE_WAIT, is_up).await;
             names::tell(self);

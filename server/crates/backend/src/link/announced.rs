@@ -14,7 +14,8 @@ use protocol::{
     RuntimeState, RuntimeView, Seq, ToolAnswer, ToolCommand, Usage, VisiblePod, WorkerId,
 };
 use runtime::{
-    CommandKey, Export, FeedItem, Host, Introduced, Observation, Origin, PodQuery, PodsItem, PodsObservation, RecordPage,
+    CommandKey, Export, FeedItem, Host, Introduced, Observation, Origin, PodQuery, PodsItem, PodsObservation,
+    RecordPage,
 };
 use tokio::sync::watch;
 
@@ -159,13 +160,7 @@ impl RuntimePort for Announced {
         self.elsewhere(pod).await
     }
 
-    async fn restore(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        pod: &WorkerId,
-        _: RestoreCommand,
-    ) -> Result<Receipt, ApiError> {
+    async fn restore(&self, _: CommandKey, _: &Origin, pod: &WorkerId, _: RestoreCommand) -> Result<Receipt, ApiError> {
         self.elsewhere(pod).await
     }
 
@@ -376,8 +371,7 @@ impl Watcher {
     /// None when nothing has changed.
     fn tell(&mut self, pods: Vec<PodSummary>) -> Option<PodsItem> {
         let now: HashMap<PodRef, PodSummary> = pods.into_iter().map(|pod| (pod.pod.clone(), pod)).collect();
-        let upserts: Vec<_> =
-            now.values().filter(|pod| self.told.get(&pod.pod) != Some(pod)).cloned().collect();
+        let upserts: Vec<_> = now.values().filter(|pod| self.told.get(&pod.pod) != Some(pod)).cloned().collect();
         let removed: Vec<_> = self.told.keys().filter(|pod| !now.contains_key(pod)).cloned().collect();
         let snapshot = self.revision == 0;
         if !snapshot && upserts.is_empty() && removed.is_empty() {

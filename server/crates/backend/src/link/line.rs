@@ -72,7 +72,12 @@ impl Line {
     async fn listen(&self) {
         let mut pause = PAUSE_FIRST;
         loop {
-            match self.exchange(Vec::new(), Duration::from_millis(LINK_WAIT_MS_MAX)).await {
+            // The first word is only whether there is anybody.
+            let wait = match self.backend.links.state(&self.store).0 {
+                true => Duration::from_millis(LINK_WAIT_MS_MAX),
+                false => Duration::ZERO,
+            };
+            match self.exchange(Vec::new(), wait).await {
                 Ok(()) => pause = PAUSE_FIRST,
                 Err(failure) => self.failed(&failure, &mut pause).await,
             }

@@ -44,9 +44,9 @@ pub(super) fn tell(backend: &Backend) {
     let entries = backend.registry.entries();
     for (id, entry) in entries.iter().filter(|(_, entry)| entry.kind == EntryKind::Announced) {
         // It was added by address and is reached so from now on.
-        let is_added = entries.iter().any(|(other, known)| {
-            other != id && known.kind == EntryKind::Remote && known.store_id == entry.store_id
-        });
+        let is_added = entries
+            .iter()
+            .any(|(other, known)| other != id && known.kind == EntryKind::Remote && known.store_id == entry.store_id);
         if is_added {
             backend.registry.remove(id);
         }
