@@ -104,6 +104,9 @@ impl Backend {
         before: Option<&str>,
         limit: u32,
     ) -> Result<Listing<ExchangeMessage>, ApiError> {
+        if !is_local(pod) {
+            self.port(&pod.runtime_id)?;
+        }
         one_is_here(pod, peer)?;
         match is_local(pod) {
             true => self.host.exchange_far(&pod.worker_id, peer, before, limit).await,

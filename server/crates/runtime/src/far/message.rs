@@ -4,9 +4,7 @@
 use std::sync::Arc;
 
 use pod::Input;
-use pod_store::{
-    Committed, FarChange, FarMessageRow, FarPeerRow, FarReceipt, FarState, MailPut, PairRow, PodChange, PodRow,
-};
+use pod_store::{Committed, FarChange, FarMessageRow, FarPeerRow, FarReceipt, FarState, MailPut, PairRow, PodRow};
 use protocol::{
     ApiError, ControlEvent, ErrorCode, LinkNews, MessageAnswer, PeerLabel, PodState, ReceiptState, TurnEvent, WorkerId,
 };
@@ -24,7 +22,7 @@ use crate::{
     host::Inner,
     mail::Letter,
     peers::{self, Cause, guard},
-    pod_task::Held,
+    pod_task::{Extras, Held},
     view,
 };
 
@@ -320,14 +318,15 @@ pub(super) async fn told(inner: &Arc<Inner>, taken: Taken<'_>, told: Told) -> Re
     let key = format!("receipt:{message_id}:{state:?}:{}", taken.seq);
     let letter = Letter::Receipt { message_id, peer, state, turn, reason };
     let mail = MailPut { to: own.key, key, body: letter.encode(), at };
-    let change = PodChange { mail_put: vec![mail], ..PodChange::of(own.key) };
-    let together = Together {
-        far: vec![taken.change(), FarChange::MessageState(receipt)],
-        others: vec![change],
-        wakes: vec![own.worker_id],
-        ..Together::default()
+    // One whose record cannot be read has no journal to tell; what is known of the message is true all the same.
+    let held = match view::open(&own) {
+        Ok(_) => Some(hold(inner, &own).await?),
+        Err(_) => None,
     };
-    inner.commit_together(Vec::new(), together).await.map(drop)
+    let extras = || Extras { mail_put: vec![mail.clone()], ..Extras::default() };
+    let orders = held.into_iter().map(|held| (held, Wanted { extras: extras(), ..Wanted::default() })).collect();
+    let far = vec![taken.change(), FarChange::MessageState(receipt)];
+    inner.commit_together(orders, Together { far, ..Together::default() }).await.map(drop)
 }
 
 /// Nothing comes after the end of a message, and nothing is told twice.
