@@ -39,6 +39,7 @@ struct Problem {
         rest::runtimes::add,
         rest::runtimes::remove,
         rest::runtimes::about,
+        rest::link::exchange,
         rest::runtimes::providers,
         rest::settings::test_provider,
         rest::settings::profiles,

@@ -29,6 +29,7 @@ routes! {
     post   "/api/v1/runtimes"                                          => rest::runtimes::add;
     delete "/api/v1/runtimes/{runtime_id}"                             => rest::runtimes::remove;
     get    "/api/v1/about"                                             => rest::runtimes::about;
+    post   "/api/v1/link"                                              => rest::link::exchange;
     get    "/api/v1/providers"                                         => rest::runtimes::providers;
     post   "/api/v1/providers/{name}/test"                             => rest::settings::test_provider;
     get    "/api/v1/profiles"                                          => rest::settings::profiles;

@@ -7,6 +7,7 @@ mod compat;
 mod conversation;
 mod embedded;
 mod everywhere;
+mod link;
 mod lists;
 mod peers;
 mod port;
@@ -58,6 +59,8 @@ pub struct Backend {
     name: RuntimeId,
     /// Where runtimes are written down that were added.
     kept: Arc<Kept>,
+    /// To and from other stores.
+    links: link::Links,
     /// Of the list of all Pods.
     revision: Arc<AtomicU64>,
 }
@@ -85,6 +88,7 @@ impl Backend {
             endings: Endings::new(),
             name,
             kept: Arc::new(kept),
+            links: link::Links::default(),
             revision: Arc::new(AtomicU64::new(1)),
         }
     }

@@ -1,6 +1,7 @@
 //! Pods that know each other: introductions, requests, and what Pods write to each other.
 //!
-//! People name a Pod as they like; from here on it has an address. Whom a runtime cannot introduce is refused here.
+//! People name a Pod as they like; from here on it has an address. Two of different runtimes are brought together by
+//! `link`.
 
 use protocol::{
     ApiError, CommandId, ExchangeMessage, HeldCommand, Listing, MessageAnswer, MessageCommand, PeerAnswer, PeerCommand,
@@ -28,7 +29,10 @@ impl Backend {
         let done = async {
             let port = self.port(&pod.runtime_id)?;
             match self.meant(pod, &command.target, &key).await? {
-                Meant::Pod(peer) => port.introduce(key, origin, &pod.worker_id, &peer.worker_id, command.note).await,
+                Meant::Pod(peer) if peer.runtime_id == pod.runtime_id => {
+                    port.introduce(key, origin, &pod.worker_id, &peer.worker_id, command.note).await
+                }
+                Meant::Pod(peer) => self.introduce_across(key, origin, pod, &peer, command.note).await,
                 Meant::Repeated(introduced) => Ok(introduced),
             }
         };
@@ -79,10 +83,14 @@ impl Backend {
         let target = pair(pod, &command.to);
         let done = async {
             let port = self.port(&pod.runtime_id)?;
+            if let Some(peer) = self.far_peer(pod, &command.to).await? {
+                return self.send_across(key, origin, pod, &peer, command.text).await;
+            }
             match self.meant(pod, &command.to, &key).await? {
-                Meant::Pod(peer) => {
+                Meant::Pod(peer) if peer.runtime_id == pod.runtime_id => {
                     port.send_message(key, origin, &pod.worker_id, &peer.worker_id, &command.text).await
                 }
+                Meant::Pod(peer) => self.send_across(key, origin, pod, &peer, command.text).await,
                 Meant::Repeated(answer) => Ok(answer),
             }
         };
@@ -116,9 +124,10 @@ impl Backend {
         before: Option<&str>,
         limit: u32,
     ) -> Result<Listing<ExchangeMessage>, ApiError> {
+        if pod.runtime_id != peer.runtime_id {
+            return self.exchange_across(pod, peer, before, limit).await;
+        }
         let port = self.port(&pod.runtime_id)?;
-        self.port(&peer.runtime_id)?;
-        same_runtime(pod, peer)?;
         port.exchange(&pod.worker_id, &peer.worker_id, before, limit).await
     }
 
@@ -131,10 +140,7 @@ impl Backend {
         key: &CommandKey,
     ) -> Result<Meant<T>, ApiError> {
         let unresolved = match self.resolve(target).await {
-            Ok(peer) => match same_runtime(pod, &peer) {
-                Ok(()) => return Ok(Meant::Pod(peer)),
-                Err(error) => error,
-            },
+            Ok(peer) => return Ok(Meant::Pod(peer)),
             Err(error) => error,
         };
         match self.port(&pod.runtime_id)?.first_answer(key).await? {
@@ -151,16 +157,6 @@ enum Meant<T> {
     Pod(PodRef),
     /// The command was carried out before, with this answer.
     Repeated(T),
-}
-
-fn same_runtime(pod: &PodRef, peer: &PodRef) -> Result<(), ApiError> {
-    match pod.runtime_id == peer.runtime_id {
-        true => Ok(()),
-        false => Err(ApiError::invalid(format!(
-            "these two live in different runtimes ({} and {}); only Pods of one runtime can know each other",
-            pod.runtime_id, peer.runtime_id
-        ))),
-    }
 }
 
 /// A Pod and what is done to it, as the audit names it.

@@ -46,6 +46,7 @@ impl Backend {
             let client = Remote::client(&runtime).map_err(|error| NotStarted(error.detail))?;
             backend.put_remote(&runtime, client).map_err(|error| NotStarted(error.detail))?;
         }
+        backend.begin_links();
         Ok(backend)
     }
 

@@ -10,6 +10,7 @@ mod calls;
 mod error;
 mod events;
 mod http;
+mod link;
 mod lists;
 mod peers;
 mod place;

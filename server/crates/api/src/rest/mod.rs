@@ -3,6 +3,7 @@
 pub(crate) mod commands;
 pub(crate) mod export;
 pub(crate) mod journal;
+pub(crate) mod link;
 pub(crate) mod lists;
 pub(crate) mod paging;
 pub(crate) mod peers;

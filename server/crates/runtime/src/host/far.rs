@@ -13,11 +13,6 @@ use super::Host;
 use crate::{CommandKey, FarNames, FarPod, Introduced, Origin, asked::Asked, error, far, peers::Cause};
 
 impl Host {
-    /// The id of this database.
-    pub fn store_id(&self) -> &str {
-        self.inner.store.epoch()
-    }
-
     /// How this server calls other stores, and which of them answer: to be kept true by whoever knows.
     pub fn far_names(&self) -> &watch::Sender<FarNames> {
         &self.inner.far.names
