@@ -4,7 +4,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, PodState, Seq, WorkerId};
 
-use crate::{CommandRow, InboxRow, MailPut, MessageChange, PeerChange, PodKey, Spent};
+use crate::{CommandRow, ForeignPod, InboxRow, MailPut, MessageChange, PeerChange, PodKey, Spent};
 
 /// Changes that belong together: one transaction (the writer may put several batches into one).
 #[derive(Debug, Clone, Default)]
@@ -16,6 +16,8 @@ pub struct Batch {
     /// What happens to pairs of Pods; after `changes`.
     pub peers: Vec<PeerChange>,
     pub messages: Vec<MessageChange>,
+    /// Pods of `changes` that other hosts own, and that stand still there for this batch.
+    pub foreign: Vec<ForeignPod>,
 }
 
 /// What happens to one Pod. Fields that are empty change nothing.

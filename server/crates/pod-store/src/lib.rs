@@ -14,6 +14,8 @@ mod error;
 mod faults;
 mod group;
 mod heads;
+mod hosts;
+mod leases;
 mod messages;
 mod options;
 mod peer_columns;
@@ -39,6 +41,7 @@ pub use batch::{
 };
 pub use error::StoreError;
 pub use faults::{Faults, Step};
+pub use hosts::{Followed, ForeignPod, HostCall, HostIdentity, HostRow, Moves, WakeUps, Whereabouts};
 pub use messages::{MessageChange, MessageRow, NewMessage};
 pub use options::{Database, StoreOptions};
 pub use peers::{NewRequest, PairRow, PeerChange, PeerLinkRow, RequestRow};

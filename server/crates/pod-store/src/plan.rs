@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use protocol::{AuditEntry, CommandId};
 
 use crate::{
-    Committed, Fold, InboxRow, LoanChange, MailPut, MessageChange, NewPod, NewRecord, ParentLink, PeerChange,
+    Committed, Fold, ForeignPod, InboxRow, LoanChange, MailPut, MessageChange, NewPod, NewRecord, ParentLink, PeerChange,
     PodChange, PodKey, PodUpdate,
     engine::{LinkLine, SearchLine, UpdateLine},
     peer_plan::{MessageLines, PeerLines},
@@ -31,6 +31,8 @@ pub(crate) struct Plan<'a> {
     /// Each with the batch it came with.
     peers: Vec<(usize, &'a PeerChange)>,
     messages: Vec<(usize, &'a MessageChange)>,
+    /// Pods that other hosts own, each with the batch that changes them.
+    pub(crate) foreign: Vec<(usize, ForeignPod)>,
 }
 
 /// Who leads whom from now on, and whose loan is out.
@@ -43,9 +45,10 @@ pub(crate) struct Relations<'a> {
 
 impl<'a> Plan<'a> {
     pub(crate) fn of(jobs: impl Iterator<Item = (usize, &'a Job)>) -> Self {
-        let mut plan = Self { changes: Vec::new(), audit: Vec::new(), peers: Vec::new(), messages: Vec::new() };
+        let mut plan = Self { changes: Vec::new(), audit: Vec::new(), peers: Vec::new(), messages: Vec::new(), foreign: Vec::new() };
         for (index, job) in jobs {
             plan.audit.extend(&job.batch.audit);
+            plan.foreign.extend(job.batch.foreign.iter().map(|pod| (index, *pod)));
             plan.peers.extend(job.batch.peers.iter().map(|change| (index, change)));
             plan.messages.extend(job.batch.messages.iter().map(|change| (index, change)));
             let planned = |change: &'a PodChange| Planned {

@@ -59,6 +59,7 @@ pub(crate) fn whole_batch(ada: PodKey, bob: PodKey, round: i64) -> Batch {
         // They find nothing to change, so that the view stays small; `handshake` has those that do.
         peers: vec![PeerChange::RequestDone { id: "nobody's".to_owned() }],
         messages: vec![state(0, ReceiptState::Read, None, false, round)],
+        ..Batch::default()
     }
 }
 

@@ -5,6 +5,7 @@
 mod commands;
 mod durability;
 mod handshake;
+mod hosts;
 mod journal;
 mod ledger;
 mod mail;
