@@ -162,6 +162,11 @@ impl Store {
         self.shared_hosts()?.call_answer(id, answer).await
     }
 
+    /// A call that nobody waits for is done.
+    pub async fn call_forget(&self, id: i64) -> Result<(), StoreError> {
+        self.shared_hosts()?.call_forget(id).await
+    }
+
     /// Takes the answers that have come.
     pub async fn answers_take(&self) -> Result<Vec<(i64, String)>, StoreError> {
         self.shared_hosts()?.answers_take().await

@@ -32,6 +32,7 @@ mod sqlite;
 mod store;
 mod tables;
 mod usage;
+mod wire;
 mod words;
 mod writer;
 

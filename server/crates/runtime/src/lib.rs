@@ -18,6 +18,7 @@ mod find;
 mod history;
 mod hold;
 mod host;
+mod hosts;
 mod import;
 mod lead;
 mod list;

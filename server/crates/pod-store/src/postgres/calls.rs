@@ -57,6 +57,11 @@ impl Hosts {
         Ok(())
     }
 
+    pub(crate) async fn call_forget(&self, id: i64) -> Result<(), StoreError> {
+        let done = sqlx::query("delete from host_calls where id = $1").bind(id).execute(&self.bus).await;
+        done.map(drop).map_err(read_failed("end what another host asked"))
+    }
+
     pub(crate) async fn answers_take(&self) -> Result<Vec<(i64, String)>, StoreError> {
         let taken = "delete from host_calls where caller = $1 and answer is not null returning id, answer";
         sqlx::query_as(taken).bind(self.id()).fetch_all(&self.bus).await.map_err(read_failed("read answers of hosts"))

@@ -1,0 +1,142 @@
+//! Viewers of Pods that other hosts run: their journals are read here, once for all who look, into the same tails that
+//! the Pods of this host write to. The list of Pods, too.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+use pod_store::{PodKey, StoreError, StoredRecord};
+use protocol::{Seq, WorkerId};
+
+use super::{Call, Route};
+use crate::{feed::Feed, host::Inner};
+
+/// How often is looked when no notice comes.
+const POLL: Duration = Duration::from_millis(400);
+/// Records of one Pod that are read at once.
+const RECORDS_AT_ONCE: u32 = 1_000;
+/// Changes that are kept in mind, so that one that is found twice is told once.
+const KNOWN_MAX: usize = 20_000;
+
+pub(super) fn start(inner: &Arc<Inner>) {
+    inner.tracker.spawn(follow_on(inner.clone()));
+}
+
+async fn follow_on(inner: Arc<Inner>) {
+    let Some(mut wake_ups) = inner.store.wake_ups() else { return };
+    let mut list = List::default();
+    loop {
+        tokio::select! {
+            () = inner.stopping.cancelled() => return,
+            changed = wake_ups.moved.changed() => if changed.is_err() { return },
+            () = tokio::time::sleep(POLL) => (),
+        }
+        if let Err(error) = follow_once(&inner, &mut list).await {
+            tracing::debug!(%error, "what other hosts have written could not be read; trying again");
+        }
+    }
+}
+
+async fn follow_once(inner: &Arc<Inner>, list: &mut List) -> Result<(), StoreError> {
+    // The list first: a Pod that is gone is told once its last records have been shown.
+    let gone = list.look(inner).await?;
+    while inner.follow_feeds().await? {}
+    for worker_id in gone {
+        inner.tell_gone(&worker_id);
+    }
+    Ok(())
+}
+
+/// What is known of the rows of Pods.
+#[derive(Debug, Default)]
+struct List {
+    position: Option<String>,
+    known: HashMap<PodKey, String>,
+}
+
+impl List {
+    /// Tells of rows that have changed; gives those that are gone.
+    async fn look(&mut self, inner: &Inner) -> Result<Vec<WorkerId>, StoreError> {
+        let moves = inner.store.moves_since(self.position.as_deref()).await?;
+        self.position = Some(moves.position);
+        if self.known.len() > KNOWN_MAX {
+            self.known.clear();
+        }
+        for (key, worker_id, number) in moves.changed {
+            let is_new = self.known.insert(key, number.clone()).is_none_or(|before| before != number);
+            // Of its own Pods a host tells itself.
+            if is_new && !inner.has_task(&worker_id) {
+                inner.list.tell_changed(&worker_id);
+            }
+        }
+        Ok(moves.gone)
+    }
+}
+
+impl Inner {
+    /// Shows what has been written to the Pods that are watched here and run elsewhere. True: there may be more.
+    async fn follow_feeds(self: &Arc<Self>) -> Result<bool, StoreError> {
+        let feeds: Vec<(WorkerId, Arc<Feed>)> = self.feeds_without_task();
+        let followed = self.show_followed(&feeds).await;
+        for (worker_id, feed) in &feeds {
+            self.release_feed(worker_id, feed);
+        }
+        followed
+    }
+
+    async fn show_followed(self: &Arc<Self>, feeds: &[(WorkerId, Arc<Feed>)]) -> Result<bool, StoreError> {
+        if feeds.is_empty() {
+            return Ok(false);
+        }
+        let pods: Vec<(PodKey, Seq)> = feeds.iter().map(|(_, feed)| (feed.key, feed.head())).collect();
+        let mut has_more = false;
+        for followed in self.store.follow(&pods, RECORDS_AT_ONCE).await? {
+            let Some((worker_id, feed)) = feeds.iter().find(|(_, feed)| feed.key == followed.pod) else { continue };
+            has_more |= followed.records.len() >= RECORDS_AT_ONCE as usize;
+            let ends_run = feed.is_watched() && followed.records.iter().any(ends_run);
+            feed.publish(followed.records.into_iter().map(|record| (record.seq, record.body)));
+            if ends_run {
+                self.clone().tell_read(worker_id.clone());
+            }
+        }
+        Ok(has_more)
+    }
+
+    /// Brings one tail up to what the journal says now, so that a cursor of another host is understood here.
+    pub(crate) async fn follow_now(&self, feed: &Feed) -> Result<(), StoreError> {
+        loop {
+            let found = self.store.follow(&[(feed.key, feed.head())], RECORDS_AT_ONCE).await?;
+            let Some(followed) = found.into_iter().next() else { return Ok(()) };
+            feed.publish(followed.records.into_iter().map(|record| (record.seq, record.body)));
+        }
+    }
+
+    fn tell_gone(&self, worker_id: &WorkerId) {
+        if let Some(feed) = self.known_feed(worker_id) {
+            feed.tell_gone();
+            self.release_feed(worker_id, &feed);
+        }
+        self.list.tell_changed(worker_id);
+    }
+
+    /// Somebody here has seen the end of a run, which the Pod's own host counts as unread.
+    fn tell_read(self: Arc<Self>, worker_id: WorkerId) {
+        let inner = self.clone();
+        self.tracker.spawn(async move {
+            if let Ok(Route::There(host)) = inner.route(&worker_id).await {
+                inner.tell(&host, &Call::Read { worker_id }).await;
+            }
+        });
+    }
+
+    fn feeds_without_task(&self) -> Vec<(WorkerId, Arc<Feed>)> {
+        let own: BTreeSet<WorkerId> = self.pods_with_task();
+        self.watched_feeds().into_iter().filter(|(worker_id, _)| !own.contains(worker_id)).collect()
+    }
+}
+
+fn ends_run(record: &StoredRecord) -> bool {
+    std::str::from_utf8(&record.body).is_ok_and(|body| body.contains("\"kind\":\"run_finished\""))
+}
