@@ -27,7 +27,7 @@ pub(crate) use self::{
     call::Call,
     route::Route,
 };
-use crate::host::Inner;
+use crate::{error, host::Inner};
 
 /// What a host keeps in mind of others.
 #[derive(Debug, Default)]
@@ -93,7 +93,7 @@ pub(crate) async fn start(inner: &Arc<Inner>) -> Result<(), ApiError> {
     if inner.store.is_shared() {
         call::start(inner);
         serve::start(inner);
-        follow::start(inner);
+        follow::start(inner).await.map_err(error::store_failed)?;
         takeover::start(inner);
     }
     Ok(())

@@ -6,8 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pod_store::{HostRow, MailPut, MessageChange, PodChange, PodKey};
 use pod::{Pod, PodSpec};
+use pod_store::{HostRow, MailPut, MessageChange, PodChange, PodKey};
 use protocol::{ApiError, ControlEvent, ErrorCode, PodLabel, ToolCommand, TurnEvent, WorkerId};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::{sync::oneshot, time::timeout};
@@ -28,18 +28,45 @@ const POLL: Duration = Duration::from_millis(200);
 /// What is asked, and by whom.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Call {
-    Command { worker_id: WorkerId, key: CommandKey, origin: Origin, command: PodCommand },
-    Tool { worker_id: WorkerId, key: CommandKey, origin: Origin, name: String, command: ToolCommand },
-    Files { worker_id: WorkerId, begun: String },
+    Command {
+        worker_id: WorkerId,
+        key: CommandKey,
+        origin: Origin,
+        command: PodCommand,
+    },
+    Tool {
+        worker_id: WorkerId,
+        key: CommandKey,
+        origin: Origin,
+        name: String,
+        command: ToolCommand,
+    },
+    Files {
+        worker_id: WorkerId,
+        begun: String,
+    },
     /// Somebody looks at the Pod. Answered by nobody.
-    Read { worker_id: WorkerId },
+    Read {
+        worker_id: WorkerId,
+    },
     /// Something is in the Pod's mailbox. Answered by nobody.
-    Wake { worker_id: WorkerId },
+    Wake {
+        worker_id: WorkerId,
+    },
     /// The Pod is to stand still.
-    Hold { hold: String, worker_id: WorkerId },
-    Order { hold: String, wish: Wish },
+    Hold {
+        hold: String,
+        worker_id: WorkerId,
+    },
+    Order {
+        hold: String,
+        wish: Wish,
+    },
     /// Whether what the Pod's change belongs to was written. Answered by nobody.
-    Outcome { hold: String, is_done: bool },
+    Outcome {
+        hold: String,
+        is_done: bool,
+    },
 }
 
 /// A held Pod, as another host sees it.

@@ -20,13 +20,15 @@ const RECORDS_AT_ONCE: u32 = 1_000;
 /// Changes that are kept in mind, so that one that is found twice is told once.
 const KNOWN_MAX: usize = 20_000;
 
-pub(super) fn start(inner: &Arc<Inner>) {
-    inner.tracker.spawn(follow_on(inner.clone()));
+/// From now on: what changes after this is told.
+pub(super) async fn start(inner: &Arc<Inner>) -> Result<(), StoreError> {
+    let position = Some(inner.store.moves_since(None).await?.position);
+    inner.tracker.spawn(follow_on(inner.clone(), List { position, known: HashMap::new() }));
+    Ok(())
 }
 
-async fn follow_on(inner: Arc<Inner>) {
+async fn follow_on(inner: Arc<Inner>, mut list: List) {
     let Some(mut wake_ups) = inner.store.wake_ups() else { return };
-    let mut list = List::default();
     loop {
         tokio::select! {
             () = inner.stopping.cancelled() => return,

@@ -34,7 +34,11 @@ pub(super) enum Stage {
 
 impl Inner {
     /// Has a Pod of another host stand still. None: it is not there any more.
-    pub(crate) async fn hold_there(self: &Arc<Self>, host: HostRow, worker_id: &WorkerId) -> Result<Option<Held>, ApiError> {
+    pub(crate) async fn hold_there(
+        self: &Arc<Self>,
+        host: HostRow,
+        worker_id: &WorkerId,
+    ) -> Result<Option<Held>, ApiError> {
         let hold = uuid::Uuid::now_v7().to_string();
         let call = Call::Hold { hold: hold.clone(), worker_id: worker_id.clone() };
         let Some(HeldView { key, label, spec, pod }) = self.call(&host, &call).await? else { return Ok(None) };

@@ -5,10 +5,7 @@ use std::{sync::Arc, time::Duration};
 use protocol::{ApiError, WorkerId};
 use serde::Serialize;
 
-use super::{
-    Call, Route,
-    call::Answer,
-};
+use super::{Call, Route, call::Answer};
 use crate::{Host, host::Inner, pod_task::Request};
 
 /// How often calls are looked for when no notice comes.
@@ -35,7 +32,10 @@ async fn take_calls(inner: Arc<Inner>) {
         };
         for call in calls {
             let inner = inner.clone();
-            inner.clone().tracker.spawn(inner.clone().under_lease(async move { answer(inner, call.id, &call.body).await }));
+            inner
+                .clone()
+                .tracker
+                .spawn(inner.clone().under_lease(async move { answer(inner, call.id, &call.body).await }));
         }
     }
 }
@@ -43,7 +43,9 @@ async fn take_calls(inner: Arc<Inner>) {
 async fn answer(inner: Arc<Inner>, id: i64, body: &str) {
     let call: Call = match serde_json::from_str(body) {
         Ok(call) => call,
-        Err(error) => return tracing::error!(%error, "what another host asks cannot be read; is it of another version?"),
+        Err(error) => {
+            return tracing::error!(%error, "what another host asks cannot be read; is it of another version?");
+        }
     };
     let is_told = call.is_told();
     let answer = carry_out(&inner, call).await.unwrap_or_else(Answer::Refused);

@@ -96,8 +96,7 @@ impl Inner {
     pub(crate) async fn adoptable(&self, rows: Vec<PodRow>) -> Vec<WorkerId> {
         let mut open = Vec::new();
         for row in rows {
-            let has_failed =
-                self.failed.lock().expect("no holder of this list panics").contains_key(row.name.as_str());
+            let has_failed = self.failed.lock().expect("no holder of this list panics").contains_key(row.name.as_str());
             if has_failed || self.is_elsewhere(&row).await {
                 continue;
             }
