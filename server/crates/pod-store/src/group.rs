@@ -166,7 +166,8 @@ impl Writer {
         if let Err(error) = self.pen.commit().await {
             // It may be on the disk or not, so nobody is told to be wrong, and nothing is tried again.
             self.heads.forget();
-            let (WriteError::Refused(sentence) | WriteError::Failed(sentence) | WriteError::Again(sentence)) = error else {
+            let (WriteError::Refused(sentence) | WriteError::Failed(sentence) | WriteError::Again(sentence)) = error
+            else {
                 return Err(Failure::All(StoreError::Conflict));
             };
             return Err(Failure::All(StoreError::Database(sentence)));

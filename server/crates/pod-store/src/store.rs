@@ -30,7 +30,8 @@ struct Shared {
     writer_alive: watch::Receiver<()>,
     /// Present when other hosts may serve the database, too.
     hosts: Option<Arc<Hosts>>,
-    _loops: Option<Loops>,
+    /// Empty once the store is closed.
+    loops: Mutex<Option<Loops>>,
 }
 
 impl Store {
@@ -56,8 +57,14 @@ impl Store {
             drop(alive);
         });
         let jobs = Mutex::new(Some(jobs));
-        let shared =
-            Shared { engine: opened.engine, store_id: opened.store_id, jobs, writer_alive, hosts, _loops: loops };
+        let shared = Shared {
+            engine: opened.engine,
+            store_id: opened.store_id,
+            jobs,
+            writer_alive,
+            hosts,
+            loops: Mutex::new(loops),
+        };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -80,6 +87,8 @@ impl Store {
 
     /// Takes no more batches, finishes those that were accepted, closes all connections.
     pub async fn close(&self) {
+        // From here on this host need not say that it lives: it gives its Pods back.
+        drop(self.shared.loops.lock().unwrap_or_else(PoisonError::into_inner).take());
         drop(self.jobs().take());
         let mut alive = self.shared.writer_alive.clone();
         // Nothing is ever sent on it: it only ends.

@@ -157,9 +157,9 @@ impl Writer {
                 Ok(Committed::Done { created: Vec::new() })
             }
             Ok(None) => Err(StoreError::Fenced),
-            Err(
-                WriteError::Failed(sentence) | WriteError::Refused(sentence) | WriteError::Again(sentence),
-            ) => Err(StoreError::Database(sentence)),
+            Err(WriteError::Failed(sentence) | WriteError::Refused(sentence) | WriteError::Again(sentence)) => {
+                Err(StoreError::Database(sentence))
+            }
             Err(WriteError::Conflict | WriteError::NameTaken) => Err(StoreError::Conflict),
         }
     }

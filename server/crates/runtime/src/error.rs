@@ -39,6 +39,10 @@ pub(crate) fn cut_off() -> ApiError {
     ApiError::new(ErrorCode::RuntimeUnavailable, sentence)
 }
 
+pub(crate) fn moves_about() -> ApiError {
+    ApiError::new(ErrorCode::RuntimeUnavailable, "the Pod goes from host to host; try again in a moment")
+}
+
 pub(crate) fn not_across_hosts() -> ApiError {
     ApiError::new(ErrorCode::Internal, "this cannot be asked of a Pod of another host")
 }

@@ -10,7 +10,7 @@ pub(crate) use crate::pod_task::Wanted;
 use crate::{
     error,
     host::Inner,
-    hosts::Route,
+    hosts::{ROUNDS_MAX, Route},
     pod_task::{Held, Request},
 };
 
@@ -48,7 +48,7 @@ impl Inner {
 
     /// A Pod of another host stands still there.
     async fn hold_one(self: &Arc<Self>, worker_id: &WorkerId) -> Result<Held, ApiError> {
-        loop {
+        for _ in 0..ROUNDS_MAX {
             match self.route(worker_id).await? {
                 Route::Here => return self.hold_here(worker_id).await,
                 Route::There(host) => {
@@ -58,6 +58,7 @@ impl Inner {
                 }
             }
         }
+        Err(error::moves_about())
     }
 
     pub(crate) async fn hold_here(self: &Arc<Self>, worker_id: &WorkerId) -> Result<Held, ApiError> {

@@ -25,7 +25,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub(crate) use self::{
     call::Call,
-    route::Route,
+    route::{ROUNDS_MAX, Route},
 };
 use crate::{error, host::Inner};
 

@@ -12,7 +12,8 @@ const AT_ONCE_MAX: usize = 16;
 
 /// Finds the open Pods and begins. One that fails is noted and stops nobody else.
 pub(crate) async fn start(inner: &Arc<Inner>) -> Result<(), ApiError> {
-    let open = inner.adoptable(inner.store.pods_orphaned().await.map_err(error::store_failed)?).await;
+    let open = async { inner.adoptable(inner.store.pods_orphaned().await?).await };
+    let open = open.await.map_err(error::store_failed)?;
     inner.recovering.send_modify(|recovering| recovering.extend(open.iter().cloned()));
     if !open.is_empty() {
         tracing::info!(pods = open.len(), "putting Pods in order that were working when yoi ended");

@@ -28,12 +28,11 @@ impl Hosts {
     }
 
     pub(crate) async fn calls_take(&self) -> Result<Vec<HostCall>, StoreError> {
-        let rows: Result<Vec<(i64, String)>, _> = sqlx::query_as(
-            "update host_calls set is_taken = true where host = $1 and not is_taken returning id, body",
-        )
-        .bind(self.id())
-        .fetch_all(&self.bus)
-        .await;
+        let rows: Result<Vec<(i64, String)>, _> =
+            sqlx::query_as("update host_calls set is_taken = true where host = $1 and not is_taken returning id, body")
+                .bind(self.id())
+                .fetch_all(&self.bus)
+                .await;
         let mut calls: Vec<HostCall> = rows
             .map_err(read_failed("read what other hosts ask"))?
             .into_iter()
@@ -82,7 +81,7 @@ impl Hosts {
              where pods.key = $1",
         )
         .bind(pod.0)
-        .fetch_optional(&self.bus)
+        .fetch_optional(&self.readers)
         .await;
         let Some((id, name, home)) = row.map_err(read_failed("look for the host of a Pod"))? else {
             return Err(StoreError::PodGone);
@@ -94,7 +93,7 @@ impl Hosts {
         let rows: Result<Vec<(String, String)>, _> =
             sqlx::query_as("select worker_id, home from pods where owner is null and home <> $1")
                 .bind(&self.identity.name)
-                .fetch_all(&self.bus)
+                .fetch_all(&self.readers)
                 .await;
         let rows = rows.map_err(read_failed("list Pods of other hosts"))?;
         rows.into_iter().map(|(id, home)| Ok((WorkerId::parse(&id).map_err(damaged("worker id"))?, home))).collect()
@@ -113,7 +112,7 @@ impl Hosts {
                         where not mail.is_taken and addressee.key = mail.pod and addressee.state <> 'stopped'
               ) order by pods.key"
         ))
-        .fetch_all(&self.bus)
+        .fetch_all(&self.readers)
         .await;
         rows.map_err(read_failed("list Pods that nobody runs"))?.iter().map(pods::pod_row).collect()
     }
@@ -122,17 +121,17 @@ impl Hosts {
     pub(crate) async fn moves_since(&self, position: Option<&str>) -> Result<Moves, StoreError> {
         let failed = read_failed("look for changes by other hosts");
         let now = "select pg_snapshot_xmin(pg_current_snapshot())::text";
-        let next: String = sqlx::query_scalar(now).fetch_one(&self.bus).await.map_err(&failed)?;
+        let next: String = sqlx::query_scalar(now).fetch_one(&self.readers).await.map_err(&failed)?;
         let Some(position) = position else { return Ok(Moves { position: next, ..Moves::default() }) };
         let changed: Vec<(i64, String, String)> =
             sqlx::query_as("select key, worker_id, changed::text from pods where changed >= $1::text::xid8")
                 .bind(position)
-                .fetch_all(&self.bus)
+                .fetch_all(&self.readers)
                 .await
                 .map_err(&failed)?;
         let gone: Vec<String> = sqlx::query_scalar("select worker_id from pods_gone where changed >= $1::text::xid8")
             .bind(position)
-            .fetch_all(&self.bus)
+            .fetch_all(&self.readers)
             .await
             .map_err(&failed)?;
         let worker_id = |text: &String| WorkerId::parse(text).map_err(damaged("worker id"));
@@ -158,7 +157,7 @@ impl Hosts {
         .bind(pods.iter().map(|(_, after)| after.0).collect::<Vec<_>>())
         .bind(i64::from(max_records))
         .bind(FOLLOWED_BYTES_MAX)
-        .fetch_all(&self.bus)
+        .fetch_all(&self.readers)
         .await;
         let mut followed: BTreeMap<i64, Vec<StoredRecord>> = BTreeMap::new();
         for (pod, seq, body) in rows.map_err(read_failed("follow journals"))? {

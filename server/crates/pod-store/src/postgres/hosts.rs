@@ -37,7 +37,9 @@ const CHANNEL: &str = "yoi";
 /// This host's part in a database that several may serve.
 #[derive(Debug)]
 pub(crate) struct Hosts {
+    /// Heartbeat, calls and the listener: what must not wait behind a long read.
     pub(super) bus: PgPool,
+    pub(super) readers: PgPool,
     pub(super) identity: HostIdentity,
     id: AtomicI64,
     has_others: AtomicBool,
@@ -62,8 +64,10 @@ impl Drop for Loops {
 /// Takes a new number under this identity. Who served under it before serves no more, and owns nothing.
 pub(super) async fn register(connection: &mut PgConnection, identity: &HostIdentity) -> Result<i64, sqlx::Error> {
     let mut txn = connection.begin().await?;
-    let former: Vec<i64> =
-        sqlx::query_scalar("delete from hosts where uid = $1 returning id").bind(&identity.uid).fetch_all(&mut *txn).await?;
+    let former: Vec<i64> = sqlx::query_scalar("delete from hosts where uid = $1 returning id")
+        .bind(&identity.uid)
+        .fetch_all(&mut *txn)
+        .await?;
     free(&mut txn, &former).await?;
     let id = sqlx::query_scalar("insert into hosts (uid, name, heartbeat_at) values ($1, $2, now()) returning id")
         .bind(&identity.uid)
@@ -110,13 +114,19 @@ pub(super) async fn leave(connection: &mut PgConnection, host: i64) -> Result<()
 }
 
 impl Hosts {
-    pub(super) fn start(options: PgConnectOptions, identity: HostIdentity, id: i64) -> (Arc<Self>, Loops) {
+    pub(super) fn start(
+        options: PgConnectOptions,
+        readers: PgPool,
+        identity: HostIdentity,
+        id: i64,
+    ) -> (Arc<Self>, Loops) {
         let bus = PgPoolOptions::new()
             .max_connections(BUS_CONNECTIONS_MAX)
             .acquire_timeout(BUS_WAIT_MAX)
             .connect_lazy_with(options);
         let hosts = Arc::new(Self {
             bus,
+            readers,
             identity,
             id: AtomicI64::new(id),
             has_others: AtomicBool::new(true),
@@ -152,11 +162,7 @@ impl Hosts {
     }
 
     pub(crate) fn wake_ups(&self) -> WakeUps {
-        WakeUps {
-            moved: self.moved.subscribe(),
-            called: self.called.subscribe(),
-            answered: self.answered.subscribe(),
-        }
+        WakeUps { moved: self.moved.subscribe(), called: self.called.subscribe(), answered: self.answered.subscribe() }
     }
 
     pub(crate) fn tell_lost(&self) {

@@ -62,12 +62,13 @@ pub(crate) async fn open(url: &str, identity: HostIdentity) -> Result<Opened, St
         .fetch_one(&mut connection)
         .await
         .map_err(read_failed("read the database's id"))?;
-    let id = hosts::register(&mut connection, &identity).await.map_err(read_failed("join the hosts of the database"))?;
-    let (hosts, loops) = Hosts::start(options.clone(), identity, id);
+    let id =
+        hosts::register(&mut connection, &identity).await.map_err(read_failed("join the hosts of the database"))?;
     let readers = PgPoolOptions::new()
         .max_connections(READERS_MAX)
         .acquire_timeout(READER_WAIT_MAX)
         .connect_lazy_with(options.clone());
+    let (hosts, loops) = Hosts::start(options.clone(), readers.clone(), identity, id);
     Ok(Opened {
         engine: Arc::new(reader::Postgres { readers }),
         pen: Box::new(pen::PostgresPen::new(connection, options, hosts.clone())),

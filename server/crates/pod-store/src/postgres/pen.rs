@@ -6,7 +6,9 @@ use async_trait::async_trait;
 use protocol::{AuditEntry, CommandId, Seq};
 use sqlx::{ConnectOptions, Connection, PgConnection, postgres::PgConnectOptions};
 
-use super::{Hosts, hosts, journal, leases, ledger, mail, messages, peers, pods, relations, search, usage, write_failed};
+use super::{
+    Hosts, hosts, journal, leases, ledger, mail, messages, peers, pods, relations, search, usage, write_failed,
+};
 use crate::{
     CommandRow, Fold, ForeignPod, HostRow, InboxRow, MailPut, NewMessage, NewPod, NewRecord, PodKey,
     chore::Chore,

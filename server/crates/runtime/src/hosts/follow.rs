@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeSet, HashMap},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use pod_store::{PodKey, StoreError, StoredRecord};
@@ -15,6 +15,12 @@ use crate::{feed::Feed, host::Inner};
 
 /// How often is looked when no notice comes.
 const POLL: Duration = Duration::from_millis(400);
+/// Notices of busy hosts are gathered for so long …
+const ROUND: Duration = Duration::from_millis(20);
+/// … and what changed in the list of Pods for so long.
+const LIST_ROUND: Duration = Duration::from_millis(100);
+/// A host that is alone looks so often more: another one may have written as it went.
+const ROUNDS_ALONE_MAX: u32 = 10;
 /// Records of one Pod that are read at once.
 const RECORDS_AT_ONCE: u32 = 1_000;
 /// Changes that are kept in mind, so that one that is found twice is told once.
@@ -23,7 +29,7 @@ const KNOWN_MAX: usize = 20_000;
 /// From now on: what changes after this is told.
 pub(super) async fn start(inner: &Arc<Inner>) -> Result<(), StoreError> {
     let position = Some(inner.store.moves_since(None).await?.position);
-    inner.tracker.spawn(follow_on(inner.clone(), List { position, known: HashMap::new() }));
+    inner.tracker.spawn(follow_on(inner.clone(), List { position, ..List::default() }));
     Ok(())
 }
 
@@ -35,17 +41,21 @@ async fn follow_on(inner: Arc<Inner>, mut list: List) {
             changed = wake_ups.moved.changed() => if changed.is_err() { return },
             () = tokio::time::sleep(POLL) => (),
         }
+        if list.is_alone(&inner) {
+            continue;
+        }
         if let Err(error) = follow_once(&inner, &mut list).await {
             tracing::debug!(%error, "what other hosts have written could not be read; trying again");
         }
+        tokio::time::sleep(ROUND).await;
     }
 }
 
 async fn follow_once(inner: &Arc<Inner>, list: &mut List) -> Result<(), StoreError> {
     // The list first: a Pod that is gone is told once its last records have been shown.
-    let gone = list.look(inner).await?;
+    list.look(inner).await?;
     while inner.follow_feeds().await? {}
-    for worker_id in gone {
+    for worker_id in std::mem::take(&mut list.gone) {
         inner.tell_gone(&worker_id);
     }
     Ok(())
@@ -56,11 +66,26 @@ async fn follow_once(inner: &Arc<Inner>, list: &mut List) -> Result<(), StoreErr
 struct List {
     position: Option<String>,
     known: HashMap<PodKey, String>,
+    /// Pods that were deleted, and of which nobody here was told yet.
+    gone: Vec<WorkerId>,
+    looked_at: Option<Instant>,
+    /// Rounds since another host was there last.
+    rounds_alone: u32,
 }
 
 impl List {
-    /// Tells of rows that have changed; gives those that are gone.
-    async fn look(&mut self, inner: &Inner) -> Result<Vec<WorkerId>, StoreError> {
+    /// This host has been the only one for some time, so nobody else writes.
+    fn is_alone(&mut self, inner: &Inner) -> bool {
+        self.rounds_alone = if inner.store.has_others() { 0 } else { self.rounds_alone.saturating_add(1) };
+        self.rounds_alone > ROUNDS_ALONE_MAX
+    }
+
+    /// Tells of rows that have changed. What came while it was not looked is found at the next look.
+    async fn look(&mut self, inner: &Inner) -> Result<(), StoreError> {
+        if self.looked_at.is_some_and(|at| at.elapsed() < LIST_ROUND) {
+            return Ok(());
+        }
+        self.looked_at = Some(Instant::now());
         let moves = inner.store.moves_since(self.position.as_deref()).await?;
         self.position = Some(moves.position);
         if self.known.len() > KNOWN_MAX {
@@ -73,7 +98,8 @@ impl List {
                 inner.list.tell_changed(&worker_id);
             }
         }
-        Ok(moves.gone)
+        self.gone.extend(moves.gone);
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Call, files};
 use crate::{CommandKey, Origin, error, host::Inner, pod_task::PodCommand, view};
 
 /// How often a Pod that moves from host to host is looked for.
-const ROUNDS_MAX: usize = 4;
+pub(crate) const ROUNDS_MAX: usize = 4;
 
 /// Where a Pod is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,8 +124,7 @@ impl Inner {
                 return Ok(Some(answer));
             }
         }
-        let sentence = "the Pod goes from host to host; try again in a moment";
-        Err(ApiError::new(ErrorCode::RuntimeUnavailable, sentence))
+        Err(error::moves_about())
     }
 
     /// Has a Pod look into its mailbox, wherever it is run.

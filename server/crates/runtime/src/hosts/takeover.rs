@@ -1,7 +1,7 @@
 //! The end of a host: another one takes its Pods, and puts them in order as after a crash. A host that was only held up
 //! finds that its lease is gone: it drops all that relied on it, and takes part anew.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use pod_store::{PodRow, StoreError};
 use protocol::WorkerId;
@@ -78,13 +78,12 @@ async fn adopt_orphans(inner: Arc<Inner>) {
         if inner.store.lost().is_some_and(|lost| *lost.borrow()) {
             continue;
         }
-        match inner.store.pods_orphaned().await {
-            Ok(rows) => {
-                let open = inner.adoptable(rows).await;
-                if !open.is_empty() {
-                    tracing::info!(pods = open.len(), "putting Pods in order that nobody runs");
-                    recovery::recover(&inner, open).await;
-                }
+        let open = async { inner.adoptable(inner.store.pods_orphaned().await?).await };
+        match open.await {
+            Ok(open) if open.is_empty() => (),
+            Ok(open) => {
+                tracing::info!(pods = open.len(), "putting Pods in order that nobody runs");
+                recovery::recover(&inner, open).await;
             }
             Err(error) => tracing::debug!(%error, "Pods that nobody runs could not be looked for"),
         }
@@ -93,25 +92,19 @@ async fn adopt_orphans(inner: Arc<Inner>) {
 
 impl Inner {
     /// Those whose files are here. One that failed before is left to people.
-    pub(crate) async fn adoptable(&self, rows: Vec<PodRow>) -> Vec<WorkerId> {
+    pub(crate) async fn adoptable(&self, rows: Vec<PodRow>) -> Result<Vec<WorkerId>, StoreError> {
+        let homes: HashMap<WorkerId, String> = match rows.is_empty() {
+            true => HashMap::new(),
+            false => self.store.pods_left_behind().await?.into_iter().collect(),
+        };
         let mut open = Vec::new();
         for row in rows {
             let has_failed = self.failed.lock().expect("no holder of this list panics").contains_key(row.name.as_str());
-            if has_failed || self.is_elsewhere(&row).await {
-                continue;
+            let home = homes.get(&row.worker_id).cloned();
+            if !has_failed && self.stranger(&row, home).await.is_none() {
+                open.push(row.worker_id);
             }
-            open.push(row.worker_id);
         }
-        open
-    }
-
-    async fn is_elsewhere(&self, row: &PodRow) -> bool {
-        if !self.store.is_shared() {
-            return false;
-        }
-        match self.store.whereabouts(row.key).await {
-            Ok(place) => place.owner.is_some() || self.stranger(row, place.home).await.is_some(),
-            Err(_) => false,
-        }
+        Ok(open)
     }
 }

@@ -60,7 +60,7 @@ async fn many_commands_from_three_hosts_at_once_all_happen() {
     let ground = Ground::new().await;
     let hosts = [ground.host("one").await, ground.host("two").await, ground.host("three").await];
     let pods = [create(&hosts[0], "ada").await, create(&hosts[1], "bob").await, create(&hosts[2], "cyd").await];
-    let sends = (0..60).map(|round| {
+    let sends = (0..63).map(|round| {
         let (host, pod) = (&hosts[round % 3], &pods[(round / 3) % 3]);
         let input = protocol::InputCommand { queue: true, ..say(&format!("say {round}")) };
         async move { host.input(fresh_key(), &origin(), pod, input).await.unwrap() }
@@ -69,6 +69,9 @@ async fn many_commands_from_three_hosts_at_once_all_happen() {
     for pod in &pods {
         until("all runs", async || {
             let records = ordered(&hosts[0], pod).await;
+            records.iter().filter(|record| is_finished(record)).count() == 21
+        })
+        .await;
     }
 }
 
