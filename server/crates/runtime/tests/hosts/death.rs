@@ -10,7 +10,25 @@ use crate::{
 };
 
 const SHUTDOWN_WAIT: Duration = Duration::from_secs(5);
-const SILENCE: &str = "update hosts set heartbeat_at = now() - interval '1 minute' where name = 'one'";
+
+/// Makes a host look silent for a minute, again and again until it is declared dead: it lives, and knows nothing of it.
+/// Under the number that it has later it is left alone.
+struct Silenced<'a> {
+    ground: &'a Ground,
+    sql: String,
+}
+
+impl<'a> Silenced<'a> {
+    async fn of(ground: &'a Ground, name: &str) -> Self {
+        let id = ground.run(&format!("select id from hosts where name = '{name}'")).await;
+        let sql = format!("update hosts set heartbeat_at = now() - interval '1 minute' where id = {id}");
+        Self { ground, sql }
+    }
+
+    async fn again(&self) {
+        self.ground.run(&self.sql).await;
+    }
+}
 
 fn outcomes(records: &[Record]) -> Vec<Outcome> {
     let outcomes = records.iter().filter_map(|record| match &record.event {
@@ -50,8 +68,9 @@ async fn a_host_that_was_declared_dead_drops_its_work_writes_nothing_and_serves_
     until("a viewer", async || one.figures().viewers == 1).await;
     tell(&one, &ada, "stream 3000 at 100\nsay never").await;
     watch(&two, &ada, |record| record.event.kind() == "text_chunk").await;
+    let silenced = Silenced::of(&ground, "one").await;
     until("taken over", async || {
-        ground.run(SILENCE).await;
+        silenced.again().await;
         state(&two, &ada).await == PodState::Paused
     })
     .await;
@@ -92,8 +111,9 @@ async fn a_question_to_a_person_outlives_the_host_that_asked_it() {
     one.patch(fresh_key(), &origin(), &ada, patch).await.unwrap();
     tell(&one, &ada, "call ListPods {}\nsay done").await;
     until("waiting", async || state(&two, &ada).await == PodState::Waiting).await;
+    let silenced = Silenced::of(&ground, "one").await;
     until("taken over", async || {
-        ground.run(SILENCE).await;
+        silenced.again().await;
         ground.run("select hosts.name from hosts join pods on pods.owner = hosts.id").await == "two"
     })
     .await;
