@@ -8,6 +8,7 @@ mod summary;
 
 use protocol::{ErrorCode, ToolBy, TurnEvent};
 
+pub use self::calls::ROUNDS_MAX;
 pub(crate) use self::{calls::start_calls, draft::Draft, mail::complete};
 use self::{
     calls::{answer, operator_call, tool_finished, tool_output},

@@ -7,6 +7,7 @@
 
 mod context;
 mod decide;
+mod evolve;
 mod input;
 mod model;
 mod permission;
@@ -16,7 +17,7 @@ mod spec;
 mod state;
 
 pub use context::{Context, Cut, context};
-pub use decide::{Decision, Effect, Refusal, decide};
+pub use decide::{Decision, Effect, ROUNDS_MAX, Refusal, decide};
 pub use input::{Input, ModelPiece, Summary, ToolOutcome};
 pub use permission::{default_permission, main_argument, permission, remembered};
 pub use recover::recover;

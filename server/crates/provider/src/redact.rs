@@ -17,7 +17,7 @@ const PART_BYTES_MIN: usize = 8;
 const KEY_BYTES_MIN: usize = 4;
 
 /// What stands in the place of a secret.
-const MASK: &str = "[key]";
+pub(crate) const MASK: &str = "[key]";
 
 /// The secrets of one provider.
 #[derive(Clone, Default)]

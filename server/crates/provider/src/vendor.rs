@@ -8,6 +8,7 @@ mod answer;
 mod calls;
 mod failure;
 mod frames;
+mod masked;
 mod quiet;
 mod request;
 
@@ -25,7 +26,7 @@ use genai::{
 use protocol::ModelView;
 use secrecy::{ExposeSecret, SecretString};
 
-use self::{address::Address, answer::Answer, failure::Failures, frames::Frames, quiet::Quiet, request::ChatQuestion};
+use self::{address::Address, answer::Answer, failure::Failures, frames::Frames, masked::Masked, quiet::Quiet, request::ChatQuestion};
 use crate::{
     ModelRequest, ModelStream, Provider, ProviderConfig, ProviderError, ProviderErrorCode, ProviderKind, known,
     redact::Redactor,
@@ -85,7 +86,8 @@ impl Provider for Vendor {
             Ok(answer) => answer.left_stream(),
             Err(error) => stream::once(async move { Err(error) }).right_stream(),
         });
-        Box::pin(Quiet::new(answer))
+        let keys = self.shared.config.api_key.iter().cloned().collect();
+        Box::pin(Masked::new(Quiet::new(answer), keys))
     }
 
     async fn models(&self) -> Result<Vec<ModelView>, ProviderError> {

@@ -1,9 +1,13 @@
 //! Calls of tools: run, asked for, denied, answered, ended.
 
-use protocol::{ControlEvent, PermissionDecision, PodState, ToolBy, TurnEvent};
+use protocol::{ControlEvent, Outcome, PermissionDecision, PodState, ToolBy, TurnEvent};
 
 use super::{Effect, Refusal, draft::Draft};
 use crate::{PodSpec, ToolOutcome, permission};
+
+/// Answers with calls that one run may hold. Long work takes some hundreds; a model that turns in a circle would go on
+/// for ever.
+pub const ROUNDS_MAX: u32 = 1_000;
 
 /// Runs what is allowed, asks for what must be asked, answers what is denied.
 pub(crate) fn start_calls(draft: &mut Draft, spec: &PodSpec) {
@@ -130,9 +134,16 @@ pub(super) fn tool_finished(draft: &mut Draft, call_id: &str, outcome: ToolOutco
     }
 }
 
-/// Asks the model again once every call of its answer has a result.
+/// Asks the model again once every call of its answer has a result, unless it has been asked so often in this run that
+/// a person should look.
 pub(crate) fn go_on_after_calls(draft: &mut Draft) {
-    if draft.pod.is_answering() && draft.pod.calls.is_empty() {
-        draft.ask_model();
+    if !draft.pod.is_answering() || !draft.pod.calls.is_empty() {
+        return;
     }
+    if draft.pod.run.as_ref().is_none_or(|run| run.rounds < ROUNDS_MAX) {
+        return draft.ask_model();
+    }
+    let detail = format!("the model called tools {ROUNDS_MAX} times in one run; send a message to let it go on");
+    draft.finish_run(Outcome::Limit, Some(("rounds".to_owned(), detail)));
+    draft.status(PodState::Idle, None);
 }

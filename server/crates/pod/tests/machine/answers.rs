@@ -1,6 +1,6 @@
 //! What the model says, as records.
 
-use pod::{Effect, Input, ModelPiece, ToolOutcome};
+use pod::{Effect, Input, ModelPiece, ROUNDS_MAX, ToolOutcome};
 use protocol::{PodState, Usage};
 use serde_json::json;
 
@@ -131,6 +131,25 @@ fn a_limit_and_a_failure_close_the_calls_that_did_not_run() {
         assert!(journal.pod.calls.is_empty());
         assert_eq!(journal.pod.needs_you(), outcome == "error");
     }
+}
+
+#[test]
+fn a_model_that_calls_tools_for_ever_is_stopped_and_can_be_sent_on() {
+    let mut journal = running();
+    for round in 1..ROUNDS_MAX {
+        journal = journal.all([call("Read"), finished()]);
+        let call_id = journal.last_call();
+        let effects = journal.take(Input::ToolFinished { call_id, outcome: ToolOutcome::done("ok") }).unwrap();
+        assert_eq!(effects, [Effect::CallModel], "round {round}");
+    }
+    journal = journal.all([call("Read"), finished()]);
+    let call_id = journal.last_call();
+    let end = Input::ToolFinished { call_id, outcome: ToolOutcome::done("ok") };
+    assert_eq!(journal.take(end).unwrap(), []);
+    let last = journal.last("run_finished");
+    assert_eq!((last["outcome"].as_str(), last["code"].as_str()), (Some("limit"), Some("rounds")));
+    assert_eq!(journal.pod.state, PodState::Idle);
+    assert_eq!(journal.take(ask("go on")).unwrap(), [Effect::CallModel]);
 }
 
 #[test]
