@@ -14,11 +14,14 @@ use crate::{
 /// Bytes of what is followed of one Pod at once, about.
 const FOLLOWED_BYTES_MAX: i64 = 512 * 1024;
 
+/// The owner's number and name, and the name of the host that ran it last.
+type WhereaboutsColumns = (Option<i64>, Option<String>, Option<String>);
+
 impl Hosts {
     pub(crate) async fn call_put(&self, host: i64, body: &str) -> Result<i64, StoreError> {
         let id = sqlx::query_scalar("insert into host_calls (host, caller, body) values ($1, $2, $3) returning id")
             .bind(host)
-            .bind(self.id())
+            .bind(self.caller())
             .bind(body)
             .fetch_one(&self.bus)
             .await
@@ -63,7 +66,11 @@ impl Hosts {
 
     pub(crate) async fn answers_take(&self) -> Result<Vec<(i64, String)>, StoreError> {
         let taken = "delete from host_calls where caller = $1 and answer is not null returning id, answer";
-        sqlx::query_as(taken).bind(self.id()).fetch_all(&self.bus).await.map_err(read_failed("read answers of hosts"))
+        sqlx::query_as(taken)
+            .bind(self.caller())
+            .fetch_all(&self.bus)
+            .await
+            .map_err(read_failed("read answers of hosts"))
     }
 
     pub(crate) async fn call_withdraw(&self, id: i64) -> Result<bool, StoreError> {
@@ -76,7 +83,7 @@ impl Hosts {
     }
 
     pub(crate) async fn whereabouts(&self, pod: PodKey) -> Result<Whereabouts, StoreError> {
-        let row: Result<Option<(Option<i64>, Option<String>, Option<String>)>, _> = sqlx::query_as(
+        let row: Result<Option<WhereaboutsColumns>, _> = sqlx::query_as(
             "select hosts.id, hosts.name, pods.home from pods left join hosts on hosts.id = pods.owner
              where pods.key = $1",
         )

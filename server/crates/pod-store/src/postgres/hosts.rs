@@ -42,6 +42,8 @@ pub(crate) struct Hosts {
     pub(super) readers: PgPool,
     pub(super) identity: HostIdentity,
     id: AtomicI64,
+    /// Its first number: under this its calls are answered, also after it has taken another one.
+    caller: i64,
     has_others: AtomicBool,
     /// Something was committed, and others have not been told.
     unsaid: Notify,
@@ -129,6 +131,7 @@ impl Hosts {
             readers,
             identity,
             id: AtomicI64::new(id),
+            caller: id,
             has_others: AtomicBool::new(true),
             unsaid: Notify::new(),
             lost: watch::Sender::new(false),
@@ -147,6 +150,10 @@ impl Hosts {
 
     pub(crate) fn id(&self) -> i64 {
         self.id.load(Ordering::Acquire)
+    }
+
+    pub(super) fn caller(&self) -> i64 {
+        self.caller
     }
 
     pub(crate) fn this(&self) -> HostRow {
@@ -304,11 +311,12 @@ impl Hosts {
 
     fn heard(&self, payload: &str) {
         let Some((what, host)) = payload.split_once(' ') else { return };
-        let is_own = host.parse() == Ok(self.id());
+        let number = host.parse();
+        let is_own = number == Ok(self.id());
         let wake_up = match what {
             "moved" if !is_own => &self.moved,
             "called" if is_own => &self.called,
-            "answered" if is_own => &self.answered,
+            "answered" if number == Ok(self.caller) => &self.answered,
             _ => return,
         };
         wake_up.send_modify(|count| *count += 1);

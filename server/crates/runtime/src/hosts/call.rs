@@ -155,7 +155,6 @@ impl Inner {
     async fn ask(&self, host: &HostRow, call: &Call) -> Result<String, ApiError> {
         let id = self.store.call_put(host.id, &call.encode()).await.map_err(error::store_failed)?;
         let waiting = Waiting::of(self, id);
-        // It may have been answered between the two: then nobody was there to take it, and it is looked for again.
         let (taken, answer) = self.wait(host, call, waiting).await;
         match (taken, answer) {
             (_, Some(answer)) => Ok(answer),
@@ -169,9 +168,8 @@ impl Inner {
         if let Ok(Ok(answer)) = timeout(TAKE_WAIT_MAX, &mut waiting.answer).await {
             return (true, Some(answer));
         }
-        match self.store.call_withdraw(waiting.id).await {
-            Ok(true) => return (false, None),
-            Ok(false) | Err(_) => (),
+        if let Ok(true) = self.store.call_withdraw(waiting.id).await {
+            return (false, None);
         }
         let mut left = call.answer_wait();
         while !left.is_zero() {

@@ -27,7 +27,7 @@ const STAND_STILL_MAX: Duration = Duration::from_secs(5);
 /// How far it is with a Pod that stands still for another host.
 #[derive(Debug)]
 pub(super) enum Stage {
-    Held(Held),
+    Held(Box<Held>),
     /// It waits for the outcome.
     Ordered(oneshot::Sender<bool>),
 }
@@ -53,7 +53,7 @@ impl Inner {
         let held = self.hold_here(worker_id).await?;
         let Held { key, label, spec, pod, .. } = &held;
         let view = HeldView { key: *key, label: label.clone(), spec: spec.clone(), pod: pod.clone() };
-        self.put_stage(hold, Stage::Held(held));
+        self.put_stage(hold, Stage::Held(Box::new(held)));
         Ok(view)
     }
 
