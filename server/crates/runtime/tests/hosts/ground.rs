@@ -7,7 +7,7 @@ use std::{
 
 use futures_util::StreamExt;
 use pod_store::{Database, HostIdentity, Store, StoreOptions};
-use protocol::{CreatePod, PodState, Record, WorkerId};
+use protocol::{CreatePod, InputCommand, PodState, Record, WorkerId};
 use provider::Providers;
 use runtime::{CommandKey, FeedItem, Host, HostOptions};
 use tempfile::TempDir;
@@ -58,7 +58,8 @@ pub async fn create_as(host: &Host, create: CreatePod) -> WorkerId {
 }
 
 pub async fn tell(host: &Host, pod: &WorkerId, text: &str) {
-    host.input(fresh_key(), &origin(), pod, say(text)).await.unwrap();
+    let input = InputCommand { queue: true, ..say(text) };
+    host.input(fresh_key(), &origin(), pod, input).await.unwrap();
 }
 
 /// Looks again and again until it is so.
