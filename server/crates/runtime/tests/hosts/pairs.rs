@@ -125,3 +125,73 @@ async fn a_child_on_another_host_is_led_from_there() {
     assert_eq!(state(&two, &kid).await, PodState::Stopped);
     assert_eq!(count(&ordered(&two, &ada).await, "child_stopped"), 2);
 }
+
+/// A host that holds a Pod of another one and dies, before it has ordered anything, or after.
+struct Mute<'a> {
+    ground: &'a Ground,
+    pod: &'a WorkerId,
+}
+
+impl Mute<'_> {
+    /// Asks the host "one"; gives what it answers.
+    async fn ask(&self, call: serde_json::Value) -> serde_json::Value {
+        let ask = format!(
+            "insert into host_calls (host, caller, body) select id, 0, '{call}' from hosts where name = 'one' returning id"
+        );
+        let id = self.ground.run(&ask).await;
+        let answer = format!("select answer from host_calls where id = {id} and answer is not null");
+        until("an answer", async || !self.ground.run(&answer).await.is_empty()).await;
+        let answer: serde_json::Value = serde_json::from_str(&self.ground.run(&answer).await).unwrap();
+        serde_json::from_str(answer["Done"].as_str().unwrap_or_else(|| panic!("{answer}"))).unwrap()
+    }
+
+    async fn hold(&self) {
+        self.ask(json!({ "Hold": { "hold": "by-hand", "worker_id": self.pod } })).await;
+    }
+
+    /// What is to be written for the Pod: one record.
+    async fn order(&self) -> serde_json::Value {
+        let note = json!({ "kind": "alert", "level": "note", "source": "test", "text": "ordered" });
+        let wish = json!({ "inputs": [], "events": [note], "lends": null, "mail_put": [], "ends_work": false });
+        self.ask(json!({ "Order": { "hold": "by-hand", "wish": wish } })).await["change"].clone()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pod_goes_on_when_the_host_that_holds_it_dies_and_knows_what_came_of_it() {
+    let ground = Ground::new().await;
+    let (one, _two) = (ground.host("one").await, ground.host("two").await);
+    let ada = create(&one, "ada").await;
+    let mute = Mute { ground: &ground, pod: &ada };
+    // Before it has ordered anything, and after that but before it has written: nothing has happened.
+    for is_ordered in [false, true] {
+        mute.hold().await;
+        if is_ordered {
+            mute.order().await;
+        }
+        let before = std::time::Instant::now();
+        tell(&one, &ada, "say hello").await;
+        assert!(before.elapsed() < std::time::Duration::from_secs(9), "{:?}", before.elapsed());
+        until("at rest", async || state(&one, &ada).await == PodState::Idle).await;
+    }
+    let records = ordered(&one, &ada).await;
+    assert_eq!((count(&records, "alert"), count(&records, "run_finished")), (0, 2));
+    // After it has written: the Pod finds it in its journal, shows it once, and goes on behind it.
+    mute.hold().await;
+    let change = mute.order().await;
+    let record = &change["records"][0];
+    let body = record["body"].as_str().unwrap();
+    let write =
+        format!("insert into journal (pod, seq, class, body) select key, {}, 2, '{body}' from pods", record["seq"]);
+    ground.run(&write).await;
+    let watching = tokio::spawn({
+        let (one, ada) = (one.clone(), ada.clone());
+        async move { watch(&one, &ada, |record| record.event.kind() == "alert").await }
+    });
+    tell(&one, &ada, "say hello").await;
+    watching.await.unwrap();
+    until("at rest", async || state(&one, &ada).await == PodState::Idle).await;
+    let records = ordered(&one, &ada).await;
+    assert_eq!((count(&records, "alert"), count(&records, "run_finished")), (1, 3));
+    assert!(kinds(&records).iter().all(|kind| kind != "unknown"), "{records:?}");
+}
