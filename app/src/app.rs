@@ -68,6 +68,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
             <body>{body}</body>
         </html>
     }
+    .into_any()
 }
 
 #[cfg(feature = "ssr")]
@@ -92,7 +93,7 @@ pub fn App() -> impl IntoView {
                     <Frame>
                         <NotFoundPage />
                     </Frame>
-                }
+                }.into_any()
             }>
                 <ParentRoute path=path!("") view=FramedPages ssr=SsrMode::Async>
                     <Route path=path!("") view=PodsPage ssr=SsrMode::Async />

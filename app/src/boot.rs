@@ -16,6 +16,9 @@ const b=s&&!s.following&&document.getElementById(s.anchor);\
 if(b)l.scrollTop+=b.getBoundingClientRect().top-l.getBoundingClientRect().top-s.offset;\
 else l.scrollTop=l.scrollHeight})()";
 
+/// Asks again for what of the program could not be fetched, and says so.
+const FETCHING_SCRIPT: &str = include_str!("boot/fetching.js");
+
 /// A small drawn mark, so that no request is made for an icon.
 pub(crate) const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%23222'/%3E%3Cpath d='M4.5 4.5 8 8.5v3.5M11.5 4.5 8 8.5' fill='none' stroke='%23fff' stroke-width='1.8' stroke-linecap='round'/%3E%3C/svg%3E";
 
@@ -57,6 +60,7 @@ pub(crate) fn Boot(options: LeptosOptions) -> impl IntoView {
     let preloads = part.iter().map(|file| {
         let href = format!("{pkg}/{file}");
         view! { <link rel="preload" r#as="fetch" type="application/wasm" crossorigin="anonymous" href=href /> }
+            .into_any()
     });
     let preloads = preloads.collect_view();
     let start = format!("import init from '{script}';init({{module_or_path:'{wasm}'}});");
@@ -66,10 +70,12 @@ pub(crate) fn Boot(options: LeptosOptions) -> impl IntoView {
             <link rel="modulepreload" href=script />
             <link rel="preload" r#as="fetch" type="application/wasm" crossorigin="anonymous" href=wasm />
             {preloads}
+            <script nonce=nonce.clone()>{fetching()}</script>
             <script type="module" nonce=nonce.clone()>
                 {start}
             </script>
         }
+        .into_any()
     });
     view! {
         <link rel="icon" href=ICON />
@@ -77,6 +83,11 @@ pub(crate) fn Boot(options: LeptosOptions) -> impl IntoView {
         {loads}
     }
     .into_any()
+}
+
+/// [`FETCHING_SCRIPT`] without what only its readers need. It has no text in which a line begins with spaces or `//`.
+fn fetching() -> String {
+    FETCHING_SCRIPT.lines().map(str::trim).filter(|line| !line.starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
 /// Goes to the end of the body.

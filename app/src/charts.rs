@@ -5,8 +5,9 @@
 
 use std::fmt;
 
-use jiff::{SignedDuration, Timestamp, tz::Offset};
-use protocol::UsageDay;
+use protocol::{Timestamp, UsageDay};
+
+use crate::format;
 
 /// Height of the bars' own space, in CSS pixels.
 pub(crate) const BARS_HEIGHT: u32 = 120;
@@ -120,9 +121,9 @@ pub(crate) fn tokens(usage: &UsageDay) -> u64 {
 
 /// `2026-11-21` and `21 Nov` of the day so many days ago.
 fn day_names(now: Timestamp, back: i64) -> (String, String) {
-    let at = now.checked_sub(SignedDuration::from_hours(24 * back)).unwrap_or(now);
-    let day = Offset::UTC.to_datetime(at);
-    (day.strftime("%Y-%m-%d").to_string(), day.strftime("%-d %b").to_string())
+    let date = format::date(format::moment(now.as_millisecond() - back * 86_400_000));
+    let name = format::day_name(&date);
+    (date, name)
 }
 
 /// Each border is scaled for itself, so that pieces meet and the whole is as high as its sum.

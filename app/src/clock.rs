@@ -1,8 +1,8 @@
 //! The time that ages are told against, and the viewer's zone.
 
-use jiff::Timestamp;
 use leptos::prelude::*;
 use leptos::server::SharedValue;
+use protocol::Timestamp;
 
 use crate::{format, live};
 
@@ -19,7 +19,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn new() -> Self {
-        let started = SharedValue::new(|| Timestamp::now().as_millisecond()).into_inner();
+        let started = SharedValue::new_str(live::now_ms).into_inner();
         let clock = Self { now_ms: RwSignal::new(started), zone: RwSignal::new(None) };
         Effect::new(move |_| {
             live::once_taken_over(move || {

@@ -1,10 +1,21 @@
 //! How server functions speak: JSON both ways.
 //!
-//! The framework's own codec reads from bytes, and what a page brings along is read from text. Each way is compiled anew
-//! for every type; this one reads text too, so the browser loads one of them.
+//! The framework has codecs of its own: one for server functions, one for what a page brings along. Each is compiled anew
+//! for every type; here is one for both, and it is small ([`tree`]).
 
-use leptos::server_fn::{Bytes, ContentType, Decodes, Encodes, Format, FormatType, codec::Post};
+mod tree;
+
+use std::future::Future;
+
+use leptos::{
+    prelude::Resource,
+    server::codee::{Decoder, Encoder},
+    server_fn::{Bytes, ContentType, Decodes, Encodes, Format, FormatType, codec::Post},
+};
 use serde::{Serialize, de::DeserializeOwned};
+
+pub use self::tree::Unreadable;
+pub(crate) use self::tree::read;
 
 /// JSON, read from text.
 #[derive(Debug)]
@@ -18,7 +29,7 @@ pub enum JsonError {
     #[error("it is not UTF-8")]
     NotUtf8,
     #[error(transparent)]
-    Json(#[from] serde_json::Error),
+    Unreadable(#[from] Unreadable),
 }
 
 impl ContentType for JsonText {
@@ -42,6 +53,40 @@ impl<T: DeserializeOwned> Decodes<T> for JsonText {
 
     fn decode(bytes: Bytes) -> Result<T, Self::Error> {
         let text = std::str::from_utf8(&bytes).map_err(|_| JsonError::NotUtf8)?;
-        Ok(serde_json::from_str(text)?)
+        Ok(read(text)?)
     }
+}
+
+impl<T: Serialize> Encoder<T> for JsonText {
+    type Error = serde_json::Error;
+    type Encoded = String;
+
+    fn encode(value: &T) -> Result<String, Self::Error> {
+        serde_json::to_string(value)
+    }
+}
+
+impl<T: DeserializeOwned> Decoder<T> for JsonText {
+    type Error = Unreadable;
+    type Encoded = str;
+
+    fn decode(text: &str) -> Result<T, Unreadable> {
+        read(text)
+    }
+}
+
+/// What a page needs: fetched by the server while it draws the page, and brought along.
+pub(crate) type Fetched<T> = Resource<T, JsonText>;
+
+/// Fetches anew when the source changes.
+pub(crate) fn fetched<S, T, Fut>(
+    source: impl Fn() -> S + Send + Sync + 'static,
+    fetcher: impl Fn(S) -> Fut + Send + Sync + 'static,
+) -> Fetched<T>
+where
+    S: PartialEq + Clone + Send + Sync + 'static,
+    T: Serialize + DeserializeOwned + Send + Sync + 'static,
+    Fut: Future<Output = T> + Send + 'static,
+{
+    Resource::new_with_options(source, fetcher, false)
 }

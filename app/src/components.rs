@@ -35,6 +35,7 @@ pub(crate) mod problem;
 pub(crate) mod providers;
 pub(crate) mod question;
 pub(crate) mod queue;
+pub(crate) mod read_first;
 pub(crate) mod request;
 pub(crate) mod restore_dialog;
 pub(crate) mod revocations;

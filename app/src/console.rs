@@ -1,9 +1,8 @@
 //! What all parts of the console share: the list of Pods, the connection, notices, the open dialog.
 
 use commands::{Page, Topic};
-use jiff::Timestamp;
 use leptos::prelude::*;
-use protocol::{CommandId, OpenApproval, OpenRequest, PodRef, PodSummary, Seq};
+use protocol::{CommandId, OpenApproval, OpenRequest, PodRef, PodSummary, Seq, Timestamp};
 
 use crate::{
     UiError, clock::Clock, components::transcript::PodContext, family, format, live, pod_book::PodBook,
@@ -88,6 +87,8 @@ pub(crate) struct Console {
     /// The Pod whose row is being dragged.
     pub(crate) dragged: RwSignal<Option<PodRef>>,
     pub(crate) dialog: RwSignal<Option<Dialog>>,
+    /// A place is being loaded that was asked for in the find bar: the bar that comes with it takes the focus.
+    pub(crate) is_finding: StoredValue<bool>,
     /// Words in the filter field of the list.
     pub(crate) filter: RwSignal<String>,
     pub(crate) clock: Clock,
@@ -110,6 +111,7 @@ impl Console {
             is_outdated: RwSignal::new(false),
             dragged: RwSignal::new(None),
             dialog: RwSignal::new(None),
+            is_finding: StoredValue::new(false),
             filter: RwSignal::new(String::new()),
             clock: Clock::new(),
             next_notice: RwSignal::new(0),

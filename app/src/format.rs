@@ -1,6 +1,6 @@
 //! Figures and times as a person reads them. Short, with a space before the unit, the same in every place.
 
-use jiff::{SignedDuration, Timestamp, tz::Offset};
+use protocol::Timestamp;
 
 /// Time from one moment to another in milliseconds; 0 when the clocks disagree.
 pub(crate) fn ms_between(from: Timestamp, to: Timestamp) -> u64 {
@@ -22,20 +22,46 @@ pub(crate) fn age(now: Timestamp, at: Timestamp) -> String {
 /// `22:31` on the viewer's clock, with the day when it was another one. The server does not know the viewer's zone:
 /// `zone` is minutes east of UTC, and without it the time says that it is UTC.
 pub(crate) fn clock_time(at: Timestamp, now: Timestamp, zone: Option<i32>) -> String {
-    let offset = Offset::from_seconds(zone.unwrap_or(0) * 60).unwrap_or(Offset::UTC);
-    let (there, today) = (offset.to_datetime(at), offset.to_datetime(now));
+    let (there, today) = (local(at, zone), local(now, zone));
+    let ((date, time), (date_today, _)) = (parts(&there), parts(&today));
     let zone = if zone.is_some() { "" } else { " UTC" };
-    match there.date() == today.date() {
-        true => format!("{}{zone}", there.strftime("%H:%M")),
-        false => format!("{}{zone}", there.strftime("%-d %b %H:%M")),
+    let time = time.get(..5).unwrap_or_default();
+    match date == date_today {
+        true => format!("{time}{zone}"),
+        false => format!("{} {time}{zone}", day_name(date)),
     }
 }
 
 /// The whole moment, for a tooltip.
 pub(crate) fn full_time(at: Timestamp, zone: Option<i32>) -> String {
-    let offset = Offset::from_seconds(zone.unwrap_or(0) * 60).unwrap_or(Offset::UTC);
+    let there = local(at, zone);
+    let (date, time) = parts(&there);
     let zone = if zone.is_some() { "" } else { " UTC" };
-    format!("{}{zone}", offset.to_datetime(at).strftime("%Y-%m-%d %H:%M:%S"))
+    format!("{date} {}{zone}", time.get(..8).unwrap_or_default())
+}
+
+/// What a clock of this zone shows, as the text of the moment at which UTC's shows the same.
+fn local(at: Timestamp, zone: Option<i32>) -> String {
+    moment(at.as_millisecond() + i64::from(zone.unwrap_or(0)) * 60_000).to_string()
+}
+
+/// Date and time of a moment's text.
+fn parts(moment: &str) -> (&str, &str) {
+    moment.split_once('T').unwrap_or((moment, ""))
+}
+
+/// `2026-11-05` of a moment, in UTC.
+pub(crate) fn date(at: Timestamp) -> String {
+    parts(&at.to_string()).0.to_owned()
+}
+
+/// `5 Nov` for `2026-11-05`.
+pub(crate) fn day_name(date: &str) -> String {
+    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    let mut parts = date.rsplitn(3, '-');
+    let day = parts.next().unwrap_or_default().trim_start_matches('0');
+    let month = parts.next().and_then(|month| month.parse::<usize>().ok()).unwrap_or(1).saturating_sub(1);
+    format!("{day} {}", MONTHS.get(month * 3..month * 3 + 3).unwrap_or_default())
 }
 
 /// The end of a path, which is what tells two apart: `…/src/yoi`.
@@ -70,7 +96,7 @@ pub(crate) fn sentence_case(sentence: &str) -> String {
 
 /// A moment from the browser's or the server's clock.
 pub(crate) fn moment(ms: i64) -> Timestamp {
-    Timestamp::UNIX_EPOCH.checked_add(SignedDuration::from_millis(ms)).unwrap_or(Timestamp::UNIX_EPOCH)
+    Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 #[cfg(test)]

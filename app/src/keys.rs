@@ -1,7 +1,7 @@
 //! The keys of the console, pure: what a key means, and the list that `?` shows. Keys of commands are in the table of
 //! commands; here is only what moves about.
 
-use commands::{Page, TABLE, Where, by_key};
+use commands::{Page, TABLE, by_key};
 
 /// What a key outside of any field does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ const SHEET: [(&str, &[Line]); 4] = [
 
 /// The sheet: what the table of commands has keys for goes first.
 pub(crate) fn sheet() -> Vec<(&'static str, Vec<Line>)> {
-    let of_commands = TABLE.iter().filter(|entry| !entry.key.is_empty() && entry.place != Where::Terminal);
+    let of_commands = TABLE.iter().filter(|entry| !entry.key.is_empty() && !entry.place.is_terminal());
     let mut sheet: Vec<(&str, Vec<Line>)> = SHEET.iter().map(|(title, lines)| (*title, lines.to_vec())).collect();
     if let Some((_, anywhere)) = sheet.first_mut() {
         anywhere.splice(0..0, of_commands.map(|entry| (entry.key, entry.what)));
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn every_key_of_the_table_does_something_and_is_on_the_sheet() {
         let lines: Vec<Line> = sheet().into_iter().flat_map(|(_, lines)| lines).collect();
-        for entry in TABLE.iter().filter(|entry| !entry.key.is_empty() && entry.place != Where::Terminal) {
+        for entry in TABLE.iter().filter(|entry| !entry.key.is_empty() && !entry.place.is_terminal()) {
             let keys: Vec<&str> = entry.key.split(' ').collect();
             assert_eq!(read(&keys).len(), 1, ":{}", entry.word);
             assert!(lines.contains(&(entry.key, entry.what)), ":{}", entry.word);

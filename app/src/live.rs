@@ -14,6 +14,7 @@ mod colours;
 mod focus;
 #[cfg(feature = "hydrate")]
 mod found;
+mod heard;
 mod hub;
 #[cfg(not(feature = "hydrate"))]
 mod inert;
@@ -30,15 +31,17 @@ mod socket;
 #[cfg(feature = "hydrate")]
 mod takeover;
 
-use protocol::{PodSummary, Record};
+use protocol::PodSummary;
+
+pub(crate) use self::heard::Written;
 
 #[cfg(not(feature = "hydrate"))]
 pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::{
     browser::{
-        after, close_dialog, every, go_to_login, is_at, is_dark, keep_url, kept, next_frame, now_ms, on_leave, painted,
-        reload, remember, send_last, set_theme, show_dialog, visit, zone_minutes,
+        after, close_dialog, every, go_to_login, is_at, is_dark, keep_url, kept, next_frame, now_ms, on_leave,
+        once_painted, painted, reload, remember, send_last, set_theme, show_dialog, visit, zone_minutes,
     },
     clipboard::{copy_text, pasted_text},
     colours::{colours_forget, colours_known, colours_when_seen},
@@ -51,8 +54,8 @@ pub(crate) use self::{
     outside::{ask_for_notices, has_attention, notice_means, notify},
     reveal::open_block,
     scroll::{
-        log_attach, log_detach, log_keep_place, log_key, log_restore, log_show, log_stop_following, log_to_end,
-        log_to_turn,
+        log_attach, log_detach, log_keep_place, log_key, log_put_aside, log_restore, log_show, log_stop_following,
+        log_take_back, log_to_end, log_to_turn,
     },
     socket::{connect, unwatch, watch},
     takeover::{is_taken_over, once_taken_over},
@@ -73,11 +76,11 @@ pub(crate) enum Memory {
 /// What comes for the Pod that is viewed.
 #[derive(Debug, Clone)]
 pub(crate) enum PodFeed {
-    Records(Vec<Record>),
+    Records(Written),
     /// Everything anew: the cursor was no longer good, or we were too slow.
     Snapshot {
         summary: Box<PodSummary>,
-        records: Vec<Record>,
+        records: Written,
         has_more: bool,
     },
     /// Nothing follows.

@@ -1,9 +1,8 @@
 //! Whom a Pod can be introduced to, and what is said about it. Pure.
 
 use protocol::{ErrorCode, PeerLink, PeerView, PodRef, PodState, PodSummary};
-use transcript::words::state_words;
 
-use crate::format::short_path;
+use crate::{components::state_mark::Sign, format::short_path};
 
 /// A Pod in the list of those to choose from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +10,7 @@ pub(crate) struct Choice {
     pub(crate) pod: PodRef,
     /// With its runtime where another one has the same name.
     pub(crate) name: String,
-    pub(crate) state: PodState,
+    pub(crate) sign: Sign,
     /// `idle · local · …/src/store`.
     pub(crate) what: String,
     /// Why it cannot be chosen.
@@ -25,8 +24,8 @@ pub(crate) fn choices(pods: &[PodSummary], source: &PodRef, known: &[PeerView]) 
         .map(|pod| Choice {
             pod: pod.pod.clone(),
             name: telling_name(pods, pod),
-            state: pod.state,
-            what: format!("{} · {} · {}", state_words(pod.state), pod.pod.runtime_id, short_path(&pod.cwd)),
+            sign: Sign::of(pod),
+            what: format!("{} · {} · {}", Sign::of(pod).words(), pod.pod.runtime_id, short_path(&pod.cwd)),
             refusal: refusal(pod, source, known),
         })
         .collect();
@@ -107,7 +106,7 @@ mod tests {
 
     fn view(name: &str, link: PeerLink, is_asked: bool) -> PeerView {
         let pod = pod(name, PodState::Idle);
-        let since = jiff::Timestamp::UNIX_EPOCH;
+        let since = protocol::Timestamp::UNIX_EPOCH;
         let (request_id, note, by) = (None, None, "kim".to_owned());
         PeerView { pod: pod.pod, name: pod.name, state: pod.state, link, request_id, is_asked, note, since, by }
     }

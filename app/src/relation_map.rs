@@ -3,16 +3,18 @@
 //! Parents stand above their children. Trees whose Pods know each other stand beside each other. A row that is too long
 //! for a screen goes on below. Pods that neither lead nor know anybody are only counted.
 
-use protocol::{Access, PeerLink, PodName, PodRef, PodState, PodSummary, ScopeRule};
+use protocol::{Access, PeerLink, PodName, PodRef, PodSummary, ScopeRule};
 
 use crate::{
+    components::state_mark::Sign,
     console::{exchange_href, pod_href},
     format::counted,
     server_fns::{PeerPair, RelationsFound},
 };
 
-/// So many Pods beside each other at most.
-const COLUMNS: i32 = 6;
+/// So many Pods stand beside each other at most, on a wide screen and on a phone.
+pub(crate) const COLUMNS_WIDE: i32 = 6;
+pub(crate) const COLUMNS_NARROW: i32 = 2;
 /// Below this depth a tree goes on as a tree of its own.
 const DEPTH_MAX: usize = 24;
 
@@ -40,7 +42,7 @@ pub(crate) struct RelationMap {
 pub(crate) struct Node {
     pub(crate) pod: PodRef,
     pub(crate) name: PodName,
-    pub(crate) state: PodState,
+    pub(crate) sign: Sign,
     pub(crate) x: i32,
     pub(crate) y: i32,
 }
@@ -80,9 +82,9 @@ pub(crate) struct Edge {
     pub(crate) detail: String,
 }
 
-/// The map of these Pods.
-pub(crate) fn draw(pods: &[PodSummary], found: &RelationsFound) -> RelationMap {
-    let graph = Graph::new(pods, found);
+/// The map of these Pods, at most `columns` beside each other.
+pub(crate) fn draw(pods: &[PodSummary], found: &RelationsFound, columns: i32) -> RelationMap {
+    let graph = Graph::new(pods, found, columns);
     let block = graph.block();
     let mut nodes: Vec<Node> = block
         .places
@@ -92,7 +94,7 @@ pub(crate) fn draw(pods: &[PodSummary], found: &RelationsFound) -> RelationMap {
             Node {
                 pod: pod.pod.clone(),
                 name: pod.name.clone(),
-                state: pod.state,
+                sign: Sign::of(pod),
                 x: MARGIN + NODE_WIDTH / 2 + place.half_column * PITCH_X / 2,
                 y: MARGIN + NODE_HEIGHT / 2 + place.row * PITCH_Y,
             }
@@ -101,9 +103,9 @@ pub(crate) fn draw(pods: &[PodSummary], found: &RelationsFound) -> RelationMap {
     // In the order in which one reads.
     nodes.sort_by_key(|node| (node.y, node.x));
     let edges = edges(&nodes, pods, found);
-    let (columns, rows) = (block.width.max(1), block.height.max(1));
+    let (width, rows) = (block.width.max(1), block.height.max(1));
     RelationMap {
-        width: 2 * MARGIN + NODE_WIDTH + (columns - 1) * PITCH_X,
+        width: 2 * MARGIN + NODE_WIDTH + (width - 1) * PITCH_X,
         height: 2 * MARGIN + NODE_HEIGHT + (rows - 1) * PITCH_Y + SAG / 2,
         nodes,
         edges,
@@ -116,10 +118,11 @@ struct Graph<'a> {
     pods: Vec<&'a PodSummary>,
     parents: Vec<Option<usize>>,
     pairs: Vec<(usize, usize)>,
+    columns: i32,
 }
 
 impl<'a> Graph<'a> {
-    fn new(all: &'a [PodSummary], found: &RelationsFound) -> Self {
+    fn new(all: &'a [PodSummary], found: &RelationsFound, columns: i32) -> Self {
         let is_parent = |pod: &PodSummary| all.iter().any(|other| other.relations.parent.as_ref() == Some(&pod.pod));
         let is_there = |pod: &PodRef| all.iter().any(|other| other.pod == *pod);
         let is_related = |pod: &&PodSummary| {
@@ -131,7 +134,7 @@ impl<'a> Graph<'a> {
         let at = |wanted: &PodRef| pods.iter().position(|pod| pod.pod == *wanted);
         let parents = pods.iter().map(|pod| pod.relations.parent.as_ref().and_then(at)).collect();
         let pairs = found.pairs.iter().filter_map(|pair| Some((at(&pair.a)?, at(&pair.b)?))).collect();
-        Self { pods, parents, pairs }
+        Self { pods, parents, pairs, columns }
     }
 
     /// All trees, those that know each other one after the other.
@@ -162,7 +165,7 @@ impl<'a> Graph<'a> {
                 ordered.push(block);
             }
         }
-        shelved(ordered)
+        shelved(ordered, self.columns)
     }
 
     fn tree(&self, root: usize, depth: usize, placed: &mut [bool]) -> Block {
@@ -173,7 +176,7 @@ impl<'a> Graph<'a> {
                 children.push(self.tree(child, depth + 1, placed));
             }
         }
-        let mut block = shelved(children);
+        let mut block = shelved(children, self.columns);
         block.places.iter_mut().for_each(|place| place.row += 1);
         block.width = block.width.max(1);
         block.height += 1;
@@ -199,11 +202,11 @@ struct Place {
 }
 
 /// Blocks beside each other, on as many shelves as they need.
-fn shelved(blocks: Vec<Block>) -> Block {
+fn shelved(blocks: Vec<Block>, columns: i32) -> Block {
     let mut whole = Block::default();
     let (mut column, mut row) = (0, 0);
     for block in blocks {
-        if column > 0 && column + block.width > COLUMNS {
+        if column > 0 && column + block.width > columns {
             (column, row) = (0, whole.height);
         }
         whole.places.extend(block.places.into_iter().map(|place| Place {
@@ -320,6 +323,11 @@ fn peer_path(a: &Node, b: &Node) -> (String, (i32, i32)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use protocol::PodState;
+
+    fn draw(pods: &[PodSummary], found: &RelationsFound) -> RelationMap {
+        super::draw(pods, found, COLUMNS_WIDE)
+    }
     use commands::samples::pod;
 
     use crate::server_fns::Loan;
@@ -335,7 +343,7 @@ mod tests {
     }
 
     fn pair(a: &str, b: &str, link: PeerLink, messages: u32) -> PeerPair {
-        PeerPair { a: lone(a).pod, b: lone(b).pod, link, since: jiff::Timestamp::UNIX_EPOCH, messages }
+        PeerPair { a: lone(a).pod, b: lone(b).pod, link, since: protocol::Timestamp::UNIX_EPOCH, messages }
     }
 
     fn found(pairs: Vec<PeerPair>) -> RelationsFound {
@@ -372,7 +380,16 @@ mod tests {
         pods.extend((0..20).map(|number| child(&format!("c{number}"), "ada")));
         let map = draw(&pods, &found(vec![]));
         assert_eq!(map.nodes.len(), 23);
-        assert!(map.width <= 2 * MARGIN + NODE_WIDTH + (COLUMNS - 1) * PITCH_X);
+        assert!(map.width <= 2 * MARGIN + NODE_WIDTH + (COLUMNS_WIDE - 1) * PITCH_X);
+        assert_apart(&map);
+    }
+
+    #[test]
+    fn on_a_phone_no_row_of_the_map_is_wider_than_the_screen() {
+        let mut pods = vec![lone("ada"), lone("eve")];
+        pods.extend((0..5).map(|number| child(&format!("c{number}"), "ada")));
+        let map = super::draw(&pods, &found(vec![pair("ada", "eve", PeerLink::Linked, 1)]), COLUMNS_NARROW);
+        assert_eq!((map.nodes.len(), map.width), (7, 2 * MARGIN + NODE_WIDTH + PITCH_X));
         assert_apart(&map);
     }
 

@@ -2,6 +2,7 @@
 //!
 //! The names are stable. Nothing is decided here: the API's handlers call the same methods.
 
+mod add_runtime;
 mod answer_approval;
 mod compaction_preview;
 mod control_pod;
@@ -31,6 +32,7 @@ mod read_back;
 mod read_settings;
 mod read_usage;
 mod relations;
+mod remove_runtime;
 mod rename_pod;
 mod resolve;
 mod restore_pod;
@@ -44,6 +46,7 @@ mod take_back_input;
 mod test_provider;
 mod unlink_pods;
 
+pub use add_runtime::add_runtime;
 pub use answer_approval::answer_approval;
 pub use compaction_preview::compaction_preview;
 pub use control_pod::control_pod;
@@ -73,6 +76,7 @@ pub(crate) use print_part::{PrintPart, print_part};
 pub use read_settings::{SettingsFound, read_settings};
 pub use read_usage::read_usage;
 pub use relations::{Loan, PeerPair, RelationsFound, relations};
+pub use remove_runtime::remove_runtime;
 pub use rename_pod::rename_pod;
 pub use resolve::resolve;
 pub use restore_pod::restore_pod;

@@ -2,73 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use app::{App, shell};
-use axum::{body::Body, http::Request};
-use backend::{Backend, Origin};
-use leptos::{
-    config::{Env, LeptosOptions},
-    prelude::provide_context,
-};
-use protocol::{CommandId, CreatePod, PodName, PodRef};
-use runtime::{Host, HostOptions};
+mod stage;
 
-/// The routes are asked for once, as the server does: while they are, no page may be drawn.
-static ROUTES: std::sync::Once = std::sync::Once::new();
-
-/// The views of a page are deeply nested.
-const STACK_BYTES: usize = 16 * 1024 * 1024;
-
-struct Stage {
-    _folder: tempfile::TempDir,
-    backend: Backend,
-    origin: Origin,
-}
-
-impl Stage {
-    async fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let store =
-            pod_store::Store::open(pod_store::StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
-        let providers = provider::Providers::new(Vec::new()).unwrap();
-        let cwd = folder.path().to_str().unwrap().to_owned();
-        let options = HostOptions::of(store, providers, cwd, folder.path().join("outputs"));
-        let backend = Backend::new(Host::start(options).await.unwrap());
-        let origin = Origin { by: "operator".to_owned(), client: "console".to_owned() };
-        ROUTES.call_once(|| drop(leptos_axum::generate_route_list(App)));
-        Self { _folder: folder, backend, origin }
-    }
-
-    async fn pod(&self, name: &str) -> PodRef {
-        let create = CreatePod::named(PodName::parse(name).unwrap());
-        self.backend.create(&self.origin, CommandId::random(), create).await.unwrap().pod
-    }
-
-    /// Drawn on a thread of its own, as the server does it.
-    async fn page(&self, path: &str) -> String {
-        let (backend, origin, path) = (self.backend.clone(), self.origin.clone(), path.to_owned());
-        tokio::task::spawn_blocking(move || {
-            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-                runtime.block_on(draw(backend, origin, path))
-            });
-            thread.unwrap().join().unwrap()
-        })
-        .await
-        .unwrap()
-    }
-}
-
-async fn draw(backend: Backend, origin: Origin, path: String) -> String {
-    let options = LeptosOptions::builder().output_name("yoi").site_pkg_dir("pkg/x").env(Env::PROD).build();
-    let context = move || {
-        provide_context(backend.clone());
-        provide_context(origin.clone());
-    };
-    let draw = leptos_axum::render_app_async_with_context(context, move || shell(options.clone()));
-    let answer = draw(Request::builder().uri(path).body(Body::empty()).unwrap()).await;
-    let bytes = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
+use crate::stage::Stage;
 
 /// From what opens with `begin` up to the next `end`.
 fn part<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {

@@ -2,137 +2,47 @@
 
 #![allow(clippy::unwrap_used)]
 
-use app::{App, shell};
-use axum::{body::Body, http::Request};
-use backend::{Backend, Origin};
-use leptos::{
-    config::{Env, LeptosOptions},
-    prelude::provide_context,
-};
+mod stage;
+
 use protocol::{
     ApprovalCommand, CommandId, CreatePod, Decision, ErrorCode, InputCommand, MessageCommand, PeerCommand, PeerPolicy,
     PodName, PodRef, PodState, ReceiptState, RequestCommand, RequestDecision, RewindCommand, Segment, Seq, ToolCommand,
 };
-use runtime::{Host, HostOptions};
 use serde_json::json;
 
-/// The routes are asked for once, as the server does: while they are, no page may be drawn.
-static ROUTES: std::sync::Once = std::sync::Once::new();
+use crate::stage::{Stage, page_of, words};
 
-/// The views of a page are deeply nested.
-const STACK_BYTES: usize = 16 * 1024 * 1024;
-
-struct Stage {
-    _folder: tempfile::TempDir,
-    backend: Backend,
-    origin: Origin,
+/// One that is asked before it knows somebody.
+async fn asking_pod(stage: &Stage, name: &str) -> PodRef {
+    let create = CreatePod { peer_policy: Some(PeerPolicy::Ask), ..CreatePod::named(PodName::parse(name).unwrap()) };
+    stage.create(create).await
 }
 
-impl Stage {
-    async fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("yoi.db");
-        let store = pod_store::Store::open(pod_store::StoreOptions::sqlite(file)).await.unwrap();
-        let providers = provider::Providers::new(Vec::new()).unwrap();
-        let cwd = folder.path().to_str().unwrap().to_owned();
-        let options = HostOptions::of(store, providers, cwd, folder.path().join("outputs"));
-        let backend = Backend::new(Host::start(options).await.unwrap());
-        let origin = Origin { by: "operator".to_owned(), client: "console".to_owned() };
-        // The routes are known once; this also starts what draws them.
-        ROUTES.call_once(|| drop(leptos_axum::generate_route_list(App)));
-        Self { _folder: folder, backend, origin }
-    }
+async fn introduce(stage: &Stage, pod: &PodRef, target: &str, note: Option<&str>) {
+    let command = PeerCommand { target: target.to_owned(), note: note.map(str::to_owned) };
+    stage.backend.introduce(&stage.origin, CommandId::random(), pod, command).await.unwrap();
+}
 
-    async fn pod(&self, name: &str) -> PodRef {
-        let create = CreatePod::named(PodName::parse(name).unwrap());
-        self.backend.create(&self.origin, CommandId::random(), create).await.unwrap().pod
-    }
-
-    /// One that is asked before it knows somebody.
-    async fn asking_pod(&self, name: &str) -> PodRef {
-        let create =
-            CreatePod { peer_policy: Some(PeerPolicy::Ask), ..CreatePod::named(PodName::parse(name).unwrap()) };
-        self.backend.create(&self.origin, CommandId::random(), create).await.unwrap().pod
-    }
-
-    async fn introduce(&self, pod: &PodRef, target: &str, note: Option<&str>) {
-        let command = PeerCommand { target: target.to_owned(), note: note.map(str::to_owned) };
-        self.backend.introduce(&self.origin, CommandId::random(), pod, command).await.unwrap();
-    }
-
-    /// Waits until the newest message of the two has come so far.
-    async fn message_reaches(&self, pod: &PodRef, peer: &PodRef, state: ReceiptState) {
-        loop {
-            let page = self.backend.exchange(pod, peer, None, 1).await.unwrap();
-            if page.items.first().is_some_and(|message| message.state == state) {
-                return;
-            }
-            // Not in a tight loop: the store has work to do meanwhile.
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+/// Waits until the newest message of the two has come so far.
+async fn message_reaches(stage: &Stage, pod: &PodRef, peer: &PodRef, state: ReceiptState) {
+    loop {
+        let page = stage.backend.exchange(pod, peer, None, 1).await.unwrap();
+        if page.items.first().is_some_and(|message| message.state == state) {
+            return;
         }
+        // Not in a tight loop: the store has work to do meanwhile.
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
+}
 
-    async fn say(&self, pod: &PodRef, text: &str) {
-        let command = InputCommand { segments: vec![Segment::text(text)], queue: true, steer: false };
-        self.backend.input(&self.origin, CommandId::random(), pod, command).await.unwrap();
-    }
-
-    /// The id of the one question that is open, once it is.
-    async fn question(&self) -> String {
-        loop {
-            if let Some(open) = self.backend.open_approvals().await.unwrap().items.pop() {
-                return open.approval.id;
-            }
-            tokio::task::yield_now().await;
+/// The id of the one question that is open, once it is.
+async fn question(stage: &Stage) -> String {
+    loop {
+        if let Some(open) = stage.backend.open_approvals().await.unwrap().items.pop() {
+            return open.approval.id;
         }
+        tokio::task::yield_now().await;
     }
-
-    /// Drawn on a thread of its own, as the server does it: on several the framework's tasks race with the drawing.
-    async fn page(&self, path: &str) -> String {
-        let (backend, origin) = (self.backend.clone(), self.origin.clone());
-        let path = path.to_owned();
-        tokio::task::spawn_blocking(move || {
-            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-                runtime.block_on(draw(backend, origin, path))
-            });
-            thread.unwrap().join().unwrap()
-        })
-        .await
-        .unwrap()
-    }
-}
-
-async fn draw(backend: Backend, origin: Origin, path: String) -> String {
-    let options = LeptosOptions::builder().output_name("yoi").site_pkg_dir("pkg/x").env(Env::PROD).build();
-    let context = move || {
-        provide_context(backend.clone());
-        provide_context(origin.clone());
-    };
-    let draw = leptos_axum::render_app_async_with_context(context, move || shell(options.clone()));
-    let answer = draw(Request::builder().uri(path).body(Body::empty()).unwrap()).await;
-    let bytes = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-fn page_of(pod: &PodRef) -> String {
-    format!("/pods/{}/{}", pod.runtime_id, pod.worker_id)
-}
-
-/// Without tags and comments, so that a sentence is found whatever is inside it.
-fn words(page: &str) -> String {
-    let body = page.split_once("<body").unwrap().1;
-    let mut words = String::new();
-    let mut in_tag = true;
-    for letter in body.chars() {
-        match letter {
-            '<' => in_tag = true,
-            '>' => in_tag = false,
-            letter if !in_tag => words.push(letter),
-            _ => (),
-        }
-    }
-    words
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,7 +51,7 @@ async fn a_question_can_be_read_in_full_in_the_transcript_and_in_the_inbox_until
     assert!(words(&stage.page("/approvals").await).contains("Nothing waits for you."));
     let ada = stage.pod("ada").await;
     stage.say(&ada, r#"call Bash {"command":"cargo test --all"}"#).await;
-    let id = stage.question().await;
+    let id = question(&stage).await;
     for path in ["/approvals".to_owned(), page_of(&ada)] {
         let page = words(&stage.page(&path).await);
         assert!(page.contains("cargo test --all"), "{path}: {page}");
@@ -162,7 +72,7 @@ async fn a_question_can_be_read_in_full_in_the_transcript_and_in_the_inbox_until
 async fn a_pod_shows_whom_it_leads_with_what_it_lent_and_a_child_who_leads_it() {
     let stage = Stage::start().await;
     let ada = stage.pod("ada").await;
-    let folder = stage._folder.path().join("lent");
+    let folder = stage.folder.path().join("lent");
     std::fs::create_dir(&folder).unwrap();
     let arguments = json!({
         "name": "bob", "task": "say hello",
@@ -189,7 +99,7 @@ async fn who_watches_a_pod_sees_what_its_children_ask() {
     let command = ToolCommand { arguments };
     let answer = stage.backend.run_tool(&stage.origin, CommandId::random(), &ada, "SpawnPod", command).await.unwrap();
     assert!(!answer.is_error, "{answer:?}");
-    stage.question().await;
+    question(&stage).await;
     let page = words(&stage.page(&page_of(&ada)).await);
     assert!(page.contains("bob, a child of this Pod, asks: Bash cargo test"), "{page}");
     let inbox = words(&stage.page("/approvals").await);
@@ -218,8 +128,8 @@ async fn what_a_rewind_took_out_is_still_read_and_said_to_be_out() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_is_in_the_inbox_with_its_note_and_on_both_pages_until_it_is_accepted() {
     let stage = Stage::start().await;
-    let (ada, bob) = (stage.asking_pod("ada").await, stage.pod("bob").await);
-    stage.introduce(&bob, "ada", Some("about the lease test")).await;
+    let (ada, bob) = (asking_pod(&stage, "ada").await, stage.pod("bob").await);
+    introduce(&stage, &bob, "ada", Some("about the lease test")).await;
     let inbox = words(&stage.page("/approvals").await);
     for said in ["1 Pod asks to be introduced.", "bob asks to be introduced to ada", "about the lease test", "Accept"] {
         assert!(inbox.contains(said), "{said}: {inbox}");
@@ -243,7 +153,7 @@ async fn the_map_draws_parents_and_peers_in_the_first_paint_and_says_the_same_in
     let stage = Stage::start().await;
     assert!(words(&stage.page("/map").await).contains("No Pod leads or knows another one yet."));
     let (ada, bob) = (stage.pod("ada").await, stage.pod("bob").await);
-    stage.introduce(&ada, "bob", None).await;
+    introduce(&stage, &ada, "bob", None).await;
     let command = ToolCommand { arguments: json!({ "name": "cat", "task": "say hello", "scope": [] }) };
     let answer = stage.backend.run_tool(&stage.origin, CommandId::random(), &ada, "SpawnPod", command).await.unwrap();
     assert!(!answer.is_error, "{answer:?}");
@@ -266,9 +176,9 @@ async fn what_two_wrote_is_on_a_page_of_its_own_and_a_receipt_stands_on_the_card
     let path = format!("{}/with/{}/{}", page_of(&ada), bob.runtime_id, bob.worker_id);
     let page = words(&stage.page(&path).await);
     assert!(page.contains("They do not know each other") && page.contains("Neither has written"), "{page}");
-    stage.introduce(&ada, "bob", None).await;
+    introduce(&stage, &ada, "bob", None).await;
     stage.say(&ada, r#"call SendToPeerPod {"name":"bob","message":"say the lease is fine"}"#).await;
-    stage.message_reaches(&ada, &bob, ReceiptState::Answered).await;
+    message_reaches(&stage, &ada, &bob, ReceiptState::Answered).await;
     let page = words(&stage.page(&path).await);
     for said in ["Linked", "say the lease is fine", "answered at turn 1", "to bob"] {
         assert!(page.contains(said), "{said}: {page}");

@@ -2,104 +2,44 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::time::Duration;
+mod stage;
 
-use app::{App, shell};
-use axum::{body::Body, http::Request};
-use backend::{Backend, Origin};
-use leptos::{
-    config::{Env, LeptosOptions},
-    prelude::provide_context,
-};
-use protocol::{CommandId, CreatePod, InputCommand, PodName, PodRef, PodState, RewindCommand, Segment, Seq};
-use runtime::{Host, HostOptions};
+use std::ops::Deref;
 
-/// The routes are asked for once, as the server does: while they are, no page may be drawn.
-static ROUTES: std::sync::Once = std::sync::Once::new();
+use protocol::{CommandId, PodRef, RewindCommand, Seq};
 
-/// The views of a page are deeply nested.
-const STACK_BYTES: usize = 16 * 1024 * 1024;
+use crate::stage::{Stage, page_of, words};
 
-struct Stage {
-    _folder: tempfile::TempDir,
-    backend: Backend,
-    origin: Origin,
+/// A stage with one Pod, which all is about.
+struct One {
+    stage: Stage,
     pod: PodRef,
 }
 
-impl Stage {
+impl One {
     async fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("yoi.db");
-        let store = pod_store::Store::open(pod_store::StoreOptions::sqlite(file)).await.unwrap();
-        let providers = provider::Providers::new(Vec::new()).unwrap();
-        let cwd = folder.path().to_str().unwrap().to_owned();
-        let options = HostOptions::of(store, providers, cwd, folder.path().join("outputs"));
-        let backend = Backend::new(Host::start(options).await.unwrap());
-        let origin = Origin { by: "operator".to_owned(), client: "console".to_owned() };
-        ROUTES.call_once(|| drop(leptos_axum::generate_route_list(App)));
-        let create = CreatePod::named(PodName::parse("ada").unwrap());
-        let pod = backend.create(&origin, CommandId::random(), create).await.unwrap().pod;
-        Self { _folder: folder, backend, origin, pod }
+        let stage = Stage::start().await;
+        let pod = stage.pod("ada").await;
+        Self { stage, pod }
     }
 
     /// Says it, and waits until all of it has been answered.
     async fn say(&self, text: &str) {
-        let command = InputCommand { segments: vec![Segment::text(text)], queue: true, steer: false };
-        let before = self.backend.pod(&self.pod).await.unwrap().summary.head_seq;
-        self.backend.input(&self.origin, CommandId::random(), &self.pod, command).await.unwrap();
-        loop {
-            let detail = self.backend.pod(&self.pod).await.unwrap();
-            let is_done = detail.summary.state == PodState::Idle && detail.queued.is_empty();
-            if is_done && detail.summary.head_seq > Seq(before.0 + 2) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        self.stage.say_through(&self.pod, text).await;
     }
 
     /// The page at this place below the Pod's own.
     async fn page(&self, below: &str) -> String {
-        let (backend, origin) = (self.backend.clone(), self.origin.clone());
-        let path = format!("/pods/{}/{}{below}", self.pod.runtime_id, self.pod.worker_id);
-        tokio::task::spawn_blocking(move || {
-            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-                runtime.block_on(draw(backend, origin, path))
-            });
-            thread.unwrap().join().unwrap()
-        })
-        .await
-        .unwrap()
+        self.stage.page(&format!("{}{below}", page_of(&self.pod))).await
     }
 }
 
-async fn draw(backend: Backend, origin: Origin, path: String) -> String {
-    let options = LeptosOptions::builder().output_name("yoi").site_pkg_dir("pkg/x").env(Env::PROD).build();
-    let context = move || {
-        provide_context(backend.clone());
-        provide_context(origin.clone());
-    };
-    let draw = leptos_axum::render_app_async_with_context(context, move || shell(options.clone()));
-    let answer = draw(Request::builder().uri(path).body(Body::empty()).unwrap()).await;
-    let bytes = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
+impl Deref for One {
+    type Target = Stage;
 
-/// Without tags and comments, so that a sentence is found whatever is inside it.
-fn words(page: &str) -> String {
-    let body = page.split_once("<body").unwrap().1;
-    let mut words = String::new();
-    let mut in_tag = true;
-    for letter in body.chars() {
-        match letter {
-            '<' => in_tag = true,
-            '>' => in_tag = false,
-            letter if !in_tag => words.push(letter),
-            _ => (),
-        }
+    fn deref(&self) -> &Stage {
+        &self.stage
     }
-    words
 }
 
 /// An answer of several lines: the model of these tests says one line after the other.
@@ -109,7 +49,7 @@ fn lines(text: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_whole_transcript_is_on_one_page_that_needs_no_script() {
-    let stage = Stage::start().await;
+    let stage = One::start().await;
     stage.say("think about it first\nsay the first answer").await;
     stage.say(&lines("# A title\n```rust\nfn main() { println!(\"hi\"); }\n```\nand **words** after it")).await;
     let page = stage.page("/print").await;
@@ -141,7 +81,7 @@ async fn the_whole_transcript_is_on_one_page_that_needs_no_script() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_of_a_page_is_carried_along_in_a_script() {
-    let stage = Stage::start().await;
+    let stage = One::start().await;
     stage.say("say a word that stands once: xylophone").await;
     let page = stage.page("/print").await;
     assert_eq!(page.matches("once: xylophone").count(), 2, "the message and its answer: {page}");
@@ -152,7 +92,7 @@ async fn nothing_of_a_page_is_carried_along_in_a_script() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_part_has_links_to_what_is_before_and_after_it() {
-    let stage = Stage::start().await;
+    let stage = One::start().await;
     stage.say("say one").await;
     let middle = stage.backend.pod(&stage.pod).await.unwrap().summary.head_seq;
     stage.say("say two").await;
@@ -165,14 +105,13 @@ async fn a_part_has_links_to_what_is_before_and_after_it() {
     assert!(rest.contains(&format!("/print?to={middle}\"")), "{rest}");
     let nothing = words(&stage.page("/print?from=99999").await);
     assert!(nothing.contains("There is nothing to read here."), "{nothing}");
-    let missing =
-        words(&draw(stage.backend.clone(), stage.origin.clone(), "/pods/local/nobody/print".to_owned()).await);
+    let missing = words(&stage.stage.page("/pods/local/nobody/print").await);
     assert!(missing.contains("This transcript cannot be shown"), "{missing}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_in_the_context_any_more_is_printed_and_said_to_be_out() {
-    let stage = Stage::start().await;
+    let stage = One::start().await;
     stage.say("say one").await;
     let head = stage.backend.pod(&stage.pod).await.unwrap().summary.head_seq;
     let command = RewindCommand { to_seq: Seq(1), expected_head: head };
@@ -218,7 +157,7 @@ fn is_ours(tag: &str) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_that_a_model_writes_runs_or_loads_anything() {
-    let stage = Stage::start().await;
+    let stage = One::start().await;
     for text in HOSTILE {
         stage.say(&lines(text)).await;
     }
@@ -254,7 +193,7 @@ async fn nothing_that_a_model_writes_runs_or_loads_anything() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_turn_is_linked_and_found_cold_without_a_script() {
-    let stage = Stage::start().await;
+    let stage = One::start().await;
     for number in 0..45 {
         stage.say(&format!("say n{number}")).await;
     }
@@ -270,7 +209,7 @@ async fn a_turn_is_linked_and_found_cold_without_a_script() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn words_are_found_in_a_transcript_without_a_script() {
-    let stage = Stage::start().await;
+    let stage = One::start().await;
     for number in 0..3 {
         stage.say(&format!("say lease number {number}")).await;
     }
@@ -293,9 +232,9 @@ async fn colours_are_found_for_those_who_may_read() {
     let owner = leptos::prelude::Owner::new();
     owner.set();
     app::server_fns::highlight(code.clone()).await.unwrap_err();
-    let stage = Stage::start().await;
-    provide_context(stage.backend.clone());
-    provide_context(stage.origin.clone());
+    let stage = One::start().await;
+    leptos::prelude::provide_context(stage.backend.clone());
+    leptos::prelude::provide_context(stage.origin.clone());
     let runs = app::server_fns::highlight(code).await.unwrap().remove(0);
     assert_eq!(runs.iter().map(|run| run.1).sum::<u32>(), 12);
     assert_eq!(app::server_fns::KINDS[runs[0].0 as usize], "code-keyword");

@@ -2,141 +2,57 @@
 
 #![allow(clippy::unwrap_used)]
 
-use app::{
-    App,
-    server_fns::{AuditAsked, forget_rule, list_audit, read_settings, sign_out, test_provider},
-    shell,
-};
-use axum::{
-    body::Body,
-    http::{Request, request::Parts},
-};
-use backend::{Backend, Origin, Session};
-use leptos::{
-    config::{Env, LeptosOptions},
-    prelude::{Owner, provide_context},
-};
-use protocol::{
-    CommandId, ControlVerb, CreatePod, ErrorCode, PatchPod, PermissionDecision, PermissionRule, PodName, PodRef,
-};
-use runtime::{Host, HostOptions, Profile};
+mod stage;
 
-/// The routes are asked for once, as the server does: while they are, no page may be drawn.
-static ROUTES: std::sync::Once = std::sync::Once::new();
+use app::server_fns::{AuditAsked, forget_rule, list_audit, read_settings, sign_out, test_provider};
+use axum::http::{Request, request::Parts};
+use leptos::prelude::{Owner, provide_context};
+use protocol::{CommandId, ControlVerb, ErrorCode, PatchPod, PermissionDecision, PermissionRule, PodRef};
+use runtime::Profile;
 
-/// The views of a page are deeply nested.
-const STACK_BYTES: usize = 16 * 1024 * 1024;
+use crate::stage::{Stage, words};
 
-struct Stage {
-    _folder: tempfile::TempDir,
-    backend: Backend,
-    origin: Origin,
-    /// The login of the browser that asks.
-    session: Session,
-}
-
-impl Stage {
-    async fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("yoi.db");
-        let store = pod_store::Store::open(pod_store::StoreOptions::sqlite(file)).await.unwrap();
-        let away = provider::ProviderConfig {
-            name: "lab".to_owned(),
-            kind: provider::ProviderKind::OpenAi,
-            // Nobody listens on port 1.
-            base_url: Some("http://127.0.0.1:1/v1".to_owned()),
-            api_key: Some("sk-never-shown-4f9aQ7xT".into()),
-            models: vec!["m".to_owned()],
-            source: provider::ProviderSource::Configuration,
-        };
-        let providers = provider::Providers::new(vec![away]).unwrap();
-        let cwd = folder.path().to_str().unwrap().to_owned();
-        let profile =
-            Profile { model: Some("m-large".to_owned()), tools: Some(vec!["Read".to_owned()]), ..Profile::default() };
-        let options = HostOptions {
-            profiles: [("reviewer".to_owned(), profile)].into(),
-            ..HostOptions::of(store, providers, cwd, folder.path().join("outputs"))
-        };
-        let backend = Backend::new(Host::start(options).await.unwrap());
-        let origin = Origin { by: "operator".to_owned(), client: "console".to_owned() };
-        let secret = backend.session_open("Desk <b>browser</b>").await.unwrap();
-        let session = backend.session_of(secret.as_str()).await.unwrap().unwrap();
-        // The routes are known once; this also starts what draws them.
-        ROUTES.call_once(|| drop(leptos_axum::generate_route_list(App)));
-        Self { _folder: folder, backend, origin, session }
-    }
-
-    async fn pod(&self, name: &str) -> PodRef {
-        let create = CreatePod::named(PodName::parse(name).unwrap());
-        self.backend.create(&self.origin, CommandId::random(), create).await.unwrap().pod
-    }
-
-    async fn stop(&self, pod: &PodRef) {
-        self.backend.control(&self.origin, CommandId::random(), pod, ControlVerb::Stop).await.unwrap();
-    }
-
-    async fn give_rules(&self, pod: &PodRef, rules: Vec<PermissionRule>) {
-        let patch = PatchPod { permissions: Some(rules), ..PatchPod::default() };
-        self.backend.patch(&self.origin, CommandId::random(), pod, patch).await.unwrap();
-    }
-
-    /// Drawn on a thread of its own, as the server does it: on several the framework's tasks race with the drawing.
-    async fn page(&self, path: &str) -> String {
-        let (backend, origin, session) = (self.backend.clone(), self.origin.clone(), self.session.clone());
-        let path = path.to_owned();
-        tokio::task::spawn_blocking(move || {
-            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-                runtime.block_on(draw(backend, origin, session, path))
-            });
-            thread.unwrap().join().unwrap()
-        })
-        .await
-        .unwrap()
-    }
-
-    /// Calls server functions as the browser of the login does.
-    fn asks(&self) -> Owner {
-        let owner = Owner::new();
-        let (mut parts, ()): (Parts, ()) = Request::builder().uri("/").body(()).unwrap().into_parts();
-        parts.extensions.insert(self.session.clone());
-        let (backend, origin) = (self.backend.clone(), self.origin.clone());
-        owner.with(|| {
-            provide_context(backend);
-            provide_context(origin);
-            provide_context(parts);
-        });
-        owner.set();
-        owner
-    }
-}
-
-async fn draw(backend: Backend, origin: Origin, session: Session, path: String) -> String {
-    let options = LeptosOptions::builder().output_name("yoi").site_pkg_dir("pkg/x").env(Env::PROD).build();
-    let context = move || {
-        provide_context(backend.clone());
-        provide_context(origin.clone());
+/// With a provider that is away, a profile, and a browser that is logged in.
+async fn set_up() -> Stage {
+    let away = provider::ProviderConfig {
+        name: "lab".to_owned(),
+        kind: provider::ProviderKind::OpenAi,
+        // Nobody listens on port 1.
+        base_url: Some("http://127.0.0.1:1/v1".to_owned()),
+        api_key: Some("sk-never-shown-4f9aQ7xT".into()),
+        models: vec!["m".to_owned()],
+        source: provider::ProviderSource::Configuration,
     };
-    let draw = leptos_axum::render_app_async_with_context(context, move || shell(options.clone()));
-    let answer = draw(Request::builder().uri(path).extension(session).body(Body::empty()).unwrap()).await;
-    let bytes = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
-    String::from_utf8(bytes.to_vec()).unwrap()
+    let profile =
+        Profile { model: Some("m-large".to_owned()), tools: Some(vec!["Read".to_owned()]), ..Profile::default() };
+    let stage = Stage::start_with(vec![away], [("reviewer".to_owned(), profile)].into()).await;
+    let secret = stage.backend.session_open("Desk <b>browser</b>").await.unwrap();
+    let session = stage.backend.session_of(secret.as_str()).await.unwrap();
+    Stage { session, ..stage }
 }
 
-/// Without tags and comments, so that a sentence is found whatever is inside it.
-fn words(page: &str) -> String {
-    let body = page.split_once("<body").unwrap().1;
-    let mut words = String::new();
-    let mut in_tag = true;
-    for letter in body.chars() {
-        match letter {
-            '<' => in_tag = true,
-            '>' => in_tag = false,
-            letter if !in_tag => words.push(letter),
-            _ => (),
-        }
-    }
-    words
+async fn stop(stage: &Stage, pod: &PodRef) {
+    stage.backend.control(&stage.origin, CommandId::random(), pod, ControlVerb::Stop).await.unwrap();
+}
+
+async fn give_rules(stage: &Stage, pod: &PodRef, rules: Vec<PermissionRule>) {
+    let patch = PatchPod { permissions: Some(rules), ..PatchPod::default() };
+    stage.backend.patch(&stage.origin, CommandId::random(), pod, patch).await.unwrap();
+}
+
+/// Calls server functions as the browser of the login does.
+fn asks(stage: &Stage) -> Owner {
+    let owner = Owner::new();
+    let (mut parts, ()): (Parts, ()) = Request::builder().uri("/").body(()).unwrap().into_parts();
+    parts.extensions.insert(stage.session.clone().unwrap());
+    let (backend, origin) = (stage.backend.clone(), stage.origin.clone());
+    owner.with(|| {
+        provide_context(backend);
+        provide_context(origin);
+        provide_context(parts);
+    });
+    owner.set();
+    owner
 }
 
 fn rule(pattern: &str) -> PermissionRule {
@@ -146,7 +62,7 @@ fn rule(pattern: &str) -> PermissionRule {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_settings_say_what_the_server_is_set_up_with_and_never_a_key() {
-    let stage = Stage::start().await;
+    let stage = set_up().await;
     let page = stage.page("/settings").await;
     assert!(page.contains("<title>Settings · yoi</title>"), "{page}");
     let said = words(&page);
@@ -183,8 +99,8 @@ async fn the_settings_say_what_the_server_is_set_up_with_and_never_a_key() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_test_from_the_page_asks_the_provider_and_tells_away_from_missing() {
-    let stage = Stage::start().await;
-    let _owner = stage.asks();
+    let stage = set_up().await;
+    let _owner = asks(&stage);
     assert!(test_provider("rehearsal".to_owned()).await.unwrap().is_ok);
     let away = test_provider("lab".to_owned()).await.unwrap();
     assert_eq!((away.is_ok, away.code.as_deref()), (false, Some("unreachable")));
@@ -193,12 +109,12 @@ async fn a_test_from_the_page_asks_the_provider_and_tells_away_from_missing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rule_is_shown_with_its_pod_until_it_is_forgotten() {
-    let stage = Stage::start().await;
+    let stage = set_up().await;
     let ada = stage.pod("ada").await;
-    stage.give_rules(&ada, vec![rule("cargo test"), rule("git *")]).await;
+    give_rules(&stage, &ada, vec![rule("cargo test"), rule("git *")]).await;
     let said = words(&stage.page("/settings").await);
     assert!(said.contains("allow Bash: cargo test") && said.contains("allow Bash: git *"), "{said}");
-    let _owner = stage.asks();
+    let _owner = asks(&stage);
     let left = forget_rule(ada.clone(), CommandId::random(), rule("cargo test")).await.unwrap();
     assert_eq!(left, [rule("git *")]);
     // Forgotten twice it is forgotten still.
@@ -210,7 +126,7 @@ async fn a_rule_is_shown_with_its_pod_until_it_is_forgotten() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn logins_are_ended_one_by_one_or_all_but_this_one() {
-    let stage = Stage::start().await;
+    let stage = set_up().await;
     let mut secrets = Vec::new();
     for name in ["Phone", "Pad", "Old"] {
         secrets.push(stage.backend.session_open(name).await.unwrap());
@@ -220,7 +136,7 @@ async fn logins_are_ended_one_by_one_or_all_but_this_one() {
     for secret in &secrets {
         assert!(!said.contains(secret.as_str()));
     }
-    let _owner = stage.asks();
+    let _owner = asks(&stage);
     let listed = read_settings().await.unwrap().sessions;
     assert_eq!(listed.iter().filter(|session| session.is_this).count(), 1);
     let phone = listed.iter().find(|session| session.client == "Phone").unwrap();
@@ -236,10 +152,10 @@ async fn logins_are_ended_one_by_one_or_all_but_this_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_audit_says_who_did_what_with_what_result_and_leads_to_the_pod() {
-    let stage = Stage::start().await;
+    let stage = set_up().await;
     assert!(words(&stage.page("/audit").await).contains("Nothing has been done yet."));
     let ada = stage.pod("ada").await;
-    stage.stop(&ada).await;
+    stop(&stage, &ada).await;
     let refused = stage.backend.control(&stage.origin, CommandId::random(), &ada, ControlVerb::Pause).await;
     assert_eq!(refused.unwrap_err().code, ErrorCode::NotLive);
     let page = stage.page("/audit").await;
@@ -260,12 +176,12 @@ async fn the_audit_says_who_did_what_with_what_result_and_leads_to_the_pod() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn earlier_rows_are_a_link_away_and_keep_the_filter() {
-    let stage = Stage::start().await;
+    let stage = set_up().await;
     let (ada, bob) = (stage.pod("ada").await, stage.pod("bob").await);
     for _ in 0..101 {
-        stage.stop(&ada).await;
+        stop(&stage, &ada).await;
     }
-    stage.stop(&bob).await;
+    stop(&stage, &bob).await;
     let page = stage.page("/audit?action=stop").await;
     let link = page.split("href=\"").find(|part| part.contains("after=") && part.starts_with("/audit")).unwrap();
     let href = link.split('"').next().unwrap().replace("&amp;", "&");
@@ -279,10 +195,10 @@ async fn earlier_rows_are_a_link_away_and_keep_the_filter() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pods_page_shows_what_was_done_to_it_and_leads_to_all_of_it() {
-    let stage = Stage::start().await;
+    let stage = set_up().await;
     let (ada, bob) = (stage.pod("ada").await, stage.pod("bob").await);
-    stage.stop(&ada).await;
-    stage.give_rules(&bob, vec![rule("x")]).await;
+    stop(&stage, &ada).await;
+    give_rules(&stage, &bob, vec![rule("x")]).await;
     let page = stage.page(&format!("/pods/local/{}", ada.worker_id)).await;
     let audit = page.split_once("audit-lines").unwrap().1.split_once("</ul>").unwrap().0;
     assert!(audit.contains("stop") && !audit.contains("rename"), "{audit}");
@@ -290,7 +206,7 @@ async fn a_pods_page_shows_what_was_done_to_it_and_leads_to_all_of_it() {
     assert!(page.contains(&all), "{page}");
     let said = words(&stage.page(&all).await);
     assert!(said.contains("about") && said.contains("stop"), "{said}");
-    let _owner = stage.asks();
+    let _owner = asks(&stage);
     let asked = AuditAsked { target: Some(bob.to_string()), ..AuditAsked::default() };
     let listed = list_audit(asked, 10).await.unwrap();
     assert_eq!(listed.items.iter().map(|entry| entry.action.as_str()).collect::<Vec<_>>(), ["rename"]);

@@ -61,7 +61,8 @@ pub(crate) struct ServeOptions {
     /// The name that this server announces to other servers; by default the host's
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Serve the Pods behind the sockets of the older protocol in this folder
+    /// Debug mode: also serve the Pods behind the sockets of the older protocol in this folder, as the runtime
+    /// `compat`; the two kinds do not mix, and nothing of the older ones is stored
     #[arg(long, value_name = "DIR")]
     pub(crate) compat_sockets: Option<PathBuf>,
     /// Open the console in a browser
@@ -126,6 +127,8 @@ pub(crate) enum Verb {
     Peers(TargetOption),
     /// List the Pods that a Pod's model is told of
     Visible(TargetOption),
+    /// List files that a message to a Pod may name
+    Files(FilesOptions),
     /// Print what a Pod's model would be sent now
     History(TargetOption),
     /// Print what two Pods wrote to each other
@@ -164,8 +167,8 @@ pub(crate) enum Verb {
     Audit(AuditOptions),
     /// Remove a Pod with all that it holds
     Rm(RmOptions),
-    /// List where Pods live, and whether it answers
-    Runtimes,
+    /// List where Pods live, and whether it answers; add another server, or remove one
+    Runtimes(RuntimesOptions),
     /// List the providers of models, or ask them whether they work
     Providers(ProvidersOptions),
     /// List the recipes for new Pods

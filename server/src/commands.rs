@@ -30,6 +30,7 @@ mod service;
 mod sessions;
 mod settings;
 mod show;
+mod streamed;
 mod token;
 mod tool;
 mod tui;
@@ -83,6 +84,7 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Permissions(options) => patch::permissions(&caller, options).await,
         Verb::Rules => settings::rules(&caller).await,
         Verb::Visible(option) => context::visible(&caller, &option.target).await,
+        Verb::Files(options) => context::files(&caller, options).await,
         Verb::History(option) => context::history(&caller, &option.target).await,
         Verb::Exchange(options) => context::exchange(&caller, options).await,
         Verb::Peer(options) => peers::introduce(&caller, options).await,
@@ -105,7 +107,7 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Usage => usage::usage(&caller).await,
         Verb::Audit(options) => audit::audit(&caller, options).await,
         Verb::Rm(options) => rm::rm(&caller, options).await,
-        Verb::Runtimes => runtimes::runtimes(&caller).await,
+        Verb::Runtimes(options) => runtimes::runtimes(&caller, options).await,
         Verb::Providers(options) => providers::providers(&caller, options).await,
         Verb::Profiles => settings::profiles(&caller).await,
         Verb::Sessions => sessions::sessions(&caller).await,
@@ -124,7 +126,10 @@ impl Caller {
         let (given, data) = (config.token.clone(), config.data.clone());
         // The file is read anew for each request: a server's first start makes it.
         let token = TokenSource::reading(move || given.clone().or_else(|| crate::token::read(&data).ok().flatten()));
-        let client = Client::new(&config.server, token)?.named("cli");
+        let mut client = Client::new(&config.server, token)?.named("cli");
+        if let Some(data) = config.found_in.clone() {
+            client = client.looking_up(move || crate::data_dir::address(&data));
+        }
         Ok(Self { client, config })
     }
 

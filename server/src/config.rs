@@ -66,6 +66,8 @@ pub(crate) struct Config {
 #[derive(Debug)]
 pub(crate) struct ClientConfig {
     pub(crate) server: String,
+    /// The folder whose server it is, when nobody has named another: it says where that one is now.
+    pub(crate) found_in: Option<PathBuf>,
     pub(crate) data: PathBuf,
     /// Instead of the one in the data folder.
     pub(crate) token: Option<SecretString>,
@@ -105,8 +107,9 @@ impl ClientConfig {
     pub(crate) fn load(common: &CommonOptions, environment: &Environment) -> Result<Self, BadConfig> {
         let file = File::load(common.config.as_deref(), environment)?;
         let data = data_folder(common, environment, &file)?;
-        let server = first([&common.server, &environment.text("YOI_SERVER"), &data_dir::address(&data)]);
-        let server = match server {
+        let named = first([&common.server, &environment.text("YOI_SERVER")]);
+        let found_in = if named.is_none() { Some(data.clone()) } else { None };
+        let server = match named.or_else(|| data_dir::address(&data)) {
             Some(server) => server,
             None => {
                 let listen = first([&environment.text("YOI_LISTEN"), &file.listen]);
@@ -114,7 +117,7 @@ impl ClientConfig {
                 crate::serve::base_url(listen)
             }
         };
-        Ok(Self { server, data, token: token(environment)?, json: common.json })
+        Ok(Self { server, found_in, data, token: token(environment)?, json: common.json })
     }
 }
 

@@ -6,8 +6,10 @@
 
 mod cli;
 mod commands;
+mod compat_sockets;
 mod config;
 mod data_dir;
+mod host_name;
 mod logging;
 mod output;
 mod pages;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use client::ClientError;
+use client::{ClientError, in_verbs};
 use protocol::{ApiError, ErrorCode};
 use serde::Serialize;
 use transcript::unseen;
@@ -92,10 +92,11 @@ fn refused(error: &ApiError) -> String {
         _ => candidate.name.to_string(),
     });
     let unsaid: Vec<_> = unsaid.filter(|name| !error.detail.contains(name.as_str())).collect();
+    let detail = in_verbs(&error.detail);
     match (unsaid.is_empty(), error.code) {
-        (true, ErrorCode::PodNotFound) => format!("{}; `yoi ls` lists the Pods", error.detail),
-        (true, _) => error.detail.clone(),
-        (false, _) => format!("{} (there is {})", error.detail, unsaid.join(", ")),
+        (true, ErrorCode::PodNotFound) => format!("{detail}; `yoi ls` lists the Pods"),
+        (true, _) => detail,
+        (false, _) => format!("{detail} (there is {})", unsaid.join(", ")),
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::PathBuf,
     process::Stdio,
     sync::Arc,
     time::Duration,
@@ -16,7 +17,7 @@ use axum::{
     Router,
     serve::{Listener, ListenerExt},
 };
-use backend::Backend;
+use backend::{Backend, BackendOptions};
 use pod_store::{Database, HostIdentity, Store, StoreOptions};
 use provider::Providers;
 use runtime::{Host, HostOptions};
@@ -31,9 +32,10 @@ use tools::{
 
 use crate::{
     cli::{CommonOptions, ServeOptions},
+    compat_sockets,
     config::{self, BadConfig, Config, Environment},
     data_dir::{self, DataDir},
-    logging, output,
+    host_name, logging, output,
     signals::Signals,
     socket::{self, SocketFile},
     token, web,
@@ -46,18 +48,18 @@ const HOST_STOP_MAX: Duration = Duration::from_millis(5_200);
 /// … and connections have this long to end.
 const CONNECTIONS_STOP_MAX: Duration = Duration::from_millis(400);
 
+/// Other servers that were added, in the data folder.
+const RUNTIMES: &str = "runtimes.json";
+
 /// Runs the server until SIGTERM or SIGINT.
 pub(crate) async fn serve(common: CommonOptions, options: ServeOptions, environment: Environment) -> Result<()> {
     logging::start(&config::log_filter(&environment))?;
-    if options.compat_sockets.is_some() {
-        let sentence = "this build cannot serve the sockets of the older protocol yet; leave --compat-sockets out";
-        return Err(BadConfig(sentence.to_owned()).into());
-    }
+    let compat_folder = compat_sockets::folder(&options)?;
     let config = Config::load(&common, &options, &environment)?;
-    Box::pin(run(config)).await
+    Box::pin(run(config, compat_folder)).await
 }
 
-async fn run(config: Config) -> Result<()> {
+async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
     // An error says that it is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let providers = Providers::new(config.providers.clone()).map_err(|error| BadConfig(error.to_string()))?;
@@ -82,7 +84,13 @@ async fn run(config: Config) -> Result<()> {
         build: Some(bundle::HASH.to_owned()),
         shutdown: sockets_stopped,
     };
-    let router = router(Backend::new(host.clone()), options);
+    let backend = Backend::start(BackendOptions {
+        host: host.clone(),
+        name: config.name.clone().unwrap_or_else(host_name::announced),
+        runtimes_file: Some(data.path().join(RUNTIMES)),
+    })?;
+    compat_sockets::add(&backend, compat_folder).await?;
+    let router = router(backend, options);
 
     let base_url = base_url(address);
     data.write_address(&base_url)?;
@@ -165,9 +173,8 @@ fn identity(config: &Config) -> Result<HostIdentity> {
         return Ok(HostIdentity::default());
     }
     let uid = data_dir::host_uid(&config.data)?;
-    let machine = || rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let name = config.name.as_ref().map_or_else(machine, ToString::to_string);
-    Ok(HostIdentity { uid, name })
+    let name = config.name.clone().unwrap_or_else(host_name::announced);
+    Ok(HostIdentity { uid, name: name.to_string() })
 }
 
 /// The tools that work on files, commands and the web.

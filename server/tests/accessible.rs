@@ -192,6 +192,54 @@ async fn browser_no_dialog_has_a_serious_finding() {
     browser.quit().await;
 }
 
+#[tokio::test]
+async fn browser_nothing_that_asks_before_it_acts_has_a_serious_finding() {
+    let yoi = YoiProcess::start(YOI).await;
+    let (ada, bob) = furnished(&yoi).await;
+    let spawn = json!({ "arguments": { "name": "kid", "task": "say hello", "scope": [] } });
+    yoi.post(&format!("{}/tools/SpawnPod", pod_path(&bob)), &spawn).await.expect(200);
+    let (axe, mut report) = (Axe::load().await, Report::default());
+    let browser = Browser::open_pod(&yoi, &ada).await;
+
+    // A question, about to be denied with a reason.
+    browser.find("article[data-question]").await;
+    browser.find("article[data-question] .answers .row button:last-child").await.click().await.unwrap();
+    browser.find("main input[aria-label^=Reason]").await;
+    report.look(&axe, &browser, "a denial").await;
+
+    // What ends in five seconds, with the way to take it back.
+    browser.goto_pod(&yoi, &bob).await;
+    browser.button("Stop").await.click().await.unwrap();
+    browser.wait_text(".notices", "in 5 seconds").await;
+    report.look(&axe, &browser, "a stop that can be undone").await;
+    browser.wait_text("main .head", "stopped").await;
+
+    // A Pod with children is restored with them or without.
+    for child in yoi.get("/api/v1/pods").await.expect(200)["items"].as_array().unwrap() {
+        if child["name"] == "kid" && child["state"] != "stopped" {
+            yoi.post(&format!("{}/stop", pod_path(child)), &json!({})).await;
+        }
+    }
+    browser.button("Restore").await.click().await.unwrap();
+    browser.wait_dialog("with its children").await;
+    report.look(&axe, &browser, "a restore").await;
+    browser.keys(Key::Enter + "").await;
+    browser.wait_text("dialog[open]", "is live again").await;
+    report.look(&axe, &browser, "what was restored").await;
+    browser.keys(Key::Escape + "").await;
+    browser.wait_no_dialog().await;
+
+    // The name is typed before anything is deleted; another name is refused in the dialog.
+    browser.find("main .head summary[aria-label=More]").await.click().await.unwrap();
+    browser.button("Delete…").await.click().await.unwrap();
+    browser.wait_dialog("bob").await;
+    browser.keys("eve").await;
+    browser.keys(Key::Enter + "").await;
+    report.look(&axe, &browser, "a refused deletion").await;
+    report.assert_none();
+    browser.quit().await;
+}
+
 /// What has the focus is shown as such, and is in sight.
 async fn assert_focus_is_seen(browser: &Browser) {
     let seen = "const at = document.activeElement; if (at === document.body) return 'nothing has the focus'; \
@@ -260,6 +308,18 @@ async fn browser_the_main_path_is_walked_with_the_keyboard_alone() {
     browser.keys(Key::Enter + "").await;
     let file = yoi.launch().work_dir().join("a.txt");
     browser.wait_until("the file is there", async |_| file.exists()).await;
+
+    // What was asked, found among all transcripts, in its place.
+    browser.shortcut("gs").await;
+    browser.wait_focus("search").await;
+    browser.keys("txt").await;
+    browser.wait_text("main", "place").await;
+    browser.keys(Key::Down + "").await;
+    browser.wait_script("return document.activeElement.dataset.hit !== undefined").await;
+    assert_focus_is_seen(&browser).await;
+    browser.keys(Key::Enter + "").await;
+    browser.wait_text("main h1", "ada").await;
+    browser.wait_script("return location.search.includes('at=')").await;
 
     // The settings, from the top by Tab.
     browser.shortcut("g,").await;

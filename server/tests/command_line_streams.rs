@@ -169,3 +169,48 @@ async fn a_follower_is_told_that_its_pod_is_gone() {
     assert_eq!(status.code(), Some(0), "{said}");
     assert!(said.starts_with("yoi: ") && said.lines().count() == 1, "{said}");
 }
+
+#[tokio::test]
+async fn a_server_that_comes_back_on_another_port_is_found_and_text_comes_as_it_is_written() {
+    let mut yoi = YoiProcess::start(YOI).await;
+    let ada = yoi.new_pod("ada").await;
+    let launch = yoi.launch().clone();
+    let mut whole = Stream::start(&launch, &["log", "ada", "-f"]);
+    let mut pieces = Stream::start(&launch, &["log", "ada", "-f", "--partial"]);
+    for stream in [&mut whole, &mut pieces] {
+        assert!(stream.line().await.contains("idle"));
+    }
+    yoi.restart().await;
+    yoi.say(&ada, "stream 40 at 20").await;
+    for stream in [&mut whole, &mut pieces] {
+        assert!(stream.line().await.ends_with("operator: stream 40 at 20"));
+        assert!(stream.line().await.ends_with("— running"));
+    }
+    // The piece is there long before its line has an end.
+    let mut begun = String::new();
+    while !begun.contains("w3") {
+        let mut buffer = [0; 256];
+        let read = timeout(WAIT_MAX, pieces.lines.get_mut().read(&mut buffer)).await.unwrap().unwrap();
+        begun.push_str(std::str::from_utf8(&buffer[..read]).unwrap());
+    }
+    assert!(!begun.contains('\n') && begun.contains("model: w1 w2"), "{begun:?}");
+    let (line, rest) = (whole.line().await, pieces.line().await);
+    assert_eq!(format!("{begun}{rest}")[10..], line[10..], "the same text, and none of it twice");
+    let elsewhere = Stream::start(&launch, &["log", "ada", "-f", "--server", "http://127.0.0.1:1"]);
+    let (status, said) = elsewhere.end().await;
+    assert_eq!(status.code(), Some(3), "{said}");
+}
+
+#[tokio::test]
+async fn a_cursor_that_nothing_can_go_on_from_is_a_sentence_and_no_silence() {
+    let yoi = YoiProcess::start(YOI).await;
+    yoi.new_pod("ada").await;
+    for (cursor, says) in
+        [("nonsense", "is of no Pod that is here"), ("1.another-database.some-pod.7", "from another database")]
+    {
+        let stream = Stream::start(yoi.launch(), &["events", "--after", cursor]);
+        let (status, said) = stream.end().await;
+        assert_eq!(status.code(), Some(1), "{cursor}: {said}");
+        assert!(said.contains(says) && said.contains("--after") && said.lines().count() == 1, "{said}");
+    }
+}

@@ -1,4 +1,5 @@
-//! The frame of the console in real Chromium: palette, keys, several Pods at once, what the title counts, the theme.
+//! The frame of the console in real Chromium: palette, keys, several Pods at once, what the title counts, notices outside
+//! of the page, the theme.
 
 #![allow(clippy::unwrap_used)]
 
@@ -108,6 +109,95 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_keeps_them() {
     focus_row(&browser, &ada).await;
     browser.chord(Key::Shift, Key::Down).await;
     browser.wait_text("aside .selection", "2 selected").await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+/// A click with Shift held, as a hand does it.
+async fn shift_click(browser: &Browser, css: &str) {
+    let element = browser.find(css).await;
+    let click = browser.driver.action_chain().key_down(Key::Shift).click_element(&element).key_up(Key::Shift);
+    click.perform().await.unwrap();
+}
+
+#[tokio::test]
+async fn browser_a_click_with_shift_selects_all_rows_up_to_there_and_opens_none() {
+    let yoi = YoiProcess::start(YOI).await;
+    let mut pods = Vec::new();
+    for name in ["ada", "bob", "cat", "dan", "eve"] {
+        pods.push(yoi.new_pod(name).await);
+    }
+    let row = |pod: &Value| format!("[data-row][href*='{}']", pod["pod"]["worker_id"].as_str().unwrap());
+    let browser = Browser::open(&yoi, 1440, 900).await;
+    let chosen = "return [...document.querySelectorAll('main tr.is-selected th a')].map(a => a.textContent)";
+
+    // In the table: from the box that was ticked to the row that was clicked.
+    browser.find("main input[aria-label='Select bob']").await.click().await.unwrap();
+    browser.wait_text("aside .selection", "1 selected").await;
+    shift_click(&browser, &format!("main {}", row(&pods[3]))).await;
+    browser.wait_text("aside .selection", "3 selected").await;
+    assert_eq!(browser.eval(chosen).await, json!(["bob", "cat", "dan"]));
+    // In the list on the left it is the same selection, which goes on from the same box.
+    shift_click(&browser, &format!("aside.pods {}", row(&pods[0]))).await;
+    browser.wait_text("aside .selection", "4 selected").await;
+    assert_eq!(browser.eval(chosen).await, json!(["ada", "bob", "cat", "dan"]));
+    browser.wait_text("main h1", "Pods").await;
+    assert!(!browser.url().await.contains("/pods/"), "no Pod was opened");
+    // Without Shift a click opens its Pod.
+    browser.find(&format!("aside.pods {}", row(&pods[4]))).await.click().await.unwrap();
+    browser.wait_text("main h1", "eve").await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+/// Writes down what the page tells outside of itself, and says that nobody looks at it.
+const WATCH_NOTICES: &str = "window.told = []; const Real = window.Notification; \
+    window.Notification = class extends Real { constructor(words, options) { super(words, options); told.push([words, this]); } }; \
+    document.hasFocus = () => window.looksAtIt === true; return Real.permission";
+
+#[tokio::test]
+async fn browser_notices_outside_of_the_page_tell_what_was_chosen_while_nobody_looks() {
+    let yoi = YoiProcess::start(YOI).await;
+    let (ada, bob) = (yoi.new_pod("ada").await, yoi.new_pod("bob").await);
+    let browser = Browser::open(&yoi, 1440, 900).await;
+    let granted = json!({ "origin": yoi.base_url(), "permissions": ["notifications"] });
+    browser.devtools("Browser.grantPermissions", granted).await;
+    browser.goto_page(&yoi, "/settings").await;
+    for title in ["A Pod asks for permission", "A Pod has finished what it did"] {
+        browser.field(title).await.click().await.unwrap();
+    }
+    browser.button("Show one now").await;
+    assert_eq!(browser.eval(WATCH_NOTICES).await, json!("granted"));
+    let told = "return window.told.map(([words]) => words)";
+
+    // The title counts in any case; a notice comes once, and again only for something else.
+    let write = format!("call Write {}", json!({ "path": "a.txt", "content": "x" }));
+    yoi.say(&ada, &write).await;
+    browser.wait_script("return document.title === 'Settings · (1) yoi'").await;
+    browser.wait_script("return window.told.length === 1").await;
+    yoi.say(&bob, &write).await;
+    browser.wait_script("return document.title === 'Settings · (2) yoi' && window.told.length === 2").await;
+    assert_eq!(browser.eval(told).await, json!(["ada asks for permission", "bob asks for permission"]));
+
+    // What was not chosen is not told, and neither is what happens before somebody's eyes.
+    let eve = yoi.new_pod("eve").await;
+    yoi.say(&eve, "fail 401").await;
+    browser.wait_script("return document.title === 'Settings · (3) yoi'").await;
+    browser.eval("window.looksAtIt = true").await;
+    let dan = yoi.new_pod("dan").await;
+    yoi.say(&dan, "wait 1\nsay done").await;
+    browser.wait_text("aside.pods", "Working").await;
+    browser
+        .wait_until("dan has finished", async |browser| !browser.texts("aside.pods").await.concat().contains("Working"))
+        .await;
+    browser.eval("window.looksAtIt = false").await;
+    yoi.say(&dan, "wait 1\nsay done again").await;
+    browser.wait_script("return window.told.length === 3").await;
+    assert_eq!(browser.eval(told).await[2], json!("dan has finished"));
+
+    // It leads to its Pod.
+    browser.eval("window.told[0][1].onclick()").await;
+    browser.wait_text("main h1", "ada").await;
     browser.no_errors().await;
     browser.quit().await;
 }

@@ -12,7 +12,7 @@ use thirtyfour::Key;
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// A question and an answer each, and the heading of the turn.
+/// A question and an answer each.
 const TURNS: usize = 5_000;
 
 /// So many blocks may be in the page at once. A screen shows about ten.
@@ -21,13 +21,16 @@ const DRAWN_MAX: u64 = 250;
 /// What is read may be off by less than this: a browser rounds what is scrolled to whole pixels of the screen.
 const DRIFT_PX_MAX: f64 = 0.51;
 
+/// More than a page keeps, which is 20,000 blocks.
+const TURNS_TOO_MANY: usize = 10_500;
+
 /// A live Pod with a long past. Its answers have different heights.
-async fn long_pod(yoi: &YoiProcess) -> Value {
+async fn long_pod(yoi: &YoiProcess, turns: usize) -> Value {
     let mut lines = Vec::new();
     let mut record = |seq: usize, event: Value| {
         lines.push(json!({ "seq": seq, "at": "2026-11-22T06:00:00Z", "event": event }).to_string());
     };
-    for turn in 1..=TURNS {
+    for turn in 1..=turns {
         let seq = 2 * turn - 1;
         let question = json!([{ "type": "text", "text": format!("question {turn}.") }]);
         record(
@@ -35,7 +38,8 @@ async fn long_pod(yoi: &YoiProcess) -> Value {
             json!({ "kind": "user_message", "segments": question, "command_id": format!("c{turn}"), "by": "operator" }),
         );
         let more = "\n\nand so on".repeat(turn % 4);
-        let text = format!("answer {turn}.{more}");
+        let word = if turn % 2_400 == 100 { " A needle." } else { "" };
+        let text = format!("answer {turn}.{word}{more}");
         record(
             seq + 1,
             json!({ "kind": "message_finished", "block": format!("b{turn}"), "text": text, "interrupted": false }),
@@ -104,7 +108,7 @@ async fn assert_no_drift(browser: &Browser) {
 #[tokio::test]
 async fn browser_ten_thousand_blocks_open_at_the_end_and_few_of_them_are_drawn() {
     let yoi = YoiProcess::start(YOI).await;
-    let pod = long_pod(&yoi).await;
+    let pod = long_pod(&yoi, TURNS).await;
     let browser = Browser::open_pod(&yoi, &pod).await;
     wait_in_sight(&browser, &format!("answer {TURNS}.")).await;
     let first = blocks(&browser).await;
@@ -136,7 +140,7 @@ async fn browser_ten_thousand_blocks_open_at_the_end_and_few_of_them_are_drawn()
 #[tokio::test]
 async fn browser_what_is_read_stays_in_its_place_while_older_ones_come_and_a_run_streams() {
     let yoi = YoiProcess::start(YOI).await;
-    let pod = long_pod(&yoi).await;
+    let pod = long_pod(&yoi, TURNS).await;
     let browser = Browser::open_pod(&yoi, &pod).await;
     wait_in_sight(&browser, &format!("answer {TURNS}.")).await;
 
@@ -170,7 +174,7 @@ async fn browser_what_is_read_stays_in_its_place_while_older_ones_come_and_a_run
 #[tokio::test]
 async fn browser_a_reload_returns_to_the_place_and_links_lead_to_what_is_not_drawn() {
     let yoi = YoiProcess::start(YOI).await;
-    let pod = long_pod(&yoi).await;
+    let pod = long_pod(&yoi, TURNS).await;
     let browser = Browser::open_pod(&yoi, &pod).await;
     wait_in_sight(&browser, &format!("answer {TURNS}.")).await;
 
@@ -217,6 +221,76 @@ async fn browser_a_reload_returns_to_the_place_and_links_lead_to_what_is_not_dra
         wait_in_sight(&browser, &format!("answer {turn}.")).await;
         assert_few_are_drawn(&browser).await;
     }
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_find_steps_on_with_enter_over_places_that_have_to_be_loaded_first() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = long_pod(&yoi, TURNS).await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    wait_in_sight(&browser, &format!("answer {TURNS}.")).await;
+    browser.shortcut("/").await;
+    browser.wait_focus("find-words").await;
+    browser.keys("needle").await;
+    browser.wait_text(".find-told", "3 places").await;
+    // The newest first, then around: the first ones are thousands of blocks away.
+    for (told, turn) in [("3 of 3", 4_900), ("1 of 3", 100), ("2 of 3", 2_500), ("3 of 3", 4_900), ("1 of 3", 100)] {
+        browser.keys(Key::Enter + "").await;
+        browser.wait_text(".find-told", told).await;
+        wait_in_sight(&browser, &format!("answer {turn}.")).await;
+        browser.wait_focus("find-words").await;
+    }
+    browser.chord(Key::Shift, Key::Enter).await;
+    browser.wait_text(".find-told", "3 of 3").await;
+    browser.wait_focus("find-words").await;
+    browser.keys(Key::Escape + "").await;
+    browser.wait_script("return !location.search.includes('find') && document.activeElement.id === 'log'").await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_a_page_that_has_become_too_long_goes_on_with_the_newest_blocks_alone() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = long_pod(&yoi, TURNS_TOO_MANY).await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    wait_in_sight(&browser, &format!("answer {TURNS_TOO_MANY}.")).await;
+    let first = blocks(&browser).await;
+    browser.eval("document.getElementById('log').focus()").await;
+    while blocks(&browser).await < 20_000 {
+        let before = blocks(&browser).await;
+        browser.keys(Key::Home + "").await;
+        browser.wait_script(&format!("return Number(document.getElementById('log').dataset.blocks) > {before}")).await;
+    }
+    // It keeps all of it while its reader reads there, and fetches no more.
+    yoi.say(&pod, "say somebody reads above").await;
+    browser.wait_text(".below button", "new ↓").await;
+    browser.wait_text("main .head", "idle").await;
+    let most = blocks(&browser).await;
+    assert!(most > 20_000, "{most} blocks");
+
+    // At the end the next run makes it short again, in the middle of the stream, and nothing of it is missing.
+    browser.keys(Key::End + "").await;
+    wait_in_sight(&browser, "somebody reads above").await;
+    yoi.say(&pod, "stream 3000 at 1500\nsay that was all").await;
+    let script = format!("return Number(document.getElementById('log').dataset.blocks) <= {}", first + 100);
+    browser.wait_script(&script).await;
+    wait_in_sight(&browser, "that was all").await;
+    browser.wait_text("main .head", "idle").await;
+    let text = browser.texts("#log-drawn").await.concat();
+    assert_eq!(
+        (text.matches("w2999 w3000").count(), text.matches("that was all").count()),
+        (1, 2),
+        "the question and the answer"
+    );
+    assert_few_are_drawn(&browser).await;
+    // What is older is still there for who goes back.
+    browser.keys(Key::Home + "").await;
+    browser
+        .wait_script(&format!("return Number(document.getElementById('log').dataset.blocks) > {}", first + 100))
+        .await;
     browser.no_errors().await;
     browser.quit().await;
 }

@@ -51,7 +51,10 @@ async fn browser_find_counts_the_places_and_opens_a_collapsed_one() {
     let browser = Browser::open_pod(&yoi, &pod).await;
     browser.shortcut("/").await;
     browser.wait_focus("find-words").await;
+    // Counted while one types; the page stays where it is until Enter.
     browser.keys("needle").await;
+    browser.wait_text(".find-told", "1 place").await;
+    assert!(!browser.url().await.contains("find="));
     browser.keys(Key::Enter + "").await;
     browser.wait_text(".find-told", "1 of 1").await;
     wait_in_sight(&browser, "#log-drawn pre", "the needle").await;
@@ -66,8 +69,12 @@ async fn browser_find_counts_the_places_and_opens_a_collapsed_one() {
     browser.keys(Key::Enter + "").await;
     browser.wait_text(".find-told", " of 16").await;
     let first = browser.texts(".find-told").await.concat();
-    browser.find("#find-next").await.click().await.unwrap();
+    browser.keys(Key::Enter + "").await;
     browser.wait_until("it went on", async |browser| browser.texts(".find-told").await.concat() != first).await;
+    browser.wait_focus("find-words").await;
+    let second = browser.texts(".find-told").await.concat();
+    browser.find("#find-next").await.click().await.unwrap();
+    browser.wait_until("it went on", async |browser| browser.texts(".find-told").await.concat() != second).await;
     browser.keys(Key::Escape + "").await;
     browser.wait_script("return !location.search.includes('find') && document.activeElement.id === 'log'").await;
     browser.no_errors().await;

@@ -76,6 +76,26 @@ async fn a_service_is_installed_once_however_often_it_is_asked_for_and_removed_a
     assert!(again.status.success() && text(&again.stdout).contains("nothing was done"), "{again:?}");
 }
 
+/// Where this machine has systemd's tools: what it says of the unit, in its own words. Elsewhere there is nobody to ask.
+#[tokio::test]
+async fn systemd_itself_finds_nothing_wrong_with_the_unit() {
+    let launch = Launch::new(YOI);
+    let words = ["service", "install", "--data", "my \"data\" 100%$HOME", "--allow-host", "box", "--dry-run"];
+    let shown = run(&launch, &launch.work_dir(), &words).await;
+    assert!(shown.status.success(), "{shown:?}");
+    let path = launch.work_dir().join("yoi.service");
+    fs::write(&path, &shown.stdout).unwrap();
+    let mut verify = tokio::process::Command::new("systemd-analyze");
+    verify.args(["verify", "--user", "--man=no"]).arg(&path).env("XDG_RUNTIME_DIR", launch.work_dir());
+    match verify.output().await {
+        Ok(verified) => {
+            let said = text(&verified.stderr);
+            assert!(verified.status.success() && !said.contains("yoi.service"), "{said}");
+        }
+        Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}"),
+    }
+}
+
 #[tokio::test]
 async fn without_systemd_the_unit_is_written_and_what_is_left_to_do_is_said() {
     let launch = Launch::new(YOI);
@@ -161,4 +181,25 @@ async fn a_provider_that_is_configured_and_does_not_answer_is_broken() {
     assert_found(&report, "provider", "broken", "openai");
     let (code, _) = doctor(yoi.launch(), &[], &["--no-test"]).await;
     assert_eq!(code, Some(0));
+}
+
+#[tokio::test]
+async fn the_doctor_asks_a_postgresql_and_shows_no_password() {
+    let launch = Launch::new(YOI);
+    let database = testkit::postgres::fresh_database().await.unwrap();
+    let (_, report) = doctor(&launch, &[("YOI_DATABASE", &database)], &["--no-test"]).await;
+    assert_found(&report, "database", "ok", "PostgreSQL 1");
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = format!("postgres://me:hush-hush@{}/yoi", listener.local_addr().unwrap());
+    for (address, says) in [
+        ("postgres://me:hush-hush@127.0.0.1:1/yoi", "see that it runs"),
+        (silent.as_str(), "does not answer within"),
+        ("postgres://me:hush-hush@127.0.0.1:not-a-port/yoi", "cannot read the address"),
+    ] {
+        let (code, report) = doctor(&launch, &[("YOI_DATABASE", address)], &["--no-test"]).await;
+        assert_ne!(code, Some(0), "{report:#}");
+        assert_found(&report, "database", "broken", says);
+        assert!(!report.to_string().contains("hush-hush"), "{report:#}");
+    }
 }

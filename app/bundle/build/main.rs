@@ -1,9 +1,11 @@
 //! Builds what the browser loads and leaves it in `$OUT_DIR/site`, where the crate embeds it.
 //!
-//! Steps: compile `hydrate` to WebAssembly, split off what is loaded later, write its JavaScript, join the style sheets, compress, hash.
+//! Steps: compile `hydrate` to WebAssembly, split off what is loaded later, write its JavaScript, join the style sheets,
+//! take out what only people read, compress, hash.
 //! `YOI_WEB=skip` leaves all of it out, for quick checks; the server then says on the page what is missing.
 
 mod site;
+mod slim;
 mod split;
 mod styles;
 mod wasm;
@@ -73,6 +75,7 @@ fn build() -> Result<String> {
     let (main, parts) = split::split(&module, &site)?;
     parts.write(&parts_path)?;
     wasm::bindgen(&main, &site)?;
+    slim::script_and_module(&site)?;
     styles::bundle(&workspace.join("style"), &site)?;
     site::seal(&site)
 }

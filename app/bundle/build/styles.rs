@@ -7,6 +7,8 @@ use std::{
 
 use anyhow::{Context, Result};
 
+use crate::slim;
+
 /// These come first, in this order: the first one declares the order of the layers. The others follow by name.
 const FIRST: [&str; 2] = ["tokens.css", "base.css"];
 
@@ -17,7 +19,7 @@ pub(crate) fn bundle(style: &Path, site: &Path) -> Result<()> {
         let name = file.file_name().expect("a listed file has a name").to_string_lossy().into_owned();
         if name.ends_with(".css") {
             let text = fs::read_to_string(&file).with_context(|| format!("could not read {}", file.display()))?;
-            sheet.push_str(text.trim());
+            sheet.push_str(&slim::style(&text));
             sheet.push('\n');
         } else if !name.starts_with('.') && !name.ends_with(".md") {
             fs::copy(&file, site.join(&name)).with_context(|| format!("could not copy {}", file.display()))?;

@@ -6,6 +6,9 @@ use crate::{
     console::{Console, pod_href, use_console},
 };
 
+/// So much later than its Pod the row of a creation may be.
+const CREATION_MS_MAX: u64 = 2_000;
+
 /// Who did what, as a table; on a phone one card for each. To be drawn once the list of Pods is there.
 #[component]
 pub(crate) fn AuditRows(entries: Vec<AuditEntry>) -> impl IntoView {
@@ -21,7 +24,7 @@ pub(crate) fn AuditRows(entries: Vec<AuditEntry>) -> impl IntoView {
                     <th scope="col">"From"</th>
                 </tr>
             </thead>
-            <tbody>{entries.into_iter().map(|entry| view! { <AuditRow entry=entry /> }).collect_view()}</tbody>
+            <tbody>{entries.into_iter().map(|entry| view! { <AuditRow entry=entry /> }.into_any()).collect_view()}</tbody>
         </table>
     }
     .into_any()
@@ -56,7 +59,7 @@ pub(crate) fn Verdict(entry: AuditEntry) -> impl IntoView {
         "refused" => ("⊘", "verdict is-wait"),
         _ => ("✕", "verdict is-bad"),
     };
-    let code = entry.code.map(|code| view! { " " <small>{code.replace('_', " ")}</small> });
+    let code = entry.code.map(|code| view! { " " <small>{code.replace('_', " ")}</small> }.into_any());
     view! {
         <span class=class>
             <span aria-hidden="true">{mark}</span>
@@ -68,18 +71,43 @@ pub(crate) fn Verdict(entry: AuditEntry) -> impl IntoView {
     .into_any()
 }
 
-/// What it was done to: a Pod that is there leads to its page.
+/// What it was done to: each Pod that is there by its name, which leads to its page. Peers are two, a message is what one
+/// wrote to another.
 #[component]
 fn About(entry: AuditEntry) -> impl IntoView {
     let Some(target) = entry.target.as_deref() else { return view! { <span class="hint">"–"</span> }.into_any() };
-    match pod_of(use_console(), &entry, target) {
-        Some((href, name)) => view! {
-            <a class="pod-link" href=href>
-                {name}
-            </a>
-        }
-        .into_any(),
-        None => view! { <code>{target.to_owned()}</code> }.into_any(),
+    let console = use_console();
+    let joint = if entry.action == "message" { " → " } else { " · " };
+    let part = |(index, part): (usize, &str)| {
+        let named = match pod_of(console, &entry, part) {
+            Some((href, name)) => view! {
+                <a class="pod-link" href=href>
+                    {name}
+                </a>
+            }
+            .into_any(),
+            // What was decided has an id, and no page.
+            None if index > 0 && entry.action.ends_with("_decide") => {
+                let what = if entry.action == "peer_decide" { "a request" } else { "a message" };
+                view! { <span title=part.to_owned()>{what}</span> }.into_any()
+            }
+            None => view! { <code>{part.to_owned()}</code> }.into_any(),
+        };
+        ((index > 0).then_some(joint), named)
+    };
+    parts(target).into_iter().enumerate().map(part).collect_view().into_any()
+}
+
+/// It was made when the row was written, or a moment before.
+fn is_of_then(pod: &PodSummary, entry: &AuditEntry) -> bool {
+    pod.created_at.as_millisecond().abs_diff(entry.at.as_millisecond()) < CREATION_MS_MAX
+}
+
+/// The Pod that something was done to, and behind it whom or what it was about. What a person typed may have spaces.
+fn parts(target: &str) -> Vec<&str> {
+    match target.split_once(' ') {
+        Some((pod, other)) if pod.parse::<PodRef>().is_ok() => vec![pod, other],
+        _ => vec![target],
     }
 }
 
@@ -88,8 +116,20 @@ fn pod_of(console: Console, entry: &AuditEntry, target: &str) -> Option<(String,
     let address = target.parse::<PodRef>().ok();
     let is_it = |pod: &&PodSummary| match &address {
         Some(address) => pod.pod == *address,
-        None => entry.action == "pod_create" && pod.created_at == entry.at && pod.name.as_str() == target,
+        None => entry.action == "pod_create" && is_of_then(pod, entry) && pod.name.as_str() == target,
     };
     let found = |pod: &PodSummary| (pod_href(&pod.pod), pod.name.to_string());
     console.book.with_untracked(|book| book.as_ref()?.pods().iter().find(is_it).map(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_pods_are_two_parts_and_a_name_with_a_space_is_one() {
+        assert_eq!(parts("local/p-1 local/p-2"), ["local/p-1", "local/p-2"]);
+        assert_eq!(parts("local/p-1 who is it"), ["local/p-1", "who is it"]);
+        assert_eq!((parts("ada"), parts("no such Pod")), (vec!["ada"], vec!["no such Pod"]));
+    }
 }

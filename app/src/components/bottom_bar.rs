@@ -51,7 +51,7 @@ pub(crate) fn BottomBar() -> impl IntoView {
             </a>
             <Menu id="more-panes" label="More">
                 <PageLink page=Page::Map />
-                {move || on_pod.get().then(|| view! { <PageLink page=Page::Search /> })}
+                {move || on_pod.get().then(|| view! { <PageLink page=Page::Search /> }.into_any())}
                 <PageLink page=Page::Usage />
                 <PageLink page=Page::Audit />
                 <PageLink page=Page::Settings />
@@ -63,7 +63,7 @@ pub(crate) fn BottomBar() -> impl IntoView {
                                 <button type="button" on:click=new_pod>
                                     "New Pod…"
                                 </button>
-                            }
+                            }.into_any()
                         })
                 }}
             </Menu>

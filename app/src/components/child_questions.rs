@@ -37,7 +37,7 @@ struct Asker {
 fn Askers() -> impl IntoView {
     let console = use_console();
     let pod = use_pod();
-    let askers = Memo::new(move |_| askers(console, &pod.pod.get_value()));
+    let askers = pod.presence.memo(move |_: Option<&Vec<Asker>>| askers(console, &pod.pod.get_value()));
     view! {
         <div class="child-questions" class:is-hidden=move || askers.with(Vec::is_empty)>
             <For each=move || askers.get() key=|asker| (asker.pod.clone(), asker.words.clone()) let:asker>

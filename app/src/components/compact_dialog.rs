@@ -34,7 +34,7 @@ pub(crate) fn CompactDialog(pod: PodSummary) -> impl IntoView {
     view! {
         <FormDialog id="compact" title="Compact the context" submit="Compact" deed=deed is_over=is_over on_submit=submit>
             <div role="status" class="facts">
-                {move || said().into_iter().map(|line| view! { <p>{line}</p> }).collect_view()}
+                {move || said().into_iter().map(|line| view! { <p>{line}</p> }.into_any()).collect_view()}
             </div>
         </FormDialog>
     }

@@ -41,6 +41,7 @@ pub(crate) fn Completion(
                 <span>{what}</span>
             </li>
         }
+        .into_any()
     };
     view! {
         <ul

@@ -50,7 +50,8 @@ pub(crate) fn Composer() -> impl IntoView {
             draft.update(|draft| draft.pastes.push(text));
         }
     };
-    let refusal = move || input_refusal(pod.state.get()).map(|words| view! { <p class="refusal">{words}</p> });
+    let refusal =
+        move || input_refusal(pod.state.get()).map(|words| view! { <p class="refusal">{words}</p> }.into_any());
     let placeholder = move || {
         let name = pod.summary.with(|summary| summary.name.to_string());
         match is_working(pod.state.get()) {

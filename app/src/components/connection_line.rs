@@ -8,12 +8,12 @@ pub(crate) fn ConnectionLine() -> impl IntoView {
     let console = use_console();
     view! {
         <div class="connection">
-            {move || console.is_outdated.get().then(|| view! { <Outdated /> })}
+            {move || console.is_outdated.get().then(|| view! { <Outdated /> }.into_any())}
             <p role="status" class="gap">
                 {move || console.gap_words.get()}
             </p>
             {move || {
-                console.stale_since.get().map(|at| view! { <span class="since">"shown as of " <TimeOfDay at=at /></span> })
+                console.stale_since.get().map(|at| view! { <span class="since">"shown as of " <TimeOfDay at=at /></span> }.into_any())
             }}
             <p role="status" class=move || console.link.get().class() title=move || console.link.get().next()>
                 <i aria-hidden="true"></i>

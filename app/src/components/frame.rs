@@ -7,6 +7,7 @@ use leptos_meta::Title;
 
 use self::shortcuts::listen;
 use crate::{
+    codec::{Fetched, fetched},
     components::{
         asking::Asking, bottom_bar::BottomBar, dialogs::Dialogs, notices::Notices, outside::Outside,
         pods_pane::PodsPane, selection_bar::SelectionStatus, top_bar::TopBar,
@@ -16,12 +17,12 @@ use crate::{
 };
 
 /// The list that came with the page. Read by all who draw Pods before the stream has said anything.
-pub(crate) type PodsResource = Resource<Result<Vec<protocol::PodSummary>, crate::UiError>>;
+pub(crate) type PodsResource = Fetched<Result<Vec<protocol::PodSummary>, crate::UiError>>;
 
 #[component]
 pub(crate) fn Frame(children: Children) -> impl IntoView {
     let console = use_console();
-    let pods: PodsResource = Resource::new(|| (), |()| list_pods());
+    let pods: PodsResource = fetched(|| (), |()| list_pods());
     provide_context(pods);
     listen(console);
     let title = move || match console.needing() {

@@ -19,6 +19,7 @@ pub(crate) fn HelpDialog() -> impl IntoView {
                 <dl class="keys">{lines.into_iter().map(key_line).collect_view()}</dl>
             </section>
         }
+        .into_any()
     });
     view! {
         <Modal id="help" title="Keys and commands".to_owned()>
@@ -40,7 +41,7 @@ pub(crate) fn HelpDialog() -> impl IntoView {
 }
 
 fn key_line((keys, meaning): Line) -> AnyView {
-    let keys = keys.split("  ").map(|key| view! { <kbd>{key}</kbd> }).collect_view();
+    let keys = keys.split("  ").map(|key| view! { <kbd>{key}</kbd> }.into_any()).collect_view();
     view! {
         <dt>{keys}</dt>
         <dd>{meaning}</dd>

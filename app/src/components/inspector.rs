@@ -50,10 +50,10 @@ fn Facts() -> impl IntoView {
             <dl>
                 <dt>"state"</dt>
                 <dd>
-                    <StateWord state=Signal::derive(move || pod.state.get()) />
-                    {move || reason().map(|reason| view! { <small>{reason}</small> })}
+                    <StateWord sign=Signal::derive(move || pod.sign()) />
+                    {move || reason().map(|reason| view! { <small>{reason}</small> }.into_any())}
                 </dd>
-                {move || activity().map(|activity| view! { <dt>"doing"</dt><dd>{activity}</dd> })}
+                {move || activity().map(|activity| view! { <dt>"doing"</dt><dd>{activity}</dd> }.into_any())}
                 <dt>"model"</dt>
                 <dd>{move || summary.with(|summary| summary.model.clone())}</dd>
                 <dt>"provider"</dt>
@@ -65,7 +65,7 @@ fn Facts() -> impl IntoView {
                 <dt>"runtime"</dt>
                 <dd>{move || summary.with(|summary| summary.pod.runtime_id.to_string())}</dd>
                 <dt>"created"</dt>
-                <dd>{move || view! { <Since at=summary.with(|summary| summary.created_at) /> }}</dd>
+                <dd>{move || view! { <Since at=summary.with(|summary| summary.created_at) /> }.into_any()}</dd>
                 <dt>"records"</dt>
                 <dd>
                     {move || {
@@ -132,11 +132,12 @@ fn Rules() -> impl IntoView {
                 PermissionDecision::Ask => "ask",
                 PermissionDecision::Deny => "deny",
             };
-            let pattern = rule.pattern.map(|pattern| view! { " " <code>{pattern}</code> });
+            let pattern = rule.pattern.map(|pattern| view! { " " <code>{pattern}</code> }.into_any());
             view! {
                 <dt>{rule.tool}</dt>
                 <dd>{decision} {pattern}</dd>
             }
+            .into_any()
         };
         rules.into_iter().map(rule).collect_view()
     };

@@ -1,8 +1,6 @@
 use leptos::prelude::*;
-use transcript::words::state_words;
 
 use crate::{
-    components::state_mark::outline,
     console::pod_href,
     relation_map::{Edge, Line, NODE_HEIGHT, NODE_WIDTH, Node, RelationMap},
 };
@@ -12,10 +10,14 @@ const NAME_CHARS_MAX: usize = 11;
 
 /// The map as a drawing. Lines lead somewhere for the mouse only: the table below has the same links for keys.
 #[component]
-pub(crate) fn MapPicture(map: Memo<RelationMap>) -> impl IntoView {
+pub(crate) fn MapPicture(
+    map: Memo<RelationMap>,
+    /// On which screens it is seen.
+    class: &'static str,
+) -> impl IntoView {
     let size = move || map.with(|map| (map.width, map.height));
     view! {
-        <div class="map-scroll" tabindex="0" role="region" aria-label="Picture of the relations">
+        <div class=format!("map-scroll {class}") tabindex="0" role="region" aria-label="Picture of the relations">
             <svg
                 class="map-picture"
                 width=move || size().0
@@ -51,6 +53,7 @@ fn edge_view(edge: &Edge) -> impl IntoView + use<> {
             </a>
         </g>
     }
+    .into_any()
 }
 
 fn node_view(node: &Node) -> impl IntoView + use<> {
@@ -60,13 +63,13 @@ fn node_view(node: &Node) -> impl IntoView + use<> {
         Some(_) => name.chars().take(NAME_CHARS_MAX - 1).chain(['…']).collect(),
         None => name.clone(),
     };
-    let mark = format!("mark mark-{}", node.state.as_str());
+    let mark = format!("mark mark-{}", node.sign.as_str());
     view! {
         <g class="node">
-            <a href=pod_href(&node.pod) aria-label=format!("{name}, {}", state_words(node.state))>
+            <a href=pod_href(&node.pod) aria-label=format!("{name}, {}", node.sign.words())>
                 <rect x=left y=top width=NODE_WIDTH height=NODE_HEIGHT rx="8" />
                 <g class=mark transform=format!("translate({} {})", left + 10, node.y - 6)>
-                    <path d=outline(node.state) />
+                    <path d=node.sign.outline() />
                 </g>
                 <text x=left + 30 y=node.y + 4>
                     {short}
@@ -74,4 +77,5 @@ fn node_view(node: &Node) -> impl IntoView + use<> {
             </a>
         </g>
     }
+    .into_any()
 }

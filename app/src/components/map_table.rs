@@ -32,6 +32,7 @@ fn row(edge: &Edge) -> impl IntoView + use<> {
                 {name.to_string()}
             </a>
         }
+        .into_any()
     };
     let detail = match edge.line {
         Line::Leads => view! { {edge.detail.clone()} }.into_any(),
@@ -45,4 +46,5 @@ fn row(edge: &Edge) -> impl IntoView + use<> {
             <td>{detail}</td>
         </tr>
     }
+    .into_any()
 }

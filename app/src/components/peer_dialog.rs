@@ -30,7 +30,7 @@ pub(crate) fn PeerDialog(introduction: Introduction) -> impl IntoView {
         let code = meeting.deed.error.with(|error| error.as_ref().map(|error| error.code()))?;
         let name = meeting.chosen.with(|chosen| chosen.as_ref().map(|choice| choice.name.clone()));
         let words = peering::failure_words(code, &name.unwrap_or_else(|| "the other Pod".to_owned()));
-        Some(view! { <p class="peer-failed">{words}</p> })
+        Some(view! { <p class="peer-failed">{words}</p> }.into_any())
     };
     view! {
         <FormDialog

@@ -39,7 +39,7 @@ pub(crate) fn PodHead() -> impl IntoView {
             </a>
             <h1>{name}</h1>
             <span role="status">
-                <StateWord state=Signal::derive(move || pod.state.get()) />
+                <StateWord sign=Signal::derive(move || pod.sign()) />
             </span>
             <span class="meta" title=cwd>
                 {meta}
@@ -50,7 +50,7 @@ pub(crate) fn PodHead() -> impl IntoView {
             <div class="verbs" role="toolbar" aria-label="This Pod">
                 {[ControlVerb::Pause, ControlVerb::Resume, ControlVerb::Cancel, ControlVerb::Stop, ControlVerb::Restore]
                     .into_iter()
-                    .map(|verb| view! { <Verb verb=verb /> })
+                    .map(|verb| view! { <Verb verb=verb /> }.into_any())
                     .collect_view()}
                 <button
                     type="button"
@@ -133,6 +133,7 @@ pub(crate) fn introduce(console: Console, pod: PodContext, target: String) {
 #[component]
 fn More(console: Console, pod: PodContext) -> impl IntoView {
     let is_open = RwSignal::new(false);
+    pod.presence.on_turn(move |_| is_open.set(false));
     let open = move |dialog: fn(Box<protocol::PodSummary>) -> Dialog| {
         is_open.set(false);
         console.dialog.set(Some(dialog(Box::new(pod.summary.get_untracked()))));
@@ -159,7 +160,7 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
             >
                 {[ControlVerb::Cancel, ControlVerb::Stop]
                     .into_iter()
-                    .map(|verb| view! { <NarrowVerb verb=verb is_open=is_open /> })
+                    .map(|verb| view! { <NarrowVerb verb=verb is_open=is_open /> }.into_any())
                     .collect_view()}
                 <button
                     type="button"

@@ -5,7 +5,11 @@ use protocol::{PodState, PodSummary};
 use transcript::words::{state_words, tokens_words};
 
 use crate::{
-    components::{pods_pane::shown, state_mark::StateShape, when::Age},
+    components::{
+        pods_pane::shown,
+        state_mark::{Sign, StateShape},
+        when::Age,
+    },
     console::{Dialog, Introduction, pod_href, use_console},
 };
 
@@ -25,10 +29,11 @@ pub(crate) fn PodRow(
         move || path.with(|path| path == &href).then_some("page")
     };
     let words = Memo::new(move |_| pod.with(doing));
-    let state = Signal::derive(move || pod.with(|pod| pod.state));
-    let shape = Signal::derive(move || pod.with(shape));
+    let sign = Signal::derive(move || pod.with(Sign::of));
     let hidden_word = move || {
-        words.with(Option::is_none).then(|| view! { <span class="visually-hidden">{state_words(state.get())}</span> })
+        words
+            .with(Option::is_none)
+            .then(|| view! { <span class="visually-hidden">{sign.get().words()}</span> }.into_any())
     };
     let class = ["pod", "pod pod-led", "pod pod-led pod-led-2", "pod pod-led pod-led-3"][depth.min(3)];
     let parent = Memo::new(move |_| {
@@ -74,21 +79,22 @@ pub(crate) fn PodRow(
                 }
             }
         >
-            <StateShape state=shape />
+            <StateShape sign=sign />
             <b>
                 {move || pod.with(|pod| pod.name.to_string())}
-                {move || parent.get().map(|name| view! { <small class="led-by">" of " {name}</small> })}
+                {move || parent.get().map(|name| view! { <small class="led-by">" of " {name}</small> }.into_any())}
             </b>
             {hidden_word}
-            {move || is_selected.get().then(|| view! { <span class="visually-hidden">"selected"</span> })}
-            <span class="figure">{move || view! { <Figure pod=pod.get() /> }}</span>
-            {move || words.get().map(|words| view! { <span class="doing">{words}</span> })}
+            {move || is_selected.get().then(|| view! { <span class="visually-hidden">"selected"</span> }.into_any())}
+            <span class="figure">{move || view! { <Figure pod=pod.get() /> }.into_any()}</span>
+            {move || words.get().map(|words| view! { <span class="doing">{words}</span> }.into_any())}
+            {move || pod.with(used).map(|used| view! { <span class="used" title="tokens">{used}</span> }.into_any())}
         </a>
     }
     .into_any()
 }
 
-/// At the end of the row: unread answers, then tokens while it works, else how long ago it changed.
+/// At the end of the row: how long ago it changed, after unread answers.
 #[component]
 fn Figure(pod: PodSummary) -> impl IntoView {
     let unread = (pod.unread > 0).then(|| {
@@ -98,27 +104,16 @@ fn Figure(pod: PodSummary) -> impl IntoView {
                 <span class="visually-hidden">" unread"</span>
             </span>
         }
+        .into_any()
     });
-    let tokens = total_tokens(&pod);
+    (unread, view! { <Age at=pod.updated_at /> }.into_any())
+}
+
+/// Beside what it does: its tokens, while they grow.
+fn used(pod: &PodSummary) -> Option<String> {
+    let tokens = total_tokens(pod);
     let is_working = matches!(pod.state, PodState::Running | PodState::Waiting);
-    let figure = match is_working && tokens > 0 {
-        true => view! { <span title="tokens">{tokens_words(tokens)}</span> }.into_any(),
-        false => view! { <Age at=pod.updated_at /> }.into_any(),
-    };
-    (unread, figure)
-}
-
-/// A failed run leaves its Pod idle, and must not look like it.
-fn shape(pod: &PodSummary) -> PodState {
-    match has_failed(pod) {
-        true => PodState::Broken,
-        false => pod.state,
-    }
-}
-
-/// The last run ended badly and left the Pod idle. Other states that need a person have marks of their own.
-pub(crate) fn has_failed(pod: &PodSummary) -> bool {
-    pod.needs_you && pod.state == PodState::Idle
+    (is_working && tokens > 0).then(|| tokens_words(tokens))
 }
 
 /// The second line. An idle Pod has none: its group says it.

@@ -31,7 +31,7 @@ pub(crate) fn PodsPane() -> impl IntoView {
                     "New Pod"
                 </button>
             </div>
-            <Suspense fallback=|| view! { <p class="hint">"Reading the list…"</p> }>
+            <Suspense fallback=|| view! { <p class="hint">"Reading the list…"</p> }.into_any()>
                 {move || {
                     resource
                         .get()
@@ -44,9 +44,9 @@ pub(crate) fn PodsPane() -> impl IntoView {
                                 Err(error) => Some(sentence_case(error.sentence())),
                             };
                             view! {
-                                {problem.map(|words| view! { <p class="hint">{words}</p> })}
+                                {problem.map(|words| view! { <p class="hint">{words}</p> }.into_any())}
                                 <Groups console=console />
-                            }
+                            }.into_any()
                         })
                 }}
             </Suspense>
@@ -76,7 +76,7 @@ fn Groups(console: Console) -> impl IntoView {
                 <Group attention=attention groups=groups />
             </For>
         </nav>
-        {move || empty().map(|words| view! { <p class="hint">{words}</p> })}
+        {move || empty().map(|words| view! { <p class="hint">{words}</p> }.into_any())}
     }
     .into_any()
 }

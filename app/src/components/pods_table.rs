@@ -5,9 +5,9 @@ use transcript::words::tokens_words;
 
 use crate::{
     components::{
-        pod_row::{doing, has_failed},
+        pod_row::doing,
         selection_bar::SelectionBar,
-        state_mark::StateWord,
+        state_mark::{Sign, StateWord},
         when::Age,
     },
     console::{pod_href, use_console},
@@ -63,7 +63,7 @@ pub(crate) fn PodsTable() -> impl IntoView {
                                 "Clear it"
                             </button>
                         </p>
-                    }
+                    }.into_any()
                 })
         }}
     }
@@ -105,7 +105,7 @@ fn TableRow(pod: Memo<PodSummary>, shown: Memo<Vec<PodSummary>>) -> impl IntoVie
         console.selection.update(|selection| selection.extend(&shown, None, &clicked));
     };
     let href = pod.with_untracked(|pod| pod_href(&pod.pod));
-    let state = Signal::derive(move || pod.with(|pod| pod.state));
+    let sign = Signal::derive(move || pod.with(Sign::of));
     view! {
         <tr class:is-selected=move || is_selected.get()>
             <th scope="row">
@@ -131,19 +131,19 @@ fn TableRow(pod: Memo<PodSummary>, shown: Memo<Vec<PodSummary>>) -> impl IntoVie
                 </a>
                 {move || {
                     let unread = pod.with(|pod| pod.unread);
-                    (unread > 0).then(|| view! { <span class="unread" title="unread answers">{unread}</span> })
+                    (unread > 0).then(|| view! { <span class="unread" title="unread answers">{unread}</span> }.into_any())
                 }}
             </th>
             <td class="cell-state">
-                <StateWord state=state />
+                <StateWord sign=sign />
             </td>
-            <td class="cell-doing" class:is-failed=move || pod.with(has_failed)>{move || pod.with(activity)}</td>
+            <td class="cell-doing" class:is-failed=move || sign.get() == Sign::Failed>{move || pod.with(activity)}</td>
             <td class="cell-model">{move || pod.with(|pod| pod.model.clone())}</td>
             <td class="cell-cwd" title=move || pod.with(|pod| pod.cwd.clone())>
                 <code>{move || pod.with(|pod| format::short_path(&pod.cwd))}</code>
             </td>
             <td class="cell-figure">{move || tokens_words(pod.with(total_tokens))}</td>
-            <td class="cell-figure">{move || view! { <Age at=pod.with(|pod| pod.updated_at) /> }}</td>
+            <td class="cell-figure">{move || view! { <Age at=pod.with(|pod| pod.updated_at) /> }.into_any()}</td>
         </tr>
     }
     .into_any()
@@ -151,7 +151,11 @@ fn TableRow(pod: Memo<PodSummary>, shown: Memo<Vec<PodSummary>>) -> impl IntoVie
 
 /// What it says of itself; the state has its own column.
 fn activity(pod: &PodSummary) -> String {
-    let words = pod.activity.clone().or_else(|| pod.state_reason.clone()).unwrap_or_default();
+    let said = pod.activity.clone().or_else(|| pod.state_reason.clone()).unwrap_or_default();
+    let words = match Sign::of(pod) {
+        Sign::Failed => said.strip_prefix("failed: ").map(str::to_owned).unwrap_or(said),
+        Sign::Of(_) => said,
+    };
     let needs = if pod.needs_you && words.is_empty() { doing(pod).unwrap_or_default() } else { String::new() };
     words + &needs
 }

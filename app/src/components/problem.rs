@@ -20,7 +20,7 @@ pub(crate) fn Problem(#[prop(into)] error: Signal<Option<UiError>>) -> impl Into
                             <p class="problem" title=error.code().title()>
                                 {sentence_case(error.sentence())}
                             </p>
-                        }
+                        }.into_any()
                     })
             }}
         </div>

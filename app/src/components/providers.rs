@@ -25,7 +25,7 @@ pub(crate) fn ProviderFields(form: NewPodForm) -> impl IntoView {
                     (true, _) => format!("{} (default)", provider.name),
                     (false, _) => provider.name.clone(),
                 };
-                view! { <option value=provider.name.clone()>{words}</option> }
+                view! { <option value=provider.name.clone()>{words}</option> }.into_any()
             })
             .collect_view()
     };
@@ -35,7 +35,7 @@ pub(crate) fn ProviderFields(form: NewPodForm) -> impl IntoView {
             .into_iter()
             .filter(|provider| provider.name == chosen || (chosen.is_empty() && provider.default))
             .flat_map(|provider| provider.models)
-            .map(|model| view! { <option value=model.name></option> })
+            .map(|model| view! { <option value=model.name></option> }.into_any())
             .collect_view()
     };
     view! {
@@ -83,8 +83,8 @@ pub(crate) fn ProvidersSection(found: ProvidersFound, #[prop(into)] is_open: Sig
 pub(crate) fn ProvidersList(found: ProvidersFound) -> impl IntoView {
     view! {
         <ul>
-            {found.found.into_iter().map(|provider| view! { <Found provider=provider /> }).collect_view()}
-            {found.missing.into_iter().map(|provider| view! { <Missing provider=provider /> }).collect_view()}
+            {found.found.into_iter().map(|provider| view! { <Found provider=provider /> }.into_any()).collect_view()}
+            {found.missing.into_iter().map(|provider| view! { <Missing provider=provider /> }.into_any()).collect_view()}
         </ul>
     }
     .into_any()
@@ -108,7 +108,7 @@ fn Found(provider: ProviderView) -> impl IntoView {
                 {mark}
             </span>
             <b>{provider.name.clone()}</b>
-            {provider.default.then(|| view! { <span class="tag">"default"</span> })}
+            {provider.default.then(|| view! { <span class="tag">"default"</span> }.into_any())}
             <span class="provider-words">{words}</span>
             <LiveTest name=provider.name />
         </li>

@@ -2,9 +2,8 @@
 
 mod answering;
 
-use jiff::Timestamp;
 use leptos::{ev, prelude::*, task::spawn_local};
-use protocol::{Approval, ApprovalCommand, Decision, OpenApproval, PodRef};
+use protocol::{Approval, ApprovalCommand, Decision, OpenApproval, PodRef, Timestamp};
 use serde_json::Value;
 
 pub(crate) use self::answering::{answer, answer_words, earlier_answer};
@@ -109,6 +108,7 @@ fn Answers(card: Card, covers: String) -> impl IntoView {
                 <kbd>{key}</kbd>
             </button>
         }
+        .into_any()
     };
     view! {
         <footer class="answers">
@@ -117,7 +117,7 @@ fn Answers(card: Card, covers: String) -> impl IntoView {
                 {answer(Answer::Always, "Always allow this", "A", "button")}
                 {answer(Answer::AskWhy, "Deny…", "d", "button")}
             </div>
-            {move || card.is_denying.get().then(|| view! { <Denial card=card /> })}
+            {move || card.is_denying.get().then(|| view! { <Denial card=card /> }.into_any())}
             <Problem error=card.error />
             <small>{covers}</small>
         </footer>

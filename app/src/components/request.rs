@@ -33,7 +33,7 @@ pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bo
                 </p>
                 <span class="figure"><Since at=at /></span>
             </header>
-            {note.map(|note| view! { <blockquote>{note}</blockquote> })}
+            {note.map(|note| view! { <blockquote>{note}</blockquote> }.into_any())}
             <p class="hint" role="status">{outcome}</p>
             <div class:is-hidden=move || !shows_acts.get()>
                 <small>"They would see each other and could send each other messages. Neither gets files, control, or output of the other."</small>

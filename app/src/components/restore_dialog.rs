@@ -69,4 +69,5 @@ fn line(line: RestoreLine) -> impl IntoView {
             {said}
         </li>
     }
+    .into_any()
 }

@@ -41,7 +41,7 @@ fn Ending(pending: Pending) -> impl IntoView {
                         <button class="button" type="button" title="Undo (u)" on:click=move |_| undo(console, number)>
                             "Undo"
                         </button>
-                    }
+                    }.into_any()
                 })}
         </p>
     }

@@ -41,7 +41,7 @@ pub(crate) fn RevokeButton(
             {words}
         </button>
         {move || {
-            (is_ending.get() && has_undo).then(|| view! { <span class="hint">"It ends in 5 seconds."</span> })
+            (is_ending.get() && has_undo).then(|| view! { <span class="hint">"It ends in 5 seconds."</span> }.into_any())
         }}
     }
     .into_any()

@@ -50,7 +50,7 @@ pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
                                     "Look again"
                                 </button>
                             </p>
-                        }
+                        }.into_any()
                     })
             }}
         </FormDialog>

@@ -51,7 +51,7 @@ pub(crate) fn SelectionBar() -> impl IntoView {
                 <b>{move || words(console, selected)}</b>
                 {[ControlVerb::Stop, ControlVerb::Restore, ControlVerb::Pause, ControlVerb::Resume]
                     .into_iter()
-                    .map(|verb| view! { <Act verb=verb selected=selected /> })
+                    .map(|verb| view! { <Act verb=verb selected=selected /> }.into_any())
                     .collect_view()}
                 <Unpeer selected=selected />
                 <button
@@ -64,6 +64,7 @@ pub(crate) fn SelectionBar() -> impl IntoView {
                 </button>
             </div>
         }
+        .into_any()
     };
     view! { {move || has_some.get().then(bar)} }.into_any()
 }

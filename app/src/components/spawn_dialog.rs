@@ -82,8 +82,8 @@ pub(crate) fn SpawnDialog(pod: PodSummary, name: String) -> impl IntoView {
     });
     let refusal = move || {
         refused.get().map(|answer| {
-            let code = answer.code.map(|code| view! { " " <code>{code}</code> });
-            view! { <p class="problem">{sentence_case(&answer.summary)} {code}</p> }
+            let code = answer.code.map(|code| view! { " " <code>{code}</code> }.into_any());
+            view! { <p class="problem">{sentence_case(&answer.summary)} {code}</p> }.into_any()
         })
     };
     view! {
@@ -145,6 +145,7 @@ fn LoanRow(loan: Loan, loans: RwSignal<Vec<Loan>>) -> impl IntoView {
                 <span>{words}</span>
             </label>
         }
+        .into_any()
     };
     view! {
         <div class="loan field">

@@ -107,6 +107,7 @@ pub(crate) fn LiveCount(count: fn(Console) -> usize, title: &'static str) -> imp
                     <span class="visually-hidden">" " {title}</span>
                 </span>
             }
+            .into_any()
         })
     };
     view! { <WithPods>{figure}</WithPods> }.into_any()

@@ -17,6 +17,7 @@ mod notes;
 mod output;
 mod peer;
 mod person;
+mod presence;
 mod reads;
 mod reasoning;
 mod relation;
@@ -44,6 +45,7 @@ pub(crate) use notes::rule_words;
 #[cfg(feature = "ssr")]
 pub(crate) use output::output_lines;
 pub(crate) use person::rewind;
+pub(crate) use presence::Presence;
 pub(crate) use rows::{Leaving, Rows};
 #[cfg(feature = "hydrate")]
 pub(crate) use window::View;

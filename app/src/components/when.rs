@@ -1,5 +1,5 @@
-use jiff::Timestamp;
 use leptos::prelude::*;
+use protocol::Timestamp;
 
 use crate::console::use_console;
 

@@ -77,6 +77,11 @@ pub(crate) fn next_frame(run: impl FnOnce() + 'static) {
     }
 }
 
+/// As soon as what has been changed is seen; in a page that nobody sees, some time later.
+pub(crate) fn once_painted(run: impl FnOnce() + 'static) {
+    next_frame(|| after(0, run));
+}
+
 /// Until what has been changed is in the page.
 pub(crate) async fn painted() {
     let frame = js_sys::Promise::new(&mut |resolve, _| {

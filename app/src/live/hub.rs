@@ -1,10 +1,14 @@
 //! What this page subscribes to, and what a frame means for it. No I/O: the socket calls in here.
 
 use leptos::prelude::*;
-use protocol::{ClientFrame, DiagnosticCode, PodRef, PodSummary, Record, Seq, ServerFrame};
+use protocol::{ClientFrame, DiagnosticCode, PodRef, PodSummary, Seq};
 
-use super::PodFeed;
+use super::{
+    PodFeed,
+    heard::{Heard, Written},
+};
 use crate::{
+    codec,
     console::Console,
     pod_book::PodBook,
     reconnect::{Gap, Link},
@@ -74,11 +78,11 @@ impl Hub {
         number
     }
 
-    pub(super) fn unwatch(&mut self, number: u64) {
-        if self.watch.as_ref().is_some_and(|watch| watch.number == number) {
-            self.end_subscription();
-            self.watch = None;
-        }
+    /// Gives where it had come to: the cursor, and the newest seq that was handed on. None for another one's number.
+    pub(super) fn unwatch(&mut self, number: u64) -> Option<(String, Seq)> {
+        self.watch.as_ref().filter(|watch| watch.number == number)?;
+        self.end_subscription();
+        self.watch.take().map(|watch| (watch.cursor, watch.applied))
     }
 
     fn end_subscription(&mut self) {
@@ -132,28 +136,25 @@ impl Hub {
         frames
     }
 
-    /// Takes what the server says. Gives what the page should say when a gap is over.
-    pub(super) fn take(&mut self, frame: ServerFrame) -> Option<String> {
-        match frame {
-            ServerFrame::Hello { server, build, .. } => {
+    /// Takes a frame as the server wrote it. Gives what the page should say when a gap is over.
+    pub(super) fn take(&mut self, text: String) -> Result<Option<String>, codec::Unreadable> {
+        let frame = codec::read::<Heard>(&text)?;
+        match frame.kind.as_str() {
+            "hello" => {
                 self.is_greeted = true;
-                self.meet(format!("{server} {}", build.unwrap_or_default()));
+                self.meet(format!("{} {}", frame.server, frame.build.unwrap_or_default()));
                 self.console.link.set(Link::Live);
                 self.console.stale_since.set(None);
             }
-            ServerFrame::Pods { id, snapshot, upserts, removed, .. } if id == LIST => {
-                self.list(snapshot, upserts, &removed);
-            }
-            ServerFrame::Records { id, after, cursor, records } => self.records(&id, &after, cursor, records),
-            ServerFrame::Snapshot { id, cursor, summary, records, has_more } => {
-                self.snapshot(&id, cursor, summary, records, has_more);
-            }
-            ServerFrame::Closed { id, reason } => self.closed(&id, reason),
-            ServerFrame::Diagnostic { code: DiagnosticCode::Unauthorized, .. } => self.is_locked_out = true,
+            "pods" if frame.id.as_deref() == Some(LIST) => self.list(frame.snapshot, frame.upserts, &frame.removed),
+            "records" => self.records(frame, Written(text)),
+            "snapshot" => self.snapshot(frame, Written(text)),
+            "closed" => self.closed(frame),
+            "diagnostic" if frame.code == DiagnosticCode::Unauthorized.as_str() => self.is_locked_out = true,
             _ => (),
         }
         let applied = self.watch.as_ref().map_or(Seq(0), |watch| watch.applied);
-        self.gap.settle(applied)
+        Ok(self.gap.settle(applied))
     }
 
     /// The first one is the one that this page came from.
@@ -183,37 +184,37 @@ impl Hub {
     }
 
     /// Frames of a subscription that has ended are not drawn: they are about the Pod that was viewed before.
-    fn watch_of(&mut self, id: &str) -> Option<&mut Watch> {
-        self.watch.as_mut().filter(|watch| watch.subscription.as_deref() == Some(id))
+    fn watch_of(&mut self, frame: &Heard) -> Option<&mut Watch> {
+        self.watch.as_mut().filter(|watch| frame.id.is_some() && watch.subscription == frame.id)
     }
 
-    fn records(&mut self, id: &str, after: &str, cursor: String, records: Vec<Record>) {
-        let Some(watch) = self.watch_of(id) else { return };
-        if watch.cursor != after {
+    fn records(&mut self, frame: Heard, text: Written) {
+        let Some(watch) = self.watch_of(&frame) else { return };
+        if watch.cursor != frame.after {
             // A frame is missing. Ask again after the last one that we have.
             self.end_subscription();
             return;
         }
-        watch.cursor = cursor;
-        watch.applied = records.last().map_or(watch.applied, |record| record.seq);
-        let count = records.len();
-        (watch.listener)(PodFeed::Records(records));
-        self.gap.records(count);
+        watch.cursor = frame.cursor;
+        watch.applied = frame.records.last().map_or(watch.applied, |record| record.seq);
+        (watch.listener)(PodFeed::Records(text));
+        self.gap.records(frame.records.len());
     }
 
-    fn snapshot(&mut self, id: &str, cursor: String, summary: Box<PodSummary>, records: Vec<Record>, has_more: bool) {
-        let Some(watch) = self.watch_of(id) else { return };
-        watch.cursor = cursor;
+    fn snapshot(&mut self, mut frame: Heard, records: Written) {
+        let Some(summary) = frame.summary.take() else { return };
+        let Some(watch) = self.watch_of(&frame) else { return };
+        watch.cursor = frame.cursor;
         watch.applied = summary.head_seq;
-        (watch.listener)(PodFeed::Snapshot { summary, records, has_more });
+        (watch.listener)(PodFeed::Snapshot { summary, records, has_more: frame.has_more });
         self.gap.snapshot();
     }
 
-    fn closed(&mut self, id: &str, reason: String) {
-        let Some(watch) = self.watch_of(id) else { return };
+    fn closed(&mut self, frame: Heard) {
+        let Some(watch) = self.watch_of(&frame) else { return };
         watch.is_closed = true;
         watch.subscription = None;
-        (watch.listener)(PodFeed::Closed(reason));
+        (watch.listener)(PodFeed::Closed(frame.reason));
     }
 }
 

@@ -123,13 +123,26 @@ pub(crate) fn watch(_pod: PodRef, _cursor: String, _applied: Seq, _listener: imp
     0
 }
 
-pub(crate) fn unwatch(_number: u64) {}
+pub(crate) fn unwatch(_number: u64) -> Option<(String, Seq)> {
+    None
+}
 
-pub(crate) fn log_attach(_key: String, _rows: Rows, _told: impl Fn(bool) + 'static, _near_start: impl Fn() + 'static) {}
+pub(crate) fn log_attach(
+    _key: String,
+    _rows: Rows,
+    _told: impl Fn(bool) + 'static,
+    _near_start: impl Fn() + 'static,
+) -> u64 {
+    0
+}
 
-pub(crate) fn log_detach() {}
+pub(crate) fn log_detach(_number: u64) {}
 
-pub(crate) fn log_restore() -> bool {
+pub(crate) fn log_put_aside(_number: u64) {}
+
+pub(crate) fn log_take_back(_number: u64) {}
+
+pub(crate) fn log_restore(_linked: Option<&str>) -> bool {
     true
 }
 
@@ -160,6 +173,8 @@ pub(crate) fn text_in(_id: &str) -> String {
 }
 
 pub(crate) async fn painted() {}
+
+pub(crate) fn once_painted(_run: impl FnOnce() + 'static) {}
 
 pub(crate) fn next_frame(_run: impl FnOnce() + 'static) {}
 

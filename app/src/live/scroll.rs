@@ -3,19 +3,22 @@
 //! The browser's own anchoring is off (it does nothing at the very top, and knows nothing of blocks that are not
 //! drawn): whatever changes above, the first block in sight is put back to where it was, before it is painted.
 
+mod folded;
 mod going;
 mod holding;
 mod log;
 mod opened;
 mod place;
+mod put_aside;
 mod rooms;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use leptos::web_sys::KeyboardEvent;
 use wasm_bindgen::{JsCast, closure::Closure};
 use web_sys::{MutationObserver, MutationObserverInit, ResizeObserver};
 
+pub(crate) use self::put_aside::{log_put_aside, log_take_back};
 use self::{log::Log, place::Target};
 use super::browser;
 use crate::components::transcript::Rows;
@@ -25,10 +28,13 @@ const MARGIN_PX: f64 = 12.0;
 
 thread_local! {
     static LOG: RefCell<Option<Attached>> = const { RefCell::new(None) };
+    static ATTACHED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The log, and what calls it.
 struct Attached {
+    /// Told to the page, so that it can end exactly its own.
+    number: u64,
     log: Log,
     resizes: ResizeObserver,
     changes: MutationObserver,
@@ -43,16 +49,28 @@ fn with_log<T>(use_it: impl FnOnce(&mut Log) -> T) -> Option<T> {
 }
 
 /// Takes charge of the scrolling of `#log`, and of which of the rows are drawn. `told` hears when following begins or
-/// ends, `near_start` that the reader comes near the first of the rows.
-pub(crate) fn log_attach(key: String, rows: Rows, told: impl Fn(bool) + 'static, near_start: impl Fn() + 'static) {
-    log_detach();
-    if let Some(attached) = Log::find(key, rows, Box::new(told), Box::new(near_start)).and_then(attached) {
+/// ends, `near_start` that the reader comes near the first of the rows. The number ends exactly this charge.
+pub(crate) fn log_attach(
+    key: String,
+    rows: Rows,
+    told: impl Fn(bool) + 'static,
+    near_start: impl Fn() + 'static,
+) -> u64 {
+    if let Some(before) = LOG.take() {
+        before.end();
+    }
+    let number = ATTACHED.get() + 1;
+    ATTACHED.set(number);
+    let log = Log::find(key, rows, Box::new(told), Box::new(near_start));
+    if let Some(attached) = log.and_then(|log| attached(number, log)) {
+        attached.listen();
         LOG.set(Some(attached));
         with_log(Log::begin);
     }
+    number
 }
 
-fn attached(log: Log) -> Option<Attached> {
+fn attached(number: u64, log: Log) -> Option<Attached> {
     let on_scroll = Closure::<dyn Fn()>::new(|| {
         with_log(Log::scrolled);
     });
@@ -69,30 +87,48 @@ fn attached(log: Log) -> Option<Attached> {
     });
     let resizes = ResizeObserver::new(on_resize.as_ref().unchecked_ref()).ok()?;
     let changes = MutationObserver::new(on_change.as_ref().unchecked_ref()).ok()?;
-    log.observed().into_iter().for_each(|element| resizes.observe(element));
-    let children = MutationObserverInit::new();
-    children.set_child_list(true);
-    changes.observe_with_options(log.drawn(), &children).ok()?;
-    let _ = log.scroller().add_event_listener_with_callback("scroll", on_scroll.as_ref().unchecked_ref());
-    let _ = browser::window().add_event_listener_with_callback("hashchange", on_hash.as_ref().unchecked_ref());
-    Some(Attached { log, resizes, changes, on_scroll, on_hash, _on_resize: on_resize, _on_change: on_change })
+    Some(Attached { number, log, resizes, changes, on_scroll, on_hash, _on_resize: on_resize, _on_change: on_change })
 }
 
-pub(crate) fn log_detach() {
-    let Some(mut attached) = LOG.take() else { return };
-    attached.log.end();
-    attached.resizes.disconnect();
-    attached.changes.disconnect();
-    let on_scroll = attached.on_scroll.as_ref().unchecked_ref();
-    let _ = attached.log.scroller().remove_event_listener_with_callback("scroll", on_scroll);
-    let on_hash = attached.on_hash.as_ref().unchecked_ref();
-    let _ = browser::window().remove_event_listener_with_callback("hashchange", on_hash);
+impl Attached {
+    fn listen(&self) {
+        self.log.observed().into_iter().for_each(|element| self.resizes.observe(element));
+        let children = MutationObserverInit::new();
+        children.set_child_list(true);
+        let _ = self.changes.observe_with_options(self.log.drawn(), &children);
+        let on_scroll = self.on_scroll.as_ref().unchecked_ref();
+        let _ = self.log.scroller().add_event_listener_with_callback("scroll", on_scroll);
+        let on_hash = self.on_hash.as_ref().unchecked_ref();
+        let _ = browser::window().add_event_listener_with_callback("hashchange", on_hash);
+    }
+
+    fn rest(&self) {
+        self.resizes.disconnect();
+        self.changes.disconnect();
+        let on_scroll = self.on_scroll.as_ref().unchecked_ref();
+        let _ = self.log.scroller().remove_event_listener_with_callback("scroll", on_scroll);
+        let on_hash = self.on_hash.as_ref().unchecked_ref();
+        let _ = browser::window().remove_event_listener_with_callback("hashchange", on_hash);
+    }
+
+    fn end(mut self) {
+        self.log.end();
+        self.rest();
+    }
 }
 
-/// Goes to the block in the address, or back to the place of the last visit, or to the end. False when that place is
-/// in an older page that has to be loaded first.
-pub(crate) fn log_restore() -> bool {
-    with_log(|log| match log.take_sought().or_else(|| log.wanted()) {
+/// The page is gone for good.
+pub(crate) fn log_detach(number: u64) {
+    if let Some(attached) = put_aside::take(number) {
+        attached.end();
+    }
+}
+
+/// Goes to the linked block, else to the one in the address, or back to the place of the last visit, or to the end. False
+/// when that place is in an older page that has to be loaded first.
+pub(crate) fn log_restore(linked: Option<&str>) -> bool {
+    let linked = linked.map(|id| Target::Block(id.to_owned()));
+    with_log(|log| match log.take_sought().or(linked).or_else(|| log.wanted()) {
         Some(target) => log.go_to(target),
         None => {
             log.return_to_end();

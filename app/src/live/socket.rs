@@ -13,7 +13,7 @@ use gloo_net::{
 };
 use gloo_timers::future::{IntervalStream, TimeoutFuture};
 use leptos::prelude::*;
-use protocol::{PodRef, Seq, ServerFrame};
+use protocol::{PodRef, Seq};
 use wasm_bindgen::{JsCast, closure::Closure};
 use wasm_bindgen_futures::spawn_local;
 
@@ -55,9 +55,11 @@ pub(crate) fn watch(pod: PodRef, cursor: String, applied: Seq, listener: impl Fn
     number.unwrap_or_default()
 }
 
-pub(crate) fn unwatch(number: u64) {
-    with_hub(|hub| hub.unwatch(number));
+/// Gives where it had come to: who goes on from there has missed nothing.
+pub(crate) fn unwatch(number: u64) -> Option<(String, Seq)> {
+    let reached = with_hub(|hub| hub.unwatch(number)).flatten();
     BELL.with(Bell::ring);
+    reached
 }
 
 /// A lost network that comes back is a reason not to wait.
@@ -116,12 +118,9 @@ async fn one_connection(console: Console) -> Option<()> {
             Happened::Frame(None) => return None,
             Happened::Frame(Some(text)) => {
                 heard_at = browser::monotonic_ms();
-                match serde_json::from_str::<ServerFrame>(&text) {
-                    Ok(frame) => {
-                        if let Some(words) = with_hub(|hub| hub.take(frame))? {
-                            say_for_a_while(console, words);
-                        }
-                    }
+                match with_hub(|hub| hub.take(text))? {
+                    Ok(Some(words)) => say_for_a_while(console, words),
+                    Ok(None) => (),
                     Err(error) => leptos::logging::warn!("a frame of the event stream is not understood: {error}"),
                 }
             }

@@ -4,9 +4,10 @@ use protocol::{Approval, OpenApproval, OpenRequest, PodRef};
 
 use crate::{
     UiError,
+    codec::fetched,
     components::{
-        problem::Problem,
         question::{Question, QuestionCard, earlier_answer},
+        read_first::ReadFirst,
         request::RequestCard,
         with_pods::WithPods,
     },
@@ -17,38 +18,20 @@ use crate::{
 /// `/approvals`: every open question of every Pod, oldest first, to be answered here.
 #[component]
 pub(crate) fn ApprovalsPage() -> impl IntoView {
-    let first =
-        Resource::new(|| (), |()| async { Ok::<_, UiError>((open_approvals().await?, open_requests().await?)) });
+    let first = fetched(|| (), |()| async { Ok::<_, UiError>((open_approvals().await?, open_requests().await?)) });
     view! {
         <Title text="Approvals" />
         <main id="main" class="page" tabindex="-1">
             <section class="inbox" aria-labelledby="inbox-title">
                 <h1 id="inbox-title">"Approvals"</h1>
-                <Suspense fallback=|| view! { <p class="hint">"Reading the questions…"</p> }>
-                    {move || {
-                        first
-                            .get()
-                            .map(|list| match list {
-                                Ok((questions, requests)) => view! { <Inbox first=questions requests=requests /> }.into_any(),
-                                Err(error) => view! { <Unreadable error=error again=move || first.refetch() /> }.into_any(),
-                            })
-                    }}
-                </Suspense>
+                <ReadFirst
+                    first=first
+                    wait="Reading the questions…"
+                    again="Read the questions again"
+                    draw=|(questions, requests)| view! { <Inbox first=questions requests=requests /> }.into_any()
+                />
             </section>
         </main>
-    }
-    .into_any()
-}
-
-#[component]
-fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
-    view! {
-        <Problem error=Signal::stored(Some(error)) />
-        <p>
-            <button class="button" type="button" on:click=move |_| again()>
-                "Read the questions again"
-            </button>
-        </p>
     }
     .into_any()
 }
@@ -139,7 +122,10 @@ fn OfPod(pod: PodRef, shown: Shown) -> impl IntoView {
     let leader = move || {
         let parent = parent.clone()?;
         let name = console.pod(&parent).map_or_else(|| "another Pod".to_owned(), |pod| pod.name.to_string());
-        Some(view! { <span class="hint">"a child of " <a class="pod-link" href=pod_href(&parent)>{name}</a></span> })
+        Some(
+            view! { <span class="hint">"a child of " <a class="pod-link" href=pod_href(&parent)>{name}</a></span> }
+                .into_any(),
+        )
     };
     let href = pod_href(&pod);
     let mine = Memo::new(move |_| {
@@ -223,7 +209,7 @@ mod tests {
     fn open(name: &str, id: &str) -> OpenApproval {
         let pod = pod(name, PodState::Waiting);
         let (id, tool) = (id.to_owned(), "Bash".to_owned());
-        let (arguments, asked_at) = (serde_json::Value::Null, jiff::Timestamp::UNIX_EPOCH);
+        let (arguments, asked_at) = (serde_json::Value::Null, protocol::Timestamp::UNIX_EPOCH);
         let approval = Approval { id, tool, arguments, asked_at, decision: None, by: None, reason: None };
         OpenApproval { pod: pod.pod, name: pod.name, parent: None, approval }
     }

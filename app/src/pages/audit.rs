@@ -5,6 +5,7 @@ use protocol::{AuditEntry, Listing};
 
 use crate::{
     UiError,
+    codec::fetched,
     components::{audit_rows::AuditRows, problem::Problem, with_pods::WithPods},
     console::encoded,
     server_fns::{AuditAsked, list_audit},
@@ -50,14 +51,14 @@ pub(crate) fn AuditPage() -> impl IntoView {
         let part = |name: &str| query.with(|query| query.get(name)).filter(|text| !text.is_empty());
         AuditAsked { action: part("action"), result: part("result"), target: part("target"), after: part("after") }
     });
-    let page = Resource::new(move || asked.get(), |asked| list_audit(asked, PAGE_ROWS));
+    let page = fetched(move || asked.get(), |asked| list_audit(asked, PAGE_ROWS));
     view! {
         <Title text="Audit" />
         <main id="main" class="page" tabindex="-1">
             <section class="audit" aria-labelledby="audit-title">
                 <h1 id="audit-title">"Audit"</h1>
                 <Filters asked=asked />
-                <Suspense fallback=|| view! { <p class="hint">"Reading the audit…"</p> }>
+                <Suspense fallback=|| view! { <p class="hint">"Reading the audit…"</p> }.into_any()>
                     {move || {
                         page.get()
                             .map(|listed| match listed {
@@ -98,6 +99,7 @@ fn Filters(asked: Memo<AuditAsked>) -> impl IntoView {
                 <input type="hidden" name="target" value=target.clone() />
                 <span class="about">"about " <code>{target}</code></span>
             }
+            .into_any()
         })
     };
     view! {
@@ -111,7 +113,7 @@ fn Filters(asked: Memo<AuditAsked>) -> impl IntoView {
             {move || {
                 asked
                     .with(|asked| *asked != AuditAsked::default())
-                    .then(|| view! { <a href="/audit">"all, the newest first"</a> })
+                    .then(|| view! { <a href="/audit">"all, the newest first"</a> }.into_any())
             }}
         </form>
     }
@@ -131,6 +133,7 @@ fn Choice(
                 {word.replace('_', " ")}
             </option>
         }
+        .into_any()
     };
     view! {
         <label>
@@ -161,6 +164,7 @@ fn Rows(listed: Listing<AuditEntry>, asked: AuditAsked) -> impl IntoView {
                 "Earlier"
             </a>
         }
+        .into_any()
     });
     let newest = asked.after.is_some().then(|| {
         let href = audit_href(&AuditAsked { after: None, ..asked });
@@ -169,6 +173,7 @@ fn Rows(listed: Listing<AuditEntry>, asked: AuditAsked) -> impl IntoView {
                 "Newest"
             </a>
         }
+        .into_any()
     });
     let entries = listed.items;
     view! {

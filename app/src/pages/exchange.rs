@@ -10,8 +10,12 @@ use protocol::{ErrorCode, PeerLink, PeerView, PodSummary};
 use self::messages::Messages;
 use crate::{
     UiError,
+    codec::fetched,
     components::{
-        revoke_button::RevokeButton, state_mark::StateWord, when::Since, with_pods::WithPods,
+        revoke_button::RevokeButton,
+        state_mark::{Sign, StateWord},
+        when::Since,
+        with_pods::WithPods,
         withdraw_button::WithdrawButton,
     },
     console::{Dialog, Introduction, pod_href, use_console},
@@ -30,10 +34,10 @@ pub(crate) fn ExchangePage() -> impl IntoView {
         let (pod, peer) = (address("runtime_id", "worker_id"), address("peer_runtime_id", "peer_worker_id"));
         (pod, peer, query.with(|query| query.get("before")))
     });
-    let page = Resource::new(move || wanted.get(), |(pod, peer, before)| pod_exchange(pod, peer, before));
+    let page = fetched(move || wanted.get(), |(pod, peer, before)| pod_exchange(pod, peer, before));
     view! {
         <main id="main" class="page" tabindex="-1">
-            <Suspense fallback=|| view! { <p class="hint">"Reading the messages…"</p> }>
+            <Suspense fallback=|| view! { <p class="hint">"Reading the messages…"</p> }.into_any()>
                 {move || {
                     page.get()
                         .map(|loaded| match loaded {
@@ -109,7 +113,7 @@ fn PodName(pod: PodSummary) -> impl IntoView {
             {move || pod.with(|pod| pod.name.to_string())}
         </a>
         <WithPods>
-            <StateWord state=Signal::derive(move || pod.with(|pod| pod.state)) />
+            <StateWord sign=Signal::derive(move || pod.with(Sign::of)) />
         </WithPods>
     }
     .into_any()
@@ -132,7 +136,7 @@ fn LinkState(pod: PodSummary, peer: PodSummary, link: RwSignal<Option<PeerView>>
         let (pod, peer, names) = (pod.clone(), peer.clone(), names.clone());
         let words = |words: &'static str, view: &PeerView| {
             let by = view.by.clone();
-            view! { <p>{words} " " <Since at=view.since /> " by " {by}</p> }
+            view! { <p>{words} " " <Since at=view.since /> " by " {by}</p> }.into_any()
         };
         let body = match link.get() {
             Some(view) if view.link == PeerLink::Linked => view! {
@@ -161,6 +165,6 @@ fn LinkState(pod: PodSummary, peer: PodSummary, link: RwSignal<Option<PeerView>>
             }
             .into_any(),
         };
-        view! { <div class="link-state">{body}</div> }
+        view! { <div class="link-state">{body}</div> }.into_any()
     }
 }

@@ -3,12 +3,12 @@ use leptos_meta::Title;
 use protocol::{PodRef, PodSummary, Seq};
 
 use crate::{
-    UiError,
-    components::{map_picture::MapPicture, map_table::MapTable, problem::Problem, with_pods::WithPods},
+    codec::fetched,
+    components::{map_picture::MapPicture, map_table::MapTable, read_first::ReadFirst, with_pods::WithPods},
     console::use_console,
     format::counted,
     reading::Reading,
-    relation_map::{self, RelationMap},
+    relation_map::{self, COLUMNS_NARROW, COLUMNS_WIDE, RelationMap},
     server_fns::{RelationsFound, relations},
 };
 
@@ -18,37 +18,20 @@ const READING_MS_MIN: u32 = 2_000;
 /// `/map`: who leads whom and who knows whom, as a picture and as a table.
 #[component]
 pub(crate) fn MapPage() -> impl IntoView {
-    let first = Resource::new(|| (), |()| relations());
+    let first = fetched(|| (), |()| relations());
     view! {
         <Title text="Map" />
         <main id="main" class="page" tabindex="-1">
             <section class="map" aria-labelledby="map-title">
                 <h1 id="map-title">"Map"</h1>
-                <Suspense fallback=|| view! { <p class="hint">"Reading the relations…"</p> }>
-                    {move || {
-                        first
-                            .get()
-                            .map(|found| match found {
-                                Ok(found) => view! { <WithPods><Drawn found=found.clone() /></WithPods> }.into_any(),
-                                Err(error) => view! { <Unreadable error=error again=move || first.refetch() /> }.into_any(),
-                            })
-                    }}
-                </Suspense>
+                <ReadFirst
+                    first=first
+                    wait="Reading the relations…"
+                    again="Read the relations again"
+                    draw=|found| view! { <WithPods><Drawn found=found.clone() /></WithPods> }.into_any()
+                />
             </section>
         </main>
-    }
-    .into_any()
-}
-
-#[component]
-fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
-    view! {
-        <Problem error=Signal::stored(Some(error)) />
-        <p>
-            <button class="button" type="button" on:click=move |_| again()>
-                "Read the relations again"
-            </button>
-        </p>
     }
     .into_any()
 }
@@ -60,7 +43,10 @@ fn Drawn(found: RelationsFound) -> impl IntoView {
     keep_read(found);
     // Tokens and activities move all the time and are not on the map.
     let bones = Memo::new(move |_| console.pods().into_iter().map(bare).collect::<Vec<_>>());
-    let map = Memo::new(move |_| bones.with(|pods| found.with(|found| relation_map::draw(pods, found))));
+    let drawn = move |columns| {
+        Memo::new(move |_| bones.with(|pods| found.with(|found| relation_map::draw(pods, found, columns))))
+    };
+    let (map, narrow) = (drawn(COLUMNS_WIDE), drawn(COLUMNS_NARROW));
     let is_blank = Memo::new(move |_| map.with(|map| map.nodes.is_empty()));
     move || match is_blank.get() {
         true => view! {
@@ -72,7 +58,9 @@ fn Drawn(found: RelationsFound) -> impl IntoView {
         .into_any(),
         false => view! {
             <Legend map=map />
-            <MapPicture map=map />
+            // Which of them is seen, the width of the screen says: both are in the first paint.
+            <MapPicture map=map class="is-wide" />
+            <MapPicture map=narrow class="is-narrow" />
             <MapTable map=map />
         }
         .into_any(),
@@ -103,7 +91,6 @@ fn bare(pod: PodSummary) -> PodSummary {
         head_seq: Seq(0),
         updated_at: pod.created_at,
         unread: 0,
-        needs_you: false,
         usage: Default::default(),
         ..pod
     }

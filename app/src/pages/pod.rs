@@ -1,13 +1,18 @@
 mod stream;
+mod visits;
 
 use leptos::prelude::*;
 use leptos_meta::Title;
-use leptos_router::hooks::{use_params_map, use_query_map};
+use leptos_router::hooks::{use_location, use_params_map, use_query_map};
 use protocol::{ErrorCode, Seq};
 
-use self::stream::follow;
+use self::{
+    stream::follow,
+    visits::{Stop, Visit, Visits},
+};
 use crate::{
     UiError,
+    codec::fetched,
     components::{
         child_questions::ChildQuestions,
         composer::Composer,
@@ -15,7 +20,7 @@ use crate::{
         pod_head::PodHead,
         transcript::{PodContext, Rows, TranscriptPane, find::FindBar, provide_linked},
     },
-    console::{pod_href, use_console},
+    console::{Console, pod_href, use_console},
     format::sentence_case,
     server_fns::{PodPageData, load_pod},
 };
@@ -31,24 +36,80 @@ pub(crate) fn PodPage() -> impl IntoView {
         let seq = |name: &str| query.with(|query| query.get(name)?.parse().ok().map(Seq));
         (format!("{}/{}", part("runtime_id"), part("worker_id")), seq("before"), seq("at"))
     });
-    let page = Resource::new(move || wanted.get(), |(address, before, at)| load_pod(address, before, at));
+    let console = use_console();
+    let visits = Visits::new(console);
+    let hash = use_location().hash;
+    let link =
+        move || hash.with_untracked(|hash| hash.strip_prefix('#').filter(|id| !id.is_empty()).map(str::to_owned));
+    let finds = move || query.with_untracked(|query| query.get("find").is_some());
+    let stop = Memo::new(move |before: Option<&Stop>| visits.stop(before, wanted.get(), link().as_deref(), finds()));
+    let page = fetched(
+        move || stop.with(|stop| stop.reading.clone()),
+        |((address, before, at), number)| async move { (number, load_pod(address, before, at).await) },
+    );
+    // The number of what is shown.
+    let read = RwSignal::new(0);
+    let is_reading = Memo::new(move |_| stop.with(|stop| !stop.is_back && stop.reading.1 != read.get()));
     let shows_details = Memo::new(move |_| query.with(|query| query.get("pane").as_deref() == Some("details")));
-    // Read, not awaited: the Pod that is shown stays whole until the next one can take its place in one step.
+    let look = Look { is_reading, shows_details };
+    // Read once more when this page is gone.
+    let title = move || {
+        let name = |pod: PodContext| pod.summary.try_with(|summary| summary.name.to_string());
+        visits.titled.try_get().flatten().and_then(name).unwrap_or_default()
+    };
     view! {
-        <Suspense fallback=PodLoading>
-            {move || {
-                page.get()
-                    .map(|loaded| match loaded {
-                        Ok(data) => {
-                            let at = wanted.with_untracked(|(.., at)| *at);
-                            view! { <PodView data=data shows_details=shows_details at=at /> }.into_any()
-                        }
-                        Err(error) => view! { <PodMissing error=error /> }.into_any(),
-                    })
-            }}
-        </Suspense>
+        <Title text=title />
+        <Transition fallback=PodLoading>
+            {
+                let home = Owner::current().unwrap_or_default();
+                move || {
+                    let Stop { wanted, is_back, reading } = stop.get();
+                    page.get()
+                        .map(|(number, loaded)| match () {
+                            () if is_back => Visit::back(visits, wanted, link()),
+                            () if number != reading.1 => Visit::later(visits, wanted),
+                            () => {
+                                let at = wanted.2;
+                                read.set(number);
+                                let visit = Visit::fresh(visits, wanted, &home, || drawn(console, loaded, look, at));
+                                visits.titled.set(visit.pod());
+                                visit
+                            }
+                        })
+                }
+            }
+        </Transition>
     }
     .into_any()
+}
+
+/// What of a page depends on the address, and not on its Pod.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    /// The next Pod is being read. The one that is seen stays whole until the other can take its place in one step,
+    /// and takes no more words meanwhile.
+    is_reading: Memo<bool>,
+    shows_details: Memo<bool>,
+}
+
+fn drawn(
+    console: Console,
+    loaded: Result<PodPageData, UiError>,
+    look: Look,
+    at: Option<Seq>,
+) -> (AnyView, Option<PodContext>) {
+    match loaded {
+        Ok(data) => {
+            let rows = Rows::new(&data.records, data.has_more);
+            let pod = PodContext::provide(console, data.detail, data.peers, rows, data.cursor.is_none());
+            provide_linked(rows, at);
+            if let Some(cursor) = data.cursor {
+                follow(pod, cursor, data.head);
+            }
+            (view! { <PodView pod=pod look=look /> }.into_any(), Some(pod))
+        }
+        Err(error) => (view! { <PodMissing error=error /> }.into_any(), None),
+    }
 }
 
 #[component]
@@ -90,25 +151,20 @@ fn PodMissing(error: UiError) -> impl IntoView {
 }
 
 #[component]
-fn PodView(data: PodPageData, shows_details: Memo<bool>, at: Option<Seq>) -> impl IntoView {
-    let console = use_console();
-    let rows = Rows::new(&data.records, data.has_more);
-    provide_linked(rows, at);
-    let is_old = data.cursor.is_none();
-    let pod = PodContext::provide(console, data.detail, data.peers, rows, is_old);
-    console.view(pod);
-    if let Some(cursor) = data.cursor {
-        follow(pod, cursor, data.head);
-    }
-    // The title is drawn once more when the next Pod is there and this one is gone.
-    let name = move || pod.summary.try_with(|summary| summary.name.to_string()).unwrap_or_default();
-    let below = match is_old {
+fn PodView(pod: PodContext, look: Look) -> impl IntoView {
+    let Look { is_reading, shows_details } = look;
+    use_console().view(pod);
+    let below = match pod.is_old {
         true => view! { <OldPage /> }.into_any(),
         false => view! { <Composer /> }.into_any(),
     };
     view! {
-        <Title text=name />
-        <main id="main" class="pod-page" class:is-aside=move || shows_details.get()>
+        <main
+            id="main"
+            class="pod-page"
+            class:is-aside=move || shows_details.get()
+            inert=move || is_reading.get()
+        >
             <PodHead />
             <Closed />
             <ChildQuestions />
@@ -137,6 +193,7 @@ fn Closed() -> impl IntoView {
                     <a href="/">"All Pods"</a>
                 </p>
             }
+            .into_any()
         })
     }
 }

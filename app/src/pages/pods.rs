@@ -2,6 +2,7 @@ use leptos::prelude::*;
 
 use crate::{
     UiError,
+    codec::fetched,
     components::{
         first_minute::FirstMinute, frame::PodsResource, pods_table::PodsTable, problem::Problem,
         providers::ProvidersSection,
@@ -16,10 +17,10 @@ pub(crate) fn PodsPage() -> impl IntoView {
     let console = use_console();
     let pods = expect_context::<PodsResource>();
     let is_fresh = is_fresh(console);
-    let providers = Resource::new(|| (), |()| list_providers());
+    let providers = fetched(|| (), |()| list_providers());
     view! {
         <main id="main" class="page">
-            <Suspense fallback=|| view! { <p class="hint">"Reading the list of Pods…"</p> }>
+            <Suspense fallback=|| view! { <p class="hint">"Reading the list of Pods…"</p> }.into_any()>
                 {move || {
                     pods.get()
                         .map(|list| match list {
@@ -36,7 +37,7 @@ pub(crate) fn PodsPage() -> impl IntoView {
                     providers
                         .get()
                         .and_then(Result::ok)
-                        .map(|found| view! { <ProvidersSection found=found is_open=is_fresh /> })
+                        .map(|found| view! { <ProvidersSection found=found is_open=is_fresh /> }.into_any())
                 }}
             </Suspense>
         </main>

@@ -57,7 +57,7 @@ pub(crate) fn PrintStyle(options: LeptosOptions) -> impl IntoView {
     let style = format!("/{}/{}.css", options.site_pkg_dir.trim_matches('/'), options.output_name);
     view! {
         <link rel="icon" href=ICON />
-        {(!boot::is_bare(&options)).then(|| view! { <link rel="stylesheet" href=style /> })}
+        {(!boot::is_bare(&options)).then(|| view! { <link rel="stylesheet" href=style /> }.into_any())}
     }
     .into_any()
 }

@@ -4,6 +4,7 @@ use leptos_router::hooks::use_query_map;
 
 use crate::{
     UiError,
+    codec::{Fetched, fetched},
     components::{
         problem::Problem,
         search::{Asked, Found, Results, SearchForm, status_words},
@@ -17,7 +18,7 @@ pub(crate) fn SearchPage() -> impl IntoView {
     let query = use_query_map();
     let asked = Memo::new(move |_| query.with(Asked::of));
     // An answer that comes after other words were asked for is dropped by the resource.
-    let found = Resource::new(move || asked.get(), find);
+    let found = fetched(move || asked.get(), find);
     view! {
         <Title text="Search" />
         <main id="main" class="page" tabindex="-1">
@@ -25,7 +26,7 @@ pub(crate) fn SearchPage() -> impl IntoView {
                 <h1 id="search-title">"Search"</h1>
                 <SearchForm asked=asked />
                 // What was found stays until the next answer takes its place.
-                <Transition fallback=|| view! { <p class="hint search-slow">"Looking…"</p> }>
+                <Transition fallback=|| view! { <p class="hint search-slow">"Looking…"</p> }.into_any()>
                     <Answer found=found asked=asked />
                 </Transition>
             </section>
@@ -34,7 +35,7 @@ pub(crate) fn SearchPage() -> impl IntoView {
     .into_any()
 }
 
-type FoundResource = Resource<Result<Option<Found>, UiError>>;
+type FoundResource = Fetched<Result<Option<Found>, UiError>>;
 
 /// None when nothing is looked for.
 async fn find(asked: Asked) -> Result<Option<Found>, UiError> {
@@ -62,13 +63,14 @@ fn Answer(found: FoundResource, asked: Memo<Asked>) -> impl IntoView {
                 " "
                 <a href=asked.within(None).href()>"Look in all Pods"</a>
             }
+            .into_any()
         })
     };
     view! {
         <p class="hint">
             <span role="status">{status}</span>
             {everywhere}
-            {move || is_late().then(|| view! { <span class="search-slow">" Looking…"</span> })}
+            {move || is_late().then(|| view! { <span class="search-slow">" Looking…"</span> }.into_any())}
         </p>
         {move || found.get().map(|answer| body(answer, found))}
     }
@@ -99,8 +101,8 @@ fn body(answer: Result<Option<Found>, UiError>, again: FoundResource) -> AnyView
 fn Searched() -> impl IntoView {
     view! {
         <p>
-            "Searched is what people wrote, what Pods answered and wrote to each other, what tools gave, and summaries. "
-            "A place must have all the words; the last one may be the beginning of a word. Case does not matter, and reasoning is not searched."
+            "Searched is what people wrote, what Pods answered and wrote to each other, what tools were given and gave, summaries, "
+            "and reasoning where it is shown. A place must have all the words; the last one may be the beginning of a word. Case does not matter."
         </p>
     }
     .into_any()

@@ -2,10 +2,10 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 
 use crate::{
-    UiError,
+    codec::fetched,
     components::{
-        problem::Problem,
         providers::ProvidersList,
+        read_first::ReadFirst,
         settings::{
             BrowserSection, NoticesSettings, PermissionsSection, ProfilesSection, RuntimesSection, Section,
             SessionsSection,
@@ -27,8 +27,8 @@ const SECTIONS: [(&str, &str); 6] = [
 /// `/settings`: what this server is set up with, who is logged in, and what this browser does.
 #[component]
 pub(crate) fn SettingsPage() -> impl IntoView {
-    let first = Resource::new(|| (), |()| read_settings());
-    let link = |(href, title)| view! { <li><a href=href>{title}</a></li> };
+    let first = fetched(|| (), |()| read_settings());
+    let link = |(href, title)| view! { <li><a href=href>{title}</a></li> }.into_any();
     view! {
         <Title text="Settings" />
         <main id="main" class="page" tabindex="-1">
@@ -37,33 +37,16 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                 <nav aria-label="On this page">
                     <ul>{SECTIONS.map(link).collect_view()}</ul>
                 </nav>
-                <Suspense fallback=|| view! { <p class="hint">"Reading the settings…"</p> }>
-                    {move || {
-                        first
-                            .get()
-                            .map(|found| match found {
-                                Ok(found) => view! { <OfServer found=found /> }.into_any(),
-                                Err(error) => view! { <Unreadable error=error again=move || first.refetch() /> }.into_any(),
-                            })
-                    }}
-                </Suspense>
+                <ReadFirst
+                    first=first
+                    wait="Reading the settings…"
+                    again="Read the settings again"
+                    draw=|found| view! { <OfServer found=found /> }.into_any()
+                />
                 <BrowserSection />
                 <NoticesSettings />
             </div>
         </main>
-    }
-    .into_any()
-}
-
-#[component]
-fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
-    view! {
-        <Problem error=Signal::stored(Some(error)) />
-        <p>
-            <button class="button" type="button" on:click=move |_| again()>
-                "Read the settings again"
-            </button>
-        </p>
     }
     .into_any()
 }

@@ -3,9 +3,10 @@ use leptos_meta::Title;
 use protocol::UsageReport;
 
 use crate::{
-    UiError, charts,
+    charts,
+    codec::fetched,
     components::{
-        problem::Problem,
+        read_first::ReadFirst,
         usage::{DaysChart, Figures, Line, UsageTable, of_days, of_links, of_pods, of_trees},
     },
     console::use_console,
@@ -19,37 +20,20 @@ const READING_MS_MIN: u32 = 10_000;
 /// `/usage`: tokens and cost of all Pods, over time and by whom.
 #[component]
 pub(crate) fn UsagePage() -> impl IntoView {
-    let first = Resource::new(|| (), |()| read_usage());
+    let first = fetched(|| (), |()| read_usage());
     view! {
         <Title text="Usage" />
         <main id="main" class="page" tabindex="-1">
             <section class="usage" aria-labelledby="usage-title">
                 <h1 id="usage-title">"Usage"</h1>
-                <Suspense fallback=|| view! { <p class="hint">"Adding up…"</p> }>
-                    {move || {
-                        first
-                            .get()
-                            .map(|report| match report {
-                                Ok(report) => view! { <Kept report=report /> }.into_any(),
-                                Err(error) => view! { <Unreadable error=error again=move || first.refetch() /> }.into_any(),
-                            })
-                    }}
-                </Suspense>
+                <ReadFirst
+                    first=first
+                    wait="Adding up…"
+                    again="Add it up again"
+                    draw=|report| view! { <Kept report=report /> }.into_any()
+                />
             </section>
         </main>
-    }
-    .into_any()
-}
-
-#[component]
-fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
-    view! {
-        <Problem error=Signal::stored(Some(error)) />
-        <p>
-            <button class="button" type="button" on:click=move |_| again()>
-                "Add it up again"
-            </button>
-        </p>
     }
     .into_any()
 }
@@ -102,6 +86,7 @@ fn Report(report: RwSignal<UsageReport>) -> impl IntoView {
                     "Not priced: the model has no price here, so its tokens are in no sum of dollars."
                 </p>
             }
+            .into_any()
         })
     };
     view! {
@@ -154,7 +139,7 @@ fn Part(
         false => view! {
             <section>
                 <h2>{title}</h2>
-                {(!hint.is_empty()).then(|| view! { <p class="hint">{hint}</p> })}
+                {(!hint.is_empty()).then(|| view! { <p class="hint">{hint}</p> }.into_any())}
                 <UsageTable caption=caption first=first lines=lines />
             </section>
         }

@@ -1,6 +1,5 @@
-use jiff::Timestamp;
 use leptos::prelude::*;
-use protocol::{PeerLink, PodRef, ScopeRule};
+use protocol::{PeerLink, PodRef, ScopeRule, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{UiError, codec::Json};

@@ -4,6 +4,7 @@ use protocol::{Listing, SearchHit};
 use crate::{UiError, codec::Json};
 
 /// The newest places with these words, in all Pods or in the one at `pod`; the next ones after `after`.
+/// What is prose comes in plain words.
 #[server(prefix = "/fn", endpoint = "search", input = Json, output = Json)]
 pub async fn search(words: String, pod: Option<String>, after: Option<String>) -> Result<Listing<SearchHit>, UiError> {
     let (backend, _) = super::door::caller()?;
@@ -14,6 +15,7 @@ pub async fn search(words: String, pod: Option<String>, after: Option<String>) -
 mod reader {
     use backend::{Backend, SearchQuery};
     use protocol::{ApiError, ErrorCode, Listing, SearchHit};
+    use transcript::snippet_words;
 
     const PAGE_HITS: u32 = 50;
 
@@ -25,6 +27,10 @@ mod reader {
     ) -> Result<Listing<SearchHit>, ApiError> {
         let pod = pod.map(str::parse).transpose();
         let pod = pod.map_err(|error| ApiError::new(ErrorCode::PodNotFound, format!("no such Pod: {error}")))?;
-        backend.search(SearchQuery { words, pod, after, limit: PAGE_HITS }).await
+        let mut page = backend.search(SearchQuery { words, pod, after, limit: PAGE_HITS }).await?;
+        for hit in &mut page.items {
+            hit.snippet = snippet_words(&hit.kind, &hit.snippet);
+        }
+        Ok(page)
     }
 }

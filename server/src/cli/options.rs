@@ -216,15 +216,28 @@ pub(crate) struct LogOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Go on with what happens now, until interrupted
+    /// Go on with what happens now, until interrupted; on a terminal text is printed as it comes
     #[arg(short, long)]
     pub(crate) follow: bool,
+    /// With --follow: print text as it comes also where the output is no terminal
+    #[arg(long, requires = "follow")]
+    pub(crate) partial: bool,
     /// How many of the newest records
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) limit: u32,
     /// Those before this record, instead of the newest; `next` of the page before
     #[arg(long, value_name = "SEQ", conflicts_with = "follow", value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) before: Option<i64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FilesOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// A few letters of a path; without them what is nearest
+    #[arg(value_name = "LETTERS", default_value = "", hide_default_value = true)]
+    pub(crate) begun: String,
 }
 
 #[derive(Debug, Args)]

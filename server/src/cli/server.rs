@@ -22,6 +22,34 @@ pub(crate) enum ProvidersVerb {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct RuntimesOptions {
+    #[command(subcommand)]
+    pub(crate) verb: Option<RuntimesVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RuntimesVerb {
+    /// Add another yoi: its Pods are listed, read and worked with here
+    Add(AddRuntimeOptions),
+    /// Forget another yoi; its Pods stay where they are
+    Remove {
+        /// What it is called here
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddRuntimeOptions {
+    /// What to call it here: a-z 0-9 - and at most 32 of them
+    pub(crate) name: String,
+    /// Its address, http://… or https://…
+    pub(crate) url: String,
+    /// A file with what `yoi token` prints there; a single - reads it from standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct SignOutOptions {
     /// Which login; `yoi sessions` lists them
     #[arg(value_name = "ID", required_unless_present = "all")]

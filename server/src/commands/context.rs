@@ -4,7 +4,10 @@ use anyhow::Result;
 use protocol::{CompactionPreview, ExchangeMessage, Listing, Message, PodRef, VisiblePod};
 
 use super::{Caller, name_of, show, word};
-use crate::{cli::ExchangeOptions, output};
+use crate::{
+    cli::{ExchangeOptions, FilesOptions},
+    output,
+};
 
 /// Prints the Pods that a Pod's model is told of.
 pub(super) async fn visible(caller: &Caller, target: &str) -> Result<()> {
@@ -20,6 +23,16 @@ fn row(pod: &VisiblePod) -> [String; 4] {
     let because: Vec<_> = pod.visibility.iter().map(word).collect();
     let scope: Vec<_> = pod.scope.iter().map(show::scope).collect();
     [name_of(&pod.name, &pod.pod), word(&pod.state), because.join(", "), scope.join(", ")]
+}
+
+/// Prints files that a message to a Pod may name, the best first.
+pub(super) async fn files(caller: &Caller, options: FilesOptions) -> Result<()> {
+    let pod = caller.resolve(&options.target).await?;
+    let listing = caller.client.files(&pod, &options.begun).await?;
+    match caller.config.json {
+        true => output::json(&listing),
+        false => listing.items.iter().try_for_each(|path| output::line(path)),
+    }
 }
 
 /// Prints what a Pod's model would be sent now.

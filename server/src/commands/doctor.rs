@@ -114,7 +114,7 @@ async fn look(
     local::configuration(report, &config, environment);
     local::data_folder(report, &config);
     local::token(report, &config);
-    local::database(report, &config);
+    local::database(report, &config).await;
     local::service(report);
     let caller = Caller::of(ClientConfig::load(common, environment)?)?;
     let is_named = common.server.is_some() || environment.text("YOI_SERVER").is_some();

@@ -3,13 +3,13 @@
 //! A cursor belongs to one Pod, and says nothing to a client about which. So every Pod is asked for what follows it:
 //! the one that it belongs to goes on from there, the others refuse it and begin now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
 use client::{Client, Connection, EventStream, StreamItem};
 use protocol::{DiagnosticCode, PodRef, PodSummary, ServerFrame};
 
-use super::{Caller, follow::Follow, log::note, record_line::record_line};
+use super::{Caller, follow::Follow, log::words, record_line::record_line};
 use crate::{cli::EventsOptions, output, signals::until_interrupted};
 
 /// Records of a Pod that appears while this runs: enough for all that it did since.
@@ -24,6 +24,8 @@ struct Follower {
     pods: BTreeMap<String, Followed>,
     /// The first list is what was there; what comes later is new.
     has_begun: bool,
+    /// The Pods that have not said yet whether the cursor is theirs; none once one of them went on from it.
+    unsaid: Option<BTreeSet<String>>,
 }
 
 struct Followed {
@@ -44,6 +46,7 @@ pub(super) async fn events(caller: &Caller, options: EventsOptions) -> Result<()
         json: caller.config.json,
         pods: BTreeMap::new(),
         has_begun: false,
+        unsaid: None,
     };
     until_interrupted(follower.run()).await
 }
@@ -56,7 +59,7 @@ impl Follower {
                 StreamItem::Connection(Connection::Unauthorized) => bail!("{}", output::UNAUTHORIZED),
                 // A cursor that is another Pod's was refused, as said above: nothing was missed.
                 StreamItem::Connection(Connection::Reloaded) if self.after.is_some() => {}
-                StreamItem::Connection(connection) => note(&connection),
+                StreamItem::Connection(connection) => words(&connection).iter().for_each(|text| output::note(text)),
             }
         }
     }
@@ -66,6 +69,10 @@ impl Follower {
             ServerFrame::Pods { upserts, removed, .. } => {
                 upserts.iter().for_each(|summary| self.follow(summary));
                 removed.iter().for_each(|pod| self.forget(pod));
+                if !self.has_begun && self.after.is_some() {
+                    self.unsaid = Some(self.pods.keys().cloned().collect());
+                    self.is_nobodys()?;
+                }
                 self.has_begun = true;
             }
             ServerFrame::Snapshot { id, summary, records, has_more, .. } => {
@@ -75,17 +82,50 @@ impl Follower {
                 }
             }
             ServerFrame::Records { id, records, .. } => {
+                if self.unsaid.as_mut().is_some_and(|unsaid| unsaid.remove(id)) {
+                    self.unsaid = None;
+                }
                 if let Some(followed) = self.pods.get_mut(id) {
                     *records = followed.follow.records(std::mem::take(records));
                 }
             }
             // The cursor is another Pod's, as said above.
-            ServerFrame::Diagnostic { code: DiagnosticCode::CursorInvalid, .. } => return Ok(()),
+            ServerFrame::Diagnostic { code: DiagnosticCode::CursorInvalid, id: Some(id), .. } => {
+                if self.unsaid.as_mut().is_some_and(|unsaid| unsaid.remove(id)) {
+                    self.is_nobodys()?;
+                }
+                return Ok(());
+            }
+            // Whoever gave a cursor wants all that follows it: to go on without it would be a loss that nobody sees.
+            ServerFrame::Diagnostic {
+                code: DiagnosticCode::CursorExpired | DiagnosticCode::Lagged,
+                id: Some(id),
+                detail,
+            } if self.unsaid.as_ref().is_some_and(|unsaid| unsaid.contains(id)) => {
+                let why = detail.trim_end_matches("; a snapshot follows");
+                bail!(
+                    "nothing can go on after the cursor of --after: {why}; `yoi log NAME` has the records of a Pod, and \
+                       without --after `yoi events` begins now"
+                );
+            }
             _ => {}
         }
         match self.json {
             true => output::json(&self.with_address(frame)),
             false => self.print_lines(&frame),
+        }
+    }
+
+    /// Every Pod has said that the cursor is not its own.
+    fn is_nobodys(&self) -> Result<()> {
+        match &self.unsaid {
+            Some(unsaid) if unsaid.is_empty() => {
+                bail!(
+                    "the cursor of --after is of no Pod that is here; `yoi events --json` prints cursors, and without \
+                       --after it begins now"
+                )
+            }
+            _ => Ok(()),
         }
     }
 

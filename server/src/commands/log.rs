@@ -1,66 +1,99 @@
+use std::io::{IsTerminal, stdout};
+
 use anyhow::{Result, bail};
 use client::{Connection, StreamItem};
 use protocol::{DiagnosticCode, PodRef, Record, Seq, ServerFrame};
 
-use super::{Caller, follow::Follow, record_line::record_line};
+use super::{Caller, follow::Follow, record_line::record_line, streamed::Streamed};
 use crate::{cli::LogOptions, output, signals::until_interrupted};
+
+/// How records are printed.
+enum Printer {
+    /// One document a line.
+    Json,
+    /// A line for each that is whole, so that what reads them (`grep`, a file) gets no half ones.
+    Lines,
+    /// Text as it comes.
+    Streamed(Streamed),
+}
 
 /// Prints the newest records of a Pod, and with `--follow` all that come after them.
 pub(super) async fn log(caller: &Caller, options: LogOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     if options.follow {
-        return until_interrupted(follow(caller, pod, options.limit)).await;
+        let mut printer = match (caller.config.json, options.partial || stdout().is_terminal()) {
+            (true, _) => Printer::Json,
+            (false, true) => Printer::Streamed(Streamed::default()),
+            (false, false) => Printer::Lines,
+        };
+        let ended = until_interrupted(follow(caller, pod, options.limit, &mut printer)).await;
+        // What comes next, a prompt or a complaint, has a line of its own.
+        printer.break_off()?;
+        return ended;
     }
     let listing = caller.client.transcript(&pod, options.before.map(Seq), options.limit).await?;
     match caller.config.json {
         true => output::json(&listing),
-        false => listing.items.iter().try_for_each(print_line),
+        false => Printer::Lines.print(&listing.items),
     }
 }
 
-async fn follow(caller: &Caller, pod: PodRef, tail: u32) -> Result<()> {
+async fn follow(caller: &Caller, pod: PodRef, tail: u32, printer: &mut Printer) -> Result<()> {
     let mut events = caller.client.events();
     events.subscribe_pod(pod.clone(), None, tail);
     let mut follow = Follow::from_now(pod);
     loop {
         match events.next().await {
             StreamItem::Frame(ServerFrame::Snapshot { summary, records, has_more, .. }) => {
-                print(caller, &follow.snapshot(&caller.client, &summary, records, has_more).await?)?;
+                printer.print(&follow.snapshot(&caller.client, &summary, records, has_more).await?)?;
             }
-            StreamItem::Frame(ServerFrame::Records { records, .. }) => print(caller, &follow.records(records))?,
+            StreamItem::Frame(ServerFrame::Records { records, .. }) => printer.print(&follow.records(records))?,
             StreamItem::Frame(ServerFrame::Diagnostic { code: DiagnosticCode::PodNotFound, detail, .. }) => {
                 bail!("{detail}")
             }
             StreamItem::Frame(ServerFrame::Diagnostic { code: DiagnosticCode::PodGone, detail, .. }) => {
+                printer.break_off()?;
                 output::note(&detail);
                 return Ok(());
             }
             StreamItem::Connection(Connection::Unauthorized) => bail!("{}", output::UNAUTHORIZED),
-            StreamItem::Connection(connection) => note(&connection),
+            StreamItem::Connection(connection) => {
+                if let Some(text) = words(&connection) {
+                    printer.break_off()?;
+                    output::note(&text);
+                }
+            }
             StreamItem::Frame(_) => {}
         }
     }
 }
 
-/// What a follower is told of its connection: that it is lost, once, and that it is back.
-pub(super) fn note(connection: &Connection) {
-    match connection {
-        Connection::Reconnecting { attempt: 1, cause } => {
-            output::note(&format!("the server is away ({cause}); reconnecting"));
+impl Printer {
+    fn print(&mut self, records: &[Record]) -> Result<()> {
+        match self {
+            Self::Json => records.iter().try_for_each(output::json),
+            Self::Lines => records.iter().filter_map(record_line).try_for_each(|line| output::line(&line)),
+            Self::Streamed(streamed) => {
+                let text: String = records.iter().map(|record| streamed.take(record)).collect();
+                if text.is_empty() { Ok(()) } else { output::bytes(text.as_bytes()) }
+            }
         }
-        Connection::CaughtUp { records } => output::note(&format!("the server is back; {records} records were missed")),
-        Connection::Reloaded => output::note("the server could not go on where it was; what was missed was fetched"),
-        Connection::Reconnecting { .. } | Connection::Connected | Connection::Unauthorized => {}
+    }
+
+    fn break_off(&mut self) -> Result<()> {
+        match self {
+            Self::Streamed(streamed) => output::bytes(streamed.break_off().as_bytes()),
+            Self::Json | Self::Lines => Ok(()),
+        }
     }
 }
 
-fn print(caller: &Caller, records: &[Record]) -> Result<()> {
-    match caller.config.json {
-        true => records.iter().try_for_each(output::json),
-        false => records.iter().try_for_each(print_line),
+/// What a follower is told of its connection: that it is lost, once, and that it is back.
+pub(super) fn words(connection: &Connection) -> Option<String> {
+    match connection {
+        Connection::Reconnecting { attempt: 1, cause } => Some(format!("the server is away ({cause}); reconnecting")),
+        Connection::CaughtUp { records } => Some(format!("the server is back; {records} records were missed")),
+        Connection::Reloaded => Some("the server could not go on where it was; what was missed was fetched".to_owned()),
+        Connection::Reconnecting { .. } | Connection::Connected | Connection::Unauthorized => None,
     }
-}
-
-fn print_line(record: &Record) -> Result<()> {
-    record_line(record).map_or(Ok(()), |text| output::line(&text))
 }

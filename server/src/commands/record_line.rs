@@ -1,5 +1,6 @@
 //! One record as one line for a terminal. Chunks have none: their block's end has.
 
+use jiff::Timestamp;
 use protocol::{ControlEvent, Event, Record, Segment, ToolBy, TurnEvent};
 
 use super::word;
@@ -12,9 +13,17 @@ pub(super) fn record_line(record: &Record) -> Option<String> {
         Event::Control(event) => control(event)?,
         Event::Unknown(_) => format!("? {}", record.event.kind()),
     };
-    let time = record.at.strftime("%H:%M:%S");
-    // What follows the first line stands under it.
-    Some(format!("{time}  {}", printable(text.trim_end()).replace('\n', "\n          ")))
+    Some(format!("{}  {}", stamp(record.at), indented(text.trim_end())))
+}
+
+/// When it was.
+pub(super) fn stamp(at: Timestamp) -> String {
+    at.strftime("%H:%M:%S").to_string()
+}
+
+/// What follows the first line stands under it.
+pub(super) fn indented(text: &str) -> String {
+    printable(text).replace('\n', "\n          ")
 }
 
 fn turn(event: &TurnEvent) -> Option<String> {
@@ -84,7 +93,7 @@ fn after(detail: Option<&str>) -> String {
     detail.map(|detail| format!(": {detail}")).unwrap_or_default()
 }
 
-fn cut(interrupted: bool) -> &'static str {
+pub(super) fn cut(interrupted: bool) -> &'static str {
     if interrupted { " … (interrupted)" } else { "" }
 }
 

@@ -1,8 +1,10 @@
 use anyhow::Result;
 use client::SearchFilter;
+use jiff::Timestamp;
 use protocol::{Listing, SearchHit};
+use transcript::snippet_words;
 
-use super::{Caller, name_of};
+use super::{Caller, ago, name_of};
 use crate::{cli::SearchOptions, output};
 
 /// Prints where the words were said, newest first.
@@ -25,14 +27,16 @@ fn print(listing: &Listing<SearchHit>) -> Result<()> {
         output::note("nothing was found");
         return Ok(());
     }
-    output::headed(["POD", "RECORD", "KIND", "TEXT"], listing.items.iter().map(row))?;
+    let now = Timestamp::now();
+    output::headed(["POD", "RECORD", "WHEN", "KIND", "TEXT"], listing.items.iter().map(|hit| row(hit, now)))?;
     if let Some(next) = &listing.next {
         output::note(&format!("there is more: --after {next}"));
     }
     Ok(())
 }
 
-fn row(hit: &SearchHit) -> [String; 4] {
-    let text = hit.snippet.split_whitespace().collect::<Vec<_>>().join(" ");
-    [name_of(&hit.name, &hit.pod), hit.seq.to_string(), hit.kind.clone(), text]
+fn row(hit: &SearchHit, now: Timestamp) -> [String; 5] {
+    let when = hit.at.map(|at| ago(at, now)).unwrap_or_default();
+    let text = snippet_words(&hit.kind, &hit.snippet);
+    [name_of(&hit.name, &hit.pod), hit.seq.to_string(), when, hit.kind.clone(), text]
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::sending::Outgoing;
 use crate::{
+    codec,
     draft::Draft,
     live::{self, Memory},
 };
@@ -13,7 +14,7 @@ pub(super) fn keep_draft(outgoing: Outgoing) {
     let name = outgoing.pod.pod.with_value(|pod| format!("yoi:draft:{pod}"));
     Effect::new(move |was_loaded: Option<()>| {
         if was_loaded.is_none() {
-            let kept = live::kept(Memory::Local, &name).and_then(|text| serde_json::from_str::<Draft>(&text).ok());
+            let kept = live::kept(Memory::Local, &name).and_then(|text| codec::read::<Draft>(&text).ok());
             let typed_already = live::text_in("message");
             if kept.is_some() || !typed_already.is_empty() {
                 let mut draft = kept.unwrap_or_default();

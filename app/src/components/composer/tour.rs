@@ -63,6 +63,7 @@ pub(super) fn Tour(outgoing: Outgoing) -> impl IntoView {
                     </button>
                 </p>
             }
+            .into_any()
         })
     }
 }

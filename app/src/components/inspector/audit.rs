@@ -1,6 +1,7 @@
 use leptos::prelude::*;
 
 use crate::{
+    codec::fetched,
     components::{audit_rows::Verdict, transcript::use_pod, when::TimeOfDay},
     pages::audit::audit_href,
     reading::Reading,
@@ -18,7 +19,7 @@ pub(crate) fn Audit() -> impl IntoView {
     let pod = use_pod();
     let asked = AuditAsked { target: Some(pod.pod.with_value(ToString::to_string)), ..AuditAsked::default() };
     let all = audit_href(&asked);
-    let first = Resource::new(move || asked.clone(), |asked| list_audit(asked, ROWS));
+    let first = fetched(move || asked.clone(), |asked| list_audit(asked, ROWS));
     let head = Memo::new(move |_| pod.summary.with(|summary| summary.head_seq));
     let reading = Reading::new(READING_MS_MIN);
     Effect::new(move |before: Option<()>| {
@@ -46,10 +47,12 @@ pub(crate) fn Audit() -> impl IntoView {
                             " "
                             <Verdict entry=entry.clone() />
                             <small>
-                                <TimeOfDay at=entry.at /> " · " {who}
+                                // Last, for it is another one in the reader's zone, and nothing may move.
+                                {who} " · " <TimeOfDay at=entry.at />
                             </small>
                         </li>
                     }
+                    .into_any()
                 };
                 view! { <ul class="audit-lines">{listed.items.into_iter().map(line).collect_view()}</ul> }.into_any()
             }

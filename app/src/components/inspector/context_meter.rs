@@ -34,7 +34,7 @@ pub(crate) fn ContextMeter() -> impl IntoView {
                     {share}
                     " %"
                 </meter>
-            }
+            }.into_any()
         })
     };
     let warning = move || {
@@ -51,6 +51,7 @@ pub(crate) fn ContextMeter() -> impl IntoView {
                     </button>
                 </p>
             }
+            .into_any()
         })
     };
     view! {

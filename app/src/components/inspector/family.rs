@@ -1,11 +1,10 @@
 use commands::allowed::spawn_refusal;
 use leptos::prelude::*;
-use protocol::{PodRef, PodState, PodSummary, ScopeRule};
-use transcript::words::state_words;
+use protocol::{PodRef, PodSummary, ScopeRule};
 
 use crate::{
     components::{
-        state_mark::StateShape,
+        state_mark::{Sign, StateShape},
         transcript::{PodContext, use_pod},
         with_pods::WithPods,
     },
@@ -34,6 +33,7 @@ pub(crate) fn Family() -> impl IntoView {
                     </a>
                 </section>
             }
+            .into_any()
         })
     };
     view! {
@@ -64,7 +64,7 @@ pub(crate) fn spawn(console: Console, pod: PodContext, name: String) {
 struct Line {
     pod: PodRef,
     name: String,
-    state: PodState,
+    sign: Sign,
     depth: usize,
     /// What this Pod lent to it; only for its own children.
     lent: Option<Vec<ScopeRule>>,
@@ -83,19 +83,20 @@ fn Children(console: Console, pod: PodContext) -> impl IntoView {
         let class = ["child", "child child-2", "child child-3", "child child-4"][line.depth.min(3)];
         view! {
             <li class=class>
-                <StateShape state=Signal::stored(line.state) />
+                <StateShape sign=Signal::stored(line.sign) />
                 <a class="pod-link" href=pod_href(&line.pod)>
                     {line.name}
                 </a>
                 <small>
-                    {state_words(line.state)} {lent.map(|lent| view! { " · " {lent} })}
+                    {line.sign.words()} {lent.map(|lent| view! { " · " {lent} }.into_any())}
                 </small>
             </li>
         }
+        .into_any()
     };
     view! {
         <ul class="children">{move || lines.get().into_iter().map(line).collect_view()}</ul>
-        {move || lines.with(Vec::is_empty).then(|| view! { <small>"none"</small> })}
+        {move || lines.with(Vec::is_empty).then(|| view! { <small>"none"</small> }.into_any())}
     }
     .into_any()
 }
@@ -109,14 +110,14 @@ fn lines(pods: &[PodSummary], detail: &protocol::PodDetail) -> Vec<Line> {
         lines.push(Line {
             pod: child.pod.clone(),
             name: listed.map_or(&child.name, |pod| &pod.name).to_string(),
-            state: listed.map_or(child.state, |pod| pod.state),
+            sign: listed.map_or(Sign::Of(child.state), Sign::of),
             depth: 0,
             lent: Some(child.scope.clone()),
         });
         lines.extend(descendants(pods, &child.pod).into_iter().map(|(below, depth)| Line {
             pod: below.pod.clone(),
             name: below.name.to_string(),
-            state: below.state,
+            sign: Sign::of(below),
             depth: depth + 1,
             lent: None,
         }));

@@ -1,14 +1,13 @@
 use commands::allowed::peer_refusal;
 use leptos::prelude::*;
 use protocol::{PeerLink, PeerView};
-use transcript::words::state_words;
 
 use crate::{
     components::{
         pod_head::introduce,
         request::RequestActs,
         revoke_button::RevokeButton,
-        state_mark::StateShape,
+        state_mark::{Sign, StateShape},
         transcript::{PodContext, use_pod},
         when::Since,
         with_pods::WithPods,
@@ -32,7 +31,7 @@ pub(crate) fn Peers() -> impl IntoView {
                     </For>
                 </ul>
             </WithPods>
-            {move || pod.peers.with(Vec::is_empty).then(|| view! { <small>"none"</small> })}
+            {move || pod.peers.with(Vec::is_empty).then(|| view! { <small>"none"</small> }.into_any())}
             <button
                 type="button"
                 class="quiet spawn"
@@ -50,8 +49,8 @@ pub(crate) fn Peers() -> impl IntoView {
 fn PeerLine(view: PeerView, pod: PodContext) -> impl IntoView {
     let console = use_console();
     let peer = view.pod.clone();
-    let listed = Memo::new(move |_| console.pod(&peer).map(|pod| (pod.name.to_string(), pod.state)));
-    let known = (view.name.to_string(), view.state);
+    let listed = Memo::new(move |_| console.pod(&peer).map(|pod| (pod.name.to_string(), Sign::of(&pod))));
+    let known = (view.name.to_string(), Sign::Of(view.state));
     let now = Signal::derive(move || listed.get().unwrap_or_else(|| known.clone()));
     let own = pod.pod.get_value();
     let words = match (view.link, view.is_asked) {
@@ -60,21 +59,21 @@ fn PeerLine(view: PeerView, pod: PodContext) -> impl IntoView {
         (PeerLink::Pending, true) => "asks to be introduced",
         (PeerLink::Pending, false) => "was asked",
     };
-    let messages =
-        (view.link == PeerLink::Linked).then(|| view! { " · " <a href=exchange_href(&own, &view.pod)>"messages"</a> });
+    let messages = (view.link == PeerLink::Linked)
+        .then(|| view! { " · " <a href=exchange_href(&own, &view.pod)>"messages"</a> }.into_any());
     let by = (view.by != "operator").then(|| format!(" by {}", view.by));
     view! {
         <li class="peer-line">
-            <StateShape state=Signal::derive(move || now.get().1) />
+            <StateShape sign=Signal::derive(move || now.get().1) />
             <p>
                 <a class="pod-link" href=pod_href(&view.pod)>
                     {move || now.get().0}
                 </a>
                 <small>
-                    <span class="visually-hidden">{move || state_words(now.get().1)} ", "</span>
+                    <span class="visually-hidden">{move || now.get().1.words()} ", "</span>
                     {words} " " <Since at=view.since /> {by} {messages}
                 </small>
-                {view.note.clone().map(|note| view! { <q>{note}</q> })}
+                {view.note.clone().map(|note| view! { <q>{note}</q> }.into_any())}
             </p>
             <div class="peer-acts">
                 <PeerActs view=view pod=pod />

@@ -23,7 +23,7 @@ pub(crate) fn Scope() -> impl IntoView {
         <section>
             <h2>"Scope"</h2>
             <dl>{move || rules().iter().map(rule_view).collect_view()} {loans}</dl>
-            {move || rules().is_empty().then(|| view! { <small>"(none)"</small> })}
+            {move || rules().is_empty().then(|| view! { <small>"(none)"</small> }.into_any())}
         </section>
     }
     .into_any()
@@ -38,6 +38,7 @@ fn rule_view(rule: &ScopeRule) -> impl IntoView + use<> {
             {only}
         </dd>
     }
+    .into_any()
 }
 
 fn loan_view(child: &ChildView, rule: &ScopeRule) -> impl IntoView + use<> {
@@ -58,4 +59,5 @@ fn loan_view(child: &ChildView, rule: &ScopeRule) -> impl IntoView + use<> {
             <small>{meaning}</small>
         </dd>
     }
+    .into_any()
 }

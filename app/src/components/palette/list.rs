@@ -7,7 +7,7 @@ use super::{Found, Search};
 pub(super) fn PaletteList(search: Search) -> impl IntoView {
     let none = move || {
         (!search.has_lines())
-            .then(|| view! { <p class="hint">"Nothing fits. A line that begins with : is a command."</p> })
+            .then(|| view! { <p class="hint">"Nothing fits. A line that begins with : is a command."</p> }.into_any())
     };
     view! {
         <ul id="palette-list" class="palette-list" role="listbox" aria-label="What fits">
@@ -24,7 +24,8 @@ fn option(search: Search, index: usize, line: Found) -> impl IntoView {
         Found::Choice(choice) => (choice.title, "", choice.what, choice.key),
         Found::Offer(offer) => (format!(":{}", offer.line), offer.argument, offer.what, ""),
     };
-    let keys = key.split(' ').filter(|key| !key.is_empty()).map(|key| view! { <kbd>{key}</kbd> }).collect_view();
+    let keys =
+        key.split(' ').filter(|key| !key.is_empty()).map(|key| view! { <kbd>{key}</kbd> }.into_any()).collect_view();
     view! {
         <li
             id=format!("palette-{index}")
@@ -35,7 +36,7 @@ fn option(search: Search, index: usize, line: Found) -> impl IntoView {
             on:mousedown=|event| event.prevent_default()
             on:click=move |_| search.take(line.clone())
         >
-            <b>{title} {(!hint.is_empty()).then(|| view! { " " <i>{hint}</i> })}</b>
+            <b>{title} {(!hint.is_empty()).then(|| view! { " " <i>{hint}</i> }.into_any())}</b>
             <span>{refusal.map_or(what, str::to_owned)}</span>
             <span class="palette-key">{keys}</span>
         </li>

@@ -40,7 +40,7 @@ pub(super) fn Chooser(meeting: Meeting, chooses_source: bool) -> impl IntoView {
         meeting.picked.with(Option::is_none).then(|| format!("peer-option-{index}"))
     };
     view! {
-        {chooses_source.then(|| view! { <SourceField meeting=meeting /> })}
+        {chooses_source.then(|| view! { <SourceField meeting=meeting /> }.into_any())}
         <div class="field">
             <label for="peer-name">{if chooses_source { "Introduced to" } else { "To which Pod" }}</label>
             <input
@@ -92,7 +92,7 @@ fn Options(meeting: Meeting) -> impl IntoView {
                 offered.into_iter().take(SHOWN_MAX).enumerate().map(|(index, choice)| option(meeting, index, choice)).collect_view()
             }}
         </ul>
-        {move || none().map(|words| view! { <p class="hint">{words}</p> })}
+        {move || none().map(|words| view! { <p class="hint">{words}</p> }.into_any())}
     }
     .into_any()
 }
@@ -102,7 +102,7 @@ fn option(meeting: Meeting, index: usize, choice: Choice) -> impl IntoView {
     let is_chosen =
         move || meeting.chosen.with(|chosen| chosen.as_ref().is_some_and(|chosen| chosen.pod == pod)).to_string();
     let said = choice.refusal.map_or_else(|| choice.what.clone(), str::to_owned);
-    let (name, state, is_refused) = (choice.name.clone(), choice.state, choice.refusal.is_some());
+    let (name, sign, is_refused) = (choice.name.clone(), choice.sign, choice.refusal.is_some());
     view! {
         <li
             id=format!("peer-option-{index}")
@@ -115,11 +115,12 @@ fn option(meeting: Meeting, index: usize, choice: Choice) -> impl IntoView {
                 live::focus("peer-name");
             }
         >
-            <StateShape state=Signal::stored(state) />
+            <StateShape sign=Signal::stored(sign) />
             <b>{name}</b>
             <span>{said}</span>
         </li>
     }
+    .into_any()
 }
 
 /// Where no Pod is at hand: the first of the two.
@@ -134,6 +135,7 @@ fn SourceField(meeting: Meeting) -> impl IntoView {
                 {pod.name.to_string()}
             </option>
         }
+        .into_any()
     };
     view! {
         <div class="field">

@@ -31,7 +31,7 @@ fn standing(meeting: Meeting, answer: PeerAnswer, link: Option<PeerLink>) -> Any
     let PeerAnswer { source, peer, .. } = answer;
     let (a, b) = untrack(|| (meeting.source_name(), meeting.peer_name(&peer)));
     let names = format!("{a} and {b}");
-    let pair = view! { <b>{a.clone()}</b> " and " <b>{b.clone()}</b> };
+    let pair = view! { <b>{a.clone()}</b> " and " <b>{b.clone()}</b> }.into_any();
     match link {
         Some(PeerLink::Linked) => view! {
             <p><span class="ok">"✓ "</span> {pair} " are linked."</p>

@@ -52,7 +52,15 @@ mod tests {
             let (by, reason) = (by.map(str::to_owned), reason.map(str::to_owned));
             let (id, tool) = ("q".to_owned(), "Bash".to_owned());
             let arguments = serde_json::Value::Null;
-            answer_words(&Approval { id, tool, arguments, asked_at: jiff::Timestamp::UNIX_EPOCH, decision, by, reason })
+            answer_words(&Approval {
+                id,
+                tool,
+                arguments,
+                asked_at: protocol::Timestamp::UNIX_EPOCH,
+                decision,
+                by,
+                reason,
+            })
         };
         assert_eq!(answer(Some(Decision::Allow), Some("kim"), None), "allowed by kim");
         assert_eq!(answer(Some(Decision::Deny), Some("kim"), Some("not today")), "denied by kim: not today");

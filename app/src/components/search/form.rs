@@ -64,7 +64,7 @@ pub(crate) fn SearchForm(asked: Memo<Asked>) -> impl IntoView {
                     }
                 }
             />
-            {move || within().map(|pod| view! { <input type="hidden" name="pod" value=pod /> })}
+            {move || within().map(|pod| view! { <input type="hidden" name="pod" value=pod /> }.into_any())}
             <button type="submit" class="button">
                 "Search"
             </button>

@@ -37,6 +37,8 @@ pub(crate) fn kind_words(kind: &str) -> String {
         "message_finished" => "answer".to_owned(),
         "tool_finished" => "tool result".to_owned(),
         "compacted" => "summary".to_owned(),
+        "reasoning_finished" => "reasoning".to_owned(),
+        "tool_called" => "tool call".to_owned(),
         other => other.replace('_', " "),
     }
 }

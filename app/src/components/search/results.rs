@@ -8,7 +8,11 @@ use super::{
     marks::{Piece, marked},
 };
 use crate::{
-    components::{state_mark::StateWord, with_pods::WithPods},
+    components::{
+        state_mark::{Sign, StateWord},
+        when::TimeOfDay,
+        with_pods::WithPods,
+    },
     console::{pod_href, use_console},
     format::counted,
 };
@@ -28,8 +32,10 @@ pub(crate) fn Results(found: Found) -> impl IntoView {
                 </a>
             </p>
         }
+        .into_any()
     });
-    let groups = groups.into_iter().map(|group| view! { <Group group=group asked=asked.clone() narrows=narrows /> });
+    let groups =
+        groups.into_iter().map(|group| view! { <Group group=group asked=asked.clone() narrows=narrows /> }.into_any());
     view! {
         {groups.collect_view()}
         {more}
@@ -46,6 +52,7 @@ fn Group(group: OfPod, asked: Asked, narrows: bool) -> impl IntoView {
                 "only in this Pod"
             </a>
         }
+        .into_any()
     });
     let count = counted(hits.len() as u64, "place");
     view! {
@@ -68,8 +75,9 @@ fn Group(group: OfPod, asked: Asked, narrows: bool) -> impl IntoView {
 #[component]
 fn StateNow(pod: PodRef) -> impl IntoView {
     let console = use_console();
-    let state = Memo::new(move |_| console.pod(&pod).map(|pod| pod.state));
-    view! { <WithPods>{move || state.get().map(|state| view! { <StateWord state=state /> })}</WithPods> }.into_any()
+    let sign = Memo::new(move |_| console.pod(&pod).map(|pod| Sign::of(&pod)));
+    view! { <WithPods>{move || sign.get().map(|sign| view! { <StateWord sign=sign /> }.into_any())}</WithPods> }
+        .into_any()
 }
 
 fn place(hit: SearchHit, words: &str) -> impl IntoView + use<> {
@@ -82,9 +90,11 @@ fn place(hit: SearchHit, words: &str) -> impl IntoView + use<> {
             <a class="hit" data-hit="" href=hit_href(&hit)>
                 <span class="hit-kind">{kind_words(&hit.kind)}</span>
                 <span class="hit-text">{pieces.collect_view()}</span>
+                {hit.at.map(|at| view! { <span class="hit-when"><TimeOfDay at=at /></span> }.into_any())}
             </a>
         </li>
     }
+    .into_any()
 }
 
 /// How much was found, in one sentence.

@@ -19,14 +19,14 @@ pub(crate) fn BrowserSection() -> impl IntoView {
             choice.choose();
             theme.set(choice);
         };
-        view! { <Choice name="theme" title=choice.title() is_chosen=Signal::derive(move || theme.get() == choice) choose=choose /> }
+        view! { <Choice name="theme" title=choice.title() is_chosen=Signal::derive(move || theme.get() == choice) choose=choose /> }.into_any()
     };
     let of_key = move |choice: SendKey, title: &'static str| {
         let choose = move || {
             choice.keep();
             send_key.set(choice);
         };
-        view! { <Choice name="send-key" title=title is_chosen=Signal::derive(move || send_key.get() == choice) choose=choose /> }
+        view! { <Choice name="send-key" title=title is_chosen=Signal::derive(move || send_key.get() == choice) choose=choose /> }.into_any()
     };
     view! {
         <Section id="browser" title="This browser">

@@ -27,11 +27,11 @@ pub(crate) fn NoticesSettings() -> impl IntoView {
                 <legend>"Tell me when"</legend>
                 {Kind::ALL
                     .into_iter()
-                    .map(|kind| view! { <KindBox kind=kind chosen=chosen means=means /> })
+                    .map(|kind| view! { <KindBox kind=kind chosen=chosen means=means /> }.into_any())
                     .collect_view()}
             </fieldset>
             <p role="status" class="hint">{obstacle}</p>
-            {move || (means.get() == Some(Means::Granted)).then(|| view! { <TryOut means=means /> })}
+            {move || (means.get() == Some(Means::Granted)).then(|| view! { <TryOut means=means /> }.into_any())}
         </Section>
     }
     .into_any()

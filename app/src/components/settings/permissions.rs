@@ -20,11 +20,11 @@ pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Vec<PodRules>) 
         .map(|decision| (decision_words(decision), of(decision)))
         .into_iter()
         .filter(|(_, names)| !names.is_empty())
-        .map(|(words, names)| view! { <dt>{words}</dt><dd>{names}</dd> })
+        .map(|(words, names)| view! { <dt>{words}</dt><dd>{names}</dd> }.into_any())
         .collect_view();
-    let none = rules
-        .is_empty()
-        .then(|| view! { <p>"No Pod has rules of its own yet. An answer of “always” to a question makes one."</p> });
+    let none = rules.is_empty().then(|| {
+        view! { <p>"No Pod has rules of its own yet. An answer of “always” to a question makes one."</p> }.into_any()
+    });
     view! {
         <Section id="permissions" title="Permissions">
             <h3>"Where no rule is about a call"</h3>
@@ -34,7 +34,7 @@ pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Vec<PodRules>) 
                 "From the profile, or from an answer of “always”. The first that fits decides; a Pod that is led by another one is held to that one's rules, too."
             </p>
             {none}
-            {rules.into_iter().map(|pod| view! { <OfPod rules=pod /> }).collect_view()}
+            {rules.into_iter().map(|pod| view! { <OfPod rules=pod /> }.into_any()).collect_view()}
         </Section>
     }
     .into_any()
@@ -50,7 +50,9 @@ fn OfPod(rules: PodRules) -> impl IntoView {
     let lines = {
         let name = name.clone();
         move || {
-            let line = |rule| view! { <RuleLine pod=pod.clone() name=name.clone() rule=rule left=left deed=deed /> };
+            let line = |rule| {
+                view! { <RuleLine pod=pod.clone() name=name.clone() rule=rule left=left deed=deed /> }.into_any()
+            };
             left.get().into_iter().map(line).collect_view()
         }
     };

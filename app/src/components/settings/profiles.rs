@@ -15,12 +15,12 @@ permissions = [{ tool = "Bash", match = "cargo *", decision = "allow" }]"#;
 
 #[component]
 pub(crate) fn ProfilesSection(profiles: Vec<ProfileView>) -> impl IntoView {
-    let none = profiles.is_empty().then(|| view! { <p>"No profile is configured."</p> });
+    let none = profiles.is_empty().then(|| view! { <p>"No profile is configured."</p> }.into_any());
     view! {
         <Section id="profiles" title="Profiles">
             <p class="hint">"A named recipe for new Pods. A Pod keeps the copy that it was made with."</p>
             {none}
-            {profiles.into_iter().map(|profile| view! { <Profile profile=profile /> }).collect_view()}
+            {profiles.into_iter().map(|profile| view! { <Profile profile=profile /> }.into_any()).collect_view()}
             <details class="how">
                 <summary>"How to add one"</summary>
                 <p>"Put this into the configuration file (config.toml, or what --config names) and start yoi again:"</p>
@@ -59,8 +59,9 @@ fn Profile(profile: ProfileView) -> impl IntoView {
         PeerPolicy::Closed => "nobody may link",
     };
     let wakes = if profile.wake_on_peer.unwrap_or(true) { "wakes it" } else { "waits for its next run" };
-    let instructions =
-        profile.instructions.map(|text| view! { <dt>"instructions"</dt><dd class="instructions">{text}</dd> });
+    let instructions = profile
+        .instructions
+        .map(|text| view! { <dt>"instructions"</dt><dd class="instructions">{text}</dd> }.into_any());
     view! {
         <article class="profile">
             <h3>{profile.name}</h3>

@@ -1,51 +1,161 @@
-//! Where Pods run, and whether it answers.
+//! Where Pods run, and whether it answers; other servers are added and taken out here.
 
-use leptos::prelude::*;
-use protocol::{RuntimeKind, RuntimeState, RuntimeView};
+use leptos::{ev::SubmitEvent, prelude::*};
+use protocol::{AddRuntime, ErrorCode, RuntimeId, RuntimeKind, RuntimeState, RuntimeView};
 
 use super::Section;
-use crate::components::when::Since;
+use crate::{
+    UiError,
+    components::{dialog::Deed, problem::Problem, when::Since},
+    live,
+    server_fns::{add_runtime, remove_runtime},
+};
 
 #[component]
 pub(crate) fn RuntimesSection(runtimes: Vec<RuntimeView>) -> impl IntoView {
+    let runtimes = RwSignal::new(runtimes);
+    let deed = Deed::new();
+    let lines = move || {
+        let line = |runtime| view! { <Runtime runtime=runtime runtimes=runtimes deed=deed /> }.into_any();
+        runtimes.get().into_iter().map(line).collect_view()
+    };
     view! {
         <Section id="runtimes" title="Runtimes">
-            <ul class="lines">
-                {runtimes.into_iter().map(|runtime| view! { <Runtime runtime=runtime /> }).collect_view()}
-            </ul>
+            <ul class="lines">{lines}</ul>
+            <Problem error=deed.error />
+            <h3>"Add another server"</h3>
+            <AddServer runtimes=runtimes />
         </Section>
     }
     .into_any()
 }
 
 #[component]
-fn Runtime(runtime: RuntimeView) -> impl IntoView {
-    let kind = match runtime.kind {
+fn Runtime(runtime: RuntimeView, runtimes: RwSignal<Vec<RuntimeView>>, deed: Deed) -> impl IntoView {
+    let RuntimeView { runtime_id, kind, state, since, detail } = runtime;
+    let is_remote = kind == RuntimeKind::Remote;
+    let kind = match kind {
         RuntimeKind::Embedded => "in this server",
         RuntimeKind::Remote => "another server",
         RuntimeKind::Compat => "over the older sockets",
     };
-    let (mark, class, state) = match runtime.state {
+    let (mark, class, state) = match state {
         RuntimeState::Live => ("✓", "is-good", "live"),
         RuntimeState::Connecting => ("…", "is-wait", "connecting"),
         RuntimeState::Unreachable => ("✕", "is-bad", "unreachable"),
         RuntimeState::Unauthorized => ("✕", "is-bad", "refuses our login"),
-        RuntimeState::Incompatible => ("✕", "is-bad", "speaks another protocol"),
+        RuntimeState::Incompatible => ("✕", "is-bad", "cannot be spoken with"),
     };
+    let name = runtime_id.to_string();
+    let remove = is_remote.then(|| {
+        let label = format!("Remove {name}");
+        view! {
+            <button
+                class="button"
+                type="button"
+                aria-label=label
+                aria-disabled=move || deed.is_busy.get().to_string()
+                on:click=move |_| remove_one(deed, runtimes, runtime_id.clone())
+            >
+                "Remove"
+            </button>
+        }
+        .into_any()
+    });
     view! {
         <li class="line">
             <span class=format!("verdict {class}") aria-hidden="true">
                 {mark}
             </span>
             <p>
-                <b>{runtime.runtime_id.to_string()}</b>
+                <b>{name}</b>
                 " "
                 <span class="tag">{kind}</span>
-                <small>
-                    {state} ", since " <Since at=runtime.since /> {runtime.detail.map(|detail| format!(": {detail}"))}
-                </small>
+                <small>{state} ", since " <Since at=since /> {detail.map(|detail| format!(": {detail}"))}</small>
             </p>
+            {remove}
         </li>
+    }
+    .into_any()
+}
+
+/// Its Pods stay where they are, so nothing is lost that a question would save.
+fn remove_one(deed: Deed, runtimes: RwSignal<Vec<RuntimeView>>, runtime_id: RuntimeId) {
+    deed.begin(Box::pin(async move {
+        runtimes.try_set(remove_runtime(runtime_id).await?);
+        Ok(())
+    }));
+}
+
+#[component]
+fn AddServer(runtimes: RwSignal<Vec<RuntimeView>>) -> impl IntoView {
+    let (name, url, token) = (RwSignal::new(String::new()), RwSignal::new(String::new()), RwSignal::new(String::new()));
+    let deed = Deed::new();
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        let runtime_id = match RuntimeId::parse(name.get_untracked().trim()) {
+            Ok(runtime_id) => runtime_id,
+            Err(error) => return deed.refuse(UiError::new(ErrorCode::InvalidInput, error.to_string())),
+        };
+        let add = AddRuntime { runtime_id, url: url.get_untracked(), token: token.get_untracked() };
+        deed.begin(Box::pin(async move {
+            runtimes.try_set(add_runtime(add).await?);
+            for field in [name, url, token] {
+                field.try_set(String::new());
+            }
+            live::focus("add-runtime-name");
+            Ok(())
+        }));
+    };
+    view! {
+        <form class="fields" on:submit=submit autocomplete="off">
+            <p class="hint">
+                "Its Pods are then listed, read and worked with here. Its address and its token stay in this server and are never shown again."
+            </p>
+            <Line id="add-runtime-name" label="Name" kind="text" value=name hint="What to call it here: a-z, 0-9 and -." />
+            <Line id="add-runtime-url" label="Address" kind="url" value=url hint="http://… or https://…" />
+            <Line
+                id="add-runtime-token"
+                label="Token"
+                kind="password"
+                value=token
+                hint="What yoi token prints on its machine."
+            />
+            <Problem error=deed.error />
+            <p class="setting-acts">
+                <button class="button" type="submit" aria-disabled=move || deed.is_busy.get().to_string()>
+                    {move || if deed.is_busy.get() { "Asking it…" } else { "Add" }}
+                </button>
+            </p>
+        </form>
+    }
+    .into_any()
+}
+
+#[component]
+fn Line(
+    id: &'static str,
+    label: &'static str,
+    kind: &'static str,
+    value: RwSignal<String>,
+    hint: &'static str,
+) -> impl IntoView {
+    let hint_id = format!("{id}-hint");
+    view! {
+        <div class="field">
+            <label for=id>{label}</label>
+            <input
+                id=id
+                type=kind
+                autocomplete="off"
+                autocapitalize="off"
+                spellcheck="false"
+                aria-describedby=hint_id.clone()
+                prop:value=move || value.get()
+                on:input=move |event| value.set(event_target_value(&event))
+            />
+            <small id=hint_id>{hint}</small>
+        </div>
     }
     .into_any()
 }

@@ -31,7 +31,7 @@ pub(crate) fn SessionsSection(sessions: Vec<SessionView>) -> impl IntoView {
                     <SessionLine session=session sessions=sessions deed=deed />
                 </For>
             </ul>
-            {move || sessions.with(Vec::is_empty).then(|| view! { <p>"No browser is logged in."</p> })}
+            {move || sessions.with(Vec::is_empty).then(|| view! { <p>"No browser is logged in."</p> }.into_any())}
             <p role="status">
                 {move || (has_this && others.get() == 0).then_some("No other browser is logged in.")}
             </p>
@@ -73,7 +73,7 @@ fn SessionLine(session: SessionView, sessions: RwSignal<Vec<SessionView>>, deed:
             <p>
                 <span class="client">{client}</span>
                 " "
-                {is_this.then(|| view! { <span class="tag">"this one"</span> })}
+                {is_this.then(|| view! { <span class="tag">"this one"</span> }.into_any())}
                 <small>
                     "since " <TimeOfDay at=session.created_at /> " · seen " <Since at=session.seen_at /> " · ends "
                     <TimeOfDay at=session.expires_at />

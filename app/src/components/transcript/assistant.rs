@@ -19,11 +19,12 @@ pub(crate) fn AssistantView(block: RwSignal<Block>) -> impl IntoView {
             _ => Status::Finished,
         })
     });
-    let interrupted =
-        move || (status.get() == Status::Interrupted).then(|| view! { <span class="cut">"interrupted here"</span> });
+    let interrupted = move || {
+        (status.get() == Status::Interrupted).then(|| view! { <span class="cut">"interrupted here"</span> }.into_any())
+    };
     let copy = move || {
         (status.get() != Status::Streaming)
-            .then(|| view! { <CopyButton label="copy" text=move || block.with_untracked(plain_text) /> })
+            .then(|| view! { <CopyButton label="copy" text=move || block.with_untracked(plain_text) /> }.into_any())
     };
     view! {
         <article class="says" aria-label="Answer" class:is-streaming=move || status.get() == Status::Streaming>

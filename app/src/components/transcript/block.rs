@@ -34,9 +34,10 @@ fn drawn(block: RwSignal<Block>, rows: Rows) -> AnyView {
     let (id, class) = block.with_untracked(|block| (dom_id(&block.id), class_of(&block.kind)));
     let is_gone =
         Memo::new(move |_| rows.rewinds.with(|rewinds| block.with_untracked(|block| block.is_rewound(rewinds))));
-    let gone =
-        move || is_gone.get().then(|| view! { <span class="visually-hidden">"not in the context any more"</span> });
-    let linked = view! { <LinkedHere id=id.clone() /> };
+    let gone = move || {
+        is_gone.get().then(|| view! { <span class="visually-hidden">"not in the context any more"</span> }.into_any())
+    };
+    let linked = view! { <LinkedHere id=id.clone() /> }.into_any();
     view! {
         <div class=class class:is-rewound=move || is_gone.get() data-block="" id=id>
             {linked}

@@ -4,8 +4,9 @@ use commands::{Client, Here, Standing};
 use leptos::{prelude::*, task::spawn_local};
 use protocol::{PeerView, PodDetail, PodRef, PodState, PodSummary, Segment};
 
-use super::Rows;
+use super::{Presence, Rows};
 use crate::{
+    components::state_mark::Sign,
     console::Console,
     server_fns::{pod_detail, pod_peers},
 };
@@ -21,6 +22,8 @@ pub(crate) struct PodContext {
     /// Whom it knows, and the requests between it and others.
     pub(crate) peers: RwSignal<Vec<PeerView>>,
     pub(crate) rows: Rows,
+    /// Whether this page is the one that is seen.
+    pub(crate) presence: Presence,
     /// Nothing will follow, and why.
     pub(crate) closed: RwSignal<Option<String>>,
     /// The reader is at the end and stays there.
@@ -45,7 +48,10 @@ impl PodContext {
     pub(crate) fn provide(console: Console, detail: PodDetail, peers: Vec<PeerView>, rows: Rows, is_old: bool) -> Self {
         let start = detail.summary.clone();
         let pod = StoredValue::new(start.pod.clone());
-        let summary = console.follow(start);
+        let presence = Presence::new();
+        let summary = presence.memo(move |before: Option<&PodSummary>| {
+            console.pod(&start.pod).or_else(|| before.cloned()).unwrap_or_else(|| start.clone())
+        });
         let state = Memo::new(move |_| {
             let listed = summary.with(|summary| (summary.head_seq, summary.state));
             rows.status.with(|(head, status)| match status {
@@ -60,6 +66,7 @@ impl PodContext {
             detail: RwSignal::new(detail),
             peers: RwSignal::new(peers),
             rows,
+            presence,
             closed: RwSignal::new(None),
             is_following: RwSignal::new(true),
             unseen: RwSignal::new(0),
@@ -78,6 +85,11 @@ impl PodContext {
             knows: self.peers.with(|peers| !peers.is_empty()),
         };
         Here { client: Client::Browser, pod: Some(standing) }
+    }
+
+    /// What its mark says: a run that failed leaves it idle.
+    pub(crate) fn sign(self) -> Sign {
+        Sign::in_state(self.state.get(), self.summary.with(|summary| summary.needs_you))
     }
 
     pub(crate) fn summary_now(self) -> Box<PodSummary> {

@@ -17,6 +17,7 @@ pub(crate) fn DiffView(diff: String) -> impl IntoView {
                 <span class="when-open">"show the first " {LINES_MAX}</span>
             </label>
         }
+        .into_any()
     });
     view! {
         <div class="output diff">
@@ -31,7 +32,8 @@ pub(crate) fn DiffView(diff: String) -> impl IntoView {
 
 /// All of it, without a frame.
 pub(crate) fn diff_lines(diff: &str) -> AnyView {
-    let line = |line: &str| view! { <span class=class_of(line)>{format!("{}\n", unseen::shown(line))}</span> };
+    let line =
+        |line: &str| view! { <span class=class_of(line)>{format!("{}\n", unseen::shown(line))}</span> }.into_any();
     diff.lines().map(line).collect_view().into_any()
 }
 

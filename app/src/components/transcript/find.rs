@@ -16,32 +16,43 @@ use self::places::{Places, find};
 use super::{PodContext, rows::dom_id, use_pod};
 use crate::{
     UiError,
-    console::{encoded, pod_href, print_href},
+    codec::{Fetched, fetched},
+    console::{Console, encoded, pod_href, print_href, use_console},
     live,
 };
 
 /// The field's id: whoever gives it the focus has opened the bar.
 const FIELD: &str = "find-words";
 
-/// So many frames at most the focus is waited for, while a place is loaded.
-const FRAMES_MAX: usize = 90;
+/// Rest after a key before the words are counted, in milliseconds.
+const REST_MS: u32 = 250;
+
+/// In so many frames after a bar has come it may lose the focus that it was given.
+const FRAMES_MAX: usize = 30;
 
 /// Opens the bar. Does nothing on a page without one.
 pub(crate) fn open() {
     live::focus(FIELD);
 }
 
-/// A place that has to be loaded comes with a new bar, some frames later: the focus goes over into it.
-fn keep_focus() {
-    spawn_local(async {
-        for _ in 0..FRAMES_MAX {
-            live::painted().await;
-            live::focus_if_lost(FIELD);
+/// A place that had to be loaded comes with a new bar: the focus goes over into it.
+fn take_focus(console: Console) {
+    Effect::new(move |_| {
+        if console.is_finding.get_value() {
+            console.is_finding.set_value(false);
+            spawn_local(async {
+                live::painted().await;
+                live::focus(FIELD);
+                for _ in 0..FRAMES_MAX {
+                    live::painted().await;
+                    live::focus_if_lost(FIELD);
+                }
+            });
         }
     });
 }
 
-type Found = Resource<Result<Places, UiError>>;
+type Found = Fetched<Result<Places, UiError>>;
 
 /// One search, and where in it the reader is. What is drawn of it may be asked once more when the page has gone on to
 /// the place that had to be loaded, and this bar with it: hence only reads that may find nothing.
@@ -52,12 +63,19 @@ struct Finding {
     found: Found,
     /// None until the reader has gone on from where the search began.
     index: RwSignal<Option<usize>>,
+    /// The reader has asked to go there. Until then the places are only counted.
+    is_asked: RwSignal<bool>,
     at: StoredValue<Option<Seq>>,
 }
 
 impl Finding {
     fn places(self) -> Places {
         self.found.try_get().flatten().and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// What was found is the answer to these words, and not to those before.
+    fn is_answered(self) -> bool {
+        untrack(|| self.words.try_with(|words| self.places().words == words.trim())) == Some(true)
     }
 
     fn index(self, places: &Places) -> usize {
@@ -99,67 +117,109 @@ impl Finding {
         self.show(index)
     }
 
-    /// Back to the transcript, which stays where it is.
-    fn close(self) {
+    fn forget(self) {
         self.words.set(String::new());
         self.index.set(None);
+        self.is_asked.set(false);
         self.at.set_value(None);
         live::mark_found(None);
+    }
+
+    /// Back to the transcript, which stays where it is.
+    fn close(self) {
+        self.forget();
         live::keep_url(&self.pod.pod.with_value(pod_href));
         live::focus("log");
     }
 }
 
-/// Enter in the field looks for other words, or goes on with the same.
+/// What is typed is looked for and counted. Enter goes there, and then from place to place.
 #[component]
 pub(crate) fn FindBar() -> impl IntoView {
     let pod = use_pod();
+    let console = use_console();
     let query = use_query_map();
     let asked = query.with_untracked(|query| query.get("find").unwrap_or_default());
     let at = query.with_untracked(|query| query.get("at")?.parse().ok().map(Seq));
     let words = RwSignal::new(asked.clone());
     let address = pod.pod.get_value();
-    let found = Resource::new(
+    let found = fetched(
         move || words.try_get().unwrap_or_default(),
         move |words| find(words.trim().to_owned(), address.clone()),
     );
-    let finding = Finding { pod, words, found, index: RwSignal::new(None), at: StoredValue::new(at) };
+    let is_asked = RwSignal::new(!asked.is_empty());
+    let finding = Finding { pod, words, found, index: RwSignal::new(None), is_asked, at: StoredValue::new(at) };
+    take_focus(console);
     let field = NodeRef::<Input>::new();
+    pod.presence.on_turn(move |is_here| {
+        if !is_here {
+            finding.forget();
+            field.get_untracked().inspect(|field| field.set_value(""));
+        }
+    });
     let navigate = StoredValue::new(use_navigate());
     let load = move |href: &str| {
+        console.is_finding.set_value(true);
         navigate.with_value(|navigate| navigate(href, NavigateOptions { scroll: false, ..Default::default() }));
-        keep_focus();
     };
     let go = move |step: isize| {
+        // The first step goes to where the search begins.
+        let step = if is_asked.get_untracked() { step } else { 0 };
+        is_asked.set(true);
         let href = untrack(|| finding.href(step));
         if let Some(href) = href.filter(|_| !finding.step(step)) {
             load(&href);
         }
     };
-    // Once words have been found, the page goes to the first place by itself; not where the address leads to one.
+    // Once words have been found that were asked for, the page goes to the first place by itself; not where the address
+    // leads to one.
+    let led_to = at.map(|_| asked.clone()).unwrap_or_default();
     Effect::new(move |before: Option<String>| {
-        let Some(Some(Ok(places))) = found.try_get() else { return before.unwrap_or_default() };
-        let is_new = before.map_or(at.is_none(), |before| before != places.words);
+        let before = before.unwrap_or_else(|| led_to.clone());
+        let Some(Some(Ok(places))) = found.try_get() else { return before };
+        // They may have been found too late, when another page is seen.
+        if !pod.presence.is_here() || is_asked.try_get_untracked() != Some(true) {
+            return before;
+        }
         let first = places.first(at);
-        if is_new && first < places.seqs.len() && !finding.show(first) {
+        if before != places.words && first < places.seqs.len() && !finding.show(first) {
             load(&finding.href_of(&places.words, places.seqs[first]));
         }
         places.words
     });
-    let submit = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        let typed = field.get_untracked().map(|field| field.value().trim().to_owned()).unwrap_or_default();
-        match words.with_untracked(|words| *words == typed) {
-            true => go(1),
-            false => {
-                finding.index.set(None);
-                words.set(typed);
-            }
+    let typed = move || field.get_untracked().map(|field| field.value().trim().to_owned()).unwrap_or_default();
+    let keys = StoredValue::new(0_u64);
+    let look = move |asks: bool| {
+        keys.update_value(|keys| *keys += 1);
+        let typed = typed();
+        if words.with_untracked(|words| *words != typed) {
+            finding.index.set(None);
+            is_asked.set(asks);
+            words.set(typed);
+        } else if asks && finding.is_answered() {
+            go(1);
+        } else if asks {
+            is_asked.set(true);
         }
     };
-    let keys = move |event: KeyboardEvent| {
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        look(true);
+    };
+    let count = move |_| {
+        keys.update_value(|keys| *keys += 1);
+        let mine = keys.get_value();
+        live::after(REST_MS, move || {
+            if keys.try_get_value() == Some(mine) {
+                look(false);
+            }
+        });
+    };
+    let empty = move || drop(field.get_untracked().inspect(|field| field.set_value("")));
+    let pressed = move |event: KeyboardEvent| {
         let is_used = match event.key().as_str() {
             "Escape" => {
+                empty();
                 finding.close();
                 true
             }
@@ -177,8 +237,9 @@ pub(crate) fn FindBar() -> impl IntoView {
         }
     };
     let told = move || match found.try_get().flatten() {
+        Some(Ok(places)) if words.try_with(|words| places.words != words.trim()) == Some(true) => "looking…".to_owned(),
         Some(Ok(places)) => {
-            let index = finding.index(&places);
+            let index = is_asked.try_get().unwrap_or_default().then(|| finding.index(&places));
             places.told(index)
         }
         Some(Err(error)) => error.sentence().to_owned(),
@@ -202,12 +263,14 @@ pub(crate) fn FindBar() -> impl IntoView {
                         {sign}
                     </a>
                 }
+                .into_any()
             })
         }
     };
     let closed = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
         event.stop_propagation();
+        empty();
         finding.close();
     };
     let href = pod.pod.with_value(pod_href);
@@ -219,7 +282,7 @@ pub(crate) fn FindBar() -> impl IntoView {
             method="get"
             action=href.clone()
             on:submit=submit
-            on:keydown=keys
+            on:keydown=pressed
         >
             <input
                 id=FIELD
@@ -231,7 +294,7 @@ pub(crate) fn FindBar() -> impl IntoView {
                 autocomplete="off"
                 spellcheck="false"
                 value=asked
-                prop:value=move || words.try_get().unwrap_or_default()
+                on:input=count
             />
             <Transition>
                 <span class="find-told" role="status">

@@ -17,6 +17,12 @@ pub(crate) fn provide_linked(rows: Rows, at: Option<Seq>) {
     provide_context(linked);
 }
 
+/// The element of the block that the address leads to. Of a page that was loaded by a step within the console, this is
+/// known before the address is.
+pub(super) fn linked_block() -> Option<String> {
+    use_context::<Option<Linked>>().flatten().map(|linked| linked.block)
+}
+
 /// In the block that the address leads to: the record's name, so that `#seq-N` is found without a script too. What is
 /// closed in the block is opened once it is drawn.
 #[component]

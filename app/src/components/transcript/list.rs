@@ -1,7 +1,7 @@
 use leptos::{prelude::*, task::spawn_local};
 use protocol::Seq;
 
-use super::{PodContext, Rows, reads::EntryView, use_pod};
+use super::{PodContext, Rows, linked::linked_block, reads::EntryView, use_pod};
 use crate::{console::pod_href, format::counted, live, server_fns::older_records};
 
 /// So many older pages at most are fetched to return to a place.
@@ -53,6 +53,8 @@ pub(crate) fn TranscriptPane() -> impl IntoView {
 /// Takes the scrolling in hand once the page lives.
 fn attach(older: Older, address: String) {
     let pod = older.pod;
+    let number = StoredValue::new(None);
+    let linked = linked_block();
     Effect::new(move |before: Option<()>| {
         if before.is_some() {
             return;
@@ -63,23 +65,36 @@ fn attach(older: Older, address: String) {
                 pod.unseen.try_set(0);
             }
         };
-        live::log_attach(format!("yoi:scroll:{address}"), pod.rows, told, move || older.fetch_if_due());
-        if !live::log_restore() {
+        let attached = live::log_attach(format!("yoi:scroll:{address}"), pod.rows, told, move || older.fetch_if_due());
+        number.set_value(Some(attached));
+        if !live::log_restore(linked.as_deref()) {
             spawn_local(async move {
                 for _ in 0..PAGES_BACK_MAX {
                     if !load_older(pod).await {
                         break;
                     }
                     live::painted().await;
-                    if live::log_restore() {
+                    // Another page may be seen by now.
+                    if !pod.presence.is_here() || live::log_restore(None) {
                         return;
                     }
                 }
-                live::log_to_end();
+                if pod.presence.is_here() {
+                    live::log_to_end();
+                }
             });
         }
     });
-    on_cleanup(live::log_detach);
+    pod.presence.on_turn(move |is_here| match (number.get_value(), is_here) {
+        (Some(number), true) => live::log_take_back(number),
+        (Some(number), false) => live::log_put_aside(number),
+        (None, _) => (),
+    });
+    on_cleanup(move || {
+        if let Some(number) = number.try_get_value().flatten() {
+            live::log_detach(number);
+        }
+    });
 }
 
 /// Fetching the past, one page at a time.
@@ -190,6 +205,7 @@ fn Emptiness() -> impl IntoView {
                         <code>"stream 100 at 20"</code> "."
                     </p>
                 }
+                .into_any()
             });
             view! {
                 <div class="emptiness">
@@ -199,6 +215,7 @@ fn Emptiness() -> impl IntoView {
                     {hint}
                 </div>
             }
+            .into_any()
         })
     }
 }

@@ -88,13 +88,14 @@ fn items_view(items: Vec<ListItem>, code: DrawCode) -> AnyView {
                 </span>
                 <span class="visually-hidden">{words}</span>
             }
+            .into_any()
         });
         let body = match <[MarkupBlock; 1]>::try_from(content) {
             Ok([MarkupBlock::Paragraph(content)]) => inlines(content),
             Ok([block]) => block_view(block, code),
             Err(blocks) => blocks_view(blocks, code),
         };
-        view! { <li class:is-task=checked.is_some()>{mark} {body}</li> }
+        view! { <li class:is-task=checked.is_some()>{mark} {body}</li> }.into_any()
     };
     items.into_iter().map(item).collect_view().into_any()
 }
@@ -108,12 +109,14 @@ fn table(alignments: Vec<Alignment>, head: Vec<Vec<Inline>>, rows: Vec<Vec<Vec<I
     let head = head
         .into_iter()
         .enumerate()
-        .map(|(column, cell)| view! { <th scope="col" class=class(column)>{inlines(cell)}</th> })
+        .map(|(column, cell)| view! { <th scope="col" class=class(column)>{inlines(cell)}</th> }.into_any())
         .collect_view();
     let row = |row: Vec<Vec<Inline>>| {
         let cells = row.into_iter().enumerate();
-        let cells = cells.map(|(column, cell)| view! { <td class=class(column)>{inlines(cell)}</td> }).collect_view();
-        view! { <tr>{cells}</tr> }
+        let cells = cells
+            .map(|(column, cell)| view! { <td class=class(column)>{inlines(cell)}</td> }.into_any())
+            .collect_view();
+        view! { <tr>{cells}</tr> }.into_any()
     };
     view! {
         <div class="table-scroll" tabindex="0" role="group" aria-label="Table">
@@ -150,7 +153,7 @@ fn link(href: String, content: Vec<Inline>) -> AnyView {
     let words = inline_text(&content);
     let place = (words != href && format!("mailto:{words}") != href).then(|| {
         let host = unseen::shown(host_of(&href)).into_owned();
-        view! { <span class="goes-to">" (" {host} ")"</span> }
+        view! { <span class="goes-to">" (" {host} ")"</span> }.into_any()
     });
     view! {
         <a href=href.clone() title=href rel="noopener noreferrer external" target="_blank">

@@ -10,7 +10,7 @@ use crate::console::pod_href;
 /// A line between the blocks: something about a child, a wait, a rewind.
 #[component]
 pub(crate) fn NoteLine(block: RwSignal<Block>) -> impl IntoView {
-    move || view! { <p class="note-line">{block.with(|block| line(&block.kind))}</p> }
+    move || view! { <p class="note-line">{block.with(|block| line(&block.kind))}</p> }.into_any()
 }
 
 fn line(kind: &BlockKind) -> AnyView {
@@ -25,7 +25,7 @@ fn line(kind: &BlockKind) -> AnyView {
                 ChildChange::Errored => "failed",
                 ChildChange::ShutDown => "shut down",
             };
-            let detail = detail.clone().map(|detail| view! { <q>{detail}</q> });
+            let detail = detail.clone().map(|detail| view! { <q>{detail}</q> }.into_any());
             view! {
                 "child "
                 {child_link(child)}
@@ -37,7 +37,7 @@ fn line(kind: &BlockKind) -> AnyView {
         BlockKind::Child { what, child, scope } => {
             let rules = scope.iter().map(|rule| {
                 let (access, only) = rule_words(rule);
-                view! { <span>{access} " " <code>{rule.path.clone()}</code> {only}</span> }
+                view! { <span>{access} " " <code>{rule.path.clone()}</code> {only}</span> }.into_any()
             });
             let lent = match (what, scope.is_empty()) {
                 (ChildStep::Stopped, _) => "what was lent is back",
@@ -78,4 +78,5 @@ fn child_link(child: &PodLabel) -> impl IntoView + use<> {
             {child.name.to_string()}
         </a>
     }
+    .into_any()
 }

@@ -26,6 +26,7 @@ pub(crate) fn OutputView(text: String) -> impl IntoView {
                 <span class="when-open">"show the first " {LINES_MAX}</span>
             </label>
         }
+        .into_any()
     });
     view! {
         <div class="output">

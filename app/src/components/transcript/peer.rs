@@ -27,7 +27,7 @@ pub(crate) fn PeerView(block: RwSignal<Block>) -> impl IntoView {
         })
     };
     let hops = (hops > 0).then(|| {
-        view! { <span title="automatic steps since a person wrote">{counted(u64::from(hops), "hop")}</span> }
+        view! { <span title="automatic steps since a person wrote">{counted(u64::from(hops), "hop")}</span> }.into_any()
     });
     view! {
         <article class="peer" aria-label="Message from a peer">
@@ -75,6 +75,7 @@ pub(crate) fn MessageView(block: RwSignal<Block>) -> impl IntoView {
                 <p class="hint">{why.get()} "Its text is with the messages of the two."</p>
                 <HeldActs pod=pod.pod.get_value() message_id=id.get_value() />
             }
+            .into_any()
         })
     };
     view! {
@@ -103,6 +104,7 @@ pub(crate) fn peer_link(peer: &PeerLabel) -> impl IntoView + use<> {
             {peer.name.to_string()}
         </a>
     }
+    .into_any()
 }
 
 /// All that this Pod and that one wrote to each other.
@@ -113,6 +115,7 @@ pub(super) fn exchange_link(peer: &PeerLabel, words: &'static str) -> impl IntoV
             {words}
         </a>
     }
+    .into_any()
 }
 
 fn pod_ref(peer: &PeerLabel) -> PodRef {

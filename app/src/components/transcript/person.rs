@@ -26,7 +26,7 @@ pub(crate) fn PersonView(block: RwSignal<Block>) -> impl IntoView {
     };
     let is_read = move || block.with(|block| matches!(block.kind, BlockKind::Person { state: PersonState::Read, .. }));
     let read = move || is_read().then(|| view! { <span class="read">"read"</span> }.into_any());
-    let by = (by != "operator").then(|| view! { <span class="by">{by}</span> });
+    let by = (by != "operator").then(|| view! { <span class="by">{by}</span> }.into_any());
     view! {
         <article class="person" aria-label="You said">
             {read}

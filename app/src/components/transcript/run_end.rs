@@ -21,15 +21,18 @@ fn line(kind: &BlockKind) -> Option<impl IntoView + use<>> {
         (Some(code), Some(detail)) => Some(format!("{detail} ({code})")),
         (code, detail) => detail.clone().or_else(|| code.clone()),
     };
-    Some(view! {
-        <div class="end" class:end-failed=failed>
-            <span class="outcome">{outcome_words(*outcome)}</span>
-            {tokens(usage).map(|tokens| view! { <span>{tokens}</span> })}
-            {took.map(|took| view! { <span>{took}</span> })}
-            <span>{cost_words(usage.cost)}</span>
-            {why.map(|why| view! { <p class="why">{why}</p> })}
-        </div>
-    })
+    Some(
+        view! {
+            <div class="end" class:end-failed=failed>
+                <span class="outcome">{outcome_words(*outcome)}</span>
+                {tokens(usage).map(|tokens| view! { <span>{tokens}</span> }.into_any())}
+                {took.map(|took| view! { <span>{took}</span> }.into_any())}
+                <span>{cost_words(usage.cost)}</span>
+                {why.map(|why| view! { <p class="why">{why}</p> }.into_any())}
+            </div>
+        }
+        .into_any(),
+    )
 }
 
 fn tokens(usage: &Usage) -> Option<String> {

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use protocol::ReceiptState;
 use transcript::{Block, BlockKind, words::receipt_text};
 
-use super::{peer::exchange_link, use_pod};
+use super::{markup::Markup, peer::exchange_link, use_pod};
 use crate::components::held_acts::HeldActs;
 
 /// The message that a finished call of SendToPeerPod has sent.
@@ -17,6 +17,26 @@ pub(crate) fn sent_message(kind: &BlockKind) -> Option<&str> {
         }
         _ => None,
     }
+}
+
+/// A finished call of SendToPeerPod.
+pub(crate) fn is_sent(kind: &BlockKind) -> bool {
+    sent_message(kind).is_some()
+}
+
+/// What was sent, in the place of what the tool gave: its words for the model, with an id that no reader knows.
+#[component]
+pub(crate) fn SentText(block: RwSignal<Block>) -> impl IntoView {
+    let text = block.with_untracked(|block| match &block.kind {
+        BlockKind::Tool { arguments: Some(arguments), .. } => arguments["message"].as_str().map(str::to_owned),
+        _ => None,
+    });
+    view! {
+        <div class="sent-text">
+            <Markup text=Signal::stored(text.unwrap_or_default()) />
+        </div>
+    }
+    .into_any()
 }
 
 /// The id in `delivered to bob (message-…)`.
@@ -45,7 +65,7 @@ pub(crate) fn SentView(block: RwSignal<Block>) -> impl IntoView {
         Memo::new(move |_| receipt.with(|known| known.as_ref().is_some_and(|(it, _)| it.state == ReceiptState::Held)));
     let acts = move || {
         let message_id = id.get().filter(|_| is_held.get() && !pod.is_old)?;
-        Some(view! { <HeldActs pod=pod.pod.get_value() message_id=message_id /> })
+        Some(view! { <HeldActs pod=pod.pod.get_value() message_id=message_id /> }.into_any())
     };
     move || {
         receipt.get().map(|(receipt, peer)| {
@@ -54,7 +74,7 @@ pub(crate) fn SentView(block: RwSignal<Block>) -> impl IntoView {
                     <p role="status" title=id.get_untracked()>{receipt_text(&receipt)} " " "· " {exchange_link(&peer, "messages")}</p>
                     {acts}
                 </div>
-            }
+            }.into_any()
         })
     }
 }

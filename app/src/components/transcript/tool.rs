@@ -5,8 +5,8 @@ use transcript::{Block, BlockKind, ToolResult, words::duration_words};
 use super::{
     diff::DiffView,
     output::OutputView,
-    sent::SentView,
-    tool_line::{diff_counts, last_lines, only_looks, running_words, said_beside, summary},
+    sent::{SentText, SentView, is_sent},
+    tool_line::{diff_counts, failure_words, last_lines, only_looks, running_words, said_beside, summary},
 };
 use crate::{components::copy_button::CopyButton, console::use_console, format::ms_between, live};
 
@@ -39,9 +39,12 @@ pub(crate) fn ToolView(block: RwSignal<Block>) -> impl IntoView {
     let name = Memo::new(move |_| with_tool(block, |tool| tool.name.unwrap_or("…").to_owned()));
     let standing = Memo::new(move |_| with_tool(block, |tool| Standing::of(tool.result, tool.interrupted)));
     let is_folded = Memo::new(move |_| standing.get() == Standing::Done && name.with(|name| only_looks(name)));
-    let head = move || view! { <ToolHead block=block name=name standing=standing /> };
+    let head = move || view! { <ToolHead block=block name=name standing=standing /> }.into_any();
     let body = move || match standing.get() {
         Standing::Running | Standing::Interrupted => view! { <LiveOutput block=block /> }.into_any(),
+        Standing::Done if block.with_untracked(|block| is_sent(&block.kind)) => {
+            view! { <SentText block=block /> }.into_any()
+        }
         Standing::Done | Standing::Failed => view! { <ResultView block=block /> }.into_any(),
     };
     move || match is_folded.get() {
@@ -74,7 +77,7 @@ fn ToolHead(block: RwSignal<Block>, name: Memo<String>, standing: Memo<Standing>
     let line = Memo::new(move |_| with_tool(block, |tool| summary(tool.arguments, tool.arguments_text)));
     let by_person = move || {
         with_tool(block, |tool| tool.by == Some(ToolBy::Operator))
-            .then(|| view! { <span class="tag">"you ran this"</span> })
+            .then(|| view! { <span class="tag">"you ran this"</span> }.into_any())
     };
     view! {
         <header>
@@ -120,17 +123,18 @@ fn Outcome(block: RwSignal<Block>, standing: Memo<Standing>) -> impl IntoView {
     let began = block.with_untracked(|block| block.at);
     let facts = Memo::new(move |_| {
         with_tool(block, |tool| {
-            tool.result.map(|result| (result.duration_ms, result.code.clone(), result.diff.as_deref().map(diff_counts)))
+            tool.result
+                .map(|result| (result.duration_ms, failure_words(result), result.diff.as_deref().map(diff_counts)))
         })
     });
     let words = move || {
-        let (duration, code, counts) = facts.get().unwrap_or_default();
+        let (duration, failure, counts) = facts.get().unwrap_or_default();
         let counts = counts.map(|(added, removed)| format!("+{added} −{removed} · ")).unwrap_or_default();
         match standing.get() {
             Standing::Running => running_words(ms_between(began, clock.now())),
             Standing::Interrupted => "interrupted, not finished".to_owned(),
             Standing::Done => format!("{counts}{}", duration_words(duration)),
-            Standing::Failed => format!("{} · {}", code.as_deref().unwrap_or("failed"), duration_words(duration)),
+            Standing::Failed => format!("{failure} · {}", duration_words(duration)),
         }
     };
     let mark = move || match standing.get() {
@@ -147,7 +151,7 @@ fn Outcome(block: RwSignal<Block>, standing: Memo<Standing>) -> impl IntoView {
 fn LiveOutput(block: RwSignal<Block>) -> impl IntoView {
     let tail =
         Memo::new(move |_| with_tool(block, |tool| transcript::ansi::strip(last_lines(tool.output, LIVE_LINES))));
-    move || (!tail.with(String::is_empty)).then(|| view! { <pre class="live-output">{tail}</pre> })
+    move || (!tail.with(String::is_empty)).then(|| view! { <pre class="live-output">{tail}</pre> }.into_any())
 }
 
 /// The result does not change any more, so it is drawn once.
@@ -157,15 +161,18 @@ fn ResultView(block: RwSignal<Block>) -> impl IntoView {
         BlockKind::Tool { result, .. } => result.clone(),
         _ => None,
     })?;
-    let said = said_beside(&result).map(|said| view! { <p class="no-output">{said}</p> });
+    let said = said_beside(&result).map(|said| view! { <p class="no-output">{said}</p> }.into_any());
     let body = match result.diff {
         Some(diff) => view! { <DiffView diff=diff /> }.into_any(),
         None => view! { <OutputView text=output_of(result.content, result.summary) /> }.into_any(),
     };
-    Some(view! {
-        {said}
-        {body}
-    })
+    Some(
+        view! {
+            {said}
+            {body}
+        }
+        .into_any(),
+    )
 }
 
 /// What can be taken from a call: its command, its output, all of it as it is in the records.
@@ -189,15 +196,16 @@ fn ToolFoot(block: RwSignal<Block>) -> impl IntoView {
     // Its output is in the page already, so what it gave is written out only for who asks for it.
     let raw_result = move || {
         let result = is_open.get().then(|| with_tool(block, |tool| serde_json::to_string_pretty(tool.result?).ok()));
-        result.flatten().map(|result| view! { <pre>{result}</pre> })
+        result.flatten().map(|result| view! { <pre>{result}</pre> }.into_any())
     };
-    let copy_output = move || has_output.get().then(|| view! { <CopyButton label="copy output" text=output /> });
+    let copy_output =
+        move || has_output.get().then(|| view! { <CopyButton label="copy output" text=output /> }.into_any());
     move || {
         raw.get().map(|raw| {
             let has_command = untrack(|| !command().is_empty());
             view! {
                 <footer class="tools">
-                    {has_command.then(|| view! { <CopyButton label="copy command" text=move || untrack(command) /> })}
+                    {has_command.then(|| view! { <CopyButton label="copy command" text=move || untrack(command) /> }.into_any())}
                     {copy_output}
                     <details class="raw" on:toggle=move |_| is_open.set(true)>
                         <summary on:click=|_| live::log_stop_following()>"raw"</summary>
@@ -205,7 +213,7 @@ fn ToolFoot(block: RwSignal<Block>) -> impl IntoView {
                         {raw_result}
                     </details>
                 </footer>
-            }
+            }.into_any()
         })
     }
 }

@@ -53,11 +53,30 @@ pub(crate) fn only_looks(tool: &str) -> bool {
     matches!(tool, "Read" | "Glob" | "Grep" | "ListPods")
 }
 
-/// The tool's own line, where neither its output nor its diff says it: an exit, how much was left out.
+/// The tool's own line, where neither its output nor its diff nor the head of its card says it: how it was killed, how
+/// much was left out.
 pub(crate) fn said_beside(result: &ToolResult) -> Option<String> {
     let content = result.content.as_deref().unwrap_or_default();
-    let is_said = content.is_empty() || result.diff.is_some() || content.starts_with(&result.summary);
+    // The head of the card has the exit of a command.
+    let is_said = content.is_empty()
+        || result.diff.is_some()
+        || content.starts_with(&result.summary)
+        || result.summary.starts_with("exit ");
     (!is_said && !result.summary.is_empty()).then(|| result.summary.clone())
+}
+
+/// How a call failed: a command by its exit, another by its code.
+pub(crate) fn failure_words(result: &ToolResult) -> String {
+    match result.code.as_deref().unwrap_or("failed") {
+        "exit" => {
+            let status = result.summary.split_once("exit ").map(|(_, rest)| rest);
+            let status = status.and_then(|rest| rest.split_whitespace().next());
+            status.map_or_else(|| "failed".to_owned(), |status| format!("exit {status}"))
+        }
+        "signal" => "killed".to_owned(),
+        "timeout" => "timed out".to_owned(),
+        code => code.replace('_', " "),
+    }
 }
 
 /// How long it has been at it. The page's clock goes in steps of ten seconds, so nothing is said before.
@@ -103,10 +122,30 @@ mod tests {
                 duration_ms: 1,
             })
         };
-        assert_eq!(result("exit 0", Some("ok"), None).as_deref(), Some("exit 0"));
+        assert_eq!(result("killed by signal 9", Some("ok"), None).as_deref(), Some("killed by signal 9"));
+        assert_eq!(result("exit 0 in 0.0 s · 1 line", Some("ok"), None), None);
         assert_eq!(result("exit 0", None, None), None);
         assert_eq!(result("two files", Some("two files\na\nb"), None), None);
         assert_eq!(result("changed a", Some("x"), Some("+x")), None);
+    }
+
+    #[test]
+    fn a_command_that_failed_says_its_exit() {
+        let words = |code: Option<&str>, summary: &str| {
+            failure_words(&ToolResult {
+                summary: summary.to_owned(),
+                content: None,
+                is_error: true,
+                code: code.map(str::to_owned),
+                diff: None,
+                duration_ms: 1,
+            })
+        };
+        assert_eq!(words(Some("exit"), "exit 101 in 0.4 s · 3 lines"), "exit 101");
+        assert_eq!(words(Some("exit"), "not confined by the kernel: exit 1 in 0.0 s · 0 lines"), "exit 1");
+        assert_eq!((words(Some("exit"), "odd"), words(None, "")), ("failed".to_owned(), "failed".to_owned()));
+        assert_eq!(words(Some("timeout"), "killed after 3 s (time limit) · 0 lines"), "timed out");
+        assert_eq!(words(Some("not_found"), "no such file"), "not found");
     }
 
     #[test]

@@ -19,8 +19,9 @@ const PIECES: [(&str, &str); 3] =
 pub(crate) fn DaysChart(report: RwSignal<UsageReport>) -> impl IntoView {
     let clock = use_console().clock;
     let chart = Memo::new(move |_| report.with(|report| charts::bar_chart(&report.days, clock.now())));
-    let legend =
-        PIECES.into_iter().map(|(class, words)| view! { <span class=format!("chart-key {class}")>{words}</span> });
+    let legend = PIECES
+        .into_iter()
+        .map(|(class, words)| view! { <span class=format!("chart-key {class}")>{words}</span> }.into_any());
     view! {
         <figure class="chart">
             <div class="chart-body">
@@ -49,16 +50,18 @@ fn tick_figure(tick: &Tick) -> impl IntoView + use<> {
             {tokens_words(tick.tokens)}
         </text>
     }
+    .into_any()
 }
 
 fn plot(chart: &BarChart) -> AnyView {
-    let line = |tick: &Tick| view! { <line class="chart-line" x1="0" x2="100%" y1=tick.y y2=tick.y /> };
+    let line = |tick: &Tick| view! { <line class="chart-line" x1="0" x2="100%" y1=tick.y y2=tick.y /> }.into_any();
     let name = |name: &charts::DayName| {
         view! {
             <text x=name.x.to_string() y=CHART_HEIGHT - 4>
                 {name.text.clone()}
             </text>
         }
+        .into_any()
     };
     view! {
         {chart.ticks.iter().map(line).collect_view()}
@@ -71,7 +74,7 @@ fn plot(chart: &BarChart) -> AnyView {
 fn bar_view(bar: &Bar) -> impl IntoView + use<> {
     let (x, width) = (bar.x.to_string(), bar.width.to_string());
     let piece = |(piece, (class, _)): (&charts::Piece, (&'static str, &str))| {
-        view! { <rect class=class x=x.clone() width=width.clone() y=piece.y height=piece.height /> }
+        view! { <rect class=class x=x.clone() width=width.clone() y=piece.y height=piece.height /> }.into_any()
     };
     let usage = &bar.usage;
     let said = format!(
@@ -88,6 +91,7 @@ fn bar_view(bar: &Bar) -> impl IntoView + use<> {
             {bar.pieces.iter().zip(PIECES).filter(|(piece, _)| piece.height > 0).map(piece).collect_view()}
         </g>
     }
+    .into_any()
 }
 
 /// The chart for those who do not see it.

@@ -39,7 +39,7 @@ pub(crate) fn RunsLine() -> impl IntoView {
         let runs = runs.get();
         (runs.len() > 1).then(|| {
             let label = runs_words(&runs);
-            view! { <Sparkline values=runs label=label /> }
+            view! { <Sparkline values=runs label=label /> }.into_any()
         })
     }
 }

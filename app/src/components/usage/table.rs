@@ -37,7 +37,7 @@ fn row(line: Line) -> impl IntoView {
         .into_any(),
         None => name.into_any(),
     };
-    let note = (!note.is_empty()).then(|| view! { " " <small>{note}</small> });
+    let note = (!note.is_empty()).then(|| view! { " " <small>{note}</small> }.into_any());
     let cost = match usage.cost {
         Some(_) => cost_words(usage.cost).into_any(),
         None => view! { <span class="not-priced">{cost_words(None)}</span> }.into_any(),
@@ -56,4 +56,5 @@ fn row(line: Line) -> impl IntoView {
             <td>{cost}</td>
         </tr>
     }
+    .into_any()
 }

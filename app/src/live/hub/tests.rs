@@ -1,12 +1,12 @@
 use std::sync::{Arc, Mutex};
 
-use protocol::{PodState, RuntimeId, WorkerId};
+use protocol::{PodState, RuntimeId, ServerFrame, WorkerId};
 use serde_json::json;
 
 use super::*;
 use commands::samples::pod;
 
-type Heard = Arc<Mutex<Vec<String>>>;
+type Told = Arc<Mutex<Vec<String>>>;
 
 fn hub() -> Hub {
     let owner = Owner::new();
@@ -17,12 +17,12 @@ fn hub() -> Hub {
     Hub::new(console)
 }
 
-fn listener(heard: &Heard, name: &'static str) -> Listener {
+fn listener(heard: &Told, name: &'static str) -> Listener {
     let heard = heard.clone();
     Box::new(move |feed| {
         let words = match feed {
-            PodFeed::Records(records) => format!("{name}: {} records", records.len()),
-            PodFeed::Snapshot { records, .. } => format!("{name}: snapshot of {}", records.len()),
+            PodFeed::Records(records) => format!("{name}: {} records", records.read().len()),
+            PodFeed::Snapshot { records, .. } => format!("{name}: snapshot of {}", records.read().len()),
             PodFeed::Closed(reason) => format!("{name}: {reason}"),
         };
         heard.lock().unwrap().push(words);
@@ -33,24 +33,39 @@ fn pod_ref(name: &str) -> PodRef {
     PodRef::new(RuntimeId::local(), WorkerId::parse(name).unwrap())
 }
 
-fn frame(json: serde_json::Value) -> ServerFrame {
-    serde_json::from_value(json).unwrap()
+/// As the server writes it: what is no frame of its own does not pass.
+fn frame(json: serde_json::Value) -> String {
+    written(&serde_json::from_value(json).unwrap())
 }
 
-fn hello() -> ServerFrame {
+fn written(frame: &ServerFrame) -> String {
+    serde_json::to_string(frame).unwrap()
+}
+
+fn take(hub: &mut Hub, text: String) -> Option<String> {
+    hub.take(text).unwrap()
+}
+
+fn hello() -> String {
     frame(json!({ "type": "hello", "protocol": 1, "server": "yoi", "heartbeat_ms": 5000 }))
 }
 
-fn records(id: &str, after: &str, cursor: &str, seqs: &[i64]) -> ServerFrame {
+fn records(id: &str, after: &str, cursor: &str, seqs: &[i64]) -> String {
     let event = json!({ "kind": "text_chunk", "block": "b", "text": "x" });
     let record = |seq: &i64| json!({ "seq": seq, "at": "2026-11-21T22:00:00Z", "event": event });
     let records: Vec<_> = seqs.iter().map(record).collect();
     frame(json!({ "type": "records", "id": id, "after": after, "cursor": cursor, "records": records }))
 }
 
-fn list(head: i64) -> ServerFrame {
+fn list(head: i64) -> String {
     let ada = PodSummary { head_seq: Seq(head), ..pod("ada", PodState::Running) };
-    ServerFrame::Pods { id: LIST.to_owned(), revision: 1, snapshot: true, upserts: vec![ada], removed: vec![] }
+    written(&ServerFrame::Pods {
+        id: LIST.to_owned(),
+        revision: 1,
+        snapshot: true,
+        upserts: vec![ada],
+        removed: vec![],
+    })
 }
 
 /// The subscription to the viewed Pod among what has to be said: its name and its cursor.
@@ -63,63 +78,80 @@ fn subscription(frames: &[ClientFrame]) -> Option<(String, String)> {
 
 #[test]
 fn nothing_is_said_before_the_server_says_hello() {
-    let (mut hub, heard) = (hub(), Heard::default());
+    let (mut hub, heard) = (hub(), Told::default());
     hub.watch(pod_ref("ada"), "c1".into(), Seq(1), listener(&heard, "ada"));
     assert_eq!(hub.outgoing(), []);
-    hub.take(hello());
+    take(&mut hub, hello());
     assert_eq!(hub.outgoing().len(), 2);
     assert_eq!(hub.outgoing(), []);
 }
 
 #[test]
 fn a_late_frame_of_the_pod_viewed_before_is_not_drawn() {
-    let (mut hub, heard) = (hub(), Heard::default());
-    hub.take(hello());
+    let (mut hub, heard) = (hub(), Told::default());
+    take(&mut hub, hello());
     hub.watch(pod_ref("ada"), "a1".into(), Seq(1), listener(&heard, "ada"));
     let (ada, _) = subscription(&hub.outgoing()).unwrap();
     hub.watch(pod_ref("bob"), "b1".into(), Seq(1), listener(&heard, "bob"));
     let frames = hub.outgoing();
     assert!(frames.contains(&ClientFrame::Unsubscribe { id: ada.clone() }));
     let (bob, _) = subscription(&frames).unwrap();
-    hub.take(records(&ada, "a1", "a2", &[2]));
-    hub.take(records(&bob, "b1", "b2", &[2, 3]));
+    take(&mut hub, records(&ada, "a1", "a2", &[2]));
+    take(&mut hub, records(&bob, "b1", "b2", &[2, 3]));
     assert_eq!(*heard.lock().unwrap(), ["bob: 2 records"]);
 }
 
 #[test]
 fn leaving_a_page_late_does_not_end_the_watch_of_the_next() {
-    let (mut hub, heard) = (hub(), Heard::default());
-    hub.take(hello());
+    let (mut hub, heard) = (hub(), Told::default());
+    take(&mut hub, hello());
     let ada = hub.watch(pod_ref("ada"), "a1".into(), Seq(1), listener(&heard, "ada"));
     hub.watch(pod_ref("bob"), "b1".into(), Seq(1), listener(&heard, "bob"));
-    hub.unwatch(ada);
+    assert_eq!(hub.unwatch(ada), None);
     assert!(subscription(&hub.outgoing()).is_some());
 }
 
 #[test]
+fn who_comes_back_goes_on_after_the_last_record_that_was_handed_on() {
+    let (mut hub, heard) = (hub(), Told::default());
+    take(&mut hub, hello());
+    let ada = hub.watch(pod_ref("ada"), "a1".into(), Seq(1), listener(&heard, "ada"));
+    let (first, _) = subscription(&hub.outgoing()).unwrap();
+    take(&mut hub, records(&first, "a1", "a3", &[2, 3]));
+    let (cursor, applied) = hub.unwatch(ada).unwrap();
+    assert_eq!((cursor.as_str(), applied), ("a3", Seq(3)));
+    hub.watch(pod_ref("ada"), cursor, applied, listener(&heard, "ada again"));
+    let (again, after) = subscription(&hub.outgoing()).unwrap();
+    assert_eq!(after, "a3");
+    take(&mut hub, records(&first, "a3", "a4", &[4]));
+    take(&mut hub, records(&again, "a3", "a4", &[4]));
+    assert_eq!(*heard.lock().unwrap(), ["ada: 2 records", "ada again: 1 records"]);
+}
+
+#[test]
 fn a_reconnect_goes_on_after_the_last_cursor_and_says_how_much_was_missed() {
-    let (mut hub, heard) = (hub(), Heard::default());
-    hub.take(hello());
+    let (mut hub, heard) = (hub(), Told::default());
+    take(&mut hub, hello());
     hub.watch(pod_ref("ada"), "c1".into(), Seq(1), listener(&heard, "ada"));
     let (id, _) = subscription(&hub.outgoing()).unwrap();
-    hub.take(records(&id, "c1", "c3", &[2, 3]));
+    take(&mut hub, records(&id, "c1", "c3", &[2, 3]));
     assert!(hub.lost());
     assert!(!hub.lost(), "a second attempt that never got a hello is not a good connection");
-    assert_eq!(hub.take(hello()), None);
+    assert_eq!(take(&mut hub, hello()), None);
     let (again, after) = subscription(&hub.outgoing()).unwrap();
     assert_eq!(after, "c3");
     assert_ne!(again, id);
-    assert_eq!(hub.take(list(5)), None);
-    assert_eq!(hub.take(records(&again, "c3", "c5", &[4, 5])), Some("caught up: 2 events".to_owned()));
+    assert_eq!(take(&mut hub, list(5)), None);
+    assert_eq!(take(&mut hub, records(&again, "c3", "c5", &[4, 5])), Some("caught up: 2 events".to_owned()));
 }
 
 #[test]
 fn a_missing_frame_is_asked_for_again() {
-    let (mut hub, heard) = (hub(), Heard::default());
-    hub.take(hello());
+    let (mut hub, heard) = (hub(), Told::default());
+    take(&mut hub, hello());
     hub.watch(pod_ref("ada"), "c1".into(), Seq(1), listener(&heard, "ada"));
     let (id, _) = subscription(&hub.outgoing()).unwrap();
-    hub.take(records(&id, "c2", "c3", &[3]));
+    take(&mut hub, records(&id, "c2", "c3", &[3]));
     assert!(heard.lock().unwrap().is_empty());
     let (again, after) = subscription(&hub.outgoing()).unwrap();
     assert_eq!((again != id, after.as_str()), (true, "c1"));
@@ -127,11 +159,11 @@ fn a_missing_frame_is_asked_for_again() {
 
 #[test]
 fn a_snapshot_takes_the_place_of_what_is_there_and_is_said() {
-    let (mut hub, heard) = (hub(), Heard::default());
-    hub.take(hello());
+    let (mut hub, heard) = (hub(), Told::default());
+    take(&mut hub, hello());
     hub.watch(pod_ref("ada"), "bad".into(), Seq(1), listener(&heard, "ada"));
     let (id, _) = subscription(&hub.outgoing()).unwrap();
-    hub.take(frame(json!({ "type": "diagnostic", "id": id, "code": "cursor_invalid", "detail": "not yours" })));
+    take(&mut hub, frame(json!({ "type": "diagnostic", "id": id, "code": "cursor_invalid", "detail": "not yours" })));
     let snapshot = ServerFrame::Snapshot {
         id,
         cursor: "c9".into(),
@@ -139,17 +171,17 @@ fn a_snapshot_takes_the_place_of_what_is_there_and_is_said() {
         records: vec![],
         has_more: false,
     };
-    assert_eq!(hub.take(snapshot), Some("reloaded from a snapshot".to_owned()));
+    assert_eq!(take(&mut hub, written(&snapshot)), Some("reloaded from a snapshot".to_owned()));
     assert_eq!(*heard.lock().unwrap(), ["ada: snapshot of 0"]);
 }
 
 #[test]
 fn a_pod_that_is_gone_is_not_asked_for_again() {
-    let (mut hub, heard) = (hub(), Heard::default());
-    hub.take(hello());
+    let (mut hub, heard) = (hub(), Told::default());
+    take(&mut hub, hello());
     hub.watch(pod_ref("ada"), "c1".into(), Seq(1), listener(&heard, "ada"));
     let (id, _) = subscription(&hub.outgoing()).unwrap();
-    hub.take(frame(json!({ "type": "closed", "id": id, "reason": "pod_gone" })));
+    take(&mut hub, frame(json!({ "type": "closed", "id": id, "reason": "pod_gone" })));
     assert_eq!(*heard.lock().unwrap(), ["ada: pod_gone"]);
     assert_eq!(subscription(&hub.outgoing()), None);
 }
@@ -157,7 +189,7 @@ fn a_pod_that_is_gone_is_not_asked_for_again() {
 #[test]
 fn an_expired_login_is_noticed_on_the_socket() {
     let mut hub = hub();
-    hub.take(frame(json!({ "type": "diagnostic", "id": null, "code": "unauthorized", "detail": "log in" })));
+    take(&mut hub, frame(json!({ "type": "diagnostic", "id": null, "code": "unauthorized", "detail": "log in" })));
     assert!(hub.is_locked_out);
 }
 
@@ -165,11 +197,11 @@ fn an_expired_login_is_noticed_on_the_socket() {
 fn a_server_of_another_build_is_told_and_the_same_one_after_a_gap_is_not() {
     let mut hub = hub();
     let outdated = hub.console.is_outdated;
-    hub.take(hello());
+    take(&mut hub, hello());
     hub.lost();
-    hub.take(hello());
+    take(&mut hub, hello());
     assert!(!outdated.get_untracked());
     hub.lost();
-    hub.take(frame(json!({ "type": "hello", "protocol": 1, "server": "yoi 2", "heartbeat_ms": 5000 })));
+    take(&mut hub, frame(json!({ "type": "hello", "protocol": 1, "server": "yoi 2", "heartbeat_ms": 5000 })));
     assert!(outdated.get_untracked());
 }

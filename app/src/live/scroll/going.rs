@@ -42,6 +42,7 @@ impl Log {
     /// To an entry, drawn or not: its top is so far below the top of the view then.
     pub(super) fn go(&mut self, index: usize, offset: f64) {
         let Some(id) = self.rows.dom_id_at(index) else { return };
+        self.unfold();
         self.sought = None;
         self.follow(false);
         self.held = Some(Held { id, offset });
@@ -65,6 +66,7 @@ impl Log {
     }
 
     pub(super) fn go_to_turn(&mut self, step: i32) {
+        self.unfold();
         self.hold();
         let Some(index) = self.held.as_ref().and_then(|held| self.rows.index_of(&held.id)) else { return };
         let nearest = self.rows.turn_from(if step > 0 { index } else { index + 1 }, step);
@@ -104,7 +106,7 @@ impl Log {
 
     pub(super) fn save(&mut self) {
         self.is_waiting = false;
-        if !self.scroller.is_connected() || self.sought.is_some() {
+        if !self.scroller.is_connected() || self.sought.is_some() || self.folded.is_some() {
             return;
         }
         let Some(anchor) = self.first_in_sight() else { return };

@@ -10,6 +10,9 @@ use super::{
 impl Log {
     /// Takes hold of the first block in sight; where none is drawn, of the one that belongs there.
     pub(super) fn hold(&mut self) {
+        if self.folded.is_some() {
+            return;
+        }
         self.is_going = false;
         self.held_at = self.scroller.scroll_top();
         self.held = match self.first_in_sight() {

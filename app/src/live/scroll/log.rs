@@ -2,7 +2,7 @@
 
 use web_sys::{HtmlCollection, HtmlElement};
 
-use super::{super::browser, opened::Opened, place::Target, with_log};
+use super::{super::browser, folded::Folded, opened::Opened, place::Target, with_log};
 use crate::components::transcript::{Rows, View};
 
 /// So close to the end counts as at the end, in CSS pixels.
@@ -43,6 +43,8 @@ pub(super) struct Log {
     /// The held block is to be scrolled to.
     pub(super) is_going: bool,
     pub(super) opened: Opened,
+    /// Blocks far from the view that take no part in the layout for the first frames after a return.
+    pub(super) folded: Option<Folded>,
     pub(super) has_focus: bool,
     /// Name under which the place is kept.
     pub(super) key: String,
@@ -79,6 +81,7 @@ impl Log {
             held_at: 0,
             is_going: false,
             opened: Opened::default(),
+            folded: None,
             has_focus: false,
             key,
             following: true,
@@ -129,6 +132,7 @@ impl Log {
         }
         // Our own corrections come back as scrolling, too; only a person's takes hold of another block.
         if top != self.last_top {
+            self.unfold();
             self.hold();
         }
         if self.distance_to_end() <= END_PX {
@@ -169,6 +173,9 @@ impl Log {
     /// Draws what belongs around the view, and asks for more where it comes near the start.
     pub(super) fn look(&mut self) {
         self.is_looking = false;
+        if self.folded.is_some() {
+            return;
+        }
         let Some(view) = self.view() else { return };
         if !self.rows.is_whole()
             && let Some(range) = self.rows.fit(view)

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::{Memory, browser, kept, remember};
+use crate::codec;
 
 /// The first block that is in sight. The page's own script reads it as well (see `boot.rs`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,7 +31,7 @@ impl Place {
 
     /// None where the last visit ended at the end.
     pub(super) fn kept(key: &str) -> Option<Self> {
-        let place: Self = serde_json::from_str(&kept(Memory::Tab, key)?).ok()?;
+        let place: Self = codec::read(&kept(Memory::Tab, key)?).ok()?;
         (!place.following).then_some(place)
     }
 }

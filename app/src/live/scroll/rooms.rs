@@ -14,7 +14,7 @@ impl Log {
             self.width = self.drawn.client_width();
             self.rows.set_columns(columns(self.width));
         }
-        if self.rows.is_whole() {
+        if self.rows.is_whole() || self.folded.is_some() {
             return;
         }
         let (drawn, ids) = (self.rows.drawn_now(), self.rows.drawn_ids());
@@ -47,8 +47,9 @@ impl Log {
             self.above_px = 0.0;
         }
         let below = self.rows.with_heights(|heights| heights.total() - heights.above(drawn.end)).unwrap_or_default();
-        set_height(&self.above, self.above_px);
-        set_height(&self.below, below);
+        let folded = self.folded.as_ref().map_or((0.0, 0.0), |folded| (folded.above_px, folded.below_px));
+        set_height(&self.above, self.above_px + folded.0);
+        set_height(&self.below, below + folded.1);
     }
 
     /// The held block goes back to where it was.

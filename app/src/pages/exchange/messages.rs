@@ -64,10 +64,10 @@ pub(super) fn Messages(exchange: ExchangeData, link: RwSignal<Option<PeerView>>,
         </ol>
         {move || {
             shown.messages.with(Vec::is_empty).then(|| {
-                view! { <p class="hint">"Neither has written to the other yet. A Pod writes with SendToPeerPod."</p> }
+                view! { <p class="hint">"Neither has written to the other yet. A Pod writes with SendToPeerPod."</p> }.into_any()
             })
         }}
-        {is_old.then(|| view! { <p class="hint">"These are older messages. " <a href=newest>"To the newest"</a></p> })}
+        {is_old.then(|| view! { <p class="hint">"These are older messages. " <a href=newest>"To the newest"</a></p> }.into_any())}
         <div id="exchange-end"></div>
     }
     .into_any()
@@ -142,6 +142,7 @@ fn Earlier(shown: Shown) -> impl IntoView {
                     </a>
                 </p>
             }
+            .into_any()
         })
     }
 }
@@ -176,7 +177,7 @@ fn MessageCard(id: String, first: ExchangeMessage, shown: Shown) -> impl IntoVie
                     <span>"to " {to}</span>
                     <TimeOfDay at=at />
                     {(hops > 0).then(|| {
-                        view! { <span title="automatic steps since a person wrote">{counted(u64::from(hops), "hop")}</span> }
+                        view! { <span title="automatic steps since a person wrote">{counted(u64::from(hops), "hop")}</span> }.into_any()
                     })}
                     <span class="figure">{words}</span>
                 </header>
@@ -186,7 +187,7 @@ fn MessageCard(id: String, first: ExchangeMessage, shown: Shown) -> impl IntoVie
                         view! {
                             <p class="hint">"Held back: " {held_words(Some(hops))} "."</p>
                             <HeldActs pod=shown.pod.get_value() message_id=held_id.get_value() />
-                        }
+                        }.into_any()
                     })
                 }}
             </article>
@@ -209,7 +210,7 @@ mod tests {
             hops: 0,
             state,
             turn: None,
-            at: jiff::Timestamp::from_second(second).unwrap(),
+            at: protocol::Timestamp::from_second(second).unwrap(),
         }
     }
 

@@ -11,12 +11,21 @@ use crate::{
 
 /// Goes on exactly after the records that the page came with.
 pub(super) fn follow(pod: PodContext, cursor: String, applied: Seq) {
-    let stream =
-        Stream { pod, arrivals: Arrivals::new(), number: StoredValue::new(None), is_renewing: StoredValue::new(false) };
-    Effect::new(move |before: Option<()>| {
-        if before.is_none() {
-            stream.watch(cursor.clone(), applied);
-        }
+    let stream = Stream {
+        pod,
+        arrivals: Arrivals::new(),
+        number: StoredValue::new(None),
+        left_at: StoredValue::new(None),
+        is_renewing: StoredValue::new(false),
+    };
+    Effect::new(move |before: Option<()>| match (before, pod.presence.is_here()) {
+        (None, true) => stream.watch(cursor.clone(), applied),
+        (None, false) => stream.left_at.set_value(Some((cursor.clone(), applied))),
+        (Some(()), _) => (),
+    });
+    pod.presence.on_turn(move |is_here| match is_here {
+        true => stream.go_on(),
+        false => stream.rest(),
     });
     on_cleanup(move || {
         if let Some(number) = stream.number.try_get_value().flatten() {
@@ -31,6 +40,8 @@ struct Stream {
     pod: PodContext,
     arrivals: Arrivals,
     number: StoredValue<Option<u64>>,
+    /// Where a page that was left goes on once it is seen again.
+    left_at: StoredValue<Option<(String, Seq)>>,
     is_renewing: StoredValue<bool>,
 }
 
@@ -41,14 +52,27 @@ impl Stream {
         self.number.set_value(Some(number));
     }
 
+    /// Whoever listens counts as a reader of this Pod, so a page that nobody sees must not.
+    fn rest(self) {
+        let number = self.number.try_update_value(Option::take).flatten();
+        self.left_at.set_value(number.and_then(live::unwatch));
+        self.apply(&self.arrivals.now());
+    }
+
+    fn go_on(self) {
+        if let Some((cursor, applied)) = self.left_at.try_update_value(Option::take).flatten() {
+            self.watch(cursor, applied);
+        }
+    }
+
     fn take(self, feed: PodFeed) {
         let pod = self.pod;
         match feed {
-            PodFeed::Records(records) => self.arrivals.add(records, move |records| self.apply(&records)),
+            PodFeed::Records(records) => self.arrivals.add(records.read(), move |records| self.apply(&records)),
             PodFeed::Snapshot { summary, records, has_more } => {
                 // All that waits is in the snapshot.
                 self.arrivals.now();
-                pod.rows.reset(&records, has_more);
+                pod.rows.reset(&records.read(), has_more);
                 complete_beginning(pod);
                 pod.detail.update(|detail| detail.summary = *summary);
                 pod.refresh();
@@ -62,6 +86,9 @@ impl Stream {
     }
 
     fn apply(self, records: &[Record]) {
+        if records.is_empty() {
+            return;
+        }
         let pod = self.pod;
         let added = pod.rows.apply(records);
         if !pod.is_following.get_untracked() {
@@ -93,7 +120,8 @@ impl Stream {
         spawn_local(async move {
             let loaded = load_pod(address, None, None).await;
             // The answer may be late: the page was left, or its reader reads older blocks.
-            if self.is_renewing.try_set_value(false).is_some() || !self.pod.is_following.get_untracked() {
+            let is_over = self.is_renewing.try_set_value(false).is_some() || !self.pod.presence.is_here();
+            if is_over || !self.pod.is_following.get_untracked() {
                 return;
             }
             let Ok(PodPageData { records, has_more, head, cursor: Some(cursor), .. }) = loaded else { return };

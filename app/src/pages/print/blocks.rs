@@ -14,7 +14,7 @@ use crate::{
 
 /// `pod` is the address of the Pod's page: each turn links to where it is there.
 pub(super) fn block_view(block: &Block, pod: &str, is_rewound: bool) -> AnyView {
-    let gone = is_rewound.then(|| view! { <p class="print-aside">"Not in the context any more:"</p> });
+    let gone = is_rewound.then(|| view! { <p class="print-aside">"Not in the context any more:"</p> }.into_any());
     let body = match &block.kind {
         BlockKind::Turn { number, trigger } => turn(block, *number, *trigger, pod),
         BlockKind::Person { segments, by, .. } => {
@@ -116,10 +116,11 @@ fn outcome(result: Option<&ToolResult>) -> String {
 
 /// What the call was given, and what it gave. The tool's own line goes before an output that does not begin with it.
 fn tool(given: &str, output: &str, result: Option<&ToolResult>) -> AnyView {
-    let given = (!given.is_empty()).then(|| view! { <pre>{unseen::shown(given).into_owned()}</pre> });
+    let given = (!given.is_empty()).then(|| view! { <pre>{unseen::shown(given).into_owned()}</pre> }.into_any());
     let content = result.and_then(|result| result.content.as_deref()).unwrap_or(output);
     let summary = result.map(|result| result.summary.as_str()).filter(|summary| !content.starts_with(summary));
-    let summary = summary.map(|summary| view! { <p class="print-aside">{unseen::shown(summary).into_owned()}</p> });
+    let summary =
+        summary.map(|summary| view! { <p class="print-aside">{unseen::shown(summary).into_owned()}</p> }.into_any());
     let gave = match result.and_then(|result| result.diff.as_deref()) {
         Some(diff) => view! { <pre class="diff">{diff_lines(diff)}</pre> }.into_any(),
         None if content.trim().is_empty() => ().into_any(),

@@ -4,15 +4,13 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos_meta::Title;
-use protocol::{PodDetail, Seq};
-use transcript::{
-    Transcript,
-    words::{state_words, tokens_words},
-};
+use protocol::{PodDetail, Seq, Timestamp};
+use transcript::{Transcript, words::tokens_words};
 
 use super::blocks::block_view;
 use crate::{
     UiError,
+    components::state_mark::Sign,
     console::{export_href, pod_href},
     format::{counted, full_time, sentence_case},
     server_fns::{Budget, PrintPart, print_part},
@@ -72,6 +70,7 @@ fn printed(part: PrintPart, from: Option<Seq>, to: Option<Seq>) -> AnyView {
                 <a href=format!("{pod}/print?{from}to={}", first.0 - 1)>{format!("What is before record {first}")}</a>
             </p>
         }
+        .into_any()
     });
     let later = ends.filter(|(_, last)| to.is_some() && *last < head).map(|(_, last)| {
         view! {
@@ -79,8 +78,10 @@ fn printed(part: PrintPart, from: Option<Seq>, to: Option<Seq>) -> AnyView {
                 <a href=format!("{pod}/print?from={}", last.0 + 1)>{format!("What is after record {last}")}</a>
             </p>
         }
+        .into_any()
     });
-    let empty = records.is_empty().then(|| view! { <p class="print-note">"There is nothing to read here."</p> });
+    let empty =
+        records.is_empty().then(|| view! { <p class="print-note">"There is nothing to read here."</p> }.into_any());
     let transcript = Transcript::from_records(&records);
     let rewinds = transcript.rewinds();
     let blocks = transcript.blocks().iter().filter(|block| !block.is_empty());
@@ -107,14 +108,10 @@ fn printed(part: PrintPart, from: Option<Seq>, to: Option<Seq>) -> AnyView {
     .into_any()
 }
 
-fn facts(
-    detail: &PodDetail,
-    ends: Option<(Seq, Seq)>,
-    dates: Option<(jiff::Timestamp, jiff::Timestamp)>,
-) -> impl IntoView + use<> {
+fn facts(detail: &PodDetail, ends: Option<(Seq, Seq)>, dates: Option<(Timestamp, Timestamp)>) -> impl IntoView + use<> {
     let summary = &detail.summary;
     let mut facts = vec![
-        ("State", state_words(summary.state).to_owned()),
+        ("State", Sign::of(summary).words().to_owned()),
         ("Model", format!("{} · {}", summary.provider, summary.model)),
         ("Works in", summary.cwd.clone()),
         ("Since", full_time(summary.created_at, None)),
@@ -136,6 +133,7 @@ fn facts(
                 <dd>{value}</dd>
             </div>
         }
+        .into_any()
     };
-    view! { <dl>{facts.into_iter().map(fact).collect_view()}</dl> }
+    view! { <dl>{facts.into_iter().map(fact).collect_view()}</dl> }.into_any()
 }

@@ -36,6 +36,9 @@ struct Problem {
     info(title = "yoi", description = "A console for durable LLM agents. Commands go by POST; `/api/v1/events` observes."),
     paths(
         rest::runtimes::runtimes,
+        rest::runtimes::add,
+        rest::runtimes::remove,
+        rest::runtimes::about,
         rest::runtimes::providers,
         rest::settings::test_provider,
         rest::settings::profiles,
@@ -59,6 +62,7 @@ struct Problem {
         rest::tools::approvals,
         rest::tools::answer,
         rest::tools::visible,
+        rest::tools::files,
         rest::peers::peers,
         rest::peers::introduce,
         rest::peers::unlink,

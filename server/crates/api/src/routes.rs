@@ -26,6 +26,9 @@ macro_rules! routes {
 
 routes! {
     get    "/api/v1/runtimes"                                          => rest::runtimes::runtimes;
+    post   "/api/v1/runtimes"                                          => rest::runtimes::add;
+    delete "/api/v1/runtimes/{runtime_id}"                             => rest::runtimes::remove;
+    get    "/api/v1/about"                                             => rest::runtimes::about;
     get    "/api/v1/providers"                                         => rest::runtimes::providers;
     post   "/api/v1/providers/{name}/test"                             => rest::settings::test_provider;
     get    "/api/v1/profiles"                                          => rest::settings::profiles;
@@ -53,6 +56,7 @@ routes! {
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/approvals"      => rest::tools::approvals;
     post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/approvals/{id}" => rest::tools::answer;
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/visible"        => rest::tools::visible;
+    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/files"          => rest::tools::files;
 
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/peers"                        => rest::peers::peers;
     post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/peers"                        => rest::peers::introduce;

@@ -202,3 +202,20 @@ async fn lists_health_figures_and_the_document_are_there() {
     let packed = server.request(Method::GET, "/api/v1/openapi.json").header(header::ACCEPT_ENCODING, "br, gzip");
     assert_eq!(packed.send().await.unwrap().headers()[header::CONTENT_ENCODING], "br");
 }
+
+#[tokio::test]
+async fn files_that_a_message_may_name_are_listed_by_a_few_letters() {
+    let server = Server::start().await;
+    let pod = server.pod("ada").await;
+    let cwd = server.get(&pod).await.1["cwd"].as_str().unwrap().to_owned();
+    let folder = tempfile::tempdir_in(&cwd).unwrap();
+    std::fs::write(folder.path().join("a-name-of-its-own.txt"), "").unwrap();
+    let path = folder.path().strip_prefix(&cwd).unwrap().join("a-name-of-its-own.txt");
+    let found = server.get(&format!("{pod}/files?q=a-name-of-its-own")).await;
+    assert_eq!(found, (200, json!({ "items": [path.to_str().unwrap()], "next": null })));
+    assert_eq!(server.get(&format!("{pod}/files")).await.0, 200);
+    let long = "x".repeat(2_000);
+    assert_eq!(code(&server.get(&format!("{pod}/files?q={long}")).await), (400, "invalid_input"));
+    assert_eq!(server.get("/api/v1/runtimes/local/workers/nobody/files").await.0, 404);
+    assert_eq!(answer(server.bare(Method::GET, &format!("{pod}/files"))).await.0, 401);
+}

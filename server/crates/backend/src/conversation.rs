@@ -16,7 +16,7 @@ impl Backend {
     ) -> Result<QueuedInput, ApiError> {
         let key = command_key(id, "take_back", Some(pod), queued);
         let done = async { self.port(&pod.runtime_id)?.take_back(key, origin, &pod.worker_id, queued).await }.await;
-        self.audited(origin, "input", Some(pod.to_string()), done).await
+        self.audited(origin, "input", &pod.runtime_id, pod.to_string(), done).await
     }
 
     /// Files that a message to the Pod may refer to, by a few letters of their path; the best first.
@@ -34,7 +34,7 @@ impl Backend {
     ) -> Result<Receipt, ApiError> {
         let key = command_key(id, "restore", Some(pod), &command);
         let done = async { self.port(&pod.runtime_id)?.restore(key, origin, &pod.worker_id, command).await }.await;
-        self.audited(origin, "restore", Some(pod.to_string()), done).await
+        self.audited(origin, "restore", &pod.runtime_id, pod.to_string(), done).await
     }
 
     /// Takes what came after a record out of the model's context. The journal keeps all of it.
@@ -47,7 +47,7 @@ impl Backend {
     ) -> Result<Receipt, ApiError> {
         let key = command_key(id, "rewind", Some(pod), &command);
         let done = async { self.port(&pod.runtime_id)?.rewind(key, origin, &pod.worker_id, command).await }.await;
-        self.audited(origin, "rewind", Some(pod.to_string()), done).await
+        self.audited(origin, "rewind", &pod.runtime_id, pod.to_string(), done).await
     }
 
     /// What compacting the Pod now would do; none when there is nothing to drop.

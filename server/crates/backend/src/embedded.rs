@@ -6,10 +6,12 @@ use protocol::{
     ApiError, Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage,
     HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer, OpenApproval, OpenRequest, PatchPod,
     PeerAnswer, PeerView, PodDetail, PodName, PodRef, PodSummary, QueuedInput, Receipt, RequestDecision,
-    RestoreCommand, RewindCommand, RuntimeId, RuntimeKind, RuntimeState, RuntimeView, ToolAnswer, ToolCommand,
-    VisiblePod, WorkerId,
+    RestoreCommand, RewindCommand, RuntimeId, RuntimeKind, RuntimeState, RuntimeView, SearchHit, ToolAnswer,
+    ToolCommand, VisiblePod, WorkerId,
 };
-use runtime::{CommandKey, Export, Host, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage};
+use runtime::{
+    CommandKey, Export, Host, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage, SearchQuery,
+};
 
 use crate::RuntimePort;
 
@@ -247,6 +249,10 @@ impl RuntimePort for Embedded {
 
     async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
         self.host.visible(worker_id).await
+    }
+
+    async fn search(&self, query: SearchQuery) -> Result<Listing<SearchHit>, ApiError> {
+        self.host.search(&query).await
     }
 
     async fn export(&self, worker_id: &WorkerId) -> Result<Export, ApiError> {

@@ -1,22 +1,33 @@
 //! The one door. Whoever asks — page, API, terminal — comes through here: it finds the runtime, applies policy,
 //! and writes the audit. Nothing else knows which runtime a Pod lives in.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod compat;
 mod conversation;
 mod embedded;
+mod everywhere;
 mod lists;
 mod peers;
 mod port;
+mod registry;
+mod remote;
+mod resolve;
+mod runtimes;
 mod sessions;
 mod settings;
+mod terms;
 mod tools;
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, atomic::AtomicU64},
+};
 
 use jiff::Timestamp;
 use protocol::{
-    ApiError, AuditEntry, CommandId, ControlVerb, CreatePod, ErrorCode, History, InputCommand, Listing, PatchPod,
-    PodDetail, PodRef, PodSummary, ProviderView, Receipt, RestoreCommand, RuntimeId, RuntimeView, Target,
-    UnconfiguredProvider,
+    ApiError, AuditEntry, CommandId, ControlVerb, CreatePod, ErrorCode, History, InputCommand, PatchPod, PodDetail,
+    PodRef, PodSummary, ProviderView, Receipt, RestoreCommand, RuntimeId, UnconfiguredProvider,
 };
 use runtime::{CommandKey, Host};
 pub use runtime::{
@@ -26,19 +37,29 @@ pub use runtime::{
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+pub use crate::compat::CompatSockets;
 pub use crate::lists::{ExportFormat, ExportText, SearchQuery};
 pub use crate::port::RuntimePort;
+pub use crate::registry::{Entry, EntryKind, Registry};
+pub use crate::runtimes::{BackendOptions, NotStarted};
 pub use crate::sessions::{SESSION_SECONDS, Session, SessionSecret};
 pub use crate::settings::AuditQuery;
-use crate::{embedded::Embedded, sessions::Endings};
+pub use crate::terms::Terms;
+use crate::{embedded::Embedded, runtimes::Kept, sessions::Endings};
 
 /// Everything that the server can do, for all its clients.
 #[derive(Clone)]
 pub struct Backend {
     host: Host,
-    embedded: Arc<dyn RuntimePort>,
+    registry: Registry,
     since: Timestamp,
     endings: Endings,
+    /// What this server announces to others.
+    name: RuntimeId,
+    /// Where runtimes are written down that were added.
+    kept: Arc<Kept>,
+    /// Of the list of all Pods.
+    revision: Arc<AtomicU64>,
 }
 
 impl fmt::Debug for Backend {
@@ -48,23 +69,33 @@ impl fmt::Debug for Backend {
 }
 
 impl Backend {
+    /// A backend that knows its own runtime, and keeps none that is added over a restart.
     pub fn new(host: Host) -> Self {
-        Self { embedded: Arc::new(Embedded::new(host.clone())), host, since: Timestamp::now(), endings: Endings::new() }
+        Self::of(host, RuntimeId::local(), Kept::nowhere())
     }
 
-    fn port(&self, runtime_id: &RuntimeId) -> Result<&dyn RuntimePort, ApiError> {
-        match runtime_id.as_str() {
-            "local" => Ok(self.embedded.as_ref()),
-            other => Err(ApiError::new(
-                ErrorCode::RuntimeNotFound,
-                format!("no runtime is called \"{other}\"; GET /api/v1/runtimes lists those that are"),
-            )),
+    fn of(host: Host, name: RuntimeId, kept: Kept) -> Self {
+        let embedded: Arc<dyn RuntimePort> = Arc::new(Embedded::new(host.clone()));
+        let store_id = Some(host.store_id().to_owned());
+        let registry = Registry::new(Entry { store_id, ..Entry::new(EntryKind::Embedded, embedded) });
+        Self {
+            host,
+            registry,
+            since: Timestamp::now(),
+            endings: Endings::new(),
+            name,
+            kept: Arc::new(kept),
+            revision: Arc::new(AtomicU64::new(1)),
         }
     }
 
-    /// The runtimes that this server reaches.
-    pub fn runtimes(&self) -> Vec<RuntimeView> {
-        vec![self.embedded.view(self.since)]
+    /// All runtimes that this server reaches.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    fn port(&self, runtime_id: &RuntimeId) -> Result<Arc<dyn RuntimePort>, ApiError> {
+        self.registry.port(runtime_id)
     }
 
     pub async fn providers(&self) -> Vec<ProviderView> {
@@ -85,35 +116,8 @@ impl Backend {
         self.host.figures()
     }
 
-    pub async fn pods(&self, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
-        self.embedded.pods(query).await
-    }
-
     pub async fn pod(&self, pod: &PodRef) -> Result<PodDetail, ApiError> {
         self.port(&pod.runtime_id)?.pod(&pod.worker_id).await
-    }
-
-    /// Turns what a person wrote (`name`, `name@runtime`, `runtime/worker`) into an address.
-    pub async fn resolve(&self, target: &str) -> Result<PodRef, ApiError> {
-        match target.parse::<Target>().map_err(|error| ApiError::invalid(error.to_string()))? {
-            Target::Ref(pod) => self.pod(&pod).await.map(|detail| detail.summary.pod),
-            Target::Name { name, runtime_id } => {
-                let port = self.port(runtime_id.as_ref().unwrap_or(&RuntimeId::local()))?;
-                match port.pod_named(&name).await? {
-                    Some(pod) => Ok(pod),
-                    None => Err(self.unknown_name(name.as_str()).await?),
-                }
-            }
-        }
-    }
-
-    async fn unknown_name(&self, name: &str) -> Result<ApiError, ApiError> {
-        let near = self.host.near_names(name).await?;
-        let hint = match near.first() {
-            Some(candidate) => format!("; did you mean \"{}\"?", candidate.name),
-            None => String::new(),
-        };
-        Ok(ApiError::new(ErrorCode::PodNotFound, format!("no Pod is called \"{name}\"{hint}")).with_candidates(near))
     }
 
     pub async fn create(&self, origin: &Origin, id: CommandId, create: CreatePod) -> Result<PodSummary, ApiError> {
@@ -121,7 +125,7 @@ impl Backend {
         let target = create.name.to_string();
         let runtime_id = create.runtime_id.clone().unwrap_or_else(RuntimeId::local);
         let done = async { self.port(&runtime_id)?.create(key, origin, create).await }.await;
-        self.audited(origin, "pod_create", Some(target), done).await
+        self.audited(origin, "pod_create", &runtime_id, target, done).await
     }
 
     pub async fn input(
@@ -133,7 +137,7 @@ impl Backend {
     ) -> Result<Receipt, ApiError> {
         let key = command_key(id, "input", Some(pod), &input);
         let done = async { self.port(&pod.runtime_id)?.input(key, origin, &pod.worker_id, input).await }.await;
-        self.audited(origin, "input", Some(pod.to_string()), done).await
+        self.audited(origin, "input", &pod.runtime_id, pod.to_string(), done).await
     }
 
     /// Pause, resume, cancel, stop, compact; restore is [`Backend::restore`] of this Pod alone.
@@ -150,7 +154,7 @@ impl Backend {
         }
         let key = command_key(id, verb.as_str(), Some(pod), &());
         let done = async { self.port(&pod.runtime_id)?.control(key, origin, &pod.worker_id, verb).await }.await;
-        self.audited(origin, verb.as_str(), Some(pod.to_string()), done).await
+        self.audited(origin, verb.as_str(), &pod.runtime_id, pod.to_string(), done).await
     }
 
     /// Renames a Pod, or changes its policies.
@@ -163,7 +167,7 @@ impl Backend {
     ) -> Result<PodDetail, ApiError> {
         let key = command_key(id, "rename", Some(pod), &patch);
         let done = async { self.port(&pod.runtime_id)?.patch(key, origin, &pod.worker_id, patch).await }.await;
-        self.audited(origin, "rename", Some(pod.to_string()), done).await
+        self.audited(origin, "rename", &pod.runtime_id, pod.to_string(), done).await
     }
 
     /// Stops a Pod and removes it with all that it holds. `confirm` is its name.
@@ -176,7 +180,7 @@ impl Backend {
     ) -> Result<(), ApiError> {
         let key = command_key(id, "delete", Some(pod), &confirm);
         let done = async { self.port(&pod.runtime_id)?.delete(key, origin, &pod.worker_id, confirm).await }.await;
-        self.audited(origin, "delete", Some(pod.to_string()), done).await
+        self.audited(origin, "delete", &pod.runtime_id, pod.to_string(), done).await
     }
 
     pub async fn transcript(&self, pod: &PodRef, before: Option<&str>, limit: u32) -> Result<RecordPage, ApiError> {
@@ -193,23 +197,23 @@ impl Backend {
         Ok(self.port(&pod.runtime_id)?.observe(&pod.worker_id, after, tail).await)
     }
 
-    /// The list of Pods and its changes.
-    pub fn observe_pods(&self) -> PodsObservation {
-        self.embedded.observe_pods()
-    }
-
-    /// A command that was carried out is audited with it, in its own transaction, by the runtime; one that was not,
-    /// here.
+    /// A command that the runtime in this process carried out is audited with it, in its own transaction, by the
+    /// runtime; one that was not, or was carried out elsewhere, here.
     async fn audited<T>(
         &self,
         origin: &Origin,
         action: &str,
-        target: Option<String>,
+        runtime_id: &RuntimeId,
+        target: String,
         done: Result<T, ApiError>,
     ) -> Result<T, ApiError> {
-        if let Err(error) = &done {
-            let result = if error.code.status() >= 500 { "failed" } else { "refused" };
-            self.record_audit(origin, action, target, result, Some(error.code)).await;
+        match &done {
+            Ok(_) if *runtime_id == RuntimeId::local() => (),
+            Ok(_) => self.record_audit(origin, action, Some(target), "done", None).await,
+            Err(error) => {
+                let result = if error.code.status() >= 500 { "failed" } else { "refused" };
+                self.record_audit(origin, action, Some(target), result, Some(error.code)).await;
+            }
         }
         done
     }

@@ -3,7 +3,7 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::{StreamExt, TryStreamExt, stream, stream::BoxStream};
 use protocol::{
-    ApiError, CommandId, ImportCommand, Listing, PodName, PodRef, PodSummary, Record, SearchHit, UsageReport,
+    ApiError, CommandId, ImportCommand, Listing, PodName, PodRef, PodSummary, Record, RuntimeId, SearchHit, UsageReport,
 };
 use runtime::{Export, Origin};
 use transcript::{Transcript, export_markdown};
@@ -61,14 +61,12 @@ impl Backend {
         self.host.usage().await
     }
 
-    /// Where all the words were said, newest first.
+    /// Where all the words were said, newest first: in this server's own Pods, or in one Pod wherever it is.
     pub async fn search(&self, query: SearchQuery) -> Result<Listing<SearchHit>, ApiError> {
         let SearchQuery { words, pod, after, limit } = query;
-        if let Some(pod) = &pod {
-            self.port(&pod.runtime_id)?;
-        }
+        let runtime_id = pod.as_ref().map_or_else(RuntimeId::local, |pod| pod.runtime_id.clone());
         let pod = pod.map(|pod| pod.worker_id);
-        self.host.search(&runtime::SearchQuery { words, pod, after, limit }).await
+        self.port(&runtime_id)?.search(runtime::SearchQuery { words, pod, after, limit }).await
     }
 
     /// A Pod's whole journal.
@@ -85,8 +83,9 @@ impl Backend {
     pub async fn import(&self, origin: &Origin, id: CommandId, command: ImportCommand) -> Result<PodSummary, ApiError> {
         let key = command_key(id, "import", None, &command);
         let target = command.name.to_string();
-        let done = self.embedded.import(key, origin, command).await;
-        self.audited(origin, "import", Some(target), done).await
+        let local = RuntimeId::local();
+        let done = async { self.port(&local)?.import(key, origin, command).await }.await;
+        self.audited(origin, "import", &local, target, done).await
     }
 }
 

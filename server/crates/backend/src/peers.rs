@@ -3,8 +3,8 @@
 //! People name a Pod as they like; from here on it has an address. Whom a runtime cannot introduce is refused here.
 
 use protocol::{
-    ApiError, CommandId, ExchangeMessage, HeldCommand, Listing, MessageAnswer, MessageCommand, OpenRequest, PeerAnswer,
-    PeerCommand, PeerView, PodRef, RequestCommand,
+    ApiError, CommandId, ExchangeMessage, HeldCommand, Listing, MessageAnswer, MessageCommand, PeerAnswer, PeerCommand,
+    PeerView, PodRef, RequestCommand,
 };
 use runtime::{CommandKey, Introduced, Origin};
 use serde::de::DeserializeOwned;
@@ -33,25 +33,20 @@ impl Backend {
             }
         };
         let done = done.await;
-        self.audited(origin, "peer", Some(target), done).await
+        self.audited(origin, "peer", &pod.runtime_id, target, done).await
     }
 
     /// Ends what two Pods are to each other: a link, or a request that waits. What is not there needs no end.
     pub async fn unlink(&self, origin: &Origin, id: CommandId, pod: &PodRef, peer: &PodRef) -> Result<(), ApiError> {
         let key = command_key(id, "unpeer", Some(pod), peer);
         let done = async { self.port(&pod.runtime_id)?.unlink(key, origin, &pod.worker_id, peer).await }.await;
-        self.audited(origin, "unpeer", Some(pair(pod, peer)), done).await
+        self.audited(origin, "unpeer", &pod.runtime_id, pair(pod, peer), done).await
     }
 
     /// Whom a Pod knows, and the requests between it and others.
     pub async fn peers(&self, pod: &PodRef) -> Result<Listing<PeerView>, ApiError> {
         let items = self.port(&pod.runtime_id)?.peers(&pod.worker_id).await?;
         Ok(Listing { items, next: None })
-    }
-
-    /// Every request that waits for an answer, oldest first.
-    pub async fn open_requests(&self) -> Result<Listing<OpenRequest>, ApiError> {
-        Ok(Listing { items: self.embedded.open_requests().await?, next: None })
     }
 
     /// Accepts or declines a request that was made to this Pod; of two answers the first counts.
@@ -69,7 +64,7 @@ impl Backend {
             port.decide_request(key, origin, &pod.worker_id, request_id, command.decision).await
         };
         let done = done.await;
-        self.audited(origin, "peer_decide", Some(pair(pod, request_id)), done).await
+        self.audited(origin, "peer_decide", &pod.runtime_id, pair(pod, request_id), done).await
     }
 
     /// A message from a Pod to its peer, by a person.
@@ -92,7 +87,7 @@ impl Backend {
             }
         };
         let done = done.await;
-        self.audited(origin, "message", Some(target), done).await
+        self.audited(origin, "message", &pod.runtime_id, target, done).await
     }
 
     /// Releases or drops a message that is held; on either side, and the first decision counts.
@@ -110,7 +105,7 @@ impl Backend {
             port.decide_held(key, origin, &pod.worker_id, message_id, command.decision).await
         };
         let done = done.await;
-        self.audited(origin, "message_decide", Some(pair(pod, message_id)), done).await
+        self.audited(origin, "message_decide", &pod.runtime_id, pair(pod, message_id), done).await
     }
 
     /// What two Pods wrote to each other, newest first; `before` is `next` of the page before.

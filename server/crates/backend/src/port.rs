@@ -5,23 +5,36 @@ use std::fmt;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{
-    ApiError, Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage,
-    HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer, OpenApproval, OpenRequest, PatchPod,
-    PeerAnswer, PeerView, PodDetail, PodName, PodRef, PodSummary, QueuedInput, Receipt, RequestDecision,
-    RestoreCommand, RewindCommand, RuntimeView, ToolAnswer, ToolCommand, VisiblePod, WorkerId,
+    ApiError, Approval, ApprovalCommand, Candidate, CommandId, CompactionPreview, ControlVerb, CreatePod,
+    ExchangeMessage, HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer, OpenApproval,
+    OpenRequest, PatchPod, PeerAnswer, PeerView, PodDetail, PodName, PodRef, PodSummary, QueuedInput, Receipt,
+    RequestDecision, RestoreCommand, RewindCommand, RuntimeView, SearchHit, ToolAnswer, ToolCommand, VisiblePod,
+    WorkerId,
 };
-use runtime::{CommandKey, Export, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage};
+use runtime::{
+    CommandKey, Export, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage, SearchQuery,
+};
 
 /// One runtime: the one inside this process, or one that is reached over a wire.
 ///
-/// Each command writes its own audit row when it is carried out, in the transaction that carries it out.
+/// In the one inside this process each command writes its own audit row when it is carried out, in the transaction that
+/// carries it out. For the others [`crate::Backend`] writes it when the command has been answered.
 #[async_trait]
 pub trait RuntimePort: Send + Sync + fmt::Debug {
     fn view(&self, since: Timestamp) -> RuntimeView;
 
+    /// One page. Its cursors, `query.after` too, begin with the runtime's own id and a dot.
     async fn pods(&self, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError>;
     async fn pod(&self, worker_id: &WorkerId) -> Result<PodDetail, ApiError>;
     async fn pod_named(&self, name: &PodName) -> Result<Option<PodRef>, ApiError>;
+    /// As [`RuntimePort::pod_named`], as far as it is known without asking anybody.
+    async fn pod_known(&self, name: &PodName) -> Result<Option<PodRef>, ApiError> {
+        self.pod_named(name).await
+    }
+    /// Pods that are called nearly so, the nearest first, of those that are known without asking anybody.
+    fn near_names(&self, _name: &PodName) -> Vec<Candidate> {
+        Vec::new()
+    }
 
     async fn create(&self, key: CommandKey, origin: &Origin, create: CreatePod) -> Result<PodSummary, ApiError>;
     async fn input(
@@ -156,11 +169,17 @@ pub trait RuntimePort: Send + Sync + fmt::Debug {
     async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError>;
     async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError>;
 
+    /// Where words were said in this runtime, newest first.
+    async fn search(&self, _query: SearchQuery) -> Result<Listing<SearchHit>, ApiError> {
+        Err(ApiError::invalid("the journals of this runtime cannot be searched from here"))
+    }
+
     /// The whole journal, a page at a time.
     async fn export(&self, worker_id: &WorkerId) -> Result<Export, ApiError>;
     /// A stopped Pod with that history.
     async fn import(&self, key: CommandKey, origin: &Origin, command: ImportCommand) -> Result<PodSummary, ApiError>;
 
     async fn observe(&self, worker_id: &WorkerId, after: Option<String>, tail: u32) -> Observation;
+    /// The whole list at once, as far as it is known, then its changes.
     fn observe_pods(&self) -> PodsObservation;
 }

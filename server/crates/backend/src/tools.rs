@@ -1,8 +1,6 @@
 //! Tools that a person runs, questions that Pods put to people, and whom a Pod sees.
 
-use protocol::{
-    ApiError, Approval, ApprovalCommand, CommandId, Listing, OpenApproval, PodRef, ToolAnswer, ToolCommand, VisiblePod,
-};
+use protocol::{ApiError, Approval, ApprovalCommand, CommandId, Listing, PodRef, ToolAnswer, ToolCommand, VisiblePod};
 use runtime::Origin;
 
 use crate::{Backend, command_key};
@@ -20,18 +18,13 @@ impl Backend {
         let key = command_key(id, "tool", Some(pod), &(name, &command));
         let done =
             async { self.port(&pod.runtime_id)?.run_tool(key, origin, &pod.worker_id, name, command).await }.await;
-        self.audited(origin, "tool", Some(pod.to_string()), done).await
+        self.audited(origin, "tool", &pod.runtime_id, pod.to_string(), done).await
     }
 
     /// What the Pod asks now, oldest first; with `all` also what was answered or withdrawn.
     pub async fn approvals(&self, pod: &PodRef, all: bool) -> Result<Listing<Approval>, ApiError> {
         let items = self.port(&pod.runtime_id)?.approvals(&pod.worker_id, all).await?;
         Ok(Listing { items, next: None })
-    }
-
-    /// The open questions of every Pod, oldest first.
-    pub async fn open_approvals(&self) -> Result<Listing<OpenApproval>, ApiError> {
-        Ok(Listing { items: self.embedded.open_approvals().await?, next: None })
     }
 
     /// Answers a question; of two answers the first counts and the other is `already_answered`.
@@ -46,7 +39,7 @@ impl Backend {
         let key = command_key(id, "approve", Some(pod), &(approval, &command));
         let done =
             async { self.port(&pod.runtime_id)?.answer(key, origin, &pod.worker_id, approval, command).await }.await;
-        self.audited(origin, "approve", Some(pod.to_string()), done).await
+        self.audited(origin, "approve", &pod.runtime_id, pod.to_string(), done).await
     }
 
     /// The Pods that this one's model is told of.

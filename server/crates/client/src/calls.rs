@@ -164,6 +164,11 @@ impl Client {
         self.get(&format!("{}/visible", pod_path(pod)))?.json().await
     }
 
+    /// Files that the Pod may read and whose path fits what was `begun`, the best first.
+    pub async fn files(&self, pod: &PodRef, begun: &str) -> Result<Listing<String>, ClientError> {
+        self.call(Method::GET, &format!("{}/files", pod_path(pod)), &[("q", Some(begun))])?.json().await
+    }
+
     /// One page of records in seq order: the newest, or those before `before`.
     pub async fn transcript(
         &self,

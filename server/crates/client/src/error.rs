@@ -28,3 +28,37 @@ impl ClientError {
         }
     }
 }
+
+/// A sentence of the server for people at a terminal: it names requests, they type verbs.
+pub fn in_verbs(sentence: &str) -> String {
+    let mut said = sentence
+        .replace("GET the Pod to see what waits", "`yoi queue NAME` lists what waits")
+        .replace("send with `queue`, or wait", "leave --no-queue out, or wait")
+        .replace("begin without `after`", "begin without --after");
+    while let Some(at) = said.find(LIST) {
+        let rest = &said[at + LIST.len()..];
+        let end = rest.find(|letter: char| !letter.is_ascii_lowercase()).unwrap_or(rest.len());
+        said = format!("{}`yoi {}`{}", &said[..at], &rest[..end], &rest[end..]);
+    }
+    said
+}
+
+/// Before the name of a list, which is that of its verb, too.
+const LIST: &str = "GET /api/v1/";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_server_says_of_requests_is_said_of_verbs() {
+        for (said, expected) in [
+            ("no login; GET /api/v1/sessions lists those that are", "no login; `yoi sessions` lists those that are"),
+            ("see GET /api/v1/runtimes", "see `yoi runtimes`"),
+            ("no such message; GET the Pod to see what waits", "no such message; `yoi queue NAME` lists what waits"),
+            ("GET a coffee", "GET a coffee"),
+        ] {
+            assert_eq!(in_verbs(said), expected);
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use bytes::Bytes;
 use protocol::{PodRef, ServerFrame};
 use tokio::{
     sync::{Notify, mpsc},
@@ -36,12 +37,17 @@ pub enum Connection {
     Unauthorized,
 }
 
+/// An item, and the records of its frame as they were encoded; of a raw stream alone.
+pub(crate) type Told = (StreamItem, Vec<Bytes>);
+
 /// What the reader and the socket's task share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     subscriptions: Mutex<Subscriptions>,
     /// Rung when the wanted set has changed.
     pub(crate) changed: Notify,
+    /// Records are not read but handed on, and lists are of the server's own runtime.
+    pub(crate) is_raw: bool,
 }
 
 impl Shared {
@@ -54,15 +60,23 @@ impl Shared {
 /// Frames of all subscriptions in order, over as many connections as it takes. Dropping it closes the socket.
 #[derive(Debug)]
 pub struct EventStream {
-    items: mpsc::Receiver<StreamItem>,
+    items: mpsc::Receiver<Told>,
     shared: Arc<Shared>,
     task: AbortHandle,
 }
 
 impl EventStream {
     pub(crate) fn open(client: Client) -> Self {
+        Self::open_with(client, false)
+    }
+
+    pub(crate) fn open_raw(client: Client) -> Self {
+        Self::open_with(client, true)
+    }
+
+    fn open_with(client: Client, is_raw: bool) -> Self {
         let (sender, items) = mpsc::channel(ITEMS_MAX);
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared { is_raw, ..Shared::default() });
         let task = tokio::spawn(socket::run(client, Arc::clone(&shared), sender)).abort_handle();
         Self { items, shared, task }
     }
@@ -90,12 +104,18 @@ impl EventStream {
 
     /// The next item. Can be dropped and called again without losing any.
     pub async fn next(&mut self) -> StreamItem {
+        self.next_raw().await.0
+    }
+
+    /// As [`EventStream::next`]. Of a raw stream ([`Client::raw_events`]) the records come beside their frame, which
+    /// has none itself.
+    pub async fn next_raw(&mut self) -> (StreamItem, Vec<Bytes>) {
         loop {
-            let item = self.items.recv().await.expect("the socket's task lives as long as its stream");
-            match &item {
+            let told = self.items.recv().await.expect("the socket's task lives as long as its stream");
+            match &told.0 {
                 // It was on its way when it was unsubscribed.
                 StreamItem::Frame(frame) if self.is_unwanted(frame) => {}
-                _ => return item,
+                _ => return told,
             }
         }
     }

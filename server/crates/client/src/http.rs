@@ -1,39 +1,24 @@
 //! One request: address, token, answer, error.
 
-use std::{
-    error::Error,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{error::Error, sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use protocol::{ApiError, CommandId, ErrorCode};
 use reqwest::{
-    Method, RequestBuilder, Response, StatusCode, Url,
+    Method, RequestBuilder, Response, StatusCode,
     header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue},
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{ClientError, EventStream, TokenSource};
-
-/// A server that does not take the connection within this is not there.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// No call of the API waits longer than 5 s for another Pod; the rest is room for a slow disk.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Before the path of a Unix socket, in the place of a URL.
-const UNIX: &str = "unix:";
-/// What a request over a Unix socket names as its host: the server checks it there, too.
-const UNIX_BASE: &str = "http://localhost";
+use crate::{
+    ClientError, EventStream, TokenSource,
+    place::{Place, Places},
+};
 
 /// A yoi at an address. Cloning shares its connections.
 #[derive(Debug, Clone)]
 pub struct Client {
-    http: reqwest::Client,
-    base: Url,
-    /// The Unix socket that requests go through, instead of a connection to `base`.
-    unix: Option<PathBuf>,
-    /// As it was given, for people.
-    address: String,
+    places: Places,
     token: TokenSource,
     /// `cli`, `tui`, …: what the audit says a command came from.
     name: &'static str,
@@ -42,6 +27,8 @@ pub struct Client {
 /// A call before it is sent: what each method of [`Client`] fills in.
 pub(crate) struct Call<'a> {
     client: &'a Client,
+    /// Where it goes, for what is said when it fails.
+    place: Arc<Place>,
     request: RequestBuilder,
 }
 
@@ -51,24 +38,28 @@ impl Client {
     pub fn new(base: &str, token: impl Into<TokenSource>) -> Result<Self, ClientError> {
         // The first caller wins; all ask for the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let unix = base.strip_prefix(UNIX).map(parse_socket).transpose()?;
-        let base = parse_base(if unix.is_some() { UNIX_BASE } else { base })?;
-        let address = match &unix {
-            Some(path) => format!("{UNIX}{}", path.display()),
-            None => base.as_str().trim_end_matches('/').to_owned(),
-        };
-        let mut builder = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).timeout(REQUEST_TIMEOUT);
-        if is_loopback(&base) {
-            // A proxy cannot reach this machine's own loopback.
-            builder = builder.no_proxy();
-        }
-        if let Some(path) = &unix {
-            builder = builder.unix_socket(path.as_path());
-        }
-        let http = builder
-            .build()
-            .map_err(|error| ClientError::Invalid(format!("this machine's TLS settings cannot be read: {error}")))?;
-        Ok(Self { http, base, unix, address, token: token.into(), name: "api" })
+        Ok(Self { places: Places::fixed(Place::parse(base)?), token: token.into(), name: "api" })
+    }
+
+    /// Asks `ask` where the server is before each request and each connection: one that came back elsewhere is found.
+    /// As long as it has no answer, the address before holds.
+    #[must_use]
+    pub fn looking_up(self, ask: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
+        Self { places: self.places.asking(ask), ..self }
+    }
+
+    /// A client of another machine's server. Its errors name no address.
+    ///
+    /// # Errors
+    /// Anything but `http://` or `https://` and a host, and an address with a login in it.
+    pub fn of_server(address: &str, token: impl Into<TokenSource>) -> Result<Self, ClientError> {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Ok(Self { places: Places::fixed(Place::of_server(address)?), token: token.into(), name: "api" })
+    }
+
+    /// Whether a text says where this server is.
+    pub fn is_told_by(&self, text: &str) -> bool {
+        self.places.now().is_told_by(text)
     }
 
     /// Says who asks: `cli`, `tui`.
@@ -78,14 +69,13 @@ impl Client {
         self
     }
 
-    /// The address, without a slash at its end.
-    pub fn address(&self) -> &str {
-        &self.address
+    /// Where the server is, as far as is known now; without a slash at its end.
+    pub fn address(&self) -> String {
+        self.places.now().address.clone()
     }
 
-    /// The Unix socket that it speaks through, if it does.
-    pub(crate) fn unix(&self) -> Option<&Path> {
-        self.unix.as_deref()
+    pub(crate) fn place(&self) -> Arc<Place> {
+        self.places.now()
     }
 
     /// Opens the event socket, and opens it again whenever it is lost, until the stream is dropped.
@@ -93,6 +83,11 @@ impl Client {
     /// Must be called inside a tokio runtime.
     pub fn events(&self) -> EventStream {
         EventStream::open(self.clone())
+    }
+
+    /// As [`Client::events`], of the server's own runtime alone; records come as they were encoded, beside their frame.
+    pub fn raw_events(&self) -> EventStream {
+        EventStream::open_raw(self.clone())
     }
 
     /// The headers that every request carries, the socket's too.
@@ -106,13 +101,6 @@ impl Client {
             headers.insert(AUTHORIZATION, value);
         }
         Ok(headers)
-    }
-
-    /// The address of the event socket.
-    pub(crate) fn socket_address(&self) -> String {
-        let address = self.base.as_str().trim_end_matches('/');
-        let rest = address.strip_prefix("http").unwrap_or(address);
-        format!("ws{rest}/api/v1/events")
     }
 
     pub(crate) fn get(&self, path: &str) -> Result<Call<'_>, ClientError> {
@@ -130,20 +118,21 @@ impl Client {
         path: &str,
         query: &[(&str, Option<&str>)],
     ) -> Result<Call<'_>, ClientError> {
-        let mut url = self.base.clone();
-        url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
+        let place = self.places.now();
+        let mut url = place.base.clone();
+        url.set_path(&format!("{}{path}", place.base.path().trim_end_matches('/')));
         let present = query.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
         url.query_pairs_mut().extend_pairs(present);
-        let request = self.http.request(method, url).headers(self.headers()?);
-        Ok(Call { client: self, request: request.header(ACCEPT, "application/json") })
+        let request = place.http.request(method, url).headers(self.headers()?);
+        Ok(Call { client: self, place, request: request.header(ACCEPT, "application/json") })
     }
 
     pub(crate) fn no_server(&self, error: &reqwest::Error) -> ClientError {
-        ClientError::NoServer { address: self.address().to_owned(), cause: innermost(error) }
+        ClientError::NoServer { address: self.address(), cause: innermost(error) }
     }
 
     pub(crate) fn protocol(&self, cause: impl ToString) -> ClientError {
-        ClientError::Protocol { address: self.address().to_owned(), cause: cause.to_string() }
+        ClientError::Protocol { address: self.address(), cause: cause.to_string() }
     }
 }
 
@@ -167,6 +156,20 @@ impl Call<'_> {
         read(client, self.answer().await?).await
     }
 
+    /// Sends it and reads the answer's JSON and status.
+    pub(crate) async fn json_and_status<T: DeserializeOwned>(self) -> Result<(T, StatusCode), ClientError> {
+        let client = self.client;
+        let response = self.answer().await?;
+        let status = response.status();
+        Ok((read(client, response).await?, status))
+    }
+
+    /// Sends it and leaves the answer as it is.
+    pub(crate) async fn bytes(self) -> Result<Bytes, ClientError> {
+        let client = self.client;
+        self.answer().await?.bytes().await.map_err(|error| client.no_server(&error))
+    }
+
     /// Sends it and reads the answer's JSON; none when the answer is that there is nothing (204).
     pub(crate) async fn json_or_none<T: DeserializeOwned>(self) -> Result<Option<T>, ClientError> {
         let client = self.client;
@@ -187,8 +190,10 @@ impl Call<'_> {
     }
 
     async fn answer(self) -> Result<Response, ClientError> {
-        let client = self.client;
-        let response = self.request.send().await.map_err(|error| client.no_server(&error))?;
+        let (client, place) = (self.client, self.place);
+        // The address that was asked, also when another one is known by now.
+        let no_server = |error| ClientError::NoServer { address: place.address.clone(), cause: innermost(&error) };
+        let response = self.request.send().await.map_err(no_server)?;
         match response.status().is_success() {
             true => Ok(response),
             false => Err(refusal(client, response).await),
@@ -215,31 +220,6 @@ async fn refusal(client: &Client, response: Response) -> ClientError {
     }
 }
 
-fn parse_socket(text: &str) -> Result<PathBuf, ClientError> {
-    match text {
-        "" => Err(ClientError::Invalid(format!(
-            "\"{UNIX}\" is followed by the path of a socket, such as {UNIX}/run/yoi.sock"
-        ))),
-        path => std::path::absolute(path).map_err(|error| ClientError::Invalid(format!("{UNIX}{path}: {error}"))),
-    }
-}
-
-fn parse_base(text: &str) -> Result<Url, ClientError> {
-    let wrong = |why: &str| ClientError::Invalid(format!("\"{text}\" is no server's address: {why}"));
-    let mut url = Url::parse(text).map_err(|_| wrong("it should look like http://127.0.0.1:7474"))?;
-    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-        return Err(wrong("it should look like http://127.0.0.1:7474"));
-    }
-    // The line that `serve` prints may be pasted whole; its token is not part of the address.
-    url.set_query(None);
-    url.set_fragment(None);
-    Ok(url)
-}
-
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    url.host_str().is_some_and(|host| host == "localhost" || host == "[::1]" || host.starts_with("127."))
-}
-
 /// The last cause says what happened ("connection refused"), the outer ones only that something did.
 fn innermost(error: &reqwest::Error) -> String {
     let mut cause: &dyn Error = error;
@@ -252,26 +232,6 @@ fn innermost(error: &reqwest::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_address_is_http_or_https_and_loses_its_query() {
-        let client = Client::new("http://127.0.0.1:7474/?token=secret", "t").unwrap();
-        assert_eq!(client.address(), "http://127.0.0.1:7474");
-        assert_eq!(client.socket_address(), "ws://127.0.0.1:7474/api/v1/events");
-        let client = Client::new("https://box.example/yoi/", "t").unwrap();
-        assert_eq!(client.socket_address(), "wss://box.example/yoi/api/v1/events");
-        for bad in ["", "127.0.0.1:7474", "ftp://x", "http://"] {
-            assert!(matches!(Client::new(bad, "t"), Err(ClientError::Invalid(_))), "{bad:?}");
-        }
-    }
-
-    #[test]
-    fn a_path_of_a_socket_is_an_address_too() {
-        let client = Client::new("unix:/run/yoi.sock", "t").unwrap();
-        assert_eq!((client.address(), client.unix()), ("unix:/run/yoi.sock", Some(Path::new("/run/yoi.sock"))));
-        assert_eq!(client.socket_address(), "ws://localhost/api/v1/events");
-        assert!(matches!(Client::new("unix:", "t"), Err(ClientError::Invalid(_))));
-    }
 
     #[test]
     fn a_client_shows_no_token_when_printed() {

@@ -4,7 +4,7 @@ use protocol::{
     CommandId, ExchangeMessage, HeldCommand, Listing, MessageAnswer, MessageCommand, OpenRequest, PeerAnswer,
     PeerCommand, PeerView, PodRef, RequestCommand,
 };
-use reqwest::Method;
+use reqwest::{Method, StatusCode};
 
 use crate::{
     Client, ClientError,
@@ -27,6 +27,18 @@ impl Client {
         self.post(&format!("{}/peers", pod_path(pod)))?.key(id).body(command).json().await
     }
 
+    /// As [`Client::introduce`]; says also whether they knew each other before.
+    pub async fn introduce_told(
+        &self,
+        id: &CommandId,
+        pod: &PodRef,
+        command: &PeerCommand,
+    ) -> Result<(PeerAnswer, bool), ClientError> {
+        let call = self.post(&format!("{}/peers", pod_path(pod)))?.key(id).body(command);
+        let (answer, status) = call.json_and_status().await?;
+        Ok((answer, status == StatusCode::OK))
+    }
+
     /// Ends what the two are to each other. What is not there needs no end.
     pub async fn unlink(&self, id: &CommandId, pod: &PodRef, peer: &PodRef) -> Result<(), ClientError> {
         self.call(Method::DELETE, &pair_path(pod, peer), &[])?.key(id).done().await
@@ -35,6 +47,11 @@ impl Client {
     /// Every request that waits for an answer, oldest first.
     pub async fn open_requests(&self) -> Result<Listing<OpenRequest>, ClientError> {
         self.get("/api/v1/requests")?.json().await
+    }
+
+    /// As [`Client::open_requests`], of the server's own Pods alone.
+    pub async fn own_open_requests(&self) -> Result<Listing<OpenRequest>, ClientError> {
+        self.call(Method::GET, "/api/v1/requests", &[("runtime", Some("local"))])?.json().await
     }
 
     /// Accepts or declines a request that was made to this Pod.

@@ -1,7 +1,8 @@
 //! The socket's task: connects, subscribes, passes frames on, notices silence, and begins again.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use futures_util::{Sink, SinkExt, Stream, StreamExt};
 use protocol::{ClientFrame, DiagnosticCode, ServerFrame};
 use tokio::{
@@ -12,12 +13,18 @@ use tokio::{
 use tokio_tungstenite::{
     client_async_with_config, connect_async_with_config,
     tungstenite::{
-        Error, Message, client::IntoClientRequest, handshake::client::Request, http::StatusCode,
+        Error, Message, Utf8Bytes, client::IntoClientRequest, handshake::client::Request, http::StatusCode,
         protocol::WebSocketConfig,
     },
 };
 
-use crate::{Client, Connection, StreamItem, backoff::delay, events::Shared, subscriptions::Step};
+use crate::{
+    Client, Connection, StreamItem,
+    backoff::delay,
+    events::{Shared, Told},
+    raw,
+    subscriptions::Step,
+};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The server says something every 5 s; after this it is dead, whatever TCP believes.
@@ -46,12 +53,12 @@ enum Loss {
 }
 
 /// Until the stream is dropped.
-pub(crate) async fn run(client: Client, shared: Arc<Shared>, items: mpsc::Sender<StreamItem>) {
+pub(crate) async fn run(client: Client, shared: Arc<Shared>, items: mpsc::Sender<Told>) {
     let mut attempt = 0;
     let mut resumed = false;
     loop {
         let mut greeted = false;
-        let loss = match connect(&client).await {
+        let loss = match connect(&client, shared.is_raw).await {
             Ok(socket) => {
                 shared.subscriptions().connection_is_new();
                 let mut session = Session::new(&shared, &items, socket, resumed);
@@ -68,17 +75,19 @@ pub(crate) async fn run(client: Client, shared: Arc<Shared>, items: mpsc::Sender
             Loss::Unauthorized => Connection::Unauthorized,
             Loss::Broken(cause) => Connection::Reconnecting { attempt, cause },
         };
-        if items.send(StreamItem::Connection(told)).await.is_err() {
+        if items.send((StreamItem::Connection(told), Vec::new())).await.is_err() {
             return;
         }
         tokio::time::sleep(delay(attempt)).await;
     }
 }
 
-async fn connect(client: &Client) -> Result<Socket, Loss> {
-    let mut request = client.socket_address().into_client_request().map_err(broken)?;
+async fn connect(client: &Client, is_raw: bool) -> Result<Socket, Loss> {
+    let place = client.place();
+    let query = if is_raw { "?runtime=local" } else { "" };
+    let mut request = format!("{}{query}", place.socket_address()).into_client_request().map_err(broken)?;
     request.headers_mut().extend(client.headers().map_err(broken)?);
-    match timeout(CONNECT_TIMEOUT, open(client, request)).await {
+    match timeout(CONNECT_TIMEOUT, open(place.unix(), request)).await {
         Ok(Ok(socket)) => Ok(socket),
         Ok(Err(Error::Http(answer))) if answer.status() == StatusCode::UNAUTHORIZED => Err(Loss::Unauthorized),
         Ok(Err(Error::Http(answer))) => Err(Loss::Broken(format!("the server answered {}", answer.status()))),
@@ -87,10 +96,10 @@ async fn connect(client: &Client) -> Result<Socket, Loss> {
     }
 }
 
-async fn open(client: &Client, request: Request) -> Result<Socket, Error> {
+async fn open(unix: Option<&Path>, request: Request) -> Result<Socket, Error> {
     let config =
         WebSocketConfig::default().max_frame_size(Some(FRAME_BYTES_MAX)).max_message_size(Some(FRAME_BYTES_MAX));
-    Ok(match client.unix() {
+    Ok(match unix {
         Some(path) => {
             let stream = UnixStream::connect(path).await?;
             Box::new(client_async_with_config(request, stream, Some(config)).await?.0)
@@ -106,7 +115,7 @@ fn broken(error: impl ToString) -> Loss {
 /// One connection.
 struct Session<'a> {
     shared: &'a Shared,
-    items: &'a mpsc::Sender<StreamItem>,
+    items: &'a mpsc::Sender<Told>,
     socket: Socket,
     /// It follows a connection that was lost.
     resumed: bool,
@@ -125,7 +134,7 @@ struct Gap {
 }
 
 impl<'a> Session<'a> {
-    fn new(shared: &'a Shared, items: &'a mpsc::Sender<StreamItem>, socket: Socket, resumed: bool) -> Self {
+    fn new(shared: &'a Shared, items: &'a mpsc::Sender<Told>, socket: Socket, resumed: bool) -> Self {
         Self { shared, items, socket, resumed, greeted: false, heard_at: Instant::now(), gap: None }
     }
 
@@ -194,8 +203,8 @@ impl<'a> Session<'a> {
     async fn take(&mut self, message: Option<Result<Message, Error>>) -> Result<(), Loss> {
         self.heard_at = Instant::now();
         match message {
-            Some(Ok(Message::Text(text))) => match serde_json::from_str(&text) {
-                Ok(frame) => self.take_frame(frame).await,
+            Some(Ok(Message::Text(text))) => match self.read(text) {
+                Ok((frame, records)) => self.take_frame(frame, records).await,
                 // A newer server may say what this version does not know.
                 Err(error) => {
                     tracing::debug!(%error, "a frame that this version does not know");
@@ -211,12 +220,21 @@ impl<'a> Session<'a> {
         }
     }
 
-    async fn take_frame(&mut self, frame: ServerFrame) -> Result<(), Loss> {
+    fn read(&self, text: Utf8Bytes) -> serde_json::Result<(ServerFrame, Vec<Bytes>)> {
+        if self.shared.is_raw
+            && let Some((head, records)) = raw::split(text.clone().into(), "records")
+        {
+            return serde_json::from_slice(&head).map(|frame| (frame, records));
+        }
+        serde_json::from_str(&text).map(|frame| (frame, Vec::new()))
+    }
+
+    async fn take_frame(&mut self, frame: ServerFrame, records: Vec<Bytes>) -> Result<(), Loss> {
         match frame {
             ServerFrame::Hello { .. } => self.greet().await,
             ServerFrame::Heartbeat { .. } | ServerFrame::Pong {} => Ok(()),
             ServerFrame::Diagnostic { code: DiagnosticCode::Unauthorized, .. } => Err(Loss::Unauthorized),
-            frame => self.pass_on(frame).await,
+            frame => self.pass_on(frame, records).await,
         }
     }
 
@@ -229,32 +247,32 @@ impl<'a> Session<'a> {
         self.tell(Connection::Connected).await
     }
 
-    async fn pass_on(&mut self, frame: ServerFrame) -> Result<(), Loss> {
+    async fn pass_on(&mut self, frame: ServerFrame, records: Vec<Bytes>) -> Result<(), Loss> {
         let step = self.shared.subscriptions().take_note(&frame);
         match step {
             Step::Stale => return Ok(()),
             Step::Gap => return Err(Loss::Broken("a frame was missing".to_owned())),
-            Step::Resumed { records } => {
+            Step::Resumed { records: count } => {
                 if let Some(gap) = &mut self.gap {
-                    gap.records += records;
+                    gap.records += count.max(records.len());
                     gap.quiet_at = Instant::now() + GAP_QUIET;
                 }
             }
             Step::Reloaded => {
                 self.end_gap();
-                self.yield_item(StreamItem::Frame(frame)).await?;
+                self.yield_item(StreamItem::Frame(frame), records).await?;
                 return self.tell(Connection::Reloaded).await;
             }
             Step::Other => {}
         }
-        self.yield_item(StreamItem::Frame(frame)).await
+        self.yield_item(StreamItem::Frame(frame), records).await
     }
 
     async fn tell(&self, connection: Connection) -> Result<(), Loss> {
-        self.yield_item(StreamItem::Connection(connection)).await
+        self.yield_item(StreamItem::Connection(connection), Vec::new()).await
     }
 
-    async fn yield_item(&self, item: StreamItem) -> Result<(), Loss> {
-        self.items.send(item).await.map_err(|_| Loss::Unread)
+    async fn yield_item(&self, item: StreamItem, records: Vec<Bytes>) -> Result<(), Loss> {
+        self.items.send((item, records)).await.map_err(|_| Loss::Unread)
     }
 }

@@ -1,6 +1,6 @@
 //! The `:` commands: what is offered for a line, and what it means.
 
-use protocol::{ControlVerb, PodState};
+use protocol::{ControlVerb, HeldDecision, PodState};
 
 use crate::{Page, TABLE, Where, allowed, entry};
 
@@ -27,6 +27,14 @@ pub enum Command {
     Unpeer(String),
     /// Sends this text as a message.
     Send(String),
+    /// Sends this text into the present run.
+    Steer(String),
+    /// Shows what waits and what is held back.
+    Queue,
+    /// Takes the newest message that waits back.
+    TakeBack,
+    /// Decides on the oldest message that is held back.
+    Held(HeldDecision),
     /// Opens the Pod of this name.
     Open(String),
     /// Looks for these words in all transcripts; none: opens the search.
@@ -85,7 +93,7 @@ impl Here {
         match place {
             Where::Pod | Where::Anywhere => true,
             Where::Browser => self.client == Client::Browser,
-            Where::Terminal => self.client == Client::Terminal,
+            Where::Terminal | Where::TerminalPod => self.client == Client::Terminal,
         }
     }
 }
@@ -150,8 +158,14 @@ pub fn offers(text: &str, here: Here, named: impl Fn(&str, &str) -> Vec<Named>) 
     match argument {
         // A name has been begun, and is there: what it can be is all that matters.
         Some(argument) if !argument.is_empty() && !names.is_empty() => names,
-        _ => words.chain(names).collect(),
+        _ => available_first(words.chain(names).collect()),
     }
+}
+
+/// What does something now comes first; behind it what does nothing, with its reason.
+fn available_first(mut offers: Vec<Offer>) -> Vec<Offer> {
+    offers.sort_by_key(|offer| offer.refusal.is_some());
+    offers
 }
 
 fn control_verb(word: &str) -> Option<ControlVerb> {
@@ -161,7 +175,7 @@ fn control_verb(word: &str) -> Option<ControlVerb> {
 /// Why this word does nothing now; none when it does something.
 pub fn refusal(word: &str, here: Here) -> Option<&'static str> {
     let entry = entry(word)?;
-    if entry.place != Where::Pod {
+    if !entry.place.is_of_pod() {
         return None;
     }
     let Some(now) = here.pod else { return Some(NOT_ATTACHED) };
@@ -169,7 +183,7 @@ pub fn refusal(word: &str, here: Here) -> Option<&'static str> {
         "allow" | "always" | "deny" => (!now.asks).then_some("it asks nothing"),
         "rewind" => allowed::rewind_refusal(now.state),
         "spawn" => allowed::spawn_refusal(now.state),
-        "send" => allowed::input_refusal(now.state),
+        "send" | "steer" => allowed::input_refusal(now.state),
         "peer" => allowed::peer_refusal(now.state),
         "unpeer" => (!now.knows).then_some("it has no peer"),
         word => control_verb(word).and_then(|verb| allowed::refusal(verb, now.state)),
@@ -199,6 +213,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "new" => named(Command::New),
         "open" => named(Command::Open),
         "send" => named(Command::Send),
+        "steer" => named(Command::Steer),
         "unpeer" => named(Command::Unpeer),
         "deny" => Ok(Command::Answer(Answer::Deny(argument.to_owned()))),
         "spawn" => Ok(Command::Spawn(argument.to_owned())),
@@ -214,6 +229,10 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "always" => Ok(Command::Answer(Answer::Always)),
         "rewind" => Ok(Command::Rewind),
         "export" => Ok(Command::Export),
+        "queue" => Ok(Command::Queue),
+        "unqueue" => Ok(Command::TakeBack),
+        "release" => Ok(Command::Held(HeldDecision::Release)),
+        "drop" => Ok(Command::Held(HeldDecision::Drop)),
         "quit" => Ok(Command::Quit),
         word => match (control_verb(word), Page::of(word)) {
             (Some(verb), _) => Ok(Command::Control(verb)),
@@ -250,8 +269,9 @@ mod tests {
 
     #[test]
     fn typing_narrows_the_offers() {
-        assert_eq!(words(":").len(), TABLE.len() - 1, "all but the terminal's own");
-        assert_eq!(words(":re"), ["resume", "restore", "rewind", "rename"]);
+        let browsers = TABLE.iter().filter(|entry| !entry.place.is_terminal());
+        assert_eq!(words(":").len(), browsers.count(), "all but the terminal's own");
+        assert_eq!(words(":re"), ["rewind", "rename", "resume", "restore"], "what does nothing now comes last");
         assert_eq!(words(":rename eve"), ["rename"]);
         assert!(words(":x").is_empty() && words("pause").is_empty());
     }
@@ -265,7 +285,9 @@ mod tests {
 
     #[test]
     fn the_choice_begins_at_what_can_be_done() {
-        assert_eq!(first_available(&offers(":", IDLE)), 3, "stop");
+        let all = offers(":", IDLE);
+        assert_eq!((first_available(&all), all[0].line.as_str()), (0, "stop"));
+        assert!(all.is_sorted_by_key(|offer| offer.refusal.is_some()));
         assert_eq!(first_available(&offers(":pau", IDLE)), 0);
         assert!(offers(":rename e", IDLE)[0].is_typed_in(":rename e"));
         assert!(!offers(":ren", IDLE)[0].is_typed_in(":ren"));
@@ -321,6 +343,23 @@ mod tests {
     #[test]
     fn a_message_that_begins_with_a_colon_and_has_lines_is_a_message() {
         assert!(is_command(":") && is_command(":stop") && !is_command("a:") && !is_command(":a\nb"));
+    }
+
+    #[test]
+    fn what_waits_is_changed_by_commands_of_the_terminal_alone() {
+        let terminal = Here { client: Client::Terminal, ..RUNNING };
+        assert_eq!(parse(":steer not there", terminal), Ok(Command::Steer("not there".into())));
+        assert_eq!(parse(":steer", terminal), Err(":steer needs a text after it".into()));
+        for (line, command) in [
+            (":queue", Command::Queue),
+            (":unqueue", Command::TakeBack),
+            (":release", Command::Held(HeldDecision::Release)),
+            (":drop", Command::Held(HeldDecision::Drop)),
+        ] {
+            assert_eq!(parse(line, terminal), Ok(command));
+            assert!(parse(line, RUNNING).unwrap_err().contains("no command"), "{line}");
+            assert_eq!(parse(line, Here { pod: None, ..terminal }), Err(NOT_ATTACHED.into()));
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What the palette offers: Pods, pages and commands in one list, found by a few letters.
 
-use protocol::{PodRef, PodSummary};
+use protocol::{PodRef, PodState, PodSummary};
 
-use crate::{Entry, Here, Page, SortBy, TABLE, Where, entry, fit, refusal, sorted};
+use crate::{Entry, Here, Page, SortBy, TABLE, entry, fit, refusal, sorted};
 
 /// So many of what was chosen are remembered.
 pub const RECENT_MAX: usize = 6;
@@ -38,7 +38,7 @@ pub fn choices(pods: &[PodSummary], here: Here) -> Vec<Choice> {
     let is_page = |entry: &Entry| Page::of(entry.word).is_some();
     let pages = Page::ALL.into_iter().filter_map(|page| of_page(page, here));
     let offered = |entry: &&'static Entry| {
-        let has_pod = here.pod.is_some() || entry.place != Where::Pod;
+        let has_pod = here.pod.is_some() || !entry.place.is_of_pod();
         here.has(entry.place) && has_pod && !is_page(entry) && !["new", "open"].contains(&entry.word)
     };
     let commands = TABLE.iter().filter(offered).map(|entry| of_command(entry, here));
@@ -48,7 +48,11 @@ pub fn choices(pods: &[PodSummary], here: Here) -> Vec<Choice> {
 
 fn of_pod(pod: PodSummary) -> Choice {
     let state = pod.state.as_str();
+    let has_failed = pod.state == PodState::Idle && pod.needs_you;
     let doing = pod.activity.as_deref().map(|activity| format!(" · {activity}")).unwrap_or_default();
+    let doing = if has_failed { doing.replacen("failed: ", "", 1) } else { doing };
+    // A run that failed leaves its Pod idle, and is no reason to think it well.
+    let state = if has_failed { "failed" } else { state };
     Choice {
         id: format!("pod {}", pod.pod),
         title: pod.name.to_string(),
@@ -112,8 +116,6 @@ pub fn remembered(recent: &[String], id: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use protocol::PodState;
-
     use super::*;
     use crate::{Client, Standing, samples::pod};
 
@@ -159,6 +161,17 @@ mod tests {
         assert_eq!(titles(&all, "web", &[])[0], "badger");
         assert_eq!(titles(&all, "running", &[]), ["ada"]);
         assert_eq!(titles(&all, "ada store", &[]), ["ada"]);
+    }
+
+    #[test]
+    fn a_pod_whose_run_failed_is_found_as_failed() {
+        let failed = PodSummary {
+            needs_you: true,
+            activity: Some("failed: no key".into()),
+            cwd: "/srv".into(),
+            ..pod("ada", PodState::Idle)
+        };
+        assert_eq!(choices(&[failed], NOWHERE)[0].what, "failed · no key · /srv");
     }
 
     #[test]

@@ -10,6 +10,20 @@ pub enum Where {
     Browser,
     /// Only the console in a terminal has it.
     Terminal,
+    /// On a Pod that is open in a terminal; the browser has buttons for it.
+    TerminalPod,
+}
+
+impl Where {
+    /// It needs a Pod.
+    pub fn is_of_pod(self) -> bool {
+        matches!(self, Self::Pod | Self::TerminalPod)
+    }
+
+    /// The browser has it not.
+    pub fn is_terminal(self) -> bool {
+        matches!(self, Self::Terminal | Self::TerminalPod)
+    }
 }
 
 /// One command.
@@ -96,14 +110,14 @@ pub fn entry(word: &str) -> Option<&'static Entry> {
 
 /// The command that this key stands for in the browser: `n`, or `g p` for two keys in a row.
 pub fn by_key(key: &str) -> Option<&'static Entry> {
-    TABLE.iter().find(|entry| entry.key == key && !key.is_empty() && entry.place != Where::Terminal)
+    TABLE.iter().find(|entry| entry.key == key && !key.is_empty() && !entry.place.is_terminal())
 }
 
 const fn of(place: Where, word: &'static str, argument: &'static str, key: &'static str, what: &'static str) -> Entry {
     Entry { word, argument, what, place, key }
 }
 
-use Where::{Anywhere, Browser, Pod, Terminal};
+use Where::{Anywhere, Browser, Pod, Terminal, TerminalPod};
 
 /// In the order in which they are offered.
 pub const TABLE: &[Entry] = &[
@@ -124,6 +138,11 @@ pub const TABLE: &[Entry] = &[
     of(Pod, "rename", "NAME", "", "give this Pod another name"),
     of(Pod, "delete", "NAME", "", "remove this Pod and its records; type its name"),
     of(Pod, "export", "", "", "save the transcript as a file"),
+    of(TerminalPod, "steer", "TEXT", "", "send a message into the present run"),
+    of(TerminalPod, "queue", "", "w", "what waits and what is held back, to change it"),
+    of(TerminalPod, "unqueue", "", "", "take the newest message that waits back"),
+    of(TerminalPod, "release", "", "", "deliver the oldest message that is held back"),
+    of(TerminalPod, "drop", "", "", "refuse the oldest message that is held back"),
     of(Anywhere, "new", "NAME", "n", "make a Pod with every default"),
     of(Anywhere, "open", "NAME", "", "go to a Pod"),
     of(Anywhere, "pods", "", "g p", "all Pods"),

@@ -162,10 +162,16 @@ pub(crate) fn session(columns: (Vec<u8>, String, i64, i64, i64)) -> Result<Sessi
 /// Longest snippet, in characters: a text may be one word from its beginning to its end.
 const SNIPPET_CHARS_MAX: usize = 400;
 
-pub(crate) type SearchColumns = (i64, String, String, i64, String, String);
+pub(crate) type SearchColumns = (i64, String, String, i64, String, String, Option<Vec<u8>>);
+
+/// What of a record says when it was.
+#[derive(serde::Deserialize)]
+struct Dated {
+    at: Timestamp,
+}
 
 pub(crate) fn search(columns: SearchColumns) -> Result<(i64, SearchRow), StoreError> {
-    let (id, worker_id, name, seq, kind, mut snippet) = columns;
+    let (id, worker_id, name, seq, kind, mut snippet, body) = columns;
     if let Some((end, _)) = snippet.char_indices().nth(SNIPPET_CHARS_MAX) {
         snippet.truncate(end);
         snippet.push('…');
@@ -176,6 +182,7 @@ pub(crate) fn search(columns: SearchColumns) -> Result<(i64, SearchRow), StoreEr
         seq: Seq(seq),
         kind,
         snippet,
+        at: body.and_then(|body| serde_json::from_slice::<Dated>(&body).ok()).map(|dated| dated.at),
     };
     Ok((id, row))
 }

@@ -34,6 +34,19 @@ impl Database {
     }
 }
 
+impl Database {
+    /// Connects to a PostgreSQL and gives its version, such as `15.18`; changes nothing. None: the data is in a file.
+    ///
+    /// # Errors
+    /// What the database, or the way to it, said; never the address, which may hold a password. It has no bound in time.
+    pub async fn probe(&self) -> Result<Option<String>, StoreError> {
+        match self {
+            Self::Sqlite { .. } => Ok(None),
+            Self::Postgres { url } => crate::postgres::probe(url).await.map(Some),
+        }
+    }
+}
+
 impl FromStr for Database {
     type Err = StoreError;
 

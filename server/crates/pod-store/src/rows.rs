@@ -118,4 +118,6 @@ pub struct SearchRow {
     pub seq: Seq,
     pub kind: String,
     pub snippet: String,
+    /// When it was said. None when the record itself cannot be read.
+    pub at: Option<Timestamp>,
 }

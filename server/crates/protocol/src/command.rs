@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use serde_json::Value;
 
 use crate::{
     Decision, PeerPolicy, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId, ScopeRule, Segment, Seq,
+    Timestamp,
 };
 
 /// The caller's own id of one command: 1 to 128 visible ASCII characters. Repeated, it happens once (I5).

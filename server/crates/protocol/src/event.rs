@@ -3,11 +3,10 @@
 //! [`TurnEvent`] can reach a model, [`ControlEvent`] cannot: the function that builds a model's context takes only
 //! the first kind, so a handshake or a status can never touch a conversation (I4).
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize, de};
 use serde_json::{Map, Value};
 
-use crate::{CommandId, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment, Seq, Usage, WorkerId};
+use crate::{CommandId, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment, Seq, Timestamp, Usage, WorkerId};
 
 /// One committed change of one Pod.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,13 +56,8 @@ impl From<ControlEvent> for Event {
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
-        let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default();
         // A known kind with a field from a newer version is shown as unknown too, rather than dropped (E24).
-        let known = match kind {
-            kind if TurnEvent::KINDS.contains(&kind) => TurnEvent::deserialize(&value).ok().map(Self::Turn),
-            kind if ControlEvent::KINDS.contains(&kind) => ControlEvent::deserialize(&value).ok().map(Self::Control),
-            _ => None,
-        };
+        let known = TurnEvent::read(&value).map(Self::Turn).or_else(|| ControlEvent::read(&value).map(Self::Control));
         match (known, value) {
             (Some(event), _) => Ok(event),
             (None, Value::Object(map)) => Ok(Self::Unknown(map)),
@@ -72,8 +66,14 @@ impl<'de> Deserialize<'de> for Event {
     }
 }
 
+/// The words under `kind`, and how an event is read: by its fields' names; those that have to be there, those that may be
+/// missing, and one that is spread over the event itself.
 macro_rules! kinds {
-    ($name:ident { $($variant:ident => $text:literal,)* }) => {
+    ($name:ident {
+        $($variant:ident => $text:literal {
+            $($field:ident),* ; $($optional:ident),* ; $($spread:ident)?
+        },)*
+    }) => {
         impl $name {
             pub const KINDS: &'static [&'static str] = &[$($text,)*];
 
@@ -81,12 +81,36 @@ macro_rules! kinds {
             pub fn kind(&self) -> &'static str {
                 match self { $(Self::$variant { .. } => $text,)* }
             }
+
+            /// None when it is of another kind, or a field is not as this version has it.
+            fn read(event: &Value) -> Option<Self> {
+                match event.get("kind")?.as_str()? {
+                    $($text => Some(Self::$variant {
+                        $($field: field(event.get(stringify!($field))?)?,)*
+                        $($optional: field(event.get(stringify!($optional)).unwrap_or(&Value::Null))?,)*
+                        $($spread: field(event)?,)?
+                    }),)*
+                    _ => None,
+                }
+            }
+        }
+
+        // Derived, it would be a fifth of what the browser loads for a Pod's page.
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let event = Value::deserialize(deserializer)?;
+                Self::read(&event).ok_or_else(|| de::Error::custom("an event of another kind, or without one of its fields"))
+            }
         }
     };
 }
 
+fn field<'a, T: Deserialize<'a>>(value: &'a Value) -> Option<T> {
+    T::deserialize(value).ok()
+}
+
 /// Events that can reach the model, directly or with the block they belong to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TurnEvent {
@@ -167,19 +191,19 @@ pub enum TurnEvent {
 }
 
 kinds!(TurnEvent {
-    UserMessage => "user_message",
-    PeerMessage => "peer_message",
-    ChildEvent => "child_event",
-    TextChunk => "text_chunk",
-    ReasoningChunk => "reasoning_chunk",
-    ToolArgsChunk => "tool_args_chunk",
-    ToolOutputChunk => "tool_output_chunk",
-    MessageFinished => "message_finished",
-    ReasoningFinished => "reasoning_finished",
-    ToolCalled => "tool_called",
-    ToolFinished => "tool_finished",
-    Compacted => "compacted",
-    Rewound => "rewound",
+    UserMessage => "user_message" { segments, command_id, by ; ; },
+    PeerMessage => "peer_message" { message_id, text, from, hops ; ; },
+    ChildEvent => "child_event" { what, child ; detail ; },
+    TextChunk => "text_chunk" { block, text ; ; },
+    ReasoningChunk => "reasoning_chunk" { block, text ; ; },
+    ToolArgsChunk => "tool_args_chunk" { block, text ; ; },
+    ToolOutputChunk => "tool_output_chunk" { block, text ; ; },
+    MessageFinished => "message_finished" { block, text, interrupted ; ; },
+    ReasoningFinished => "reasoning_finished" { block, text, interrupted ; ; },
+    ToolCalled => "tool_called" { call_id, block, name, arguments, by ; ; },
+    ToolFinished => "tool_finished" { call_id, block, summary, is_error, duration_ms, by ; content, code, diff, seen ; },
+    Compacted => "compacted" { summary, kept_from_seq ; ; },
+    Rewound => "rewound" { to_seq ; ; },
 });
 
 impl TurnEvent {
@@ -196,7 +220,7 @@ impl TurnEvent {
 }
 
 /// Events that people see and no model ever does.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ControlEvent {
@@ -308,22 +332,22 @@ pub enum ControlEvent {
 }
 
 kinds!(ControlEvent {
-    RunStarted => "run_started",
-    RunFinished => "run_finished",
-    ProviderRetry => "provider_retry",
-    Usage => "usage",
-    Status => "status",
-    PeerLinked => "peer_linked",
-    PeerUnlinked => "peer_unlinked",
-    PeerRequested => "peer_requested",
-    PeerDeclined => "peer_declined",
-    MessageReceipt => "message_receipt",
-    ChildSpawned => "child_spawned",
-    ChildStopped => "child_stopped",
-    ScopeChanged => "scope_changed",
-    ApprovalAsked => "approval_asked",
-    ApprovalAnswered => "approval_answered",
-    Alert => "alert",
+    RunStarted => "run_started" { trigger ; command_id ; },
+    RunFinished => "run_finished" { outcome, usage ; code, detail ; },
+    ProviderRetry => "provider_retry" { attempt, wait_ms, code, detail ; ; },
+    Usage => "usage" { ; ; usage },
+    Status => "status" { state ; state_reason ; },
+    PeerLinked => "peer_linked" { peer, by ; request_id, note ; },
+    PeerUnlinked => "peer_unlinked" { peer, by ; request_id, note ; },
+    PeerRequested => "peer_requested" { peer, by ; request_id, note ; },
+    PeerDeclined => "peer_declined" { peer, by ; request_id, note ; },
+    MessageReceipt => "message_receipt" { message_id, peer, state ; turn, reason ; },
+    ChildSpawned => "child_spawned" { child, scope ; ; },
+    ChildStopped => "child_stopped" { child, scope ; ; },
+    ScopeChanged => "scope_changed" { child, scope ; ; },
+    ApprovalAsked => "approval_asked" { id, tool, arguments ; ; },
+    ApprovalAnswered => "approval_answered" { id, tool, arguments ; decision, by, reason ; },
+    Alert => "alert" { level, source, text ; ; },
 });
 
 /// Another Pod as a record names a peer: the address, flat, and the name it had then.

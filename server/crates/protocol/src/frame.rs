@@ -1,9 +1,8 @@
 //! The frames of the event socket.
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{PodRef, PodSummary, Record};
+use crate::{PodRef, PodSummary, Record, Timestamp};
 
 /// What a client says on the socket. It observes; commands go by POST.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

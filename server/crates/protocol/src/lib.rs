@@ -17,6 +17,8 @@ mod peer;
 mod segment;
 mod settings;
 mod summary;
+#[cfg(any(target_arch = "wasm32", test))]
+mod timestamp;
 
 pub use command::{
     ApprovalCommand, CommandId, CommandIdError, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt,
@@ -40,11 +42,17 @@ pub use peer::{
     PeerLink, PeerView, RequestCommand, RequestDecision,
 };
 pub use segment::{Access, ScopeRule, Segment};
-pub use settings::{PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
+pub use settings::{About, AddRuntime, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
 pub use summary::{
     ChildView, PeerPolicy, PermissionDecision, PermissionRule, PodDetail, PodState, PodSummary, QueuedInput,
     ReasoningPolicy, Relations, Usage,
 };
+#[cfg(target_arch = "wasm32")]
+pub use timestamp::{Timestamp, TimestampError};
+
+/// A moment. In the browser's half it is a small type of our own.
+#[cfg(not(target_arch = "wasm32"))]
+pub use jiff::Timestamp;
 
 /// Version of the frames and records in this crate; the `hello` frame carries it.
 pub const PROTOCOL_VERSION: u32 = 1;

@@ -1,10 +1,9 @@
 //! Lists and the things in them.
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Decision, PodName, PodRef, PodState, RuntimeId, ScopeRule, Seq};
+use crate::{Decision, PodName, PodRef, PodState, RuntimeId, ScopeRule, Seq, Timestamp};
 
 /// One page of a list. `next` goes into `?after=` (transcripts: `?before=`); null at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,6 +146,9 @@ pub struct SearchHit {
     pub kind: String,
     /// Plain text around the hit.
     pub snippet: String,
+    /// When it was said. None from a server that does not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
 }
 
 /// Tokens over all Pods, per Pod and per day (UTC).

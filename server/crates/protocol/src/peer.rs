@@ -1,9 +1,8 @@
 //! Pods that know each other: introductions and messages.
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{PodName, PodRef, PodState, ReceiptState};
+use crate::{PodName, PodRef, PodState, ReceiptState, Timestamp};
 
 /// Body of `POST P/peers`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

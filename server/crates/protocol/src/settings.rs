@@ -1,9 +1,8 @@
 //! What the settings of a server show: profiles, rules, logins, and how a provider answered a live test. Never a key.
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{PeerPolicy, PermissionDecision, PermissionRule, PodName, PodRef, ReasoningPolicy};
+use crate::{PeerPolicy, PermissionDecision, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId, Timestamp};
 
 /// How a provider answered when it was asked now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,4 +77,38 @@ pub struct SessionView {
     pub expires_at: Timestamp,
     /// The one that asks.
     pub is_this: bool,
+}
+
+/// Body of `POST /api/v1/runtimes`: another server. It goes in, and never comes out again.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct AddRuntime {
+    /// What its Pods' addresses begin with here.
+    pub runtime_id: RuntimeId,
+    /// `http://…` or `https://…`.
+    pub url: String,
+    /// What `yoi token` prints there.
+    pub token: String,
+}
+
+// By hand: neither the address nor the token is anybody's business.
+impl std::fmt::Debug for AddRuntime {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("AddRuntime").field("runtime_id", &self.runtime_id).finish_non_exhaustive()
+    }
+}
+
+/// Answer of `GET /api/v1/about`: which server this is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct About {
+    /// Of the frames and records.
+    pub protocol: u32,
+    /// `yoi 0.1.0`.
+    pub server: String,
+    /// What it calls itself.
+    pub name: RuntimeId,
+    /// Names its database; it stays as long as the database does.
+    pub store_id: String,
 }

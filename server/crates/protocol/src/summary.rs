@@ -1,9 +1,8 @@
 //! A Pod as a list shows it, and as its own page shows it.
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{PodName, PodRef, ScopeRule, Segment, Seq};
+use crate::{PodName, PodRef, ScopeRule, Segment, Seq, Timestamp};
 
 /// What a Pod is doing, as clients see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -51,6 +51,21 @@ fn a_known_kind_with_a_value_from_the_future_is_kept_as_unknown() {
 }
 
 #[test]
+fn a_known_kind_without_a_field_that_it_needs_is_kept_as_unknown_and_others_may_be_missing() {
+    let read = |event: Value| serde_json::from_value::<Event>(event).unwrap();
+    assert!(matches!(
+        read(json!({"kind":"tool_called","call_id":"1","block":"b","name":"n","by":"model"})),
+        Event::Unknown(_)
+    ));
+    assert!(matches!(read(json!({"kind":"usage","input":"many"})), Event::Unknown(_)));
+    let asked = json!({"kind":"approval_asked","id":"1","tool":"bash","arguments":null});
+    assert!(matches!(read(asked), Event::Control(ControlEvent::ApprovalAsked { .. })));
+    let started = read(json!({"kind":"run_started","trigger":"input","command_id":null}));
+    assert_eq!(started, read(json!({"kind":"run_started","trigger":"input"})));
+    assert_eq!(serde_json::from_value::<TurnEvent>(json!({"kind":"run_started","trigger":"input"})).ok(), None);
+}
+
+#[test]
 fn a_field_from_the_future_is_no_problem() {
     let event: Event = serde_json::from_value(json!({"kind":"text_chunk","block":"b1","text":"x","new":1})).unwrap();
     assert_eq!(event.kind(), "text_chunk");

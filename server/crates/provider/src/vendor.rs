@@ -26,7 +26,10 @@ use genai::{
 use protocol::ModelView;
 use secrecy::{ExposeSecret, SecretString};
 
-use self::{address::Address, answer::Answer, failure::Failures, frames::Frames, masked::Masked, quiet::Quiet, request::ChatQuestion};
+use self::{
+    address::Address, answer::Answer, failure::Failures, frames::Frames, masked::Masked, quiet::Quiet,
+    request::ChatQuestion,
+};
 use crate::{
     ModelRequest, ModelStream, Provider, ProviderConfig, ProviderError, ProviderErrorCode, ProviderKind, known,
     redact::Redactor,

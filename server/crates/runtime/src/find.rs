@@ -30,7 +30,7 @@ pub(crate) async fn pods(inner: &Inner, query: &PodQuery) -> Result<Listing<PodS
         for row in rows {
             after = Some(row.key);
             let summary = view::summary(&row);
-            if selects(query, &summary) {
+            if query.selects(&summary) {
                 if items.len() == limit {
                     return Ok(Listing { next: Some(write_cursor(last_key(&items))), items: summaries(items) });
                 }
@@ -51,16 +51,19 @@ fn summaries(items: Vec<(PodKey, PodSummary)>) -> Vec<PodSummary> {
     items.into_iter().map(|(_, summary)| summary).collect()
 }
 
-fn selects(query: &PodQuery, summary: &PodSummary) -> bool {
-    let wanted = query.q.as_deref().map(str::to_lowercase);
-    let holds = |text: &str| wanted.as_deref().is_none_or(|wanted| text.to_lowercase().contains(wanted));
-    query.name.as_ref().is_none_or(|name| *name == summary.name)
-        && query.state.is_none_or(|state| state == summary.state)
-        && (wanted.is_none()
-            || holds(summary.name.as_str())
-            || holds(&summary.cwd)
-            || holds(&summary.model)
-            || summary.activity.as_deref().is_some_and(holds))
+impl PodQuery {
+    /// Whether it asks for this Pod.
+    pub fn selects(&self, summary: &PodSummary) -> bool {
+        let wanted = self.q.as_deref().map(str::to_lowercase);
+        let holds = |text: &str| wanted.as_deref().is_none_or(|wanted| text.to_lowercase().contains(wanted));
+        self.name.as_ref().is_none_or(|name| *name == summary.name)
+            && self.state.is_none_or(|state| state == summary.state)
+            && (wanted.is_none()
+                || holds(summary.name.as_str())
+                || holds(&summary.cwd)
+                || holds(&summary.model)
+                || summary.activity.as_deref().is_some_and(holds))
+    }
 }
 
 fn write_cursor(key: PodKey) -> String {

@@ -5,6 +5,7 @@
 
 pub mod axe;
 pub mod browser;
+pub mod older_pod;
 pub mod postgres;
 pub mod report;
 pub mod scripted_model;

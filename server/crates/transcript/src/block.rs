@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
 use protocol::{
     AlertLevel, ChildChange, CommandId, Decision, Outcome, PeerLabel, PodLabel, ReceiptState, Record, ScopeRule,
-    Segment, Seq, ToolBy, Trigger, Usage,
+    Segment, Seq, Timestamp, ToolBy, Trigger, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -103,8 +103,7 @@ impl Sort {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-    use protocol::Seq;
+    use protocol::{Seq, Timestamp};
 
     use super::*;
     use crate::{BlockId, Status};

@@ -15,6 +15,7 @@ mod merge;
 mod reach;
 mod reduce;
 mod rows;
+mod snippet;
 pub mod unseen;
 pub mod words;
 
@@ -25,3 +26,4 @@ pub use change::Change;
 pub use export::{export_markdown, plain_text};
 pub use reduce::{PodStatus, Transcript};
 pub use rows::OPEN_BLOCKS_MAX;
+pub use snippet::snippet_words;

@@ -8,8 +8,7 @@ mod index;
 pub(crate) mod stream;
 mod tools;
 
-use jiff::Timestamp;
-use protocol::{ControlEvent, Event, PodState, Record, Seq, TurnEvent, Usage};
+use protocol::{ControlEvent, Event, PodState, Record, Seq, Timestamp, TurnEvent, Usage};
 
 pub(crate) use self::index::{Command, End, Family, Index, MessageCards, Piece, Run, Started, Thread};
 use crate::{Block, BlockId, BlockKind, Change, PersonState, rows::Key, rows::Rows};

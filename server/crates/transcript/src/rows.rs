@@ -5,8 +5,7 @@
 
 use std::collections::HashMap;
 
-use jiff::Timestamp;
-use protocol::Seq;
+use protocol::{Seq, Timestamp};
 
 use crate::{Block, BlockId, BlockKind, Change};
 

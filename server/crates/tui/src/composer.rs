@@ -1,19 +1,23 @@
-//! A few lines of text with a cursor, and pasted pieces in it.
+//! A few lines of text with a cursor, and in it pasted pieces and files that are named.
 
 mod chips;
+mod mention;
 
-pub(crate) use self::chips::words as paste_words;
+pub(crate) use self::{
+    chips::{Chip, words as paste_words},
+    mention::FileWord,
+};
 
 use std::ops::Range;
 
 /// What is being written. The cursor is a byte offset at a character's edge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Composer {
-    /// Each [`chips::CHIP`] in it stands for a pasted piece.
+    /// Each [`chips::CHIP`] in it stands for a piece that is moved over as one.
     text: String,
     cursor: usize,
-    /// The pasted pieces, in the order of the text.
-    pastes: Vec<String>,
+    /// These pieces, in the order of the text.
+    chips: Vec<Chip>,
 }
 
 impl Composer {
@@ -23,7 +27,7 @@ impl Composer {
         composer
     }
 
-    /// The text; a pasted piece is one character of it.
+    /// The text; a pasted piece or a file is one character of it.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -114,7 +118,7 @@ impl Composer {
     fn remove(&mut self, range: Range<usize>) {
         let before = chips::count(&self.text[..range.start]);
         let inside = chips::count(&self.text[range.clone()]);
-        self.pastes.drain(before..before + inside);
+        self.chips.drain(before..before + inside);
         self.text.replace_range(range.clone(), "");
         self.cursor = range.start;
     }

@@ -58,10 +58,11 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
         }
         Effect::Look(pod) => Message::Looked { done: look(client, &pod).await, pod },
         Effect::Preview(pod) => Message::Preview { done: client.compaction_preview(&pod).await, pod },
+        Effect::FindFiles { pod, begun } => Message::Files { done: client.files(&pod, &begun).await, pod, begun },
         Effect::LoadInbox(pods) => Message::Inbox(inbox(client, pods).await),
         Effect::Search(words) => Message::Found { done: found(client, &words).await, words },
         Effect::Send { pod, message } => {
-            let input = InputCommand { segments: message.segments, queue: true, steer: false };
+            let input = InputCommand { segments: message.segments, queue: true, steer: message.steer };
             let done = client.input(&message.command_id, &pod, &input).await;
             Message::Sent { command_id: message.command_id, done }
         }

@@ -10,9 +10,9 @@ use commands::{Client, Here, Standing};
 use protocol::{PodRef, PodSummary};
 
 pub(crate) use self::{
-    message::{Act, Answer, Effect, Message, Spawn},
-    pod::{Focus, Older, OpenPod, Place, Seek, Sending},
-    sheet::{Asked, Found, Inbox, Sheet},
+    message::{Act, Answer, Effect, Message, Spawn, Then},
+    pod::{Focus, Naming, Older, OpenPod, Place, Seek, Sending},
+    sheet::{Asked, Found, Inbox, Sheet, Waiting},
 };
 use crate::composer::Composer;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use client::Client;
+use client::{Client, StreamItem};
 use crossterm::event::{Event, EventStream as Keys, MouseEventKind};
 use futures_util::StreamExt;
 use tokio::{
@@ -74,7 +74,13 @@ async fn run_in(screen: &mut Screen, client: Client, target: Option<String>) -> 
                 continue;
             }
             Some(answer) = answers.recv() => answer,
-            item = effects.events.next() => Message::Stream(item),
+            item = effects.events.next() => {
+                if matches!(item, StreamItem::Connection(_)) {
+                    // A server that came back may be elsewhere.
+                    model.address = effects.client.address();
+                }
+                Message::Stream(item)
+            }
         };
         draw_at.get_or_insert_with(|| Instant::now() + FRAME_TIME);
         take(&mut model, &effects, message);

@@ -1,9 +1,11 @@
 //! What is said about a command that has come to its end: one sentence each, for the last line.
 
-use client::ClientError;
-use protocol::{ApiError, Candidate, ControlVerb, Decision, ErrorCode, PeerLink, PodName, RequestDecision};
+use client::{ClientError, in_verbs};
+use protocol::{
+    ApiError, Candidate, ControlVerb, Decision, ErrorCode, HeldDecision, PeerLink, PodName, RequestDecision,
+};
 
-use crate::model::{Act, Answer, Notice};
+use crate::model::{Act, Answer, Notice, Then};
 
 /// So many of the Pods that may have been meant are named.
 const CANDIDATES_MAX: usize = 5;
@@ -11,6 +13,9 @@ const CANDIDATES_MAX: usize = 5;
 /// What came of the command to the Pod of this name.
 pub(crate) fn of_act(name: &str, act: &Act, done: &Result<Answer, ClientError>) -> Notice {
     let (text, is_error) = match done {
+        Ok(Answer::NotSteered { why, .. }) => {
+            (format!("not sent, it is in your message again: {}", of_error(why)), true)
+        }
         Ok(Answer::Tool(answer)) if answer.is_error => (format!("not done: {}", answer.summary), true),
         Ok(answer) => (success(name, act, answer), false),
         Err(error) => (failure(name, act, error), true),
@@ -37,6 +42,13 @@ fn success(name: &str, act: &Act, answer: &Answer) -> String {
         (Act::Spawn(spawn), _) => format!("{} is at work, a child of {name}", spawn.name),
         (Act::Rewind(_), _) => format!("{name} is rewound; the transcript keeps it all, dimmed"),
         (Act::Export(_), Answer::File(path)) => format!("the transcript is in {path}"),
+        (Act::TakeBack { then: Then::Edit, .. }, _) => "taken back; sent again, it stands at the end".to_owned(),
+        (Act::TakeBack { then: Then::Forget, .. }, _) => "taken back; it was not sent".to_owned(),
+        (Act::TakeBack { then: Then::Steer, .. }, _) => {
+            format!("{name} reads it when its model is asked next, in the present run")
+        }
+        (Act::Held { decision: HeldDecision::Release, .. }, _) => "released; it is on its way".to_owned(),
+        (Act::Held { decision: HeldDecision::Drop, .. }, _) => "dropped; nobody gets it".to_owned(),
         (Act::Export(_) | Act::Say(_), _) => format!("sent to {name}"),
     }
 }
@@ -57,6 +69,9 @@ fn failure(name: &str, act: &Act, error: &ClientError) -> String {
         }
         (Act::Rewind(_), ClientError::Api(error)) if error.code == ErrorCode::HeadMoved => {
             format!("{name} has gone on since you looked, so nothing was rewound; :rewind looks again")
+        }
+        (Act::TakeBack { .. }, ClientError::Api(error)) if error.code == ErrorCode::AlreadyAnswered => {
+            "too late: the model has it already".to_owned()
         }
         (_, ClientError::Api(error)) => of_refusal(error),
         (_, error) => error.to_string(),
@@ -106,7 +121,7 @@ pub(crate) fn of_error(error: &ClientError) -> String {
 
 /// A refusal without a sentence is said by its heading.
 fn detail(error: &ApiError) -> String {
-    if error.detail.is_empty() { error.code.title().to_owned() } else { error.detail.clone() }
+    if error.detail.is_empty() { error.code.title().to_owned() } else { in_verbs(&error.detail) }
 }
 
 /// `bob, bobbin or rob`; with the runtime where the name alone does not tell.

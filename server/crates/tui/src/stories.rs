@@ -4,11 +4,13 @@ mod approvals;
 mod commands;
 mod composing;
 mod dashboard;
+mod files;
 mod finding;
 mod golden;
 mod hostile;
 mod peers;
 mod pod;
+mod queue;
 mod scrolling;
 mod server;
 
@@ -68,6 +70,10 @@ impl Story {
 
     fn key(&mut self, code: KeyCode) {
         self.happens(Message::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+    }
+
+    fn alt(&mut self, code: KeyCode) {
+        self.happens(Message::Key(KeyEvent::new(code, KeyModifiers::ALT)));
     }
 
     fn control(&mut self, char: char) {

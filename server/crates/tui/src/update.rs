@@ -4,9 +4,11 @@ mod answers;
 mod command;
 mod completion;
 mod composing;
+mod files;
 mod find;
 mod keys;
 mod pod_keys;
+mod queue;
 pub(crate) mod scroll;
 mod sheet_keys;
 mod sheets;
@@ -37,6 +39,7 @@ pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Created(done) => answers::created(model, done),
         Message::Older { pod, done } => answers::older(model, &pod, done),
         Message::Looked { pod, done } => answers::looked(model, &pod, done),
+        Message::Files { pod, begun, done } => files::found(model, &pod, &begun, done),
         Message::Preview { pod, done } => answers::preview(model, pod, done),
         Message::Inbox(done) => sheets::inbox(model, done),
         Message::Found { words, done } => sheets::found(model, &words, done),

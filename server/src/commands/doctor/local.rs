@@ -6,6 +6,7 @@ use std::{
     net::TcpListener,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use pod_store::Database;
@@ -13,6 +14,9 @@ use tools::bash::{Confinement, confinement};
 
 use super::Report;
 use crate::config::{Config, Environment, units_folder};
+
+/// A database that does not answer within this is no use to a server either.
+const DATABASE_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Whether the kernel holds commands to a Pod's scope.
 pub(super) fn commands(report: &mut Report) {
@@ -94,9 +98,26 @@ pub(super) fn token(report: &mut Report, config: &Config) {
     }
 }
 
-pub(super) fn database(report: &mut Report, config: &Config) {
+pub(super) async fn database(report: &mut Report, config: &Config) {
     match &config.database {
-        Database::Postgres { .. } => report.ok("database", "PostgreSQL"),
+        postgres @ Database::Postgres { .. } => match tokio::time::timeout(DATABASE_WAIT_MAX, postgres.probe()).await {
+            Ok(Ok(version)) => {
+                report.ok("database", format!("PostgreSQL {} answers", version.unwrap_or_default()));
+            }
+            Ok(Err(error)) => report.broken(
+                "database",
+                format!("PostgreSQL: {error}; see that it runs, and that YOI_DATABASE or --database is its address"),
+            ),
+            Err(_) => {
+                let seconds = DATABASE_WAIT_MAX.as_secs();
+                report.broken(
+                    "database",
+                    format!(
+                        "PostgreSQL does not answer within {seconds} s; see that its host can be reached from here"
+                    ),
+                );
+            }
+        },
         Database::Sqlite { path } => match fs::metadata(path) {
             Ok(file) => {
                 if private(report, "database", path, 0o077, "chmod 600") {

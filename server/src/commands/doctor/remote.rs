@@ -20,7 +20,7 @@ pub(super) async fn server(
     is_named: bool,
     tests: bool,
 ) -> Result<()> {
-    let address = caller.client.address().to_owned();
+    let address = caller.client.address();
     report.server = Some(address.clone());
     let holder = if is_named { None } else { data_dir::holder(&config.data) };
     if let Err(error) = caller.client.health().await {

@@ -11,6 +11,7 @@ pub(super) fn unit(program: &str, words: &[String]) -> String {
         "# Written by `yoi service install`, which writes it anew.\n\
          [Unit]\n\
          Description=yoi, a console for durable LLM agents\n\
+         Documentation=man:yoi(1)\n\
          \n\
          [Service]\n\
          Type=exec\n\
@@ -22,7 +23,12 @@ pub(super) fn unit(program: &str, words: &[String]) -> String {
          RestartSec=2\n\
          # A bad configuration does not get better by itself.\n\
          RestartPreventExitStatus=2\n\
+         # Commands of Pods are ended by yoi itself, after it has noted where they were.\n\
+         KillMode=mixed\n\
          TimeoutStopSec=10\n\
+         # A command that takes all memory is killed alone.\n\
+         OOMPolicy=continue\n\
+         NoNewPrivileges=yes\n\
          UMask=0077\n\
          \n\
          [Install]\n\

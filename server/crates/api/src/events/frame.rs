@@ -4,7 +4,7 @@ use backend::{Backend, FeedItem, PodsItem};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream, stream::BoxStream};
 use jiff::Timestamp;
-use protocol::{ApiError, DiagnosticCode, ErrorCode, PROTOCOL_VERSION, ServerFrame};
+use protocol::{ApiError, DiagnosticCode, ErrorCode, PROTOCOL_VERSION, RuntimeId, ServerFrame};
 use serde::Serialize;
 
 use super::{HEARTBEAT, asked::Watch};
@@ -95,9 +95,20 @@ impl Frame {
 }
 
 /// The frames of one subscription, called `id`. Pulled: nothing is read ahead.
-pub(super) fn frames(backend: &Backend, id: String, watch: Watch) -> BoxStream<'static, Frame> {
+pub(super) fn frames(
+    backend: &Backend,
+    listed: Option<&RuntimeId>,
+    id: String,
+    watch: Watch,
+) -> BoxStream<'static, Frame> {
     match watch {
-        Watch::Pods => backend.observe_pods().map(move |item| Frame::pods(&id, item)).boxed(),
+        Watch::Pods => {
+            let list = listed.map_or_else(|| Ok(backend.observe_pods()), |listed| backend.observe_pods_of(listed));
+            match list {
+                Ok(list) => list.map(move |item| Frame::pods(&id, item)).boxed(),
+                Err(error) => stream::iter(refused(&id, error)).boxed(),
+            }
+        }
         Watch::Pod { pod, after, tail } => {
             let backend = backend.clone();
             let opening = async move {

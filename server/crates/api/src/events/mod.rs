@@ -20,6 +20,7 @@ use axum::{
     response::Response,
 };
 use backend::{Backend, Session};
+use protocol::RuntimeId;
 use serde::Deserialize;
 use tokio::sync::watch;
 
@@ -46,6 +47,16 @@ pub(crate) struct EventsAsked {
     /// How many of the newest records a snapshot carries; 200 when absent. For server-sent events only.
     #[param(value_type = Option<u32>)]
     tail: Option<String>,
+    /// Lists of Pods are of this runtime alone; of all when absent. For the socket, too.
+    runtime: Option<String>,
+}
+
+impl EventsAsked {
+    /// Which runtime's lists are meant.
+    fn listed(&self) -> Result<Option<RuntimeId>, Problem> {
+        let runtime = self.runtime.as_deref().filter(|runtime| !runtime.is_empty());
+        runtime.map(RuntimeId::parse).transpose().map_err(invalid)
+    }
 }
 
 /// The event socket (frames: ClientFrame, ServerFrame); with `Accept: text/event-stream` one stream of ServerFrame.
@@ -63,7 +74,7 @@ pub(crate) async fn events(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     match upgrade {
-        Ok(upgrade) => Ok(socket::open(api, session, upgrade)),
+        Ok(upgrade) => Ok(socket::open(api, session, asked.listed()?, upgrade)),
         Err(error) if headers.contains_key(header::UPGRADE) => {
             Err(invalid(format!("this is no WebSocket handshake: {}", error.body_text())))
         }

@@ -8,7 +8,7 @@ use axum::{
 };
 use backend::Session;
 use futures_util::{SinkExt, Stream, StreamExt, stream::SplitSink};
-use protocol::DiagnosticCode;
+use protocol::{DiagnosticCode, RuntimeId};
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{
@@ -40,17 +40,22 @@ enum Goodbye {
 
 type Sink = SplitSink<WebSocket, Message>;
 
-pub(super) fn open(api: Api, session: Option<Session>, upgrade: WebSocketUpgrade) -> Response {
+pub(super) fn open(
+    api: Api,
+    session: Option<Session>,
+    listed: Option<RuntimeId>,
+    upgrade: WebSocketUpgrade,
+) -> Response {
     upgrade
         .max_message_size(MESSAGE_BYTES_MAX)
         .max_frame_size(MESSAGE_BYTES_MAX)
-        .on_upgrade(move |socket| Box::pin(serve(api, session, socket)))
+        .on_upgrade(move |socket| Box::pin(serve(api, session, listed, socket)))
 }
 
-async fn serve(api: Api, session: Option<Session>, socket: WebSocket) {
+async fn serve(api: Api, session: Option<Session>, listed: Option<RuntimeId>, socket: WebSocket) {
     let (mut sink, mut messages) = socket.split();
     let (outbox, inbox) = mpsc::channel(OUTBOX_FRAMES);
-    let subscriptions = Subscriptions::new(api.backend().clone(), outbox.clone());
+    let subscriptions = Subscriptions::new(api.backend().clone(), listed, outbox.clone());
     // The first frame of all; the outbox is empty, so there is room.
     let _ = outbox.try_send(Frame::hello(api.options()).into());
     let stopping = stopping(api.options().shutdown.clone());

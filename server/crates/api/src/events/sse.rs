@@ -37,8 +37,9 @@ pub(super) fn open(
     headers: &HeaderMap,
     asked: EventsAsked,
 ) -> Result<Response, Problem> {
+    let listed = asked.listed()?;
     let watch = watch(headers, asked)?;
-    let frames = frames(api.backend(), ID.to_owned(), watch);
+    let frames = frames(api.backend(), listed.as_ref(), ID.to_owned(), watch);
     let hello = stream::iter([Frame::hello(api.options())]);
     let frames = with_heartbeats(hello.chain(frames).boxed());
     let events = until_logged_out(frames.boxed(), logged_out(api.backend().clone(), session).boxed())
@@ -112,7 +113,8 @@ mod tests {
 
     #[test]
     fn last_event_id_wins_over_after() {
-        let asked = || EventsAsked { pod: Some("local/w".to_owned()), after: Some("a".to_owned()), tail: None };
+        let (pod, after) = (Some("local/w".to_owned()), Some("a".to_owned()));
+        let asked = || EventsAsked { pod: pod.clone(), after: after.clone(), tail: None, runtime: None };
         let after = |headers: &HeaderMap| match watch(headers, asked()) {
             Ok(Watch::Pod { after, .. }) => after,
             other => panic!("{other:?}"),

@@ -11,6 +11,7 @@ use std::{
 
 use backend::Backend;
 use futures_util::{FutureExt, StreamExt};
+use protocol::RuntimeId;
 use tokio::{
     sync::mpsc,
     task::{AbortHandle, JoinHandle},
@@ -71,13 +72,15 @@ impl Drop for Subscription {
 #[derive(Debug)]
 pub(super) struct Subscriptions {
     backend: Backend,
+    /// Whose Pods its lists are of; of all runtimes when absent.
+    listed: Option<RuntimeId>,
     outbox: mpsc::Sender<Outgoing>,
     open: HashMap<String, Subscription>,
 }
 
 impl Subscriptions {
-    pub(super) fn new(backend: Backend, outbox: mpsc::Sender<Outgoing>) -> Self {
-        Self { backend, outbox, open: HashMap::new() }
+    pub(super) fn new(backend: Backend, listed: Option<RuntimeId>, outbox: mpsc::Sender<Outgoing>) -> Self {
+        Self { backend, listed, outbox, open: HashMap::new() }
     }
 
     pub(super) fn subscribe(&mut self, id: String, watch: Watch) -> Result<(), Refusal> {
@@ -105,7 +108,7 @@ impl Subscriptions {
 
     fn spawn(&self, id: String, watch: Watch, life: Arc<Life>) -> JoinHandle<()> {
         let outbox = self.outbox.clone();
-        let mut frames = frames(&self.backend, id.clone(), watch);
+        let mut frames = frames(&self.backend, self.listed.as_ref(), id.clone(), watch);
         tokio::spawn(async move {
             loop {
                 // A stream that breaks is closed like one that ends: its viewer must not wait for ever.

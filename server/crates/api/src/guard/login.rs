@@ -117,6 +117,8 @@ fn client_name(headers: &HeaderMap) -> &'static str {
     match headers.get("x-yoi-client").map(HeaderValue::as_bytes) {
         Some(b"cli") => "cli",
         Some(b"tui") => "tui",
+        // Another server, for the people who use that one.
+        Some(b"remote") => "remote",
         _ => "api",
     }
 }

@@ -88,15 +88,27 @@ pub(crate) async fn unlink(
     Ok(StatusCode::NO_CONTENT)
 }
 
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RequestsAsked {
+    /// Those of one runtime alone; of all when absent.
+    runtime: Option<String>,
+}
+
 /// Every request that waits for an answer, oldest first.
-#[utoipa::path(get, path = "/api/v1/requests", tag = "peers", params(PageAsked),
+#[utoipa::path(get, path = "/api/v1/requests", tag = "peers", params(RequestsAsked, PageAsked),
     responses((status = 200, description = "The requests of all Pods", body = Listing<OpenRequest>)))]
 pub(crate) async fn open_requests(
     State(api): State<Api>,
     _: Caller,
+    Asked(asked): Asked<RequestsAsked>,
     Asked(page): Asked<PageAsked>,
 ) -> Result<Json<Listing<OpenRequest>>, Problem> {
-    Ok(Json(page.of(api.backend().open_requests().await?.items, |request| request.request_id.clone())?))
+    let requests = match asked.runtime.as_deref().filter(|runtime| !runtime.is_empty()) {
+        None => api.backend().open_requests().await?,
+        Some(runtime) => api.backend().open_requests_of(&RuntimeId::parse(runtime).map_err(invalid)?).await?,
+    };
+    Ok(Json(page.of(requests.items, |request| request.request_id.clone())?))
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,4 +1,4 @@
-//! Tools that a person runs, the questions of a Pod, and whom it sees.
+//! Tools that a person runs, the questions of a Pod, whom it sees and what it may read.
 
 use axum::{Json, extract::State};
 use protocol::{Approval, ApprovalCommand, Listing, ToolAnswer, ToolCommand, VisiblePod};
@@ -92,4 +92,29 @@ pub(crate) async fn visible(
     Asked(page): Asked<PageAsked>,
 ) -> Result<Json<Listing<VisiblePod>>, Problem> {
     Ok(Json(page.of(api.backend().visible(&pod).await?.items, |seen| seen.pod.to_string())?))
+}
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct FilesAsked {
+    /// A few letters of a path; all that is near when absent.
+    #[serde(default)]
+    #[param(value_type = Option<String>)]
+    q: String,
+}
+
+/// Files that the Pod may read and whose path fits, the best first; as many as a list shows, so there is no next page.
+///
+/// A message names one with a segment `{ "type": "file_ref", "path": … }`.
+#[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/files", tag = "tools",
+    params(("runtime_id" = String, Path), ("worker_id" = String, Path), FilesAsked),
+    responses((status = 200, description = "Paths, from the working directory where they are in it",
+        body = Listing<String>)))]
+pub(crate) async fn files(
+    State(api): State<Api>,
+    _: Caller,
+    PodPath(pod): PodPath,
+    Asked(asked): Asked<FilesAsked>,
+) -> Result<Json<Listing<String>>, Problem> {
+    Ok(Json(Listing { items: api.backend().files(&pod, &asked.q).await?, next: None }))
 }

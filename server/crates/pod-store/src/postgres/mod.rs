@@ -78,6 +78,26 @@ pub(crate) async fn open(url: &str, identity: HostIdentity) -> Result<Opened, St
     })
 }
 
+/// Connects and asks for the version of the server, such as `15.18`; changes nothing.
+pub(crate) async fn probe(url: &str) -> Result<String, StoreError> {
+    let options = PgConnectOptions::from_str(url)
+        .map_err(read_failed("read the address of the database"))?
+        .application_name("yoi doctor")
+        .disable_statement_logging();
+    let mut connection = options.connect().await.map_err(read_failed("reach the database"))?;
+    let version: String = sqlx::query_scalar("show server_version")
+        .fetch_one(&mut connection)
+        .await
+        .map_err(read_failed("ask the database for its version"))?;
+    let done = self::version(&mut connection).await?;
+    if done > MIGRATIONS.len() {
+        return Err(StoreError::Database(
+            "the database was made by a newer yoi; start that one, or choose another database".to_owned(),
+        ));
+    }
+    Ok(version.split_whitespace().next().unwrap_or_default().to_owned())
+}
+
 async fn migrate(connection: &mut PgConnection) -> Result<(), StoreError> {
     if version(connection).await? == MIGRATIONS.len() {
         return Ok(());

@@ -29,10 +29,13 @@ pub(super) async fn find(
              from search_texts
              where words @@ to_tsquery('simple', $1) and id < $4 and ($5::bigint is null or pod = $5)
              order by id desc limit $3)
-         select id, pods.worker_id, pods.name, seq, kind,
+         select id, pods.worker_id, pods.name, found.seq, kind,
                 case when starts_with(text, piece) then '' else '…' end || piece ||
-                case when right(text, length(piece)) = piece then '' else '…' end
-         from found join pods on pods.key = found.pod order by id desc",
+                case when right(text, length(piece)) = piece then '' else '…' end,
+                convert_to(journal.body, 'UTF8')
+         from found join pods on pods.key = found.pod
+         left join journal on journal.pod = found.pod and journal.seq = found.seq
+         order by id desc",
     )
     .bind(words.iter().map(quoted).collect::<Vec<_>>().join(" & "))
     .bind(around.unwrap_or_default())

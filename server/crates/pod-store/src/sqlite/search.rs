@@ -20,10 +20,11 @@ pub(super) async fn find(
     let quoted = |word: &Word| format!("\"{}\"{}", word.text, if word.is_beginning { " *" } else { "" });
     let rows = sqlx::query_as(
         "select search_texts.id, pods.worker_id, pods.name, search_texts.seq, search_texts.kind,
-                snippet(search_words, 0, '', '', '…', 24)
+                snippet(search_words, 0, '', '', '…', 24), cast(journal.body as blob)
          from search_words
          join search_texts on search_texts.id = search_words.rowid
          join pods on pods.key = search_texts.pod
+         left join journal on journal.pod = search_texts.pod and journal.seq = search_texts.seq
          where search_words match ?1 and search_words.rowid < ?2 and (?3 is null or search_texts.pod = ?3)
          order by search_words.rowid desc limit ?4",
     )

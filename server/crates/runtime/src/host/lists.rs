@@ -30,6 +30,7 @@ impl Host {
             seq: row.seq,
             kind: row.kind,
             snippet: row.snippet,
+            at: row.at,
         });
         Ok(Listing { items: items.collect(), next })
     }

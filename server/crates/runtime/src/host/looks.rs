@@ -69,6 +69,11 @@ impl Host {
         find::observe(self.inner.clone())
     }
 
+    /// Names the database, for other servers; it stays as long as the database does.
+    pub fn store_id(&self) -> &str {
+        self.inner.store.epoch()
+    }
+
     pub fn readiness(&self) -> Readiness {
         let recovering = self.inner.recovering.borrow().len();
         let failed = self.inner.failed.lock().expect("no holder of this list panics");

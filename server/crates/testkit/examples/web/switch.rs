@@ -1,5 +1,7 @@
 //! From one Pod to another in a page that is at work already.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use testkit::report::{Line, Report, Unit::Milliseconds};
 
@@ -8,6 +10,8 @@ use crate::stage::{Stage, median, number, path_of, quantile};
 const ROUNDS: usize = 20;
 /// A frame.
 const SWITCH_MS: f64 = 16.0;
+/// So long a page is looked at.
+const LOOKS: Duration = Duration::from_millis(300);
 
 pub(crate) async fn run(stage: &Stage, report: &mut Report) {
     let browser = stage.browser().await;
@@ -65,5 +69,7 @@ async fn go(browser: &testkit::browser::Browser, pod: &Value) -> Value {
     );
     let seen = browser.eval(&script).await;
     browser.wait_script("return window.__probe.live > 0").await;
+    // Nobody goes on before seeing anything.
+    tokio::time::sleep(LOOKS).await;
     seen
 }

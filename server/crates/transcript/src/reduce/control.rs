@@ -1,7 +1,6 @@
 //! Runs, retries, receipts, questions, status: what people see and no model does.
 
-use jiff::Timestamp;
-use protocol::{CommandId, ControlEvent, Outcome, PodState, Record, Trigger};
+use protocol::{CommandId, ControlEvent, Outcome, PodState, Record, Timestamp, Trigger};
 
 use super::{End, Started, Thread, Transcript, stream};
 use crate::{ApprovalState, BlockKind, ChildStep, PersonState, PodStatus, Receipt, RelationStep, rows::Key};

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use jiff::Timestamp;
-use protocol::{CommandId, Trigger};
+use protocol::{CommandId, Timestamp, Trigger};
 
 use crate::{BlockKind, PersonState, rows::Key};
 

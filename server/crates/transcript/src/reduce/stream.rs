@@ -1,7 +1,6 @@
 //! Text and reasoning: chunks grow a block, a finished record replaces it.
 
-use jiff::Timestamp;
-use protocol::Record;
+use protocol::{Record, Timestamp};
 
 use super::{Family, Piece, Thread, Transcript};
 use crate::{Block, BlockId, BlockKind, Status};

@@ -1,15 +1,41 @@
-//! Pasted pieces: one character in the text, drawn as what they are, sent as segments of their own.
+//! Pasted pieces and files that are named: one character in the text, drawn as what they are, sent as segments of their
+//! own.
 
 use protocol::Segment;
 
 use super::Composer;
 
-/// Stands for a pasted piece. It is never typed: what is put in is cleaned of it.
+/// Stands for such a piece. It is never typed: what is put in is cleaned of it.
 pub(super) const CHIP: char = '\u{fffc}';
 
 /// A paste of more lines than this, or of more characters, becomes a chip.
 const PLAIN_LINES_MAX: usize = 3;
 const PLAIN_CHARS_MAX: usize = 400;
+
+/// What one character of the text stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Chip {
+    Paste(String),
+    /// A file that was chosen by `@`, by its path.
+    File(String),
+}
+
+impl Chip {
+    /// As it is drawn. No space that a line could be broken at.
+    fn words(&self) -> String {
+        match self {
+            Self::Paste(text) => words(text),
+            Self::File(path) => format!("@{path}").replace(' ', "\u{a0}"),
+        }
+    }
+
+    fn segment(&self) -> Segment {
+        match self {
+            Self::Paste(text) => Segment::Paste { text: text.clone() },
+            Self::File(path) => Segment::FileRef { path: path.clone() },
+        }
+    }
+}
 
 impl Composer {
     /// Puts in what was pasted: a short piece as text, a long one as a chip.
@@ -18,7 +44,11 @@ impl Composer {
         if clean.lines().count() <= PLAIN_LINES_MAX && clean.chars().count() <= PLAIN_CHARS_MAX {
             return self.insert(&clean);
         }
-        self.pastes.insert(count(&self.text[..self.cursor]), clean);
+        self.put(Chip::Paste(clean));
+    }
+
+    pub(super) fn put(&mut self, chip: Chip) {
+        self.chips.insert(count(&self.text[..self.cursor]), chip);
         self.text.insert(self.cursor, CHIP);
         self.cursor += CHIP.len_utf8();
     }
@@ -33,15 +63,14 @@ impl Composer {
         self.drawn(&self.text[..self.cursor])
     }
 
-    /// What is sent: text and pasted pieces in turn. Empty when there is no word in it.
+    /// What is sent: text, pasted pieces and files in turn. Empty when there is nothing in it to read.
     pub(crate) fn segments(&self) -> Vec<Segment> {
         let mut segments = Vec::new();
         for (index, text) in self.text.split(CHIP).enumerate() {
-            if index > 0 {
-                segments.push(Segment::Paste { text: self.pastes[index - 1].clone() });
-            }
-            let text = text.trim_matches('\n');
-            if !text.trim().is_empty() {
+            let before = index.checked_sub(1).map(|before| &self.chips[before]);
+            segments.extend(before.map(Chip::segment));
+            let text = trimmed(text, before, self.chips.get(index));
+            if !text.is_empty() {
                 segments.push(Segment::text(text));
             }
         }
@@ -51,25 +80,46 @@ impl Composer {
     /// What was sent, to be changed and sent again.
     pub(crate) fn of_segments(segments: &[Segment]) -> Self {
         let mut composer = Self::default();
+        composer.add(segments);
+        composer
+    }
+
+    /// Puts a message that came back behind what is there.
+    pub(crate) fn add(&mut self, segments: &[Segment]) {
+        self.cursor = self.text.len();
+        if !self.text.trim().is_empty() && !self.text.ends_with('\n') {
+            self.insert("\n");
+        }
         for segment in segments {
             match segment {
-                Segment::Paste { text } => composer.paste(text),
-                segment => composer.insert(&segment.as_text()),
+                Segment::Paste { text } => self.paste(text),
+                Segment::FileRef { path } => self.put(Chip::File(path.clone())),
+                segment => self.insert(&segment.as_text()),
             }
         }
-        composer
     }
 
     fn drawn(&self, text: &str) -> String {
         let mut shown = String::with_capacity(text.len());
         for (index, text) in text.split(CHIP).enumerate() {
             if index > 0 {
-                shown.push_str(&words(&self.pastes[index - 1]));
+                shown.push_str(&self.chips[index - 1].words());
             }
             shown.push_str(text);
         }
         shown
     }
+}
+
+/// Text between two pieces, as it is sent. A file stands within a sentence, so what is beside it stays; a pasted piece and
+/// the ends of the message have lines of their own.
+fn trimmed<'a>(text: &'a str, before: Option<&Chip>, behind: Option<&Chip>) -> &'a str {
+    let is_file = |chip: Option<&Chip>| matches!(chip, Some(Chip::File(_)));
+    if text.trim().is_empty() && !(is_file(before) && is_file(behind)) {
+        return "";
+    }
+    let text = if is_file(before) { text } else { text.trim_start_matches('\n') };
+    if is_file(behind) { text } else { text.trim_end_matches('\n') }
 }
 
 /// `[pasted 34 lines]`. No space that a line could be broken at.
@@ -107,6 +157,42 @@ mod tests {
         let mut composer = Composer::default();
         composer.paste("a b");
         assert_eq!((composer.shown().as_str(), composer.segments()), ("a b", vec![Segment::text("a b")]));
+    }
+
+    #[test]
+    fn a_file_stands_in_its_sentence_and_comes_back_as_a_file() {
+        let file = |path: &str| Segment::FileRef { path: path.to_owned() };
+        let mut composer = Composer::with("compare\n");
+        composer.put(Chip::File("my notes.txt".into()));
+        composer.insert(" ");
+        composer.put(Chip::File("b.rs".into()));
+        composer.insert(", now \n");
+        assert_eq!(composer.shown(), "compare\n@my\u{a0}notes.txt @b.rs, now \n");
+        let sent = composer.segments();
+        let expected = [
+            Segment::text("compare\n"),
+            file("my notes.txt"),
+            Segment::text(" "),
+            file("b.rs"),
+            Segment::text(", now "),
+        ];
+        assert_eq!(sent, expected);
+        assert_eq!(Composer::of_segments(&sent).segments(), sent);
+        let mut composer = Composer::default();
+        composer.put(Chip::File("a".into()));
+        composer.insert(" ");
+        assert_eq!(composer.segments(), [file("a")], "a file alone is a message");
+    }
+
+    #[test]
+    fn a_message_that_comes_back_stands_behind_what_is_being_written() {
+        let mut composer = Composer::with("draft");
+        composer.left();
+        composer.add(&[Segment::text("queued "), Segment::FileRef { path: "a".into() }]);
+        assert_eq!(
+            (composer.shown().as_str(), composer.shown_before_cursor().as_str()),
+            ("draft\nqueued @a", "draft\nqueued @a")
+        );
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use client::{Client, ClientError};
 use protocol::{
-    ApprovalCommand, CommandId, ControlVerb, PatchPod, PeerCommand, PodRef, RequestCommand, RestoreCommand, ToolCommand,
+    ApprovalCommand, CommandId, ControlVerb, HeldCommand, InputCommand, PatchPod, PeerCommand, PodRef, RequestCommand,
+    RestoreCommand, ToolCommand,
 };
 use serde_json::json;
 
 use super::export;
-use crate::model::{Act, Answer};
+use crate::model::{Act, Answer, Then};
 
 pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: &Act) -> Result<Answer, ClientError> {
     match act {
@@ -40,6 +41,11 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
         }
         Act::Rewind(command) => client.rewind(id, pod, command).await.map(|_| Answer::Accepted),
         Act::Export(name) => export::export(client, pod, name).await.map(Answer::File),
+        Act::TakeBack { queued, then } => take_back(client, pod, id, queued, *then).await,
+        Act::Held { message_id, decision } => {
+            let command = HeldCommand { decision: *decision };
+            client.decide_held(id, pod, message_id, command).await.map(|_| Answer::Accepted)
+        }
         Act::Say(input) => client.input(id, pod, input).await.map(|_| Answer::Accepted),
     }
 }
@@ -52,4 +58,23 @@ async fn answer(
     command: &ApprovalCommand,
 ) -> Result<Answer, ClientError> {
     client.answer(id, pod, approval, command).await.map(|_| Answer::Accepted)
+}
+
+/// A message that is to steer is sent anew; when that fails it is given back, so that nothing is lost.
+async fn take_back(
+    client: &Client,
+    pod: &PodRef,
+    id: &CommandId,
+    queued: &CommandId,
+    then: Then,
+) -> Result<Answer, ClientError> {
+    let input = client.take_back(id, pod, queued).await?;
+    if then != Then::Steer {
+        return Ok(Answer::Returned(input));
+    }
+    let again = InputCommand { segments: input.segments.clone(), queue: true, steer: true };
+    Ok(match client.input(&CommandId::random(), pod, &again).await {
+        Ok(_) => Answer::Returned(input),
+        Err(why) => Answer::NotSteered { input, why },
+    })
 }

@@ -3,8 +3,9 @@
 use client::{ClientError, StreamItem};
 use crossterm::event::KeyEvent;
 use protocol::{
-    ApprovalCommand, CommandId, CompactionPreview, ControlVerb, InputCommand, Listing, PeerAnswer, PeerView, PodDetail,
-    PodName, PodRef, Receipt, Record, RequestDecision, RewindCommand, ScopeRule, SearchHit, Seq, ToolAnswer,
+    ApprovalCommand, CommandId, CompactionPreview, ControlVerb, HeldDecision, InputCommand, Listing, PeerAnswer,
+    PeerView, PodDetail, PodName, PodRef, QueuedInput, Receipt, Record, RequestDecision, RewindCommand, ScopeRule,
+    SearchHit, Seq, ToolAnswer,
 };
 
 use super::{Asked, Sending};
@@ -37,6 +38,12 @@ pub(crate) enum Message {
     Looked {
         pod: PodRef,
         done: Result<(Box<PodDetail>, Vec<PeerView>), ClientError>,
+    },
+    /// Files whose path fits what was `begun`.
+    Files {
+        pod: PodRef,
+        begun: String,
+        done: Result<Listing<String>, ClientError>,
     },
     Preview {
         pod: PodRef,
@@ -78,6 +85,11 @@ pub(crate) enum Effect {
     /// Its queue and whom it knows.
     Look(PodRef),
     Preview(PodRef),
+    /// Files that the Pod may read, by the beginning of a name.
+    FindFiles {
+        pod: PodRef,
+        begun: String,
+    },
     /// What these Pods ask, and all requests.
     LoadInbox(Vec<PodRef>),
     Search(String),
@@ -123,6 +135,26 @@ pub(crate) enum Act {
     Export(String),
     /// A message from the last line.
     Say(InputCommand),
+    /// A message that waits is taken out of the queue.
+    TakeBack {
+        queued: CommandId,
+        then: Then,
+    },
+    /// A message between this Pod and another one that is held back.
+    Held {
+        message_id: String,
+        decision: HeldDecision,
+    },
+}
+
+/// What becomes of a message that was taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// Into the composer.
+    Edit,
+    Forget,
+    /// Sent again, into the present run.
+    Steer,
 }
 
 /// A child that is to be.
@@ -134,7 +166,7 @@ pub(crate) struct Spawn {
 }
 
 /// What a command came to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Answer {
     /// It is on the server's disk.
     Accepted,
@@ -142,4 +174,11 @@ pub(crate) enum Answer {
     Tool(ToolAnswer),
     /// The file that was written.
     File(String),
+    /// What was taken back.
+    Returned(QueuedInput),
+    /// It was taken back, and could not be sent again.
+    NotSteered {
+        input: QueuedInput,
+        why: ClientError,
+    },
 }

@@ -2,12 +2,12 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
-use protocol::{CommandId, PeerView, PodRef, PodSummary, QueuedInput, Record, Segment, Seq};
+use protocol::{CommandId, PeerView, PodRef, PodSummary, QueuedInput, ReceiptState, Record, Segment, Seq};
 use ratatui::text::Line;
 use transcript::{BlockId, BlockKind, Change, Transcript, group};
 
-use super::Detail;
-use crate::composer::Composer;
+use super::{Detail, Waiting};
+use crate::composer::{Composer, FileWord};
 
 /// Lines of so many blocks are kept; beyond it all are drawn anew.
 const DRAWN_MAX: usize = 4_000;
@@ -26,6 +26,8 @@ pub(crate) struct OpenPod {
     pub(crate) composer: Composer,
     /// How far back in the history the composer is, and what was in it before.
     pub(crate) recalled: Option<(usize, Composer)>,
+    /// The file that is being named in the composer.
+    pub(crate) naming: Option<Naming>,
     pub(crate) focus: Focus,
     pub(crate) place: Place,
     /// What was last looked for with `/`.
@@ -59,6 +61,19 @@ pub(crate) struct Drawn {
 pub(crate) struct Sending {
     pub(crate) command_id: CommandId,
     pub(crate) segments: Vec<Segment>,
+    /// For the present run, when its model is asked next.
+    pub(crate) steer: bool,
+}
+
+/// A file that is being named behind an `@`, and what the server knows for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Naming {
+    pub(crate) word: FileWord,
+    /// What was found for the newest name that was answered; it stays while the next answer is on its way.
+    pub(crate) found: Vec<String>,
+    pub(crate) chosen: usize,
+    /// The name that the server was asked for and has not answered yet. Only one question is under way.
+    pub(crate) asked: Option<String>,
 }
 
 /// Whether there are older records than those that are here.
@@ -105,6 +120,7 @@ impl OpenPod {
             older: Older::None,
             composer,
             recalled: None,
+            naming: None,
             focus: Focus::Composer,
             place: Place::End,
             find: String::new(),
@@ -147,6 +163,23 @@ impl OpenPod {
     /// The list has heard of all that the transcript has.
     pub(crate) fn head_is_listed(&self, summary: Option<&PodSummary>) -> bool {
         summary.is_some_and(|summary| summary.head_seq >= self.transcript.head() || !summary.state.is_live())
+    }
+
+    /// What waits for it, then what is held back, each oldest first.
+    pub(crate) fn waiting(&self) -> Vec<Waiting> {
+        let held = self.transcript.blocks().iter().filter_map(|block| match &block.kind {
+            BlockKind::Message { message_id, peer, receipt, delivered: false }
+                if receipt.state == ReceiptState::Held =>
+            {
+                Some(Waiting::Held {
+                    message_id: message_id.clone(),
+                    peer: peer.name.to_string(),
+                    why: receipt.reason.clone(),
+                })
+            }
+            _ => None,
+        });
+        self.queued.iter().cloned().map(Waiting::Queued).chain(held).collect()
     }
 
     /// What people wrote to it, oldest first, without repetitions in a row.

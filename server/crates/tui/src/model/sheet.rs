@@ -1,7 +1,7 @@
 //! What lies over the dashboard or a Pod.
 
 use commands::Topic;
-use protocol::{Approval, OpenRequest, PodRef, SearchHit};
+use protocol::{Approval, OpenRequest, PodRef, QueuedInput, SearchHit};
 
 #[derive(Debug)]
 pub(crate) enum Sheet {
@@ -12,6 +12,19 @@ pub(crate) enum Sheet {
     },
     Inbox(Inbox),
     Found(Found),
+    /// What waits for the open Pod, and what is held back; drawn from the Pod itself.
+    Queue {
+        selected: usize,
+    },
+}
+
+/// A message that a person can still decide on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Waiting {
+    /// To the Pod, for the end of its run or for its model's next question.
+    Queued(QueuedInput),
+    /// Between it and another Pod.
+    Held { message_id: String, peer: String, why: Option<String> },
 }
 
 /// All questions to a person.

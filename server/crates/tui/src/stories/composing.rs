@@ -42,7 +42,7 @@ fn a_message_has_lines_and_pasted_pieces_are_chips() {
     let mut story = Story::with_ada();
     story.types("why?");
     story.control('j');
-    story.happens(Message::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::ALT)));
+    story.happens(Message::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::SHIFT)));
     story.happens(Message::Paste("1\n2\n3\n4\n5".into()));
     story.types(" end");
     insta::assert_snapshot!("composer", story.screen());

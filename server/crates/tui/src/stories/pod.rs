@@ -150,7 +150,7 @@ fn on_a_narrow_screen_the_figures_give_way_to_the_name_and_the_state() {
         story.happens(Message::Resize(columns, 12));
         story.screen().lines().next().unwrap().to_owned()
     };
-    assert_eq!(heading(&mut story, 70), "ada  ○ idle  rehearsal · /work                ⇄2 41k  context 900/200k");
+    assert_eq!(heading(&mut story, 70), "ada  ○ idle  rehearsal · /work         ⇄2 41k tokens  context 900/200k");
     assert_eq!(heading(&mut story, 32), "ada  ○ idle  rehearsal ·… ⇄2 41k");
     assert_eq!(heading(&mut story, 20), "ada  ○ idle  rehea…");
 }

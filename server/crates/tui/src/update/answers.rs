@@ -6,7 +6,7 @@ use transcript::words::tokens_words;
 
 use super::{look, open, scroll, sheets};
 use crate::{
-    model::{Act, Answer, Confirm, Effect, Model, Older},
+    model::{Act, Answer, Confirm, Effect, Focus, Model, Older, Sheet, Then},
     sentences,
 };
 
@@ -93,9 +93,27 @@ pub(super) fn preview(
 
 pub(super) fn done(model: &mut Model, pod: &PodRef, act: &Act, done: &Result<Answer, ClientError>) -> Vec<Effect> {
     model.notice = Some(sentences::of_act(&model.name_of(pod), act, done));
+    give_back(model, pod, act, done);
     let mut effects = sheets::answered(model, act);
     if let Some(open) = model.open.as_mut().filter(|open| open.pod == *pod) {
         effects.extend(look(open));
     }
     effects
+}
+
+/// A message that was taken back to be changed, or that could not be sent again, is in the composer of its Pod.
+fn give_back(model: &mut Model, pod: &PodRef, act: &Act, done: &Result<Answer, ClientError>) {
+    let input = match (act, done) {
+        (Act::TakeBack { then: Then::Edit, .. }, Ok(Answer::Returned(input))) => input,
+        (_, Ok(Answer::NotSteered { input, .. })) => input,
+        _ => return,
+    };
+    match model.open.as_mut().filter(|open| open.pod == *pod) {
+        Some(open) => {
+            open.composer.add(&input.segments);
+            open.focus = Focus::Composer;
+            model.sheet = model.sheet.take().filter(|sheet| !matches!(sheet, Sheet::Queue { .. }));
+        }
+        None => model.drafts.entry(pod.clone()).or_default().add(&input.segments),
+    }
 }

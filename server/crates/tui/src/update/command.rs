@@ -2,11 +2,12 @@
 
 use commands::{Command, Page};
 use protocol::{
-    Access, ApprovalCommand, CommandId, ControlVerb, Decision, InputCommand, RewindCommand, ScopeRule, Segment, Seq,
+    Access, ApprovalCommand, CommandId, ControlVerb, Decision, InputCommand, PodRef, RewindCommand, ScopeRule, Segment,
+    Seq,
 };
 use transcript::BlockKind;
 
-use super::{close, sheets};
+use super::{close, queue, sheets};
 use crate::{
     model::{Act, Confirm, Effect, Model, Spawn},
     sentences,
@@ -61,16 +62,25 @@ fn of_pod(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Answer(said) => answer(model, said),
         Command::Rewind => rewind(model),
         Command::Spawn(text) => spawn(model, &text),
-        Command::Send(text) => {
-            let input = InputCommand { segments: vec![Segment::text(text)], queue: true, steer: false };
-            vec![Effect::act(pod, Act::Say(input))]
+        Command::Send(text) => say(pod, text, false),
+        Command::Steer(text) => say(pod, text, true),
+        Command::Queue => {
+            sheets::open_queue(model);
+            Vec::new()
         }
+        Command::TakeBack => queue::take_back_newest(model),
+        Command::Held(decision) => queue::decide_oldest(model, decision),
         Command::Export => {
             let name = model.name_of(&pod);
             vec![Effect::act(pod, Act::Export(name))]
         }
         _ => Vec::new(),
     }
+}
+
+fn say(pod: PodRef, text: String, steer: bool) -> Vec<Effect> {
+    let input = InputCommand { segments: vec![Segment::text(text)], queue: true, steer };
+    vec![Effect::act(pod, Act::Say(input))]
 }
 
 fn checked(model: &mut Model, effect: Result<Effect, String>) -> Vec<Effect> {

@@ -16,7 +16,12 @@ const NAMED_MAX: usize = 20;
 pub(crate) fn offers(model: &Model) -> Vec<Offer> {
     let Some(line) = model.line.as_ref().filter(|line| line.what == LineOf::Command) else { return Vec::new() };
     let text = format!(":{}", line.text.text());
-    commands::offers(&text, model.here(), |word, begun| named(model, word, begun))
+    let mut offers = commands::offers(&text, model.here(), |word, begun| named(model, word, begun));
+    for offer in offers.iter_mut().filter(|offer| offer.refusal.is_none()) {
+        offer.refusal = super::queue::refusal(model, &offer.line);
+    }
+    offers.sort_by_key(|offer| offer.refusal.is_some());
+    offers
 }
 
 /// Where the choice stands.

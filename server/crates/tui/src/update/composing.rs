@@ -10,8 +10,8 @@ use crate::{
     sentences,
 };
 
-/// Enter in the composer.
-pub(super) fn send(model: &mut Model) -> Vec<Effect> {
+/// Enter in the composer; with `steer` the message goes into the present run.
+pub(super) fn send(model: &mut Model, steer: bool) -> Vec<Effect> {
     let here = model.here();
     let Some(open) = &mut model.open else { return Vec::new() };
     let segments = open.composer.segments();
@@ -23,9 +23,10 @@ pub(super) fn send(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let message = match open.failed.take() {
-        Some(failed) if failed.segments == segments => failed,
-        _ => Sending { command_id: CommandId::random(), segments },
+        Some(failed) if failed.segments == segments && failed.steer == steer => failed,
+        _ => Sending { command_id: CommandId::random(), segments, steer },
     };
+    open.naming = None;
     open.sending = Some(message.clone());
     open.recalled = None;
     vec![Effect::Send { pod: open.pod.clone(), message }]

@@ -53,7 +53,7 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
         (Some(line), ..) => line.text.insert(&text.replace('\n', " ")),
         (None, None, Some(open)) => {
             open.focus = Focus::Composer;
-            open.recalled = None;
+            (open.recalled, open.naming) = (None, None);
             open.composer.paste(text);
         }
         _ => {}

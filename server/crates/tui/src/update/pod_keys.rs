@@ -3,21 +3,35 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{
-    begin_line, close, command, composing, find,
+    begin_line, close, command, composing, files, find,
     keys::{anywhere, edit, is_control},
-    scroll,
+    scroll, sheets,
 };
 use crate::model::{Effect, Focus, LineOf, Model, Place};
 
 pub(super) fn in_composer(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     let Some(open) = &mut model.open else { return Vec::new() };
-    match key.code {
-        KeyCode::Esc => open.focus = Focus::Transcript,
-        KeyCode::Char(':') if open.composer.is_empty() => begin_line(model, LineOf::Command, ""),
-        KeyCode::Enter if key.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::SHIFT) => {
-            open.composer.insert("\n");
+    if files::is_offered(open) && key.modifiers.is_empty() {
+        match key.code {
+            KeyCode::Tab | KeyCode::Enter => files::take(open),
+            KeyCode::Down => files::choose(open, 1),
+            KeyCode::Up => files::choose(open, -1),
+            KeyCode::Esc => open.naming = None,
+            _ => return in_text(model, key),
         }
-        KeyCode::Enter => return composing::send(model),
+        return Vec::new();
+    }
+    in_text(model, key)
+}
+
+fn in_text(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let Some(open) = &mut model.open else { return Vec::new() };
+    match key.code {
+        KeyCode::Esc => (open.focus, open.naming) = (Focus::Transcript, None),
+        KeyCode::Char(':') if open.composer.is_empty() => begin_line(model, LineOf::Command, ""),
+        KeyCode::Enter if key.modifiers.contains(KeyModifiers::SHIFT) => open.composer.insert("\n"),
+        KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) => return composing::send(model, true),
+        KeyCode::Enter => return composing::send(model, false),
         KeyCode::PageUp => return scroll::page(model, -1),
         KeyCode::PageDown => return scroll::page(model, 1),
         // Most terminals cannot tell Shift-Enter from Enter.
@@ -28,6 +42,7 @@ pub(super) fn in_composer(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         _ => {
             open.recalled = None;
             edit(&mut open.composer, key);
+            return files::typed(open);
         }
     }
     Vec::new()
@@ -65,6 +80,7 @@ pub(super) fn in_transcript(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             model.tell(format!("detail: {}", model.detail.word()));
         }
         (_, KeyCode::Char('y')) => return find::copy(model),
+        (_, KeyCode::Char('w')) => sheets::open_queue(model),
         (_, KeyCode::Char('/')) => begin_line(model, LineOf::Find, ""),
         (_, KeyCode::Char('n')) => find::again(model, true),
         (_, KeyCode::Char('N')) => find::again(model, false),

@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent};
 use protocol::RequestDecision;
 
-use super::{begin_line, command, open};
+use super::{begin_line, command, open, queue};
 use crate::{
     model::{Act, Asked, Effect, LineOf, Model, Seek, Sheet},
     view::help_lines,
@@ -13,6 +13,9 @@ use crate::{
 const SEEK_PAGES_MAX: u32 = 50;
 
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    if let Some(effects) = queue::press(model, key) {
+        return effects;
+    }
     match key.code {
         KeyCode::Esc | KeyCode::Char('q') => model.sheet = None,
         KeyCode::Char(':') => begin_line(model, LineOf::Command, ""),
@@ -35,7 +38,9 @@ pub(super) fn select(model: &mut Model, step: isize) {
         Some(Sheet::Help { topic, .. }) => help_lines(model, *topic, model.size.0).len(),
         _ => 0,
     };
+    let waiting = model.open.as_ref().map_or(0, |open| open.waiting().len());
     match &mut model.sheet {
+        Some(Sheet::Queue { selected }) => *selected = moved(*selected, waiting),
         Some(Sheet::Help { skipped, .. }) => *skipped = moved(*skipped, help_height),
         Some(Sheet::Inbox(inbox)) => inbox.selected = moved(inbox.selected, inbox.asked.len()),
         Some(Sheet::Found(found)) => {
@@ -53,7 +58,7 @@ fn enter(model: &mut Model) -> Vec<Effect> {
             let hit = found.hits.as_ref().and_then(|hits| hits.get(found.selected));
             hit.map(|hit| (hit.pod.clone(), Some(Seek { seq: hit.seq, pages_left: SEEK_PAGES_MAX })))
         }
-        Some(Sheet::Help { .. }) | None => None,
+        Some(Sheet::Help { .. } | Sheet::Queue { .. }) | None => None,
     };
     match pod {
         Some((pod, seek)) => {

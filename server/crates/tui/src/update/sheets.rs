@@ -16,6 +16,10 @@ pub(super) fn open_help(model: &mut Model, topic: Topic) {
     model.sheet = Some(Sheet::Help { topic, skipped: 0 });
 }
 
+pub(super) fn open_queue(model: &mut Model) {
+    model.sheet = Some(Sheet::Queue { selected: 0 });
+}
+
 pub(super) fn open_inbox(model: &mut Model) -> Vec<Effect> {
     model.sheet = Some(Sheet::Inbox(Inbox { asking: Some(false), ..Inbox::default() }));
     vec![Effect::LoadInbox(asking(model))]

@@ -12,7 +12,7 @@ use transcript::{BlockKind, words::duration_words};
 
 use super::tool::telling;
 use crate::{
-    model::{Focus, LineOf, Link, Model, OpenPod, Sheet},
+    model::{Focus, LineOf, Link, Model, OpenPod, Sheet, Waiting},
     wrap::{fit, printable, width_of, wrap_styled},
 };
 
@@ -109,6 +109,7 @@ fn hints(model: &Model) -> String {
         (Some(Sheet::Help { .. }), _) => "j k scroll · Esc close".to_owned(),
         (Some(Sheet::Inbox(_)), _) => "a allow · A always · d deny · Enter open · Esc close".to_owned(),
         (Some(Sheet::Found(_)), _) => "j k move · Enter open · Esc close".to_owned(),
+        (Some(Sheet::Queue { selected }), open) => queue_hints(open.as_ref(), *selected),
         (None, None) if model.filter.is_empty() => {
             "Enter open · n new · / filter · : command · ? help · q quit".to_owned()
         }
@@ -117,9 +118,23 @@ fn hints(model: &Model) -> String {
     }
 }
 
+/// What can be done with the message that is selected.
+fn queue_hints(open: Option<&OpenPod>, selected: usize) -> String {
+    let waiting = open.map(OpenPod::waiting).unwrap_or_default();
+    let keys = match waiting.get(selected.min(waiting.len().saturating_sub(1))) {
+        Some(Waiting::Queued(_)) => "Enter edit · s steer · x remove · ",
+        Some(Waiting::Held { .. }) => "r release · x drop · ",
+        None => "",
+    };
+    format!("{keys}Esc close")
+}
+
 fn pod_hints(open: &OpenPod) -> String {
     if open.sending.is_some() {
         return "saving …".to_owned();
+    }
+    if open.naming.as_ref().is_some_and(|naming| !naming.found.is_empty()) {
+        return "↑ ↓ choose · Tab or Enter takes it · Esc close".to_owned();
     }
     if let Some(question) = open.transcript.open_questions().next()
         && let BlockKind::Approval { tool, arguments, .. } = &question.kind

@@ -25,17 +25,19 @@ const DASHBOARD_KEYS: [(&str, &str); 8] = [
     ("q", "quit; Ctrl-C quits everywhere"),
 ];
 
-const COMPOSER_KEYS: [(&str, &str); 7] = [
+const COMPOSER_KEYS: [(&str, &str); 9] = [
     ("Enter", "send; while the Pod runs it waits in the queue"),
-    ("Ctrl-J  Alt-Enter", "new line"),
+    ("Alt-Enter", "send into the present run, for its model's next question"),
+    ("Ctrl-J  Shift-Enter", "new line; most terminals send Enter for Shift-Enter"),
+    ("@", "name a file; Tab or Enter takes the one that is chosen"),
     ("Up  Down", "earlier and later messages"),
     ("PgUp  PgDn  wheel", "scroll"),
     (":", "a command, as the first character"),
-    ("Ctrl-A E W U K", "to the start, the end; cut a word, to the start, to the end"),
+    ("Ctrl-A E W U K", "start, end; cut a word, to the start, to the end"),
     ("Esc", "leave it for the transcript"),
 ];
 
-const TRANSCRIPT_KEYS: [(&str, &str); 13] = [
+const TRANSCRIPT_KEYS: [(&str, &str); 14] = [
     ("i  Enter", "write"),
     ("j k", "scroll; PgUp, PgDn, Ctrl-U, Ctrl-D by a page"),
     ("J K", "next, previous message to the Pod"),
@@ -44,6 +46,7 @@ const TRANSCRIPT_KEYS: [(&str, &str); 13] = [
     ("/  n  N", "find words; the next hit up, down"),
     ("y", "copy the block at hand, marked ▎ (OSC 52)"),
     ("a  A  d", "answer the oldest question: allow, always, deny"),
+    ("w", "what waits and what is held back: change it, decide on it"),
     ("p", "introduce this Pod to another one"),
     ("g p", "all Pods"),
     ("g a  g s", "all questions to you, search"),
@@ -59,7 +62,8 @@ const PEERS: [&str; 7] = [
     "An introduction touches no conversation: no model reads of it, and no run starts.",
     "A Pod whose policy is to ask has to accept it: g a lists what waits. A closed one refuses, and says so.",
     "A name that two runtimes hold is settled by NAME@RUNTIME, or by RUNTIME/WORKER.",
-    "A message is held when it is too far from a person or comes too fast: `yoi release` and `yoi drop` decide on it.",
+    "A message is held when it is too far from a person or comes too fast: :release and :drop decide on it, and :queue lists \
+     them.",
 ];
 
 /// All lines of the sheet.

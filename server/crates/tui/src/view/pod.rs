@@ -1,5 +1,6 @@
 //! One Pod: heading, transcript, queue, composer.
 
+use commands::total_tokens;
 use protocol::Segment;
 use ratatui::{
     Frame,
@@ -13,7 +14,7 @@ use transcript::words::tokens_words;
 use super::{
     Rows,
     dashboard::{figures, mark, state_style},
-    pod_areas,
+    pod_areas, popup,
 };
 use crate::{
     model::{Focus, Link, Model, OpenPod, Place},
@@ -37,6 +38,15 @@ pub(super) fn draw(model: &Model, open: &OpenPod, frame: &mut Frame<'_>, body: R
     frame.render_widget(Paragraph::new(transcript_lines(model, open, areas.transcript)), areas.transcript);
     frame.render_widget(Paragraph::new(queue_lines(open, body.width.into())), areas.queue);
     draw_composer(model, open, frame, areas.composer);
+    if let Some(naming) = open.naming.as_ref().filter(|_| has_focus(model, open)) {
+        let above = Rect { height: areas.composer.y.saturating_sub(body.y), ..body };
+        popup::draw_files(naming, frame, above);
+    }
+}
+
+/// What is typed goes into the message.
+fn has_focus(model: &Model, open: &OpenPod) -> bool {
+    open.focus == Focus::Composer && model.line.is_none() && model.sheet.is_none()
 }
 
 fn heading_line(model: &Model, open: &OpenPod, width: usize) -> Line<'static> {
@@ -52,7 +62,9 @@ fn heading_line(model: &Model, open: &OpenPod, width: usize) -> Line<'static> {
     };
     let used = width_of(summary.name.as_str()) + 2 + width_of(&state);
     // What is least needed gives way on a narrow screen.
-    let rights = [format!("{}{context}", figures(summary)), figures(summary)];
+    let figures = figures(summary);
+    let unit = if total_tokens(summary) > 0 { " tokens" } else { "" };
+    let rights = [format!("{figures}{unit}{context}"), format!("{figures}{context}"), figures];
     let right = rights.into_iter().find(|right| used + width_of(right) + REST_WIDTH_MIN <= width).unwrap_or_default();
     let room = width.saturating_sub(used + width_of(&right) + 1);
     let rest = fit(&format!("{reason}  {} · {}", summary.model, summary.cwd), room);
@@ -130,11 +142,10 @@ pub(super) fn queue_rows(open: &OpenPod) -> u16 {
 }
 
 fn queue_lines(open: &OpenPod, width: usize) -> Vec<Line<'static>> {
-    let shown = open
-        .queued
-        .iter()
-        .take(QUEUE_ROWS_MAX)
-        .map(|input| Line::from(fit(&format!("  queued  {}", Segment::join(&input.segments)), width)).dim());
+    let shown = open.queued.iter().take(QUEUE_ROWS_MAX).map(|input| {
+        let how = if input.steer { "steers" } else { "queued" };
+        Line::from(fit(&format!("  {how}  {}", Segment::join(&input.segments)), width)).dim()
+    });
     shown.collect()
 }
 
@@ -149,7 +160,7 @@ fn text_width(width: u16) -> usize {
 }
 
 fn draw_composer(model: &Model, open: &OpenPod, frame: &mut Frame<'_>, area: Rect) {
-    let has_focus = open.focus == Focus::Composer && model.line.is_none() && model.sheet.is_none();
+    let has_focus = has_focus(model, open);
     let width = usize::from(area.width);
     let [rule, rows] = ratatui::layout::Layout::vertical([
         ratatui::layout::Constraint::Length(1),

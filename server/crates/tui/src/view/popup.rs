@@ -1,4 +1,5 @@
-//! The commands that fit what is typed, above the last line: what each does, and why it does nothing now.
+//! What fits what is typed: commands above the last line, with what each does and why it does nothing now; files above the
+//! message.
 
 use commands::Offer;
 use ratatui::{
@@ -10,29 +11,61 @@ use ratatui::{
 };
 
 use crate::{
-    model::Model,
+    model::{Model, Naming},
     update::{choice, offers},
-    wrap::{fit, padded},
+    wrap::{fit, padded, printable, width_of},
 };
 
 /// So many are shown at once; the choice is among them.
 const ROWS_MAX: u16 = 8;
 /// Columns of the command and its argument.
 const WORD_WIDTH: usize = 18;
+/// Columns of a file's name, at least.
+const FILE_WIDTH: usize = 28;
 
 pub(super) fn draw(model: &Model, frame: &mut Frame<'_>, body: Rect) {
     let offers = offers(model);
-    let height = u16::try_from(offers.len()).unwrap_or(ROWS_MAX).min(ROWS_MAX).min(body.height);
+    draw_rows(frame, body, offers.len(), choice(model, &offers), |index, is_chosen| {
+        line(&offers[index], is_chosen, body.width.into())
+    });
+}
+
+/// The files that fit the name behind an `@`, in the rows above the message.
+pub(super) fn draw_files(naming: &Naming, frame: &mut Frame<'_>, above: Rect) {
+    draw_rows(frame, above, naming.found.len(), naming.chosen, |index, is_chosen| {
+        file(&naming.found[index], is_chosen, above.width.into())
+    });
+}
+
+/// At the bottom of this area, as many rows as fit, the chosen one among them.
+fn draw_rows(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    count: usize,
+    chosen: usize,
+    row: impl Fn(usize, bool) -> Line<'static>,
+) {
+    let height = u16::try_from(count).unwrap_or(ROWS_MAX).min(ROWS_MAX).min(area.height);
     if height == 0 {
         return;
     }
-    let area = Rect { y: body.bottom() - height, height, ..body };
-    let chosen = choice(model, &offers);
+    let area = Rect { y: area.bottom() - height, height, ..area };
     let skipped = (chosen + 1).saturating_sub(height.into());
-    let shown = offers.iter().enumerate().skip(skipped).take(height.into());
-    let lines: Vec<_> = shown.map(|(index, offer)| line(offer, index == chosen, area.width.into())).collect();
+    let lines: Vec<_> = (skipped..count).take(height.into()).map(|index| row(index, index == chosen)).collect();
     frame.render_widget(Clear, area);
     frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// `▸ main.rs            src/deep`: the name is what one looks for.
+fn file(path: &str, is_chosen: bool, width: usize) -> Line<'static> {
+    let path = printable(path);
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+    let name = format!("@{name}");
+    let word = padded(&name, FILE_WIDTH.max(width_of(&name)).min(width.saturating_sub(2)));
+    let room = width.saturating_sub(width_of(&word) + 3);
+    let mark = if is_chosen { "▸ " } else { "  " };
+    let line = Line::from(vec![Span::raw(mark), Span::raw(word).bold(), Span::raw(" "), Span::raw(fit(folder, room))]);
+    if is_chosen { line.reversed() } else { line }
 }
 
 fn line(offer: &Offer, is_chosen: bool, width: usize) -> Line<'static> {

@@ -1,5 +1,6 @@
 //! Help, questions to a person, hits of a search: over the whole body.
 
+use protocol::Segment;
 use ratatui::{
     Frame,
     layout::{Constraint, Layout, Rect},
@@ -7,6 +8,7 @@ use ratatui::{
     text::{Line, Span},
     widgets::Paragraph,
 };
+use transcript::snippet_words;
 
 use super::{
     blocks::Look,
@@ -14,13 +16,15 @@ use super::{
     tool::{asked_lines, telling},
 };
 use crate::{
-    model::{Asked, Detail, Found, Inbox, Model, Sheet},
+    model::{Asked, Detail, Found, Inbox, Model, Sheet, Waiting},
     wrap::{fit, padded, width_of, wrap},
 };
 
 /// Columns of the name of a Pod, and of the tool that it asks for.
 const NAME_WIDTH: usize = 16;
 const TOOL_WIDTH: usize = 12;
+/// Columns of how a message waits.
+const HOW_WIDTH: usize = 8;
 
 pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Rect) {
     let [heading, area] = Layout::vertical([Constraint::Length(2), Constraint::Min(0)]).areas(body);
@@ -29,6 +33,7 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         Sheet::Help { .. } => "Help".to_owned(),
         Sheet::Inbox(_) => "Approvals".to_owned(),
         Sheet::Found(found) => format!("Search: {}", found.words),
+        Sheet::Queue { .. } => "What waits, and what is held back".to_owned(),
     };
     let rule = Line::from("─".repeat(width)).dim();
     frame.render_widget(Paragraph::new(vec![Line::from(fit(&title, width)).bold(), rule]), heading);
@@ -40,6 +45,7 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         }
         Sheet::Inbox(inbox) => inbox_lines(model, inbox, area),
         Sheet::Found(found) => found_lines(found, area),
+        Sheet::Queue { selected } => waiting_lines(model, *selected, area),
     };
     frame.render_widget(Paragraph::new(lines), area);
 }
@@ -106,6 +112,37 @@ fn prefixed(lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
     lines.into_iter().map(indent).collect()
 }
 
+fn waiting_lines(model: &Model, selected: usize, area: Rect) -> Vec<Line<'static>> {
+    let width = usize::from(area.width);
+    let waiting = model.open.as_ref().map(|open| open.waiting()).unwrap_or_default();
+    if waiting.is_empty() {
+        return vec![Line::from(fit("Nothing waits, and nothing is held back.", width)).dim()];
+    }
+    let selected = selected.min(waiting.len() - 1);
+    let rows = waiting.iter().enumerate().flat_map(|(index, waiting)| {
+        let is_selected = index == selected;
+        let (how, text) = match waiting {
+            Waiting::Queued(input) => (if input.steer { "steers" } else { "queued" }, Segment::join(&input.segments)),
+            Waiting::Held { peer, why, .. } => {
+                let why = why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+                ("held", format!("message with {peer}{why}"))
+            }
+        };
+        let line = Line::from(vec![
+            Span::raw(if is_selected { "▸ " } else { "  " }),
+            Span::raw(padded(how, HOW_WIDTH)),
+            Span::raw(padded(&text.replace('\n', " "), width.saturating_sub(HOW_WIDTH + 2))),
+        ]);
+        let mut lines = vec![if is_selected { line.style(Style::new().reversed()) } else { line }];
+        // All of it, for the one that would be decided on now.
+        if is_selected && (text.contains('\n') || width_of(&text) + HOW_WIDTH + 2 > width) {
+            lines.extend(prefixed(wrap(&text, width.saturating_sub(4)).into_iter().map(Line::from).collect()));
+        }
+        lines.into_iter().map(move |line| (index, line))
+    });
+    windowed(rows.collect(), selected, area.height)
+}
+
 fn found_lines(found: &Found, area: Rect) -> Vec<Line<'static>> {
     let width = usize::from(area.width);
     let Some(hits) = &found.hits else { return vec![Line::from("Looking …").dim()] };
@@ -123,7 +160,7 @@ fn found_lines(found: &Found, area: Rect) -> Vec<Line<'static>> {
             Span::raw("  "),
             Span::raw(seq).dim(),
             Span::raw("  "),
-            Span::raw(padded(&hit.snippet, room)),
+            Span::raw(padded(&snippet_words(&hit.kind, &hit.snippet), room)),
         ]);
         (index, if is_selected { line.style(Style::new().reversed()) } else { line })
     });

@@ -23,7 +23,11 @@ pub(super) fn turn(block: &Block, number: Option<u64>, trigger: Trigger, look: L
         return Vec::new();
     }
     let number = number.map(|number| format!(" {number}")).unwrap_or_default();
-    let at = if look.detail == Detail::Full { format!(" · {}", block.at) } else { String::new() };
+    let at = if look.detail == Detail::Full {
+        format!(" · {}", block.at.strftime("%Y-%m-%d %H:%M:%S UTC"))
+    } else {
+        String::new()
+    };
     let words = format!("── turn{number} · {}{at}", trigger_words(trigger));
     vec![Line::default(), Line::from(fit(&words, look.width)).dim()]
 }
@@ -39,9 +43,9 @@ pub(super) fn lines(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
         BlockKind::Message { peer, delivered: true, .. } => {
             noted(&format!("⇄ message with {}: released, see below", peer.name), Color::Magenta, look)
         }
-        BlockKind::Message { peer, receipt, message_id, .. } => {
+        BlockKind::Message { peer, receipt, .. } => {
             let way_out = match receipt.state {
-                ReceiptState::Held => format!("; `yoi release` or `yoi drop` {message_id}"),
+                ReceiptState::Held => "; :release or :drop".to_owned(),
                 _ => String::new(),
             };
             let words = format!("⇄ message with {}: {}{way_out}", peer.name, receipt_text(receipt));

@@ -1,0 +1,56 @@
+// Fetches the program of the page, of which some parts come later: what could not be fetched is asked for again, and
+// who waits for it is told so. What cannot come any more, because the server was updated, waits for ever, with the way out
+// on the page: the program ends for good where a part is refused to it.
+(() => {
+  const PKG = "/pkg/", WAIT_MS_MIN = 400, WAIT_MS_MAX = 8000;
+  const fetched = window.fetch.bind(window);
+  let told = null;
+  const tell = (words) => {
+    if (!told) {
+      told = document.createElement("p");
+      told.className = "unfetched";
+      told.setAttribute("role", "alert");
+      const reload = document.createElement("button");
+      reload.type = "button";
+      reload.className = "button";
+      reload.textContent = "Reload";
+      reload.title = "Drafts are kept";
+      reload.onclick = () => location.reload();
+      told.append(document.createElement("span"), reload);
+      document.body.append(told);
+    }
+    told.firstChild.textContent = words;
+  };
+  const hush = () => {
+    told?.remove();
+    told = null;
+  };
+  const pause = (ms) => new Promise((go) => {
+    const timer = setTimeout(go, ms);
+    window.addEventListener("online", () => { clearTimeout(timer); go(); }, { once: true });
+  });
+  window.fetch = async (what, how) => {
+    const url = new URL(what.url ?? what, location.href);
+    if (url.origin !== location.origin || !url.pathname.startsWith(PKG)) return fetched(what, how);
+    for (let attempt = 0; ; attempt++) {
+      const answer = await fetched(what, how).catch(() => null);
+      if (answer?.ok) {
+        if (attempt) hush();
+        return answer;
+      }
+      if (answer?.status === 404) {
+        tell("The server was updated; this page is of the version before.");
+        return new Promise(() => {});
+      }
+      if (attempt) tell("A part of this page could not be fetched. It is tried again.");
+      await pause(Math.min(WAIT_MS_MAX, WAIT_MS_MIN * 2 ** attempt));
+    }
+  };
+  const ended = (error) => {
+    if (error instanceof WebAssembly.RuntimeError || error instanceof WebAssembly.CompileError) {
+      tell("This page has stopped. What was sent is safe, and drafts are kept.");
+    }
+  };
+  window.addEventListener("error", (event) => ended(event.error));
+  window.addEventListener("unhandledrejection", (event) => ended(event.reason));
+})();

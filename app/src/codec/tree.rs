@@ -1,0 +1,347 @@
+//! From JSON to a type, made for a small browser's half.
+//!
+//! What reads JSON is compiled anew for every type. Here the text is taken apart once, the same way for all types, and what
+//! is left for each of them is little: a struct is an object and never an array, and an error names a field but not
+//! all that could have been there.
+
+use std::fmt;
+
+use serde::de::{
+    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Expected, MapAccess, SeqAccess, Unexpected,
+    VariantAccess, Visitor,
+};
+use serde_json::{Map, Number, Value, map};
+
+/// Why a text is no value of its type.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unreadable(String);
+
+/// Reads a value from the text of its JSON.
+pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable> {
+    T::deserialize(Tree(parsed(text)?))
+}
+
+#[inline(never)]
+fn parsed(text: &str) -> Result<Value, Unreadable> {
+    serde_json::from_str(text).map_err(|error| Unreadable(error.to_string()))
+}
+
+impl de::Error for Unreadable {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self(message.to_string())
+    }
+
+    fn invalid_type(_found: Unexpected<'_>, _expected: &dyn Expected) -> Self {
+        another_kind()
+    }
+
+    fn invalid_value(_found: Unexpected<'_>, _expected: &dyn Expected) -> Self {
+        another_kind()
+    }
+
+    fn invalid_length(_found: usize, _expected: &dyn Expected) -> Self {
+        another_kind()
+    }
+
+    fn unknown_variant(variant: &str, _known: &'static [&'static str]) -> Self {
+        about("an unknown word", variant)
+    }
+
+    fn unknown_field(field: &str, _known: &'static [&'static str]) -> Self {
+        about("an unknown field", field)
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        about("a missing field", field)
+    }
+
+    fn duplicate_field(field: &'static str) -> Self {
+        about("twice the field", field)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn another_kind() -> Unreadable {
+    Unreadable("a value is of another kind than its field".to_owned())
+}
+
+#[cold]
+#[inline(never)]
+fn about(what: &str, name: &str) -> Unreadable {
+    Unreadable([what, " `", name, "`"].concat())
+}
+
+struct Tree(Value);
+
+impl Tree {
+    #[inline(never)]
+    fn string(self) -> Result<String, Unreadable> {
+        match self.0 {
+            Value::String(text) => Ok(text),
+            _ => Err(another_kind()),
+        }
+    }
+
+    #[inline(never)]
+    fn number(self) -> Result<Number, Unreadable> {
+        match self.0 {
+            Value::Number(number) => Ok(number),
+            _ => Err(another_kind()),
+        }
+    }
+
+    #[inline(never)]
+    fn items(self) -> Result<Items, Unreadable> {
+        match self.0 {
+            Value::Array(items) => Ok(Items(items.into_iter())),
+            _ => Err(another_kind()),
+        }
+    }
+
+    #[inline(never)]
+    fn fields(self) -> Result<Fields, Unreadable> {
+        match self.0 {
+            Value::Object(fields) => Ok(Fields::of(fields)),
+            _ => Err(another_kind()),
+        }
+    }
+
+    /// A word alone, or one with a value.
+    #[inline(never)]
+    fn choice(self) -> Result<Choice, Unreadable> {
+        match self.0 {
+            Value::String(word) => Ok(Choice { word, value: Value::Null }),
+            Value::Object(fields) if fields.len() == 1 => {
+                let (word, value) = fields.into_iter().next().ok_or_else(another_kind)?;
+                Ok(Choice { word, value })
+            }
+            _ => Err(another_kind()),
+        }
+    }
+}
+
+fn visit_number<'de, V: Visitor<'de>>(number: &Number, visitor: V) -> Result<V::Value, Unreadable> {
+    match (number.as_u64(), number.as_i64(), number.as_f64()) {
+        (Some(number), _, _) => visitor.visit_u64(number),
+        (None, Some(number), _) => visitor.visit_i64(number),
+        (None, None, Some(number)) => visitor.visit_f64(number),
+        (None, None, None) => Err(another_kind()),
+    }
+}
+
+macro_rules! numbers {
+    ($($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+            visit_number(&self.number()?, visitor)
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for Tree {
+    type Error = Unreadable;
+
+    numbers! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_u8 deserialize_u16 deserialize_u32
+        deserialize_u64 deserialize_f32 deserialize_f64
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        match self.0 {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(is_true) => visitor.visit_bool(is_true),
+            Value::Number(number) => visit_number(&number, visitor),
+            Value::String(text) => visitor.visit_string(text),
+            Value::Array(items) => visitor.visit_seq(Items(items.into_iter())),
+            Value::Object(fields) => visitor.visit_map(Fields::of(fields)),
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        visitor.visit_bool(self.0.as_bool().ok_or_else(another_kind)?)
+    }
+
+    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        visitor.visit_string(self.string()?)
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        visitor.visit_string(self.string()?)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        visitor.visit_string(self.string()?)
+    }
+
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        visitor.visit_str(&self.string()?)
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        visitor.visit_seq(self.items()?)
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        visitor.visit_seq(self.items()?)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        match self.0 {
+            Value::Null => visitor.visit_none(),
+            value => visitor.visit_some(Self(value)),
+        }
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        match self.0 {
+            Value::Null => visitor.visit_unit(),
+            _ => Err(another_kind()),
+        }
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value, Unreadable> {
+        self.deserialize_unit(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Unreadable> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        visitor.visit_seq(self.items()?)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, _length: usize, visitor: V) -> Result<V::Value, Unreadable> {
+        visitor.visit_seq(self.items()?)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _length: usize,
+        visitor: V,
+    ) -> Result<V::Value, Unreadable> {
+        visitor.visit_seq(self.items()?)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        visitor.visit_map(self.fields()?)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unreadable> {
+        visitor.visit_map(self.fields()?)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unreadable> {
+        visitor.visit_enum(self.choice()?)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        visitor.visit_unit()
+    }
+}
+
+struct Items(std::vec::IntoIter<Value>);
+
+impl<'de> SeqAccess<'de> for Items {
+    type Error = Unreadable;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Unreadable> {
+        self.0.next().map(|item| seed.deserialize(Tree(item))).transpose()
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.0.len())
+    }
+}
+
+struct Fields {
+    rest: map::IntoIter,
+    /// Of the field whose name was given out last.
+    value: Value,
+}
+
+impl Fields {
+    fn of(fields: Map<String, Value>) -> Self {
+        Self { rest: fields.into_iter(), value: Value::Null }
+    }
+
+    #[inline(never)]
+    fn next(&mut self) -> Option<String> {
+        let (name, value) = self.rest.next()?;
+        self.value = value;
+        Some(name)
+    }
+}
+
+impl<'de> MapAccess<'de> for Fields {
+    type Error = Unreadable;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Unreadable> {
+        match self.next() {
+            Some(name) => seed.deserialize(Tree(Value::String(name))).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Unreadable> {
+        seed.deserialize(Tree(self.value.take()))
+    }
+}
+
+/// One variant of an enum.
+struct Choice {
+    word: String,
+    value: Value,
+}
+
+impl<'de> EnumAccess<'de> for Choice {
+    type Error = Unreadable;
+    type Variant = Tree;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Tree), Unreadable> {
+        Ok((seed.deserialize(Tree(Value::String(self.word)))?, Tree(self.value)))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Tree {
+    type Error = Unreadable;
+
+    fn unit_variant(self) -> Result<(), Unreadable> {
+        self.0.is_null().then_some(()).ok_or_else(another_kind)
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Unreadable> {
+        seed.deserialize(self)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _length: usize, visitor: V) -> Result<V::Value, Unreadable> {
+        visitor.visit_seq(self.items()?)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unreadable> {
+        visitor.visit_map(self.fields()?)
+    }
+}
+
+#[cfg(test)]
+mod tests;

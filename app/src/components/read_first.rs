@@ -1,0 +1,46 @@
+use leptos::prelude::*;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{UiError, codec::Fetched, components::problem::Problem};
+
+/// What a page has to read before it can be drawn: a word while it comes; where it cannot be read, why, and a way to try
+/// again.
+#[component]
+pub(crate) fn ReadFirst<T>(
+    first: Fetched<Result<T, UiError>>,
+    /// While it comes.
+    wait: &'static str,
+    /// On the button that tries again.
+    again: &'static str,
+    draw: fn(T) -> AnyView,
+) -> impl IntoView
+where
+    T: Clone + Send + Sync + Serialize + DeserializeOwned + 'static,
+{
+    view! {
+        <Suspense fallback=move || view! { <p class="hint">{wait}</p> }.into_any()>
+            {move || {
+                first
+                    .get()
+                    .map(|read| match read {
+                        Ok(read) => draw(read),
+                        Err(error) => view! { <Unreadable error=error words=again again=move || first.refetch() /> }.into_any(),
+                    })
+            }}
+        </Suspense>
+    }
+    .into_any()
+}
+
+#[component]
+fn Unreadable(error: UiError, words: &'static str, again: impl Fn() + 'static) -> impl IntoView {
+    view! {
+        <Problem error=Signal::stored(Some(error)) />
+        <p>
+            <button class="button" type="button" on:click=move |_| again()>
+                {words}
+            </button>
+        </p>
+    }
+    .into_any()
+}

@@ -1,0 +1,175 @@
+//! Commands, as an older Pod can carry them out.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use protocol::{
+    ApiError, CommandId, ControlVerb, ErrorCode, InputCommand, MESSAGE_BYTES_MAX, PeerAnswer, PeerLink, PodName,
+    PodState, Receipt, Segment, Seq,
+};
+use runtime::Introduced;
+
+use super::{
+    ask::Ask, folder::Folder, listed::Listed, once::Failure, pod::Pod, session::Answered, translate::Sent, values,
+};
+
+/// Files that are offered at once.
+const FILES_MAX: usize = 100;
+
+fn receipt(command_id: CommandId, seq: Seq) -> Receipt {
+    Receipt { command_id, accepted_at: Timestamp::now(), seq, report: Vec::new() }
+}
+
+/// Sends an input. Older Pods keep no queue, so one that comes in the middle of a run is refused, whatever it wants.
+pub(super) async fn input(
+    pod: Arc<Pod>,
+    command_id: CommandId,
+    by: String,
+    input: InputCommand,
+) -> Result<Receipt, Failure> {
+    check(&input)?;
+    let sent = Sent { segments: input.segments.clone(), command_id: command_id.clone(), by };
+    match pod.ask(Ask::Run(input.segments), Some(sent)).await? {
+        Answered::Yes(_, seq) => Ok(receipt(command_id, seq)),
+        Answered::No { code, .. } if code == "already_running" => {
+            let name = &pod.name;
+            let sentence = match input.queue || input.steer {
+                true => {
+                    format!("pod \"{name}\" is running, and older Pods keep no queue; send it when the run has ended")
+                }
+                false => format!("pod \"{name}\" is running; wait, or pause it first"),
+            };
+            Err(ApiError::new(ErrorCode::Busy, sentence).into())
+        }
+        Answered::No { code, message } => Err(refused(&pod, &code, &message).into()),
+    }
+}
+
+/// Something to say, in segments of a kind that we know, and not too much of it.
+fn check(input: &InputCommand) -> Result<(), ApiError> {
+    if input.steer {
+        return Err(ApiError::invalid(
+            "an older Pod takes nothing into a run that goes on; send it when the run has ended",
+        ));
+    }
+    if input.segments.iter().any(|segment| matches!(segment, Segment::Unknown(_))) {
+        return Err(ApiError::invalid("a segment is of type text, paste or file_ref"));
+    }
+    let is_blank = |segment: &Segment| match segment {
+        Segment::FileRef { path } => path.trim().is_empty(),
+        other => other.as_text().trim().is_empty(),
+    };
+    if input.segments.iter().all(is_blank) {
+        return Err(ApiError::invalid("the message is empty; write something"));
+    }
+    let bytes: usize = input.segments.iter().map(|segment| segment.as_text().len()).sum();
+    if bytes > MESSAGE_BYTES_MAX {
+        let sentence = format!("the message has {bytes} bytes; at most {MESSAGE_BYTES_MAX} fit");
+        return Err(ApiError::new(ErrorCode::PayloadTooLarge, sentence));
+    }
+    Ok(())
+}
+
+/// Pause, resume, cancel, stop, compact.
+pub(super) async fn control(pod: Arc<Pod>, command_id: CommandId, verb: ControlVerb) -> Result<Receipt, Failure> {
+    let head = pod.journal.position().head;
+    let ask = match verb {
+        ControlVerb::Stop if pod.state() == PodState::Stopped => return Ok(receipt(command_id, head)),
+        ControlVerb::Stop => Ask::Shutdown,
+        ControlVerb::Pause => Ask::Pause,
+        ControlVerb::Resume => Ask::Resume,
+        ControlVerb::Cancel => Ask::Cancel,
+        ControlVerb::Compact => Ask::Compact,
+        ControlVerb::Restore => return Err(ApiError::invalid("restore is a command of its own").into()),
+    };
+    match pod.ask(ask, None).await? {
+        Answered::Yes(_, seq) => Ok(receipt(command_id, seq)),
+        Answered::No { code, message } => Err(refused(&pod, &code, &message).into()),
+    }
+}
+
+/// Asks any Pod that lives to bring this one back.
+pub(super) async fn restore(folder: Arc<Folder>, pod: Arc<Pod>, command_id: CommandId) -> Result<Receipt, Failure> {
+    let head = pod.journal.position().head;
+    if pod.is_reached() {
+        return Ok(receipt(command_id, head));
+    }
+    let Some(helper) = folder.pods().into_iter().find(|other| other.is_reached()) else {
+        let sentence = format!(
+            "an older Pod is restored by another one, and none is reachable; start pod \"{}\" by hand",
+            pod.name
+        );
+        return Err(ApiError::new(ErrorCode::RuntimeUnavailable, sentence).into());
+    };
+    match helper.ask(Ask::RestorePod(pod.name.to_string()), None).await? {
+        Answered::Yes(..) => {
+            folder.look().await;
+            pod.poke.notify_one();
+            Ok(receipt(command_id, head))
+        }
+        Answered::No { message, .. } => {
+            let sentence = format!("pod \"{}\" cannot be restored: {}", pod.name, pod.scrub.said(&message));
+            Err(ApiError::new(ErrorCode::NotRestorable, sentence).into())
+        }
+    }
+}
+
+/// Introduces a Pod to another one.
+pub(super) async fn introduce(pod: Arc<Pod>, peer: Arc<Pod>) -> Result<Introduced, Failure> {
+    if pod.name == peer.name {
+        let sentence = format!("pod \"{}\" cannot be its own peer", pod.name);
+        return Err(ApiError::new(ErrorCode::PeerSelf, sentence).into());
+    }
+    match pod.ask(Ask::RegisterPeer(peer.name.to_string()), None).await? {
+        Answered::Yes(..) => {
+            let stood = !pod.add_peer(&peer.name);
+            peer.add_peer(&pod.name);
+            let (source, peer) = (pod.pod_ref(), peer.pod_ref());
+            let answer = PeerAnswer { source, peer, state: PeerLink::Linked, request_id: None };
+            Ok(Introduced { answer, stood })
+        }
+        Answered::No { message, .. } => {
+            let sentence = format!("pod \"{}\" refused the introduction: {}", pod.name, pod.scrub.said(&message));
+            Err(ApiError::new(ErrorCode::PeerRefused, sentence).into())
+        }
+    }
+}
+
+/// The Pods that this one knows.
+pub(super) async fn listed(pod: &Pod) -> Result<Listed, ApiError> {
+    match pod.ask(Ask::ListPods, None).await {
+        Ok(Answered::Yes(data, _)) => Ok(Listed::read(&data, &pod.scrub)),
+        Ok(Answered::No { code, message }) => Err(refused(pod, &code, &message)),
+        Err(Failure::Refused(error) | Failure::Unknown(error)) => Err(error),
+    }
+}
+
+/// Paths that go on as this one begins; of folders with a slash at their end.
+pub(super) async fn files(pod: &Pod, begun: &str) -> Result<Vec<String>, ApiError> {
+    let data = match pod.ask(Ask::Files(begun.to_owned()), None).await {
+        Ok(Answered::Yes(data, _)) => data,
+        Ok(Answered::No { code, message }) => return Err(refused(pod, &code, &message)),
+        Err(Failure::Refused(error) | Failure::Unknown(error)) => return Err(error),
+    };
+    let path = |entry: &serde_json::Value| {
+        let value = values::text(entry, "value");
+        let slash = if values::is_true(entry, "is_dir") && !value.ends_with('/') { "/" } else { "" };
+        format!("{value}{slash}")
+    };
+    let found = values::list(&data, "entries").iter().map(path).filter(|path| path.len() <= 4_096 && path.len() > 1);
+    Ok(found.take(FILES_MAX).collect())
+}
+
+/// What an older Pod refused, in our codes.
+fn refused(pod: &Pod, code: &str, message: &str) -> ApiError {
+    let name: &PodName = &pod.name;
+    let why = pod.scrub.said(message);
+    let (code, sentence) = match code {
+        "already_running" => (ErrorCode::Busy, format!("pod \"{name}\" is running; pause or cancel it first")),
+        "not_running" => (ErrorCode::NotRunning, format!("pod \"{name}\" is not running")),
+        "not_paused" => (ErrorCode::NotPaused, format!("pod \"{name}\" is not paused")),
+        "compact_failed" => (ErrorCode::ProviderError, format!("pod \"{name}\" could not compact its context: {why}")),
+        _ => (ErrorCode::InvalidInput, format!("pod \"{name}\" does not take this: {why}")),
+    };
+    ApiError::new(code, sentence)
+}

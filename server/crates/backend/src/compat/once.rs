@@ -1,0 +1,173 @@
+//! Commands that happen once: what a key was answered, for as long as this process remembers.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    future::Future,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use protocol::{ApiError, CommandId, ErrorCode};
+use runtime::CommandKey;
+use serde::{Serialize, de::DeserializeOwned};
+use tokio::sync::Mutex as Turn;
+
+/// Keys that are remembered; the oldest go first.
+const KEYS_MAX: usize = 10_000;
+
+/// How a command ended that did not succeed.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// It was not carried out: its key is free again.
+    Refused(ApiError),
+    /// Nobody knows whether it was: a repeat gets the same error, and sends nothing again.
+    Unknown(ApiError),
+}
+
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// An answer as JSON, or why there is none; empty while the command goes on.
+type Answer = Arc<Turn<Option<Result<String, ApiError>>>>;
+
+#[derive(Debug, Default)]
+pub(super) struct Answers(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    keys: HashMap<CommandId, ([u8; 32], Answer)>,
+    order: VecDeque<CommandId>,
+}
+
+impl Answers {
+    /// Carries a command out, or gives what it was answered before. It goes on when its caller goes away.
+    pub(super) async fn once<T, F>(self: &Arc<Self>, key: CommandKey, command: F) -> Result<T, ApiError>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        F: Future<Output = Result<T, Failure>> + Send + 'static,
+    {
+        let answer = self.answer_of(&key)?;
+        let (answers, id) = (Arc::clone(self), key.id);
+        let work = tokio::spawn(async move {
+            // Repeats wait here for the first.
+            let mut answered = answer.lock().await;
+            if let Some(known) = &*answered {
+                return known.clone();
+            }
+            let done = match command.await {
+                Ok(done) => Ok(serde_json::to_string(&done).expect("an answer always encodes")),
+                Err(Failure::Unknown(error)) => Err(error),
+                Err(Failure::Refused(error)) => {
+                    answers.forget(&id, &answer);
+                    return Err(error);
+                }
+            };
+            *answered = Some(done.clone());
+            done
+        });
+        let done = work.await.map_err(|_| ApiError::new(ErrorCode::Internal, "the command broke; see the log"))??;
+        read(&done)
+    }
+
+    /// What the key was answered, when its command was carried out.
+    pub(super) async fn first(&self, key: &CommandKey) -> Result<Option<String>, ApiError> {
+        let known = self.lock().keys.get(&key.id).cloned();
+        match known {
+            None => Ok(None),
+            Some((fingerprint, _)) if fingerprint != key.fingerprint => Err(reused(&key.id)),
+            Some((_, answer)) => answer.lock().await.clone().transpose(),
+        }
+    }
+
+    fn answer_of(&self, key: &CommandKey) -> Result<Answer, ApiError> {
+        let mut known = self.lock();
+        match known.keys.get(&key.id) {
+            Some((fingerprint, _)) if *fingerprint != key.fingerprint => return Err(reused(&key.id)),
+            Some((_, answer)) => return Ok(answer.clone()),
+            None => (),
+        }
+        let answer = Answer::default();
+        known.keys.insert(key.id.clone(), (key.fingerprint, answer.clone()));
+        known.order.push_back(key.id.clone());
+        if known.order.len() > KEYS_MAX
+            && let Some(oldest) = known.order.pop_front()
+        {
+            known.keys.remove(&oldest);
+        }
+        Ok(answer)
+    }
+
+    fn forget(&self, id: &CommandId, answer: &Answer) {
+        let mut known = self.lock();
+        if known.keys.get(id).is_some_and(|(_, kept)| Arc::ptr_eq(kept, answer)) {
+            known.keys.remove(id);
+            known.order.retain(|kept| kept != id);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().expect("no holder of the answers panics")
+    }
+}
+
+fn read<T: DeserializeOwned>(answer: &str) -> Result<T, ApiError> {
+    serde_json::from_str(answer)
+        .map_err(|error| ApiError::new(ErrorCode::Internal, format!("an answer cannot be read: {error}")))
+}
+
+fn reused(id: &CommandId) -> ApiError {
+    let sentence = format!("the idempotency key {id} belongs to another command; use a fresh one for this");
+    ApiError::new(ErrorCode::KeyReused, sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    fn key(id: &str, body: u8) -> CommandKey {
+        CommandKey { id: CommandId::parse(id).unwrap(), fingerprint: [body; 32] }
+    }
+
+    #[tokio::test]
+    async fn a_command_happens_once_however_often_it_comes() {
+        let (answers, count) = (Arc::new(Answers::default()), Arc::new(AtomicU32::new(0)));
+        let command = || {
+            let count = count.clone();
+            async move {
+                tokio::task::yield_now().await;
+                Ok::<u32, Failure>(count.fetch_add(1, Ordering::SeqCst) + 1)
+            }
+        };
+        let (a, b) = tokio::join!(answers.once(key("k", 1), command()), answers.once(key("k", 1), command()));
+        assert_eq!((a, b), (Ok(1), Ok(1)));
+        assert_eq!(answers.once(key("k", 2), command()).await.unwrap_err().code, ErrorCode::KeyReused);
+        assert_eq!(answers.first(&key("k", 1)).await, Ok(Some("1".to_owned())));
+    }
+
+    #[tokio::test]
+    async fn a_refused_command_leaves_no_trace_and_one_that_nobody_knows_of_is_not_sent_again() {
+        let answers = Arc::new(Answers::default());
+        let error = || ApiError::new(ErrorCode::Busy, "busy");
+        let refused = answers.once::<u32, _>(key("a", 1), async move { Err(Failure::Refused(error())) }).await;
+        assert_eq!(refused.unwrap_err().code, ErrorCode::Busy);
+        assert_eq!(answers.once(key("a", 2), async { Ok::<u32, Failure>(7) }).await, Ok(7));
+
+        let lost = answers.once::<u32, _>(key("b", 1), async move { Err(Failure::Unknown(error())) }).await;
+        assert!(lost.is_err());
+        assert!(answers.once(key("b", 1), async { Ok::<u32, Failure>(7) }).await.is_err(), "it is not sent again");
+    }
+
+    #[tokio::test]
+    async fn keys_are_bounded() {
+        let answers = Arc::new(Answers::default());
+        for number in 0..KEYS_MAX + 10 {
+            answers.answer_of(&key(&format!("k{number}"), 1)).unwrap();
+        }
+        let known = answers.lock();
+        assert_eq!((known.keys.len(), known.order.len()), (KEYS_MAX, KEYS_MAX));
+    }
+}

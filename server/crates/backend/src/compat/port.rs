@@ -1,0 +1,323 @@
+//! The older Pods as a runtime: what they can do, and for all else the reason why not.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use jiff::Timestamp;
+use protocol::{
+    ApiError, Approval, ApprovalCommand, Candidate, CommandId, CompactionPreview, ControlVerb, CreatePod,
+    ExchangeMessage, HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer, OpenApproval,
+    OpenRequest, PatchPod, PeerAnswer, PeerLink, PeerView, PodDetail, PodName, PodRef, PodSummary, QueuedInput,
+    Receipt, RequestDecision, RestoreCommand, RewindCommand, RuntimeKind, RuntimeState, RuntimeView, Seq, ToolAnswer,
+    ToolCommand, Visibility, VisiblePod, WorkerId,
+};
+use runtime::{CommandKey, Export, FeedItem, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage};
+
+use super::{CompatSockets, commands, list, listed::ListedPod, names, viewer};
+use crate::RuntimePort;
+
+const PAGE_MAX: u32 = 1_000;
+/// Records of one page of an export.
+const EXPORT_RECORDS: usize = 1_000;
+
+/// What the older protocol has no word for.
+fn cannot<T>(what: &str) -> Result<T, ApiError> {
+    Err(ApiError::invalid(format!("older Pods cannot do this: {what}")))
+}
+
+impl CompatSockets {
+    /// The Pod is there, and all the same the answer is no.
+    fn cannot<T>(&self, worker_id: &WorkerId, what: &str) -> Result<T, ApiError> {
+        self.folder.pod(worker_id)?;
+        cannot(what)
+    }
+
+    fn visible_pod(&self, listed: ListedPod) -> VisiblePod {
+        let ListedPod { name, visibility, state, is_restorable, reason, children } = listed;
+        let pod = names::pod_ref(&name);
+        let visibility = vec![visibility];
+        VisiblePod { name, pod, visibility, state, restorable: is_restorable, reason, scope: Vec::new(), children }
+    }
+}
+
+#[async_trait]
+impl RuntimePort for CompatSockets {
+    fn view(&self, since: Timestamp) -> RuntimeView {
+        let pods = self.folder.pods();
+        let reached = pods.iter().filter(|pod| pod.is_reached()).count();
+        let (state, detail) = match self.folder.trouble() {
+            None => (RuntimeState::Live, format!("debug mode: {reached} of {} older Pods are reachable", pods.len())),
+            Some(error) => {
+                (RuntimeState::Unreachable, format!("debug mode: the folder of the sockets cannot be read ({error})"))
+            }
+        };
+        let (runtime_id, kind, detail) = (names::runtime_id(), RuntimeKind::Compat, Some(detail));
+        RuntimeView { runtime_id, kind, state, since, detail }
+    }
+
+    async fn pods(&self, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
+        list::page(&self.folder, query)
+    }
+
+    async fn pod(&self, worker_id: &WorkerId) -> Result<PodDetail, ApiError> {
+        Ok(self.folder.pod(worker_id)?.detail())
+    }
+
+    async fn pod_named(&self, name: &PodName) -> Result<Option<PodRef>, ApiError> {
+        Ok(self.folder.named(name).map(|pod| pod.pod_ref()))
+    }
+
+    fn near_names(&self, name: &PodName) -> Vec<Candidate> {
+        list::near_names(&self.folder, name)
+    }
+
+    async fn create(&self, _: CommandKey, _: &Origin, _: CreatePod) -> Result<PodSummary, ApiError> {
+        cannot("a Pod is made by its own program, not over a socket")
+    }
+
+    async fn input(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        input: InputCommand,
+    ) -> Result<Receipt, ApiError> {
+        let pod = self.folder.pod(worker_id)?;
+        let command = commands::input(pod, key.id.clone(), origin.by.clone(), input);
+        self.answers.once(key, command).await
+    }
+
+    async fn take_back(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        worker_id: &WorkerId,
+        _: &CommandId,
+    ) -> Result<QueuedInput, ApiError> {
+        self.cannot(worker_id, "they keep no queue, so there is nothing to take back")
+    }
+
+    async fn files(&self, worker_id: &WorkerId, begun: &str) -> Result<Vec<String>, ApiError> {
+        commands::files(&*self.folder.pod(worker_id)?, begun).await
+    }
+
+    async fn control(
+        &self,
+        key: CommandKey,
+        _: &Origin,
+        worker_id: &WorkerId,
+        verb: ControlVerb,
+    ) -> Result<Receipt, ApiError> {
+        let command = commands::control(self.folder.pod(worker_id)?, key.id.clone(), verb);
+        self.answers.once(key, command).await
+    }
+
+    async fn restore(
+        &self,
+        key: CommandKey,
+        _: &Origin,
+        worker_id: &WorkerId,
+        command: RestoreCommand,
+    ) -> Result<Receipt, ApiError> {
+        let pod = self.folder.pod(worker_id)?;
+        if command.tree {
+            return cannot("a tree is not restored at once; restore its Pods one by one");
+        }
+        let command = commands::restore(self.folder.clone(), pod, key.id.clone());
+        self.answers.once(key, command).await
+    }
+
+    async fn rewind(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        worker_id: &WorkerId,
+        _: RewindCommand,
+    ) -> Result<Receipt, ApiError> {
+        self.cannot(worker_id, "they go back to an input of their own log, not to a record; use their own console")
+    }
+
+    async fn run_tool(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        worker_id: &WorkerId,
+        _: &str,
+        _: ToolCommand,
+    ) -> Result<ToolAnswer, ApiError> {
+        self.cannot(worker_id, "their tools are run by their models alone")
+    }
+
+    async fn answer(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        worker_id: &WorkerId,
+        _: &str,
+        _: ApprovalCommand,
+    ) -> Result<Approval, ApiError> {
+        self.cannot(worker_id, "they ask nobody before a tool runs")
+    }
+
+    async fn patch(&self, _: CommandKey, _: &Origin, worker_id: &WorkerId, _: PatchPod) -> Result<PodDetail, ApiError> {
+        self.cannot(worker_id, "their name and policies cannot be changed")
+    }
+
+    async fn delete(&self, _: CommandKey, _: &Origin, worker_id: &WorkerId, _: Option<&str>) -> Result<(), ApiError> {
+        self.cannot(worker_id, "they are not deleted over their socket; stop them, and remove their files by hand")
+    }
+
+    async fn introduce(
+        &self,
+        key: CommandKey,
+        _: &Origin,
+        worker_id: &WorkerId,
+        target: &WorkerId,
+        note: Option<String>,
+    ) -> Result<Introduced, ApiError> {
+        let (pod, peer) = (self.folder.pod(worker_id)?, self.folder.pod(target)?);
+        if note.is_some() {
+            return cannot("an introduction carries no note");
+        }
+        self.answers.once(key, commands::introduce(pod, peer)).await
+    }
+
+    async fn unlink(&self, _: CommandKey, _: &Origin, worker_id: &WorkerId, _: &PodRef) -> Result<(), ApiError> {
+        self.cannot(worker_id, "an introduction cannot be taken back")
+    }
+
+    async fn decide_request(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        worker_id: &WorkerId,
+        _: &str,
+        _: RequestDecision,
+    ) -> Result<PeerAnswer, ApiError> {
+        self.cannot(worker_id, "an introduction asks nobody")
+    }
+
+    async fn send_message(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        worker_id: &WorkerId,
+        _: &WorkerId,
+        _: &str,
+    ) -> Result<MessageAnswer, ApiError> {
+        self.cannot(worker_id, "a peer message is sent by their models alone")
+    }
+
+    async fn decide_held(
+        &self,
+        _: CommandKey,
+        _: &Origin,
+        worker_id: &WorkerId,
+        _: &str,
+        _: HeldDecision,
+    ) -> Result<MessageAnswer, ApiError> {
+        self.cannot(worker_id, "they hold no messages")
+    }
+
+    async fn first_answer(&self, key: &CommandKey) -> Result<Option<String>, ApiError> {
+        self.answers.first(key).await
+    }
+
+    async fn peers(&self, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
+        let pod = self.folder.pod(worker_id)?;
+        let since = pod.summary().created_at;
+        let listed = commands::listed(&pod).await?;
+        let peers = listed.0.into_iter().filter(|listed| listed.visibility == Visibility::Peer);
+        let view = |peer: ListedPod| PeerView {
+            pod: names::pod_ref(&peer.name),
+            state: self.folder.named(&peer.name).map_or(peer.state, |known| known.state()),
+            name: peer.name,
+            link: PeerLink::Linked,
+            request_id: None,
+            is_asked: false,
+            note: None,
+            since,
+            by: "operator".to_owned(),
+        };
+        Ok(peers.map(view).collect())
+    }
+
+    async fn open_requests(&self) -> Result<Vec<OpenRequest>, ApiError> {
+        Ok(Vec::new())
+    }
+
+    async fn exchange(
+        &self,
+        worker_id: &WorkerId,
+        _: &WorkerId,
+        _: Option<&str>,
+        _: u32,
+    ) -> Result<Listing<ExchangeMessage>, ApiError> {
+        self.cannot(worker_id, "what they wrote to each other is in their transcripts, and nowhere else")
+    }
+
+    async fn transcript(&self, worker_id: &WorkerId, before: Option<&str>, limit: u32) -> Result<RecordPage, ApiError> {
+        let pod = self.folder.pod(worker_id)?;
+        let limit = limit.clamp(1, PAGE_MAX) as usize;
+        let page = match before {
+            None => pod.journal.newest(limit),
+            Some(text) => {
+                let seq = text.parse().ok().filter(|seq: &i64| *seq > 0);
+                let before = seq.ok_or_else(|| ApiError::invalid("`before` is a seq of this transcript"))?;
+                pod.journal.before(Seq(before), limit)
+            }
+        };
+        let next = page.has_more.then(|| page.first.to_string());
+        Ok(RecordPage { items: page.records, next })
+    }
+
+    async fn history(&self, worker_id: &WorkerId) -> Result<History, ApiError> {
+        self.cannot(worker_id, "they do not tell what their model would be sent")
+    }
+
+    async fn compaction_preview(&self, worker_id: &WorkerId) -> Result<Option<CompactionPreview>, ApiError> {
+        self.folder.pod(worker_id)?;
+        Ok(None)
+    }
+
+    async fn approvals(&self, worker_id: &WorkerId, _: bool) -> Result<Vec<Approval>, ApiError> {
+        self.folder.pod(worker_id)?;
+        Ok(Vec::new())
+    }
+
+    async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError> {
+        Ok(Vec::new())
+    }
+
+    async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
+        let listed = commands::listed(&*self.folder.pod(worker_id)?).await?;
+        Ok(listed.0.into_iter().map(|pod| self.visible_pod(pod)).collect())
+    }
+
+    async fn export(&self, worker_id: &WorkerId) -> Result<Export, ApiError> {
+        let pod = self.folder.pod(worker_id)?;
+        let records = pod.journal.newest(usize::MAX).records;
+        let pages: Vec<Result<Vec<Bytes>, ApiError>> =
+            records.chunks(EXPORT_RECORDS).map(|page| Ok(page.to_vec())).collect();
+        Ok(Export { name: pod.name.clone(), pages: stream::iter(pages).boxed() })
+    }
+
+    async fn import(&self, _: CommandKey, _: &Origin, _: ImportCommand) -> Result<PodSummary, ApiError> {
+        cannot("a Pod is made by its own program, not over a socket")
+    }
+
+    async fn observe(&self, worker_id: &WorkerId, after: Option<String>, tail: u32) -> Observation {
+        match self.folder.pod(worker_id) {
+            Ok(pod) => viewer::observe(pod, after, tail),
+            Err(error) => {
+                let code = protocol::DiagnosticCode::PodNotFound;
+                let closed = FeedItem::Closed { reason: code.as_str().to_owned() };
+                stream::iter([FeedItem::Diagnostic { code, detail: error.detail }, closed]).boxed()
+            }
+        }
+    }
+
+    fn observe_pods(&self) -> PodsObservation {
+        list::observe(self.folder.clone())
+    }
+}

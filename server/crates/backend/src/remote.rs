@@ -1,0 +1,157 @@
+//! Another server's runtime: commands and reads go by its API, what is observed comes over one socket for all viewers.
+//!
+//! Its address and token never leave this module and the file that keeps them: no answer, record, log or error has them.
+
+mod feeds;
+mod known;
+mod line;
+mod look;
+mod port;
+mod queue;
+mod viewer;
+
+use std::{sync::Arc, time::Duration};
+
+use client::{Client, ClientError};
+use protocol::{ApiError, ErrorCode, PodRef, RuntimeId, RuntimeState, WorkerId};
+use tokio::{
+    sync::mpsc,
+    task::AbortHandle,
+    time::{error::Elapsed, timeout},
+};
+
+use self::{known::Known, line::Attach};
+use crate::{
+    Registry, Terms,
+    runtimes::{Kept, KeptRuntime},
+};
+
+/// Whoever asks right after the start, or right after the runtime was added, waits for it so long.
+const CONNECTING_WAIT: Duration = Duration::from_secs(5);
+/// A list is told that soon after a runtime was added, if it can be reached at all.
+const SETTLE_WAIT: Duration = Duration::from_secs(2);
+/// Viewers that wait to be served by the line.
+const ATTACHING_MAX: usize = 64;
+
+/// One added runtime. Dropping it closes its socket and ends its viewers.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    client: Client,
+    known: Arc<Known>,
+    attach: mpsc::Sender<Attach>,
+    /// What the line is made of, until it begins.
+    unbegun: std::sync::Mutex<Option<line::Parts>>,
+    line: std::sync::OnceLock<AbortHandle>,
+}
+
+impl Remote {
+    /// How to speak to its server.
+    pub(crate) fn client(runtime: &KeptRuntime) -> Result<Client, ApiError> {
+        match Client::of_server(&runtime.url, runtime.token.as_str()) {
+            Ok(client) => Ok(client.named("remote")),
+            Err(error) => Err(ApiError::invalid(error.to_string())),
+        }
+    }
+
+    /// Nothing is asked before [`Remote::begin`].
+    pub(crate) fn open(runtime: &KeptRuntime, client: Client, registry: Registry, kept: Arc<Kept>) -> Arc<Self> {
+        let terms = Arc::new(Terms::new(runtime.runtime_id.clone()));
+        let known = Arc::new(Known::new(terms));
+        let (attach, attaching) = mpsc::channel(ATTACHING_MAX);
+        let parts = line::Parts {
+            client: client.clone(),
+            known: known.clone(),
+            attaching,
+            store_id: runtime.store_id.clone(),
+            registry,
+            kept,
+        };
+        let unbegun = std::sync::Mutex::new(Some(parts));
+        Arc::new(Self { client, known, attach, unbegun, line: std::sync::OnceLock::new() })
+    }
+
+    /// Opens the socket, and keeps it open.
+    pub(crate) fn begin(&self) {
+        let parts = self.unbegun.lock().expect("no holder of the parts panics").take();
+        if let Some(parts) = parts {
+            let _ = self.line.set(tokio::spawn(line::run(parts)).abort_handle());
+        }
+    }
+
+    pub(crate) fn terms(&self) -> Arc<Terms> {
+        self.known.terms.clone()
+    }
+
+    /// Returns when it is known whether it answers, or soon after.
+    pub(crate) async fn settled(&self) {
+        let _ = self.known.settled(SETTLE_WAIT).await;
+    }
+
+    fn id(&self) -> &RuntimeId {
+        self.known.terms.id()
+    }
+
+    /// A Pod as its own server calls it.
+    fn there(worker_id: &WorkerId) -> PodRef {
+        PodRef::new(RuntimeId::local(), worker_id.clone())
+    }
+
+    /// Whether it is of any use to ask. One that is known not to answer delays nobody.
+    async fn reachable(&self) -> Result<(), ApiError> {
+        let state = self.known.settled(CONNECTING_WAIT).await;
+        match state {
+            Ok(RuntimeState::Live | RuntimeState::Connecting) => Ok(()),
+            Ok(_) | Err(Elapsed { .. }) => Err(self.known.unavailable()),
+        }
+    }
+
+    /// Something that is only looked at: it has 5 s.
+    async fn read<T>(&self, call: impl Future<Output = Result<T, ClientError>>) -> Result<T, ApiError> {
+        self.reachable().await?;
+        match timeout(crate::everywhere::WAIT_MAX, call).await {
+            Ok(answer) => answer.map_err(|error| self.failed(error)),
+            Err(_) => {
+                let sentence = format!("the runtime \"{}\" did not answer in time; try again", self.id());
+                Err(ApiError::new(ErrorCode::RuntimeUnavailable, sentence))
+            }
+        }
+    }
+
+    /// A command: it has the time that its server gives it.
+    async fn command<T>(&self, call: impl Future<Output = Result<T, ClientError>>) -> Result<T, ApiError> {
+        self.reachable().await?;
+        call.await.map_err(|error| self.failed(error))
+    }
+
+    /// A refusal of its server as it is, with candidates in our terms; all else is that it is not there.
+    fn failed(&self, error: ClientError) -> ApiError {
+        let id = self.id();
+        let unavailable = |sentence| ApiError::new(ErrorCode::RuntimeUnavailable, sentence);
+        match error {
+            ClientError::Api(error) => match error.code {
+                ErrorCode::Unauthorized => unavailable(format!(
+                    "the runtime \"{id}\" refuses our token; remove it, and add it again with its present one"
+                )),
+                ErrorCode::ForbiddenHost | ErrorCode::ForbiddenOrigin => {
+                    unavailable(format!("the runtime \"{id}\" does not answer under the name that it was added with"))
+                }
+                _ => self.known.terms.answer(error),
+            },
+            ClientError::NoServer { .. } => unavailable(format!(
+                "the runtime \"{id}\" does not answer; a command that is repeated with the same key happens once"
+            )),
+            ClientError::Protocol { .. } => {
+                unavailable(format!("the runtime \"{id}\" answers as no yoi of this version"))
+            }
+            ClientError::Invalid(sentence) => ApiError::invalid(sentence),
+        }
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        if let Some(line) = self.line.get() {
+            line.abort();
+        }
+    }
+}

@@ -1,0 +1,71 @@
+use super::*;
+
+fn known() -> Arc<Known> {
+    Arc::new(Known::new(Arc::new(Terms::new("box".parse().unwrap()))))
+}
+
+fn pod(worker_id: &str, name: &str) -> PodSummary {
+    serde_json::from_value(serde_json::json!({
+        "pod": { "runtime_id": "box", "worker_id": worker_id }, "name": name, "state": "idle", "provider": "p",
+        "model": "m", "cwd": "/", "created_at": "2026-11-21T00:00:00Z", "updated_at": "2026-11-21T00:00:00Z",
+        "head_seq": 1, "needs_you": false, "unread": 0, "relations": { "children": 0, "peers": 0 },
+        "usage": { "input": 0, "cached": 0, "output": 0 }
+    }))
+    .unwrap()
+}
+
+fn names(items: &[PodSummary]) -> Vec<&str> {
+    items.iter().map(|summary| summary.name.as_str()).collect()
+}
+
+#[test]
+fn a_list_is_paged_by_cursors_that_name_the_runtime() {
+    let known = known();
+    known.set_pods(vec![pod("w1", "ada"), pod("w2", "bob"), pod("w3", "eve")]);
+    let page = |after: Option<&str>| {
+        known.page(&PodQuery { limit: Some(2), after: after.map(str::to_owned), ..PodQuery::default() })
+    };
+    let first = page(None).unwrap();
+    assert_eq!((names(&first.items), first.next.as_deref()), (vec!["ada", "bob"], Some("box.w2")));
+    let second = page(Some("box.w2")).unwrap();
+    assert_eq!((names(&second.items), second.next), (vec!["eve"], None));
+    for bad in ["local.1", "w2", "box.", "box-2.w2"] {
+        assert_eq!(page(Some(bad)).unwrap_err().code, ErrorCode::CursorInvalid, "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn a_runtime_that_is_away_shows_its_pods_as_they_were_and_as_unreachable() {
+    let known = known();
+    known.set_pods(vec![pod("w1", "ada")]);
+    known.set_state(RuntimeState::Live, None);
+    let mut list = known.observe();
+    let whole = list.next().await.unwrap();
+    assert_eq!((whole.snapshot, whole.upserts[0].state), (true, PodState::Idle));
+    known.set_state(RuntimeState::Unreachable, Some("connection refused".to_owned()));
+    let whole = list.next().await.unwrap();
+    assert_eq!((whole.snapshot, whole.upserts[0].state), (true, PodState::Unreachable));
+    assert_eq!(known.named(&"ada".parse().unwrap()), Some("box/w1".parse().unwrap()));
+    assert_eq!(known.unavailable().code, ErrorCode::RuntimeUnavailable);
+    let since = known.view().since;
+    known.set_state(RuntimeState::Unreachable, Some("no route".to_owned()));
+    let view = known.view();
+    assert_eq!((view.since, view.detail.as_deref()), (since, Some("no route")), "it is away since the first failure");
+}
+
+#[tokio::test]
+async fn changes_of_a_list_come_together_and_it_ends_with_its_runtime() {
+    let known = known();
+    let mut list = known.observe();
+    assert!(list.next().await.unwrap().upserts.is_empty());
+    known.put_pod(pod("w1", "ada"));
+    known.put_pod(pod("w2", "bob"));
+    known.remove_pod(&"w1".parse().unwrap());
+    let item = list.next().await.unwrap();
+    assert_eq!(
+        (item.snapshot, names(&item.upserts), item.removed),
+        (false, vec!["bob"], vec!["box/w1".parse().unwrap()])
+    );
+    drop(known);
+    assert!(list.next().await.is_none());
+}

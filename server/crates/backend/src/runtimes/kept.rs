@@ -1,0 +1,181 @@
+//! The file of runtimes that were added: addresses and tokens, for its owner alone, written whole or not at all.
+
+use std::{
+    fmt,
+    fs::{self, OpenOptions, Permissions},
+    io::{ErrorKind, Write},
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+use protocol::{AddRuntime, ApiError, RuntimeId};
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Mutex, MutexGuard};
+
+/// A token is a line of text, not a file.
+const TOKEN_BYTES_MAX: usize = 4_096;
+const URL_BYTES_MAX: usize = 2_048;
+
+/// One other server.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KeptRuntime {
+    pub(crate) runtime_id: RuntimeId,
+    pub(crate) url: String,
+    pub(crate) token: String,
+    /// Once it has told: another database at the same address is another runtime.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) store_id: Option<String>,
+}
+
+// By hand: the address and the token are nobody's business.
+impl fmt::Debug for KeptRuntime {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("KeptRuntime").field("runtime_id", &self.runtime_id).finish_non_exhaustive()
+    }
+}
+
+impl KeptRuntime {
+    /// What a person wants to add, as far as it can be judged without asking anybody.
+    pub(crate) fn new(add: AddRuntime) -> Result<Self, ApiError> {
+        let AddRuntime { runtime_id, url, token } = add;
+        let (url, token) = (url.trim().to_owned(), token.trim().to_owned());
+        if url.len() > URL_BYTES_MAX {
+            return Err(ApiError::invalid(format!("an address has at most {URL_BYTES_MAX} bytes")));
+        }
+        let is_token =
+            (1..=TOKEN_BYTES_MAX).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic());
+        if !is_token {
+            let sentence = "the token is what `yoi token` prints on that machine: visible ASCII characters, no spaces";
+            return Err(ApiError::invalid(sentence));
+        }
+        Ok(Self { runtime_id, url, token, store_id: None })
+    }
+}
+
+/// What is in the file, and the right to change it.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    path: Option<PathBuf>,
+    runtimes: Mutex<Vec<KeptRuntime>>,
+}
+
+/// The file, held: changes come one after the other.
+pub(crate) struct Held<'a> {
+    path: Option<&'a Path>,
+    runtimes: MutexGuard<'a, Vec<KeptRuntime>>,
+}
+
+impl Kept {
+    /// Nothing is written anywhere.
+    pub(crate) fn nowhere() -> Self {
+        Self { path: None, runtimes: Mutex::default() }
+    }
+
+    /// Reads the file. One that is not there holds nothing; why another one cannot be read is told without its content.
+    pub(crate) fn open(path: Option<PathBuf>) -> Result<(Self, Vec<KeptRuntime>), String> {
+        let runtimes = match &path {
+            None => Vec::new(),
+            Some(path) => read(path)?,
+        };
+        Ok((Self { path, runtimes: Mutex::new(runtimes.clone()) }, runtimes))
+    }
+
+    pub(crate) async fn hold(&self) -> Held<'_> {
+        Held { path: self.path.as_deref(), runtimes: self.runtimes.lock().await }
+    }
+}
+
+impl Held<'_> {
+    pub(crate) async fn put(&mut self, runtime: KeptRuntime) -> std::io::Result<()> {
+        let mut runtimes = self.runtimes.clone();
+        runtimes.retain(|known| known.runtime_id != runtime.runtime_id);
+        runtimes.push(runtime);
+        self.write(runtimes).await
+    }
+
+    pub(crate) async fn remove(&mut self, runtime_id: &RuntimeId) -> std::io::Result<()> {
+        let mut runtimes = self.runtimes.clone();
+        runtimes.retain(|known| known.runtime_id != *runtime_id);
+        self.write(runtimes).await
+    }
+
+    /// Notes which store answers at a runtime's address; one that was taken out stays out.
+    pub(crate) async fn set_store(&mut self, runtime_id: &RuntimeId, store_id: &str) -> std::io::Result<()> {
+        let mut runtimes = self.runtimes.clone();
+        let Some(known) = runtimes.iter_mut().find(|known| known.runtime_id == *runtime_id) else { return Ok(()) };
+        if known.store_id.as_deref() == Some(store_id) {
+            return Ok(());
+        }
+        known.store_id = Some(store_id.to_owned());
+        self.write(runtimes).await
+    }
+
+    async fn write(&mut self, runtimes: Vec<KeptRuntime>) -> std::io::Result<()> {
+        if let Some(path) = self.path.map(Path::to_owned) {
+            let text = serde_json::to_vec_pretty(&runtimes).expect("texts always encode");
+            tokio::task::spawn_blocking(move || write_private(&path, &text)).await.map_err(std::io::Error::other)??;
+        }
+        *self.runtimes = runtimes;
+        Ok(())
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<KeptRuntime>, String> {
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(format!("{} cannot be read: {error}", path.display())),
+    };
+    serde_json::from_slice(&text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        format!("{} is damaged at line {line}, column {column}; mend it, or move it away", path.display())
+    })
+}
+
+fn write_private(path: &Path, text: &[u8]) -> std::io::Result<()> {
+    let beside = path.with_extension("new");
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+    // It may have been there, for more to read.
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    file.write_all(text)?;
+    file.sync_all()?;
+    fs::rename(&beside, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runtime(id: &str) -> KeptRuntime {
+        let (url, token) = ("http://box:1".to_owned(), "hush".to_owned());
+        KeptRuntime { runtime_id: id.parse().unwrap(), url, token, store_id: None }
+    }
+
+    #[tokio::test]
+    async fn what_was_added_is_there_again_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runtimes.json");
+        let (kept, none) = Kept::open(Some(path.clone())).unwrap();
+        assert_eq!(none, []);
+        kept.hold().await.put(runtime("one")).await.unwrap();
+        kept.hold().await.put(runtime("two")).await.unwrap();
+        kept.hold().await.set_store(&"two".parse().unwrap(), "s2").await.unwrap();
+        kept.hold().await.set_store(&"gone".parse().unwrap(), "s3").await.unwrap();
+        kept.hold().await.remove(&"one".parse().unwrap()).await.unwrap();
+        let two = KeptRuntime { store_id: Some("s2".to_owned()), ..runtime("two") };
+        assert_eq!(Kept::open(Some(path.clone())).unwrap().1, std::slice::from_ref(&two));
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(!format!("{two:?} {kept:?}").contains("hush"), "{kept:?}");
+    }
+
+    #[test]
+    fn a_damaged_file_is_told_by_its_place_and_never_by_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runtimes.json");
+        fs::write(&path, "[{\"runtime_id\":\"box\",\"url\":\"http://secret\",\"token\":7}]").unwrap();
+        let sentence = Kept::open(Some(path)).unwrap_err();
+        assert!(sentence.contains("damaged at line 1") && !sentence.contains("secret"), "{sentence}");
+    }
+}

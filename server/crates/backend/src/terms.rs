@@ -1,0 +1,172 @@
+//! Addresses of Pods in two servers' terms: what another server calls `local` has the id here that it was given here.
+
+use std::sync::RwLock;
+
+use bytes::Bytes;
+use protocol::{PodRef, PodSummary, RuntimeId};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+/// What marks a record that may hold an address.
+const MARK: &[u8] = b"\"runtime_id\"";
+/// Longest id of a runtime.
+const ID_LEN_MAX: usize = 32;
+/// Of an id that is too long with another one behind it, so much is kept.
+const ID_LEN_KEPT: usize = 15;
+
+/// How one other server's addresses read here.
+#[derive(Debug)]
+pub struct Terms {
+    /// What the other server is called here.
+    id: RuntimeId,
+    /// What the other server calls us, once it has told.
+    ours_there: RwLock<Option<RuntimeId>>,
+}
+
+impl Terms {
+    pub fn new(id: RuntimeId) -> Self {
+        Self { id, ours_there: RwLock::new(None) }
+    }
+
+    pub fn id(&self) -> &RuntimeId {
+        &self.id
+    }
+
+    /// The other server has told what it calls us.
+    pub fn set_ours_there(&self, runtime_id: RuntimeId) {
+        *self.ours_there.write().expect("no holder of a name panics") = Some(runtime_id);
+    }
+
+    fn ours_there(&self) -> Option<RuntimeId> {
+        self.ours_there.read().expect("no holder of a name panics").clone()
+    }
+
+    /// What a runtime is called here that the other server calls `theirs`.
+    pub fn to_ours(&self, theirs: &RuntimeId) -> RuntimeId {
+        if *theirs == RuntimeId::local() {
+            return self.id.clone();
+        }
+        match self.ours_there() {
+            Some(ours) if ours == *theirs => RuntimeId::local(),
+            // A server that only the other one knows. Recognisable, and nothing here has this id.
+            _ => {
+                let mut id = format!("{}-{theirs}", self.id);
+                if id.len() > ID_LEN_MAX {
+                    let ours: String = self.id.as_str().chars().take(ID_LEN_KEPT).collect();
+                    id = format!("{ours}-{theirs}");
+                    id.truncate(ID_LEN_MAX);
+                }
+                RuntimeId::parse(&id).expect("two ids and a hyphen, cut, are an id")
+            }
+        }
+    }
+
+    /// What the other server calls a Pod; none when it has no name for it that we know.
+    pub fn to_theirs(&self, pod: &PodRef) -> Option<PodRef> {
+        let runtime_id = match &pod.runtime_id {
+            id if *id == self.id => RuntimeId::local(),
+            id if *id == RuntimeId::local() => self.ours_there()?,
+            id => RuntimeId::parse(id.as_str().strip_prefix(self.id.as_str())?.strip_prefix('-')?).ok()?,
+        };
+        Some(PodRef::new(runtime_id, pod.worker_id.clone()))
+    }
+
+    /// A summary of the other server, in our terms.
+    pub fn summary(&self, mut summary: PodSummary) -> PodSummary {
+        summary.pod.runtime_id = self.to_ours(&summary.pod.runtime_id);
+        if let Some(parent) = &mut summary.relations.parent {
+            parent.runtime_id = self.to_ours(&parent.runtime_id);
+        }
+        summary
+    }
+
+    /// An answer of the other server, in our terms.
+    pub fn answer<T: Serialize + DeserializeOwned>(&self, answer: T) -> T {
+        let mut value = serde_json::to_value(&answer).expect("protocol types always encode");
+        match self.rewrite(&mut value) {
+            true => serde_json::from_value(value).expect("another runtime's id has changed nothing else"),
+            false => answer,
+        }
+    }
+
+    /// A record of the other server, in our terms; byte for byte the same when no address is in it.
+    pub fn record(&self, record: Bytes) -> Bytes {
+        if !record.windows(MARK.len()).any(|window| window == MARK) {
+            return record;
+        }
+        let Ok(mut value) = serde_json::from_slice::<Value>(&record) else { return record };
+        match self.rewrite(&mut value) {
+            true => serde_json::to_vec(&value).expect("what was read as JSON is JSON").into(),
+            false => record,
+        }
+    }
+
+    /// Whether there was an address. What a model wrote as arguments is its own, whatever it looks like.
+    fn rewrite(&self, value: &mut Value) -> bool {
+        match value {
+            Value::Array(items) => items.iter_mut().fold(false, |found, item| self.rewrite(item) | found),
+            Value::Object(fields) => {
+                let mut found = false;
+                if fields.get("worker_id").is_some_and(Value::is_string) {
+                    let id = fields.get_mut("runtime_id");
+                    let known = id.as_deref().and_then(Value::as_str).and_then(|id| RuntimeId::parse(id).ok());
+                    if let (Some(id), Some(known)) = (id, known) {
+                        *id = Value::String(self.to_ours(&known).to_string());
+                        found = true;
+                    }
+                }
+                let inner = fields.iter_mut().filter(|(name, _)| name.as_str() != "arguments");
+                inner.fold(found, |found, (_, field)| self.rewrite(field) | found)
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &str) -> RuntimeId {
+        RuntimeId::parse(text).unwrap()
+    }
+
+    fn terms() -> Terms {
+        let terms = Terms::new(id("box"));
+        terms.set_ours_there(id("desk"));
+        terms
+    }
+
+    #[test]
+    fn every_address_has_one_name_here_and_finds_back() {
+        let terms = terms();
+        for (theirs, ours) in [("local", "box"), ("desk", "local"), ("gpu", "box-gpu")] {
+            assert_eq!(terms.to_ours(&id(theirs)), id(ours));
+            let pod = PodRef::new(id(ours), "w1".parse().unwrap());
+            assert_eq!(terms.to_theirs(&pod), Some(PodRef::new(id(theirs), "w1".parse().unwrap())));
+        }
+        assert_eq!(terms.to_theirs(&"elsewhere/w1".parse().unwrap()), None);
+        let stranger = Terms::new(id("box"));
+        assert_eq!(stranger.to_ours(&id("desk")), id("box-desk"));
+        assert_eq!(stranger.to_theirs(&"local/w1".parse().unwrap()), None);
+        assert_eq!(Terms::new(id(&"b".repeat(32))).to_ours(&id("gpu")), id(&format!("{}-gpu", "b".repeat(15))));
+    }
+
+    #[test]
+    fn a_record_without_an_address_stays_as_it_is_to_the_byte() {
+        for text in [
+            r#"{"seq":1,  "event":{"kind":"text_chunk","text":"\u00e9"}}"#,
+            r#"{"seq":2,"event":{"kind":"text_chunk","text":"\"runtime_id\":\"local\""}}"#,
+            r#"{"seq":3,"event":{"arguments":{"runtime_id":"local","worker_id":"w"},"n":1.50}}"#,
+        ] {
+            assert_eq!(terms().record(Bytes::from_static(text.as_bytes())), text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn addresses_in_records_are_told_in_our_terms_and_the_rest_keeps_its_order() {
+        let theirs = r#"{"seq":1,"at":"x","event":{"kind":"k","peer":{"runtime_id":"local","worker_id":"w","name":"b"},"list":[{"pod":{"worker_id":"v","runtime_id":"desk"}}],"arguments":{"runtime_id":"local","worker_id":"w"}}}"#;
+        let ours = r#"{"seq":1,"at":"x","event":{"kind":"k","peer":{"runtime_id":"box","worker_id":"w","name":"b"},"list":[{"pod":{"worker_id":"v","runtime_id":"local"}}],"arguments":{"runtime_id":"local","worker_id":"w"}}}"#;
+        assert_eq!(terms().record(Bytes::from_static(theirs.as_bytes())), ours.as_bytes());
+    }
+}

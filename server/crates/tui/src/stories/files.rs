@@ -1,0 +1,67 @@
+use protocol::{Listing, Segment};
+
+use super::*;
+
+fn answers(story: &mut Story, begun: &str, files: &[&str]) {
+    let items = files.iter().map(|path| (*path).to_owned()).collect();
+    story.happens(Message::Files { pod: address("ada"), begun: begun.into(), done: Ok(Listing { items, next: None }) });
+}
+
+fn asks_for(begun: &str) -> [Effect; 1] {
+    [Effect::FindFiles { pod: address("ada"), begun: begun.into() }]
+}
+
+#[test]
+fn a_file_is_named_by_a_few_letters_and_sent_as_a_file() {
+    let mut story = Story::with_ada();
+    story.types("look at @");
+    assert_eq!(story.effects, asks_for(""));
+    story.types("ma");
+    assert_eq!(story.effects, [], "one question is under way at a time");
+    answers(&mut story, "", &["Cargo.toml", "src/main.rs"]);
+    assert_eq!(story.effects, asks_for("ma"), "the answer is of fewer letters than there are now");
+    answers(&mut story, "ma", &["src/deep/main.rs", "Makefile", "my mail.txt"]);
+    insta::assert_snapshot!("files", story.screen());
+    story.key(KeyCode::Down);
+    story.key(KeyCode::Tab);
+    assert_eq!(story.composer(), "look at @Makefile ");
+    story.shows_not("src/deep");
+    story.types("and @m");
+    answers(&mut story, "", &["Makefile"]);
+    answers(&mut story, "m", &["my mail.txt"]);
+    story.key(KeyCode::Enter);
+    story.key(KeyCode::Enter);
+    let [Effect::Send { message, .. }] = &story.effects[..] else { panic!("{:?}", story.effects) };
+    let file = |path: &str| Segment::FileRef { path: path.into() };
+    let expected = [Segment::text("look at "), file("Makefile"), Segment::text(" and "), file("my mail.txt")];
+    assert_eq!(message.segments, expected);
+}
+
+#[test]
+fn escape_closes_the_list_and_then_leaves_the_message() {
+    let mut story = Story::with_ada();
+    story.types("@m");
+    answers(&mut story, "", &["a"]);
+    answers(&mut story, "m", &["Makefile"]);
+    story.shows("@Makefile");
+    story.key(KeyCode::Esc);
+    story.shows_not("Makefile");
+    assert_eq!((story.composer().as_str(), focus(&story)), ("@m", Focus::Composer));
+    story.key(KeyCode::Esc);
+    assert_eq!(focus(&story), Focus::Transcript);
+}
+
+#[test]
+fn a_late_answer_and_one_for_another_name_change_nothing() {
+    let mut story = Story::with_ada();
+    story.types("@m ");
+    answers(&mut story, "", &["Makefile"]);
+    story.shows_not("Makefile");
+    story.types("mail x@example");
+    assert_eq!(story.effects, []);
+    let mut story = Story::with_ada();
+    story.types("@m");
+    story.happens(Message::Files { pod: address("ada"), begun: String::new(), done: Err(no_server()) });
+    story.shows_not("no yoi answers");
+    assert_eq!(story.composer(), "@m");
+}

@@ -1,0 +1,109 @@
+use protocol::{HeldDecision, QueuedInput, Segment};
+
+use super::*;
+use crate::model::Then;
+
+fn queued(id: &str, text: &str, steer: bool) -> Value {
+    json!({ "command_id": id, "segments": [{ "type": "text", "text": text }], "at": "2026-01-01T00:00:00Z",
+        "steer": steer })
+}
+
+fn input(id: &str, text: &str) -> QueuedInput {
+    serde_json::from_value(queued(id, text, false)).unwrap()
+}
+
+/// ada runs; two messages wait, one is held back.
+fn waiting() -> Story {
+    let mut story = Story::with_ada();
+    story.looked(json!({ "queued": [queued("q1", "and the tests", false), queued("q2", "stop there", true)] }));
+    let bob = json!({ "runtime_id": "local", "worker_id": "bob-1", "name": "bob" });
+    story.records(vec![json!({ "kind": "message_receipt", "message_id": "m2", "peer": bob, "state": "held",
+        "reason": "8 steps from a person" })]);
+    story
+}
+
+fn chosen(story: &Story, then: Then, id: &str) {
+    let (pod, act) = story.act();
+    assert_eq!((pod, act), (address("ada"), Act::TakeBack { queued: protocol::CommandId::parse(id).unwrap(), then }));
+}
+
+#[test]
+fn what_waits_is_listed_with_what_can_be_done_about_it() {
+    let mut story = waiting();
+    story.key(KeyCode::Esc);
+    story.types("w");
+    insta::assert_snapshot!("waiting", story.screen());
+    story.types("s");
+    chosen(&story, Then::Steer, "q1");
+    story.types("jx");
+    chosen(&story, Then::Forget, "q2");
+    story.types("s");
+    story.shows("it goes into the present run already");
+    story.types("j");
+    story.shows("r release · x drop");
+    story.types("r");
+    assert_eq!(story.act().1, Act::Held { message_id: "m2".into(), decision: HeldDecision::Release });
+    story.done(Ok(Answer::Accepted));
+    story.shows("released; it is on its way");
+    story.types("j");
+    story.key(KeyCode::Esc);
+    story.shows("─ Message");
+}
+
+#[test]
+fn a_message_that_is_taken_back_stands_behind_what_is_being_written() {
+    let mut story = waiting();
+    story.types("draft");
+    story.key(KeyCode::Esc);
+    story.types("w");
+    story.key(KeyCode::Enter);
+    chosen(&story, Then::Edit, "q1");
+    story.done(Ok(Answer::Returned(input("q1", "and the tests"))));
+    assert_eq!((story.composer().as_str(), focus(&story)), ("draft\nand the tests", Focus::Composer));
+    story.shows("taken back; sent again, it stands at the end");
+    story.shows("─ Message");
+}
+
+#[test]
+fn the_commands_do_the_same_and_say_when_there_is_nothing() {
+    let mut story = waiting();
+    story.enters(":unqueue");
+    chosen(&story, Then::Edit, "q2");
+    story.done(Err(refused(ErrorCode::AlreadyAnswered, "it has begun")));
+    story.shows("too late: the model has it already");
+    story.enters(":drop");
+    assert_eq!(story.act().1, Act::Held { message_id: "m2".into(), decision: HeldDecision::Drop });
+    story.enters(":queue");
+    story.shows("What waits, and what is held back");
+    let mut story = Story::with_ada();
+    for (line, sentence) in [(":unqueue", "nothing waits in the queue"), (":release", "no message is held back")] {
+        story.enters(line);
+        assert_eq!(story.effects, []);
+        story.shows(sentence);
+    }
+    story.enters(":queue");
+    story.shows("Nothing waits, and nothing is held back.");
+}
+
+#[test]
+fn a_message_that_could_not_be_sent_again_is_in_the_composer() {
+    let mut story = waiting();
+    story.key(KeyCode::Esc);
+    story.types("ws");
+    story.done(Ok(Answer::NotSteered { input: input("q1", "and the tests"), why: no_server() }));
+    story.shows("not sent, it is in your message again");
+    assert_eq!(story.composer(), "and the tests");
+}
+
+#[test]
+fn alt_enter_and_steer_send_into_the_present_run() {
+    let mut story = Story::with_ada();
+    story.types("not there");
+    story.alt(KeyCode::Enter);
+    let [Effect::Send { message, .. }] = &story.effects[..] else { panic!("{:?}", story.effects) };
+    assert!(message.steer && message.segments == [Segment::text("not there")], "{message:?}");
+    let mut story = Story::with_ada();
+    story.enters(":steer not there");
+    let Act::Say(input) = story.act().1 else { panic!() };
+    assert!(input.steer && input.queue);
+}

@@ -1,0 +1,67 @@
+//! Naming a file behind an `@`: asked for while it is typed, chosen with the arrows, taken with Tab or Enter.
+
+use client::ClientError;
+use protocol::{Listing, PodRef};
+
+use crate::model::{Effect, Model, Naming, OpenPod};
+
+/// The text or the cursor has changed. Asks for the name that is typed now, unless an older question is under way: its
+/// answer asks again.
+pub(super) fn typed(open: &mut OpenPod) -> Vec<Effect> {
+    let Some(word) = open.composer.file_word() else {
+        open.naming = None;
+        return Vec::new();
+    };
+    let naming = match open.naming.take() {
+        // Another `@`: nothing is known of it.
+        Some(before) if before.word.at == word.at => Naming { word, chosen: 0, ..before },
+        _ => Naming { word, found: Vec::new(), chosen: 0, asked: None },
+    };
+    ask(&open.pod, open.naming.insert(naming))
+}
+
+fn ask(pod: &PodRef, naming: &mut Naming) -> Vec<Effect> {
+    if naming.asked.is_some() {
+        return Vec::new();
+    }
+    let begun = naming.word.begun.clone();
+    naming.asked = Some(begun.clone());
+    vec![Effect::FindFiles { pod: pod.clone(), begun }]
+}
+
+pub(super) fn found(
+    model: &mut Model,
+    pod: &PodRef,
+    begun: &str,
+    done: Result<Listing<String>, ClientError>,
+) -> Vec<Effect> {
+    let open = model.open.as_mut().filter(|open| open.pod == *pod);
+    let Some(naming) = open.and_then(|open| open.naming.as_mut()) else { return Vec::new() };
+    if naming.asked.as_deref() != Some(begun) {
+        return Vec::new();
+    }
+    naming.asked = None;
+    // When it fails there is nothing to choose from, and the name is sent as it was typed.
+    naming.found = done.map(|listing| listing.items).unwrap_or_default();
+    naming.chosen = naming.chosen.min(naming.found.len().saturating_sub(1));
+    if naming.word.begun == begun { Vec::new() } else { ask(pod, naming) }
+}
+
+/// There is something to choose from.
+pub(super) fn is_offered(open: &OpenPod) -> bool {
+    open.naming.as_ref().is_some_and(|naming| !naming.found.is_empty())
+}
+
+pub(super) fn choose(open: &mut OpenPod, step: isize) {
+    if let Some(naming) = &mut open.naming {
+        naming.chosen = (naming.chosen + naming.found.len()).saturating_add_signed(step) % naming.found.len().max(1);
+    }
+}
+
+/// Puts the choice into the message.
+pub(super) fn take(open: &mut OpenPod) {
+    let Some(Naming { word, mut found, chosen, .. }) = open.naming.take() else { return };
+    if chosen < found.len() {
+        open.composer.take_file(&word, found.swap_remove(chosen));
+    }
+}

@@ -1,0 +1,163 @@
+//! The records of one Pod as a person reads them while they come: text at once, all else a line when it is there.
+//!
+//! A block is printed once. Its end adds what its pieces did not have, whatever stood between them.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use protocol::{Event, Record, TurnEvent};
+
+use super::record_line::{cut, indented, record_line, stamp};
+
+/// What stands on the screen of blocks that are not at their end.
+#[derive(Debug, Default)]
+pub(super) struct Streamed {
+    /// Their text as far as it is printed, by block.
+    printed: HashMap<String, String>,
+    /// The block whose line is the last one and has no end yet.
+    open: Option<String>,
+}
+
+/// A block of text: what was said, or what was thought.
+struct Piece<'a> {
+    who: &'static str,
+    block: &'a str,
+    text: &'a str,
+    at: Timestamp,
+}
+
+impl Streamed {
+    /// What is to be printed for this record, line ends and all.
+    pub(super) fn take(&mut self, record: &Record) -> String {
+        let at = record.at;
+        match &record.event {
+            Event::Turn(TurnEvent::TextChunk { block, text }) => self.more(&Piece { who: "model", block, text, at }),
+            Event::Turn(TurnEvent::ReasoningChunk { block, text }) => {
+                self.more(&Piece { who: "thought", block, text, at })
+            }
+            Event::Turn(TurnEvent::MessageFinished { block, text, interrupted }) if self.has(block) => {
+                self.end(&Piece { who: "model", block, text, at }, *interrupted)
+            }
+            Event::Turn(TurnEvent::ReasoningFinished { block, text, interrupted }) if self.has(block) => {
+                self.end(&Piece { who: "thought", block, text, at }, *interrupted)
+            }
+            _ => record_line(record).map(|line| format!("{}{line}\n", self.break_off())).unwrap_or_default(),
+        }
+    }
+
+    /// Ends the line that is open, for something else to be said.
+    pub(super) fn break_off(&mut self) -> &'static str {
+        if self.open.take().is_some() { "\n" } else { "" }
+    }
+
+    fn has(&self, block: &str) -> bool {
+        self.printed.contains_key(block)
+    }
+
+    fn more(&mut self, piece: &Piece<'_>) -> String {
+        let said = self.printed.get(piece.block).map_or("", String::as_str);
+        // Spaces and line ends at the end wait for what follows them: often nothing does.
+        let whole = format!("{said}{}", piece.text);
+        self.up_to(piece, &whole)
+    }
+
+    fn end(&mut self, piece: &Piece<'_>, interrupted: bool) -> String {
+        let said = self.printed.get(piece.block).cloned().unwrap_or_default();
+        let text = piece.text.trim_end();
+        let mut out = match (text.starts_with(said.trim_end()), text.ends_with(said.trim_end())) {
+            (true, _) => self.up_to(piece, text),
+            // It had begun before the first record that was asked for.
+            (false, true) => String::new(),
+            // Another text than that of its pieces: all of it, on a line of its own.
+            (false, false) => {
+                self.printed.remove(piece.block);
+                format!("{}{}", self.break_off(), self.up_to(piece, text))
+            }
+        };
+        // Where its line was broken off and nothing came since, the end of the run says it.
+        if interrupted && self.open.is_some() {
+            out.push_str(cut(true));
+        }
+        out.push_str(self.break_off());
+        self.printed.remove(piece.block);
+        out
+    }
+
+    /// Prints what of this block is not there yet.
+    fn up_to(&mut self, piece: &Piece<'_>, whole: &str) -> String {
+        let said = self.printed.get(piece.block).map_or("", String::as_str);
+        let (shown, now) = (said.trim_end().len(), whole.trim_end().len());
+        let news = whole.get(shown..now).unwrap_or_default();
+        let out = match (news.is_empty(), self.open.as_deref() == Some(piece.block)) {
+            (true, _) => String::new(),
+            (false, true) => indented(news),
+            (false, false) => {
+                let before = if shown == 0 { "" } else { "… " };
+                let line = format!("{}  {}: {before}{}", stamp(piece.at), piece.who, indented(news.trim_start()));
+                let out = format!("{}{line}", self.break_off());
+                self.open = Some(piece.block.to_owned());
+                out
+            }
+        };
+        self.printed.insert(piece.block.to_owned(), whole.to_owned());
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn printed(events: &[Value]) -> String {
+        let mut streamed = Streamed::default();
+        let record = |event: &Value| {
+            serde_json::from_value(json!({ "seq": 1, "at": "2026-01-02T03:04:05Z", "event": event })).unwrap()
+        };
+        events.iter().map(|event| streamed.take(&record(event))).collect()
+    }
+
+    fn chunk(block: &str, text: &str) -> Value {
+        json!({ "kind": "text_chunk", "block": block, "text": text })
+    }
+
+    fn finished(block: &str, text: &str, interrupted: bool) -> Value {
+        json!({ "kind": "message_finished", "block": block, "text": text, "interrupted": interrupted })
+    }
+
+    #[test]
+    fn text_stands_there_as_it_comes_and_its_end_repeats_nothing() {
+        let events =
+            [chunk("b", "one "), chunk("b", "two\n"), chunk("b", "three"), finished("b", "one two\nthree.\n", false)];
+        assert_eq!(printed(&events[..1]), "03:04:05  model: one");
+        assert_eq!(printed(&events[..2]), "03:04:05  model: one two");
+        assert_eq!(printed(&events), "03:04:05  model: one two\n          three.\n");
+        assert_eq!(printed(&events), format!("{}\n", record_line_of(&events[3])), "as it stands in the log");
+    }
+
+    fn record_line_of(event: &Value) -> String {
+        let record = json!({ "seq": 1, "at": "2026-01-02T03:04:05Z", "event": event });
+        record_line(&serde_json::from_value(record).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_comes_between_has_a_line_of_its_own_and_the_text_goes_on_below() {
+        let status = json!({ "kind": "status", "state": "paused" });
+        let events = [chunk("b", "one"), status, chunk("b", " two"), finished("b", "one two three", true)];
+        assert_eq!(
+            printed(&events),
+            "03:04:05  model: one\n03:04:05  — paused\n03:04:05  model: … two three … (interrupted)\n"
+        );
+    }
+
+    #[test]
+    fn a_block_whose_beginning_was_not_asked_for_is_not_said_twice() {
+        assert_eq!(printed(&[chunk("b", "two"), finished("b", "one two", false)]), "03:04:05  model: two\n");
+        assert_eq!(printed(&[finished("b", "whole", false)]), "03:04:05  model: whole\n");
+        assert_eq!(
+            printed(&[chunk("b", "x"), finished("b", "another", false)]),
+            "03:04:05  model: x\n03:04:05  model: another\n"
+        );
+    }
+}

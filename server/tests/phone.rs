@@ -1,0 +1,81 @@
+//! The console on a phone, in real Chromium and with a finger: what a person on the way does, in as few taps as can be.
+
+#![allow(clippy::unwrap_used)]
+
+use serde_json::json;
+use testkit::{
+    browser::Browser,
+    yoi::{YoiProcess, pod_path},
+};
+
+const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+
+/// Pixels of a phone's page, and the least height of what a thumb can hit.
+const WIDTH: u32 = 360;
+const HEIGHT: u32 = 740;
+const THUMB_PX: f64 = 44.0;
+
+async fn open(yoi: &YoiProcess) -> Browser {
+    let browser = Browser::open(yoi, WIDTH, HEIGHT).await;
+    browser.devtools("Emulation.setTouchEmulationEnabled", json!({ "enabled": true })).await;
+    browser
+}
+
+/// Taps the middle of what fits the selector, which has to be in sight and large enough.
+async fn tap(browser: &Browser, css: &str) {
+    browser.find(css).await;
+    let middle = format!(
+        "const r = document.querySelector({}).getBoundingClientRect(); \
+         return [r.x + r.width / 2, r.y + r.height / 2, r.width, r.height]",
+        json!(css)
+    );
+    let middle = browser.eval(&middle).await;
+    let [x, y, width, height] = [0, 1, 2, 3].map(|index| middle[index].as_f64().unwrap());
+    assert!(y > 0.0 && y < f64::from(HEIGHT) && x > 0.0 && x < f64::from(WIDTH), "{css} is out of sight: {middle}");
+    assert!(width >= THUMB_PX && height >= THUMB_PX - 0.5, "{css} is too small for a thumb: {width} × {height}");
+    let point = json!({ "x": x, "y": y });
+    browser.devtools("Input.dispatchTouchEvent", json!({ "type": "touchStart", "touchPoints": [point] })).await;
+    browser.devtools("Input.dispatchTouchEvent", json!({ "type": "touchEnd", "touchPoints": [] })).await;
+}
+
+#[tokio::test]
+async fn browser_an_approval_is_answered_on_a_phone_in_two_taps() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let write = format!("call Write {}", json!({ "path": "a.txt", "content": "x" }));
+    yoi.say(&pod, &write).await;
+    let browser = open(&yoi).await;
+    browser.wait_text(".bottom a[href='/approvals']", "1").await;
+
+    tap(&browser, ".bottom a[href='/approvals']").await;
+    browser.wait_text("main article", "asks for permission").await;
+    tap(&browser, "main article[data-question] button.primary").await;
+    let file = yoi.launch().work_dir().join("a.txt");
+    browser.wait_until("the file is there", async |_| file.exists()).await;
+    browser.wait_text("main article", "allowed").await;
+    assert_eq!(browser.eval("return document.documentElement.scrollWidth <= innerWidth").await, json!(true));
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_the_map_on_a_phone_shows_every_pod_whole() {
+    let yoi = YoiProcess::start(YOI).await;
+    let mut pods = Vec::new();
+    for name in ["ada", "bob", "cat", "dan", "eve"] {
+        pods.push(yoi.new_pod(name).await);
+    }
+    for name in ["bob", "cat", "dan", "eve"] {
+        yoi.post(&format!("{}/peers", pod_path(&pods[0])), &json!({ "target": name })).await.expect(201);
+    }
+    let browser = open(&yoi).await;
+    browser.goto_page(&yoi, "/map").await;
+    browser.find("main .map-picture").await;
+    let whole = "const frame = document.querySelector('.map-scroll.is-narrow').getBoundingClientRect(); \
+        const nodes = [...document.querySelectorAll('.is-narrow .node rect')].map(n => n.getBoundingClientRect()); \
+        return [nodes.length, nodes.filter(n => n.left < frame.left || n.right > frame.right).length]";
+    assert_eq!(browser.eval(whole).await, json!([5, 0]));
+    assert_eq!(browser.eval("return document.documentElement.scrollWidth <= innerWidth").await, json!(true));
+    browser.no_errors().await;
+    browser.quit().await;
+}
