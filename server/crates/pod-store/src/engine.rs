@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
 
 use crate::{
-    AuditFilter, Checkpoint, ChildRow, CommandRow, Fold, ForeignPod, HostRow, InboxRow, MailPut, MailRow, MessageRow, NewMessage, NewPod,
-    NewRecord, PairRow, ParentLink, PeerLinkRow, PodKey, PodRow, RequestRow, SearchRow, SessionRow, StoreError,
-    StoredRecord,
+    AuditFilter, Checkpoint, ChildRow, CommandRow, Fold, ForeignPod, HostRow, InboxRow, MailPut, MailRow, MessageRow,
+    NewMessage, NewPod, NewRecord, PairRow, ParentLink, PeerLinkRow, PodKey, PodRow, RequestRow, SearchRow, SessionRow,
+    StoreError, StoredRecord,
     chore::Chore,
     peer_plan::{Pair, PeerLines, ReceiptLine},
     postgres::{Hosts, Loops},

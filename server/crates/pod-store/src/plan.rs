@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use protocol::{AuditEntry, CommandId};
 
 use crate::{
-    Committed, Fold, ForeignPod, InboxRow, LoanChange, MailPut, MessageChange, NewPod, NewRecord, ParentLink, PeerChange,
-    PodChange, PodKey, PodUpdate,
+    Committed, Fold, ForeignPod, InboxRow, LoanChange, MailPut, MessageChange, NewPod, NewRecord, ParentLink,
+    PeerChange, PodChange, PodKey, PodUpdate,
     engine::{LinkLine, SearchLine, UpdateLine},
     peer_plan::{MessageLines, PeerLines},
     usage::SpentLine,
@@ -45,7 +45,13 @@ pub(crate) struct Relations<'a> {
 
 impl<'a> Plan<'a> {
     pub(crate) fn of(jobs: impl Iterator<Item = (usize, &'a Job)>) -> Self {
-        let mut plan = Self { changes: Vec::new(), audit: Vec::new(), peers: Vec::new(), messages: Vec::new(), foreign: Vec::new() };
+        let mut plan = Self {
+            changes: Vec::new(),
+            audit: Vec::new(),
+            peers: Vec::new(),
+            messages: Vec::new(),
+            foreign: Vec::new(),
+        };
         for (index, job) in jobs {
             plan.audit.extend(&job.batch.audit);
             plan.foreign.extend(job.batch.foreign.iter().map(|pod| (index, *pod)));

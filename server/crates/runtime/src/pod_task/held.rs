@@ -68,7 +68,14 @@ impl PodTask {
             return;
         }
         let (orders, order) = oneshot::channel();
-        let held = Held { key: self.key, label: self.label(), spec: self.spec.clone(), pod: self.pod.clone(), host: None, orders };
+        let held = Held {
+            key: self.key,
+            label: self.label(),
+            spec: self.spec.clone(),
+            pod: self.pod.clone(),
+            host: None,
+            orders,
+        };
         if reply.send(held).is_ok()
             && let Ok(order) = order.await
         {
