@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 
 const LOCK: &str = "lock";
 const ADDRESS: &str = "address";
+const HOST: &str = "host";
 
 /// The folder, held: nobody else serves from it until this is dropped or the process is gone, however it went.
 #[derive(Debug)]
@@ -48,6 +49,21 @@ impl DataDir {
     pub(crate) fn remove_address(&self) {
         if let Err(error) = fs::remove_file(self.path.join(ADDRESS)) {
             tracing::debug!(%error, "the file with the address was not there to be removed");
+        }
+    }
+}
+
+/// Who the server of this folder is among others on one database, for as long as the folder is kept.
+pub(crate) fn host_uid(path: &Path) -> Result<String> {
+    let file = path.join(HOST);
+    match fs::read_to_string(&file) {
+        Ok(text) if !text.trim().is_empty() => Ok(text.trim().to_owned()),
+        _ => {
+            let mut random = [0; 16];
+            getrandom::fill(&mut random).context("the machine gives no random number")?;
+            let uid: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+            write_private(&file, &format!("{uid}\n"))?;
+            Ok(uid)
         }
     }
 }

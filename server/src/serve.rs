@@ -18,7 +18,7 @@ use axum::{
     serve::{Listener, ListenerExt},
 };
 use backend::{Backend, BackendOptions};
-use pod_store::{Store, StoreOptions};
+use pod_store::{Database, HostIdentity, Store, StoreOptions};
 use provider::Providers;
 use runtime::{Host, HostOptions};
 use secrecy::ExposeSecret;
@@ -34,7 +34,7 @@ use crate::{
     cli::{CommonOptions, ServeOptions},
     compat_sockets,
     config::{self, BadConfig, Config, Environment},
-    data_dir::DataDir,
+    data_dir::{self, DataDir},
     host_name, logging, output,
     signals::Signals,
     socket::{self, SocketFile},
@@ -146,7 +146,8 @@ where
 }
 
 async fn start_host(config: &Config, providers: Providers) -> Result<Host> {
-    let store = Store::open(StoreOptions::new(config.database.clone())).await.context("the store cannot be opened")?;
+    let options = StoreOptions::new(config.database.clone());
+    let store = Store::open_as(options, identity(config)?).await.context("the store cannot be opened")?;
     let cwd = std::env::current_dir().context("the current directory is gone; start yoi in one that is there")?;
     let cwd = cwd
         .into_os_string()
@@ -164,6 +165,16 @@ async fn start_host(config: &Config, providers: Providers) -> Result<Host> {
         ..HostOptions::of(store, providers, cwd, config.data.join("outputs"))
     };
     Host::start(options).await.context("the Pods cannot be hosted")
+}
+
+/// Who this server is among others on one database. Where one serves it alone, nobody asks.
+fn identity(config: &Config) -> Result<HostIdentity> {
+    if matches!(config.database, Database::Sqlite { .. }) {
+        return Ok(HostIdentity::default());
+    }
+    let uid = data_dir::host_uid(&config.data)?;
+    let name = config.name.clone().unwrap_or_else(host_name::announced);
+    Ok(HostIdentity { uid, name: name.to_string() })
 }
 
 /// The tools that work on files, commands and the web.

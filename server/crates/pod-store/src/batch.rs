@@ -3,8 +3,9 @@
 use bytes::Bytes;
 use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, PodState, Seq, WorkerId};
+use serde::{Deserialize, Serialize};
 
-use crate::{CommandRow, FarChange, InboxRow, MailPut, MessageChange, PeerChange, PodKey, Spent};
+use crate::{CommandRow, FarChange, ForeignPod, InboxRow, MailPut, MessageChange, PeerChange, PodKey, Spent};
 
 /// Changes that belong together: one transaction (the writer may put several batches into one).
 #[derive(Debug, Clone, Default)]
@@ -18,10 +19,12 @@ pub struct Batch {
     pub messages: Vec<MessageChange>,
     /// What happens on the way to other stores; before those of `changes`.
     pub far: Vec<FarChange>,
+    /// Pods of `changes` that other hosts own, and that stand still there for this batch.
+    pub foreign: Vec<ForeignPod>,
 }
 
 /// What happens to one Pod. Fields that are empty change nothing.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PodChange {
     /// Absent for a Pod that this change creates.
     pub key: Option<PodKey>,
@@ -86,14 +89,14 @@ impl PodChange {
 }
 
 /// Who leads a Pod, and what is lent to it (JSON of `Vec<protocol::ScopeRule>`).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ParentLink {
     pub parent: PodKey,
     pub scope: String,
 }
 
 /// What happens to a loan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoanChange {
     /// What was lent last is lent again.
     Out,
@@ -102,7 +105,7 @@ pub enum LoanChange {
 }
 
 /// A Pod that comes into being.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NewPod {
     pub worker_id: WorkerId,
     pub name: PodName,
@@ -113,7 +116,7 @@ pub struct NewPod {
 }
 
 /// New values of a Pod's row; `None` keeps what is there.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PodUpdate {
     pub name: Option<PodName>,
     pub spec: Option<String>,
@@ -123,7 +126,7 @@ pub struct PodUpdate {
 }
 
 /// The folded state at one position, with the columns that lists and recovery select by.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Checkpoint {
     pub state: PodState,
     pub open: bool,
@@ -132,18 +135,19 @@ pub struct Checkpoint {
 }
 
 /// One record, already encoded.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NewRecord {
     pub seq: Seq,
     pub class: RecordClass,
     /// JSON of a `protocol::Record` (UTF-8).
+    #[serde(with = "crate::wire::text")]
     pub body: Bytes,
     /// What a search may find it by.
     pub search: Option<SearchText>,
 }
 
 /// What kind of reader needs a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RecordClass {
     /// Replaced by its block's finished record.
     Chunk,
@@ -156,14 +160,15 @@ pub enum RecordClass {
 }
 
 /// The words of one record, for the search index.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SearchText {
-    pub kind: &'static str,
+    #[serde(deserialize_with = "crate::wire::kind")]
+    pub kind: crate::wire::Kind,
     pub text: String,
 }
 
 /// Chunks of one block, `from..=to`. Other records between them stay.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Fold {
     pub block: String,
     pub from: Seq,

@@ -7,6 +7,8 @@ use crate::{PodKey, sessions::SessionChange};
 
 #[derive(Debug, Clone)]
 pub(crate) enum Chore {
+    /// This host joins anew, owning nothing. Goes alone.
+    Rejoin,
     Session(SessionChange),
     /// Copies a journal row that cannot be read.
     Quarantine {

@@ -7,12 +7,13 @@ use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
 
 use crate::{
-    AuditFilter, Checkpoint, ChildRow, CommandRow, FarChange, Fold, InboxRow, MailPut, MailRow, MessageRow, NewMessage, NewPod,
-    NewRecord, PairRow, ParentLink, PeerLinkRow, PodKey, PodRow, RequestRow, SearchRow, SessionRow, StoreError,
-    StoredRecord,
+    AuditFilter, Checkpoint, ChildRow, CommandRow, FarChange, Fold, ForeignPod, HostRow, InboxRow, MailPut, MailRow,
+    MessageRow, NewMessage, NewPod, NewRecord, PairRow, ParentLink, PeerLinkRow, PodKey, PodRow, RequestRow, SearchRow,
+    SessionRow, StoreError, StoredRecord,
     chore::Chore,
     far::FarEngine,
     peer_plan::{Pair, PeerLines, ReceiptLine},
+    postgres::{Hosts, Loops},
     search::{SearchFilter, Word},
     usage::{SpentLine, UsageRows},
 };
@@ -129,6 +130,24 @@ pub(crate) trait Pen: Send {
     /// Never fails: a connection that cannot roll back is thrown away, which rolls back too.
     async fn rollback(&mut self);
     async fn close(self: Box<Self>);
+
+    /// Takes those Pods that nobody owns, or this host does, with their heads. A database that one host serves alone has
+    /// no owners.
+    async fn claim(&mut self, pods: &[PodKey]) -> Result<Vec<(PodKey, Seq)>, WriteError> {
+        self.heads(pods).await
+    }
+    /// Heads of those Pods that other hosts own as it is said; they stay so until the transaction ends.
+    async fn foreign(&mut self, _pods: &[ForeignPod]) -> Result<Vec<(PodKey, Seq)>, WriteError> {
+        Ok(Vec::new())
+    }
+    /// Who owns these; those that are gone are left out.
+    async fn owners(&mut self, _pods: &[PodKey]) -> Result<Vec<(PodKey, HostRow)>, WriteError> {
+        Ok(Vec::new())
+    }
+    /// Joins anew, outside of a transaction, after this host was declared dead. `None`: it was replaced.
+    async fn rejoin(&mut self) -> Result<Option<i64>, WriteError> {
+        Ok(None)
+    }
 }
 
 /// An engine that was just opened and has become the newest host of its database.
@@ -137,6 +156,8 @@ pub(crate) struct Opened {
     pub(crate) pen: Box<dyn Pen>,
     pub(crate) store_id: String,
     pub(crate) host_epoch: i64,
+    /// Present when other hosts may serve it, too.
+    pub(crate) hosts: Option<(std::sync::Arc<Hosts>, Loops)>,
 }
 
 /// New values of one Pod's row. All updates of one Pod in a group come as one line, the later value winning.
@@ -178,4 +199,6 @@ pub(crate) enum WriteError {
     Refused(String),
     /// The database is at fault, or out of reach.
     Failed(String),
+    /// It stood in another host's way; nothing was written, and it may be tried again.
+    Again(String),
 }

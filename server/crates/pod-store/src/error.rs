@@ -7,6 +7,9 @@ pub enum StoreError {
     /// Another host has taken over; this one may write nothing more.
     #[error("another yoi process has taken over this database; stop this one")]
     Fenced,
+    /// Another host runs the Pod; nothing was written.
+    #[error("the Pod is run by the host \"{}\"", .0.name)]
+    Elsewhere(crate::HostRow),
     /// Two Pods of one name.
     #[error("a Pod called \"{0}\" is already there; choose another name")]
     NameTaken(PodName),

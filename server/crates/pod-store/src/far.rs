@@ -7,11 +7,12 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{ReceiptState, WorkerId};
+use serde::{Deserialize, Serialize};
 
 use crate::{PodKey, Store, StoreError};
 
 /// What happens on the way to other stores, in the order in which it is listed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FarChange {
     /// One more item for a store; `body` is JSON.
     Send { store: String, body: String },
@@ -39,7 +40,7 @@ pub enum FarChange {
 }
 
 /// What a Pod here is to a Pod of another store.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FarPeerRow {
     pub pod: PodKey,
     pub store: String,
@@ -60,7 +61,7 @@ pub struct FarPeerRow {
 }
 
 /// How far an introduction has come, seen from this side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FarState {
     /// Put out; no answer yet.
     Proposed,
@@ -72,7 +73,7 @@ pub enum FarState {
 }
 
 /// A message to or from a far Pod.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FarMessageRow {
     /// The Pod here.
     pub pod: PodKey,
@@ -98,7 +99,7 @@ pub struct FarMessageRow {
 }
 
 /// Where a message is now.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FarReceipt {
     pub pod: PodKey,
     pub id: String,

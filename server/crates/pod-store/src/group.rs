@@ -9,6 +9,8 @@ use protocol::{CommandId, Seq};
 use crate::{
     CommandRow, Committed, PodChange, PodKey, Step, StoreError,
     engine::WriteError,
+    heads::Heads,
+    leases::Beside,
     plan::Plan,
     writer::{Job, Writer},
 };
@@ -20,6 +22,8 @@ pub(crate) enum Failure {
     One(usize, StoreError),
     /// The database refused a statement: some batch is wrong.
     Someone(WriteError),
+    /// It stood in another host's way, and may be tried again as it is.
+    Again(String),
     /// Trying again would not help, or its outcome is unknown.
     All(StoreError),
 }
@@ -28,6 +32,7 @@ impl From<WriteError> for Failure {
     fn from(error: WriteError) -> Self {
         match error {
             WriteError::Failed(sentence) => Self::All(StoreError::Database(sentence)),
+            WriteError::Again(sentence) => Self::Again(sentence),
             refused => Self::Someone(refused),
         }
     }
@@ -71,7 +76,12 @@ impl Writer {
         self.fault(Step::Fence)?;
         if self.pen.host_epoch().await? != self.host_epoch {
             self.is_fenced = true;
-            tracing::error!("another yoi process has taken over the database; nothing more is written here");
+            match &self.hosts {
+                Some(hosts) => hosts.tell_lost(),
+                None => {
+                    tracing::error!("another yoi process has taken over the database; nothing more is written here");
+                }
+            }
             return Err(Failure::All(StoreError::Fenced));
         }
         Ok(())
@@ -121,32 +131,31 @@ impl Writer {
         Ok(found.into_iter().map(|row| (row.id.clone(), row)).collect())
     }
 
-    /// Refuses changes of Pods that are not there, and records that do not follow on the head.
+    /// Refuses changes of Pods that are not there or not this host's, and records that do not follow on the head.
     async fn check(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
-        let keys = plan.changes.iter().filter_map(|planned| planned.key);
-        let keys = keys.chain(plan.changes.iter().filter_map(|planned| parent_of(planned.change)));
-        let keys = keys.chain(plan.named().map(|(_, key)| key));
-        let unknown: HashSet<_> = keys.filter(|key| self.heads.get(*key).is_none()).collect();
-        if !unknown.is_empty() {
-            let learned = self.pen.heads(&unknown.into_iter().collect::<Vec<_>>()).await?;
-            self.heads.learn(learned);
-        }
-        if let Some((job, _)) = plan.named().find(|(_, key)| self.heads.get(*key).is_none()) {
+        let mut beside = self.learn(plan).await?;
+        let head = |heads: &Heads, key: PodKey, beside: &Beside| heads.get(key).or_else(|| beside.get(key));
+        if let Some((job, _)) = plan.named().find(|(_, key)| head(&self.heads, *key, &beside).is_none()) {
             return Err(Failure::One(job, StoreError::PodGone));
         }
         for planned in &plan.changes {
             let fail = |error| Failure::One(planned.job, error);
-            if parent_of(planned.change).is_some_and(|parent| self.heads.get(parent).is_none()) {
+            if parent_of(planned.change).is_some_and(|parent| head(&self.heads, parent, &beside).is_none()) {
                 return Err(fail(StoreError::PodGone));
             }
-            let head = match (planned.key, &planned.change.create) {
+            let known = match (planned.key, &planned.change.create) {
                 (_, Some(_)) => Seq(0),
-                (Some(key), None) => self.heads.get(key).ok_or_else(|| fail(StoreError::PodGone))?,
+                (Some(key), None) => head(&self.heads, key, &beside).ok_or_else(|| fail(StoreError::PodGone))?,
                 (None, None) => return Err(fail(StoreError::PodGone)),
             };
-            let head = head_after(head, planned.change).map_err(fail)?;
-            if let Some(key) = planned.key {
-                self.heads.stage(key, head);
+            let next = match head_after(known, planned.change) {
+                Err(StoreError::Conflict) => self.read_again(planned.key, planned.change).await?.map_err(fail)?,
+                next => next.map_err(fail)?,
+            };
+            match planned.key {
+                Some(key) if beside.is_foreign(key) => beside.stage(key, next),
+                Some(key) => self.heads.stage(key, next),
+                None => (),
             }
         }
         Ok(())
@@ -157,7 +166,8 @@ impl Writer {
         if let Err(error) = self.pen.commit().await {
             // It may be on the disk or not, so nobody is told to be wrong, and nothing is tried again.
             self.heads.forget();
-            let (WriteError::Refused(sentence) | WriteError::Failed(sentence)) = error else {
+            let (WriteError::Refused(sentence) | WriteError::Failed(sentence) | WriteError::Again(sentence)) = error
+            else {
                 return Err(Failure::All(StoreError::Conflict));
             };
             return Err(Failure::All(StoreError::Database(sentence)));
@@ -167,7 +177,7 @@ impl Writer {
     }
 }
 
-fn parent_of(change: &PodChange) -> Option<PodKey> {
+pub(crate) fn parent_of(change: &PodChange) -> Option<PodKey> {
     change.parent.as_ref().map(|link| link.parent)
 }
 

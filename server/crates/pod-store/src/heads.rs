@@ -1,6 +1,7 @@
 //! Where each journal ends, so that a record which does not follow is refused without asking the database.
 //!
-//! This is safe because a fenced writer commits nothing: while this one may commit, nobody else moves a head.
+//! This is safe because a fenced writer commits nothing: while this one may commit, nobody else moves the head of a Pod
+//! that it owns. Where several hosts serve a database, those alone are known here that this one owns.
 
 use std::collections::HashMap;
 
@@ -16,12 +17,15 @@ pub(crate) struct Heads {
     committed: HashMap<PodKey, Seq>,
     /// Moves of the open transaction. `None`: deleted.
     staged: HashMap<PodKey, Option<Seq>>,
+    /// Read in the open transaction, which may have claimed these Pods.
+    learned: HashMap<PodKey, Seq>,
 }
 
 impl Heads {
     /// `None`: not known, which after [`Heads::learn`] means that there is no such Pod.
     pub(crate) fn get(&self, pod: PodKey) -> Option<Seq> {
-        self.staged.get(&pod).copied().unwrap_or_else(|| self.committed.get(&pod).copied())
+        let before = || self.learned.get(&pod).or_else(|| self.committed.get(&pod)).copied();
+        self.staged.get(&pod).copied().unwrap_or_else(before)
     }
 
     /// Forgets everything when too much is known. To be called between transactions only.
@@ -32,7 +36,7 @@ impl Heads {
     }
 
     pub(crate) fn learn(&mut self, heads: Vec<(PodKey, Seq)>) {
-        self.committed.extend(heads);
+        self.learned.extend(heads);
     }
 
     pub(crate) fn stage(&mut self, pod: PodKey, head: Seq) {
@@ -44,6 +48,7 @@ impl Heads {
     }
 
     pub(crate) fn commit(&mut self) {
+        self.committed.extend(self.learned.drain());
         for (pod, head) in self.staged.drain() {
             match head {
                 Some(head) => drop(self.committed.insert(pod, head)),
@@ -54,11 +59,13 @@ impl Heads {
 
     pub(crate) fn roll_back(&mut self) {
         self.staged.clear();
+        self.learned.clear();
     }
 
     /// For when nobody knows what the database holds now.
     pub(crate) fn forget(&mut self) {
         self.staged.clear();
+        self.learned.clear();
         self.committed.clear();
     }
 }

@@ -16,6 +16,8 @@ mod far_sql;
 mod faults;
 mod group;
 mod heads;
+mod hosts;
+mod leases;
 mod messages;
 mod options;
 mod peer_columns;
@@ -32,6 +34,7 @@ mod sqlite;
 mod store;
 mod tables;
 mod usage;
+mod wire;
 mod words;
 mod writer;
 
@@ -42,6 +45,7 @@ pub use batch::{
 pub use error::StoreError;
 pub use far::{FarCardRow, FarChange, FarMessageRow, FarPeerRow, FarPosition, FarReceipt, FarState};
 pub use faults::{Faults, Step};
+pub use hosts::{Followed, ForeignPod, HostCall, HostIdentity, HostRow, Moves, WakeUps, Whereabouts};
 pub use messages::{MessageChange, MessageRow, NewMessage};
 pub use options::{Database, StoreOptions};
 pub use peers::{NewRequest, PairRow, PeerChange, PeerLinkRow, RequestRow};

@@ -2,11 +2,12 @@
 
 use jiff::Timestamp;
 use protocol::ReceiptState;
+use serde::{Deserialize, Serialize};
 
 use crate::PodKey;
 
 /// What happens to a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MessageChange {
     /// One more. [`crate::StoreError::Conflict`] when its id, or its sender's `call_id`, stands already;
     /// [`crate::StoreError::PodGone`] when one of its Pods is gone.
@@ -24,7 +25,7 @@ pub enum MessageChange {
 }
 
 /// A message that comes into being.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewMessage {
     /// Unique in the database.
     pub id: String,

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use protocol::{AuditEntry, CommandId};
 
 use crate::{
-    Committed, FarChange, Fold, InboxRow, LoanChange, MailPut, MessageChange, NewPod, NewRecord, ParentLink,
-    PeerChange, PodChange, PodKey, PodUpdate,
+    Committed, FarChange, Fold, ForeignPod, InboxRow, LoanChange, MailPut, MessageChange, NewPod, NewRecord,
+    ParentLink, PeerChange, PodChange, PodKey, PodUpdate,
     engine::{LinkLine, SearchLine, UpdateLine},
     peer_plan::{MessageLines, PeerLines},
     usage::SpentLine,
@@ -33,6 +33,8 @@ pub(crate) struct Plan<'a> {
     messages: Vec<(usize, &'a MessageChange)>,
     /// In the order of the batches, and of each its own before those of its Pods.
     far: Vec<&'a FarChange>,
+    /// Pods that other hosts own, each with the batch that changes them.
+    pub(crate) foreign: Vec<(usize, ForeignPod)>,
 }
 
 /// Who leads whom from now on, and whose loan is out.
@@ -45,10 +47,17 @@ pub(crate) struct Relations<'a> {
 
 impl<'a> Plan<'a> {
     pub(crate) fn of(jobs: impl Iterator<Item = (usize, &'a Job)>) -> Self {
-        let mut plan =
-            Self { changes: Vec::new(), audit: Vec::new(), peers: Vec::new(), messages: Vec::new(), far: Vec::new() };
+        let mut plan = Self {
+            changes: Vec::new(),
+            audit: Vec::new(),
+            peers: Vec::new(),
+            messages: Vec::new(),
+            far: Vec::new(),
+            foreign: Vec::new(),
+        };
         for (index, job) in jobs {
             plan.audit.extend(&job.batch.audit);
+            plan.foreign.extend(job.batch.foreign.iter().map(|pod| (index, *pod)));
             plan.peers.extend(job.batch.peers.iter().map(|change| (index, change)));
             plan.messages.extend(job.batch.messages.iter().map(|change| (index, change)));
             plan.far.extend(&job.batch.far);

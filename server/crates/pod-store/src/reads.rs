@@ -113,7 +113,7 @@ impl Store {
     }
 
     /// Puts a readable record in the place of each damaged one, so that one bad row harms nothing else.
-    async fn mended(&self, pod: PodKey, mut records: Vec<StoredRecord>) -> Vec<StoredRecord> {
+    pub(crate) async fn mended(&self, pod: PodKey, mut records: Vec<StoredRecord>) -> Vec<StoredRecord> {
         for record in &mut records {
             if !is_json(&record.body) {
                 record.body = self.set_aside(pod, record.seq).await;

@@ -3,9 +3,10 @@
 use bytes::Bytes;
 use jiff::Timestamp;
 use protocol::{CommandId, PodName, PodState, Segment, Seq, WorkerId};
+use serde::{Deserialize, Serialize};
 
 /// A Pod's number inside one database; it keeps journal rows short. Never leaves the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PodKey(pub i64);
 
 /// A Pod as the store knows it.
@@ -64,7 +65,7 @@ pub struct MailRow {
 }
 
 /// Mail for another Pod.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailPut {
     pub to: PodKey,
     pub key: String,
@@ -91,7 +92,7 @@ pub struct CommandRow {
 }
 
 /// An accepted input that has not begun.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InboxRow {
     pub command_id: CommandId,
     pub segments: Vec<Segment>,

@@ -6,10 +6,11 @@ use protocol::AuditEntry;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
-    Batch, Committed, Database, StoreError, StoreOptions,
+    Batch, Committed, Database, HostIdentity, StoreError, StoreOptions,
     chore::Chore,
     engine::Engine,
-    postgres, sqlite,
+    postgres::{self, Hosts, Loops},
+    sqlite,
     writer::{self, Job, Writer},
 };
 
@@ -29,29 +30,43 @@ struct Shared {
     writer_alive: watch::Receiver<()>,
     /// Moves when something may have happened on the way to other stores. Carries nothing: what happened is read.
     far: watch::Sender<()>,
+    /// Present when other hosts may serve the database, too.
+    hosts: Option<Arc<Hosts>>,
+    /// Empty once the store is closed.
+    loops: Mutex<Option<Loops>>,
 }
 
 impl Store {
     /// Opens or creates the database, brings its tables up to date, and becomes its only writer: whoever had it open
     /// before gets [`StoreError::Fenced`] from its next commit on.
     pub async fn open(options: StoreOptions) -> Result<Self, StoreError> {
+        Self::open_as(options, HostIdentity::default()).await
+    }
+
+    /// As [`Store::open`], as one of several hosts if the database can have several: only who had it open under the same
+    /// identity is replaced.
+    pub async fn open_as(options: StoreOptions, identity: HostIdentity) -> Result<Self, StoreError> {
         let opened = match &options.database {
             Database::Sqlite { path } => sqlite::open(path).await?,
-            Database::Postgres { url } => postgres::open(url).await?,
+            Database::Postgres { url } => postgres::open(url, identity).await?,
         };
+        let (hosts, loops) = opened.hosts.unzip();
         let (jobs, incoming) = mpsc::channel(writer::QUEUE_JOBS_MAX);
         let (alive, writer_alive) = watch::channel(());
-        let writer = Writer::new(opened.pen, opened.engine.clone(), opened.host_epoch, options.faults);
+        let writer = Writer::new(opened.pen, opened.engine.clone(), opened.host_epoch, options.faults, hosts.clone());
         tokio::spawn(async move {
             writer.run(incoming).await;
             drop(alive);
         });
+        let jobs = Mutex::new(Some(jobs));
         let shared = Shared {
             engine: opened.engine,
             store_id: opened.store_id,
-            jobs: Mutex::new(Some(jobs)),
+            jobs,
             writer_alive,
             far: watch::Sender::new(()),
+            hosts,
+            loops: Mutex::new(loops),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -81,11 +96,20 @@ impl Store {
 
     /// Takes no more batches, finishes those that were accepted, closes all connections.
     pub async fn close(&self) {
+        // From here on this host need not say that it lives: it gives its Pods back.
+        drop(self.shared.loops.lock().unwrap_or_else(PoisonError::into_inner).take());
         drop(self.jobs().take());
         let mut alive = self.shared.writer_alive.clone();
         // Nothing is ever sent on it: it only ends.
         while alive.changed().await.is_ok() {}
         self.shared.engine.close().await;
+        if let Some(hosts) = self.hosts() {
+            hosts.close().await;
+        }
+    }
+
+    pub(crate) fn hosts(&self) -> Option<&Hosts> {
+        self.shared.hosts.as_deref()
     }
 
     pub(crate) fn engine(&self) -> &dyn Engine {

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use protocol::{PodName, Usage, WorkerId};
+use serde::{Deserialize, Serialize};
 
 use crate::{PodKey, Store, StoreError, columns::damaged};
 
@@ -9,7 +10,7 @@ use crate::{PodKey, Store, StoreError, columns::damaged};
 const TOKENS_MAX: u64 = 1 << 40;
 
 /// Tokens, with what they cost in US dollars when anything of it was priced. `input` includes `cached`.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tokens {
     pub input: u64,
     pub cached: u64,
@@ -18,7 +19,7 @@ pub struct Tokens {
 }
 
 /// What records of one change say was used, or that a run is over which a message began.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
     /// It is counted under this day, in UTC.
     pub at: Timestamp,

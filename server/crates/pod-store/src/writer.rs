@@ -12,6 +12,7 @@ use crate::{
     engine::{Engine, Pen, WriteError},
     group::Failure,
     heads::Heads,
+    postgres::Hosts,
 };
 
 /// Batches that wait for the writer; whoever brings one more waits before [`crate::Store::commit`] takes it.
@@ -19,6 +20,9 @@ pub(crate) const QUEUE_JOBS_MAX: usize = 1024;
 /// Records and bytes of one transaction; what is beyond goes into the next. One batch is never split.
 const GROUP_RECORDS_MAX: usize = 16_384;
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// How often a group that stood in another host's way is tried again at once.
+const AGAIN_MAX: usize = 5;
 
 /// One batch and who waits for it.
 #[derive(Debug)]
@@ -34,8 +38,13 @@ impl Job {
         drop(self.answer.send(outcome));
     }
 
-    fn deletes(&self) -> bool {
-        self.batch.changes.iter().any(|change| change.delete)
+    /// Nothing else may be in its group.
+    fn goes_alone(&self) -> bool {
+        self.is_rejoin() || self.batch.changes.iter().any(|change| change.delete)
+    }
+
+    fn is_rejoin(&self) -> bool {
+        matches!(self.chore, Some(Chore::Rejoin))
     }
 
     fn size(&self) -> (usize, usize) {
@@ -58,8 +67,12 @@ pub(crate) struct Writer {
     pub(crate) host_epoch: i64,
     pub(crate) faults: Option<Arc<dyn Faults>>,
     pub(crate) heads: Heads,
-    /// Once fenced, for ever fenced: the other host may have gone, but it has written.
+    /// Once fenced, fenced until this host joins anew (where it can): the other one may have gone, but it has written.
     pub(crate) is_fenced: bool,
+    /// Present when other hosts may serve the database, too.
+    pub(crate) hosts: Option<Arc<Hosts>>,
+    /// How often the same group has stood in another host's way.
+    again: usize,
 }
 
 impl Writer {
@@ -68,8 +81,9 @@ impl Writer {
         engine: Arc<dyn Engine>,
         host_epoch: i64,
         faults: Option<Arc<dyn Faults>>,
+        hosts: Option<Arc<Hosts>>,
     ) -> Self {
-        Self { pen, engine, host_epoch, faults, heads: Heads::default(), is_fenced: false }
+        Self { pen, engine, host_epoch, faults, heads: Heads::default(), is_fenced: false, hosts, again: 0 }
     }
 
     /// Runs until every sender is gone and the queue is empty.
@@ -89,11 +103,20 @@ impl Writer {
 
     /// Commits a group and answers it. Gives back what has to be tried again, in smaller groups.
     async fn settle(&mut self, mut group: Vec<Job>) -> Vec<Vec<Job>> {
+        if group.first().is_some_and(Job::is_rejoin) {
+            let joined = self.rejoin().await;
+            group.into_iter().for_each(|job| job.answer(joined.clone()));
+            return Vec::new();
+        }
         if self.is_fenced {
             return answer_all(group, &StoreError::Fenced);
         }
         match self.commit_in_txn(&group).await {
             Ok(outcomes) => {
+                self.again = 0;
+                if let Some(hosts) = &self.hosts {
+                    hosts.tell_moved();
+                }
                 group.into_iter().zip(outcomes).for_each(|(job, outcome)| job.answer(Ok(outcome)));
                 Vec::new()
             }
@@ -113,7 +136,31 @@ impl Writer {
                 };
                 answer_all(group, &error)
             }
+            Err(Failure::Again(sentence)) if self.again >= AGAIN_MAX => {
+                self.again = 0;
+                answer_all(group, &StoreError::Database(sentence))
+            }
+            Err(Failure::Again(_)) => {
+                self.again += 1;
+                vec![group]
+            }
             Err(Failure::All(error)) => answer_all(group, &error),
+        }
+    }
+
+    async fn rejoin(&mut self) -> Result<Committed, StoreError> {
+        self.heads.forget();
+        match self.pen.rejoin().await {
+            Ok(Some(number)) => {
+                self.host_epoch = number;
+                self.is_fenced = false;
+                Ok(Committed::Done { created: Vec::new() })
+            }
+            Ok(None) => Err(StoreError::Fenced),
+            Err(WriteError::Failed(sentence) | WriteError::Refused(sentence) | WriteError::Again(sentence)) => {
+                Err(StoreError::Database(sentence))
+            }
+            Err(WriteError::Conflict | WriteError::NameTaken) => Err(StoreError::Conflict),
         }
     }
 
@@ -125,7 +172,9 @@ impl Writer {
                 self.heads.forget();
                 StoreError::Conflict
             }
-            WriteError::Refused(sentence) | WriteError::Failed(sentence) => StoreError::Database(sentence),
+            WriteError::Refused(sentence) | WriteError::Failed(sentence) | WriteError::Again(sentence) => {
+                StoreError::Database(sentence)
+            }
         }
     }
 
@@ -165,7 +214,7 @@ fn cut_into_groups(jobs: impl Iterator<Item = Job>) -> VecDeque<Vec<Job>> {
     for job in jobs {
         let (job_records, job_bytes) = job.size();
         let is_full = records + job_records > GROUP_RECORDS_MAX || bytes + job_bytes > GROUP_BYTES_MAX;
-        if !group.is_empty() && (is_full || job.deletes() || group.last().is_some_and(Job::deletes)) {
+        if !group.is_empty() && (is_full || job.goes_alone() || group.last().is_some_and(Job::goes_alone)) {
             groups.push_back(std::mem::take(&mut group));
             (records, bytes) = (0, 0);
         }

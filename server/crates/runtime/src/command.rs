@@ -1,16 +1,17 @@
 //! Who asks, and under which key.
 
 use protocol::{CommandId, PodName, PodState, WorkerId};
+use serde::{Deserialize, Serialize};
 
 /// A command's identity: the caller's id, and a hash over verb, address and body.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandKey {
     pub id: CommandId,
     pub fingerprint: [u8; 32],
 }
 
 /// Who asks, and from where; audited with the command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// `operator`, or the Pod or token that acts.
     pub by: String,

@@ -15,7 +15,11 @@ pub(crate) fn store_failed(error: StoreError) -> ApiError {
         StoreError::Closed => stopping(),
         StoreError::Fenced => ApiError::new(
             ErrorCode::RuntimeUnavailable,
-            "another yoi process has taken over this database; talk to that one",
+            "another yoi has taken over what this one ran; talk to that one, or try again in a moment",
+        ),
+        StoreError::Elsewhere(host) => ApiError::new(
+            ErrorCode::RuntimeUnavailable,
+            format!("the host \"{}\" has just taken the Pod over; try again", host.name),
         ),
         StoreError::Conflict | StoreError::Injected(_) | StoreError::Database(_) => {
             tracing::error!(%error, "the store failed");
@@ -26,6 +30,21 @@ pub(crate) fn store_failed(error: StoreError) -> ApiError {
 
 pub(crate) fn stopping() -> ApiError {
     ApiError::new(ErrorCode::RuntimeUnavailable, "yoi is stopping; try again when it is back")
+}
+
+/// The task that a caller waited for was dropped, because this host was held up for too long.
+pub(crate) fn cut_off() -> ApiError {
+    let sentence = "this host was cut off from the database for too long, and takes part anew; it may have happened or \
+        not: send it again with the same idempotency key";
+    ApiError::new(ErrorCode::RuntimeUnavailable, sentence)
+}
+
+pub(crate) fn moves_about() -> ApiError {
+    ApiError::new(ErrorCode::RuntimeUnavailable, "the Pod goes from host to host; try again in a moment")
+}
+
+pub(crate) fn not_across_hosts() -> ApiError {
+    ApiError::new(ErrorCode::Internal, "this cannot be asked of a Pod of another host")
 }
 
 pub(crate) fn no_such_pod(worker_id: &WorkerId) -> ApiError {

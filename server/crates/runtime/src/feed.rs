@@ -10,6 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use pod_store::PodKey;
 use protocol::{ReasoningPolicy, Seq};
 use tokio::sync::watch;
 
@@ -29,6 +30,7 @@ pub(crate) struct Position {
 /// Shared by a Pod's task and its viewers; dropped when there are neither.
 #[derive(Debug)]
 pub(crate) struct Feed {
+    pub(crate) key: PodKey,
     tail: Mutex<Tail>,
     position: watch::Sender<Position>,
     pub(crate) policy: ReasoningPolicy,
@@ -56,8 +58,9 @@ pub(crate) enum TailRead {
 }
 
 impl Feed {
-    pub(crate) fn new(head: Seq, policy: ReasoningPolicy, unread: u32) -> Self {
+    pub(crate) fn new(key: PodKey, head: Seq, policy: ReasoningPolicy, unread: u32) -> Self {
         Self {
+            key,
             tail: Mutex::new(Tail { after: head, records: VecDeque::new(), bytes: 0 }),
             position: watch::Sender::new(Position { head, gone: false }),
             policy,
@@ -66,11 +69,27 @@ impl Feed {
         }
     }
 
-    /// Shows records that are on the disk.
+    /// The newest record that was shown here.
+    pub(crate) fn head(&self) -> Seq {
+        self.position.borrow().head
+    }
+
+    /// Somebody looks at the Pod here.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.viewers.load(Ordering::Acquire) > 0
+    }
+
+    /// Shows records that are on the disk. Those that were shown before are left out: a Pod's task and whoever reads its
+    /// journal for it may both bring them.
     pub(crate) fn publish(&self, records: impl IntoIterator<Item = (Seq, Bytes)>) {
         let mut tail = self.tail.lock().expect("no holder of the tail panics");
         let mut head = None;
+        let mut shown = tail.records.back().map_or(tail.after, |(seq, _)| *seq);
         for (seq, body) in records {
+            if seq <= shown {
+                continue;
+            }
+            shown = seq;
             tail.bytes += body.len();
             tail.records.push_back((seq, body));
             head = Some(seq);
@@ -132,7 +151,7 @@ mod tests {
     use super::*;
 
     fn feed_of(records: i64) -> Feed {
-        let feed = Feed::new(Seq(0), ReasoningPolicy::Full, 0);
+        let feed = Feed::new(PodKey(1), Seq(0), ReasoningPolicy::Full, 0);
         feed.publish((1..=records).map(|seq| (Seq(seq), Bytes::from_static(b"{}"))));
         feed
     }

@@ -103,7 +103,7 @@ pub(crate) async fn near_names(inner: &Inner, name: &str) -> Result<Vec<Candidat
 
 struct Watcher {
     inner: Arc<Inner>,
-    changes: broadcast::Receiver<WorkerId>,
+    changes: broadcast::Receiver<Option<WorkerId>>,
     is_begun: bool,
 }
 
@@ -141,6 +141,7 @@ impl Watcher {
             after = rows.last().map(|row| row.key);
             upserts.extend(rows.iter().map(view::summary));
             if rows.len() < ROWS_AT_ONCE as usize {
+                let upserts = self.inner.with_places(upserts).await;
                 return Some(PodsItem { revision, snapshot: true, upserts, removed: Vec::new() });
             }
         }
@@ -156,6 +157,7 @@ impl Watcher {
                 None => item.removed.push(PodRef::new(RuntimeId::local(), worker_id)),
             }
         }
+        item.upserts = self.inner.with_places(item.upserts).await;
         Some(item)
     }
 

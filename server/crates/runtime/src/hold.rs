@@ -10,6 +10,7 @@ pub(crate) use crate::pod_task::Wanted;
 use crate::{
     error,
     host::Inner,
+    hosts::{ROUNDS_MAX, Route},
     pod_task::{Held, Request},
 };
 
@@ -42,15 +43,33 @@ impl Inner {
         sorted.dedup();
         let mut holding = Holding::new();
         for worker_id in sorted {
-            let (reply, held) = oneshot::channel();
-            self.send(worker_id, Request::Hold { reply }).await?;
-            let held = held.await.map_err(|_| match self.stopping.is_cancelled() {
-                true => error::stopping(),
-                false => error::no_such_pod(worker_id),
-            })?;
-            holding.insert(worker_id.clone(), held);
+            holding.insert(worker_id.clone(), self.hold_one(worker_id).await?);
         }
         Ok(holding)
+    }
+
+    /// A Pod of another host stands still there.
+    async fn hold_one(self: &Arc<Self>, worker_id: &WorkerId) -> Result<Held, ApiError> {
+        for _ in 0..ROUNDS_MAX {
+            match self.route(worker_id).await? {
+                Route::Here => return self.hold_here(worker_id).await,
+                Route::There(host) => {
+                    if let Some(held) = self.hold_there(host, worker_id).await? {
+                        return Ok(held);
+                    }
+                }
+            }
+        }
+        Err(error::moves_about())
+    }
+
+    pub(crate) async fn hold_here(self: &Arc<Self>, worker_id: &WorkerId) -> Result<Held, ApiError> {
+        let (reply, held) = oneshot::channel();
+        self.send(worker_id, Request::Hold { reply }).await?;
+        held.await.map_err(|_| match self.stopping.is_cancelled() {
+            true => error::stopping(),
+            false => error::no_such_pod(worker_id),
+        })
     }
 
     /// Gives each held Pod its order and writes all of it in one transaction.
@@ -60,6 +79,7 @@ impl Inner {
         together: Together,
     ) -> Result<Committed, ApiError> {
         let mut prepared = Vec::with_capacity(orders.len());
+        let foreign = orders.iter().filter_map(|(held, _)| held.foreign()).collect();
         for (held, wanted) in orders {
             prepared.push(held.prepare(wanted).await?);
         }
@@ -70,10 +90,10 @@ impl Inner {
             messages.extend(receipts);
             outcomes.push(outcome);
         }
-        let batch = Batch { command, changes, audit: audit.into_iter().collect(), peers, messages, far };
+        let batch = Batch { command, changes, audit: audit.into_iter().collect(), peers, messages, far, foreign };
         // From here on it goes on by itself, also when the caller gives up: what is on its way to the disk cannot be
         // called back, and each of the Pods has to hear what came of it.
-        let writing = self.tracker.spawn(self.clone().write_together(batch, outcomes, wakes));
+        let writing = self.tracker.spawn(self.before_next_lease(self.clone().write_together(batch, outcomes, wakes)));
         writing.await.map_err(|_| error::stopping())?
     }
 

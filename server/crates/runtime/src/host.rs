@@ -36,6 +36,7 @@ use crate::{
     CommandKey, Origin, approvals, error,
     far::Far,
     feed::Feed,
+    hosts::{self, Hosts},
     list::ListFeed,
     peers,
     pod_task::{self, PodCommand, Request},
@@ -76,6 +77,7 @@ pub(crate) struct Inner {
     pub(crate) records: AtomicU64,
     pub(crate) commands: AtomicU64,
     pub(crate) viewers: AtomicU64,
+    pub(crate) hosts: Hosts,
 }
 
 impl Host {
@@ -103,8 +105,10 @@ impl Host {
             records: AtomicU64::new(0),
             commands: AtomicU64::new(0),
             viewers: AtomicU64::new(0),
+            hosts: Hosts::default(),
         });
         recovery::start(&inner).await?;
+        hosts::start(&inner).await?;
         inner.tracker.spawn(expire_requests(inner.clone()));
         inner.tracker.spawn(crate::far::tell_cards(inner.clone()));
         Ok(Self { inner })
@@ -160,11 +164,14 @@ impl Host {
             return Err(ApiError::new(ErrorCode::NotFound, unknown.summary));
         }
         self.count_command();
+        if let Some(answer) = self.inner.tool_there(&key, origin, worker_id, name, &command).await? {
+            return Ok(answer);
+        }
         let (reply, answer) = oneshot::channel();
         let ToolCommand { arguments } = command;
         let request = Request::Tool { name: name.to_owned(), arguments, key, origin: origin.clone(), reply };
         self.inner.send(worker_id, request).await?;
-        answer.await.map_err(|_| error::stopping())?
+        answer.await.map_err(|_| self.inner.interrupted())?
     }
 
     /// The open questions of one Pod, or all that it ever asked; oldest first.

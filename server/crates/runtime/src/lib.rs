@@ -19,6 +19,7 @@ mod find;
 mod history;
 mod hold;
 mod host;
+mod hosts;
 mod import;
 mod lead;
 mod list;

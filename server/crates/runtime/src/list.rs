@@ -13,7 +13,8 @@ const BEHIND_MAX: usize = 4_096;
 
 #[derive(Debug)]
 pub(crate) struct ListFeed {
-    changed: broadcast::Sender<WorkerId>,
+    /// None: all.
+    changed: broadcast::Sender<Option<WorkerId>>,
     revision: AtomicU64,
 }
 
@@ -32,30 +33,36 @@ impl ListFeed {
     pub(crate) fn tell_changed(&self, worker_id: &WorkerId) {
         self.revision.fetch_add(1, Ordering::AcqRel);
         // Nobody may be listening, and that is no error.
-        let _ = self.changed.send(worker_id.clone());
+        let _ = self.changed.send(Some(worker_id.clone()));
+    }
+
+    /// Whatever was known of any Pod may be over.
+    pub(crate) fn tell_all(&self) {
+        self.revision.fetch_add(1, Ordering::AcqRel);
+        let _ = self.changed.send(None);
     }
 
     pub(crate) fn revision(&self) -> u64 {
         self.revision.load(Ordering::Acquire)
     }
 
-    pub(crate) fn listen(&self) -> broadcast::Receiver<WorkerId> {
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Option<WorkerId>> {
         self.changed.subscribe()
     }
 }
 
 /// Waits for a change and takes all that have gathered. None when the host is gone.
-pub(crate) async fn stale(changes: &mut broadcast::Receiver<WorkerId>) -> Option<Stale> {
+pub(crate) async fn stale(changes: &mut broadcast::Receiver<Option<WorkerId>>) -> Option<Stale> {
     use broadcast::error::{RecvError, TryRecvError};
     let mut changed = match changes.recv().await {
-        Ok(worker_id) => BTreeSet::from([worker_id]),
-        Err(RecvError::Lagged(_)) => return Some(Stale::All),
+        Ok(Some(worker_id)) => BTreeSet::from([worker_id]),
+        Ok(None) | Err(RecvError::Lagged(_)) => return Some(Stale::All),
         Err(RecvError::Closed) => return None,
     };
     loop {
         match changes.try_recv() {
-            Ok(worker_id) => changed.insert(worker_id),
-            Err(TryRecvError::Lagged(_)) => return Some(Stale::All),
+            Ok(Some(worker_id)) => changed.insert(worker_id),
+            Ok(None) | Err(TryRecvError::Lagged(_)) => return Some(Stale::All),
             Err(TryRecvError::Empty | TryRecvError::Closed) => return Some(Stale::Some(changed)),
         };
     }

@@ -63,7 +63,11 @@ impl Inner {
     pub(crate) fn wake(self: &Arc<Self>, worker_id: &WorkerId) {
         let (inner, worker_id) = (self.clone(), worker_id.clone());
         self.tracker.spawn(async move {
-            if let Err(error) = inner.send(&worker_id, Request::Wake).await {
+            let woken = match inner.wake_there(&worker_id).await {
+                Ok(false) => inner.send(&worker_id, Request::Wake).await,
+                there => there.map(drop),
+            };
+            if let Err(error) = woken {
                 tracing::debug!(%error, %worker_id, "a Pod reads its mail at the next start");
             }
         });

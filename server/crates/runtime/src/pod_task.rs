@@ -24,6 +24,7 @@ use protocol::{
     ApiError, ApprovalCommand, CommandId, ControlVerb, InputCommand, PatchPod, PodLabel, PodName, PodRef, PodState,
     RewindCommand, RuntimeId, ToolAnswer, WorkerId,
 };
+use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use self::commands::repeated;
@@ -31,12 +32,12 @@ pub(crate) use self::commit::checkpoint;
 use self::work::{Happening, Work};
 pub(crate) use self::{
     commit::Extras,
-    held::{Held, Wanted},
+    held::{Held, Order, Wanted},
 };
 use crate::{CommandKey, Origin, error, feed::Feed, host::Inner, view};
 
 /// What a client asks of one Pod.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum PodCommand {
     Input(InputCommand),
     /// A queued input, by the id of its command.
@@ -150,6 +151,10 @@ impl PodTask {
         })?;
         let inbox = inner.store.inbox(row.key).await.map_err(error::store_failed)?;
         let feed = inner.feed(&row).await?;
+        if inner.store.is_shared() {
+            // Who watched it while another host ran it sees the end of that first.
+            inner.follow_now(&feed).await.map_err(error::store_failed)?;
+        }
         let mut task = Self {
             key: row.key,
             worker_id: worker_id.clone(),

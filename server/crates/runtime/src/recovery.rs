@@ -5,21 +5,27 @@ use std::sync::Arc;
 use protocol::{ApiError, WorkerId};
 use tokio::sync::oneshot;
 
-use crate::{error, host::Inner, pod_task::Request};
+use crate::{error, host::Inner, hosts::Route, pod_task::Request};
 
 /// Pods that are put in order at once.
 const AT_ONCE_MAX: usize = 16;
 
 /// Finds the open Pods and begins. One that fails is noted and stops nobody else.
 pub(crate) async fn start(inner: &Arc<Inner>) -> Result<(), ApiError> {
-    let open: Vec<WorkerId> =
-        inner.store.pods_open().await.map_err(error::store_failed)?.into_iter().map(|row| row.worker_id).collect();
+    let open = async { inner.adoptable(inner.store.pods_orphaned().await?).await };
+    let open = open.await.map_err(error::store_failed)?;
     inner.recovering.send_modify(|recovering| recovering.extend(open.iter().cloned()));
     if !open.is_empty() {
         tracing::info!(pods = open.len(), "putting Pods in order that were working when yoi ended");
         inner.tracker.spawn(recover_all(inner.clone(), open));
     }
     Ok(())
+}
+
+/// Pods that nobody runs any more, because another host is gone: a look at one of them waits until it is in order.
+pub(crate) async fn recover(inner: &Arc<Inner>, open: Vec<WorkerId>) {
+    inner.recovering.send_modify(|recovering| recovering.extend(open.iter().cloned()));
+    recover_all(inner.clone(), open).await;
 }
 
 async fn recover_all(inner: Arc<Inner>, open: Vec<WorkerId>) {
@@ -40,6 +46,10 @@ async fn recover_all(inner: Arc<Inner>, open: Vec<WorkerId>) {
 
 /// Wakes the Pod's task, which recovers before it does anything else, and waits until it has.
 async fn settle(inner: &Arc<Inner>, worker_id: &WorkerId) {
+    // Another host may have been first; then it puts the Pod in order.
+    if !matches!(inner.route(worker_id).await, Ok(Route::Here)) {
+        return;
+    }
     let (reply, settled) = oneshot::channel();
     if inner.send(worker_id, Request::Settle { reply }).await.is_ok() {
         // An error means that the task could not start; it has noted why.

@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::Ordering};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
-use pod_store::{PodKey, PodUpdate};
+use pod_store::PodKey;
 use protocol::{DiagnosticCode, Seq, WorkerId};
 use tokio::sync::watch;
 
@@ -86,19 +86,8 @@ impl Viewer {
         };
         let tail = tail.clamp(1, SNAPSHOT_RECORDS_MAX);
         let viewer = Self { inner, worker_id, key: row.key, feed, position, tail, next };
-        viewer.mark_read().await;
+        viewer.inner.mark_read(&viewer.worker_id, viewer.key, &viewer.feed).await;
         Ok(viewer)
-    }
-
-    /// Somebody looks: what was unread is read.
-    async fn mark_read(&self) {
-        if self.feed.unread.swap(0, Ordering::AcqRel) > 0 {
-            let update = PodUpdate { unread: Some(0), ..PodUpdate::default() };
-            if let Err(error) = self.inner.update_row(self.key, update).await {
-                tracing::warn!(%error, worker_id = %self.worker_id, "could not mark as read");
-            }
-            self.inner.list.tell_changed(&self.worker_id);
-        }
     }
 
     fn cursor(&self, seq: Seq) -> String {

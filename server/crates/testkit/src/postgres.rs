@@ -47,6 +47,17 @@ pub async fn fresh_database() -> anyhow::Result<String> {
     .await?
 }
 
+/// Runs a statement from the side, with PostgreSQL's own client; gives what it prints, without any frame.
+pub async fn execute(url: &str, sql: &str) -> anyhow::Result<String> {
+    let mut psql = tokio::process::Command::new(programs()?.join("psql"));
+    let psql = psql.args(["-qAt", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql]).stdin(Stdio::null());
+    let Output { status, stdout, stderr } = psql.output().await.context("cannot start psql")?;
+    if !status.success() {
+        bail!("{sql} failed: {}", String::from_utf8_lossy(&stderr));
+    }
+    Ok(String::from_utf8_lossy(&stdout).trim().to_owned())
+}
+
 struct Server {
     programs: PathBuf,
     folder: PathBuf,

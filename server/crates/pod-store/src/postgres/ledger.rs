@@ -161,6 +161,8 @@ pub(super) async fn audit_append_in_txn(
 
 pub(super) async fn chore_in_txn(connection: &mut PgConnection, chore: &Chore) -> Result<(), WriteError> {
     let query = match chore {
+        // It writes nothing.
+        Chore::Rejoin => return Ok(()),
         Chore::Session(change) => return sessions::change_in_txn(connection, change).await,
         Chore::Quarantine { pod, seq, found_at } => sqlx::query(
             "insert into quarantine (pod, seq, body, found_at)

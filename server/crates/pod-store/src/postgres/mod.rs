@@ -1,7 +1,10 @@
 //! PostgreSQL: one connection that writes, a few that read. For databases that outlive one machine.
 
+mod calls;
 mod far;
+mod hosts;
 mod journal;
+mod leases;
 mod ledger;
 mod mail;
 mod messages;
@@ -17,12 +20,13 @@ mod usage;
 use std::{str::FromStr, sync::Arc, time::Duration};
 
 use sqlx::{
-    ConnectOptions, Connection, PgConnection, Row,
+    ConnectOptions, Connection, PgConnection,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
+pub(crate) use self::hosts::{Hosts, Loops};
 use crate::{
-    StoreError,
+    HostIdentity, StoreError,
     engine::{Opened, WriteError},
 };
 
@@ -34,6 +38,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres_4.sql"),
     include_str!("../../migrations/postgres_5.sql"),
     include_str!("../../migrations/postgres_6.sql"),
+    include_str!("../../migrations/postgres_7.sql"),
 ];
 /// Hosts that open a new database at the same time migrate one after the other.
 const MIGRATION_LOCK: i64 = 0x796f_6900;
@@ -41,13 +46,13 @@ const MIGRATION_LOCK: i64 = 0x796f_6900;
 const READERS_MAX: u32 = 8;
 /// How long a read waits for one of the readers.
 const READER_WAIT_MAX: Duration = Duration::from_secs(10);
-/// Bounds of one statement, of one wait for a lock, and of a host that stops within a transaction while another one
-/// wants to take over.
+/// Bounds of one statement, of one wait for a lock, and of a host that is held up within a transaction while another one
+/// waits to take over its Pods.
 const LIMITS: [(&str, &str); 3] =
-    [("statement_timeout", "120s"), ("lock_timeout", "10s"), ("idle_in_transaction_session_timeout", "30s")];
+    [("statement_timeout", "120s"), ("lock_timeout", "10s"), ("idle_in_transaction_session_timeout", "4s")];
 
-/// Opens the database, migrates it, and takes the next host epoch.
-pub(crate) async fn open(url: &str) -> Result<Opened, StoreError> {
+/// Opens the database, migrates it, and joins the hosts that serve it.
+pub(crate) async fn open(url: &str, identity: HostIdentity) -> Result<Opened, StoreError> {
     let options = PgConnectOptions::from_str(url)
         .map_err(read_failed("read the address of the database"))?
         .application_name("yoi")
@@ -55,19 +60,23 @@ pub(crate) async fn open(url: &str) -> Result<Opened, StoreError> {
         .disable_statement_logging();
     let mut connection = options.connect().await.map_err(read_failed("reach the database"))?;
     migrate(&mut connection).await?;
-    let row = sqlx::query("update meta set host_epoch = host_epoch + 1 returning store_id, host_epoch")
+    let store_id = sqlx::query_scalar("select store_id from meta")
         .fetch_one(&mut connection)
         .await
-        .map_err(read_failed("take over the database"))?;
+        .map_err(read_failed("read the database's id"))?;
+    let id =
+        hosts::register(&mut connection, &identity).await.map_err(read_failed("join the hosts of the database"))?;
     let readers = PgPoolOptions::new()
         .max_connections(READERS_MAX)
         .acquire_timeout(READER_WAIT_MAX)
         .connect_lazy_with(options.clone());
+    let (hosts, loops) = Hosts::start(options.clone(), readers.clone(), identity, id);
     Ok(Opened {
         engine: Arc::new(reader::Postgres { readers }),
-        pen: Box::new(pen::PostgresPen::new(connection, options)),
-        store_id: row.try_get(0).map_err(read_failed("read the database's id"))?,
-        host_epoch: row.try_get(1).map_err(read_failed("read the host epoch"))?,
+        pen: Box::new(pen::PostgresPen::new(connection, options, hosts.clone())),
+        store_id,
+        host_epoch: id,
+        hosts: Some((hosts, loops)),
     })
 }
 
@@ -158,6 +167,8 @@ fn write_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> WriteError {
             };
         }
         match refusal.code().as_deref().and_then(|code| code.get(..2)) {
+            // Two hosts waited for each other; PostgreSQL chose this one to begin again.
+            Some("40") => WriteError::Again(sentence),
             // data exception, constraint, program limit: about what was written, not about the database
             Some("22" | "23" | "54") => WriteError::Refused(sentence),
             _ => WriteError::Failed(sentence),

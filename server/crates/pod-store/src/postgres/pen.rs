@@ -1,14 +1,16 @@
 //! The writing half: the one connection that changes the database.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
 use protocol::{AuditEntry, CommandId, Seq};
 use sqlx::{ConnectOptions, Connection, PgConnection, postgres::PgConnectOptions};
 
-use super::{far, journal, ledger, mail, messages, peers, pods, relations, search, usage, write_failed};
+use super::{
+    Hosts, far, hosts, journal, leases, ledger, mail, messages, peers, pods, relations, search, usage, write_failed,
+};
 use crate::{
-    CommandRow, FarChange, Fold, InboxRow, MailPut, NewMessage, NewPod, NewRecord, PodKey,
+    CommandRow, FarChange, Fold, ForeignPod, HostRow, InboxRow, MailPut, NewMessage, NewPod, NewRecord, PodKey,
     chore::Chore,
     engine::{LinkLine, Pen, SearchLine, UpdateLine, WriteError},
     peer_plan::{PeerLines, ReceiptLine},
@@ -20,11 +22,20 @@ pub(super) struct PostgresPen {
     connection: Option<PgConnection>,
     options: PgConnectOptions,
     in_txn: bool,
+    hosts: Arc<Hosts>,
 }
 
 impl PostgresPen {
-    pub(super) fn new(connection: PgConnection, options: PgConnectOptions) -> Self {
-        Self { connection: Some(connection), options, in_txn: false }
+    pub(super) fn new(connection: PgConnection, options: PgConnectOptions, hosts: Arc<Hosts>) -> Self {
+        Self { connection: Some(connection), options, in_txn: false, hosts }
+    }
+
+    /// Its connection, made anew when it is gone.
+    async fn connected(&mut self) -> Result<&mut PgConnection, WriteError> {
+        match &mut self.connection {
+            Some(connection) => Ok(connection),
+            none => Ok(none.insert(self.options.connect().await.map_err(write_failed("reach the database"))?)),
+        }
     }
 
     async fn run(&mut self, sql: &'static str) -> Result<(), WriteError> {
@@ -51,10 +62,10 @@ impl Pen for PostgresPen {
         Ok(())
     }
 
-    /// The lock makes a host that takes over wait until this transaction has ended.
+    /// This host's number, or 0 when it stands no more.
     async fn host_epoch(&mut self) -> Result<i64, WriteError> {
-        let query = sqlx::query_scalar("select host_epoch from meta for share");
-        query.fetch_one(self.txn()?).await.map_err(write_failed("read the host epoch"))
+        let host = self.hosts.id();
+        Ok(leases::held_in_txn(self.txn()?, host).await?.unwrap_or(0))
     }
 
     async fn commands_insert(&mut self, rows: &[&CommandRow]) -> Result<HashSet<CommandId>, WriteError> {
@@ -70,7 +81,8 @@ impl Pen for PostgresPen {
     }
 
     async fn pods_create(&mut self, pods: &[&NewPod]) -> Result<Vec<PodKey>, WriteError> {
-        pods::create_in_txn(self.txn()?, pods).await
+        let host = self.hosts.this();
+        pods::create_in_txn(self.txn()?, &host, pods).await
     }
 
     async fn pods_update(&mut self, lines: &[UpdateLine<'_>]) -> Result<(), WriteError> {
@@ -161,8 +173,35 @@ impl Pen for PostgresPen {
         }
     }
 
+    async fn claim(&mut self, pods: &[PodKey]) -> Result<Vec<(PodKey, Seq)>, WriteError> {
+        let host = self.hosts.this();
+        leases::claim_in_txn(self.txn()?, &host, pods).await
+    }
+
+    async fn foreign(&mut self, pods: &[ForeignPod]) -> Result<Vec<(PodKey, Seq)>, WriteError> {
+        leases::foreign_in_txn(self.txn()?, pods).await
+    }
+
+    async fn owners(&mut self, pods: &[PodKey]) -> Result<Vec<(PodKey, HostRow)>, WriteError> {
+        leases::owners_in_txn(self.txn()?, pods).await
+    }
+
+    async fn rejoin(&mut self) -> Result<Option<i64>, WriteError> {
+        let hosts = self.hosts.clone();
+        let joined = hosts::join_again(self.connected().await?, &hosts).await;
+        if joined.is_err() {
+            // Whatever became of the connection while this host was held up: the next try takes a new one.
+            self.connection = None;
+        }
+        joined.map_err(write_failed("join the hosts of the database again"))
+    }
+
+    /// Gives the Pods back: others need not wait until this host is found to be dead.
     async fn close(self: Box<Self>) {
-        let Some(connection) = self.connection else { return };
+        let Some(mut connection) = self.connection else { return };
+        if let Err(error) = hosts::leave(&mut connection, self.hosts.id()).await {
+            tracing::debug!(%error, "this host could not say that it goes; the others find out");
+        }
         if let Err(error) = connection.close().await {
             tracing::debug!(%error, "the writing connection did not close cleanly");
         }

@@ -7,7 +7,7 @@ use sqlx::{PgConnection, PgPool, Row, postgres::PgRow};
 
 use super::{read_failed, write_failed};
 use crate::{
-    Checkpoint, NewPod, PodKey, PodRow, StoreError,
+    Checkpoint, HostRow, NewPod, PodKey, PodRow, StoreError,
     columns::{self, micros, pod_columns, pod_tables},
     engine::{UpdateLine, WriteError},
 };
@@ -94,12 +94,16 @@ pub(super) fn pod_row(row: &PgRow) -> Result<PodRow, StoreError> {
 }
 
 /// Keys in the order of `pods`.
-pub(super) async fn create_in_txn(connection: &mut PgConnection, pods: &[&NewPod]) -> Result<Vec<PodKey>, WriteError> {
+pub(super) async fn create_in_txn(
+    connection: &mut PgConnection,
+    host: &HostRow,
+    pods: &[&NewPod],
+) -> Result<Vec<PodKey>, WriteError> {
     let column = |text: fn(&NewPod) -> &str| pods.iter().map(|pod| text(pod)).collect::<Vec<_>>();
     let rows = sqlx::query(
         "insert into pods
-         (worker_id, name, created_at, updated_at, state, open, spec, checkpoint, checkpoint_seq, unread)
-         select worker_id, name, at, at, state, false, spec, checkpoint, 0, 0
+         (worker_id, name, created_at, updated_at, state, open, spec, checkpoint, checkpoint_seq, unread, owner, home)
+         select worker_id, name, at, at, state, false, spec, checkpoint, 0, 0, $7, $8
          from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[])
               with ordinality as line (worker_id, name, at, state, spec, checkpoint, place)
          order by place returning worker_id, key",
@@ -110,6 +114,8 @@ pub(super) async fn create_in_txn(connection: &mut PgConnection, pods: &[&NewPod
     .bind(column(|pod| pod.state.as_str()))
     .bind(column(|pod| &pod.spec))
     .bind(column(|pod| &pod.checkpoint))
+    .bind(host.id)
+    .bind(&host.name)
     .fetch_all(connection)
     .await
     .map_err(write_failed("create a Pod"))?;
@@ -134,7 +140,8 @@ pub(super) async fn update_in_txn(connection: &mut PgConnection, lines: &[Update
              checkpoint = coalesce(line.checkpoint, pods.checkpoint),
              checkpoint_seq = coalesce(line.checkpoint_seq, pods.checkpoint_seq),
              updated_at = coalesce(line.updated_at, pods.updated_at),
-             unread = coalesce(line.unread, pods.unread)
+             unread = coalesce(line.unread, pods.unread),
+             changed = pg_current_xact_id()
          from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::bigint[],
                      $8::bigint[], $9::bigint[])
               as line (pod, name, spec, state, open, checkpoint, checkpoint_seq, updated_at, unread)
@@ -177,7 +184,10 @@ pub(super) async fn delete_in_txn(connection: &mut PgConnection, pod: PodKey) ->
               gone_requests as (delete from peer_requests where low = $1 or high = $1),
               gone_messages as (delete from messages where sender = $1 or receiver = $1),
               gone_far_peers as (delete from far_peers where pod = $1),
-              gone_far_messages as (delete from far_messages where pod = $1)
+              gone_far_messages as (delete from far_messages where pod = $1),
+              told_others as (
+                  insert into pods_gone (worker_id) select worker_id from pods where key = $1
+                  on conflict (worker_id) do update set changed = excluded.changed)
          delete from pods where key = $1",
     )
     .bind(pod.0)

@@ -37,6 +37,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite_4.sql"),
     include_str!("../../migrations/sqlite_5.sql"),
     include_str!("../../migrations/sqlite_6.sql"),
+    include_str!("../../migrations/sqlite_7.sql"),
 ];
 
 const READERS_MAX: u32 = 4;
@@ -71,6 +72,7 @@ pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
         pen: Box::new(pen::SqlitePen::new(connection, options)),
         store_id: row.try_get(0).map_err(read_failed("read the database's id"))?,
         host_epoch: row.try_get(1).map_err(read_failed("read the host epoch"))?,
+        hosts: None,
     })
 }
 

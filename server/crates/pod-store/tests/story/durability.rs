@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use pod_store::{
-    Batch, ChildRow, Committed, FarChange, Fold, InboxRow, LoanChange, MailPut, MailRow, ParentLink, PeerChange, PodChange,
-    PodKey, RecordClass, Step, Store, StoreError, UsageRows,
+    Batch, ChildRow, Committed, FarChange, Fold, InboxRow, LoanChange, MailPut, MailRow, ParentLink, PeerChange,
+    PodChange, PodKey, RecordClass, Step, Store, StoreError, UsageRows,
 };
 use protocol::{PodState, ReceiptState, Segment, Seq};
 
@@ -60,6 +60,7 @@ pub(crate) fn whole_batch(ada: PodKey, bob: PodKey, round: i64) -> Batch {
         peers: vec![PeerChange::RequestDone { id: "nobody's".to_owned() }],
         messages: vec![state(0, ReceiptState::Read, None, false, round)],
         far: vec![FarChange::Send { store: "far".to_owned(), body: format!("[{round}]") }],
+        ..Batch::default()
     }
 }
 

@@ -6,6 +6,7 @@ mod commands;
 mod durability;
 mod far;
 mod handshake;
+mod hosts;
 mod journal;
 mod ledger;
 mod mail;

@@ -27,6 +27,9 @@ impl Host {
             return Err(ApiError::invalid(format!("the name of a file has at most {BEGUN_BYTES_MAX} bytes")));
         }
         let row = self.inner.existing_row(worker_id).await?;
+        if let Some(files) = self.inner.files_there(worker_id, begun).await? {
+            return Ok(files);
+        }
         let opened = view::open(&row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
         let scope = place::scope(&self.inner, row.key, &opened.spec).await?;
         Ok(tools::files::complete(&opened.spec.cwd, scope, begun).await)

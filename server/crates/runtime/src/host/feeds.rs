@@ -12,6 +12,9 @@ impl Inner {
     /// The Pod's live tail, shared with whoever has it already.
     pub(crate) async fn feed(&self, row: &PodRow) -> Result<Arc<Feed>, ApiError> {
         if let Some(feed) = self.known_feed(&row.worker_id) {
+            if self.store.is_shared() && !self.has_task(&row.worker_id) {
+                self.follow_now(&feed).await.map_err(error::store_failed)?;
+            }
             return Ok(feed);
         }
         let head = self.store.head(row.key).await.map_err(error::store_failed)?;
@@ -19,8 +22,14 @@ impl Inner {
         Ok(self.share_feed(row, head, policy))
     }
 
-    fn known_feed(&self, worker_id: &WorkerId) -> Option<Arc<Feed>> {
+    pub(crate) fn known_feed(&self, worker_id: &WorkerId) -> Option<Arc<Feed>> {
         self.feeds.lock().expect("no holder of the feeds panics").get(worker_id).and_then(Weak::upgrade)
+    }
+
+    /// The tails that somebody has now. Each is to be released again.
+    pub(crate) fn watched_feeds(&self) -> Vec<(WorkerId, Arc<Feed>)> {
+        let feeds = self.feeds.lock().expect("no holder of the feeds panics");
+        feeds.iter().filter_map(|(worker_id, feed)| Some((worker_id.clone(), feed.upgrade()?))).collect()
     }
 
     fn share_feed(&self, row: &PodRow, head: Seq, policy: protocol::ReasoningPolicy) -> Arc<Feed> {
@@ -28,7 +37,7 @@ impl Inner {
         if let Some(feed) = feeds.get(&row.worker_id).and_then(Weak::upgrade) {
             return feed;
         }
-        let feed = Arc::new(Feed::new(head, policy, row.unread));
+        let feed = Arc::new(Feed::new(row.key, head, policy, row.unread));
         feeds.insert(row.worker_id.clone(), Arc::downgrade(&feed));
         feed
     }

@@ -15,14 +15,17 @@ use crate::{
 impl Host {
     pub async fn pods(&self, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
         self.inner.recovered().await;
-        find::pods(&self.inner, query).await
+        let Listing { items, next } = find::pods(&self.inner, query).await?;
+        Ok(Listing { items: self.inner.with_places(items).await, next })
     }
 
     pub async fn pod(&self, worker_id: &WorkerId) -> Result<PodDetail, ApiError> {
         let row = self.inner.existing_row(worker_id).await?;
         let inbox = self.inner.store.inbox(row.key).await.map_err(error::store_failed)?;
         let children = self.inner.store.children(row.key).await.map_err(error::store_failed)?;
-        Ok(view::detail(&row, inbox, &children))
+        let detail = view::detail(&row, inbox, &children);
+        let summary = self.inner.with_places(vec![detail.summary.clone()]).await.pop();
+        Ok(PodDetail { summary: summary.unwrap_or(detail.summary), ..detail })
     }
 
     pub async fn pod_named(&self, name: &PodName) -> Result<Option<PodRef>, ApiError> {

@@ -1,6 +1,9 @@
 //! The tasks of the Pods that work now: started by the first request, gone when nothing is left to do.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, atomic::Ordering},
+};
 
 use protocol::{ApiError, ErrorCode, WorkerId};
 use serde::de::DeserializeOwned;
@@ -24,13 +27,48 @@ impl Inner {
         worker_id: &WorkerId,
         command: PodCommand,
     ) -> Result<T, ApiError> {
+        if let Some(answer) = self.command_there(&key, origin, worker_id, &command).await? {
+            return Ok(answer);
+        }
+        let answer = self.command_here(key, origin, worker_id, command).await?;
+        serde_json::from_str(&answer)
+            .map_err(|error| ApiError::new(ErrorCode::Internal, format!("a stored answer cannot be read: {error}")))
+    }
+
+    /// As [`Inner::command`], for a Pod of this host; the answer as JSON.
+    pub(crate) async fn command_here(
+        self: &Arc<Self>,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: PodCommand,
+    ) -> Result<String, ApiError> {
         self.commands.fetch_add(1, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
         let request = Request::Command { command: Box::new(command), key, origin: origin.clone(), reply };
         self.send(worker_id, request).await?;
-        let answer = answer.await.map_err(|_| error::stopping())??;
-        serde_json::from_str(&answer)
-            .map_err(|error| ApiError::new(ErrorCode::Internal, format!("a stored answer cannot be read: {error}")))
+        answer.await.map_err(|_| self.interrupted())?
+    }
+
+    /// Why a task is gone in the middle of something.
+    pub(crate) fn interrupted(&self) -> ApiError {
+        if self.store.is_shared() && !self.stopping.is_cancelled() { error::cut_off() } else { error::stopping() }
+    }
+
+    /// The Pod works here now.
+    pub(crate) fn has_task(&self, worker_id: &WorkerId) -> bool {
+        let tasks = self.tasks.lock().expect("no holder of the tasks panics");
+        tasks.get(worker_id).is_some_and(|sender| !sender.is_closed())
+    }
+
+    pub(crate) fn pods_with_task(&self) -> BTreeSet<WorkerId> {
+        let tasks = self.tasks.lock().expect("no holder of the tasks panics");
+        tasks.iter().filter(|(_, sender)| !sender.is_closed()).map(|(worker_id, _)| worker_id.clone()).collect()
+    }
+
+    /// Forgets the tasks that were dropped, all of them.
+    pub(crate) fn forget_all(&self) {
+        self.tasks.lock().expect("no holder of the tasks panics").clear();
     }
 
     /// Gives a request to a Pod's task, and starts the task when there is none.
@@ -55,7 +93,7 @@ impl Inner {
         }
         let (sender, requests) = mpsc::channel(REQUESTS_MAX);
         tasks.insert(worker_id.clone(), sender.clone());
-        self.tracker.spawn(pod_task::run(self.clone(), worker_id.clone(), requests));
+        self.tracker.spawn(self.under_lease(pod_task::run(self.clone(), worker_id.clone(), requests)));
         sender
     }
 

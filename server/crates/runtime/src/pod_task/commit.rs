@@ -309,6 +309,10 @@ impl PodTask {
         self.name = row.name;
         self.context = None;
         self.inbox = self.inner.store.inbox(self.key).await.map_err(error::store_failed)?.into();
+        if self.inner.store.is_shared() {
+            // Another host may have written here, for this one, and not have told of it.
+            self.inner.follow_now(&self.feed).await.map_err(error::store_failed)?;
+        }
         self.fold_in_tail().await.map_err(error::store_failed)
     }
 

@@ -2,7 +2,7 @@
 //! and waits until all of it is on the disk or none.
 
 use pod::{Input, Pod, PodSpec, Step, decide};
-use pod_store::{MessageChange, PodChange, PodKey};
+use pod_store::{ForeignPod, MessageChange, PodChange, PodKey};
 use protocol::{ApiError, ControlEvent, PodLabel};
 use tokio::sync::oneshot;
 
@@ -16,15 +16,17 @@ pub(crate) struct Held {
     pub(crate) label: PodLabel,
     pub(crate) spec: PodSpec,
     pub(crate) pod: Pod,
-    orders: oneshot::Sender<Order>,
+    /// The host that runs it, if that is another one.
+    pub(crate) host: Option<i64>,
+    pub(crate) orders: oneshot::Sender<Order>,
 }
 
 /// What a held Pod is to do, and how it answers.
 #[derive(Debug)]
-struct Order {
-    wanted: Wanted,
-    prepared: oneshot::Sender<Result<(PodChange, Vec<MessageChange>), ApiError>>,
-    is_committed: oneshot::Receiver<bool>,
+pub(crate) struct Order {
+    pub(crate) wanted: Wanted,
+    pub(crate) prepared: oneshot::Sender<Result<(PodChange, Vec<MessageChange>), ApiError>>,
+    pub(crate) is_committed: oneshot::Receiver<bool>,
 }
 
 /// What is wanted of a held Pod.
@@ -43,6 +45,11 @@ pub(crate) struct Wanted {
 pub(crate) type Prepared = (PodChange, Vec<MessageChange>, oneshot::Sender<bool>);
 
 impl Held {
+    /// Its place in a batch, when another host runs it.
+    pub(crate) fn foreign(&self) -> Option<ForeignPod> {
+        self.host.map(|host| ForeignPod { pod: self.key, host })
+    }
+
     /// Gives the order. The answer is what it comes to, not yet written, and where to say whether it was. Not said: the
     /// Pod reads its state again from the store.
     pub(crate) async fn prepare(self, wanted: Wanted) -> Result<Prepared, ApiError> {
@@ -61,7 +68,14 @@ impl PodTask {
             return;
         }
         let (orders, order) = oneshot::channel();
-        let held = Held { key: self.key, label: self.label(), spec: self.spec.clone(), pod: self.pod.clone(), orders };
+        let held = Held {
+            key: self.key,
+            label: self.label(),
+            spec: self.spec.clone(),
+            pod: self.pod.clone(),
+            host: None,
+            orders,
+        };
         if reply.send(held).is_ok()
             && let Ok(order) = order.await
         {
@@ -99,7 +113,13 @@ impl PodTask {
                 return self.read_again(ends_work).await;
             }
         };
-        let is_done = prepared.send(Ok((change, receipts))).is_ok() && is_committed.await.unwrap_or(false);
+        let is_done = match prepared.send(Ok((change, receipts))) {
+            Ok(()) => match is_committed.await {
+                Ok(is_done) => is_done,
+                Err(_) => self.has_landed().await,
+            },
+            Err(_) => false,
+        };
         match is_done {
             true => {
                 self.show(shown).await;
@@ -108,6 +128,12 @@ impl PodTask {
             }
             false => self.read_again(ends_work).await,
         }
+    }
+
+    /// Whether what was prepared is in the journal: nobody else writes there, and it was not told what came of it.
+    async fn has_landed(&mut self) -> bool {
+        let before = self.feed.head();
+        self.pod.head > before && self.inner.store.head(self.key).await.is_ok_and(|head| head >= self.pod.head)
     }
 
     /// Nothing came of the order. What was ended for it cannot go on: its run is closed, as after a crash.

@@ -1,0 +1,335 @@
+//! This host among those that serve the database: its number, its heartbeat, the end of dead ones, and wake-ups.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use sqlx::{
+    Connection, PgConnection, PgPool,
+    postgres::{PgConnectOptions, PgListener, PgPoolOptions},
+};
+use tokio::{
+    sync::{Notify, watch},
+    task::AbortHandle,
+};
+
+use super::read_failed;
+use crate::{HostIdentity, HostRow, StoreError, hosts::WakeUps};
+
+/// How often a host says that it lives.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+/// A host that was silent for so long, by the database's clock, is dead; the same number is in [`REAP`].
+const DEAD_AFTER: Duration = Duration::from_secs(5);
+const REAP: &str = "delete from hosts where id <> $1 and heartbeat_at < now() - interval '5 s' returning id, name";
+/// Wake-ups of a busy host are gathered for so long.
+const NOTIFY_EVERY: Duration = Duration::from_millis(25);
+/// How long the listener waits before it connects anew.
+const LISTEN_AGAIN: Duration = Duration::from_millis(500);
+/// Connections beside those that read and the one that writes: heartbeat, calls, and the listener.
+const BUS_CONNECTIONS_MAX: u32 = 5;
+const BUS_WAIT_MAX: Duration = Duration::from_secs(3);
+const CHANNEL: &str = "yoi";
+
+/// This host's part in a database that several may serve.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    /// Heartbeat, calls and the listener: what must not wait behind a long read.
+    pub(super) bus: PgPool,
+    pub(super) readers: PgPool,
+    pub(super) identity: HostIdentity,
+    id: AtomicI64,
+    /// Its first number: under this its calls are answered, also after it has taken another one.
+    caller: i64,
+    has_others: AtomicBool,
+    /// Something was committed, and others have not been told.
+    unsaid: Notify,
+    lost: watch::Sender<bool>,
+    moved: watch::Sender<u64>,
+    called: watch::Sender<u64>,
+    answered: watch::Sender<u64>,
+}
+
+/// The tasks that go on while a store is open; they end when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Loops(Vec<AbortHandle>);
+
+impl Drop for Loops {
+    fn drop(&mut self) {
+        self.0.iter().for_each(AbortHandle::abort);
+    }
+}
+
+/// Takes a new number under this identity. Who served under it before serves no more, and owns nothing.
+pub(super) async fn register(connection: &mut PgConnection, identity: &HostIdentity) -> Result<i64, sqlx::Error> {
+    let mut txn = connection.begin().await?;
+    let former: Vec<i64> = sqlx::query_scalar("delete from hosts where uid = $1 returning id")
+        .bind(&identity.uid)
+        .fetch_all(&mut *txn)
+        .await?;
+    free(&mut txn, &former).await?;
+    let id = sqlx::query_scalar("insert into hosts (uid, name, heartbeat_at) values ($1, $2, now()) returning id")
+        .bind(&identity.uid)
+        .bind(&identity.name)
+        .fetch_one(&mut *txn)
+        .await?;
+    txn.commit().await?;
+    Ok(id)
+}
+
+/// A statement of its own, after the hosts are gone: it sees what they claimed until then, and they claim no more.
+async fn free(connection: &mut PgConnection, hosts: &[i64]) -> Result<u64, sqlx::Error> {
+    if hosts.is_empty() {
+        return Ok(0);
+    }
+    sqlx::query("update pods set owner = null, changed = pg_current_xact_id() where owner = any($1)")
+        .bind(hosts)
+        .execute(connection)
+        .await
+        .map(|done| done.rows_affected())
+}
+
+/// Joins anew after this host was declared dead, owning nothing. None when a later one is the same host.
+pub(super) async fn join_again(connection: &mut PgConnection, hosts: &Hosts) -> Result<Option<i64>, sqlx::Error> {
+    let later: Option<i64> = sqlx::query_scalar("select id from hosts where uid = $1 and id > $2")
+        .bind(&hosts.identity.uid)
+        .bind(hosts.id())
+        .fetch_optional(&mut *connection)
+        .await?;
+    if later.is_some() {
+        return Ok(None);
+    }
+    let id = register(connection, &hosts.identity).await?;
+    hosts.adopt(id);
+    Ok(Some(id))
+}
+
+/// Gives all Pods back, and goes.
+pub(super) async fn leave(connection: &mut PgConnection, host: i64) -> Result<(), sqlx::Error> {
+    let mut txn = connection.begin().await?;
+    sqlx::query("delete from hosts where id = $1").bind(host).execute(&mut *txn).await?;
+    free(&mut txn, &[host]).await?;
+    txn.commit().await
+}
+
+impl Hosts {
+    pub(super) fn start(
+        options: PgConnectOptions,
+        readers: PgPool,
+        identity: HostIdentity,
+        id: i64,
+    ) -> (Arc<Self>, Loops) {
+        let bus = PgPoolOptions::new()
+            .max_connections(BUS_CONNECTIONS_MAX)
+            .acquire_timeout(BUS_WAIT_MAX)
+            .connect_lazy_with(options);
+        let hosts = Arc::new(Self {
+            bus,
+            readers,
+            identity,
+            id: AtomicI64::new(id),
+            caller: id,
+            has_others: AtomicBool::new(true),
+            unsaid: Notify::new(),
+            lost: watch::Sender::new(false),
+            moved: watch::Sender::new(0),
+            called: watch::Sender::new(0),
+            answered: watch::Sender::new(0),
+        });
+        let loops = [
+            tokio::spawn(hosts.clone().beat_on()).abort_handle(),
+            tokio::spawn(hosts.clone().reap_on()).abort_handle(),
+            tokio::spawn(hosts.clone().notify_on()).abort_handle(),
+            tokio::spawn(hosts.clone().listen_on()).abort_handle(),
+        ];
+        (hosts, Loops(loops.into()))
+    }
+
+    pub(crate) fn id(&self) -> i64 {
+        self.id.load(Ordering::Acquire)
+    }
+
+    pub(super) fn caller(&self) -> i64 {
+        self.caller
+    }
+
+    pub(crate) fn this(&self) -> HostRow {
+        HostRow { id: self.id(), name: self.identity.name.clone() }
+    }
+
+    pub(crate) fn has_others(&self) -> bool {
+        self.has_others.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn lost(&self) -> watch::Receiver<bool> {
+        self.lost.subscribe()
+    }
+
+    pub(crate) fn wake_ups(&self) -> WakeUps {
+        WakeUps { moved: self.moved.subscribe(), called: self.called.subscribe(), answered: self.answered.subscribe() }
+    }
+
+    pub(crate) fn tell_lost(&self) {
+        self.lost.send_if_modified(|lost| !std::mem::replace(lost, true));
+    }
+
+    /// Something was committed: the others look at it soon.
+    pub(crate) fn tell_moved(&self) {
+        if self.has_others() {
+            self.unsaid.notify_one();
+        }
+    }
+
+    /// Under this number from now on.
+    pub(super) fn adopt(&self, id: i64) {
+        self.id.store(id, Ordering::Release);
+        self.lost.send_if_modified(|lost| std::mem::replace(lost, false));
+    }
+
+    /// Best effort: whoever misses it looks now and then.
+    pub(super) async fn notify(&self, what: &str) {
+        let sent = sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(what).execute(&self.bus).await;
+        if let Err(error) = sent {
+            tracing::debug!(%error, "other hosts could not be woken");
+        }
+    }
+
+    async fn beat_on(self: Arc<Self>) {
+        let mut last_beat = Instant::now();
+        let mut ticks = tokio::time::interval(HEARTBEAT);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            if *self.lost.borrow() {
+                last_beat = Instant::now();
+                continue;
+            }
+            match self.beat().await {
+                Ok(Some(hosts)) => {
+                    last_beat = Instant::now();
+                    self.has_others.store(hosts > 1, Ordering::Release);
+                }
+                Ok(None) => {
+                    tracing::error!("this host was declared dead; it lets go of its Pods");
+                    self.tell_lost();
+                }
+                Err(error) if last_beat.elapsed() > DEAD_AFTER => {
+                    tracing::error!(%error, "the database was out of reach for too long; this host lets go of its Pods");
+                    self.tell_lost();
+                }
+                Err(error) => tracing::warn!(%error, "this host could not say that it lives"),
+            }
+        }
+    }
+
+    /// How many hosts there are; none when this one is not among them any more.
+    async fn beat(&self) -> Result<Option<i64>, sqlx::Error> {
+        let beat = "update hosts set heartbeat_at = now() where id = $1 returning (select count(*) from hosts)";
+        let beat = sqlx::query_scalar(beat).bind(self.id()).fetch_optional(&self.bus);
+        tokio::time::timeout(DEAD_AFTER, beat).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
+    }
+
+    /// By itself: it waits for a commit of the silent host that is under way, and the heartbeat must not.
+    async fn reap_on(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(HEARTBEAT).await;
+            if self.has_others() && !*self.lost.borrow() {
+                self.reap().await;
+            }
+        }
+    }
+
+    async fn reap(&self) {
+        match self.reap_in_txn().await {
+            Ok(dead) => {
+                for (id, name, pods) in &dead {
+                    tracing::warn!(host = name, id, pods, "a host is silent; its Pods are free for others");
+                }
+                if !dead.is_empty() {
+                    self.moved.send_modify(|count| *count += 1);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "silent hosts could not be ended"),
+        }
+    }
+
+    async fn reap_in_txn(&self) -> Result<Vec<(i64, String, u64)>, sqlx::Error> {
+        let mut txn = self.bus.begin().await?;
+        let dead: Vec<(i64, String)> = sqlx::query_as(REAP).bind(self.id()).fetch_all(&mut *txn).await?;
+        let mut ended = Vec::new();
+        for (id, name) in dead {
+            let pods = free(&mut txn, &[id]).await?;
+            ended.push((id, name, pods));
+        }
+        if !ended.is_empty() {
+            sqlx::query("delete from host_calls where host not in (select id from hosts)").execute(&mut *txn).await?;
+        }
+        sqlx::query("delete from host_calls where at < now() - interval '15 minutes'").execute(&mut *txn).await?;
+        sqlx::query("delete from pods_gone where at < now() - interval '1 hour'").execute(&mut *txn).await?;
+        txn.commit().await?;
+        Ok(ended)
+    }
+
+    async fn notify_on(self: Arc<Self>) {
+        loop {
+            self.unsaid.notified().await;
+            self.notify(&format!("moved {}", self.id())).await;
+            tokio::time::sleep(NOTIFY_EVERY).await;
+        }
+    }
+
+    async fn listen_on(self: Arc<Self>) {
+        loop {
+            if let Err(error) = self.listen().await {
+                tracing::debug!(%error, "the wake-ups of other hosts are cut off; looking now and then meanwhile");
+            }
+            tokio::time::sleep(LISTEN_AGAIN).await;
+        }
+    }
+
+    async fn listen(&self) -> Result<(), sqlx::Error> {
+        let mut listener = PgListener::connect_with(&self.bus).await?;
+        listener.listen(CHANNEL).await?;
+        // What was said before is not heard any more.
+        self.stir_all();
+        loop {
+            match listener.try_recv().await? {
+                Some(notice) => self.heard(notice.payload()),
+                None => self.stir_all(),
+            }
+        }
+    }
+
+    fn stir_all(&self) {
+        for wake_up in [&self.moved, &self.called, &self.answered] {
+            wake_up.send_modify(|count| *count += 1);
+        }
+    }
+
+    fn heard(&self, payload: &str) {
+        let Some((what, host)) = payload.split_once(' ') else { return };
+        let number = host.parse();
+        let is_own = number == Ok(self.id());
+        let wake_up = match what {
+            "moved" if !is_own => &self.moved,
+            "called" if is_own => &self.called,
+            "answered" if number == Ok(self.caller) => &self.answered,
+            _ => return,
+        };
+        wake_up.send_modify(|count| *count += 1);
+    }
+
+    pub(crate) async fn all(&self) -> Result<Vec<HostRow>, StoreError> {
+        let rows: Result<Vec<(i64, String)>, _> =
+            sqlx::query_as("select id, name from hosts order by id").fetch_all(&self.bus).await;
+        let rows = rows.map_err(read_failed("list the hosts"))?;
+        Ok(rows.into_iter().map(|(id, name)| HostRow { id, name }).collect())
+    }
+
+    pub(crate) async fn close(&self) {
+        self.bus.close().await;
+    }
+}
