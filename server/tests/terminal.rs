@@ -246,7 +246,7 @@ async fn what_is_pasted_is_a_chip_what_is_copied_goes_to_the_clipboard_and_help_
     assert!(terminal.raw().contains("\x1b]52;c;"), "nothing was copied");
     terminal.types("?").await;
     terminal.wait_text("Help").await;
-    terminal.wait_text("Ctrl-J Alt-Enter").await;
+    terminal.wait_text("Ctrl-J  Shift-Enter").await;
     quits(terminal).await;
 }
 

@@ -2,8 +2,9 @@
 
 mod shortcuts;
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use leptos_meta::Title;
+use leptos_router::hooks::use_location;
 
 use self::shortcuts::listen;
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
         pods_pane::PodsPane, selection_bar::SelectionStatus, top_bar::TopBar,
     },
     console::use_console,
+    live,
     server_fns::list_pods,
 };
 
@@ -25,6 +27,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
     let pods: PodsResource = fetched(|| (), |()| list_pods());
     provide_context(pods);
     listen(console);
+    keep_focus();
     let title = move || match console.needing() {
         0 => "yoi".to_owned(),
         count => format!("({count}) yoi"),
@@ -47,4 +50,24 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
         <Dialogs />
     }
     .into_any()
+}
+
+/// In so many frames after a step to another page the focus may be lost: what had it left with the page before.
+const FRAMES_MAX: usize = 30;
+
+/// Tab goes on from the page's beginning then, and not from nowhere.
+fn keep_focus() {
+    let path = use_location().pathname;
+    Effect::new(move |before: Option<String>| {
+        let now = path.get();
+        if before.is_some_and(|before| before != now) {
+            spawn_local(async {
+                for _ in 0..FRAMES_MAX {
+                    live::painted().await;
+                    live::focus_content();
+                }
+            });
+        }
+        now
+    });
 }

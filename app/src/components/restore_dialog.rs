@@ -46,9 +46,9 @@ pub(crate) fn RestoreDialog(pod: PodSummary) -> impl IntoView {
                 />
                 <span>"with its children: " <b>{names}</b></span>
             </label>
-            <ul class="report" role="status">
-                {move || report.get().into_iter().map(line).collect_view()}
-            </ul>
+            <div role="status">
+                <ul class="report">{move || report.get().into_iter().map(line).collect_view()}</ul>
+            </div>
         </FormDialog>
     }
     .into_any()

@@ -10,7 +10,7 @@ pub(crate) fn NotFoundPage() -> impl IntoView {
     }
     view! {
         <Title text="Nothing here" />
-        <main id="main" class="page">
+        <main id="main" class="page" tabindex="-1">
             <section class="missing">
                 <h1>"Nothing here"</h1>
                 <p>"No page of yoi has this address. It may be mistyped, or from another version."</p>

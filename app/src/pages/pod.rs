@@ -115,7 +115,7 @@ fn drawn(
 #[component]
 fn PodLoading() -> impl IntoView {
     view! {
-        <main id="main" class="page" aria-busy="true">
+        <main id="main" class="page" tabindex="-1" aria-busy="true">
             <p class="hint">"Reading the transcript…"</p>
         </main>
     }
@@ -134,7 +134,7 @@ fn PodMissing(error: UiError) -> impl IntoView {
     };
     view! {
         <Title text=title />
-        <main id="main" class="page">
+        <main id="main" class="page" tabindex="-1">
             <section class="missing">
                 <h1>{title}</h1>
                 <p>{sentence_case(error.sentence())}</p>

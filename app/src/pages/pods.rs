@@ -19,7 +19,7 @@ pub(crate) fn PodsPage() -> impl IntoView {
     let is_fresh = is_fresh(console);
     let providers = fetched(|| (), |()| list_providers());
     view! {
-        <main id="main" class="page">
+        <main id="main" class="page" tabindex="-1">
             <Suspense fallback=|| view! { <p class="hint">"Reading the list of Pods…"</p> }.into_any()>
                 {move || {
                     pods.get()

@@ -29,6 +29,12 @@ impl Log {
         Some((block, held.offset))
     }
 
+    /// The block that is gone to is not drawn yet. It will be: what is drawn follows it.
+    pub(super) fn is_on_its_way(&self) -> bool {
+        let is_here = |held: &Held| self.rows.index_of(&held.id).is_some();
+        self.is_going && self.held.as_ref().is_some_and(is_here) && self.held_block().is_none()
+    }
+
     /// The view is in one of the rooms.
     pub(super) fn unseen(&self) -> Option<Held> {
         let (edge, drawn) = (top_of(&self.scroller), self.drawn.get_bounding_client_rect());

@@ -131,7 +131,7 @@ impl Log {
             return;
         }
         // Our own corrections come back as scrolling, too; only a person's takes hold of another block.
-        if top != self.last_top {
+        if top != self.last_top && !self.is_on_its_way() {
             self.unfold();
             self.hold();
         }
@@ -189,7 +189,7 @@ impl Log {
         }
         let has_one_screen = self.scroller.scroll_height() <= self.scroller.client_height();
         let is_near = f64::from(self.scroller.scroll_top()) < NEAR_START_SCREENS * view.height;
-        if is_near && (!self.following || has_one_screen) && self.sought.is_none() {
+        if is_near && (!self.following || has_one_screen) && self.sought.is_none() && !self.is_on_its_way() {
             (self.near_start)();
         }
     }

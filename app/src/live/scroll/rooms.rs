@@ -54,6 +54,9 @@ impl Log {
 
     /// The held block goes back to where it was.
     pub(super) fn put_back(&mut self) {
+        if self.is_on_its_way() {
+            return;
+        }
         let Some((block, wanted)) = self.held_block() else {
             self.hold();
             return self.put_right_if_due();

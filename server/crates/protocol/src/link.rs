@@ -3,10 +3,9 @@
 //! Only the server that was given the other one's address and token makes connections; items go both ways over them. Each
 //! side numbers what it tells from 1 on, tells it until the other one says that it has it, and takes each number once.
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{ErrorCode, HeldDecision, PodName, PodState, ReceiptState, RuntimeId, WorkerId};
+use crate::{ErrorCode, HeldDecision, PodName, PodState, ReceiptState, RuntimeId, Timestamp, WorkerId};
 
 /// Items of one exchange, in each direction.
 pub const LINK_ITEMS_MAX: usize = 256;
