@@ -189,7 +189,7 @@ impl Log {
         }
         let has_one_screen = self.scroller.scroll_height() <= self.scroller.client_height();
         let is_near = f64::from(self.scroller.scroll_top()) < NEAR_START_SCREENS * view.height;
-        if is_near && (!self.following || has_one_screen) && self.sought.is_none() && !self.is_on_its_way() {
+        if is_near && (!self.following || has_one_screen) && self.sought.is_none() && !self.is_going {
             (self.near_start)();
         }
     }

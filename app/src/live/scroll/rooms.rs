@@ -7,6 +7,9 @@ use super::{
     log::{Log, NEAR_START_SCREENS, columns},
 };
 
+/// Scrolled by so much less than was asked: there was no more to scroll.
+const CLAMPED_PX: i32 = 2;
+
 impl Log {
     /// Takes the heights of what is drawn. The last block's is known only with the one after it: they may overlap.
     pub(super) fn measure(&mut self) {
@@ -102,7 +105,13 @@ impl Log {
         if px != 0.0 {
             self.above_px += px;
             self.set_rooms();
+            let before = self.scroller.scroll_top();
             self.scroll_by(px as i32);
+            let short = px as i32 - (self.scroller.scroll_top() - before);
+            // What is below has not got its height yet: once it has, the held block goes to its place.
+            if short.abs() > CLAMPED_PX {
+                self.is_going = self.held.is_some();
+            }
         }
     }
 
