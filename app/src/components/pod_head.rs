@@ -5,6 +5,7 @@ use protocol::{ControlVerb, PodState};
 use crate::{
     acting::{self, AtHand, label},
     components::{
+        abroad::abroad,
         inspector::spawn,
         state_mark::StateWord,
         transcript::{PodContext, find, use_pod},
@@ -38,6 +39,7 @@ pub(crate) fn PodHead() -> impl IntoView {
                 "‹"
             </a>
             <h1>{name}</h1>
+            {pod.pod.with_value(abroad)}
             <span role="status">
                 <StateWord sign=Signal::derive(move || pod.sign()) />
             </span>

@@ -6,6 +6,7 @@ use transcript::words::{state_words, tokens_words};
 
 use crate::{
     components::{
+        abroad::abroad,
         pods_pane::shown,
         state_mark::{Sign, StateShape},
         when::Age,
@@ -41,6 +42,7 @@ pub(crate) fn PodRow(
         console.pod(&parent).map(|parent| parent.name.to_string())
     });
     let this = pod.with_untracked(|pod| pod.pod.clone());
+    let at = abroad(&this);
     let is_target = RwSignal::new(false);
     let (begun, over, dropped, clicked) = (this.clone(), this.clone(), this.clone(), this.clone());
     let is_selected = Memo::new(move |_| console.selection.with(|selection| selection.has(&this)));
@@ -82,6 +84,7 @@ pub(crate) fn PodRow(
             <StateShape sign=sign />
             <b>
                 {move || pod.with(|pod| pod.name.to_string())}
+                {at}
                 {move || parent.get().map(|name| view! { <small class="led-by">" of " {name}</small> }.into_any())}
             </b>
             {hidden_word}

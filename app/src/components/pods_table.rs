@@ -5,6 +5,7 @@ use transcript::words::tokens_words;
 
 use crate::{
     components::{
+        abroad::abroad,
         pod_row::doing,
         selection_bar::SelectionBar,
         state_mark::{Sign, StateWord},
@@ -129,6 +130,7 @@ fn TableRow(pod: Memo<PodSummary>, shown: Memo<Vec<PodSummary>>) -> impl IntoVie
                 >
                     {move || pod.with(|pod| pod.name.to_string())}
                 </a>
+                {pod.with_untracked(|pod| abroad(&pod.pod))}
                 {move || {
                     let unread = pod.with(|pod| pod.unread);
                     (unread > 0).then(|| view! { <span class="unread" title="unread answers">{unread}</span> }.into_any())
