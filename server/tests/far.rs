@@ -40,21 +40,6 @@ async fn peers(at: &YoiProcess, pod: &Value) -> Vec<Value> {
     at.get(&format!("{}/peers", pod_path(pod))).await.expect(200)["items"].as_array().unwrap().clone()
 }
 
-async fn journal(at: &YoiProcess, pod: &Value) -> Vec<Value> {
-    let mut records = Vec::new();
-    let mut before = String::new();
-    loop {
-        let page = at.get(&format!("{}/transcript?limit=1000{before}", pod_path(pod))).await.expect(200);
-        let mut items = page["items"].as_array().unwrap().clone();
-        items.append(&mut records);
-        records = items;
-        match page["next"].as_str() {
-            Some(next) => before = format!("&before={next}"),
-            None => return records,
-        }
-    }
-}
-
 fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
     records.iter().map(|record| &record["event"]).filter(|event| event["kind"] == kind).collect()
 }
@@ -90,7 +75,7 @@ async fn two_servers_bring_their_pods_together_and_each_shows_the_other_one() {
     let back = there.post(&format!("{}/messages", pod_path(&bob)), &to_ada).await.expect(202);
     for (at, pod, id) in [(&here, &ada, &sent["message_id"]), (&there, &bob, &back["message_id"])] {
         until("it is answered", SETTLED_WITHIN, async || {
-            let records = journal(at, pod).await;
+            let records = at.journal(pod).await;
             let receipts = of_kind(&records, "message_receipt");
             receipts.iter().any(|event| event["message_id"] == *id && event["state"] == "answered").then_some(())
         })
@@ -132,7 +117,7 @@ async fn an_introduction_that_is_not_answered_is_pending_and_can_be_withdrawn_an
     let sent = here.post(&format!("{}/messages", pod_path(&ada)), &kept).await.expect(202);
     there.restart_on_same_port().await;
     until("it has come", SETTLED_WITHIN, async || {
-        let records = journal(&there, &bob).await;
+        let records = there.journal(&bob).await;
         let messages = of_kind(&records, "peer_message");
         messages.iter().any(|event| event["message_id"] == sent["message_id"]).then_some(())
     })
@@ -207,7 +192,7 @@ async fn a_peer_that_says_nonsense_is_refused_and_harms_nothing() {
     assert_eq!(codes, ["not_visible", "pod_not_found"]);
     let again = say(json!({ "after": 2, "items": [message(1, worker_id, "hi")] })).await.expect(200);
     assert_eq!((&again["taken"], &again["items"]), (&json!(2), &json!([])));
-    assert_eq!(of_kind(&journal(&yoi, &bob).await, "peer_message"), Vec::<&Value>::new());
+    assert_eq!(of_kind(&yoi.journal(&bob).await, "peer_message"), Vec::<&Value>::new());
     let client = reqwest::Client::new();
     let stranger = client.post(format!("{}/api/v1/link", yoi.base_url())).json(&json!({})).send().await.unwrap();
     assert_eq!(stranger.status(), 401);
@@ -260,7 +245,7 @@ async fn check(here: &YoiProcess, there: &YoiProcess, ada: &Value, bob: &Value, 
     assert!(agreed.is_empty() || agreed == ["linked"], "{what}: {agreed:?}");
     // What was acknowledged is there.
     until(&format!("{what}: all has come"), SETTLED_WITHIN, async || {
-        let (of_ada, of_bob) = (journal(here, ada).await, journal(there, bob).await);
+        let (of_ada, of_bob) = (here.journal(ada).await, there.journal(bob).await);
         let come = |records: &[Value]| -> BTreeSet<String> {
             of_kind(records, "peer_message")
                 .iter()
@@ -276,7 +261,7 @@ async fn check(here: &YoiProcess, there: &YoiProcess, ada: &Value, bob: &Value, 
     .await;
     // Nothing is there twice, and each message's receipts are in their order.
     for (at, pod) in [(here, ada), (there, bob)] {
-        let records = journal(at, pod).await;
+        let records = at.journal(pod).await;
         let ids: Vec<_> = of_kind(&records, "peer_message").iter().map(|event| event["message_id"].clone()).collect();
         let distinct: BTreeSet<String> = ids.iter().map(Value::to_string).collect();
         assert_eq!(distinct.len(), ids.len(), "{what}");

@@ -31,22 +31,6 @@ fn signal(yoi: &YoiProcess, name: &str) {
     assert!(std::process::Command::new("kill").args([name, &pid]).status().unwrap().success());
 }
 
-/// All records of a Pod, over all pages, oldest first.
-async fn journal(yoi: &YoiProcess, pod: &Value) -> Vec<Value> {
-    let mut records = Vec::new();
-    let mut before = String::new();
-    loop {
-        let page = yoi.get(&format!("{}/transcript?limit=1000{before}", pod_path(pod))).await.expect(200);
-        let mut items = page["items"].as_array().unwrap().clone();
-        items.append(&mut records);
-        records = items;
-        match page["next"].as_str() {
-            Some(next) => before = format!("&before={next}"),
-            None => return records,
-        }
-    }
-}
-
 fn seq(record: &Value) -> i64 {
     record["seq"].as_i64().unwrap()
 }
@@ -208,7 +192,7 @@ async fn three_servers_of_which_one_is_killed_and_one_is_held_up_lose_double_and
     }
     done.send_replace(true);
     let journals = on_each(&pods, async |index, pod| {
-        let (of_two, of_three) = (journal(&two, pod).await, journal(&three, pod).await);
+        let (of_two, of_three) = (two.journal(pod).await, three.journal(pod).await);
         assert_eq!(of_two, of_three, "pod-{index}");
         check_journal(&format!("pod-{index}"), &of_two, 2);
         of_two

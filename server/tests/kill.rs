@@ -12,22 +12,6 @@ use testkit::{
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
-/// All records of a Pod, over all pages, oldest first.
-async fn journal(yoi: &YoiProcess, pod: &Value) -> Vec<Value> {
-    let mut records = Vec::new();
-    let mut before = String::new();
-    loop {
-        let page = yoi.get(&format!("{}/transcript?limit=1000{before}", pod_path(pod))).await.expect(200);
-        let mut items = page["items"].as_array().unwrap().clone();
-        items.append(&mut records);
-        records = items;
-        match page["next"].as_str() {
-            Some(next) => before = format!("&before={next}"),
-            None => return records,
-        }
-    }
-}
-
 /// Text by block, from chunks and finished records alike; a finished one stands for its chunks.
 fn texts(records: &[Value]) -> BTreeMap<String, String> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
@@ -72,7 +56,7 @@ async fn what_a_viewer_saw_survives_kill_9_at_any_instant() {
         yoi.kill9().await;
         yoi.restart().await;
 
-        let kept = journal(&yoi, &pod).await;
+        let kept = yoi.journal(&pod).await;
         let whole = texts(&kept);
         for (block, shown) in texts(&saw) {
             let text = whole.get(&block).unwrap_or_else(|| panic!("{block} is lost in round {round}"));
@@ -127,7 +111,7 @@ async fn half_an_answer_of_a_real_provider_is_kept_and_its_key_never_shown() {
     socket.records_until("a", |record| record["event"]["text"] == "answer").await;
     yoi.kill9().await;
     yoi.restart().await;
-    let kept = journal(&yoi, &pod).await;
+    let kept = yoi.journal(&pod).await;
     assert!(texts(&kept).values().any(|text| text == "half an answer"), "{kept:#?}");
 
     // A provider that quotes the key in its own error.
@@ -162,7 +146,7 @@ async fn two_viewers_and_a_reader_of_pages_see_the_same() {
     let of_one: Vec<Value> =
         one.seen().iter().flat_map(|frame| frame["records"].as_array().into_iter().flatten().cloned()).collect();
     assert_eq!(texts(&of_one), texts(&of_two));
-    assert_eq!(texts(&of_one), texts(&journal(&yoi, &pod).await));
+    assert_eq!(texts(&of_one), texts(&yoi.journal(&pod).await));
     let shared: Vec<_> = of_two.iter().filter(|record| of_one.iter().any(|one| one["seq"] == record["seq"])).collect();
     assert!(shared.iter().all(|record| of_one.contains(record)), "one record is one record, whoever looks");
 }

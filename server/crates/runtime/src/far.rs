@@ -25,7 +25,10 @@ use pod_store::{FarChange, FarMessageRow, FarPeerRow, FarReceipt, PodKey};
 use protocol::{ApiError, ErrorCode, LinkCard, LinkNews, PeerLabel, PodName, PodRef, ReceiptState, WorkerId};
 use tokio::sync::watch;
 
-pub use self::names::{FarName, FarNames};
+pub use self::{
+    cards::link_card,
+    names::{FarName, FarNames},
+};
 pub(crate) use self::{
     cards::tell_cards,
     handshake::{decide_request, end_all, expire, introduce, knows_anybody, unlink},

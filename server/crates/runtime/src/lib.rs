@@ -38,7 +38,7 @@ mod viewer;
 
 pub use command::{CommandKey, Figures, Origin, PodQuery, Readiness, SearchQuery};
 pub use export::Export;
-pub use far::{FarName, FarNames, FarPod};
+pub use far::{FarName, FarNames, FarPod, link_card};
 pub use host::{Host, HostOptions, Profile};
 pub use observe::{FeedItem, Observation, PodsItem, PodsObservation, RecordPage};
 pub use peers::Introduced;

@@ -132,7 +132,7 @@ impl Backend {
             let _ = tokio::time::timeout(LINE_WAIT, is_up).await;
             names::tell(self);
         }
-        let card = names::card(summary);
+        let card = runtime::link_card(summary);
         Ok(FarPod { store: store.clone(), card })
     }
 }

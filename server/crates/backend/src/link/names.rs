@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::{LinkCard, PodSummary, RuntimeId};
+use protocol::RuntimeId;
 use runtime::{FarName, FarNames};
 use tokio::time::Instant;
 
@@ -64,19 +64,4 @@ pub(super) fn tell(backend: &Backend) {
         *known = names;
         is_new
     });
-}
-
-/// What a summary says, as another store is told of a Pod.
-pub(super) fn card(summary: PodSummary) -> LinkCard {
-    LinkCard {
-        worker_id: summary.pod.worker_id,
-        name: summary.name,
-        state: summary.state,
-        state_reason: summary.state_reason,
-        provider: summary.provider,
-        model: summary.model,
-        created_at: summary.created_at,
-        needs_you: summary.needs_you,
-        children: summary.relations.children,
-    }
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use pod_store::{Batch, FarChange, FarPeerRow, FarState, PodRow};
-use protocol::{LinkCard, LinkNews};
+use protocol::{LinkCard, LinkNews, PodSummary};
 
 use super::put_out;
 use crate::{
@@ -18,7 +18,11 @@ const GATHER: Duration = Duration::from_millis(200);
 
 /// A Pod as another store is told of it.
 pub(super) fn card_of(row: &PodRow) -> LinkCard {
-    let summary = view::summary(row);
+    link_card(view::summary(row))
+}
+
+/// What a summary says, as another store is told of a Pod.
+pub fn link_card(summary: PodSummary) -> LinkCard {
     LinkCard {
         worker_id: summary.pod.worker_id,
         name: summary.name,

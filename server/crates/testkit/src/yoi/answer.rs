@@ -55,6 +55,22 @@ impl YoiProcess {
         answer(self.request(Method::DELETE, path)).await
     }
 
+    /// All records of a Pod, over all pages, oldest first.
+    pub async fn journal(&self, pod: &Value) -> Vec<Value> {
+        let mut records = Vec::new();
+        let mut before = String::new();
+        loop {
+            let page = self.get(&format!("{}/transcript?limit=1000{before}", pod_path(pod))).await.expect(200);
+            let mut items = page["items"].as_array().expect("a list of records").clone();
+            items.append(&mut records);
+            records = items;
+            match page["next"].as_str() {
+                Some(next) => before = format!("&before={next}"),
+                None => return records,
+            }
+        }
+    }
+
     /// Makes a Pod with the rehearsal model and returns its summary.
     pub async fn new_pod(&self, name: &str) -> Value {
         self.post("/api/v1/pods", &json!({ "name": name, "provider": "rehearsal" })).await.expect(201)
