@@ -19,6 +19,7 @@ use leptos::{
 };
 use leptos_axum::{LeptosRoutes, generate_route_list, render_app_async_with_context};
 use protocol::{ApiError, ErrorCode};
+use tokio::task::spawn_blocking;
 use tower_http::{CompressionLevel, compression::CompressionLayer};
 
 use crate::pages::{Renderers, apart};
@@ -83,7 +84,13 @@ async fn page_headers(request: Request, next: Next) -> Response {
 /// One embedded file, in the smallest form that the client takes.
 async fn asset(Path((hash, path)): Path<(String, String)>, headers: HeaderMap) -> Response {
     let accepts = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let found = (hash == bundle::HASH).then(|| bundle::file(&path, Accepts::parse(accepts))).flatten();
+    let accepts = Accepts::parse(accepts);
+    let found = match (hash == bundle::HASH, accepts.brotli) {
+        (false, _) => None,
+        (true, true) => bundle::file(&path, accepts),
+        // Another form is made of the brotli form, which takes longer than anything may on a thread that serves.
+        (true, false) => spawn_blocking(move || bundle::file(&path, accepts)).await.ok().flatten(),
+    };
     let Some(asset) = found else {
         return problem(ApiError::new(ErrorCode::NotFound, "this file is not part of this build; load the page again"));
     };

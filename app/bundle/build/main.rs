@@ -1,9 +1,10 @@
 //! Builds what the browser loads and leaves it in `$OUT_DIR/site`, where the crate embeds it.
 //!
 //! Steps: compile `hydrate` to WebAssembly, split off what is loaded later, write its JavaScript, join the style sheets,
-//! take out what only people read, compress, hash.
+//! take out what only people read, put like beside like, compress, hash.
 //! `YOI_WEB=skip` leaves all of it out, for quick checks; the server then says on the page what is missing.
 
+mod order;
 mod site;
 mod slim;
 mod split;

@@ -1,8 +1,7 @@
-//! The finished folder: every file in its brotli and its gzip form, and one hash over all of it.
+//! The finished folder: every file in its brotli form, and one hash over all of it.
 
 use std::{
     fs,
-    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -33,8 +32,7 @@ pub(crate) fn seal(site: &Path) -> Result<String> {
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(&bytes);
         write_beside(&file, "br", &brotli(&bytes)?)?;
-        write_beside(&file, "gz", &gzip(&bytes)?)?;
-        // Who takes neither form gets the second one unpacked: so rare that the binary does not carry a third.
+        // Who does not take this form gets one made of it: so rare that the binary does not carry another.
         fs::remove_file(&file).with_context(|| format!("could not remove {}", file.display()))?;
     }
     Ok(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
@@ -65,10 +63,4 @@ fn brotli(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut compressed = Vec::new();
     brotli::BrotliCompress(&mut &bytes[..], &mut compressed, &params).context("brotli failed")?;
     Ok(compressed)
-}
-
-fn gzip(bytes: &[u8]) -> Result<Vec<u8>> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    encoder.write_all(bytes)?;
-    encoder.finish().context("gzip failed")
 }

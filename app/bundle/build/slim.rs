@@ -6,6 +6,8 @@ use anyhow::{Context, Result, bail};
 use wasm_encoder::{EntityType, ImportSection, Module, RawSection};
 use wasmparser::{ImportSectionReader, Parser, Payload, TypeRef};
 
+use crate::order;
+
 /// How the module calls the script that wasm-bindgen has written.
 const SCRIPT: &str = "./yoi_bg.js";
 
@@ -31,7 +33,7 @@ pub(crate) fn script_and_module(site: &Path) -> Result<()> {
     let module = fs::read(&module_path).context("wasm-bindgen writes yoi_bg.wasm")?;
     let names = short_names(&module, &script)?;
     fs::write(&script_path, bare_script(&script, &names)).context("could not write yoi.js")?;
-    fs::write(&module_path, renamed(&module, &names)?).context("could not write yoi_bg.wasm")
+    fs::write(&module_path, order::by_likeness(&renamed(&module, &names)?)?).context("could not write yoi_bg.wasm")
 }
 
 /// For each import that is one line's beginning in the script, `name: …`. What is there in another way keeps its name.

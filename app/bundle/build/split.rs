@@ -14,6 +14,8 @@ use wasm_encoder::{Module, RawSection};
 use wasm_split_cli_support::{Options, transform};
 use wasmparser::{Parser, Payload};
 
+use crate::order;
+
 /// The JavaScript that fetches parts; the module imports it from beside itself.
 const LOADER: &str = "./parts.js";
 
@@ -40,7 +42,7 @@ pub(crate) fn split(module: &Path, site: &Path) -> Result<(PathBuf, Parts)> {
     for part in parts.split_modules {
         let bytes = fs::read(&part)?;
         let bare = without_custom_sections(&bytes).with_context(|| format!("{} is no module", part.display()))?;
-        fs::write(&part, bare)?;
+        fs::write(&part, order::by_likeness(&bare)?)?;
     }
     let name = |name: String| name.trim_end_matches(|last: char| last.is_ascii_digit()).trim_matches('_').to_owned();
     let files = |files: Vec<String>| files.into_iter().map(|file| format!("{file}.wasm")).collect();

@@ -3,6 +3,7 @@
 use std::{
     env,
     ffi::OsString,
+    fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -45,6 +46,7 @@ pub(crate) fn compile(workspace: &Path, target_dir: &Path) -> Result<PathBuf> {
         .args(["build", "--locked", "--package", "hydrate", "--lib", "--target", TARGET, "--profile", PROFILE])
         .arg("--target-dir")
         .arg(target_dir)
+        .args(bare_paths())
         .stdin(Stdio::null())
         // Standard output belongs to the outer cargo, which reads instructions from it; errors it shows on failure.
         .stdout(Stdio::null());
@@ -64,6 +66,18 @@ pub(crate) fn compile(workspace: &Path, target_dir: &Path) -> Result<PathBuf> {
         );
     }
     Ok(target_dir.join(TARGET).join(PROFILE).join("hydrate.wasm"))
+}
+
+/// Takes the folder of the registry out of the places that the module's panics name: they say enough without it, and the
+/// module is the same whoever builds it. Cargo adds these flags to those of `.cargo/config.toml`.
+fn bare_paths() -> Vec<String> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
+    let registries = home.and_then(|home| fs::read_dir(home.join("registry").join("src")).ok());
+    let registries = registries.into_iter().flatten().flatten().map(|registry| registry.path());
+    let mut flags: Vec<_> = registries.map(|path| format!("--remap-path-prefix={}/=", path.display())).collect();
+    flags.sort();
+    if flags.is_empty() { Vec::new() } else { vec!["--config".to_owned(), format!("build.rustflags={flags:?}")] }
 }
 
 fn is_dropped(name: &str) -> bool {

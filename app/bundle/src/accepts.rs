@@ -1,4 +1,4 @@
-//! Which of the two prepared encodings a client takes.
+//! Which of two encodings a client takes.
 
 /// Read from a request's `Accept-Encoding`. The default takes the plain bytes only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,11 +27,13 @@ impl Accepts {
         Self { brotli: brotli.unwrap_or(any), gzip: gzip.unwrap_or(any) }
     }
 
-    /// The encodings taken, smallest result first, each with the extension of its file.
-    pub(crate) fn in_order(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        [(self.brotli, "br", "br"), (self.gzip, "gzip", "gz")]
-            .into_iter()
-            .filter_map(|(taken, encoding, extension)| taken.then_some((encoding, extension)))
+    /// The encoding with the smallest result of those that are taken; none for the plain bytes.
+    pub(crate) fn smallest(self) -> Option<&'static str> {
+        match (self.brotli, self.gzip) {
+            (true, _) => Some("br"),
+            (false, true) => Some("gzip"),
+            (false, false) => None,
+        }
     }
 }
 

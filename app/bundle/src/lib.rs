@@ -1,4 +1,5 @@
-//! What the browser loads, inside the binary: JavaScript, WebAssembly, one style sheet, each as brotli and as gzip.
+//! What the browser loads, inside the binary: JavaScript, WebAssembly, one style sheet, each as brotli. Who does not take
+//! that form gets one made of it.
 //!
 //! Made by the build script (`build/main.rs`); this crate only hands the bytes out. It knows no HTTP server. All files
 //! are served under a path that contains [`HASH`], so they can be cached for ever.
@@ -6,8 +7,9 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod accepts;
+mod forms;
 
-use std::{borrow::Cow, fmt::Write, io::Read};
+use std::{borrow::Cow, fmt::Write};
 
 use rust_embed::{EmbeddedFile, RustEmbed};
 
@@ -45,36 +47,27 @@ pub struct Asset {
 
 /// False when this build was made with `YOI_WEB=skip`; pages then work without scripts and styles only.
 pub fn is_present() -> bool {
-    Site::get(&format!("{JS}.gz")).is_some()
+    packed(JS).is_some()
 }
 
 /// The file at this path (`yoi.js`, no leading slash) in the smallest form that the client takes.
-pub fn file(path: &str, accept_encoding: Accepts) -> Option<Asset> {
-    if path.ends_with(".br") || path.ends_with(".gz") {
-        return None;
-    }
-    let content_type = content_type(path);
-    let encoded = accept_encoding
-        .in_order()
-        .find_map(|(encoding, extension)| Some((Site::get(&format!("{path}.{extension}"))?, encoding)));
-    match encoded {
-        Some((embedded, encoding)) => {
-            let etag = etag(&embedded, encoding);
-            Some(Asset { content_type, encoding: Some(encoding), etag, bytes: embedded.data })
-        }
-        None => {
-            let embedded = Site::get(&format!("{path}.gz"))?;
-            let bytes = Cow::Owned(unpacked(&embedded.data));
-            Some(Asset { content_type, encoding: None, etag: etag(&embedded, "plain"), bytes })
-        }
-    }
+///
+/// Brotli is at hand; the other forms take up to a quarter of a second when they are first asked for.
+pub fn file(path: &str, accepts: Accepts) -> Option<Asset> {
+    let packed = packed(path)?;
+    let encoding = accepts.smallest();
+    let etag = etag(&packed, encoding.unwrap_or("plain"));
+    let bytes = match encoding {
+        Some("br") => packed.data,
+        Some(_) => Cow::Borrowed(forms::gzip(path, &packed.data)),
+        None => Cow::Owned(forms::plain(&packed.data)),
+    };
+    Some(Asset { bytes, content_type: content_type(path), encoding, etag })
 }
 
-/// The plain bytes of a gzip form.
-fn unpacked(gzip: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    flate2::read::GzDecoder::new(gzip).read_to_end(&mut bytes).expect("the build script has packed it");
-    bytes
+/// The brotli form of a file, as the build script made it.
+fn packed(path: &str) -> Option<EmbeddedFile> {
+    Site::get(&format!("{path}.br"))
 }
 
 /// The sizes that matter for a first visit: each file's name, plain size and brotli size in bytes.
@@ -82,8 +75,8 @@ pub fn sizes() -> Vec<(String, usize, usize)> {
     Site::iter()
         .filter_map(|file| {
             let path = file.strip_suffix(".br")?;
-            let plain = unpacked(&Site::get(&format!("{path}.gz"))?.data).len();
-            Some((path.to_owned(), plain, Site::get(&file)?.data.len()))
+            let packed = packed(path)?.data;
+            Some((path.to_owned(), forms::plain(&packed).len(), packed.len()))
         })
         .collect()
 }
@@ -113,6 +106,8 @@ fn content_type(path: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
     use super::*;
 
     #[test]
@@ -125,6 +120,19 @@ mod tests {
                 assert!(!seen.contains(&asset.etag), "{path} as {accepts} has the ETag of another file");
                 seen.push(asset.etag);
             }
+        }
+    }
+
+    #[test]
+    fn every_form_of_a_file_holds_the_same_bytes() {
+        for (path, len, _) in sizes() {
+            let plain = file(&path, Accepts::default()).unwrap().bytes;
+            let gzip = file(&path, Accepts::parse("gzip")).unwrap().bytes;
+            let again = file(&path, Accepts::parse("gzip")).unwrap().bytes;
+            let mut unpacked = Vec::new();
+            flate2::read::GzDecoder::new(&gzip[..]).read_to_end(&mut unpacked).unwrap();
+            assert_eq!((unpacked.len(), &unpacked[..]), (len, &plain[..]), "{path}");
+            assert!(std::ptr::eq(&gzip[..], &again[..]), "{path} was packed twice");
         }
     }
 

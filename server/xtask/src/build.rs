@@ -36,7 +36,7 @@ pub(crate) fn yoi(profile_arguments: &[&str]) -> Result<Built> {
     if !is_ok {
         bail!("the build failed");
     }
-    let site = site.filter(|folder| folder.join("yoi.js.gz").is_file());
+    let site = site.filter(|folder| folder.join("yoi.js.br").is_file());
     Ok(Built { binary: binary.context("cargo did not report the binary")?, site })
 }
 
@@ -53,16 +53,15 @@ pub(crate) fn sizes(site: &Path) -> Result<Vec<(String, u64, u64)>> {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if let Some(name) = name.strip_suffix(".br") {
-            sizes.push((name.to_owned(), plain_len(&site.join(format!("{name}.gz")))?, fs::metadata(&path)?.len()));
+            let packed = fs::read(&path).with_context(|| format!("could not read {}", path.display()))?;
+            sizes.push((name.to_owned(), plain_len(&packed)?, packed.len() as u64));
         }
     }
     sizes.sort();
     Ok(sizes)
 }
 
-/// A gzip file ends with the length of what is in it.
-fn plain_len(path: &Path) -> Result<u64> {
-    let bytes = fs::read(path).with_context(|| format!("could not read {}", path.display()))?;
-    let end = bytes.last_chunk::<4>().with_context(|| format!("{} is no gzip file", path.display()))?;
-    Ok(u64::from(u32::from_le_bytes(*end)))
+/// How many bytes a brotli form unpacks to.
+fn plain_len(brotli: &[u8]) -> Result<u64> {
+    std::io::copy(&mut brotli::Decompressor::new(brotli, 4_096), &mut std::io::sink()).context("not a brotli file")
 }

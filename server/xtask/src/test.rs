@@ -11,10 +11,9 @@ use crate::{
     tools,
 };
 
-/// What a first visit should load, compressed: the goal, which is not reached yet (docs/performance.md).
-const BUNDLE_BYTES_GOAL: u64 = 300_000;
-/// What it loads at most. Above it, look for what came in; it only goes down, towards the goal.
-const BUNDLE_BYTES_MAX: u64 = 350_000;
+/// What a first visit loads at most, compressed: with the page itself, some 5 kB, well below the goal of 300 kB. Above it, look
+/// for what came in (docs/decisions/0024-like-beside-like.md tells how); it only goes down.
+const BUNDLE_BYTES_MAX: u64 = 285_000;
 /// What a first visit loads; all other files are fetched when a person goes where they are needed.
 const FIRST_LOAD: [&str; 4] = ["yoi.js", "yoi_bg.wasm", "yoi.css", "parts.js"];
 
@@ -97,8 +96,8 @@ fn release_build() -> Result<bool> {
         println!("    {name}: {:.1} kB, {:.1} kB as brotli{when}", plain as f64 / 1e3, brotli as f64 / 1e3);
         total += if is_first { brotli } else { 0 };
     }
-    let (loads, goal, most) = (total as f64 / 1e3, BUNDLE_BYTES_GOAL / 1000, BUNDLE_BYTES_MAX / 1000);
-    println!("    a first visit loads {loads:.1} kB; the goal is {goal} kB, the limit {most} kB");
+    let (loads, most) = (total as f64 / 1e3, BUNDLE_BYTES_MAX / 1000);
+    println!("    a first visit loads {loads:.1} kB; the limit is {most} kB");
     if total > BUNDLE_BYTES_MAX {
         bail!("a first visit loads {total} bytes as brotli, more than {BUNDLE_BYTES_MAX}");
     }
