@@ -39,7 +39,7 @@ mod usage;
 use anyhow::{Context, Result};
 use client::{Client, PodsFilter, TokenSource};
 use jiff::Timestamp;
-use protocol::{HeldDecision, Listing, PodName, PodRef, PodSummary, RequestDecision};
+use protocol::{HeldDecision, Listing, PodName, PodRef, PodSummary, RequestDecision, RuntimeId};
 
 pub(crate) use self::{
     completions::{VARIABLE, completions},
@@ -178,6 +178,13 @@ pub(crate) fn name_of(name: &PodName, pod: &PodRef) -> String {
     match pod.runtime_id.as_str() {
         "local" => name.to_string(),
         runtime => format!("{name}@{runtime}"),
+    }
+}
+
+/// Says whose part is missing from what several servers had a part in.
+pub(crate) fn note_absent(runtimes: &[RuntimeId]) {
+    for runtime in runtimes {
+        crate::output::note(&format!("{runtime} does not answer, so what is there is missing here"));
     }
 }
 

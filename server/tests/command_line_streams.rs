@@ -201,16 +201,49 @@ async fn a_server_that_comes_back_on_another_port_is_found_and_text_comes_as_it_
     assert_eq!(status.code(), Some(3), "{said}");
 }
 
+/// Where a Pod is now.
+async fn cursor_of(yoi: &YoiProcess, pod: &Value) -> String {
+    let mut socket = yoi.events().await;
+    socket.subscribe("it", pod, None).await;
+    let snapshot = socket.wait_for(|frame| frame["type"] == "snapshot").await;
+    snapshot["cursor"].as_str().unwrap().to_owned()
+}
+
 #[tokio::test]
 async fn a_cursor_that_nothing_can_go_on_from_is_a_sentence_and_no_silence() {
     let yoi = YoiProcess::start(YOI).await;
     yoi.new_pod("ada").await;
-    for (cursor, says) in
-        [("nonsense", "is of no Pod that is here"), ("1.another-database.some-pod.7", "from another database")]
-    {
+    let other = YoiProcess::start(YOI).await;
+    let elsewhere = cursor_of(&other, &other.new_pod("bob").await).await;
+    for (cursor, says) in [("nonsense", "is of no Pod that is here"), (elsewhere.as_str(), "from another database")] {
         let stream = Stream::start(yoi.launch(), &["events", "--after", cursor]);
         let (status, said) = stream.end().await;
         assert_eq!(status.code(), Some(1), "{cursor}: {said}");
         assert!(said.contains(says) && said.contains("--after") && said.lines().count() == 1, "{said}");
+    }
+}
+
+#[tokio::test]
+async fn events_go_on_after_a_cursor_though_pods_of_another_server_are_listed_too() {
+    let here = YoiProcess::start(YOI).await;
+    let there = YoiProcess::start(YOI).await;
+    there.new_pod("bob").await;
+    let body = json!({ "runtime_id": "box", "url": there.base_url(), "token": there.token() });
+    here.post("/api/v1/runtimes", &body).await.expect(201);
+    let ada = here.new_pod("ada").await;
+    let bob = here.get("/api/v1/pods/resolve?target=bob@box").await.expect(200);
+    for pod in [ada, json!({ "pod": bob })] {
+        let cursor = cursor_of(&here, &pod).await;
+        here.say(&pod, "say more").await;
+        let mut stream = Stream::start(here.launch(), &["events", "--after", &cursor, "--json"]);
+        let frame = loop {
+            let frame = stream.json().await;
+            if frame["type"] == "records" {
+                break frame;
+            }
+        };
+        assert_eq!(frame["after"], cursor.as_str(), "{frame}");
+        stream.signal("INT").await;
+        assert_eq!(stream.end().await.0.code(), Some(0));
     }
 }

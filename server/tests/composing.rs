@@ -115,3 +115,22 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
     browser.no_errors().await;
     browser.quit().await;
 }
+
+#[tokio::test]
+async fn browser_a_long_message_that_waits_is_cut_and_widens_nothing() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    browser.send("wait 600").await;
+    browser.wait_text("main .head", "running").await;
+    browser.send(&format!("say {}", "a long line ".repeat(40))).await;
+    browser.wait_text(".queue", "a long line").await;
+    let fits = "const right = x => document.querySelector(x).getBoundingClientRect().right; \
+        return right('.composer-box') <= right('.composer') && right('.queue li:last-child') <= right('.composer-box')";
+    for width in [1440, 360] {
+        browser.set_viewport(width, 800).await;
+        assert_eq!(browser.eval(fits).await, json!(true), "at {width}");
+    }
+    browser.no_errors().await;
+    browser.quit().await;
+}

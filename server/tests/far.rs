@@ -125,6 +125,76 @@ async fn an_introduction_that_is_not_answered_is_pending_and_can_be_withdrawn_an
 }
 
 #[tokio::test]
+async fn a_pod_that_asks_is_asked_by_its_own_server_also_when_the_far_one_is_named_first() {
+    let (here, mut there) = (YoiProcess::start(YOI).await, YoiProcess::start(YOI).await);
+    let asks = here.post("/api/v1/pods", &json!({ "name": "asks", "peer_policy": "ask" })).await.expect(201);
+    let asks = json!({ "pod": asks["pod"] });
+    let bob = there.new_pod("bob").await;
+    let shy = there.post("/api/v1/pods", &json!({ "name": "shy", "peer_policy": "ask" })).await.expect(201);
+    add(&here, &there).await;
+    announced(&there).await;
+    let of_box = |pod: &Value| json!({ "pod": { "runtime_id": "box", "worker_id": pod["pod"]["worker_id"] } });
+    let path = format!("{}/peers", pod_path(&of_box(&bob)));
+    let target = json!({ "target": "asks" });
+    let pending = here.post(&path, &target).await.expect(202);
+    assert_eq!((&pending["state"], &pending["peer"]), (&json!("pending"), &asks["pod"]));
+    let id = pending["request_id"].as_str().unwrap().to_owned();
+    let open = here.get("/api/v1/requests?runtime=local").await.expect(200)["items"][0].clone();
+    assert_eq!(
+        (&open["request_id"], &open["from_name"], &open["to_name"]),
+        (&json!(id), &json!("bob"), &json!("asks"))
+    );
+    until("it is shown there", SETTLED_WITHIN, async || {
+        peers(&there, &bob).await.first().filter(|peer| peer["link"] == "pending" && peer["is_asked"] != true).cloned()
+    })
+    .await;
+    let decide = format!("{}/peers/requests/{id}", pod_path(&asks));
+    here.post(&decide, &json!({ "decision": "accept" })).await.expect(200);
+    until("they know each other there, too", SETTLED_WITHIN, async || {
+        peers(&there, &bob).await.first().filter(|peer| peer["link"] == "linked").cloned()
+    })
+    .await;
+    // Of two that ask neither is asked behind the other one's back; the sentence names the way out.
+    let refused = here.post(&format!("{}/peers", pod_path(&of_box(&shy))), &target).await.expect(409);
+    assert_eq!(refused["code"], "peer_refused");
+    assert!(refused["detail"].as_str().unwrap().contains("introduce \"asks\" to it instead"), "{refused}");
+
+    // What is begun while the other server is away waits for it, from either side of the pair.
+    let (ada, eve) = (here.new_pod("ada").await, there.new_pod("eve").await);
+    until("eve is seen", SETTLED_WITHIN, async || {
+        let listing = here.get("/api/v1/pods?name=eve").await.expect(200);
+        (!listing["items"].as_array().unwrap().is_empty()).then_some(())
+    })
+    .await;
+    there.kill9().await;
+    until("it is away", SETTLED_WITHIN, async || {
+        let runtimes = here.get("/api/v1/runtimes").await.expect(200);
+        let items = runtimes["items"].as_array().unwrap().clone();
+        items.iter().any(|one| one["runtime_id"] == "box" && one["state"] == "unreachable").then_some(())
+    })
+    .await;
+    let to_eve = here.post(&format!("{}/peers", pod_path(&ada)), &json!({ "target": "eve@box" })).await.expect(202);
+    assert_eq!(to_eve["state"], "pending");
+    let from_eve = here.post(&format!("{}/peers", pod_path(&of_box(&eve))), &target).await.expect(202);
+    assert_eq!(peers(&here, &ada).await[0]["link"], "pending");
+    there.restart_on_same_port().await;
+    until("ada knows eve", SETTLED_WITHIN, async || {
+        peers(&here, &ada).await.first().filter(|peer| peer["link"] == "linked").cloned()
+    })
+    .await;
+    let withdrawn = format!("{}/peers/box/{}", pod_path(&asks), eve["pod"]["worker_id"].as_str().unwrap());
+    until("both wait", SETTLED_WITHIN, async || {
+        peers(&there, &eve).await.iter().any(|peer| peer["request_id"] == from_eve["request_id"]).then_some(())
+    })
+    .await;
+    here.delete(&withdrawn).await.expect(204);
+    until("it is withdrawn there, too", SETTLED_WITHIN, async || {
+        peers(&there, &eve).await.iter().all(|peer| peer["link"] == "linked").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn whichever_of_two_servers_is_killed_at_whatever_instant_both_agree_and_no_message_is_lost_or_doubled() {
     let rounds = std::env::var(ROUNDS).map_or(ROUNDS_BY_DEFAULT, |count| count.parse().unwrap());
     let (mut here, mut there) = (YoiProcess::start(YOI).await, YoiProcess::start(YOI).await);

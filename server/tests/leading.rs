@@ -157,6 +157,7 @@ async fn browser_compaction_and_rewind_say_first_what_they_drop() {
     }
     // Rewind to before the third message.
     send(&browser, ":rewind").await;
+    browser.wait_text("dialog[open] blockquote", "say gamma gamma").await;
     browser.wait_text("dialog[open]", "will leave the model's context").await;
     browser.button("Rewind").await.click().await.unwrap();
     browser.wait_until("the dialog is gone", async |browser| browser.is_absent("dialog[open]").await).await;

@@ -79,3 +79,46 @@ async fn browser_the_map_on_a_phone_shows_every_pod_whole() {
     browser.no_errors().await;
     browser.quit().await;
 }
+
+#[tokio::test]
+async fn browser_the_way_back_to_before_a_message_is_in_a_menu_that_takes_no_line() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    yoi.say(&pod, "say hello").await;
+    let browser = open(&yoi).await;
+    browser.goto_pod(&yoi, &pod).await;
+    browser.wait_text("main .log", "completed").await;
+    let lines = "const p = document.querySelector('.person'); \
+        return Math.round(p.clientHeight / parseFloat(getComputedStyle(p).lineHeight)) < 3";
+    assert_eq!(browser.eval(lines).await, json!(true), "one line and the room around it");
+    tap(&browser, ".person .for-touch").await;
+    browser.wait_script("return document.querySelector('.finger-menu').matches(':popover-open')").await;
+    // A tap beside it closes it, and does nothing else.
+    tap(&browser, "main .log").await;
+    browser.wait_script("return !document.querySelector('.finger-menu').matches(':popover-open')").await;
+    assert!(browser.is_absent("dialog[open]").await);
+    tap(&browser, ".person .for-touch").await;
+    tap(&browser, ".finger-menu button").await;
+    browser.wait_dialog("will leave the model's context").await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_a_pods_menu_closes_when_one_goes_elsewhere() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let browser = open(&yoi).await;
+    browser.goto_pod(&yoi, &pod).await;
+    let is_open = |wanted: bool| format!("return document.getElementById('pod-more').open === {wanted}");
+    browser.find("#pod-more-summary").await.click().await.unwrap();
+    browser.wait_script(&is_open(true)).await;
+    browser.keys(thirtyfour::Key::Escape + "").await;
+    browser.wait_script(&is_open(false)).await;
+    browser.find("#pod-more-summary").await.click().await.unwrap();
+    browser.wait_script(&is_open(true)).await;
+    browser.field("Message").await.click().await.unwrap();
+    browser.wait_script(&is_open(false)).await;
+    browser.no_errors().await;
+    browser.quit().await;
+}

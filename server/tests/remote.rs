@@ -321,6 +321,57 @@ async fn what_is_no_server_of_ours_is_refused_with_a_sentence_and_one_that_is_aw
     assert!(names(&here).await.is_empty());
 }
 
+#[tokio::test]
+async fn what_was_seen_of_another_server_is_there_after_a_restart_of_this_one_and_a_key_stays_one_command() {
+    let (mut here, mut there) = (YoiProcess::start(YOI).await, YoiProcess::start(YOI).await);
+    let ada = here.new_pod("ada").await;
+    there.new_pod("bob").await;
+    add(&here, "box", &there).await;
+    let bob = seen(&here, "bob", "box").await;
+    let input = |pod: &Value| format!("{}/input", pod_path(pod));
+    let say = json!({ "segments": [{ "type": "text", "text": "say the striped zebra" }] });
+    let first = here.post_with_key("k1", &input(&bob), &say).await.expect(202);
+    until("it has answered", async || journal(&here, &bob).await.iter().any(is_over)).await;
+    let file = here.launch().data_dir().join("runtime-box.seen.json");
+    until("its list is written down", async || fs::read_to_string(&file).is_ok_and(|text| text.contains("\"bob\"")))
+        .await;
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let found = here.get("/api/v1/search?q=zebra").await.expect(200);
+    assert_eq!((found["items"].as_array().unwrap().len(), found.get("absent")), (2, None), "{found}");
+
+    // Both are killed, and this one alone comes back.
+    there.kill9().await;
+    here.kill9().await;
+    here.restart().await;
+    let away = seen(&here, "bob", "box").await;
+    assert_eq!((&away["pod"], &away["state"]), (&bob["pod"], &json!("unreachable")));
+    let reason = away["state_reason"].as_str().unwrap();
+    assert!(reason.contains("when it was last seen, 20"), "{reason}");
+    until_state(&here, "box", "unreachable").await;
+    // The first answer is known here, and the key belongs to its command.
+    assert_eq!(here.post_with_key("k1", &input(&bob), &say).await.expect(202), first);
+    assert_eq!(here.post_with_key("k1", &input(&ada), &say).await.expect_error(422), "key_reused");
+    assert_eq!(here.post_with_key("k2", &input(&bob), &say).await.expect_error(503), "runtime_unavailable");
+    here.post_with_key("k2", &input(&ada), &say).await.expect(202);
+    // Nobody waits for who is away, and it is named.
+    let started = std::time::Instant::now();
+    for path in ["/api/v1/search?q=zebra", "/api/v1/usage", "/api/v1/audit", "/api/v1/rules"] {
+        assert_eq!(here.get(path).await.expect(200)["absent"], json!(["box"]), "{path}");
+    }
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+
+    there.restart_on_same_port().await;
+    until_state(&here, "box", "live").await;
+    until("bob is as it is", async || seen(&here, "bob", "box").await["state"] == "idle").await;
+    assert_eq!(here.post_with_key("k1", &input(&bob), &say).await.expect(202), first);
+    let said = journal(&here, &bob).await.into_iter().filter(|record| record["event"]["command_id"] == "k1");
+    assert_eq!(said.filter(|record| record["event"]["kind"] == "user_message").count(), 1);
+    let found = here.get("/api/v1/search?q=zebra&runtime=box").await.expect(200);
+    assert_eq!(found["items"].as_array().unwrap().len(), 2);
+    here.delete("/api/v1/runtimes/box").await.expect(204);
+    assert!(!file.exists(), "its list goes with it");
+}
+
 /// Answers everything in the same way; counts how often it was asked.
 async fn stranger(answer: String) -> (String, std::sync::Arc<std::sync::atomic::AtomicUsize>) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -86,6 +86,11 @@ async fn browser_a_pod_is_seen_again_where_it_was_left_and_asks_for_nothing() {
     browser.wait_text("#log-drawn", "bob answers 60.").await;
     browser.wait_script("return document.title.startsWith('bob')").await;
     assert_eq!(browser.eval("return document.getElementById('message').value").await, "");
+    // All of it is drawn, and its end is what is seen.
+    let whole = "const log = document.getElementById('log'); return log.dataset.drawn === log.dataset.blocks \
+                 && log.scrollHeight - log.scrollTop - log.clientHeight < 2 \
+                 && document.querySelector('#log-drawn > *').textContent.includes('question 1.')";
+    browser.wait_script(whole).await;
     wait_at_rest(&browser).await;
 
     let before = requests(&browser).await;

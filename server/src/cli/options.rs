@@ -255,6 +255,9 @@ pub(crate) struct SearchOptions {
     /// In this Pod alone: NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) pod: Option<String>,
+    /// Of this runtime alone
+    #[arg(long, value_name = "RUNTIME")]
+    pub(crate) runtime: Option<String>,
     /// Go on after the page before, which says with what
     #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<String>,
@@ -289,6 +292,9 @@ pub(crate) struct AuditOptions {
     /// About this alone: a Pod, or what stands under TARGET
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
+    /// Of this runtime alone
+    #[arg(long, value_name = "RUNTIME")]
+    pub(crate) runtime: Option<String>,
     /// Go on after the page before, which says with what
     #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<String>,

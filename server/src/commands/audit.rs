@@ -1,9 +1,9 @@
 use anyhow::Result;
 use client::AuditFilter;
 use jiff::Timestamp;
-use protocol::{AuditEntry, Target};
+use protocol::{AuditRow, RuntimeId, Target};
 
-use super::{Caller, ago};
+use super::{Caller, ago, note_absent};
 use crate::{cli::AuditOptions, output};
 
 /// Prints who did what, newest first.
@@ -16,12 +16,15 @@ pub(super) async fn audit(caller: &Caller, options: AuditOptions) -> Result<()> 
         action: options.action.as_deref(),
         result: options.result.as_deref(),
         target: target.as_deref(),
+        runtime: options.runtime.as_deref(),
         after: options.after.as_deref(),
+        limit: None,
     };
     let listing = caller.client.audit_of(filter).await?;
     if caller.config.json {
         return output::json(&listing);
     }
+    note_absent(&listing.absent);
     if listing.items.is_empty() {
         output::note("there is nothing like this in the audit");
         return Ok(());
@@ -29,7 +32,7 @@ pub(super) async fn audit(caller: &Caller, options: AuditOptions) -> Result<()> 
     let now = Timestamp::now();
     output::headed(
         ["WHEN", "BY", "FROM", "ACTION", "RESULT", "TARGET"],
-        listing.items.iter().map(|entry| row(entry, now)),
+        listing.items.iter().map(|listed| row(listed, now)),
     )?;
     if let Some(next) = &listing.next {
         output::note(&format!("there is more: --after {next}"));
@@ -49,11 +52,15 @@ async fn address(caller: &Caller, target: &str) -> Result<String> {
     }
 }
 
-fn row(entry: &AuditEntry, now: Timestamp) -> [String; 6] {
+fn row(AuditRow { entry, runtime_id, .. }: &AuditRow, now: Timestamp) -> [String; 6] {
     let result = match &entry.code {
         Some(code) => format!("{} ({code})", entry.result),
         None => entry.result.clone(),
     };
     let target = entry.target.clone().unwrap_or_default();
-    [ago(entry.at, now), entry.by.clone(), entry.client.clone(), entry.action.clone(), result, target]
+    let from = match *runtime_id == RuntimeId::local() {
+        true => entry.client.clone(),
+        false => format!("{}@{runtime_id}", entry.client),
+    };
+    [ago(entry.at, now), entry.by.clone(), from, entry.action.clone(), result, target]
 }

@@ -26,6 +26,9 @@ struct Follower {
     has_begun: bool,
     /// The Pods that have not said yet whether the cursor is theirs; none once one of them went on from it.
     unsaid: Option<BTreeSet<String>>,
+    /// Why the cursor may have been good once: of another database, which may be the former one here, or that of a server
+    /// whose Pods are listed here too.
+    expired: Option<String>,
 }
 
 struct Followed {
@@ -47,6 +50,7 @@ pub(super) async fn events(caller: &Caller, options: EventsOptions) -> Result<()
         pods: BTreeMap::new(),
         has_begun: false,
         unsaid: None,
+        expired: None,
     };
     until_interrupted(follower.run()).await
 }
@@ -89,24 +93,24 @@ impl Follower {
                     *records = followed.follow.records(std::mem::take(records));
                 }
             }
-            // The cursor is another Pod's, as said above.
-            ServerFrame::Diagnostic { code: DiagnosticCode::CursorInvalid, id: Some(id), .. } => {
+            // The cursor is another Pod's, as said above; also one of another server.
+            ServerFrame::Diagnostic {
+                code: code @ (DiagnosticCode::CursorInvalid | DiagnosticCode::CursorExpired),
+                id: Some(id),
+                detail,
+            } => {
                 if self.unsaid.as_mut().is_some_and(|unsaid| unsaid.remove(id)) {
+                    if *code == DiagnosticCode::CursorExpired {
+                        self.expired = Some(detail.clone());
+                    }
                     self.is_nobodys()?;
                 }
                 return Ok(());
             }
-            // Whoever gave a cursor wants all that follows it: to go on without it would be a loss that nobody sees.
-            ServerFrame::Diagnostic {
-                code: DiagnosticCode::CursorExpired | DiagnosticCode::Lagged,
-                id: Some(id),
-                detail,
-            } if self.unsaid.as_ref().is_some_and(|unsaid| unsaid.contains(id)) => {
-                let why = detail.trim_end_matches("; a snapshot follows");
-                bail!(
-                    "nothing can go on after the cursor of --after: {why}; `yoi log NAME` has the records of a Pod, and \
-                       without --after `yoi events` begins now"
-                );
+            ServerFrame::Diagnostic { code: DiagnosticCode::Lagged, id: Some(id), detail }
+                if self.unsaid.as_ref().is_some_and(|unsaid| unsaid.contains(id)) =>
+            {
+                return cut_off(detail);
             }
             _ => {}
         }
@@ -118,8 +122,9 @@ impl Follower {
 
     /// Every Pod has said that the cursor is not its own.
     fn is_nobodys(&self) -> Result<()> {
-        match &self.unsaid {
-            Some(unsaid) if unsaid.is_empty() => {
+        match (&self.unsaid, &self.expired) {
+            (Some(unsaid), Some(why)) if unsaid.is_empty() => cut_off(why),
+            (Some(unsaid), None) if unsaid.is_empty() => {
                 bail!(
                     "the cursor of --after is of no Pod that is here; `yoi events --json` prints cursors, and without \
                        --after it begins now"
@@ -181,4 +186,13 @@ impl Follower {
             _ => Ok(()),
         }
     }
+}
+
+/// Whoever gave a cursor wants all that follows it: to go on without it would be a loss that nobody sees.
+fn cut_off(why: &str) -> Result<()> {
+    let why = why.trim_end_matches("; a snapshot follows");
+    bail!(
+        "nothing can go on after the cursor of --after: {why}; `yoi log NAME` has the records of a Pod, and without --after \
+           `yoi events` begins now"
+    )
 }

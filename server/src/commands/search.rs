@@ -1,10 +1,10 @@
 use anyhow::Result;
 use client::SearchFilter;
 use jiff::Timestamp;
-use protocol::{Listing, SearchHit};
+use protocol::{Gathered, SearchHit};
 use transcript::snippet_words;
 
-use super::{Caller, ago, name_of};
+use super::{Caller, ago, name_of, note_absent};
 use crate::{cli::SearchOptions, output};
 
 /// Prints where the words were said, newest first.
@@ -14,7 +14,13 @@ pub(super) async fn search(caller: &Caller, options: SearchOptions) -> Result<()
         Some(target) => Some(caller.resolve(target).await?),
         None => None,
     };
-    let filter = SearchFilter { words: &words, pod: pod.as_ref(), after: options.after.as_deref() };
+    let filter = SearchFilter {
+        words: &words,
+        pod: pod.as_ref(),
+        runtime: options.runtime.as_deref(),
+        after: options.after.as_deref(),
+        limit: None,
+    };
     let listing = caller.client.search_of(filter).await?;
     if caller.config.json {
         return output::json(&listing);
@@ -22,7 +28,8 @@ pub(super) async fn search(caller: &Caller, options: SearchOptions) -> Result<()
     print(&listing)
 }
 
-fn print(listing: &Listing<SearchHit>) -> Result<()> {
+fn print(listing: &Gathered<SearchHit>) -> Result<()> {
+    note_absent(&listing.absent);
     if listing.items.is_empty() {
         output::note("nothing was found");
         return Ok(());

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use protocol::{PermissionRule, PodRules, ProfileView};
 
-use super::{Caller, name_of, word};
+use super::{Caller, name_of, note_absent, word};
 use crate::output;
 
 /// Prints the recipes for new Pods.
@@ -43,6 +43,7 @@ pub(super) async fn rules(caller: &Caller) -> Result<()> {
     if caller.config.json {
         return output::json(&listing);
     }
+    note_absent(&listing.absent);
     if listing.items.is_empty() {
         output::note("no Pod has rules of its own; `yoi permissions NAME RULE…` gives it some");
         return Ok(());

@@ -1,7 +1,7 @@
 use anyhow::Result;
 use protocol::{UsageDay, UsageReport};
 
-use super::{Caller, name_of};
+use super::{Caller, name_of, note_absent};
 use crate::output;
 
 /// Days that are printed, the newest.
@@ -12,7 +12,10 @@ pub(super) async fn usage(caller: &Caller) -> Result<()> {
     let report = caller.client.usage().await?;
     match caller.config.json {
         true => output::json(&report),
-        false => output::table(&rows(&report)),
+        false => {
+            note_absent(&report.absent);
+            output::table(&rows(&report))
+        }
     }
 }
 
@@ -59,7 +62,8 @@ mod tests {
         let day = |day: &str, input, cost| UsageDay { day: Some(day.to_owned()), input, cached: 1, output: 2, cost };
         let days = (1..=20).map(|number| day(&format!("2026-01-{number:02}"), number, None)).collect();
         let total = UsageDay { day: None, cost: Some(0.25), ..day("", 210, None) };
-        let report = UsageReport { total, pods: Vec::new(), days, trees: Vec::new(), links: Vec::new() };
+        let report =
+            UsageReport { total, pods: Vec::new(), days, trees: Vec::new(), links: Vec::new(), absent: Vec::new() };
         let rows = rows(&report);
         assert_eq!(rows[1], ["total", "210", "1", "2", "$0.2500"]);
         assert_eq!((rows[2].len(), rows[3].as_slice()), (0, ["DAYS (UTC)".to_owned()].as_slice()));

@@ -23,7 +23,7 @@ use tokio::sync::watch;
 
 pub use crate::answer::problem;
 pub use crate::guard::{AllowedHosts, Token};
-pub use crate::openapi::openapi_json;
+pub use crate::openapi::{described_openapi, openapi_json};
 
 use crate::{guard::Attempts, metrics::Metrics};
 

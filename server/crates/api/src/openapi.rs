@@ -1,6 +1,6 @@
 //! The API described for programs (OpenAPI 3.1) and for people (one plain page made from the same document).
 
-use std::{fmt::Write as _, sync::LazyLock};
+use std::fmt::Write as _;
 
 use protocol::{Candidate, ClientFrame, ErrorCode, ServerFrame};
 use serde_json::Value;
@@ -9,6 +9,7 @@ use utoipa::{
     openapi::{
         ContentBuilder, Ref, RefOr, ResponseBuilder,
         path::Operation,
+        schema::{AnyOfBuilder, Components, Schema},
         security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme},
     },
 };
@@ -106,10 +107,39 @@ impl Modify for Common {
         components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
         let cookie = ApiKey::Cookie(ApiKeyValue::with_description("yoi_PORT", "Set by `/?token=…`."));
         components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
+        let_any_kind_in(components);
         for item in document.paths.paths.values_mut() {
             let operations = [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete];
-            operations.into_iter().flatten().for_each(add_problem);
+            for operation in operations.into_iter().flatten() {
+                add_problem(operation);
+                name_parameters(operation);
+            }
         }
+    }
+}
+
+/// A record of a known kind is also a record of any kind, so the choices of an event are `anyOf` and not `oneOf`.
+fn let_any_kind_in(components: &mut Components) {
+    if let Some(RefOr::T(event)) = components.schemas.get_mut("Event")
+        && let Schema::OneOf(choices) = event
+    {
+        let choice = AnyOfBuilder::new().description(choices.description.take());
+        let any = std::mem::take(&mut choices.items).into_iter().fold(choice, AnyOfBuilder::item);
+        *event = Schema::AnyOf(any.build());
+    }
+}
+
+/// Ids in paths and headers have the shapes that they have in bodies.
+fn name_parameters(operation: &mut Operation) {
+    for parameter in operation.parameters.iter_mut().flatten() {
+        let RefOr::T(parameter) = parameter else { continue };
+        let shape = match parameter.name.as_str() {
+            "runtime_id" | "peer_runtime_id" => "RuntimeId",
+            "worker_id" | "peer_worker_id" => "WorkerId",
+            "Idempotency-Key" | "command_id" => "CommandId",
+            _ => continue,
+        };
+        parameter.schema = Some(Ref::from_schema_name(shape).into());
     }
 }
 
@@ -122,15 +152,19 @@ fn add_problem(operation: &mut Operation) {
     operation.responses.responses.insert("default".to_owned(), RefOr::T(response));
 }
 
-static JSON: LazyLock<String> = LazyLock::new(|| {
+/// The document as types and handlers describe it: what `docs/openapi.json` must say.
+///
+/// Nothing of the program calls this, so that the shapes of some two hundred types, about a megabyte of machine code,
+/// stay out of it.
+pub fn described_openapi() -> String {
     let mut json = Document::openapi().to_pretty_json().expect("the document is made of encodable parts");
     json.push('\n');
     json
-});
+}
 
-/// The OpenAPI document; `docs/openapi.json` is a copy.
+/// The OpenAPI document, as committed; a test compares it with what is [`described_openapi`].
 pub fn openapi_json() -> &'static str {
-    &JSON
+    include_str!("../../../../docs/openapi.json")
 }
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;\
@@ -207,12 +241,32 @@ mod tests {
 
     #[test]
     fn every_route_is_in_the_document_and_nothing_else_is() {
-        let document: Value = serde_json::from_str(openapi_json()).unwrap();
+        let document: Value = serde_json::from_str(&described_openapi()).unwrap();
         let described: BTreeSet<(String, String)> = members(&document["paths"])
             .flat_map(|(path, item)| members(item).map(|(method, _)| (method.clone(), path.clone())))
             .collect();
         let routed = routes::TABLE.iter().map(|(method, path)| ((*method).to_owned(), (*path).to_owned())).collect();
         assert_eq!(described, routed);
+    }
+
+    #[test]
+    fn a_record_fits_the_document_though_any_kind_does() {
+        let document: Value = serde_json::from_str(openapi_json()).unwrap();
+        let event = &document["components"]["schemas"]["Event"];
+        assert_eq!(event["anyOf"].as_array().map(Vec::len), Some(3), "{event}");
+        assert!(event["oneOf"].is_null(), "each record would fit two of them");
+    }
+
+    #[test]
+    fn ids_in_paths_and_headers_say_what_they_look_like() {
+        let document: Value = serde_json::from_str(openapi_json()).unwrap();
+        let stop = &document["paths"]["/api/v1/runtimes/{runtime_id}/workers/{worker_id}/stop"]["post"];
+        let shapes: Vec<_> = stop["parameters"].as_array().unwrap().iter().map(|it| &it["schema"]["$ref"]).collect();
+        assert_eq!(shapes.len(), 3);
+        for shape in shapes {
+            let name = shape.as_str().and_then(|path| path.rsplit('/').next()).unwrap();
+            assert!(document["components"]["schemas"][name]["pattern"].is_string(), "{name}");
+        }
     }
 
     #[test]
@@ -227,7 +281,7 @@ mod tests {
                 _ => (),
             }
         }
-        let document: Value = serde_json::from_str(openapi_json()).unwrap();
+        let document: Value = serde_json::from_str(&described_openapi()).unwrap();
         let mut found = BTreeSet::new();
         references(&document, &mut found);
         assert!(found.contains("#/components/schemas/PodSummary"));
@@ -243,10 +297,13 @@ mod tests {
     fn the_committed_document_is_the_generated_one() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/openapi.json");
         if std::env::var_os("YOI_UPDATE").is_some() {
-            fs::write(&path, openapi_json()).unwrap();
+            fs::write(&path, described_openapi()).unwrap();
         }
         let committed = fs::read_to_string(&path).unwrap_or_default();
-        assert!(committed == openapi_json(), "docs/openapi.json is old; YOI_UPDATE=1 cargo test -p api writes it anew");
+        assert!(
+            committed == described_openapi(),
+            "docs/openapi.json is old; YOI_UPDATE=1 cargo test -p api writes it anew"
+        );
     }
 
     #[test]

@@ -25,7 +25,10 @@ async fn raw(server: &Server, request: &[u8]) -> String {
 async fn only_known_hosts_are_answered_to_and_the_host_is_looked_at_first() {
     let server = Server::start().await;
     let port = server.address.port();
-    for host in [&format!("localhost:{port}"), &format!("127.9.9.9:{port}"), &format!("[::1]:{port}"), "box.example"] {
+    let own = [format!("localhost:{port}"), format!("127.9.9.9:{port}"), format!("[::1]:{port}")];
+    // What a tunnel from another port of the person's own machine sends.
+    let tunnelled = ["localhost:1".to_owned(), "127.0.0.1:1".to_owned(), "localhost".to_owned()];
+    for host in own.iter().chain(&tunnelled).map(String::as_str).chain(["box.example"]) {
         let answer = server.request(Method::GET, "/api/v1/runtimes").header(header::HOST, host).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{host}");
     }

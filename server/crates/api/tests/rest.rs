@@ -177,6 +177,44 @@ async fn a_transcript_is_read_in_pages_from_its_end() {
 }
 
 #[tokio::test]
+async fn a_runtime_is_added_and_removed_once_for_its_key() {
+    let server = Server::start().await;
+    let with_key = async |server: &Server, method: Method, path: &str, key: &str, body: Option<&Value>| {
+        let request = server.request(method, path).header("idempotency-key", key);
+        answer(match body {
+            Some(body) => request.json(body),
+            None => request,
+        })
+        .await
+    };
+    let (list, far) = ("/api/v1/runtimes", "/api/v1/runtimes/far");
+    let add = json!({ "runtime_id": "far", "url": "http://127.0.0.1:1", "token": "t" });
+    let (one, two) = tokio::join!(
+        with_key(&server, Method::POST, list, "k1", Some(&add)),
+        with_key(&server, Method::POST, list, "k1", Some(&add))
+    );
+    assert_eq!((one.0, &one), (201, &two), "at the same time");
+    assert_eq!(with_key(&server, Method::POST, list, "k1", Some(&add)).await, one, "later");
+    assert_eq!(code(&with_key(&server, Method::POST, list, "k2", Some(&add)).await), (409, "name_taken"));
+    let other = json!({ "runtime_id": "other", "url": "http://127.0.0.1:1", "token": "t" });
+    assert_eq!(code(&with_key(&server, Method::POST, list, "k1", Some(&other)).await), (422, "key_reused"));
+    assert_eq!(code(&with_key(&server, Method::DELETE, far, "k1", None).await), (422, "key_reused"));
+    let pod = json!({ "name": "ada" });
+    assert_eq!(code(&with_key(&server, Method::POST, "/api/v1/pods", "k1", Some(&pod)).await), (422, "key_reused"));
+    assert_eq!(with_key(&server, Method::POST, "/api/v1/pods", "k2", Some(&pod)).await.0, 201, "it was refused: free");
+    for _ in 0..2 {
+        assert_eq!(with_key(&server, Method::DELETE, far, "k3", None).await, (204, Value::Null));
+    }
+    assert_eq!(code(&with_key(&server, Method::DELETE, far, "k4", None).await), (404, "runtime_not_found"));
+    assert_eq!(server.audited("runtime_add").await.len(), 3, "a repeat writes no row");
+
+    let server = server.restart().await;
+    assert_eq!(with_key(&server, Method::POST, list, "k1", Some(&add)).await, one, "after a restart");
+    assert_eq!(with_key(&server, Method::DELETE, far, "k3", None).await, (204, Value::Null));
+    assert_eq!(server.get(list).await.1["items"].as_array().unwrap().len(), 1, "neither was done again");
+}
+
+#[tokio::test]
 async fn lists_health_figures_and_the_document_are_there() {
     let server = Server::start().await;
     let runtimes = server.get("/api/v1/runtimes").await.1;

@@ -138,7 +138,9 @@ async fn a_cursor_that_is_no_use_is_one_diagnostic_and_one_snapshot() {
     server.say(&path, "say something").await;
     let mut socket = Socket::open(&server).await;
     let foreign = socket.subscribe("other", &other, None).await["cursor"].as_str().unwrap().to_owned();
-    for (id, cursor) in [("a", "nonsense"), ("b", ""), ("c", foreign.as_str())] {
+    let own = socket.subscribe("own", &pod, None).await["cursor"].as_str().unwrap().to_owned();
+    let (shorter, longer) = (&own[..own.len() - 1], format!("{own}0"));
+    for (id, cursor) in [("a", "nonsense"), ("b", ""), ("c", &foreign), ("d", shorter), ("e", &longer)] {
         let diagnostic = socket.subscribe(id, &pod, Some(cursor)).await;
         assert_eq!(
             (&diagnostic["type"], &diagnostic["id"], &diagnostic["code"]),
@@ -148,6 +150,23 @@ async fn a_cursor_that_is_no_use_is_one_diagnostic_and_one_snapshot() {
         assert_eq!((&snapshot["type"], &snapshot["id"]), (&json!("snapshot"), &json!(id)));
     }
     socket.is_open().await;
+}
+
+#[tokio::test]
+async fn who_asks_for_no_records_gets_the_summary_and_then_what_happens() {
+    let server = Server::start().await;
+    let (pod, path) = made(&server, "ada").await;
+    server.say(&path, "say before").await;
+    let mut socket = Socket::open(&server).await;
+    socket.send(json!({ "type": "subscribe", "id": "b", "pod": pod, "tail": 0 })).await;
+    let snapshot = socket.next().await;
+    assert_eq!(
+        (&snapshot["type"], &snapshot["records"], &snapshot["has_more"]),
+        (&json!("snapshot"), &json!([]), &json!(true))
+    );
+    let mut cursor = snapshot["cursor"].as_str().unwrap().to_owned();
+    server.say(&path, "say after").await;
+    assert_eq!(text_of(&socket.until_the_run_ends("b", &mut cursor).await), "after");
 }
 
 #[tokio::test]

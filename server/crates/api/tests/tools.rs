@@ -99,7 +99,10 @@ async fn the_failure_of_a_tool_is_an_answer_and_a_request_that_cannot_be_is_an_e
     assert_eq!(code(&server.post(&format!("{pod}/tools/Sing"), run("la")).await), (404, "not_found"));
     assert_eq!(code(&server.post(&format!("{pod}/tools/a%2Fb"), run("la")).await), (404, "not_found"));
     assert_eq!(code(&server.post(&format!("{pod}/tools/%ff"), run("la")).await), (400, "invalid_input"));
-    for body in [json!({}), json!([]), json!("x"), json!({ "args": {} }), json!({ "arguments": {}, "by": "model" })] {
+    let no_arguments = [json!([]), json!(["hello"]), json!(null), json!("ls")].map(|it| json!({ "arguments": it }));
+    let no_bodies =
+        [json!({}), json!([]), json!("x"), json!({ "args": {} }), json!({ "arguments": {}, "by": "model" })];
+    for body in no_arguments.into_iter().chain(no_bodies) {
         assert_eq!(code(&server.post(&echo, body.clone()).await), (400, "invalid_input"), "{body}");
     }
     for raw in [&b""[..], b"{", b"\xff"] {

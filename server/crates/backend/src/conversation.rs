@@ -15,8 +15,8 @@ impl Backend {
         queued: &CommandId,
     ) -> Result<QueuedInput, ApiError> {
         let key = command_key(id, "take_back", Some(pod), queued);
-        let done = async { self.port(&pod.runtime_id)?.take_back(key, origin, &pod.worker_id, queued).await }.await;
-        self.audited(origin, "input", &pod.runtime_id, pod.to_string(), done).await
+        let work = async { self.port(&pod.runtime_id)?.take_back(key.clone(), origin, &pod.worker_id, queued).await };
+        self.carry_out(origin, "input", &key, (&pod.runtime_id, pod.to_string()), work).await
     }
 
     /// Files that a message to the Pod may refer to, by a few letters of their path; the best first.
@@ -33,8 +33,8 @@ impl Backend {
         command: RestoreCommand,
     ) -> Result<Receipt, ApiError> {
         let key = command_key(id, "restore", Some(pod), &command);
-        let done = async { self.port(&pod.runtime_id)?.restore(key, origin, &pod.worker_id, command).await }.await;
-        self.audited(origin, "restore", &pod.runtime_id, pod.to_string(), done).await
+        let work = async { self.port(&pod.runtime_id)?.restore(key.clone(), origin, &pod.worker_id, command).await };
+        self.carry_out(origin, "restore", &key, (&pod.runtime_id, pod.to_string()), work).await
     }
 
     /// Takes what came after a record out of the model's context. The journal keeps all of it.
@@ -46,8 +46,8 @@ impl Backend {
         command: RewindCommand,
     ) -> Result<Receipt, ApiError> {
         let key = command_key(id, "rewind", Some(pod), &command);
-        let done = async { self.port(&pod.runtime_id)?.rewind(key, origin, &pod.worker_id, command).await }.await;
-        self.audited(origin, "rewind", &pod.runtime_id, pod.to_string(), done).await
+        let work = async { self.port(&pod.runtime_id)?.rewind(key.clone(), origin, &pod.worker_id, command).await };
+        self.carry_out(origin, "rewind", &key, (&pod.runtime_id, pod.to_string()), work).await
     }
 
     /// What compacting the Pod now would do; none when there is nothing to drop.

@@ -3,14 +3,15 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{
-    ApiError, Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage,
-    HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer, OpenApproval, OpenRequest, PatchPod,
-    PeerAnswer, PeerView, PodDetail, PodName, PodRef, PodSummary, QueuedInput, Receipt, RequestDecision,
-    RestoreCommand, RewindCommand, RuntimeId, RuntimeKind, RuntimeState, RuntimeView, SearchHit, ToolAnswer,
-    ToolCommand, VisiblePod, WorkerId,
+    ApiError, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb, CreatePod, ErrorCode,
+    ExchangeMessage, HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer, OpenApproval,
+    OpenRequest, PatchPod, PeerAnswer, PeerView, PodDetail, PodName, PodRef, PodRules, PodSummary, QueuedInput,
+    Receipt, RequestDecision, RestoreCommand, RewindCommand, RuntimeId, RuntimeKind, RuntimeState, RuntimeView,
+    SearchHit, ToolAnswer, ToolCommand, UsageReport, VisiblePod, WorkerId,
 };
 use runtime::{
-    CommandKey, Export, Host, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage, SearchQuery,
+    AuditFilter, CommandKey, Export, Host, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage,
+    SearchQuery,
 };
 
 use crate::RuntimePort;
@@ -205,10 +206,6 @@ impl RuntimePort for Embedded {
         self.host.decide_held(key, origin, worker_id, message_id, decision).await
     }
 
-    async fn first_answer(&self, key: &CommandKey) -> Result<Option<String>, ApiError> {
-        self.host.first_answer(key).await
-    }
-
     async fn peers(&self, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
         self.host.peers(worker_id).await
     }
@@ -253,6 +250,30 @@ impl RuntimePort for Embedded {
 
     async fn search(&self, query: SearchQuery) -> Result<Listing<SearchHit>, ApiError> {
         self.host.search(&query).await
+    }
+
+    async fn usage(&self) -> Result<UsageReport, ApiError> {
+        self.host.usage().await
+    }
+
+    async fn rules(&self) -> Result<Vec<PodRules>, ApiError> {
+        self.host.rules().await
+    }
+
+    async fn audit(
+        &self,
+        filter: AuditFilter,
+        after: Option<String>,
+        limit: u32,
+    ) -> Result<Listing<AuditRow>, ApiError> {
+        let after = match after {
+            None => None,
+            // Rows are numbered from 1.
+            Some(text) => Some(text.parse().ok().filter(|row: &i64| *row > 0).ok_or_else(|| {
+                ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`")
+            })?),
+        };
+        self.host.audit_find(&filter, after, limit).await
     }
 
     async fn export(&self, worker_id: &WorkerId) -> Result<Export, ApiError> {

@@ -7,8 +7,10 @@ mod compat;
 mod conversation;
 mod embedded;
 mod everywhere;
+mod gathered;
 mod link;
 mod lists;
+mod once;
 mod peers;
 mod port;
 mod registry;
@@ -17,6 +19,7 @@ mod resolve;
 mod runtimes;
 mod sessions;
 mod settings;
+mod sums;
 mod terms;
 mod tools;
 
@@ -40,7 +43,7 @@ use sha2::{Digest, Sha256};
 
 pub use crate::compat::CompatSockets;
 pub use crate::lists::{ExportFormat, ExportText, SearchQuery};
-pub use crate::port::RuntimePort;
+pub use crate::port::{RuntimePort, Verb};
 pub use crate::registry::{Entry, EntryKind, Registry};
 pub use crate::runtimes::{BackendOptions, NotStarted};
 pub use crate::sessions::{SESSION_SECONDS, Session, SessionSecret};
@@ -128,8 +131,8 @@ impl Backend {
         let key = command_key(id, "pod_create", None, &create);
         let target = create.name.to_string();
         let runtime_id = create.runtime_id.clone().unwrap_or_else(RuntimeId::local);
-        let done = async { self.port(&runtime_id)?.create(key, origin, create).await }.await;
-        self.audited(origin, "pod_create", &runtime_id, target, done).await
+        let work = async { self.port(&runtime_id)?.create(key.clone(), origin, create).await };
+        self.carry_out(origin, "pod_create", &key, (&runtime_id, target), work).await
     }
 
     pub async fn input(
@@ -140,8 +143,8 @@ impl Backend {
         input: InputCommand,
     ) -> Result<Receipt, ApiError> {
         let key = command_key(id, "input", Some(pod), &input);
-        let done = async { self.port(&pod.runtime_id)?.input(key, origin, &pod.worker_id, input).await }.await;
-        self.audited(origin, "input", &pod.runtime_id, pod.to_string(), done).await
+        let work = async { self.port(&pod.runtime_id)?.input(key.clone(), origin, &pod.worker_id, input).await };
+        self.carry_out(origin, "input", &key, (&pod.runtime_id, pod.to_string()), work).await
     }
 
     /// Pause, resume, cancel, stop, compact; restore is [`Backend::restore`] of this Pod alone.
@@ -157,8 +160,8 @@ impl Backend {
             return self.restore(origin, id, pod, RestoreCommand::default()).await;
         }
         let key = command_key(id, verb.as_str(), Some(pod), &());
-        let done = async { self.port(&pod.runtime_id)?.control(key, origin, &pod.worker_id, verb).await }.await;
-        self.audited(origin, verb.as_str(), &pod.runtime_id, pod.to_string(), done).await
+        let work = async { self.port(&pod.runtime_id)?.control(key.clone(), origin, &pod.worker_id, verb).await };
+        self.carry_out(origin, verb.as_str(), &key, (&pod.runtime_id, pod.to_string()), work).await
     }
 
     /// Renames a Pod, or changes its policies.
@@ -170,8 +173,8 @@ impl Backend {
         patch: PatchPod,
     ) -> Result<PodDetail, ApiError> {
         let key = command_key(id, "rename", Some(pod), &patch);
-        let done = async { self.port(&pod.runtime_id)?.patch(key, origin, &pod.worker_id, patch).await }.await;
-        self.audited(origin, "rename", &pod.runtime_id, pod.to_string(), done).await
+        let work = async { self.port(&pod.runtime_id)?.patch(key.clone(), origin, &pod.worker_id, patch).await };
+        self.carry_out(origin, "rename", &key, (&pod.runtime_id, pod.to_string()), work).await
     }
 
     /// Stops a Pod and removes it with all that it holds. `confirm` is its name.
@@ -183,8 +186,8 @@ impl Backend {
         confirm: Option<&str>,
     ) -> Result<(), ApiError> {
         let key = command_key(id, "delete", Some(pod), &confirm);
-        let done = async { self.port(&pod.runtime_id)?.delete(key, origin, &pod.worker_id, confirm).await }.await;
-        self.audited(origin, "delete", &pod.runtime_id, pod.to_string(), done).await
+        let work = async { self.port(&pod.runtime_id)?.delete(key.clone(), origin, &pod.worker_id, confirm).await };
+        self.carry_out(origin, "delete", &key, (&pod.runtime_id, pod.to_string()), work).await
     }
 
     pub async fn transcript(&self, pod: &PodRef, before: Option<&str>, limit: u32) -> Result<RecordPage, ApiError> {

@@ -93,6 +93,11 @@ impl Links {
         }
     }
 
+    /// Nothing is known of a line any more.
+    fn forget(&self, store: &str) {
+        self.lines().remove(store);
+    }
+
     fn watch(&self) -> watch::Receiver<()> {
         self.0.changed.subscribe()
     }

@@ -1,14 +1,15 @@
 //! What is asked of all Pods at once, and whole journals on their way out and in.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use futures_util::{StreamExt, TryStreamExt, stream, stream::BoxStream};
+use futures_util::{StreamExt, TryStreamExt, future::join_all, stream, stream::BoxStream};
 use protocol::{
-    ApiError, CommandId, ImportCommand, Listing, PodName, PodRef, PodSummary, Record, RuntimeId, SearchHit, UsageReport,
+    ApiError, CommandId, Gathered, ImportCommand, PodName, PodRef, PodSummary, Record, RuntimeId, SearchHit,
+    UsageReport,
 };
 use runtime::{Export, Origin};
 use transcript::{Transcript, export_markdown};
 
-use crate::{Backend, command_key};
+use crate::{Backend, Entry, command_key, gathered::part, sums::Sum};
 
 /// What is looked for in journals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct SearchQuery {
     pub words: String,
     /// In this Pod's journal alone.
     pub pod: Option<PodRef>,
+    /// In the journals of this runtime alone; of all when absent.
+    pub runtime: Option<RuntimeId>,
     /// `next` of the page before.
     pub after: Option<String>,
     pub limit: u32,
@@ -56,17 +59,38 @@ impl ExportFormat {
 }
 
 impl Backend {
-    /// Tokens over all, per Pod, day, tree and pair.
-    pub async fn usage(&self) -> Result<UsageReport, ApiError> {
-        self.host.usage().await
+    /// Tokens over all, per Pod, day, tree and pair: of all runtimes that answer, or of one.
+    pub async fn usage(&self, runtime: Option<&RuntimeId>) -> Result<UsageReport, ApiError> {
+        if let Some(runtime) = runtime {
+            return self.port(runtime)?.usage().await;
+        }
+        let asked = self.askable().into_iter().map(|(id, entry)| async move {
+            let answer = part(&id, async { entry.port.usage().await }).await;
+            (id, answer)
+        });
+        let mut sum = Sum::default();
+        for (id, answer) in join_all(asked).await {
+            sum.add(id, answer?);
+        }
+        Ok(sum.report())
     }
 
-    /// Where all the words were said, newest first: in this server's own Pods, or in one Pod wherever it is.
-    pub async fn search(&self, query: SearchQuery) -> Result<Listing<SearchHit>, ApiError> {
-        let SearchQuery { words, pod, after, limit } = query;
-        let runtime_id = pod.as_ref().map_or_else(RuntimeId::local, |pod| pod.runtime_id.clone());
+    /// Where all the words were said, newest first: in all runtimes that answer, in one, or in one Pod wherever it is.
+    pub async fn search(&self, query: SearchQuery) -> Result<Gathered<SearchHit>, ApiError> {
+        let SearchQuery { words, pod, runtime, after, limit } = query;
+        let only = match (&pod, runtime) {
+            (Some(pod), Some(runtime)) if pod.runtime_id != runtime => {
+                return Err(ApiError::invalid(format!("the Pod {pod} does not live in the runtime \"{runtime}\"")));
+            }
+            (Some(pod), _) => Some(pod.runtime_id.clone()),
+            (None, runtime) => runtime,
+        };
         let pod = pod.map(|pod| pod.worker_id);
-        self.port(&runtime_id)?.search(runtime::SearchQuery { words, pod, after, limit }).await
+        let ask = |entry: Entry, after| {
+            let query = runtime::SearchQuery { words: words.clone(), pod: pod.clone(), after, limit };
+            async move { entry.port.search(query).await }
+        };
+        self.gather(only.as_ref(), after.as_deref(), limit, ask).await
     }
 
     /// A Pod's whole journal.
@@ -84,8 +108,8 @@ impl Backend {
         let key = command_key(id, "import", None, &command);
         let target = command.name.to_string();
         let local = RuntimeId::local();
-        let done = async { self.port(&local)?.import(key, origin, command).await }.await;
-        self.audited(origin, "import", &local, target, done).await
+        let work = async { self.port(&local)?.import(key.clone(), origin, command).await };
+        self.carry_out(origin, "import", &key, (&local, target), work).await
     }
 }
 

@@ -28,9 +28,10 @@ impl Backend {
         let target = pair(pod, &command.target);
         let done = async {
             let port = self.port(&pod.runtime_id)?;
-            match self.meant(pod, &command.target, &key).await? {
+            match self.meant(&command.target, &key).await? {
                 Meant::Pod(peer) if peer.runtime_id == pod.runtime_id => {
-                    port.introduce(key, origin, &pod.worker_id, &peer.worker_id, command.note).await
+                    let work = port.introduce(key.clone(), origin, &pod.worker_id, &peer.worker_id, command.note);
+                    self.once(&pod.runtime_id, &key, work).await
                 }
                 Meant::Pod(peer) => self.introduce_across(key, origin, pod, &peer, command.note).await,
                 Meant::Repeated(introduced) => Ok(introduced),
@@ -43,8 +44,8 @@ impl Backend {
     /// Ends what two Pods are to each other: a link, or a request that waits. What is not there needs no end.
     pub async fn unlink(&self, origin: &Origin, id: CommandId, pod: &PodRef, peer: &PodRef) -> Result<(), ApiError> {
         let key = command_key(id, "unpeer", Some(pod), peer);
-        let done = async { self.port(&pod.runtime_id)?.unlink(key, origin, &pod.worker_id, peer).await }.await;
-        self.audited(origin, "unpeer", &pod.runtime_id, pair(pod, peer), done).await
+        let work = async { self.port(&pod.runtime_id)?.unlink(key.clone(), origin, &pod.worker_id, peer).await };
+        self.carry_out(origin, "unpeer", &key, (&pod.runtime_id, pair(pod, peer)), work).await
     }
 
     /// Whom a Pod knows, and the requests between it and others.
@@ -63,12 +64,11 @@ impl Backend {
         command: RequestCommand,
     ) -> Result<PeerAnswer, ApiError> {
         let key = command_key(id, "peer_decide", Some(pod), &(request_id, &command));
-        let done = async {
+        let work = async {
             let port = self.port(&pod.runtime_id)?;
-            port.decide_request(key, origin, &pod.worker_id, request_id, command.decision).await
+            port.decide_request(key.clone(), origin, &pod.worker_id, request_id, command.decision).await
         };
-        let done = done.await;
-        self.audited(origin, "peer_decide", &pod.runtime_id, pair(pod, request_id), done).await
+        self.carry_out(origin, "peer_decide", &key, (&pod.runtime_id, pair(pod, request_id)), work).await
     }
 
     /// A message from a Pod to its peer, by a person.
@@ -86,9 +86,10 @@ impl Backend {
             if let Some(peer) = self.far_peer(pod, &command.to).await? {
                 return self.send_across(key, origin, pod, &peer, command.text).await;
             }
-            match self.meant(pod, &command.to, &key).await? {
+            match self.meant(&command.to, &key).await? {
                 Meant::Pod(peer) if peer.runtime_id == pod.runtime_id => {
-                    port.send_message(key, origin, &pod.worker_id, &peer.worker_id, &command.text).await
+                    let work = port.send_message(key.clone(), origin, &pod.worker_id, &peer.worker_id, &command.text);
+                    self.once(&pod.runtime_id, &key, work).await
                 }
                 Meant::Pod(peer) => self.send_across(key, origin, pod, &peer, command.text).await,
                 Meant::Repeated(answer) => Ok(answer),
@@ -108,12 +109,11 @@ impl Backend {
         command: HeldCommand,
     ) -> Result<MessageAnswer, ApiError> {
         let key = command_key(id, "message_decide", Some(pod), &(message_id, &command));
-        let done = async {
+        let work = async {
             let port = self.port(&pod.runtime_id)?;
-            port.decide_held(key, origin, &pod.worker_id, message_id, command.decision).await
+            port.decide_held(key.clone(), origin, &pod.worker_id, message_id, command.decision).await
         };
-        let done = done.await;
-        self.audited(origin, "message_decide", &pod.runtime_id, pair(pod, message_id), done).await
+        self.carry_out(origin, "message_decide", &key, (&pod.runtime_id, pair(pod, message_id)), work).await
     }
 
     /// What two Pods wrote to each other, newest first; `before` is `next` of the page before.
@@ -133,21 +133,10 @@ impl Backend {
 
     /// The Pod that a person means. A command that was carried out before keeps its answer, also when its target is
     /// gone or has another name by now.
-    async fn meant<T: DeserializeOwned>(
-        &self,
-        pod: &PodRef,
-        target: &str,
-        key: &CommandKey,
-    ) -> Result<Meant<T>, ApiError> {
-        let unresolved = match self.resolve(target).await {
-            Ok(peer) => return Ok(Meant::Pod(peer)),
-            Err(error) => error,
-        };
-        match self.port(&pod.runtime_id)?.first_answer(key).await? {
-            Some(answer) => serde_json::from_str(&answer).map(Meant::Repeated).map_err(|error| {
-                ApiError::new(protocol::ErrorCode::Internal, format!("a stored answer cannot be read: {error}"))
-            }),
-            None => Err(unresolved),
+    async fn meant<T: DeserializeOwned>(&self, target: &str, key: &CommandKey) -> Result<Meant<T>, ApiError> {
+        match self.resolve(target).await {
+            Ok(peer) => Ok(Meant::Pod(peer)),
+            Err(error) => self.first_answer(key).await?.map(Meant::Repeated).ok_or(error),
         }
     }
 }

@@ -5,17 +5,53 @@ use std::fmt;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{
-    ApiError, Approval, ApprovalCommand, Candidate, CommandId, CompactionPreview, ControlVerb, CreatePod,
+    ApiError, Approval, ApprovalCommand, AuditRow, Candidate, CommandId, CompactionPreview, ControlVerb, CreatePod,
     ExchangeMessage, HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer, OpenApproval,
-    OpenRequest, PatchPod, PeerAnswer, PeerView, PodDetail, PodName, PodRef, PodSummary, QueuedInput, Receipt,
-    RequestDecision, RestoreCommand, RewindCommand, RuntimeView, SearchHit, ToolAnswer, ToolCommand, VisiblePod,
-    WorkerId,
+    OpenRequest, PatchPod, PeerAnswer, PeerView, PodDetail, PodName, PodRef, PodRules, PodSummary, QueuedInput,
+    Receipt, RequestDecision, RestoreCommand, RewindCommand, RuntimeView, SearchHit, ToolAnswer, ToolCommand,
+    UsageReport, VisiblePod, WorkerId,
 };
 use runtime::{
-    CommandKey, Export, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage, SearchQuery,
+    AuditFilter, CommandKey, Export, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage,
+    SearchQuery,
 };
 
-/// One runtime: the one inside this process, or one that is reached over a wire.
+/// What can be asked of a runtime, and is refused by one that cannot do it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    Create,
+    Input,
+    TakeBack,
+    Files,
+    Control,
+    Restore,
+    Rewind,
+    RunTool,
+    Answer,
+    Patch,
+    Delete,
+    Introduce,
+    Unlink,
+    DecideRequest,
+    SendMessage,
+    DecideHeld,
+    Peers,
+    Exchange,
+    Transcript,
+    History,
+    CompactionPreview,
+    Approvals,
+    Visible,
+    Search,
+    Usage,
+    Rules,
+    Audit,
+    Export,
+    Import,
+}
+
+/// One runtime: the one inside this process, or one that is reached over a wire. What a port does not forward itself is
+/// refused by [`RuntimePort::refuse`].
 ///
 /// In the one inside this process each command writes its own audit row when it is carried out, in the transaction that
 /// carries it out. For the others [`crate::Backend`] writes it when the command has been answered.
@@ -31,153 +67,249 @@ pub trait RuntimePort: Send + Sync + fmt::Debug {
     async fn pod_known(&self, name: &PodName) -> Result<Option<PodRef>, ApiError> {
         self.pod_named(name).await
     }
+    /// A Pod as it was told of last, without asking anybody; also while its runtime does not answer.
+    fn pod_seen(&self, _worker_id: &WorkerId) -> Option<PodSummary> {
+        None
+    }
     /// Pods that are called nearly so, the nearest first, of those that are known without asking anybody.
     fn near_names(&self, _name: &PodName) -> Vec<Candidate> {
         Vec::new()
     }
 
-    async fn create(&self, key: CommandKey, origin: &Origin, create: CreatePod) -> Result<PodSummary, ApiError>;
+    /// Why this runtime cannot do something; of a Pod that is not there, that it is not.
+    async fn refuse(&self, _verb: Verb, _worker_id: Option<&WorkerId>) -> ApiError {
+        ApiError::invalid("this runtime cannot do that")
+    }
+
+    /// Whether it is of any use to send a command there now. One that is refused here was not sent.
+    async fn ready(&self) -> Result<(), ApiError> {
+        Ok(())
+    }
+
+    async fn create(&self, _key: CommandKey, _origin: &Origin, _create: CreatePod) -> Result<PodSummary, ApiError> {
+        Err(self.refuse(Verb::Create, None).await)
+    }
     async fn input(
         &self,
-        key: CommandKey,
-        origin: &Origin,
+        _key: CommandKey,
+        _origin: &Origin,
         worker_id: &WorkerId,
-        input: InputCommand,
-    ) -> Result<Receipt, ApiError>;
+        _input: InputCommand,
+    ) -> Result<Receipt, ApiError> {
+        Err(self.refuse(Verb::Input, Some(worker_id)).await)
+    }
     /// Takes a queued input back; one that has begun is `already_answered`.
     async fn take_back(
         &self,
-        key: CommandKey,
-        origin: &Origin,
+        _key: CommandKey,
+        _origin: &Origin,
         worker_id: &WorkerId,
-        queued: &CommandId,
-    ) -> Result<QueuedInput, ApiError>;
+        _queued: &CommandId,
+    ) -> Result<QueuedInput, ApiError> {
+        Err(self.refuse(Verb::TakeBack, Some(worker_id)).await)
+    }
     /// Files that the Pod may read and that fit what was begun, the best first.
-    async fn files(&self, worker_id: &WorkerId, begun: &str) -> Result<Vec<String>, ApiError>;
+    async fn files(&self, worker_id: &WorkerId, _begun: &str) -> Result<Vec<String>, ApiError> {
+        Err(self.refuse(Verb::Files, Some(worker_id)).await)
+    }
     async fn control(
         &self,
-        key: CommandKey,
-        origin: &Origin,
+        _key: CommandKey,
+        _origin: &Origin,
         worker_id: &WorkerId,
-        verb: ControlVerb,
-    ) -> Result<Receipt, ApiError>;
+        _verb: ControlVerb,
+    ) -> Result<Receipt, ApiError> {
+        Err(self.refuse(Verb::Control, Some(worker_id)).await)
+    }
     async fn restore(
         &self,
-        key: CommandKey,
-        origin: &Origin,
+        _key: CommandKey,
+        _origin: &Origin,
         worker_id: &WorkerId,
-        command: RestoreCommand,
-    ) -> Result<Receipt, ApiError>;
+        _command: RestoreCommand,
+    ) -> Result<Receipt, ApiError> {
+        Err(self.refuse(Verb::Restore, Some(worker_id)).await)
+    }
     async fn rewind(
         &self,
-        key: CommandKey,
-        origin: &Origin,
+        _key: CommandKey,
+        _origin: &Origin,
         worker_id: &WorkerId,
-        command: RewindCommand,
-    ) -> Result<Receipt, ApiError>;
+        _command: RewindCommand,
+    ) -> Result<Receipt, ApiError> {
+        Err(self.refuse(Verb::Rewind, Some(worker_id)).await)
+    }
     async fn run_tool(
         &self,
-        key: CommandKey,
-        origin: &Origin,
+        _key: CommandKey,
+        _origin: &Origin,
         worker_id: &WorkerId,
-        name: &str,
-        command: ToolCommand,
-    ) -> Result<ToolAnswer, ApiError>;
+        _name: &str,
+        _command: ToolCommand,
+    ) -> Result<ToolAnswer, ApiError> {
+        Err(self.refuse(Verb::RunTool, Some(worker_id)).await)
+    }
     async fn answer(
         &self,
-        key: CommandKey,
-        origin: &Origin,
+        _key: CommandKey,
+        _origin: &Origin,
         worker_id: &WorkerId,
-        approval: &str,
-        command: ApprovalCommand,
-    ) -> Result<Approval, ApiError>;
+        _approval: &str,
+        _command: ApprovalCommand,
+    ) -> Result<Approval, ApiError> {
+        Err(self.refuse(Verb::Answer, Some(worker_id)).await)
+    }
     async fn patch(
         &self,
-        key: CommandKey,
-        origin: &Origin,
+        _key: CommandKey,
+        _origin: &Origin,
         worker_id: &WorkerId,
-        patch: PatchPod,
-    ) -> Result<PodDetail, ApiError>;
+        _patch: PatchPod,
+    ) -> Result<PodDetail, ApiError> {
+        Err(self.refuse(Verb::Patch, Some(worker_id)).await)
+    }
     async fn delete(
         &self,
-        key: CommandKey,
-        origin: &Origin,
+        _key: CommandKey,
+        _origin: &Origin,
         worker_id: &WorkerId,
-        confirm: Option<&str>,
-    ) -> Result<(), ApiError>;
+        _confirm: Option<&str>,
+    ) -> Result<(), ApiError> {
+        Err(self.refuse(Verb::Delete, Some(worker_id)).await)
+    }
 
     /// Both Pods live in this runtime.
     async fn introduce(
         &self,
-        key: CommandKey,
-        origin: &Origin,
+        _key: CommandKey,
+        _origin: &Origin,
         worker_id: &WorkerId,
-        target: &WorkerId,
-        note: Option<String>,
-    ) -> Result<Introduced, ApiError>;
+        _target: &WorkerId,
+        _note: Option<String>,
+    ) -> Result<Introduced, ApiError> {
+        Err(self.refuse(Verb::Introduce, Some(worker_id)).await)
+    }
     /// `peer` may be a Pod of another runtime, or one that is gone.
     async fn unlink(
         &self,
-        key: CommandKey,
-        origin: &Origin,
+        _key: CommandKey,
+        _origin: &Origin,
         worker_id: &WorkerId,
-        peer: &PodRef,
-    ) -> Result<(), ApiError>;
+        _peer: &PodRef,
+    ) -> Result<(), ApiError> {
+        Err(self.refuse(Verb::Unlink, Some(worker_id)).await)
+    }
     async fn decide_request(
         &self,
-        key: CommandKey,
-        origin: &Origin,
+        _key: CommandKey,
+        _origin: &Origin,
         worker_id: &WorkerId,
-        request_id: &str,
-        decision: RequestDecision,
-    ) -> Result<PeerAnswer, ApiError>;
+        _request_id: &str,
+        _decision: RequestDecision,
+    ) -> Result<PeerAnswer, ApiError> {
+        Err(self.refuse(Verb::DecideRequest, Some(worker_id)).await)
+    }
     async fn send_message(
         &self,
-        key: CommandKey,
-        origin: &Origin,
+        _key: CommandKey,
+        _origin: &Origin,
         worker_id: &WorkerId,
-        peer: &WorkerId,
-        text: &str,
-    ) -> Result<MessageAnswer, ApiError>;
+        _peer: &WorkerId,
+        _text: &str,
+    ) -> Result<MessageAnswer, ApiError> {
+        Err(self.refuse(Verb::SendMessage, Some(worker_id)).await)
+    }
     async fn decide_held(
         &self,
-        key: CommandKey,
-        origin: &Origin,
+        _key: CommandKey,
+        _origin: &Origin,
         worker_id: &WorkerId,
-        message_id: &str,
-        decision: HeldDecision,
-    ) -> Result<MessageAnswer, ApiError>;
-    /// What a command of this key was answered when it was carried out; none when it was not.
-    async fn first_answer(&self, key: &CommandKey) -> Result<Option<String>, ApiError>;
+        _message_id: &str,
+        _decision: HeldDecision,
+    ) -> Result<MessageAnswer, ApiError> {
+        Err(self.refuse(Verb::DecideHeld, Some(worker_id)).await)
+    }
 
-    async fn peers(&self, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError>;
+    async fn peers(&self, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
+        Err(self.refuse(Verb::Peers, Some(worker_id)).await)
+    }
     /// Of every Pod, oldest first.
-    async fn open_requests(&self) -> Result<Vec<OpenRequest>, ApiError>;
+    async fn open_requests(&self) -> Result<Vec<OpenRequest>, ApiError> {
+        Ok(Vec::new())
+    }
     async fn exchange(
         &self,
         worker_id: &WorkerId,
-        peer: &WorkerId,
-        before: Option<&str>,
-        limit: u32,
-    ) -> Result<Listing<ExchangeMessage>, ApiError>;
+        _peer: &WorkerId,
+        _before: Option<&str>,
+        _limit: u32,
+    ) -> Result<Listing<ExchangeMessage>, ApiError> {
+        Err(self.refuse(Verb::Exchange, Some(worker_id)).await)
+    }
 
-    async fn transcript(&self, worker_id: &WorkerId, before: Option<&str>, limit: u32) -> Result<RecordPage, ApiError>;
-    async fn history(&self, worker_id: &WorkerId) -> Result<History, ApiError>;
-    async fn compaction_preview(&self, worker_id: &WorkerId) -> Result<Option<CompactionPreview>, ApiError>;
-    async fn approvals(&self, worker_id: &WorkerId, all: bool) -> Result<Vec<Approval>, ApiError>;
+    async fn transcript(
+        &self,
+        worker_id: &WorkerId,
+        _before: Option<&str>,
+        _limit: u32,
+    ) -> Result<RecordPage, ApiError> {
+        Err(self.refuse(Verb::Transcript, Some(worker_id)).await)
+    }
+    async fn history(&self, worker_id: &WorkerId) -> Result<History, ApiError> {
+        Err(self.refuse(Verb::History, Some(worker_id)).await)
+    }
+    async fn compaction_preview(&self, worker_id: &WorkerId) -> Result<Option<CompactionPreview>, ApiError> {
+        Err(self.refuse(Verb::CompactionPreview, Some(worker_id)).await)
+    }
+    async fn approvals(&self, worker_id: &WorkerId, _all: bool) -> Result<Vec<Approval>, ApiError> {
+        Err(self.refuse(Verb::Approvals, Some(worker_id)).await)
+    }
     /// Of every Pod, oldest first.
-    async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError>;
-    async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError>;
+    async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError> {
+        Ok(Vec::new())
+    }
+    async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
+        Err(self.refuse(Verb::Visible, Some(worker_id)).await)
+    }
 
     /// Where words were said in this runtime, newest first.
     async fn search(&self, _query: SearchQuery) -> Result<Listing<SearchHit>, ApiError> {
-        Err(ApiError::invalid("the journals of this runtime cannot be searched from here"))
+        Err(self.refuse(Verb::Search, None).await)
+    }
+
+    /// What was used there.
+    async fn usage(&self) -> Result<UsageReport, ApiError> {
+        Err(self.refuse(Verb::Usage, None).await)
+    }
+
+    /// The Pods there that have rules of their own.
+    async fn rules(&self) -> Result<Vec<PodRules>, ApiError> {
+        Err(self.refuse(Verb::Rules, None).await)
+    }
+
+    /// What was done there, newest first. A Pod's address in the filter is in our terms.
+    async fn audit(
+        &self,
+        _filter: AuditFilter,
+        _after: Option<String>,
+        _limit: u32,
+    ) -> Result<Listing<AuditRow>, ApiError> {
+        Err(self.refuse(Verb::Audit, None).await)
     }
 
     /// The whole journal, a page at a time.
-    async fn export(&self, worker_id: &WorkerId) -> Result<Export, ApiError>;
+    async fn export(&self, worker_id: &WorkerId) -> Result<Export, ApiError> {
+        Err(self.refuse(Verb::Export, Some(worker_id)).await)
+    }
     /// A stopped Pod with that history.
-    async fn import(&self, key: CommandKey, origin: &Origin, command: ImportCommand) -> Result<PodSummary, ApiError>;
+    async fn import(
+        &self,
+        _key: CommandKey,
+        _origin: &Origin,
+        _command: ImportCommand,
+    ) -> Result<PodSummary, ApiError> {
+        Err(self.refuse(Verb::Import, None).await)
+    }
 
     async fn observe(&self, worker_id: &WorkerId, after: Option<String>, tail: u32) -> Observation;
     /// The whole list at once, as far as it is known, then its changes.

@@ -8,9 +8,10 @@ mod line;
 mod look;
 mod port;
 mod queue;
+mod seen;
 mod viewer;
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use client::{Client, ClientError};
 use protocol::{ApiError, ErrorCode, PodRef, RuntimeId, RuntimeState, WorkerId};
@@ -41,7 +42,10 @@ pub(crate) struct Remote {
     attach: mpsc::Sender<Attach>,
     /// What the line is made of, until it begins.
     unbegun: std::sync::Mutex<Option<line::Parts>>,
-    line: std::sync::OnceLock<AbortHandle>,
+    /// Where its list is kept.
+    list: Option<PathBuf>,
+    /// The line, and who writes its list down.
+    tasks: std::sync::OnceLock<Vec<AbortHandle>>,
 }
 
 impl Remote {
@@ -57,6 +61,13 @@ impl Remote {
     pub(crate) fn open(runtime: &KeptRuntime, client: Client, registry: Registry, kept: Arc<Kept>) -> Arc<Self> {
         let terms = Arc::new(Terms::new(runtime.runtime_id.clone()));
         let known = Arc::new(Known::new(terms));
+        let list = kept.list_path(&runtime.runtime_id);
+        if let (Some(path), Some(store_id)) = (&list, &runtime.store_id) {
+            known.set_store(store_id);
+            if let Some(seen) = seen::read(path, store_id) {
+                known.restore(seen.pods, seen.at);
+            }
+        }
         let (attach, attaching) = mpsc::channel(ATTACHING_MAX);
         let parts = line::Parts {
             client: client.clone(),
@@ -67,15 +78,22 @@ impl Remote {
             kept,
         };
         let unbegun = std::sync::Mutex::new(Some(parts));
-        Arc::new(Self { client, known, attach, unbegun, line: std::sync::OnceLock::new() })
+        Arc::new(Self { client, known, attach, unbegun, list, tasks: std::sync::OnceLock::new() })
     }
 
     /// Opens the socket, and keeps it open.
     pub(crate) fn begin(&self) {
         let parts = self.unbegun.lock().expect("no holder of the parts panics").take();
         if let Some(parts) = parts {
-            let _ = self.line.set(tokio::spawn(line::run(parts)).abort_handle());
+            let keeper = self.list.clone().map(|path| tokio::spawn(seen::keep(self.known.clone(), path)));
+            let line = tokio::spawn(line::run(parts));
+            let _ = self.tasks.set(keeper.into_iter().chain([line]).map(|task| task.abort_handle()).collect());
         }
+    }
+
+    /// Its last list goes with it.
+    pub(crate) fn forget_list(path: &PathBuf) {
+        seen::forget(path);
     }
 
     pub(crate) fn terms(&self) -> Arc<Terms> {
@@ -150,8 +168,8 @@ impl Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        if let Some(line) = self.line.get() {
-            line.abort();
+        for task in self.tasks.get().into_iter().flatten() {
+            task.abort();
         }
     }
 }

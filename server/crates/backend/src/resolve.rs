@@ -16,7 +16,13 @@ impl Backend {
     /// those that are spelled much like it.
     pub async fn resolve(&self, target: &str) -> Result<PodRef, ApiError> {
         match target.parse::<Target>().map_err(|error| ApiError::invalid(error.to_string()))? {
-            Target::Ref(pod) => self.pod(&pod).await.map(|detail| detail.summary.pod),
+            Target::Ref(pod) => match self.pod(&pod).await {
+                // One that was there when its server was heard last is meant, whether that answers now or not.
+                Err(error) if error.code == ErrorCode::RuntimeUnavailable => {
+                    self.port(&pod.runtime_id)?.pod_seen(&pod.worker_id).map(|summary| summary.pod).ok_or(error)
+                }
+                found => found.map(|detail| detail.summary.pod),
+            },
             Target::Name { name, runtime_id: Some(runtime_id) } => {
                 match self.port(&runtime_id)?.pod_named(&name).await? {
                     Some(pod) => Ok(pod),

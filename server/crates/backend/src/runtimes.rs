@@ -5,11 +5,11 @@ mod kept;
 use std::path::PathBuf;
 
 use client::Client;
-use protocol::{AddRuntime, ApiError, ErrorCode, RuntimeId, RuntimeView};
+use protocol::{AddRuntime, ApiError, CommandId, ErrorCode, RuntimeId, RuntimeView};
 use runtime::{Host, Origin};
 
-pub(crate) use self::kept::{Kept, KeptRuntime};
-use crate::{Backend, Entry, EntryKind, registry, remote::Remote};
+pub(crate) use self::kept::{Kept, KeptRuntime, write_private};
+use crate::{Backend, Entry, EntryKind, command_key, registry, remote::Remote};
 
 /// So many other servers, at most.
 const RUNTIMES_MAX: usize = 64;
@@ -70,15 +70,29 @@ impl Backend {
     /// # Errors
     /// `name_taken`, also when that server is here under another name; `invalid_input` when what answers there is no
     /// yoi, refuses the token, or is this server itself; `rate_limited` beyond 64 of them.
-    pub async fn add_runtime(&self, origin: &Origin, add: AddRuntime) -> Result<RuntimeView, ApiError> {
+    pub async fn add_runtime(&self, origin: &Origin, id: CommandId, add: AddRuntime) -> Result<RuntimeView, ApiError> {
+        let key = command_key(id, "runtime_add", None, &add);
+        let _turn = self.kept.turn().await;
+        if let Ok(Some(view)) = self.first_answer(&key).await {
+            return Ok(view);
+        }
         let target = add.runtime_id.to_string();
-        let done = self.add(add).await;
+        let done = self.claimed(&key, async |was_begun| self.add(add, was_begun).await).await;
         self.told(origin, "runtime_add", target, done).await
     }
 
     /// Forgets another server's runtime, its address and its token. Its Pods stay where they are.
-    pub async fn remove_runtime(&self, origin: &Origin, runtime_id: &RuntimeId) -> Result<(), ApiError> {
-        let done = self.take_out(runtime_id).await;
+    pub async fn remove_runtime(&self, origin: &Origin, id: CommandId, runtime_id: &RuntimeId) -> Result<(), ApiError> {
+        let key = command_key(id, "runtime_remove", None, runtime_id);
+        let _turn = self.kept.turn().await;
+        if let Ok(Some(())) = self.first_answer(&key).await {
+            return Ok(());
+        }
+        let work = async |was_begun| match self.take_out(runtime_id).await {
+            Err(error) if was_begun && error.code == ErrorCode::RuntimeNotFound => Ok(()),
+            done => done,
+        };
+        let done = self.claimed(&key, work).await;
         self.told(origin, "runtime_remove", runtime_id.to_string(), done).await
     }
 
@@ -99,8 +113,15 @@ impl Backend {
         done
     }
 
-    async fn add(&self, add: AddRuntime) -> Result<RuntimeView, ApiError> {
+    /// With `was_begun` one that is there with this address and token is what the command added.
+    async fn add(&self, add: AddRuntime, was_begun: bool) -> Result<RuntimeView, ApiError> {
         let mut runtime = KeptRuntime::new(add)?;
+        if was_begun
+            && self.kept.hold().await.has(&runtime)
+            && let Some(entry) = self.registry.get(&runtime.runtime_id)
+        {
+            return Ok(entry.port.view(self.since));
+        }
         self.check_free(&runtime.runtime_id)?;
         let client = Remote::client(&runtime)?;
         runtime.store_id = Remote::look(&client, &runtime.runtime_id).await?;
@@ -139,6 +160,9 @@ impl Backend {
         }
         file.remove(runtime_id).await.map_err(not_written)?;
         self.registry.remove(runtime_id);
+        if let Some(path) = self.kept.list_path(runtime_id) {
+            Remote::forget_list(&path);
+        }
         Ok(())
     }
 

@@ -1,12 +1,13 @@
 //! What the settings and the audit show, and the little that can be changed there.
 
+use futures_util::future::join_all;
 use protocol::{
-    ApiError, AuditEntry, CommandId, ErrorCode, Listing, PatchPod, PermissionRule, PodDetail, PodRef, PodRules,
-    ProfileView, ProviderTest, ToolDefault,
+    ApiError, AuditRow, CommandId, ErrorCode, Gathered, PatchPod, PermissionRule, PodDetail, PodRef, PodRules,
+    ProfileView, ProviderTest, RuntimeId, ToolDefault,
 };
 use runtime::{AuditFilter, Origin};
 
-use crate::Backend;
+use crate::{Backend, Entry, gathered::part};
 
 /// Which rows of the audit are asked for. Empty fields let all through.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct AuditQuery {
     pub result: Option<String>,
     /// As it stands in the rows: of a Pod, its address.
     pub target: Option<String>,
+    /// The audit of this runtime's server alone; of all when absent.
+    pub runtime: Option<RuntimeId>,
     /// `next` of the page before.
     pub after: Option<String>,
     pub limit: u32,
@@ -41,9 +44,24 @@ impl Backend {
         self.host.tool_defaults()
     }
 
-    /// The Pods that have rules of their own.
-    pub async fn rules(&self) -> Result<Vec<PodRules>, ApiError> {
-        self.host.rules().await
+    /// The Pods that have rules of their own: of all runtimes that answer, or of one; ours first.
+    pub async fn rules(&self, runtime: Option<&RuntimeId>) -> Result<Gathered<PodRules>, ApiError> {
+        let mut rules = Gathered { items: Vec::new(), next: None, absent: Vec::new() };
+        if let Some(runtime) = runtime {
+            rules.items = self.port(runtime)?.rules().await?;
+            return Ok(rules);
+        }
+        let asked = self.askable().into_iter().map(|(id, entry)| async move {
+            let answer = part(&id, async { entry.port.rules().await }).await;
+            (id, answer)
+        });
+        for (id, answer) in join_all(asked).await {
+            match answer? {
+                Some(items) => rules.items.extend(items),
+                None => rules.absent.push(id),
+            }
+        }
+        Ok(rules)
     }
 
     /// Takes one rule from a Pod. One that it has not is no error: it is gone.
@@ -61,20 +79,19 @@ impl Backend {
         self.patch(origin, id, pod, PatchPod { permissions: Some(permissions), ..PatchPod::default() }).await
     }
 
-    /// Who did what, newest first.
-    pub async fn audit(&self, query: AuditQuery) -> Result<Listing<AuditEntry>, ApiError> {
-        let AuditQuery { action, result, target, after, limit } = query;
-        let after = match after {
-            None => None,
-            // Rows are numbered from 1.
-            Some(text) => Some(text.parse().ok().filter(|row: &i64| *row > 0).ok_or_else(|| {
-                ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`")
-            })?),
-        };
+    /// Who did what, newest first: in all runtimes that answer, or in one. What was done to another runtime's Pod from
+    /// here stands in the audit of both servers.
+    pub async fn audit(&self, query: AuditQuery) -> Result<Gathered<AuditRow>, ApiError> {
+        let AuditQuery { action, result, target, runtime, after, limit } = query;
         if let Some(result) = result.as_deref().filter(|result| !["done", "refused", "failed"].contains(result)) {
             let result: String = result.chars().take(64).collect();
             return Err(ApiError::invalid(format!("a result is done, refused or failed, not \"{result}\"")));
         }
-        self.host.audit_find(&AuditFilter { action, result, target }, after, limit).await
+        let filter = AuditFilter { action, result, target };
+        let ask = |entry: Entry, after| {
+            let filter = filter.clone();
+            async move { entry.port.audit(filter, after, limit).await }
+        };
+        self.gather(runtime.as_ref(), after.as_deref(), limit, ask).await
     }
 }

@@ -71,6 +71,16 @@ impl Terms {
         Some(PodRef::new(runtime_id, pod.worker_id.clone()))
     }
 
+    /// What an audit row of the other server is about, in our terms. What is no address stays as it is.
+    pub fn target_to_ours(&self, target: &str) -> String {
+        each_address(target, |pod| Some(PodRef::new(self.to_ours(&pod.runtime_id), pod.worker_id)))
+    }
+
+    /// The other way round. What the other server has no name for stays as it is, and is found in no row there.
+    pub fn target_to_theirs(&self, target: &str) -> String {
+        each_address(target, |pod| self.to_theirs(&pod))
+    }
+
     /// A summary of the other server, in our terms.
     pub fn summary(&self, mut summary: PodSummary) -> PodSummary {
         summary.pod.runtime_id = self.to_ours(&summary.pod.runtime_id);
@@ -123,6 +133,14 @@ impl Terms {
     }
 }
 
+fn each_address(target: &str, change: impl Fn(PodRef) -> Option<PodRef>) -> String {
+    let word = |word: &str| match word.parse::<PodRef>().ok().and_then(&change) {
+        Some(pod) => pod.to_string(),
+        None => word.to_owned(),
+    };
+    target.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,6 +168,16 @@ mod tests {
         assert_eq!(stranger.to_ours(&id("desk")), id("box-desk"));
         assert_eq!(stranger.to_theirs(&"local/w1".parse().unwrap()), None);
         assert_eq!(Terms::new(id(&"b".repeat(32))).to_ours(&id("gpu")), id(&format!("{}-gpu", "b".repeat(15))));
+    }
+
+    #[test]
+    fn what_an_audit_row_is_about_is_told_in_our_terms_and_found_in_theirs() {
+        for (theirs, ours) in
+            [("local/w1", "box/w1"), ("local/w1 desk/w2", "box/w1 local/w2"), ("no such  Pod", "no such  Pod")]
+        {
+            assert_eq!(terms().target_to_ours(theirs), ours);
+            assert_eq!(terms().target_to_theirs(ours), theirs);
+        }
     }
 
     #[test]

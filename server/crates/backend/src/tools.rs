@@ -16,9 +16,9 @@ impl Backend {
         command: ToolCommand,
     ) -> Result<ToolAnswer, ApiError> {
         let key = command_key(id, "tool", Some(pod), &(name, &command));
-        let done =
-            async { self.port(&pod.runtime_id)?.run_tool(key, origin, &pod.worker_id, name, command).await }.await;
-        self.audited(origin, "tool", &pod.runtime_id, pod.to_string(), done).await
+        let work =
+            async { self.port(&pod.runtime_id)?.run_tool(key.clone(), origin, &pod.worker_id, name, command).await };
+        self.carry_out(origin, "tool", &key, (&pod.runtime_id, pod.to_string()), work).await
     }
 
     /// What the Pod asks now, oldest first; with `all` also what was answered or withdrawn.
@@ -37,9 +37,9 @@ impl Backend {
         command: ApprovalCommand,
     ) -> Result<Approval, ApiError> {
         let key = command_key(id, "approve", Some(pod), &(approval, &command));
-        let done =
-            async { self.port(&pod.runtime_id)?.answer(key, origin, &pod.worker_id, approval, command).await }.await;
-        self.audited(origin, "approve", &pod.runtime_id, pod.to_string(), done).await
+        let work =
+            async { self.port(&pod.runtime_id)?.answer(key.clone(), origin, &pod.worker_id, approval, command).await };
+        self.carry_out(origin, "approve", &key, (&pod.runtime_id, pod.to_string()), work).await
     }
 
     /// The Pods that this one's model is told of.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::{CommandId, ImportCommand, Listing, PodRef, PodSummary, SearchHit, UsageReport};
+use protocol::{CommandId, Gathered, ImportCommand, PodRef, PodSummary, SearchHit, UsageReport};
 use reqwest::{Method, Response};
 
 use crate::{Client, ClientError, calls::pod_path};
@@ -16,8 +16,12 @@ pub struct SearchFilter<'a> {
     /// The last one may be the beginning of a word.
     pub words: &'a str,
     pub pod: Option<&'a PodRef>,
+    /// In this runtime alone.
+    pub runtime: Option<&'a str>,
     /// `next` of the page before.
     pub after: Option<&'a str>,
+    /// As many as the server likes when absent.
+    pub limit: Option<u32>,
 }
 
 /// A journal on its way; read it to its end.
@@ -28,21 +32,32 @@ pub struct Download {
 }
 
 impl Client {
-    /// Tokens over all, per Pod, day, tree and pair.
+    /// Tokens over all, per Pod, day, tree and pair; of all runtimes.
     pub async fn usage(&self) -> Result<UsageReport, ClientError> {
         self.get("/api/v1/usage")?.json().await
     }
 
+    /// As [`Client::usage`], of one runtime.
+    pub async fn usage_of(&self, runtime: &str) -> Result<UsageReport, ClientError> {
+        self.call(Method::GET, "/api/v1/usage", &[("runtime", Some(runtime))])?.json().await
+    }
+
     /// Where all the words were said, newest first.
-    pub async fn search(&self, words: &str) -> Result<Listing<SearchHit>, ClientError> {
+    pub async fn search(&self, words: &str) -> Result<Gathered<SearchHit>, ClientError> {
         self.search_of(SearchFilter { words, ..SearchFilter::default() }).await
     }
 
     /// As [`Client::search`], those hits alone that the filter lets through.
-    pub async fn search_of(&self, filter: SearchFilter<'_>) -> Result<Listing<SearchHit>, ClientError> {
-        let SearchFilter { words, pod, after } = filter;
-        let pod = pod.map(PodRef::to_string);
-        let query = [("q", Some(words)), ("pod", pod.as_deref()), ("after", after)];
+    pub async fn search_of(&self, filter: SearchFilter<'_>) -> Result<Gathered<SearchHit>, ClientError> {
+        let SearchFilter { words, pod, runtime, after, limit } = filter;
+        let (pod, limit) = (pod.map(PodRef::to_string), limit.map(|limit| limit.to_string()));
+        let query = [
+            ("q", Some(words)),
+            ("pod", pod.as_deref()),
+            ("runtime", runtime),
+            ("after", after),
+            ("limit", limit.as_deref()),
+        ];
         self.call(Method::GET, "/api/v1/search", &query)?.json().await
     }
 

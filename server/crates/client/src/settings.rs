@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::{AuditEntry, Listing, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
+use protocol::{AuditRow, Gathered, Listing, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
 use reqwest::Method;
 
 use crate::{Client, ClientError, calls::segment};
@@ -18,8 +18,12 @@ pub struct AuditFilter<'a> {
     pub result: Option<&'a str>,
     /// A Pod's is `runtime_id/worker_id`.
     pub target: Option<&'a str>,
+    /// Of this runtime's server alone.
+    pub runtime: Option<&'a str>,
     /// `next` of the page before.
     pub after: Option<&'a str>,
+    /// As many as the server likes when absent.
+    pub limit: Option<u32>,
 }
 
 impl Client {
@@ -39,8 +43,13 @@ impl Client {
     }
 
     /// The Pods that have rules of their own.
-    pub async fn rules(&self) -> Result<Listing<PodRules>, ClientError> {
+    pub async fn rules(&self) -> Result<Gathered<PodRules>, ClientError> {
         self.get("/api/v1/rules")?.json().await
+    }
+
+    /// As [`Client::rules`], those of one runtime.
+    pub async fn rules_of(&self, runtime: &str) -> Result<Gathered<PodRules>, ClientError> {
+        self.call(Method::GET, "/api/v1/rules", &[("runtime", Some(runtime))])?.json().await
     }
 
     /// The browsers that are logged in.
@@ -59,9 +68,17 @@ impl Client {
     }
 
     /// Who did what, newest first: those rows alone that the filter lets through.
-    pub async fn audit_of(&self, filter: AuditFilter<'_>) -> Result<Listing<AuditEntry>, ClientError> {
-        let AuditFilter { action, result, target, after } = filter;
-        let query = [("action", action), ("result", result), ("target", target), ("after", after)];
+    pub async fn audit_of(&self, filter: AuditFilter<'_>) -> Result<Gathered<AuditRow>, ClientError> {
+        let AuditFilter { action, result, target, runtime, after, limit } = filter;
+        let limit = limit.map(|limit| limit.to_string());
+        let query = [
+            ("action", action),
+            ("result", result),
+            ("target", target),
+            ("runtime", runtime),
+            ("after", after),
+            ("limit", limit.as_deref()),
+        ];
         self.call(Method::GET, "/api/v1/audit", &query)?.json().await
     }
 }

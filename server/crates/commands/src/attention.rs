@@ -1,6 +1,8 @@
 //! The list of Pods by what they want of a person.
 
-use protocol::{PodState, PodSummary};
+use protocol::{PodState, PodSummary, RuntimeId};
+
+use crate::lower;
 
 /// The four groups, in the order of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,12 +47,13 @@ pub enum SortBy {
     Updated,
 }
 
-/// Whether every word of the filter is in the Pod's name, state, activity, model or folder.
+/// Whether every word of the filter is in the Pod's name, runtime (`@box`), state, activity, model or folder.
 pub fn matches(pod: &PodSummary, filter: &str) -> bool {
     let activity = pod.activity.as_deref().unwrap_or_default();
-    let text = [pod.name.as_str(), pod.state.as_str(), activity, &pod.provider, &pod.model, &pod.cwd].join("\n");
-    let text = text.to_lowercase();
-    filter.to_lowercase().split_whitespace().all(|word| text.contains(word))
+    let name = format!("{}@{}", pod.name, pod.pod.runtime_id);
+    let text = [&name, pod.state.as_str(), activity, &pod.provider, &pod.model, &pod.cwd].join("\n");
+    let text = lower(&text);
+    lower(filter).split_whitespace().all(|word| text.contains(word))
 }
 
 /// Those that fit the filter, in this order. The same input gives the same order: ties fall to the name.
@@ -63,8 +66,10 @@ pub fn sorted(pods: &[PodSummary], filter: &str, by: SortBy) -> Vec<PodSummary> 
             SortBy::Tokens => total_tokens(b).cmp(&total_tokens(a)),
             SortBy::Updated => b.updated_at.cmp(&a.updated_at),
         };
-        let by_name = || a.name.as_str().to_lowercase().cmp(&b.name.as_str().to_lowercase());
-        first.then_with(by_name).then_with(|| a.pod.cmp(&b.pod))
+        let by_name = || lower(a.name.as_str()).cmp(&lower(b.name.as_str()));
+        // Of two of one name the one that lives here is first.
+        let is_abroad = |pod: &PodSummary| pod.pod.runtime_id != RuntimeId::local();
+        first.then_with(by_name).then_with(|| (is_abroad(a), &a.pod).cmp(&(is_abroad(b), &b.pod)))
     });
     fitting
 }
@@ -131,6 +136,17 @@ mod tests {
         assert_eq!(names(&sorted(&pods, "RUNNING rehearsal", SortBy::Name)), ["bob"]);
         assert_eq!(names(&sorted(&pods, "ada running", SortBy::Name)), Vec::<&str>::new());
         assert_eq!(names(&sorted(&pods, "  ", SortBy::Name)), ["ada", "bob"]);
+    }
+
+    #[test]
+    fn of_two_of_one_name_the_one_that_lives_here_is_first() {
+        let mut far = pod("ada", PodState::Idle);
+        far.pod.runtime_id = RuntimeId::parse("box").unwrap();
+        let sorted = sorted(&[far, pod("ada", PodState::Idle)], "", SortBy::Name);
+        let homes: Vec<_> = sorted.iter().map(|pod| pod.pod.runtime_id.as_str()).collect();
+        assert_eq!(homes, ["local", "box"]);
+        let found = |filter: &str| sorted.iter().filter(|pod| matches(pod, filter)).count();
+        assert_eq!((found("ada"), found("ada@box"), found("@local")), (2, 1, 1));
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod allowed;
 mod attention;
 mod fuzzy;
 mod line;
+mod lower;
 mod palette;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
@@ -20,6 +21,7 @@ pub use self::{
         Answer, Client, Command, Here, NOT_ATTACHED, Named, Offer, Standing, Topic, first_available, is_command,
         offers, parse, refusal,
     },
+    lower::lower,
     palette::{Choice, Does, RECENT_MAX, choices, found, remembered},
     table::{Entry, Page, TABLE, Where, by_key, entry},
 };

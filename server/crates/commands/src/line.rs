@@ -204,7 +204,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         });
     }
     let named = |make: fn(String) -> Command| match argument {
-        "" => Err(format!(":{word} needs a {} after it", entry.argument.to_lowercase())),
+        "" => Err(format!(":{word} needs a {} after it", entry.argument.to_ascii_lowercase())),
         text => Ok(make(text.to_owned())),
     };
     match entry.word {

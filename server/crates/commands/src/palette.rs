@@ -1,8 +1,8 @@
 //! What the palette offers: Pods, pages and commands in one list, found by a few letters.
 
-use protocol::{PodRef, PodState, PodSummary};
+use protocol::{PodRef, PodState, PodSummary, RuntimeId};
 
-use crate::{Entry, Here, Page, SortBy, TABLE, entry, fit, refusal, sorted};
+use crate::{Entry, Here, Page, SortBy, TABLE, entry, fit, lower, refusal, sorted};
 
 /// So many of what was chosen are remembered.
 pub const RECENT_MAX: usize = 6;
@@ -21,6 +21,7 @@ pub enum Does {
 pub struct Choice {
     /// The same for the same thing, so that it can be remembered: `pod local/ada`, `map`, `stop`.
     pub id: String,
+    /// A Pod's name, and where it lives when that is not this server: `ada@box`.
     pub title: String,
     /// What it is or does, beside the title.
     pub what: String,
@@ -55,7 +56,10 @@ fn of_pod(pod: PodSummary) -> Choice {
     let state = if has_failed { "failed" } else { state };
     Choice {
         id: format!("pod {}", pod.pod),
-        title: pod.name.to_string(),
+        title: match pod.pod.runtime_id == RuntimeId::local() {
+            true => pod.name.to_string(),
+            false => format!("{}@{}", pod.name, pod.pod.runtime_id),
+        },
         what: format!("{state}{doing} · {}", pod.cwd),
         key: "",
         refusal: None,
@@ -97,9 +101,9 @@ pub fn found(choices: &[Choice], typed: &str, recent: &[String]) -> Vec<usize> {
     }
     let mut found: Vec<usize> =
         fit(typed, choices.iter().map(|choice| choice.title.as_str())).into_iter().map(|fit| fit.index).collect();
-    let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
+    let words: Vec<String> = typed.split_whitespace().map(lower).collect();
     let has_all = |choice: &Choice| {
-        let text = format!("{} {}", choice.title, choice.what).to_lowercase();
+        let text = lower(&format!("{} {}", choice.title, choice.what));
         words.iter().all(|word| text.contains(word))
     };
     let wider: Vec<usize> =
@@ -188,5 +192,14 @@ mod tests {
         let now = remembered(&recent, "2");
         assert_eq!((now.len(), now[0].as_str(), now[1].as_str()), (RECENT_MAX, "2", "0"));
         assert_eq!(remembered(&recent, "x").len(), RECENT_MAX);
+    }
+
+    #[test]
+    fn a_pod_of_another_server_says_so_and_is_found_by_it() {
+        let mut far = pod("ada", PodState::Idle);
+        far.pod.runtime_id = RuntimeId::parse("box").unwrap();
+        let all = choices(&[far, pod("ada", PodState::Idle)], NOWHERE);
+        assert_eq!(titles(&all, "ada", &[])[..2], ["ada", "ada@box"]);
+        assert_eq!(titles(&all, "ada@b", &[]), ["ada@box"]);
     }
 }

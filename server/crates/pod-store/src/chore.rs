@@ -3,13 +3,14 @@
 use jiff::Timestamp;
 use protocol::Seq;
 
-use crate::{PodKey, sessions::SessionChange};
+use crate::{PodKey, claims::ClaimChange, sessions::SessionChange};
 
 #[derive(Debug, Clone)]
 pub(crate) enum Chore {
     /// This host joins anew, owning nothing. Goes alone.
     Rejoin,
     Session(SessionChange),
+    Claim(ClaimChange),
     /// Copies a journal row that cannot be read.
     Quarantine {
         pod: PodKey,

@@ -8,6 +8,7 @@
 
 mod batch;
 mod chore;
+mod claims;
 mod columns;
 mod engine;
 mod error;

@@ -14,6 +14,7 @@ mod permission;
 mod recover;
 mod scope;
 mod spec;
+mod spelling;
 mod state;
 
 pub use context::{Context, Cut, context};

@@ -3,14 +3,32 @@
 use protocol::{PermissionDecision, PermissionRule};
 use serde_json::Value;
 
-use crate::PodSpec;
+use crate::{PodSpec, spelling};
+
+/// What patterns are held against.
+struct Argument<'a> {
+    given: &'a str,
+    /// Of a path: its plain spellings.
+    plain: Vec<String>,
+}
+
+impl<'a> Argument<'a> {
+    fn of(spec: &PodSpec, tool: &str, arguments: &'a Value) -> Self {
+        let given = main_argument(tool, arguments);
+        let plain = match tool {
+            "Read" | "Write" | "Edit" => spelling::plain(&spec.cwd, given),
+            _ => Vec::new(),
+        };
+        Self { given, plain }
+    }
+}
 
 /// What the rules of a Pod say of one call, and those of the Pods that lead it: the strictest counts. Without a matching
 /// rule: Read, Glob, Grep and the Pod tools are allowed, everything else is asked.
 pub fn permission(spec: &PodSpec, tool: &str, arguments: &Value) -> PermissionDecision {
-    let argument = main_argument(tool, arguments);
-    let own = decision(&spec.permissions, tool, argument);
-    let ceilings = spec.ceilings.iter().map(|rules| decision(rules, tool, argument));
+    let argument = Argument::of(spec, tool, arguments);
+    let own = decision(&spec.permissions, tool, &argument);
+    let ceilings = spec.ceilings.iter().map(|rules| decision(rules, tool, &argument));
     match ceilings.fold(own, stricter) {
         PermissionDecision::Allow if tool == "Bash" && spec.shell_is_unconfined => PermissionDecision::Ask,
         decided => decided,
@@ -29,7 +47,7 @@ pub fn remembered(tool: &str, arguments: &Value, decision: PermissionDecision) -
     PermissionRule { tool: tool.to_owned(), pattern: Some(pattern), decision }
 }
 
-fn decision(rules: &[PermissionRule], tool: &str, argument: &str) -> PermissionDecision {
+fn decision(rules: &[PermissionRule], tool: &str, argument: &Argument<'_>) -> PermissionDecision {
     let matching = rules.iter().find(|rule| rule.tool == tool && covers(rule, argument));
     match matching {
         Some(rule) => rule.decision,
@@ -45,11 +63,16 @@ pub fn default_permission(tool: &str) -> PermissionDecision {
     }
 }
 
-fn covers(rule: &PermissionRule, argument: &str) -> bool {
+fn covers(rule: &PermissionRule, argument: &Argument<'_>) -> bool {
     let Some(pattern) = rule.pattern.as_deref() else { return true };
-    let is_loose = rule.decision == PermissionDecision::Allow && rule.tool == "Bash" && pattern != "*";
+    let Argument { given, plain } = argument;
+    let allows = rule.decision == PermissionDecision::Allow;
+    let is_loose = allows && rule.tool == "Bash" && pattern != "*";
+    // "docs/*" allows what is beneath docs, and not where a path leads that goes up again.
+    let is_elsewhere = allows && !plain.is_empty() && spelling::goes_up(given) && literals(pattern).len() > 1;
     // "cargo *" means one command of cargo, and no other command behind it.
-    matches(pattern, argument) && !(is_loose && chains_beyond(pattern, argument))
+    let as_given = matches(pattern, given) && !is_elsewhere && !(is_loose && chains_beyond(pattern, given));
+    as_given || plain.iter().any(|plain| matches(pattern, plain))
 }
 
 /// The text joins another command, or has the shell put one in, where the pattern does not say so itself. The whole
@@ -141,6 +164,10 @@ mod tests {
         }
     }
 
+    fn decided(rules: &[PermissionRule], tool: &str, given: &str) -> PermissionDecision {
+        decision(rules, tool, &Argument { given, plain: Vec::new() })
+    }
+
     fn rule(pattern: &str, decision: PermissionDecision) -> PermissionRule {
         PermissionRule { tool: "Bash".to_owned(), pattern: Some(pattern.to_owned()), decision }
     }
@@ -158,18 +185,18 @@ mod tests {
             ("cargo `rm -r .`", PermissionDecision::Ask),
         ] {
             let rules = [rule("cargo *", PermissionDecision::Allow)];
-            assert_eq!(decision(&rules, "Bash", command), expected, "{command}");
+            assert_eq!(decided(&rules, "Bash", command), expected, "{command}");
             let rules = [rule("cargo *", PermissionDecision::Deny)];
-            assert_eq!(decision(&rules, "Bash", command), PermissionDecision::Deny, "{command}");
+            assert_eq!(decided(&rules, "Bash", command), PermissionDecision::Deny, "{command}");
         }
-        assert_eq!(decision(&[rule("*", PermissionDecision::Allow)], "Bash", "a; b"), PermissionDecision::Allow);
+        assert_eq!(decided(&[rule("*", PermissionDecision::Allow)], "Bash", "a; b"), PermissionDecision::Allow);
         for (pattern, command, expected) in [
             ("echo $*", "echo $(rm -r .)", PermissionDecision::Ask),
             ("cat <*", "cat <(rm -r .)", PermissionDecision::Ask),
             ("cd * && cargo test", "cd web && cargo test", PermissionDecision::Allow),
             ("cd * && cargo test", "cd web; rm -r . && cargo test", PermissionDecision::Ask),
         ] {
-            assert_eq!(decision(&[rule(pattern, PermissionDecision::Allow)], "Bash", command), expected, "{command}");
+            assert_eq!(decided(&[rule(pattern, PermissionDecision::Allow)], "Bash", command), expected, "{command}");
         }
     }
 
@@ -177,8 +204,8 @@ mod tests {
     fn what_is_remembered_is_exactly_this_argument() {
         let arguments = serde_json::json!({ "command": r"rm * \x" });
         let rules = [remembered("Bash", &arguments, PermissionDecision::Allow)];
-        assert_eq!(decision(&rules, "Bash", r"rm * \x"), PermissionDecision::Allow);
-        assert_eq!(decision(&rules, "Bash", r"rm a \x"), PermissionDecision::Ask);
-        assert_eq!(decision(&rules, "Write", r"rm * \x"), PermissionDecision::Ask);
+        assert_eq!(decided(&rules, "Bash", r"rm * \x"), PermissionDecision::Allow);
+        assert_eq!(decided(&rules, "Bash", r"rm a \x"), PermissionDecision::Ask);
+        assert_eq!(decided(&rules, "Write", r"rm * \x"), PermissionDecision::Ask);
     }
 }

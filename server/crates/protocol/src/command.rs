@@ -14,7 +14,7 @@ use crate::{
 /// The caller's own id of one command: 1 to 128 visible ASCII characters. Repeated, it happens once (I5).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(value_type = String))]
+#[cfg_attr(feature = "openapi", schema(value_type = String, pattern = "^[!-~]{1,128}$"))]
 #[serde(try_from = "String", into = "String")]
 pub struct CommandId(String);
 

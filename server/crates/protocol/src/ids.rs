@@ -47,7 +47,7 @@ impl RuntimeId {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(try_from = "String", into = "String")]
-#[cfg_attr(feature = "openapi", schema(value_type = String))]
+#[cfg_attr(feature = "openapi", schema(value_type = String, pattern = "^[A-Za-z0-9-]{1,64}$"))]
 pub struct WorkerId(String);
 
 impl WorkerId {

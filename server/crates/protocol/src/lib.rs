@@ -35,8 +35,8 @@ pub use history::{History, Message, Role, ToolCall};
 pub use ids::{NameError, PodName, PodRef, RuntimeId, Seq, Target, WorkerId};
 pub use link::{LINK_ITEMS_MAX, LINK_WAIT_MS_MAX, LinkAnswer, LinkCard, LinkExchange, LinkItem, LinkNews};
 pub use listing::{
-    Approval, AuditEntry, CompactionPreview, Listing, OpenApproval, RuntimeKind, RuntimeState, RuntimeView, SearchHit,
-    UsageDay, UsageOfLink, UsageOfPod, UsageOfTree, UsageReport, Visibility, VisiblePod,
+    Approval, AuditEntry, AuditRow, CompactionPreview, Gathered, Listing, OpenApproval, RuntimeKind, RuntimeState,
+    RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfPod, UsageOfTree, UsageReport, Visibility, VisiblePod,
 };
 pub use model::{ModelView, ProviderView, UnconfiguredProvider};
 pub use peer::{

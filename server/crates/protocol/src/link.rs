@@ -69,6 +69,15 @@ pub enum LinkNews {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
+    /// One of yours is wanted to know a Pod here, which is asked first: its people here have the request already.
+    Invite {
+        handshake: String,
+        from: LinkCard,
+        to: WorkerId,
+        by: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
     /// It was taken: this side holds the link.
     Accepted { handshake: String, card: LinkCard, by: String },
     /// It waits for somebody here.

@@ -13,6 +13,17 @@ pub struct Listing<T> {
     pub next: Option<String>,
 }
 
+/// One page of a list in which several runtimes have a part. To a reader of [`Listing`] it is one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Gathered<T> {
+    pub items: Vec<T>,
+    pub next: Option<String>,
+    /// Runtimes that did not answer in time: what is theirs is missing, on the pages that follow too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<RuntimeId>,
+}
+
 /// How a runtime is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -65,6 +76,7 @@ pub struct Approval {
 
 /// An open question, with the Pod that asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "FlatApproval")]
 pub struct OpenApproval {
     pub pod: PodRef,
     pub name: PodName,
@@ -73,6 +85,29 @@ pub struct OpenApproval {
     pub parent: Option<PodRef>,
     #[serde(flatten)]
     pub approval: Approval,
+}
+
+/// [`OpenApproval`] as it is read. Reading through `flatten` takes a second reader for every field, which every page of the
+/// console would load.
+#[derive(Deserialize)]
+struct FlatApproval {
+    pod: PodRef,
+    name: PodName,
+    parent: Option<PodRef>,
+    id: String,
+    tool: String,
+    arguments: Value,
+    asked_at: Timestamp,
+    decision: Option<Decision>,
+    by: Option<String>,
+    reason: Option<String>,
+}
+
+impl From<FlatApproval> for OpenApproval {
+    fn from(flat: FlatApproval) -> Self {
+        let FlatApproval { pod, name, parent, id, tool, arguments, asked_at, decision, by, reason } = flat;
+        Self { pod, name, parent, approval: Approval { id, tool, arguments, asked_at, decision, by, reason } }
+    }
 }
 
 /// Why a Pod sees another one.
@@ -136,6 +171,20 @@ pub struct AuditEntry {
     pub code: Option<String>,
 }
 
+/// A row of the audit, and whose it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AuditRow {
+    #[serde(flatten)]
+    pub entry: AuditEntry,
+    /// The runtime whose server wrote it.
+    #[serde(default = "RuntimeId::local")]
+    pub runtime_id: RuntimeId,
+    /// What goes on behind this row in the audit of its runtime alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
 /// One place where a word was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -149,6 +198,9 @@ pub struct SearchHit {
     /// When it was said. None from a server that does not tell it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
+    /// What goes on behind this place in a search of its runtime alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
 }
 
 /// Tokens over all Pods, per Pod and per day (UTC).
@@ -163,6 +215,9 @@ pub struct UsageReport {
     pub trees: Vec<UsageOfTree>,
     /// Runs that a message from one Pod began in another, for each pair.
     pub links: Vec<UsageOfLink>,
+    /// Runtimes that did not answer in time: what was used there is not counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<RuntimeId>,
 }
 
 /// Tokens of a Pod and of all that it leads.

@@ -2,9 +2,20 @@
 
 use protocol::{DiagnosticCode, Seq, WorkerId};
 
-/// `VERSION.EPOCH.WORKER.SEQ`: a cursor of another database, Pod or format is recognised, never guessed at.
+const VERSION: &str = "2";
+
+/// `VERSION.EPOCH.WORKER.SEQ.CHECK`: a cursor of another database, Pod or format is recognised, and so is one that lost or
+/// changed a letter on its way; none is guessed at.
 pub(crate) fn encode(epoch: &str, worker_id: &WorkerId, seq: Seq) -> String {
-    format!("1.{epoch}.{worker_id}.{seq}")
+    let position = format!("{VERSION}.{epoch}.{worker_id}.{seq}");
+    let check = check(&position);
+    format!("{position}.{check}")
+}
+
+/// Against accidents, not against people: FNV-1a as eight hex digits. Who may read a Pod may read all of it.
+fn check(position: &str) -> String {
+    let step = |sum: u32, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    format!("{:08x}", position.bytes().fold(0x811c_9dc5, step))
 }
 
 /// Why a cursor is of no use.
@@ -17,10 +28,13 @@ pub(crate) struct BadCursor {
 /// Reads a cursor for this Pod, whose journal ends at `head`.
 pub(crate) fn decode(text: &str, epoch: &str, worker_id: &WorkerId, head: Seq) -> Result<Seq, BadCursor> {
     let invalid = |detail| BadCursor { code: DiagnosticCode::CursorInvalid, detail };
-    let mut parts = text.splitn(4, '.');
+    let Some((position, _)) = text.rsplit_once('.').filter(|(position, sum)| *sum == check(position)) else {
+        return Err(invalid("this is not a cursor of yoi, or it is damaged"));
+    };
+    let mut parts = position.splitn(4, '.');
     let (version, of_epoch, of_worker, seq) = (parts.next(), parts.next(), parts.next(), parts.next());
-    if version != Some("1") {
-        return Err(invalid("this is not a cursor of yoi"));
+    if version != Some(VERSION) {
+        return Err(invalid("the cursor is of another version of yoi"));
     }
     let seq = seq.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
     let Some(seq) = seq.and_then(|digits| digits.parse().ok()).map(Seq) else {
@@ -51,8 +65,32 @@ mod tests {
         assert_eq!(code(decode(&cursor, "e1", &ada, Seq(6))), DiagnosticCode::CursorInvalid);
         assert_eq!(code(decode(&cursor, "e1", &bob, Seq(7))), DiagnosticCode::CursorInvalid);
         assert_eq!(code(decode(&cursor, "e2", &ada, Seq(7))), DiagnosticCode::CursorExpired);
-        for bad in ["", "1", "x", "1.e1.ada-1.", "1.e1.ada-1.-1", "1.e1.ada-1.99999999999999999999", "2.e1.ada-1.7"] {
-            assert_eq!(code(decode(bad, "e1", &ada, Seq(7))), DiagnosticCode::CursorInvalid, "{bad:?}");
+        let seqs = ["", ".", "-1", "x", "7.7", "99999999999999999999"].map(|seq| format!("2.e1.ada-1.{seq}"));
+        let others = ["", "2", "x", "1.e1.ada-1.7", "3.e1.ada-1.7", "2.e1.ada-1"].map(str::to_owned);
+        for bad in seqs.into_iter().chain(others) {
+            let sealed = format!("{bad}.{}", check(&bad));
+            for bad in [bad, sealed] {
+                assert_eq!(code(decode(&bad, "e1", &ada, Seq(7))), DiagnosticCode::CursorInvalid, "{bad:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_cursor_that_lost_or_changed_a_letter_is_no_other_cursor() {
+        let ada = WorkerId::parse("ada-1").unwrap();
+        let cursor = encode("e1", &ada, Seq(123));
+        let mut damaged: Vec<String> = (0..cursor.len()).map(|end| cursor[..end].to_owned()).collect();
+        damaged.push(format!("{cursor}0"));
+        damaged.push(cursor.to_uppercase());
+        for place in 0..cursor.len() {
+            let without = format!("{}{}", &cursor[..place], &cursor[place + 1..]);
+            let changed = format!("{}{}{}", &cursor[..place], "!", &cursor[place + 1..]);
+            damaged.extend([without, changed]);
+        }
+        damaged.push(cursor.replace(".123.", ".12."));
+        for bad in damaged.iter().filter(|bad| **bad != cursor) {
+            let refusal = decode(bad, "e1", &ada, Seq(1_000)).unwrap_err();
+            assert_eq!(refusal.code, DiagnosticCode::CursorInvalid, "{bad}");
         }
     }
 }

@@ -31,7 +31,7 @@ pub use self::{
 };
 pub(crate) use self::{
     cards::tell_cards,
-    handshake::{decide_request, end_all, expire, introduce, knows_anybody, unlink},
+    handshake::{decide_request, end_all, expire, introduce, invite, knows_anybody, unlink},
     held::decide_held,
     line::{outgoing, take_in},
     list::{address, exchange, open_requests, peer_views, visible},

@@ -1,5 +1,6 @@
 //! The host: finds, makes and wakes Pods. An idle Pod costs nothing here: no task, no queue, no tail.
 
+mod claims;
 mod composing;
 mod far;
 mod feeds;
@@ -31,7 +32,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tools::Toolbox;
 
-pub use self::options::{HostOptions, Profile};
+pub use self::{
+    claims::Claimed,
+    options::{HostOptions, Profile},
+};
 use crate::{
     CommandKey, Origin, approvals, error,
     far::Far,
@@ -39,7 +43,7 @@ use crate::{
     hosts::{self, Hosts},
     list::ListFeed,
     peers,
-    pod_task::{self, PodCommand, Request},
+    pod_task::{PodCommand, Request},
     pod_tools, recovery,
 };
 
@@ -195,12 +199,6 @@ impl Host {
     ) -> Result<Approval, ApiError> {
         let command = PodCommand::Answer { id: id.to_owned(), command };
         self.inner.command(key, origin, worker_id, command).await
-    }
-
-    /// What a command of this key was answered when it was carried out; none when it was not.
-    pub async fn first_answer(&self, key: &CommandKey) -> Result<Option<String>, ApiError> {
-        let row = self.inner.store.command_find(&key.id).await.map_err(error::store_failed)?;
-        row.map(|row| pod_task::repeated(row, key)).transpose()
     }
 
     pub async fn patch(

@@ -19,9 +19,13 @@ const OPEN_BLOCK_RECORDS_MAX: u32 = 200_000;
 
 impl Inner {
     /// The newest `limit` records, and before them what an unfinished block at their head has already said: who
-    /// comes in mid-stream sees all of it.
+    /// comes in mid-stream sees all of it. With a `limit` of 0 that block is all there is.
     pub(crate) async fn newest_records(&self, key: PodKey, limit: u32) -> Result<Newest, StoreError> {
-        let mut rows = self.store.records_before(key, None, limit).await?;
+        let mut rows = self.store.records_before(key, None, limit.max(1)).await?;
+        if limit == 0 && rows.last().is_some_and(|row| !is_chunk(&row.body)) {
+            let head = rows.last().map_or(Seq(0), |row| row.seq);
+            return Ok(Newest { records: Vec::new(), head, has_more: true });
+        }
         let mut searched = limit;
         while rows.first().is_some_and(|row| row.seq > Seq(1) && is_chunk(&row.body))
             && searched < OPEN_BLOCK_RECORDS_MAX

@@ -6,16 +6,16 @@ use pod_store::{LinkTokens, PodKey, PodTokens, Tokens, UsageRows};
 use protocol::{PodRef, RuntimeId, UsageDay, UsageOfLink, UsageOfPod, UsageOfTree, UsageReport};
 
 /// Pods, trees and pairs that are listed, those with most tokens; the total counts all.
-const LISTED_MAX: usize = 1_000;
+pub const USAGE_LISTED_MAX: usize = 1_000;
 /// Days that are listed, the newest.
-const DAYS_MAX: usize = 400;
+pub const USAGE_DAYS_MAX: usize = 400;
 
 /// The report of these rows.
 pub(crate) fn report(rows: &UsageRows) -> UsageReport {
     let mut total = Tokens::default();
     rows.days.iter().for_each(|day| total.add(&day.tokens));
     let pods: BTreeMap<PodKey, &PodTokens> = rows.pods.iter().map(|pod| (pod.key, pod)).collect();
-    let first_day = rows.days.len().saturating_sub(DAYS_MAX);
+    let first_day = rows.days.len().saturating_sub(USAGE_DAYS_MAX);
     UsageReport {
         total: day(&total),
         pods: of_pods(&rows.pods),
@@ -25,6 +25,7 @@ pub(crate) fn report(rows: &UsageRows) -> UsageReport {
             .collect(),
         trees: of_trees(&rows.pods),
         links: of_links(&rows.links, &pods),
+        absent: Vec::new(),
     }
 }
 
@@ -75,7 +76,7 @@ fn of_links(links: &[LinkTokens], pods: &BTreeMap<PodKey, &PodTokens>) -> Vec<Us
 
 fn most_first<T>(mut listed: Vec<T>, usage: impl Fn(&T) -> &UsageDay) -> Vec<T> {
     listed.sort_by_key(|one| std::cmp::Reverse(usage(one).input + usage(one).output));
-    listed.truncate(LISTED_MAX);
+    listed.truncate(USAGE_LISTED_MAX);
     listed
 }
 

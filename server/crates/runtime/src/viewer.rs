@@ -84,7 +84,7 @@ impl Viewer {
                 Err(bad) => Next::Diagnostic(bad.code, format!("{}; a snapshot follows", bad.detail)),
             },
         };
-        let tail = tail.clamp(1, SNAPSHOT_RECORDS_MAX);
+        let tail = tail.min(SNAPSHOT_RECORDS_MAX);
         let viewer = Self { inner, worker_id, key: row.key, feed, position, tail, next };
         viewer.inner.mark_read(&viewer.worker_id, viewer.key, &viewer.feed).await;
         Ok(viewer)

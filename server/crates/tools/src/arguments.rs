@@ -21,6 +21,11 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Value {
 
 /// The arguments as their type, or a sentence that names the field that does not fit, and all that the tool takes.
 pub(crate) fn parsed<T: DeserializeOwned + JsonSchema>(tool: &str, arguments: Value) -> Result<T, String> {
+    // A struct would also be read from an array of its fields, which no schema allows.
+    if arguments.is_array() {
+        let usage = usage(&schema_of::<T>());
+        return Err(format!("these are no arguments of {tool}: an array and not an object; it takes {usage}"));
+    }
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let field = match error.path().to_string() {
             path if path == "." => String::new(),

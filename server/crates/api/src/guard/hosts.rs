@@ -65,7 +65,9 @@ impl AllowedHosts {
             None => false,
         });
         let own_port = host.port.is_none_or(|port| port == self.listen.port());
-        listed || (own_port && (host.is_loopback() || host.address() == Some(self.listen.ip())))
+        // A tunnel may bring a loopback name here from any port. A page of another server on this machine gains nothing by
+        // it: its `Origin` has its own port, and its `Host` has this one.
+        listed || host.is_loopback() || (own_port && host.address() == Some(self.listen.ip()))
     }
 }
 
@@ -141,6 +143,7 @@ mod tests {
             "localhost:7474",
             "LOCALHOST:7474",
             "localhost",
+            "localhost:7475",
             "127.0.0.1:7474",
             "127.8.9.1:7474",
             "[::1]:7474",
@@ -161,7 +164,6 @@ mod tests {
             "127.1",
             "2130706433",
             "0.0.0.0:7474",
-            "localhost:7475",
             "192.168.0.9:7474",
             "a@localhost:7474",
             "localhost:7474@evil.example",
@@ -176,6 +178,7 @@ mod tests {
         let lan = AllowedHosts::new("192.168.0.9:80".parse().unwrap(), []);
         assert!(is_allowed(&lan, "192.168.0.9"));
         assert!(!is_allowed(&lan, "192.168.0.8"));
+        assert!(!is_allowed(&lan, "192.168.0.9:81"));
     }
 
     #[test]

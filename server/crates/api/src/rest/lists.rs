@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 use backend::{AuditQuery, SearchQuery};
-use protocol::{AuditEntry, Listing, PodRef, SearchHit, UsageReport};
+use protocol::{AuditRow, Gathered, PodRef, RuntimeId, SearchHit, UsageReport};
 use serde::Deserialize;
 
 use crate::{
@@ -24,6 +24,8 @@ pub(crate) struct SearchAsked {
     q: Option<String>,
     /// In this Pod's journal alone: `runtime_id/worker_id`.
     pod: Option<String>,
+    /// In the journals of this runtime alone.
+    runtime: Option<String>,
     /// `next` of the page before.
     after: Option<String>,
     /// At most so many; 50 when absent, never more than 200.
@@ -31,27 +33,40 @@ pub(crate) struct SearchAsked {
     limit: Option<String>,
 }
 
-/// Finds words in the journals of all Pods, or of one; the newest first.
+/// Finds words in the journals of all Pods, of one runtime, or of one Pod; the newest first.
 #[utoipa::path(get, path = "/api/v1/search", tag = "lists", params(SearchAsked),
-    responses((status = 200, description = "One page of hits", body = Listing<SearchHit>)))]
+    responses((status = 200, description = "One page of hits", body = Gathered<SearchHit>)))]
 pub(crate) async fn search(
     State(api): State<Api>,
     _: Caller,
     Asked(asked): Asked<SearchAsked>,
-) -> Result<Json<Listing<SearchHit>>, Problem> {
+) -> Result<Json<Gathered<SearchHit>>, Problem> {
     let words = asked.q.filter(|words| !words.trim().is_empty());
     let words = words.ok_or_else(|| invalid("say what to look for: `?q=`"))?;
     let limit = limit(asked.limit.as_deref(), HITS_DEFAULT, HITS_MAX)?;
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
     let pod = given(asked.pod).map(|pod| pod.parse::<PodRef>().map_err(invalid)).transpose()?;
-    Ok(Json(api.backend().search(SearchQuery { words, pod, after: given(asked.after), limit }).await?))
+    let (runtime, after) = (runtime(asked.runtime)?, given(asked.after));
+    Ok(Json(api.backend().search(SearchQuery { words, pod, runtime, after, limit }).await?))
 }
 
-/// Tokens and cost: over all, per Pod, per day (UTC), per tree, per pair.
-#[utoipa::path(get, path = "/api/v1/usage", tag = "lists",
+/// Which part of a report is asked for.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct UsageAsked {
+    /// Of this runtime alone.
+    runtime: Option<String>,
+}
+
+/// Tokens and cost: over all, per Pod, per day (UTC), per tree, per pair; of all runtimes, or of one.
+#[utoipa::path(get, path = "/api/v1/usage", tag = "lists", params(UsageAsked),
     responses((status = 200, description = "What was used", body = UsageReport)))]
-pub(crate) async fn usage(State(api): State<Api>, _: Caller) -> Result<Json<UsageReport>, Problem> {
-    Ok(Json(api.backend().usage().await?))
+pub(crate) async fn usage(
+    State(api): State<Api>,
+    _: Caller,
+    Asked(asked): Asked<UsageAsked>,
+) -> Result<Json<UsageReport>, Problem> {
+    Ok(Json(api.backend().usage(runtime(asked.runtime)?.as_ref()).await?))
 }
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -63,6 +78,8 @@ pub(crate) struct AuditAsked {
     result: Option<String>,
     /// About this target alone; a Pod's is `runtime_id/worker_id`.
     target: Option<String>,
+    /// Of this runtime's server alone.
+    runtime: Option<String>,
     /// `next` of the page before.
     after: Option<String>,
     /// At most so many; 200 when absent, never more than 1,000.
@@ -72,15 +89,22 @@ pub(crate) struct AuditAsked {
 
 /// Who did what, from where, with what result.
 #[utoipa::path(get, path = "/api/v1/audit", tag = "lists", params(AuditAsked),
-    responses((status = 200, description = "One page", body = Listing<AuditEntry>)))]
+    responses((status = 200, description = "One page", body = Gathered<AuditRow>)))]
 pub(crate) async fn audit(
     State(api): State<Api>,
     _: Caller,
     Asked(asked): Asked<AuditAsked>,
-) -> Result<Json<Listing<AuditEntry>>, Problem> {
+) -> Result<Json<Gathered<AuditRow>>, Problem> {
     let limit = limit(asked.limit.as_deref(), AUDIT_DEFAULT, AUDIT_MAX)?;
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
     let (action, result, target) = (given(asked.action), given(asked.result), given(asked.target));
-    let query = AuditQuery { action, result, target, after: given(asked.after), limit };
+    let (runtime, after) = (runtime(asked.runtime)?, given(asked.after));
+    let query = AuditQuery { action, result, target, runtime, after, limit };
     Ok(Json(api.backend().audit(query).await?))
+}
+
+/// The runtime that is asked for alone.
+pub(crate) fn runtime(text: Option<String>) -> Result<Option<RuntimeId>, Problem> {
+    let given = text.filter(|text| !text.is_empty());
+    given.map(|text| RuntimeId::parse(&text).map_err(invalid)).transpose()
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Api,
     answer::Problem,
-    extract::{Asked, Caller, Fields, Within, invalid},
+    extract::{Asked, Caller, Fields, Key, Within, invalid},
     rest::paging::PageAsked,
 };
 
@@ -35,13 +35,15 @@ pub(crate) async fn runtimes(
 /// Adds another server's runtime by its address and token; both are kept, and never told. It has 5 s to answer: one that
 /// refuses the token or is no yoi is not added, one that is away is added and shown as unreachable.
 #[utoipa::path(post, path = "/api/v1/runtimes", tag = "runtimes", request_body = AddRuntime,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The command's id; made when absent")),
     responses((status = 201, description = "It is added", body = RuntimeView)))]
 pub(crate) async fn add(
     State(api): State<Api>,
     Caller(origin): Caller,
+    Key(key): Key,
     Fields(add): Fields<AddRuntime>,
 ) -> Result<(StatusCode, Json<RuntimeView>), Problem> {
-    Ok((StatusCode::CREATED, Json(api.backend().add_runtime(&origin, add).await?)))
+    Ok((StatusCode::CREATED, Json(api.backend().add_runtime(&origin, key, add).await?)))
 }
 
 #[derive(Debug, Deserialize)]
@@ -51,14 +53,17 @@ pub(crate) struct RuntimeNamed {
 
 /// Forgets another server's runtime, its address and its token. Its Pods stay where they are.
 #[utoipa::path(delete, path = "/api/v1/runtimes/{runtime_id}", tag = "runtimes",
-    params(("runtime_id" = String, Path)), responses((status = 204, description = "It is gone from here")))]
+    params(("runtime_id" = String, Path),
+        ("Idempotency-Key" = Option<String>, Header, description = "The command's id; made when absent")),
+    responses((status = 204, description = "It is gone from here")))]
 pub(crate) async fn remove(
     State(api): State<Api>,
     Caller(origin): Caller,
+    Key(key): Key,
     Within(RuntimeNamed { runtime_id }): Within<RuntimeNamed>,
 ) -> Result<StatusCode, Problem> {
     let runtime_id = RuntimeId::parse(&runtime_id).map_err(invalid)?;
-    api.backend().remove_runtime(&origin, &runtime_id).await?;
+    api.backend().remove_runtime(&origin, key, &runtime_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -1,7 +1,7 @@
 //! What the server is set up with, and who is logged in to it.
 
 use axum::{Json, extract::State, http::StatusCode};
-use protocol::{Listing, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
+use protocol::{Gathered, Listing, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
 use serde::Deserialize;
 
 use crate::{
@@ -55,16 +55,26 @@ pub(crate) async fn tools(
     Ok(Json(page.of(api.backend().tool_defaults(), |known| known.tool.clone())?))
 }
 
-/// The Pods that have rules of their own; at most 500. `PATCH P {permissions}` changes them.
-#[utoipa::path(get, path = "/api/v1/rules", tag = "lists", params(PageAsked),
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RulesAsked {
+    /// Those of one runtime alone.
+    runtime: Option<String>,
+}
+
+/// The Pods that have rules of their own; at most 500 of each runtime. `PATCH P {permissions}` changes them.
+#[utoipa::path(get, path = "/api/v1/rules", tag = "lists", params(RulesAsked, PageAsked),
     responses((status = 200, description = "Each with its rules, in the order in which they are tried",
-        body = Listing<PodRules>)))]
+        body = Gathered<PodRules>)))]
 pub(crate) async fn rules(
     State(api): State<Api>,
     _: Caller,
+    Asked(RulesAsked { runtime }): Asked<RulesAsked>,
     Asked(page): Asked<PageAsked>,
-) -> Result<Json<Listing<PodRules>>, Problem> {
-    Ok(Json(page.of(api.backend().rules().await?, |rules| rules.pod.to_string())?))
+) -> Result<Json<Gathered<PodRules>>, Problem> {
+    let Gathered { items, absent, .. } = api.backend().rules(super::lists::runtime(runtime)?.as_ref()).await?;
+    let Listing { items, next } = page.of(items, |rules| rules.pod.to_string())?;
+    Ok(Json(Gathered { items, next, absent }))
 }
 
 /// The browsers that are logged in, the one that was seen last first; at most 200. Never a secret.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::{
     Api,
     answer::Problem,
-    extract::{Asked, Caller, Fields, Key, PodPath, Within, flag},
+    extract::{Asked, Caller, Fields, Key, PodPath, Within, flag, invalid},
     rest::paging::PageAsked,
 };
 
@@ -33,6 +33,9 @@ pub(crate) async fn run(
     Key(key): Key,
     Fields(command): Fields<ToolCommand>,
 ) -> Result<Json<ToolAnswer>, Problem> {
+    if !command.arguments.is_object() {
+        return Err(invalid("`arguments` is a JSON object of what the tool takes"));
+    }
     Ok(Json(api.backend().run_tool(&origin, key, &pod, &tool.name, command).await?))
 }
 

@@ -71,16 +71,6 @@ impl Answers {
         read(&done)
     }
 
-    /// What the key was answered, when its command was carried out.
-    pub(super) async fn first(&self, key: &CommandKey) -> Result<Option<String>, ApiError> {
-        let known = self.lock().keys.get(&key.id).cloned();
-        match known {
-            None => Ok(None),
-            Some((fingerprint, _)) if fingerprint != key.fingerprint => Err(reused(&key.id)),
-            Some((_, answer)) => answer.lock().await.clone().transpose(),
-        }
-    }
-
     fn answer_of(&self, key: &CommandKey) -> Result<Answer, ApiError> {
         let mut known = self.lock();
         match known.keys.get(&key.id) {
@@ -145,7 +135,6 @@ mod tests {
         let (a, b) = tokio::join!(answers.once(key("k", 1), command()), answers.once(key("k", 1), command()));
         assert_eq!((a, b), (Ok(1), Ok(1)));
         assert_eq!(answers.once(key("k", 2), command()).await.unwrap_err().code, ErrorCode::KeyReused);
-        assert_eq!(answers.first(&key("k", 1)).await, Ok(Some("1".to_owned())));
     }
 
     #[tokio::test]

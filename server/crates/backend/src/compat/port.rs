@@ -5,33 +5,45 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use jiff::Timestamp;
 use protocol::{
-    ApiError, Approval, ApprovalCommand, Candidate, CommandId, CompactionPreview, ControlVerb, CreatePod,
-    ExchangeMessage, HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer, OpenApproval,
-    OpenRequest, PatchPod, PeerAnswer, PeerLink, PeerView, PodDetail, PodName, PodRef, PodSummary, QueuedInput,
-    Receipt, RequestDecision, RestoreCommand, RewindCommand, RuntimeKind, RuntimeState, RuntimeView, Seq, ToolAnswer,
-    ToolCommand, Visibility, VisiblePod, WorkerId,
+    ApiError, Approval, Candidate, CompactionPreview, ControlVerb, InputCommand, Listing, PeerLink, PeerView,
+    PodDetail, PodName, PodRef, PodSummary, Receipt, RestoreCommand, RuntimeKind, RuntimeState, RuntimeView, Seq,
+    Visibility, VisiblePod, WorkerId,
 };
 use runtime::{CommandKey, Export, FeedItem, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage};
 
 use super::{CompatSockets, commands, list, listed::ListedPod, names, viewer};
-use crate::RuntimePort;
+use crate::{RuntimePort, port::Verb};
 
 const PAGE_MAX: u32 = 1_000;
 /// Records of one page of an export.
 const EXPORT_RECORDS: usize = 1_000;
 
 /// What the older protocol has no word for.
-fn cannot<T>(what: &str) -> Result<T, ApiError> {
-    Err(ApiError::invalid(format!("older Pods cannot do this: {what}")))
+fn cannot(what: &str) -> ApiError {
+    ApiError::invalid(format!("older Pods cannot do this: {what}"))
+}
+
+/// Why they cannot do what this port does not forward.
+fn why_not(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Create | Verb::Import => "a Pod is made by its own program, not over a socket",
+        Verb::TakeBack => "they keep no queue, so there is nothing to take back",
+        Verb::Rewind => "they go back to an input of their own log, not to a record; use their own console",
+        Verb::RunTool => "their tools are run by their models alone",
+        Verb::Answer => "they ask nobody before a tool runs",
+        Verb::Patch => "their name and policies cannot be changed",
+        Verb::Delete => "they are not deleted over their socket; stop them, and remove their files by hand",
+        Verb::Unlink => "an introduction cannot be taken back",
+        Verb::DecideRequest => "an introduction asks nobody",
+        Verb::SendMessage => "a peer message is sent by their models alone",
+        Verb::DecideHeld => "they hold no messages",
+        Verb::Exchange => "what they wrote to each other is in their transcripts, and nowhere else",
+        Verb::History => "they do not tell what their model would be sent",
+        _ => "their protocol has no word for it",
+    }
 }
 
 impl CompatSockets {
-    /// The Pod is there, and all the same the answer is no.
-    fn cannot<T>(&self, worker_id: &WorkerId, what: &str) -> Result<T, ApiError> {
-        self.folder.pod(worker_id)?;
-        cannot(what)
-    }
-
     fn visible_pod(&self, listed: ListedPod) -> VisiblePod {
         let ListedPod { name, visibility, state, is_restorable, reason, children } = listed;
         let pod = names::pod_ref(&name);
@@ -55,6 +67,13 @@ impl RuntimePort for CompatSockets {
         RuntimeView { runtime_id, kind, state, since, detail }
     }
 
+    async fn refuse(&self, verb: Verb, worker_id: Option<&WorkerId>) -> ApiError {
+        match worker_id.map(|worker_id| self.folder.pod(worker_id)) {
+            Some(Err(error)) => error,
+            _ => cannot(why_not(verb)),
+        }
+    }
+
     async fn pods(&self, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
         list::page(&self.folder, query)
     }
@@ -71,10 +90,6 @@ impl RuntimePort for CompatSockets {
         list::near_names(&self.folder, name)
     }
 
-    async fn create(&self, _: CommandKey, _: &Origin, _: CreatePod) -> Result<PodSummary, ApiError> {
-        cannot("a Pod is made by its own program, not over a socket")
-    }
-
     async fn input(
         &self,
         key: CommandKey,
@@ -85,16 +100,6 @@ impl RuntimePort for CompatSockets {
         let pod = self.folder.pod(worker_id)?;
         let command = commands::input(pod, key.id.clone(), origin.by.clone(), input);
         self.answers.once(key, command).await
-    }
-
-    async fn take_back(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        _: &CommandId,
-    ) -> Result<QueuedInput, ApiError> {
-        self.cannot(worker_id, "they keep no queue, so there is nothing to take back")
     }
 
     async fn files(&self, worker_id: &WorkerId, begun: &str) -> Result<Vec<String>, ApiError> {
@@ -121,50 +126,10 @@ impl RuntimePort for CompatSockets {
     ) -> Result<Receipt, ApiError> {
         let pod = self.folder.pod(worker_id)?;
         if command.tree {
-            return cannot("a tree is not restored at once; restore its Pods one by one");
+            return Err(cannot("a tree is not restored at once; restore its Pods one by one"));
         }
         let command = commands::restore(self.folder.clone(), pod, key.id.clone());
         self.answers.once(key, command).await
-    }
-
-    async fn rewind(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        _: RewindCommand,
-    ) -> Result<Receipt, ApiError> {
-        self.cannot(worker_id, "they go back to an input of their own log, not to a record; use their own console")
-    }
-
-    async fn run_tool(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        _: &str,
-        _: ToolCommand,
-    ) -> Result<ToolAnswer, ApiError> {
-        self.cannot(worker_id, "their tools are run by their models alone")
-    }
-
-    async fn answer(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        _: &str,
-        _: ApprovalCommand,
-    ) -> Result<Approval, ApiError> {
-        self.cannot(worker_id, "they ask nobody before a tool runs")
-    }
-
-    async fn patch(&self, _: CommandKey, _: &Origin, worker_id: &WorkerId, _: PatchPod) -> Result<PodDetail, ApiError> {
-        self.cannot(worker_id, "their name and policies cannot be changed")
-    }
-
-    async fn delete(&self, _: CommandKey, _: &Origin, worker_id: &WorkerId, _: Option<&str>) -> Result<(), ApiError> {
-        self.cannot(worker_id, "they are not deleted over their socket; stop them, and remove their files by hand")
     }
 
     async fn introduce(
@@ -177,50 +142,9 @@ impl RuntimePort for CompatSockets {
     ) -> Result<Introduced, ApiError> {
         let (pod, peer) = (self.folder.pod(worker_id)?, self.folder.pod(target)?);
         if note.is_some() {
-            return cannot("an introduction carries no note");
+            return Err(cannot("an introduction carries no note"));
         }
         self.answers.once(key, commands::introduce(pod, peer)).await
-    }
-
-    async fn unlink(&self, _: CommandKey, _: &Origin, worker_id: &WorkerId, _: &PodRef) -> Result<(), ApiError> {
-        self.cannot(worker_id, "an introduction cannot be taken back")
-    }
-
-    async fn decide_request(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        _: &str,
-        _: RequestDecision,
-    ) -> Result<PeerAnswer, ApiError> {
-        self.cannot(worker_id, "an introduction asks nobody")
-    }
-
-    async fn send_message(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        _: &WorkerId,
-        _: &str,
-    ) -> Result<MessageAnswer, ApiError> {
-        self.cannot(worker_id, "a peer message is sent by their models alone")
-    }
-
-    async fn decide_held(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        _: &str,
-        _: HeldDecision,
-    ) -> Result<MessageAnswer, ApiError> {
-        self.cannot(worker_id, "they hold no messages")
-    }
-
-    async fn first_answer(&self, key: &CommandKey) -> Result<Option<String>, ApiError> {
-        self.answers.first(key).await
     }
 
     async fn peers(&self, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
@@ -242,20 +166,6 @@ impl RuntimePort for CompatSockets {
         Ok(peers.map(view).collect())
     }
 
-    async fn open_requests(&self) -> Result<Vec<OpenRequest>, ApiError> {
-        Ok(Vec::new())
-    }
-
-    async fn exchange(
-        &self,
-        worker_id: &WorkerId,
-        _: &WorkerId,
-        _: Option<&str>,
-        _: u32,
-    ) -> Result<Listing<ExchangeMessage>, ApiError> {
-        self.cannot(worker_id, "what they wrote to each other is in their transcripts, and nowhere else")
-    }
-
     async fn transcript(&self, worker_id: &WorkerId, before: Option<&str>, limit: u32) -> Result<RecordPage, ApiError> {
         let pod = self.folder.pod(worker_id)?;
         let limit = limit.clamp(1, PAGE_MAX) as usize;
@@ -271,10 +181,6 @@ impl RuntimePort for CompatSockets {
         Ok(RecordPage { items: page.records, next })
     }
 
-    async fn history(&self, worker_id: &WorkerId) -> Result<History, ApiError> {
-        self.cannot(worker_id, "they do not tell what their model would be sent")
-    }
-
     async fn compaction_preview(&self, worker_id: &WorkerId) -> Result<Option<CompactionPreview>, ApiError> {
         self.folder.pod(worker_id)?;
         Ok(None)
@@ -282,10 +188,6 @@ impl RuntimePort for CompatSockets {
 
     async fn approvals(&self, worker_id: &WorkerId, _: bool) -> Result<Vec<Approval>, ApiError> {
         self.folder.pod(worker_id)?;
-        Ok(Vec::new())
-    }
-
-    async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError> {
         Ok(Vec::new())
     }
 
@@ -300,10 +202,6 @@ impl RuntimePort for CompatSockets {
         let pages: Vec<Result<Vec<Bytes>, ApiError>> =
             records.chunks(EXPORT_RECORDS).map(|page| Ok(page.to_vec())).collect();
         Ok(Export { name: pod.name.clone(), pages: stream::iter(pages).boxed() })
-    }
-
-    async fn import(&self, _: CommandKey, _: &Origin, _: ImportCommand) -> Result<PodSummary, ApiError> {
-        cannot("a Pod is made by its own program, not over a socket")
     }
 
     async fn observe(&self, worker_id: &WorkerId, after: Option<String>, tail: u32) -> Observation {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use protocol::{
-    ApiError, ErrorCode, ExchangeMessage, Listing, MessageAnswer, MessageCommand, PeerPolicy, PodRef, RuntimeId,
-    RuntimeState, Target,
+    ApiError, ErrorCode, ExchangeMessage, Listing, MessageAnswer, MessageCommand, PeerPolicy, PodName, PodRef,
+    RuntimeId, RuntimeState, Target,
 };
 use runtime::{CommandKey, FarPod, Introduced, Origin};
 
@@ -29,20 +29,42 @@ impl Backend {
             return self.host.introduce_far(key, origin, &pod.worker_id, target, note).await;
         }
         one_is_here(pod, peer)?;
-        // It is proposed from here whoever is named first, so the policy of the one that is here is asked here.
         let own = self.pod(peer).await?;
-        if own.peer_policy != PeerPolicy::Open {
-            let sentence = format!(
-                "pod \"{}\" takes no introductions without being asked; introduce it to the other one instead",
-                own.summary.name
-            );
-            return Err(ApiError::new(ErrorCode::PeerRefused, sentence));
-        }
-        let target = self.far_pod(pod).await?;
-        let Introduced { mut answer, stood } =
-            self.host.introduce_far(key, origin, &peer.worker_id, target, note).await?;
+        let (worker_id, name) = (&peer.worker_id, &own.summary.name);
+        let done = match own.peer_policy {
+            // It is proposed from here whoever is named first: the one that is here takes it in any case.
+            PeerPolicy::Open => {
+                let target = self.far_pod(pod).await?;
+                self.host.introduce_far(key, origin, worker_id, target, note).await
+            }
+            PeerPolicy::Ask => {
+                let source = self.far_pod(pod).await?;
+                self.check_open(pod, name).await?;
+                self.host.invite_far(key, origin, worker_id, source, note).await
+            }
+            PeerPolicy::Closed => {
+                let sentence = format!("pod \"{name}\" takes no introductions; PATCH its peer_policy to change that");
+                Err(ApiError::new(ErrorCode::PeerRefused, sentence))
+            }
+        };
+        let Introduced { mut answer, stood } = done?;
         std::mem::swap(&mut answer.source, &mut answer.peer);
         Ok(Introduced { answer, stood })
+    }
+
+    /// Where both would have to be asked, nobody is. What is not known now, its own server says when it hears of it.
+    async fn check_open(&self, pod: &PodRef, other: &PodName) -> Result<(), ApiError> {
+        match self.pod(pod).await {
+            Ok(detail) if detail.peer_policy != PeerPolicy::Open => {
+                let sentence = format!(
+                    "pod \"{}\" takes no introductions without being asked, and \"{other}\" neither; introduce \
+                     \"{other}\" to it instead, and its people are asked",
+                    detail.summary.name
+                );
+                Err(ApiError::new(ErrorCode::PeerRefused, sentence))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The peer of another runtime that a person means by a name or an address, whether its server answers or not.
@@ -85,15 +107,18 @@ impl Backend {
         };
         let there = terms.to_theirs(pod).ok_or_else(unknown)?;
         let to = terms.to_theirs(peer).ok_or_else(unknown)?.to_string();
-        let sent = client.send_message(&key.id, &there, &MessageCommand { to, text }).await;
-        sent.map_err(|error| match error {
-            client::ClientError::Api(error) => terms.answer(error),
-            _ => {
-                let sentence =
-                    format!("the runtime \"{}\" does not answer; try again with the same key", pod.runtime_id);
-                ApiError::new(ErrorCode::RuntimeUnavailable, sentence)
-            }
-        })
+        let work = async {
+            let sent = client.send_message(&key.id, &there, &MessageCommand { to, text }).await;
+            sent.map_err(|error| match error {
+                client::ClientError::Api(error) => terms.answer(error),
+                _ => {
+                    let sentence =
+                        format!("the runtime \"{}\" does not answer; try again with the same key", pod.runtime_id);
+                    ApiError::new(ErrorCode::RuntimeUnavailable, sentence)
+                }
+            })
+        };
+        self.once(&pod.runtime_id, &key, work).await
     }
 
     /// What the two wrote to each other, as the one that is here knows it.
@@ -124,7 +149,13 @@ impl Backend {
             let sentence = format!("the runtime \"{}\" has not answered yet; try again", pod.runtime_id);
             return Err(ApiError::new(ErrorCode::RuntimeUnavailable, sentence));
         };
-        let summary = self.pod(pod).await?.summary;
+        // While its server is away, what it told last will do: the introduction waits for it, as messages do.
+        let summary = match self.pod(pod).await {
+            Err(error) if error.code == ErrorCode::RuntimeUnavailable => {
+                entry.port.pod_seen(&pod.worker_id).ok_or(error)?
+            }
+            found => found?.summary,
+        };
         // Right after it was added its line is on the way; what is settled soon is told as settled.
         let mut lines = self.links.watch();
         let is_up = async { while !self.links.state(&store).0 && lines.changed().await.is_ok() {} };

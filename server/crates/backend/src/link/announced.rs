@@ -7,20 +7,14 @@ use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 use jiff::Timestamp;
 use protocol::{
-    ApiError, Approval, ApprovalCommand, Candidate, CommandId, CompactionPreview, ControlVerb, CreatePod, ErrorCode,
-    ExchangeMessage, HeldDecision, History, ImportCommand, InputCommand, LinkCard, Listing, MessageAnswer,
-    OpenApproval, OpenRequest, PatchPod, PeerAnswer, PeerView, PodDetail, PodName, PodRef, PodState, PodSummary,
-    QueuedInput, Receipt, Relations, RequestDecision, RestoreCommand, RewindCommand, RuntimeId, RuntimeKind,
-    RuntimeState, RuntimeView, Seq, ToolAnswer, ToolCommand, Usage, VisiblePod, WorkerId,
+    ApiError, ErrorCode, LinkCard, Listing, PodDetail, PodName, PodRef, PodState, PodSummary, Relations, RuntimeId,
+    RuntimeKind, RuntimeState, RuntimeView, Seq, Usage, WorkerId,
 };
-use runtime::{
-    CommandKey, Export, FeedItem, Host, Introduced, Observation, Origin, PodQuery, PodsItem, PodsObservation,
-    RecordPage,
-};
+use runtime::{FeedItem, Host, Observation, PodQuery, PodsItem, PodsObservation};
 use tokio::sync::watch;
 
 use super::Links;
-use crate::RuntimePort;
+use crate::{RuntimePort, port::Verb};
 
 /// Changes that come within this come as one.
 const GATHER: Duration = Duration::from_millis(100);
@@ -77,12 +71,6 @@ impl Announced {
         })
     }
 
-    /// The Pod is known, and all the same the answer is no.
-    async fn elsewhere<T>(&self, worker_id: &WorkerId) -> Result<T, ApiError> {
-        self.known(worker_id).await?;
-        Err(self.ask_there())
-    }
-
     fn ask_there(&self) -> ApiError {
         ApiError::invalid(format!(
             "the runtime \"{}\" has added this server, and not the other way round: for this, ask its own server",
@@ -102,6 +90,14 @@ impl RuntimePort for Announced {
         let since = changed.unwrap_or(since);
         let runtime_id = self.runtime_id.clone();
         RuntimeView { runtime_id, kind: RuntimeKind::Remote, state, since, detail: Some(detail.to_owned()) }
+    }
+
+    async fn refuse(&self, _: Verb, worker_id: Option<&WorkerId>) -> ApiError {
+        let known = match worker_id {
+            Some(worker_id) => self.known(worker_id).await.map(drop),
+            None => Ok(()),
+        };
+        known.err().unwrap_or_else(|| self.ask_there())
     }
 
     async fn pods(&self, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
@@ -128,176 +124,6 @@ impl RuntimePort for Announced {
 
     async fn pod_named(&self, name: &PodName) -> Result<Option<PodRef>, ApiError> {
         Ok(self.summaries().await?.into_iter().find(|pod| pod.name == *name).map(|pod| pod.pod))
-    }
-
-    fn near_names(&self, _: &PodName) -> Vec<Candidate> {
-        Vec::new()
-    }
-
-    async fn create(&self, _: CommandKey, _: &Origin, _: CreatePod) -> Result<PodSummary, ApiError> {
-        Err(self.ask_there())
-    }
-
-    async fn input(&self, _: CommandKey, _: &Origin, pod: &WorkerId, _: InputCommand) -> Result<Receipt, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn take_back(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        pod: &WorkerId,
-        _: &CommandId,
-    ) -> Result<QueuedInput, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn files(&self, pod: &WorkerId, _: &str) -> Result<Vec<String>, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn control(&self, _: CommandKey, _: &Origin, pod: &WorkerId, _: ControlVerb) -> Result<Receipt, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn restore(&self, _: CommandKey, _: &Origin, pod: &WorkerId, _: RestoreCommand) -> Result<Receipt, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn rewind(&self, _: CommandKey, _: &Origin, pod: &WorkerId, _: RewindCommand) -> Result<Receipt, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn run_tool(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        pod: &WorkerId,
-        _: &str,
-        _: ToolCommand,
-    ) -> Result<ToolAnswer, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn answer(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        pod: &WorkerId,
-        _: &str,
-        _: ApprovalCommand,
-    ) -> Result<Approval, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn patch(&self, _: CommandKey, _: &Origin, pod: &WorkerId, _: PatchPod) -> Result<PodDetail, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn delete(&self, _: CommandKey, _: &Origin, pod: &WorkerId, _: Option<&str>) -> Result<(), ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn introduce(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        pod: &WorkerId,
-        _: &WorkerId,
-        _: Option<String>,
-    ) -> Result<Introduced, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn unlink(&self, _: CommandKey, _: &Origin, pod: &WorkerId, _: &PodRef) -> Result<(), ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn decide_request(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        pod: &WorkerId,
-        _: &str,
-        _: RequestDecision,
-    ) -> Result<PeerAnswer, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn send_message(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        pod: &WorkerId,
-        _: &WorkerId,
-        _: &str,
-    ) -> Result<MessageAnswer, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn decide_held(
-        &self,
-        _: CommandKey,
-        _: &Origin,
-        pod: &WorkerId,
-        _: &str,
-        _: HeldDecision,
-    ) -> Result<MessageAnswer, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn first_answer(&self, _: &CommandKey) -> Result<Option<String>, ApiError> {
-        Ok(None)
-    }
-
-    async fn peers(&self, pod: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn open_requests(&self) -> Result<Vec<OpenRequest>, ApiError> {
-        Ok(Vec::new())
-    }
-
-    async fn exchange(
-        &self,
-        pod: &WorkerId,
-        _: &WorkerId,
-        _: Option<&str>,
-        _: u32,
-    ) -> Result<Listing<ExchangeMessage>, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn transcript(&self, pod: &WorkerId, _: Option<&str>, _: u32) -> Result<RecordPage, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn history(&self, pod: &WorkerId) -> Result<History, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn compaction_preview(&self, pod: &WorkerId) -> Result<Option<CompactionPreview>, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn approvals(&self, pod: &WorkerId, _: bool) -> Result<Vec<Approval>, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError> {
-        Ok(Vec::new())
-    }
-
-    async fn visible(&self, pod: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn export(&self, pod: &WorkerId) -> Result<Export, ApiError> {
-        self.elsewhere(pod).await
-    }
-
-    async fn import(&self, _: CommandKey, _: &Origin, _: ImportCommand) -> Result<PodSummary, ApiError> {
-        Err(self.ask_there())
     }
 
     async fn observe(&self, pod: &WorkerId, _: Option<String>, _: u32) -> Observation {

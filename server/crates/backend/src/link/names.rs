@@ -2,26 +2,64 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use protocol::RuntimeId;
 use runtime::{FarName, FarNames};
 use tokio::time::Instant;
 
-use crate::{Backend, EntryKind};
+use crate::{Backend, Entry, EntryKind};
 
 /// How often silence is looked for when no line is up.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// A server that announced itself, in which no Pod here knows anybody, and that says nothing for so long, is forgotten.
+const FORGET_AFTER: Duration = Duration::from_secs(600);
 
 /// Runs as long as the process does.
 pub(super) async fn keep(backend: Backend) {
     remember(&backend).await;
     let (mut registry, mut lines) = (backend.registry.watch(), backend.links.watch());
+    let mut look = Instant::now();
     loop {
+        if Instant::now() >= look {
+            backend.forget_silent(FORGET_AFTER).await;
+            look = Instant::now() + FORGET_AFTER / 10;
+        }
         tell(&backend);
         let due = backend.links.check_silence().unwrap_or_else(|| Instant::now() + LOOK_EVERY);
         tokio::select! {
             changed = registry.changed() => if changed.is_err() { return },
             changed = lines.changed() => if changed.is_err() { return },
             () = tokio::time::sleep_until(due) => (),
+        }
+    }
+}
+
+impl Backend {
+    /// Takes servers out that announced themselves and have been silent for `limit`. Those stay in which Pods here know
+    /// somebody: a person has to see why they do not answer. One that speaks again announces itself again.
+    pub async fn forget_silent(&self, limit: Duration) {
+        self.links.check_silence();
+        let now = Timestamp::now();
+        let silent = |entry: &Entry| {
+            let store = entry.store_id.clone().filter(|_| entry.kind == EntryKind::Announced)?;
+            let (is_up, since) = self.links.state(&store);
+            let silence = now.duration_since(since.unwrap_or(self.since)).unsigned_abs();
+            (!is_up && silence >= limit).then_some(store)
+        };
+        let entries = self.registry.entries().into_iter();
+        let silent: Vec<_> = entries.filter_map(|(id, entry)| Some((id, silent(&entry)?))).collect();
+        if silent.is_empty() {
+            return;
+        }
+        let known = match self.host.named_stores().await {
+            Ok(known) => known,
+            Err(error) => return tracing::warn!(%error, "silent servers could not be looked for"),
+        };
+        for (id, store) in silent.into_iter().filter(|(_, store)| known.iter().all(|(known, _)| known != store)) {
+            tracing::info!(runtime_id = %id, "a server that announced itself has been silent and is forgotten");
+            self.registry.remove(&id);
+            self.links.forget(&store);
         }
     }
 }

@@ -39,6 +39,10 @@ pub(super) struct Known {
     state: watch::Sender<State>,
     /// In our terms, each as its server told it last.
     pods: Mutex<BTreeMap<WorkerId, PodSummary>>,
+    /// What was there before this process heard of it is from then.
+    restored: Mutex<Option<Timestamp>>,
+    /// Whose list it is, once that is known.
+    store_id: Mutex<Option<String>>,
     changed: broadcast::Sender<Change>,
     /// Rung when a viewer has gone.
     pub(super) left: Arc<Notify>,
@@ -58,6 +62,8 @@ impl Known {
             terms,
             state: watch::Sender::new(state),
             pods: Mutex::default(),
+            restored: Mutex::default(),
+            store_id: Mutex::default(),
             changed: broadcast::Sender::new(BEHIND_MAX),
             left: Arc::default(),
         }
@@ -123,8 +129,37 @@ impl Known {
         let _ = self.changed.send(change);
     }
 
+    /// Its list as it was seen last by another process of ours, until it tells its list itself.
+    pub(super) fn restore(&self, summaries: Vec<PodSummary>, at: Timestamp) {
+        self.set_pods(summaries);
+        *self.restored() = Some(at);
+    }
+
+    fn restored(&self) -> MutexGuard<'_, Option<Timestamp>> {
+        self.restored.lock().expect("no holder of a time panics")
+    }
+
+    pub(super) fn set_store(&self, store_id: &str) {
+        *self.store_id.lock().expect("no holder of an id panics") = Some(store_id.to_owned());
+    }
+
+    pub(super) fn store_id(&self) -> Option<String> {
+        self.store_id.lock().expect("no holder of an id panics").clone()
+    }
+
+    /// Its list as it told it.
+    pub(super) fn as_told(&self) -> Vec<PodSummary> {
+        self.pods().values().cloned().collect()
+    }
+
+    /// To hear of changes; a reader that listens holds no runtime that was taken out.
+    pub(super) fn listen(&self) -> Changes {
+        Changes(self.changed.subscribe())
+    }
+
     /// Its whole list, in our terms.
     pub(super) fn set_pods(&self, summaries: Vec<PodSummary>) {
+        *self.restored() = None;
         *self.pods() = summaries.into_iter().map(|summary| (summary.pod.worker_id.clone(), summary)).collect();
         self.tell(Change::All);
     }
@@ -145,12 +180,16 @@ impl Known {
     fn shown(&self, summary: &PodSummary) -> PodSummary {
         let mut summary = summary.clone();
         let state = self.state.borrow().state;
-        if !matches!(state, RuntimeState::Live | RuntimeState::Connecting) {
-            let was = summary.state.as_str();
-            summary.state = PodState::Unreachable;
-            summary.state_reason = Some(format!("the runtime \"{}\" does not answer; it was {was}", self.terms.id()));
-            summary.activity = None;
+        let restored = *self.restored();
+        if restored.is_none() && matches!(state, RuntimeState::Live | RuntimeState::Connecting) {
+            return summary;
         }
+        let (id, was) = (self.terms.id(), summary.state.as_str());
+        let seen = restored.map(|at| format!(" when it was last seen, {at:.0}")).unwrap_or_default();
+        let away = if state == RuntimeState::Connecting { "has not answered yet" } else { "does not answer" };
+        summary.state_reason = Some(format!("the runtime \"{id}\" {away}; it was {was}{seen}"));
+        summary.state = PodState::Unreachable;
+        summary.activity = None;
         summary
     }
 
@@ -230,6 +269,25 @@ impl Known {
             }
         }
         item
+    }
+}
+
+/// Changes of the list, for whoever only wants to know that there were some.
+#[derive(Debug)]
+pub(super) struct Changes(broadcast::Receiver<Change>);
+
+impl Changes {
+    /// Waits for one. False when the runtime is gone.
+    pub(super) async fn again(&mut self) -> bool {
+        gathered(&mut self.0).await.is_some()
+    }
+
+    /// What has changed so far is known.
+    pub(super) fn forget(&mut self) {
+        while !matches!(
+            self.0.try_recv(),
+            Err(broadcast::error::TryRecvError::Empty | broadcast::error::TryRecvError::Closed)
+        ) {}
     }
 }
 

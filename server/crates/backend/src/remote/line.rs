@@ -192,6 +192,7 @@ impl Line {
             return;
         }
         let id = self.parts.known.terms.id();
+        self.parts.known.set_store(&store_id);
         self.parts.registry.set_store(id, &store_id);
         if let Err(error) = self.parts.kept.hold().await.set_store(id, &store_id).await {
             tracing::warn!(%error, runtime_id = %id, "could not write down which database a runtime has");

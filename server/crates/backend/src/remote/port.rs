@@ -6,19 +6,22 @@ use client::Download;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 use protocol::{
-    ApiError, Approval, ApprovalCommand, Candidate, CommandId, CompactionPreview, ControlVerb, CreatePod,
-    ExchangeMessage, HeldCommand, HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer,
+    ApiError, Approval, ApprovalCommand, AuditRow, Candidate, CommandId, CompactionPreview, ControlVerb, CreatePod,
+    ExchangeMessage, Gathered, HeldCommand, HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer,
     MessageCommand, OpenApproval, OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef,
-    PodSummary, QueuedInput, Receipt, RequestCommand, RequestDecision, RestoreCommand, RewindCommand, RuntimeState,
-    RuntimeView, ToolAnswer, ToolCommand, VisiblePod, WorkerId,
+    PodRules, PodSummary, QueuedInput, Receipt, RequestCommand, RequestDecision, RestoreCommand, RewindCommand,
+    RuntimeState, RuntimeView, SearchHit, ToolAnswer, ToolCommand, UsageReport, VisiblePod, WorkerId,
 };
 use runtime::{
-    CommandKey, Export, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage, SearchQuery,
+    AuditFilter, CommandKey, Export, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage,
+    SearchQuery,
 };
 
 use super::Remote;
 use crate::RuntimePort;
 
+/// What its own runtime is called there.
+const OWN: &str = "local";
 /// Questions of so many Pods are asked for at once.
 const ASKED_AT_ONCE: usize = 8;
 /// A record of an export that is longer than this ends it.
@@ -58,8 +61,16 @@ impl RuntimePort for Remote {
         Ok(self.known.named(name))
     }
 
+    fn pod_seen(&self, worker_id: &WorkerId) -> Option<PodSummary> {
+        self.known.pod(worker_id)
+    }
+
     fn near_names(&self, name: &PodName) -> Vec<Candidate> {
         self.known.near_names(name)
+    }
+
+    async fn ready(&self) -> Result<(), ApiError> {
+        self.reachable().await
     }
 
     async fn create(&self, key: CommandKey, _: &Origin, mut create: CreatePod) -> Result<PodSummary, ApiError> {
@@ -230,11 +241,6 @@ impl RuntimePort for Remote {
         self.command(self.client.decide_held(&key.id, &pod, message_id, command)).await
     }
 
-    /// Its server alone knows; it gives the first answer when the command is repeated.
-    async fn first_answer(&self, _: &CommandKey) -> Result<Option<String>, ApiError> {
-        Ok(None)
-    }
-
     async fn peers(&self, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
         let listing = self.read(self.client.peers(&Self::there(worker_id))).await?;
         Ok(self.known.terms.answer(listing.items))
@@ -299,10 +305,52 @@ impl RuntimePort for Remote {
         Ok(self.known.terms.answer(listing.items))
     }
 
-    async fn search(&self, query: SearchQuery) -> Result<Listing<protocol::SearchHit>, ApiError> {
+    async fn search(&self, query: SearchQuery) -> Result<Listing<SearchHit>, ApiError> {
         let pod = query.pod.as_ref().map(Self::there);
-        let filter = client::SearchFilter { words: &query.words, pod: pod.as_ref(), after: query.after.as_deref() };
-        Ok(self.known.terms.answer(self.read(self.client.search_of(filter)).await?))
+        let filter = client::SearchFilter {
+            words: &query.words,
+            pod: pod.as_ref(),
+            // What it reaches itself is not its own, and may be us.
+            runtime: pod.is_none().then_some(OWN),
+            after: query.after.as_deref(),
+            limit: Some(query.limit),
+        };
+        let Gathered { items, next, .. } = self.read(self.client.search_of(filter)).await?;
+        Ok(self.known.terms.answer(Listing { items, next }))
+    }
+
+    async fn usage(&self) -> Result<UsageReport, ApiError> {
+        let report = self.read(self.client.usage_of(OWN)).await?;
+        Ok(self.known.terms.answer(report))
+    }
+
+    async fn rules(&self) -> Result<Vec<PodRules>, ApiError> {
+        Ok(self.known.terms.answer(self.read(self.client.rules_of(OWN)).await?.items))
+    }
+
+    async fn audit(
+        &self,
+        filter: AuditFilter,
+        after: Option<String>,
+        limit: u32,
+    ) -> Result<Listing<AuditRow>, ApiError> {
+        let terms = &self.known.terms;
+        let target = filter.target.as_deref().map(|target| terms.target_to_theirs(target));
+        let filter = client::AuditFilter {
+            action: filter.action.as_deref(),
+            result: filter.result.as_deref(),
+            target: target.as_deref(),
+            runtime: Some(OWN),
+            after: after.as_deref(),
+            limit: Some(limit),
+        };
+        let Gathered { items, next, .. } = self.read(self.client.audit_of(filter)).await?;
+        let ours = |mut row: AuditRow| {
+            row.runtime_id = terms.to_ours(&row.runtime_id);
+            row.entry.target = row.entry.target.map(|target| terms.target_to_ours(&target));
+            row
+        };
+        Ok(Listing { items: items.into_iter().map(ours).collect(), next })
     }
 
     async fn export(&self, worker_id: &WorkerId) -> Result<Export, ApiError> {

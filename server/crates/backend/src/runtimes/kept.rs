@@ -58,6 +58,8 @@ impl KeptRuntime {
 pub(crate) struct Kept {
     path: Option<PathBuf>,
     runtimes: Mutex<Vec<KeptRuntime>>,
+    /// Commands about runtimes are carried out one after the other, so that a repeat finds what came of the first.
+    turn: Mutex<()>,
 }
 
 /// The file, held: changes come one after the other.
@@ -69,7 +71,7 @@ pub(crate) struct Held<'a> {
 impl Kept {
     /// Nothing is written anywhere.
     pub(crate) fn nowhere() -> Self {
-        Self { path: None, runtimes: Mutex::default() }
+        Self { path: None, runtimes: Mutex::default(), turn: Mutex::default() }
     }
 
     /// Reads the file. One that is not there holds nothing; why another one cannot be read is told without its content.
@@ -78,7 +80,17 @@ impl Kept {
             None => Vec::new(),
             Some(path) => read(path)?,
         };
-        Ok((Self { path, runtimes: Mutex::new(runtimes.clone()) }, runtimes))
+        Ok((Self { path, runtimes: Mutex::new(runtimes.clone()), turn: Mutex::default() }, runtimes))
+    }
+
+    /// Waits for the commands before this one: for one that adds, at most as long as the other server may take to answer.
+    pub(crate) async fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
+
+    /// Where the last list of a runtime is kept, beside the file.
+    pub(crate) fn list_path(&self, runtime_id: &RuntimeId) -> Option<PathBuf> {
+        self.path.as_ref().map(|path| path.with_file_name(format!("runtime-{runtime_id}.seen.json")))
     }
 
     pub(crate) async fn hold(&self) -> Held<'_> {
@@ -87,6 +99,12 @@ impl Kept {
 }
 
 impl Held<'_> {
+    /// One of this name, address and token is there.
+    pub(crate) fn has(&self, runtime: &KeptRuntime) -> bool {
+        let sign = |it: &KeptRuntime| (it.runtime_id.clone(), it.url.clone(), it.token.clone());
+        self.runtimes.iter().any(|known| sign(known) == sign(runtime))
+    }
+
     pub(crate) async fn put(&mut self, runtime: KeptRuntime) -> std::io::Result<()> {
         let mut runtimes = self.runtimes.clone();
         runtimes.retain(|known| known.runtime_id != runtime.runtime_id);
@@ -133,7 +151,8 @@ fn read(path: &Path) -> Result<Vec<KeptRuntime>, String> {
     })
 }
 
-fn write_private(path: &Path, text: &[u8]) -> std::io::Result<()> {
+/// For its owner alone; whole, or as it was.
+pub(crate) fn write_private(path: &Path, text: &[u8]) -> std::io::Result<()> {
     let beside = path.with_extension("new");
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
     // It may have been there, for more to read.

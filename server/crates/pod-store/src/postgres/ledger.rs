@@ -9,6 +9,7 @@ use super::{read_failed, sessions, write_failed};
 use crate::{
     AuditFilter, CommandRow, InboxRow, PodKey, StoreError,
     chore::Chore,
+    claims::ClaimChange,
     columns::{self, micros},
     engine::WriteError,
     words::without_nul,
@@ -164,6 +165,20 @@ pub(super) async fn chore_in_txn(connection: &mut PgConnection, chore: &Chore) -
         // It writes nothing.
         Chore::Rejoin => return Ok(()),
         Chore::Session(change) => return sessions::change_in_txn(connection, change).await,
+        Chore::Claim(ClaimChange::Settle(row)) => sqlx::query(
+            "insert into commands (id, fingerprint, answer, at) values ($1, $2, $3, $4)
+             on conflict (id) do update set answer = excluded.answer
+             where commands.fingerprint = excluded.fingerprint and commands.answer = ''",
+        )
+        .bind(row.id.as_str())
+        .bind(&row.fingerprint[..])
+        .bind(without_nul(&row.answer))
+        .bind(micros(row.at)),
+        Chore::Claim(ClaimChange::Free { id, fingerprint }) => {
+            sqlx::query("delete from commands where id = $1 and fingerprint = $2 and answer = ''")
+                .bind(id.as_str())
+                .bind(&fingerprint[..])
+        }
         Chore::Quarantine { pod, seq, found_at } => sqlx::query(
             "insert into quarantine (pod, seq, body, found_at)
              select pod, seq, body, $1 from journal where pod = $2 and seq = $3 on conflict do nothing",
@@ -172,5 +187,5 @@ pub(super) async fn chore_in_txn(connection: &mut PgConnection, chore: &Chore) -
         .bind(pod.0)
         .bind(seq.0),
     };
-    query.execute(connection).await.map(drop).map_err(write_failed("set a damaged record aside"))
+    query.execute(connection).await.map(drop).map_err(write_failed("write a small thing beside the journal"))
 }

@@ -10,6 +10,7 @@ use super::{read_failed, sessions, write_failed};
 use crate::{
     AuditFilter, CommandRow, InboxRow, PodKey, StoreError,
     chore::Chore,
+    claims::ClaimChange,
     columns::{self, micros},
     engine::WriteError,
     words::without_nul,
@@ -155,6 +156,20 @@ pub(super) async fn chore_in_txn(connection: &mut SqliteConnection, chore: &Chor
         // It writes nothing.
         Chore::Rejoin => return Ok(()),
         Chore::Session(change) => return sessions::change_in_txn(connection, change).await,
+        Chore::Claim(ClaimChange::Settle(row)) => sqlx::query(
+            "insert into commands (id, fingerprint, answer, at) values (?1, ?2, ?3, ?4)
+             on conflict (id) do update set answer = excluded.answer
+             where commands.fingerprint = excluded.fingerprint and commands.answer = ''",
+        )
+        .bind(row.id.as_str())
+        .bind(&row.fingerprint[..])
+        .bind(without_nul(&row.answer))
+        .bind(micros(row.at)),
+        Chore::Claim(ClaimChange::Free { id, fingerprint }) => {
+            sqlx::query("delete from commands where id = ? and fingerprint = ? and answer = ''")
+                .bind(id.as_str())
+                .bind(&fingerprint[..])
+        }
         Chore::Quarantine { pod, seq, found_at } => sqlx::query(
             "insert or ignore into quarantine (pod, seq, body, found_at)
              select pod, seq, cast(body as blob), ? from journal where pod = ? and seq = ?",
@@ -163,5 +178,5 @@ pub(super) async fn chore_in_txn(connection: &mut SqliteConnection, chore: &Chor
         .bind(pod.0)
         .bind(seq.0),
     };
-    query.execute(connection).await.map(drop).map_err(write_failed("set a damaged record aside"))
+    query.execute(connection).await.map(drop).map_err(write_failed("write a small thing beside the journal"))
 }

@@ -1,4 +1,4 @@
-use pod_store::{Batch, Committed, StoreError};
+use pod_store::{Batch, CommandRow, Committed, StoreError};
 use protocol::Seq;
 
 use crate::world::*;
@@ -73,4 +73,32 @@ pub(crate) async fn a_command_whose_batch_failed_may_be_sent_again(world: World)
     assert_eq!(store.command_find(&id("key")).await.unwrap(), None);
     done(&store, Batch { command: Some(command("key", "2")), ..one(creation("bob")) }).await;
     assert_eq!(store.command_find(&id("key")).await.unwrap(), Some(command("key", "2")));
+}
+
+pub(crate) async fn a_key_that_was_sent_on_is_taken_until_it_is_answered_or_freed(world: World) {
+    let store = world.open().await;
+    let other = CommandRow { fingerprint: [8; 32], ..command("k", "other") };
+    assert_eq!(store.command_claim(command("k", "unused")).await.unwrap(), None);
+    let open = store.command_find(&id("k")).await.unwrap().unwrap();
+    assert!(open.is_open() && open.fingerprint == [7; 32]);
+    // Whatever it is wanted for again, whoever has it is told.
+    assert_eq!(store.command_claim(other.clone()).await.unwrap(), Some(open.clone()));
+    assert_eq!(
+        store.commit(Batch { command: Some(other.clone()), ..Batch::default() }).await.unwrap(),
+        Committed::Repeated(open)
+    );
+    // Another command frees it not, and answers it not.
+    store.command_free(id("k"), other.fingerprint).await.unwrap();
+    store.command_settle(other.clone()).await.unwrap();
+    assert!(store.command_find(&id("k")).await.unwrap().unwrap().is_open());
+    store.command_free(id("k"), [7; 32]).await.unwrap();
+    assert_eq!(store.command_find(&id("k")).await.unwrap(), None);
+    // An answer stands, also when a repeat was refused before it came, and is over a restart.
+    store.command_settle(command("k", "{}")).await.unwrap();
+    store.command_settle(command("k", "later")).await.unwrap();
+    store.command_free(id("k"), [7; 32]).await.unwrap();
+    store.close().await;
+    let store = world.open().await;
+    assert_eq!(store.command_find(&id("k")).await.unwrap(), Some(command("k", "{}")));
+    assert_eq!(store.command_claim(other).await.unwrap(), Some(command("k", "{}")));
 }

@@ -77,6 +77,7 @@ on_both_engines! {
     handshake::pairs_requests_and_messages_are_there_after_a_restart,
     handshake::a_refused_message_takes_records_and_links_of_its_batch_with_it,
     handshake::a_failure_at_any_step_of_a_deletion_leaves_links_and_messages,
+    commands::a_key_that_was_sent_on_is_taken_until_it_is_answered_or_freed,
     far::items_are_numbered_in_order_and_forgotten_when_the_other_store_has_them,
     far::an_item_is_taken_once_and_only_in_its_turn,
     far::what_a_pod_is_to_a_far_one_comes_back_as_it_was_put_and_is_counted_once_linked,

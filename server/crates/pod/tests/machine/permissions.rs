@@ -56,6 +56,41 @@ fn the_first_rule_that_matches_decides() {
 }
 
 #[test]
+fn a_rule_over_paths_is_not_got_around_by_another_spelling() {
+    let spec = PodSpec {
+        cwd: "/work".to_owned(),
+        ..with(
+            json!([
+                { "tool": "Read", "match": "secret*", "decision": "deny" },
+                { "tool": "Read", "match": "/work/keys/*", "decision": "deny" },
+                { "tool": "Write", "match": "docs/*", "decision": "allow" },
+                { "tool": "Write", "match": "up/../exactly", "decision": "allow" }
+            ]),
+            [],
+        )
+    };
+    for (tool, path, expected) in [
+        ("Read", "secret1", Deny),
+        ("Read", "./secret1", Deny),
+        ("Read", "a/../secret1", Deny),
+        ("Read", ".//secret1", Deny),
+        ("Read", "/work/secret1", Deny),
+        ("Read", "/work/./a/../secret1", Deny),
+        ("Read", "keys/a", Deny),
+        ("Read", "notsecret", Allow),
+        ("Write", "docs/a", Allow),
+        ("Write", "./docs/a", Allow),
+        ("Write", "/work/docs/a", Allow),
+        ("Write", "docs/b/../a", Allow),
+        ("Write", "docs/../a", Ask),
+        ("Write", "docs/../../etc/passwd", Ask),
+        ("Write", "up/../exactly", Allow),
+    ] {
+        assert_eq!(permission(&spec, tool, &json!({ "path": path })), expected, "{tool} {path}");
+    }
+}
+
+#[test]
 fn of_those_who_lead_it_the_strictest_counts() {
     let rule = |decision: &str| json!([{ "tool": "Bash", "decision": decision }]);
     let words = [("allow", Allow), ("ask", Ask), ("deny", Deny)];

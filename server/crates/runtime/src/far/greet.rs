@@ -43,6 +43,15 @@ enum Verdict {
     Refuse(ApiError),
 }
 
+/// What was asked here for the other side's sake, and is overtaken by what that side proposes itself: it is told so, and
+/// so is the journal here.
+fn overtaken(row: &FarPeerRow, peer: &PeerLabel, by: &str) -> (FarChange, ControlEvent) {
+    let (handshake, by, note) = (row.handshake.clone(), by.to_owned(), Some("withdrawn".to_owned()));
+    let told = LinkNews::Withdraw { handshake: handshake.clone(), by: by.clone(), note: note.clone() };
+    let event = ControlEvent::PeerDeclined { peer: peer.clone(), by, request_id: Some(handshake), note };
+    (put_out(&row.store, &told), event)
+}
+
 pub(super) async fn propose(inner: &Arc<Inner>, taken: Taken<'_>, proposal: Proposal) -> Result<(), ApiError> {
     let refuse = async |error: ApiError| {
         let news =
@@ -59,7 +68,7 @@ pub(super) async fn propose(inner: &Arc<Inner>, taken: Taken<'_>, proposal: Prop
         Err(error) if is_of_the_pod(&error) => return refuse(error).await,
         Err(error) => return Err(error),
     };
-    let verdict = verdict(inner, taken.store, &own, &held, &proposal).await?;
+    let (verdict, invited) = verdict(inner, taken.store, &own, &held, &proposal).await?;
     let now = clock::now();
     let Proposal { handshake, from, by, note, .. } = proposal;
     let peer = label(inner, taken.store, &from.worker_id, from.name.clone());
@@ -78,7 +87,8 @@ pub(super) async fn propose(inner: &Arc<Inner>, taken: Taken<'_>, proposal: Prop
         pace_at: now,
         told: String::new(),
     };
-    let (far, event) = match verdict {
+    let over = invited.as_ref().map(|row| overtaken(row, &peer, &by));
+    let (mut far, event) = match verdict {
         Verdict::Nothing => (Vec::new(), None),
         Verdict::Link { superseded, is_repair } => {
             let over = superseded
@@ -104,10 +114,13 @@ pub(super) async fn propose(inner: &Arc<Inner>, taken: Taken<'_>, proposal: Prop
         }
         Verdict::Refuse(error) => {
             let news = LinkNews::Refused { handshake, code: error.code, sentence: error.detail };
-            (vec![put_out(taken.store, &news)], None)
+            let gone = invited.as_ref().map(remove);
+            (gone.into_iter().chain([put_out(taken.store, &news)]).collect(), None)
         }
     };
-    write(inner, taken, &own, Some(held), far, event).await
+    let (told, withdrawn) = over.unzip();
+    far.extend(told);
+    write(inner, taken, &own, Some(held), far, withdrawn.into_iter().chain(event)).await
 }
 
 async fn verdict(
@@ -116,30 +129,100 @@ async fn verdict(
     own: &PodRow,
     held: &Held,
     proposal: &Proposal,
-) -> Result<Verdict, ApiError> {
+) -> Result<(Verdict, Option<FarPeerRow>), ApiError> {
     let handshake = &proposal.handshake;
     let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
     let known = rows.iter().find(|row| row.store == store && row.worker == proposal.from.worker_id);
     let standing = inner.store.far_peer_of(store, handshake).await.map_err(error::store_failed)?;
     if standing.is_some_and(|row| (row.pod, &row.worker) != (own.key, &proposal.from.worker_id)) {
-        return Ok(Verdict::Refuse(ApiError::invalid("this introduction is that of two other Pods")));
+        return Ok((Verdict::Refuse(ApiError::invalid("this introduction is that of two other Pods")), None));
     }
-    Ok(match known {
+    let invited = known.filter(|row| row.state == FarState::Asked && row.handshake != *handshake).cloned();
+    let verdict = match known {
         Some(row) if row.handshake == *handshake => Verdict::Nothing,
         // Each of the two proposed it. The smaller id is what both go on with: it is answered there, or here.
         Some(row) if matches!(row.state, FarState::Proposed | FarState::Waiting) => match row.handshake < *handshake {
             true => Verdict::Nothing,
             false => Verdict::Link { superseded: Some(row.handshake.clone()), is_repair: false },
         },
-        // The other side has lost its half.
-        Some(row) if row.state == FarState::Linked => Verdict::Link { superseded: None, is_repair: true },
+        // The other side has lost its half, or proposed this before it heard of the link. It goes on under this id: under
+        // the one before, nobody holds anything any more.
+        Some(row) if row.state == FarState::Linked => {
+            Verdict::Link { superseded: Some(row.handshake.clone()), is_repair: true }
+        }
         None if rows.len() >= FAR_PEERS_MAX => Verdict::Refuse(too_many(own)),
         _ => match held.spec.peer_policy {
             PeerPolicy::Open => Verdict::Link { superseded: None, is_repair: false },
             PeerPolicy::Ask => Verdict::Ask,
             PeerPolicy::Closed => Verdict::Refuse(peers::refused(own)),
         },
-    })
+    };
+    Ok((verdict, invited))
+}
+
+/// One of ours is wanted to know a far Pod whose people are asked. Only one that is open to anybody: else a server could
+/// make links that nobody here was asked for.
+pub(super) async fn invite(inner: &Arc<Inner>, taken: Taken<'_>, invited: Proposal) -> Result<(), ApiError> {
+    let refuse = async |error: ApiError| {
+        let news = LinkNews::Refused { handshake: invited.handshake.clone(), code: error.code, sentence: error.detail };
+        taken.commit(inner, vec![put_out(taken.store, &news)]).await
+    };
+    let standing = async {
+        let own = peers::readable(inner, &invited.to).await?;
+        let held = hold(inner, &own).await?;
+        Ok((own, held))
+    };
+    let (own, held) = match standing.await {
+        Ok(standing) => standing,
+        Err(error) if is_of_the_pod(&error) => return refuse(error).await,
+        Err(error) => return Err(error),
+    };
+    let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let same = inner.store.far_peer_of(taken.store, &invited.handshake).await.map_err(error::store_failed)?;
+    if same.is_some_and(|row| (row.pod, &row.worker) != (own.key, &invited.from.worker_id)) {
+        return refuse(ApiError::invalid("this introduction is that of two other Pods")).await;
+    }
+    let known = rows.iter().find(|row| row.store == taken.store && row.worker == invited.from.worker_id);
+    let (far, event) = match known {
+        // This side has proposed it by itself: that is answered, or was.
+        Some(row) if matches!(row.state, FarState::Proposed | FarState::Waiting) => (Vec::new(), None),
+        // The other side has lost its half, and asks its people anew: what they say is about this half.
+        Some(row) if row.state == FarState::Linked => {
+            (vec![FarChange::Put(FarPeerRow { handshake: invited.handshake, ..row.clone() })], None)
+        }
+        None if rows.len() >= FAR_PEERS_MAX => return refuse(too_many(&own)).await,
+        _ if held.spec.peer_policy != PeerPolicy::Open => {
+            let sentence = format!(
+                "pod \"{}\" takes no introductions without being asked; introduce \"{}\" to it instead",
+                own.name, invited.from.name
+            );
+            return refuse(ApiError::new(ErrorCode::PeerRefused, sentence)).await;
+        }
+        _ => waiting(inner, taken.store, &own, invited),
+    };
+    write(inner, taken, &own, Some(held), far, event).await
+}
+
+fn waiting(inner: &Inner, store: &str, own: &PodRow, invited: Proposal) -> (Vec<FarChange>, Option<ControlEvent>) {
+    let Proposal { handshake, from, by, note, .. } = invited;
+    let (now, card) = (clock::now(), card_change(store, &from));
+    let peer = label(inner, store, &from.worker_id, from.name);
+    let row = FarPeerRow {
+        pod: own.key,
+        store: store.to_owned(),
+        worker: from.worker_id,
+        handshake: handshake.clone(),
+        state: FarState::Waiting,
+        note: note.clone(),
+        by: by.clone(),
+        since: now,
+        expires_at: Some(expires_at()),
+        pace_level: 0,
+        pace_at: now,
+        told: String::new(),
+    };
+    let event = ControlEvent::PeerRequested { peer, by, request_id: Some(handshake), note };
+    (vec![FarChange::Put(row), card], Some(event))
 }
 
 /// What is said of an introduction that both sides know of.
@@ -205,9 +288,12 @@ fn heard(row: FarPeerRow, peer: PeerLabel, said: Said) -> (Vec<FarChange>, Optio
             let change = card_change(&row.store, &card);
             (vec![FarChange::Put(FarPeerRow { state: FarState::Waiting, ..row }), change], None)
         }
-        Said::Refused(error) if waits_there => (vec![gone], Some(declined("yoi".to_owned(), Some(error.detail)))),
+        // This side has asked its own people, for the other side's sake.
+        Said::Refused(error) if waits_there || row.state == FarState::Asked => {
+            (vec![gone], Some(declined("yoi".to_owned(), Some(error.detail))))
+        }
         Said::Declined { by, note } if waits_there => (vec![gone], Some(declined(by, note))),
-        Said::Withdraw { by, note } if row.state == FarState::Asked => (vec![gone], Some(declined(by, note))),
+        Said::Withdraw { by, note } if row.state != FarState::Linked => (vec![gone], Some(declined(by, note))),
         Said::Refused(error) if row.state == FarState::Linked => {
             (vec![gone], Some(unlinked("yoi".to_owned(), Some(error.detail))))
         }
@@ -226,9 +312,9 @@ async fn write(
     own: &PodRow,
     held: Option<Held>,
     far: Vec<FarChange>,
-    event: Option<ControlEvent>,
+    events: impl IntoIterator<Item = ControlEvent>,
 ) -> Result<(), ApiError> {
-    let events: Vec<_> = event.into_iter().collect();
+    let events: Vec<_> = events.into_iter().collect();
     let orders = held.into_iter().map(|held| (held, Wanted { events: events.clone(), ..Wanted::default() })).collect();
     let far = std::iter::once(taken.change()).chain(far).collect();
     inner.commit_together(orders, Together { far, ..Together::default() }).await?;

@@ -29,8 +29,41 @@ pub(crate) async fn introduce(
     target: &FarPod,
     note: Option<String>,
 ) -> Result<Introduced, ApiError> {
+    let introduced = begin(inner, asked, source, target, note, Way::Out).await?;
+    settle::introduced(inner, &target.store, introduced).await
+}
+
+/// Introduces a Pod of another store to one here that is asked first: whoever answers for the own Pod has the request at
+/// once, and the other side is told that it waits.
+pub(crate) async fn invite(
+    inner: &Arc<Inner>,
+    asked: &Asked<'_>,
+    own: &WorkerId,
+    source: &FarPod,
+    note: Option<String>,
+) -> Result<Introduced, ApiError> {
+    begin(inner, asked, own, source, note, Way::In).await
+}
+
+/// Which of the two wants to know the other one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// The own Pod: the other side is asked.
+    Out,
+    /// The far Pod: this side is asked.
+    In,
+}
+
+async fn begin(
+    inner: &Arc<Inner>,
+    asked: &Asked<'_>,
+    source: &WorkerId,
+    target: &FarPod,
+    note: Option<String>,
+    way: Way,
+) -> Result<Introduced, ApiError> {
     if let Some(introduced) = asked.first_answer(inner).await? {
-        return settle::introduced(inner, &target.store, introduced).await;
+        return Ok(introduced);
     }
     peers::check_note(note.as_deref())?;
     if target.store == inner.store.epoch() {
@@ -44,9 +77,9 @@ pub(crate) async fn introduce(
     let now = clock::now();
     let step = match known {
         Some(row) if row.state == FarState::Linked => Step::Stands,
-        Some(row) if row.state == FarState::Asked => Step::Accept(row.clone()),
+        Some(row) if row.state == FarState::Asked && way == Way::Out => Step::Accept(row.clone()),
         Some(row) if row.expires_at.is_none_or(|at| at > now) => Step::Waits(row.handshake.clone()),
-        stale if stale.is_some() || rows.len() < FAR_PEERS_MAX => Step::Propose { stale: stale.cloned() },
+        stale if stale.is_some() || rows.len() < FAR_PEERS_MAX => Step::Begin { way, stale: stale.cloned() },
         _ => return Err(too_many(&own)),
     };
     let begun = Begun { own: &own, target, by: &asked.origin.by, note, now };
@@ -60,7 +93,7 @@ pub(crate) async fn introduce(
         Committed::Repeated(row) => asked.repeated(row)?,
     };
     inner.list.tell_changed(source);
-    settle::introduced(inner, &target.store, introduced).await
+    Ok(introduced)
 }
 
 enum Step {
@@ -68,7 +101,8 @@ enum Step {
     Waits(String),
     Accept(FarPeerRow),
     /// One of before whose time is over makes room.
-    Propose {
+    Begin {
+        way: Way,
         stale: Option<FarPeerRow>,
     },
 }
@@ -108,7 +142,7 @@ impl Begun<'_> {
                 let (far, event) = accept(own, row, peer.clone(), by, now);
                 (fresh(answer), far, vec![event])
             }
-            Step::Propose { stale } => {
+            Step::Begin { way, stale } => {
                 let handshake = format!("request-{}", uuid::Uuid::now_v7());
                 let own_card = card_of(own);
                 let row = FarPeerRow {
@@ -116,7 +150,7 @@ impl Begun<'_> {
                     store: store.clone(),
                     worker: card.worker_id.clone(),
                     handshake: handshake.clone(),
-                    state: FarState::Proposed,
+                    state: if way == Way::Out { FarState::Proposed } else { FarState::Asked },
                     note: note.clone(),
                     by: by.to_owned(),
                     since: now,
@@ -129,12 +163,11 @@ impl Begun<'_> {
                     let (handshake, by) = (row.handshake, by.to_owned());
                     put_out(store, &LinkNews::Withdraw { handshake, by, note: Some("expired".to_owned()) })
                 });
-                let news = LinkNews::Propose {
-                    handshake: handshake.clone(),
-                    from: own_card,
-                    to: card.worker_id.clone(),
-                    by: by.to_owned(),
-                    note: note.clone(),
+                let (from, to, said_by) = (own_card, card.worker_id.clone(), by.to_owned());
+                let (id, said) = (handshake.clone(), note.clone());
+                let news = match way {
+                    Way::Out => LinkNews::Propose { handshake: id, from, to, by: said_by, note: said },
+                    Way::In => LinkNews::Invite { handshake: id, from, to, by: said_by, note: said },
                 };
                 let changes = [FarChange::Put(row), card_change(store, card), put_out(store, &news)];
                 let event = ControlEvent::PeerRequested {

@@ -41,7 +41,7 @@ impl Taken<'_> {
 /// What no yoi would say is refused before anything is looked up.
 pub(super) fn check(news: &LinkNews) -> Result<(), ApiError> {
     match news {
-        LinkNews::Propose { handshake, by, note, from, .. } => {
+        LinkNews::Propose { handshake, by, note, from, .. } | LinkNews::Invite { handshake, by, note, from, .. } => {
             check_ids(&[handshake])?;
             check_card(from)?;
             check_said(by, note.as_deref())
@@ -110,6 +110,9 @@ pub(super) async fn take(inner: &Arc<Inner>, taken: Taken<'_>, news: LinkNews) -
     match news {
         LinkNews::Propose { handshake, from, to, by, note } => {
             greet::propose(inner, taken, Proposal { handshake, from, to, by, note }).await
+        }
+        LinkNews::Invite { handshake, from, to, by, note } => {
+            greet::invite(inner, taken, Proposal { handshake, from, to, by, note }).await
         }
         LinkNews::Accepted { handshake, card, by } => {
             greet::said(inner, taken, &handshake, Said::Accepted { card, by }).await

@@ -31,6 +31,19 @@ impl Host {
         far::introduce(&self.inner, &Asked { key, origin }, worker_id, &target, note).await
     }
 
+    /// Introduces a Pod of another store to one of this runtime that is asked first; it is pending until it has answered.
+    pub async fn invite_far(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        source: FarPod,
+        note: Option<String>,
+    ) -> Result<Introduced, ApiError> {
+        self.count_command();
+        far::invite(&self.inner, &Asked { key, origin }, worker_id, &source, note).await
+    }
+
     /// A message from a Pod to its peer in another store, by a person.
     pub async fn send_message_far(
         &self,

@@ -24,13 +24,14 @@ impl Host {
         let found = self.inner.store.search_page(&query.words, SearchFilter { pod, after }, query.limit).await;
         let found = found.map_err(error::store_failed)?;
         let next = found.last().filter(|_| found.len() == query.limit as usize).map(|(id, _)| id.to_string());
-        let items = found.into_iter().map(|(_, row)| SearchHit {
+        let items = found.into_iter().map(|(id, row)| SearchHit {
             pod: PodRef::new(RuntimeId::local(), row.worker_id),
             name: row.name,
             seq: row.seq,
             kind: row.kind,
             snippet: row.snippet,
             at: row.at,
+            cursor: Some(id.to_string()),
         });
         Ok(Listing { items: items.collect(), next })
     }

@@ -4,7 +4,8 @@
 use jiff::Timestamp;
 use pod_store::{AuditFilter, SessionRow};
 use protocol::{
-    ApiError, AuditEntry, Listing, PodRules, ProfileView, ProviderTest, ProviderView, ToolDefault, UnconfiguredProvider,
+    ApiError, AuditEntry, AuditRow, Listing, PodRules, ProfileView, ProviderTest, ProviderView, RuntimeId, ToolDefault,
+    UnconfiguredProvider,
 };
 
 use super::Host;
@@ -78,7 +79,8 @@ impl Host {
 
     /// Newest first; `after` is a `next` of this list.
     pub async fn audit_page(&self, after: Option<i64>, limit: u32) -> Result<Listing<AuditEntry>, ApiError> {
-        self.audit_find(&AuditFilter::default(), after, limit).await
+        let Listing { items, next } = self.audit_find(&AuditFilter::default(), after, limit).await?;
+        Ok(Listing { items: items.into_iter().map(|row| row.entry).collect(), next })
     }
 
     /// As [`Host::audit_page`], those alone that the filter lets through.
@@ -87,10 +89,12 @@ impl Host {
         filter: &AuditFilter,
         after: Option<i64>,
         limit: u32,
-    ) -> Result<Listing<AuditEntry>, ApiError> {
+    ) -> Result<Listing<AuditRow>, ApiError> {
         let rows = self.inner.store.audit_find(filter, after, limit).await.map_err(error::store_failed)?;
         let next = rows.last().filter(|_| rows.len() == limit as usize).map(|(id, _)| id.to_string());
-        Ok(Listing { items: rows.into_iter().map(|(_, entry)| entry).collect(), next })
+        let row =
+            |(id, entry): (i64, _)| AuditRow { entry, runtime_id: RuntimeId::local(), cursor: Some(id.to_string()) };
+        Ok(Listing { items: rows.into_iter().map(row).collect(), next })
     }
 
     /// Begins a login, and forgets those that have expired.

@@ -9,10 +9,13 @@ use std::{
 };
 
 use pod_store::{Faults, Step, StoreError};
-use protocol::{ControlEvent, ControlVerb, Event, Outcome, PeerLink, PodState, ReceiptState, Record, WorkerId};
+use protocol::{
+    ControlEvent, ControlVerb, Event, Outcome, PeerLink, PeerPolicy, PodState, ReceiptState, Record, RequestDecision,
+    WorkerId,
+};
 
 use crate::{
-    ground::{Two, carry, fresh_key, introduce, receipts, received},
+    ground::{Two, carry, fresh_key, introduce, receipts, received, steps},
     stage::{key, origin},
 };
 
@@ -214,4 +217,61 @@ async fn check(two: &Two, ada: &WorkerId, bob: &WorkerId, written: &[(bool, Stri
     introduce(&two.a, &two.b, ada, bob, fresh_key()).await.unwrap();
     two.settle().await;
     assert!(two.is_linked(ada, bob).await, "{what}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whichever_side_dies_while_a_pod_is_asked_by_its_own_server_both_hold_the_link_in_the_end() {
+    let mut deaths = 0;
+    for is_a in [true, false] {
+        for step in STEPS {
+            for count in [1, 2, 3] {
+                deaths += u32::from(asked_case(is_a, step, count).await);
+            }
+        }
+    }
+    assert!(deaths >= 30, "only {deaths} of 54 died");
+}
+
+/// Bob is introduced to ada, which is asked at home and accepts; each command is repeated with its key until it is answered.
+async fn asked_case(is_a: bool, step: Step, count: u32) -> bool {
+    let what = format!("{} dies at {step:?} {count}", if is_a { "a" } else { "b" });
+    let faults = Arc::new(DieAt::default());
+    let of = |yes: bool| yes.then(|| faults.clone() as Arc<dyn Faults>);
+    let mut two = Two::with_faults(of(is_a), of(!is_a)).await;
+    two.name_each_other(false);
+    let (ada, bob) = (two.a.create_with("ada", PeerPolicy::Ask).await, two.b.create("bob").await);
+    let card = runtime::FarPod { store: two.b.id(), card: two.b.card(&bob).await };
+    faults.arm(step, count);
+    let (mut request, mut is_over, mut is_back) = (None, false, false);
+    for trip in 0..400 {
+        if !is_back && (trip == 40 || faults.has_died()) {
+            is_back = true;
+            match is_a {
+                true => two.a.reopen(None).await,
+                false => two.b.reopen(None).await,
+            }
+            two.name_each_other(false);
+        }
+        match &request {
+            None => {
+                let asked = two.a.host.invite_far(key("act-0"), &origin(), &ada, card.clone(), None).await;
+                request = asked.ok().and_then(|done| done.answer.request_id);
+            }
+            Some(id) if !is_over => {
+                let accept = RequestDecision::Accept;
+                is_over = two.a.host.decide_request(key("act-1"), &origin(), &ada, id, accept).await.is_ok();
+            }
+            Some(_) if is_back => break,
+            Some(_) => (),
+        }
+        let _ = carry(&two.a.host, &two.b.host).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert!(is_over, "{what}");
+    two.settle().await;
+    assert!(two.is_linked(&ada, &bob).await, "{what}");
+    for (side, pod) in [(&two.a, &ada), (&two.b, &bob)] {
+        assert_eq!(steps(&side.records(pod).await), ["peer_requested", "peer_linked"], "{what}");
+    }
+    faults.has_died()
 }

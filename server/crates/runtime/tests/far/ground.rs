@@ -201,6 +201,18 @@ pub async fn introduce(
     from.host.introduce_far(key, &origin(), source, target, None).await
 }
 
+/// `own` of the one side is asked whether it wants to know `source` of the other.
+pub async fn invite(
+    at: &Side,
+    from: &Side,
+    own: &WorkerId,
+    source: &WorkerId,
+    key: CommandKey,
+) -> Result<Introduced, ApiError> {
+    let source = FarPod { store: from.id(), card: from.card(source).await };
+    at.host.invite_far(key, &origin(), own, source, None).await
+}
+
 /// One exchange in which nothing is lost; how many items it carried.
 pub async fn carry(a: &Host, b: &Host) -> Result<usize, ApiError> {
     let (id_a, id_b) = (a.store_id().to_owned(), b.store_id().to_owned());

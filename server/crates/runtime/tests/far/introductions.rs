@@ -5,7 +5,7 @@ use runtime::FarNames;
 use serde_json::json;
 
 use crate::{
-    ground::{Shuttle, Two, fresh_key, introduce, steps},
+    ground::{Shuttle, Two, fresh_key, introduce, invite, steps},
     stage::origin,
 };
 
@@ -210,4 +210,123 @@ async fn a_peer_whose_runtime_was_taken_away_is_one_sided_and_can_be_ended_here(
     two.name_each_other(true);
     two.settle().await;
     assert!(!two.is_linked(&ada, &bob).await);
+}
+
+/// What the two have come to after everything was carried: both hold a link, both wait, or neither knows of anything.
+async fn alike(two: &Two, ada: &protocol::WorkerId, bob: &protocol::WorkerId, what: &str) -> Option<PeerLink> {
+    two.settle().await;
+    let (here, there) = (two.a.peers(ada).await, two.b.peers(bob).await);
+    let of = |peers: &[protocol::PeerView]| {
+        peers.iter().map(|peer| (peer.link, peer.request_id.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(of(&here), of(&there), "{what}");
+    two.is_linked(ada, bob).await;
+    here.first().map(|peer| peer.link)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pod_that_asks_is_asked_here_also_when_the_far_one_is_named_first() {
+    for (decision, come_to) in [(RequestDecision::Accept, Some(PeerLink::Linked)), (RequestDecision::Decline, None)] {
+        let two = Two::new().await;
+        let (ada, bob) = (two.a.create_with("ada", PeerPolicy::Ask).await, two.b.create("bob").await);
+        let key = fresh_key();
+        let answer = invite(&two.a, &two.b, &ada, &bob, key.clone()).await.unwrap().answer;
+        let id = answer.request_id.clone().unwrap();
+        assert_eq!(answer.state, PeerLink::Pending);
+        assert_eq!(invite(&two.a, &two.b, &ada, &bob, key).await.unwrap().answer, answer, "a repeat");
+        assert_eq!(
+            invite(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap().answer.request_id.as_ref(),
+            Some(&id)
+        );
+        // It is asked at once, whether the other server answers or not, and shown on both sides when it does.
+        let open = two.a.host.open_requests().await.unwrap();
+        assert_eq!((open.len(), open[0].from_name.as_str(), open[0].to_name.as_str()), (1, "bob", "ada"));
+        two.settle().await;
+        let there = two.b.peers(&bob).await.remove(0);
+        assert_eq!((there.link, there.is_asked, there.request_id.as_ref()), (PeerLink::Pending, false, Some(&id)));
+        two.a.host.decide_request(fresh_key(), &origin(), &ada, &id, decision).await.unwrap();
+        assert_eq!(alike(&two, &ada, &bob, "decided").await, come_to);
+        let last = if come_to.is_some() { "peer_linked" } else { "peer_declined" };
+        for (side, pod) in [(&two.a, &ada), (&two.b, &bob)] {
+            assert_eq!(steps(&side.records(pod).await), ["peer_requested", last]);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_makes_no_link_with_a_pod_that_is_not_open_by_asking_its_own_people() {
+    for policy in [PeerPolicy::Ask, PeerPolicy::Closed] {
+        let two = Two::new().await;
+        let (ada, bob) = (two.a.create_with("ada", PeerPolicy::Ask).await, two.b.create_with("bob", policy).await);
+        let id = invite(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap().answer.request_id.unwrap();
+        two.a.host.decide_request(fresh_key(), &origin(), &ada, &id, RequestDecision::Accept).await.unwrap();
+        assert_eq!(alike(&two, &ada, &bob, "refused").await, None);
+        assert_eq!(steps(&two.a.records(&ada).await), ["peer_requested", "peer_linked", "peer_unlinked"]);
+        assert_eq!(steps(&two.b.records(&bob).await), Vec::<String>::new());
+        // Before anybody has answered it is withdrawn with the reason.
+        invite(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap();
+        assert_eq!(alike(&two, &ada, &bob, "refused at once").await, None);
+        assert!(two.a.host.open_requests().await.unwrap().is_empty());
+    }
+}
+
+/// What somebody does to an introduction on which the one that is here is asked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Hand {
+    Nothing,
+    Accepts,
+    Ends,
+    Closes,
+    Opens,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_crosses_an_introduction_that_is_asked_here_both_sides_end_alike() {
+    // Whether the far one proposes by itself meanwhile and takes it back, how far things were carried, who does what.
+    for (b_proposes, b_ends) in [(false, false), (false, true), (true, false), (true, true)] {
+        for trips in 0..3 {
+            for hand in [Hand::Nothing, Hand::Accepts, Hand::Ends, Hand::Closes, Hand::Opens] {
+                let two = Two::new().await;
+                two.name_each_other(false);
+                let (ada, bob) = (two.a.create_with("ada", PeerPolicy::Ask).await, two.b.create("bob").await);
+                if b_proposes {
+                    introduce(&two.b, &two.a, &bob, &ada, fresh_key()).await.unwrap();
+                }
+                let id = invite(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap().answer.request_id.unwrap();
+                let (id_a, id_b) = (two.a.id(), two.b.id());
+                if b_ends && trips == 0 {
+                    two.b.host.unlink(fresh_key(), &origin(), &bob, &two.of_a(&ada)).await.unwrap();
+                }
+                if trips > 0 {
+                    let items = two.a.host.outgoing(&id_b, 0, std::time::Duration::ZERO).await.unwrap();
+                    two.b.host.take_in(&id_a, items).await.unwrap();
+                }
+                let policy = |peer_policy| PatchPod { peer_policy: Some(peer_policy), ..PatchPod::default() };
+                match hand {
+                    Hand::Nothing => (),
+                    Hand::Accepts => {
+                        let accept = RequestDecision::Accept;
+                        two.a.host.decide_request(fresh_key(), &origin(), &ada, &id, accept).await.unwrap();
+                    }
+                    Hand::Ends => two.a.host.unlink(fresh_key(), &origin(), &ada, &two.of_b(&bob)).await.unwrap(),
+                    Hand::Closes | Hand::Opens => {
+                        let open = if hand == Hand::Opens { PeerPolicy::Open } else { PeerPolicy::Closed };
+                        two.a.host.patch(fresh_key(), &origin(), &ada, policy(open)).await.unwrap();
+                    }
+                }
+                if trips > 1 {
+                    let items = two.b.host.outgoing(&id_a, 0, std::time::Duration::ZERO).await.unwrap();
+                    two.a.host.take_in(&id_b, items).await.unwrap();
+                }
+                if b_ends && trips > 0 {
+                    two.b.host.unlink(fresh_key(), &origin(), &bob, &two.of_a(&ada)).await.unwrap();
+                }
+                let what = format!("proposes {b_proposes} ends {b_ends} trips {trips} {hand:?}");
+                let come_to = alike(&two, &ada, &bob, &what).await;
+                if hand == Hand::Accepts && !b_ends {
+                    assert_eq!(come_to, Some(PeerLink::Linked), "{what}");
+                }
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use protocol::ReceiptState;
 
 use crate::{
-    ground::{Shuttle, Two, fresh_key, introduce, receipts, received},
+    ground::{Shuttle, Two, fresh_key, introduce, invite, receipts, received},
     stage::origin,
 };
 
@@ -59,11 +59,13 @@ async fn over_a_bad_line_introductions_and_partings_from_both_sides_end_alike() 
     for round in 0..8_u128 {
         for (ada, bob) in &pairs {
             // A random hand each time; what it finds is part of the game.
-            match (uuid::Uuid::new_v4().as_u128() + round) % 5 {
+            match (uuid::Uuid::new_v4().as_u128() + round) % 7 {
                 0 => drop(two.introduce(ada, bob).await),
                 1 => drop(introduce(&two.b, &two.a, bob, ada, fresh_key()).await),
                 2 => two.a.host.unlink(fresh_key(), &origin(), ada, &two.of_b(bob)).await.unwrap(),
                 3 => two.b.host.unlink(fresh_key(), &origin(), bob, &two.of_a(ada)).await.unwrap(),
+                4 => drop(invite(&two.a, &two.b, ada, bob, fresh_key()).await),
+                5 => drop(invite(&two.b, &two.a, bob, ada, fresh_key()).await),
                 _ => drop(two.send(ada, bob, "say hi").await),
             }
         }

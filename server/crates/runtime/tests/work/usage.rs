@@ -32,6 +32,7 @@ async fn usage_is_what_the_summaries_say_and_survives_a_restart_and_a_deletion()
             days: Vec::new(),
             trees: Vec::new(),
             links: Vec::new(),
+            absent: Vec::new(),
         }
     );
     let (ada, bob) = (bench.stage.create("ada").await, bench.stage.create("bob").await);

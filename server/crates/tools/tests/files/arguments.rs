@@ -31,6 +31,7 @@ fn arguments_that_do_not_fit_are_refused_by_field_and_with_the_way_out() {
         ("Read", json!({ "path": "a", "limit": "x" }), "limit: invalid type"),
         ("Read", json!({ "path": "a", "offset": -1 }), "offset: invalid value"),
         ("Read", json!(null), "these are no arguments of Read: "),
+        ("Read", json!(["a", null, null]), "these are no arguments of Read: an array"),
         ("Glob", json!({ "pattern": "a[" }), "pattern: unclosed character class"),
         ("Glob", json!({ "pattern": "../*" }), "pattern: it is matched against paths beneath `path`"),
         ("Grep", json!({ "pattern": "(" }), "pattern: unclosed group"),

@@ -54,6 +54,27 @@ async fn a_runtime_that_is_away_shows_its_pods_as_they_were_and_as_unreachable()
 }
 
 #[tokio::test]
+async fn a_list_of_before_the_start_is_shown_as_last_seen_until_the_runtime_has_told_its_own() {
+    let known = known();
+    known.restore(vec![pod("w1", "ada"), pod("w2", "bob")], "2026-11-21T10:00:00Z".parse().unwrap());
+    let shown = || {
+        let pods = known.page(&PodQuery::default()).unwrap().items;
+        (pods[0].state, pods[0].state_reason.clone().unwrap_or_default(), pods.len())
+    };
+    let (state, reason, count) = shown();
+    assert_eq!((state, count), (PodState::Unreachable, 2));
+    assert_eq!(
+        reason,
+        "the runtime \"box\" has not answered yet; it was idle when it was last seen, 2026-11-21T10:00:00Z"
+    );
+    known.set_state(RuntimeState::Unreachable, None);
+    assert!(shown().1.contains("does not answer; it was idle when it was last seen"));
+    known.set_pods(vec![pod("w1", "ada")]);
+    known.set_state(RuntimeState::Live, None);
+    assert_eq!(shown(), (PodState::Idle, String::new(), 1));
+}
+
+#[tokio::test]
 async fn changes_of_a_list_come_together_and_it_ends_with_its_runtime() {
     let known = known();
     let mut list = known.observe();

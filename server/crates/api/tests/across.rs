@@ -1,0 +1,203 @@
+//! Two servers, of which one has added the other: keys, and lists in which both have a part.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Server, TOKEN, code, pod_path};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+/// `there` is what `here` calls `box`.
+async fn two() -> (Server, Server) {
+    let (here, there) = (Server::start().await, Server::start().await);
+    let url = format!("http://{}", there.address);
+    let body = json!({ "runtime_id": "box", "url": url, "token": TOKEN });
+    let (status, added) = here.post("/api/v1/runtimes", body).await;
+    assert_eq!((status, &added["state"]), (201, &json!("live")), "{added}");
+    (here, there)
+}
+
+async fn with_key(server: &Server, method: Method, path: &str, key: &str, body: Value) -> (u16, Value) {
+    common::answer(server.request(method, path).header("Idempotency-Key", key).json(&body)).await
+}
+
+/// Makes a Pod there; its path here.
+async fn far_pod(here: &Server, name: &str) -> String {
+    let (status, pod) = here.post("/api/v1/pods", json!({ "name": name, "runtime_id": "box" })).await;
+    assert_eq!(status, 201, "{pod}");
+    pod_path(&pod["pod"])
+}
+
+fn say(text: &str) -> Value {
+    json!({ "segments": [{ "type": "text", "text": text }], "queue": true })
+}
+
+/// The other server answers no more.
+async fn gone(here: &Server, there: Server) {
+    there.end().await;
+    for _ in 0..400 {
+        let (_, list) = here.get("/api/v1/runtimes").await;
+        if list["items"].as_array().unwrap().iter().any(|one| one["runtime_id"] == "box" && one["state"] != "live") {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+    }
+    panic!("it is still live");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_is_one_command_over_all_runtimes_and_keeps_its_answer_when_its_runtime_is_away() {
+    let (here, there) = two().await;
+    let (ada, bob) = (here.pod("ada").await, far_pod(&here, "bob").await);
+    let input = |pod: &str| format!("{pod}/input");
+    let post =
+        async |key: &str, pod: &str, text: &str| with_key(&here, Method::POST, &input(pod), key, say(text)).await;
+
+    let first = post("k", &bob, "say one").await;
+    assert_eq!(first.0, 202, "{first:?}");
+    assert_eq!(post("k", &bob, "say one").await, first);
+    for (pod, text) in [(&ada, "say one"), (&bob, "say two")] {
+        assert_eq!(code(&post("k", pod, text).await), (422, "key_reused"));
+    }
+    let delete = with_key(&here, Method::POST, &format!("{bob}/stop"), "k", json!({})).await;
+    assert_eq!(code(&delete), (422, "key_reused"));
+    assert_eq!(post("l", &ada, "say one").await.0, 202);
+    assert_eq!(code(&post("l", &bob, "say one").await), (422, "key_reused"));
+    let create = async |at: &str, key: &str| {
+        let body = json!({ "name": "eve", "runtime_id": at });
+        with_key(&here, Method::POST, "/api/v1/pods", key, body).await
+    };
+    let eve = create("box", "m").await;
+    assert_eq!((eve.0, &eve.1["pod"]["runtime_id"]), (201, &json!("box")));
+    assert_eq!(create("box", "m").await, eve);
+    assert_eq!(code(&create("local", "m").await), (422, "key_reused"));
+
+    // A refusal leaves no trace of its key.
+    let refused = with_key(&here, Method::POST, &format!("{bob}/resume"), "n", json!({})).await;
+    assert_eq!(code(&refused), (409, "not_paused"));
+    assert_eq!(post("n", &ada, "say one").await.0, 202);
+
+    // Two at once are one command.
+    let (one, other) = tokio::join!(post("o", &bob, "say three"), post("o", &bob, "say three"));
+    assert_eq!((one.0, &one), (202, &other));
+    let said = here.records(&bob, "user_message").await;
+    assert_eq!(said.iter().filter(|event| event["command_id"] == "o").count(), 1, "{said:?}");
+
+    // What was introduced there keeps its answer, too.
+    let peers = async |key: &str| {
+        let body = json!({ "target": "eve@box" });
+        with_key(&here, Method::POST, &format!("{bob}/peers"), key, body).await
+    };
+    assert_eq!(peers("p").await.0, 201);
+    gone(&here, there).await;
+    assert_eq!(post("k", &bob, "say one").await, first, "the first answer");
+    assert_eq!(code(&post("k", &ada, "say one").await), (422, "key_reused"));
+    assert_eq!(peers("p").await.1["state"], "linked");
+    // One that was never sent is bound to nothing.
+    assert_eq!(code(&post("q", &bob, "say one").await), (503, "runtime_unavailable"));
+    assert_eq!(post("q", &ada, "say one").await.0, 202);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn search_usage_audit_and_rules_are_those_of_all_runtimes_and_name_who_is_away() {
+    let (here, there) = two().await;
+    let (ada, bob) = (here.pod("ada").await, far_pod(&here, "bob").await);
+    for round in 0..3 {
+        here.say(&ada, &format!("say zebra {round}")).await;
+        here.say(&bob, &format!("say zebra {round}")).await;
+    }
+    let names = |page: &Value| -> Vec<String> {
+        let items = page["items"].as_array().unwrap();
+        items
+            .iter()
+            .map(|hit| format!("{}@{}", hit["name"].as_str().unwrap(), hit["pod"]["runtime_id"].as_str().unwrap()))
+            .collect()
+    };
+    let (_, all) = here.get("/api/v1/search?q=zebra").await;
+    assert_eq!((names(&all).len(), &all["next"], all.get("absent")), (12, &Value::Null, None));
+    assert_eq!(names(&all)[..4], ["bob@box", "bob@box", "ada@local", "ada@local"], "the newest first");
+    // Pages of any size are the same list.
+    for limit in [1, 5] {
+        let (mut found, mut after) = (Vec::new(), String::new());
+        loop {
+            let (status, page) = here.get(&format!("/api/v1/search?q=zebra&limit={limit}{after}")).await;
+            assert_eq!(status, 200, "{page}");
+            found.extend(page["items"].as_array().unwrap().clone());
+            match page["next"].as_str() {
+                Some(next) => after = format!("&after={next}"),
+                None => break,
+            }
+        }
+        assert_eq!(json!(found), all["items"]);
+    }
+    let (_, far) = here.get("/api/v1/search?q=zebra&runtime=box").await;
+    assert!(names(&far).iter().all(|name| name == "bob@box") && names(&far).len() == 6);
+    assert_eq!(names(&here.get("/api/v1/search?q=zebra&runtime=local").await.1).len(), 6);
+    assert_eq!(code(&here.get("/api/v1/search?q=zebra&runtime=nowhere").await), (404, "runtime_not_found"));
+    assert_eq!(code(&here.get("/api/v1/search?q=zebra&after=box.x").await), (400, "cursor_invalid"));
+
+    let (_, report) = here.get("/api/v1/usage").await;
+    let (_, own) = here.get("/api/v1/usage?runtime=local").await;
+    let (_, theirs) = there.get("/api/v1/usage").await;
+    let sum = |field: &str| own["total"][field].as_u64().unwrap() + theirs["total"][field].as_u64().unwrap();
+    for field in ["input", "output"] {
+        assert_eq!(report["total"][field], sum(field), "{field}");
+        assert_eq!(report["days"][0][field], sum(field), "{field}");
+    }
+    assert_eq!(report["pods"].as_array().unwrap().len(), 2);
+
+    let address = bob.strip_prefix("/api/v1/runtimes/").unwrap().replace("/workers/", "/");
+    let (_, rows) = here.get(&format!("/api/v1/audit?target={address}&action=input")).await;
+    let whose: Vec<&str> =
+        rows["items"].as_array().unwrap().iter().map(|row| row["runtime_id"].as_str().unwrap()).collect();
+    assert_eq!(whose.iter().filter(|id| **id == "box").count(), 3, "{rows}");
+    assert_eq!(whose.iter().filter(|id| **id == "local").count(), 3, "who asked here stands here");
+    assert!(rows["items"].as_array().unwrap().iter().all(|row| row["target"] == address.as_str()), "{rows}");
+
+    let rule = json!({ "permissions": [{ "tool": "Bash", "decision": "deny" }] });
+    assert_eq!(common::answer(here.request(Method::PATCH, &bob).json(&rule)).await.0, 200);
+    let (_, rules) = here.get("/api/v1/rules").await;
+    assert_eq!(names(&rules), ["bob@box"]);
+
+    gone(&here, there).await;
+    let started = std::time::Instant::now();
+    for path in ["/api/v1/search?q=zebra", "/api/v1/usage", "/api/v1/audit", "/api/v1/rules"] {
+        let (status, page) = here.get(path).await;
+        assert_eq!((status, &page["absent"]), (200, &json!(["box"])), "{path}: {page}");
+    }
+    assert!(started.elapsed() < std::time::Duration::from_secs(2), "nobody waited for it");
+    assert_eq!(names(&here.get("/api/v1/search?q=zebra").await.1).len(), 6);
+    assert_eq!(code(&here.get("/api/v1/search?q=zebra&runtime=box").await), (503, "runtime_unavailable"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_announced_itself_and_fell_silent_is_forgotten_unless_a_pod_here_knows_somebody_there() {
+    let server = Server::start().await;
+    let ada = server.pod("ada").await;
+    let card = json!({ "worker_id": "w1", "name": "bob", "state": "idle", "provider": "p", "model": "m",
+        "created_at": "2026-11-21T00:00:00Z", "needs_you": false, "children": 0 });
+    let propose = json!([{ "seq": 1, "item": { "kind": "propose", "handshake": "h-1", "from": card,
+        "to": ada.rsplit('/').next().unwrap(), "by": "operator" } }]);
+    let speak = async |store: &str, items: Value| {
+        let exchange = json!({ "protocol": 1, "store_id": store, "name": store, "after": 0, "items": items });
+        let (status, told) = server.post("/api/v1/link", exchange).await;
+        assert_eq!(status, 200, "{told}");
+    };
+    let runtimes = async || -> Vec<String> {
+        let (_, list) = server.get("/api/v1/runtimes").await;
+        list["items"].as_array().unwrap().iter().map(|one| one["runtime_id"].as_str().unwrap().to_owned()).collect()
+    };
+    speak("stranger", json!([])).await;
+    speak("friend", propose).await;
+    server.backend.forget_silent(std::time::Duration::ZERO).await;
+    assert_eq!(runtimes().await, ["local", "friend", "stranger"], "both spoke a moment ago");
+    // What counts as silent is 5 s after the last word.
+    tokio::time::sleep(std::time::Duration::from_millis(5_200)).await;
+    server.backend.forget_silent(std::time::Duration::from_secs(600)).await;
+    assert_eq!(runtimes().await, ["local", "friend", "stranger"], "not for as long");
+    server.backend.forget_silent(std::time::Duration::ZERO).await;
+    assert_eq!(runtimes().await, ["local", "friend"]);
+    speak("stranger", json!([])).await;
+    assert_eq!(runtimes().await, ["local", "friend", "stranger"], "it speaks again");
+}

@@ -1,0 +1,183 @@
+//! Lists in which each runtime has a part: the newest first over all, in pages that follow on each other without a gap
+//! and without anything twice. A runtime that does not answer in time is left out, and named.
+//!
+//! Each runtime is asked for a page behind what was taken of it, and the pages are merged by their heads. The cursor of
+//! the whole says where each runtime goes on; who has said all is in it no more. Pure.
+
+mod places;
+
+use std::{collections::VecDeque, future::Future, time::Duration};
+
+use futures_util::future::join_all;
+use jiff::Timestamp;
+use protocol::{ApiError, AuditRow, ErrorCode, Gathered, Listing, RuntimeId, SearchHit};
+use tokio::time::timeout;
+
+use self::places::Place;
+pub(crate) use self::places::Places;
+use crate::{Backend, Entry, EntryKind};
+
+/// Another runtime has this long to say its part. Who is later is missing from the answer.
+pub(crate) const PART_WAIT_MAX: Duration = Duration::from_secs(2);
+
+/// One item of such a list.
+pub(crate) trait Part {
+    fn at(&self) -> Option<Timestamp>;
+    /// What goes on behind it in the list of its runtime.
+    fn cursor(&self) -> Option<&str>;
+}
+
+impl Part for SearchHit {
+    fn at(&self) -> Option<Timestamp> {
+        self.at
+    }
+
+    fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+}
+
+impl Part for AuditRow {
+    fn at(&self) -> Option<Timestamp> {
+        Some(self.entry.at)
+    }
+
+    fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+}
+
+impl Backend {
+    /// The runtimes that have a part in lists over all: this one and the servers that were added.
+    pub(crate) fn askable(&self) -> Vec<(RuntimeId, Entry)> {
+        let entries = self.registry.entries().into_iter();
+        entries.filter(|(_, entry)| matches!(entry.kind, EntryKind::Embedded | EntryKind::Remote)).collect()
+    }
+
+    /// One page over all runtimes, or of `only` one. `ask` gets a runtime and where its part goes on.
+    pub(crate) async fn gather<T: Part, F>(
+        &self,
+        only: Option<&RuntimeId>,
+        after: Option<&str>,
+        limit: u32,
+        ask: impl Fn(Entry, Option<String>) -> F,
+    ) -> Result<Gathered<T>, ApiError>
+    where
+        F: Future<Output = Result<Listing<T>, ApiError>>,
+    {
+        if let Some(runtime_id) = only {
+            let entry = self.registry.get(runtime_id).ok_or_else(|| crate::registry::not_there(runtime_id))?;
+            let Listing { items, next } = ask(entry, after.map(str::to_owned)).await?;
+            return Ok(Gathered { items, next, absent: Vec::new() });
+        }
+        let mut entries = self.askable();
+        let mut places = match after {
+            None => Places::beginning(entries.iter().map(|(id, _)| id.clone())),
+            Some(after) => Places::read(after)?,
+        };
+        places.keep(|known| entries.iter().any(|(id, _)| id == known));
+        entries.retain(|(id, _)| places.goes_on(id).is_some());
+        let asked = entries.into_iter().map(|(id, entry)| {
+            let answer = ask(entry, places.goes_on(&id).flatten());
+            async move { (id.clone(), part(&id, answer).await) }
+        });
+        let mut parts = Vec::new();
+        for (id, answer) in join_all(asked).await {
+            match answer? {
+                Some(page) => parts.push((id, page)),
+                None => places.leave_out(id),
+            }
+        }
+        Ok(merge(places, parts, limit as usize))
+    }
+}
+
+/// None when another runtime does not say its part now. What is wrong with the question, ours says.
+pub(crate) async fn part<T>(
+    id: &RuntimeId,
+    answer: impl Future<Output = Result<T, ApiError>>,
+) -> Result<Option<T>, ApiError> {
+    if *id == RuntimeId::local() {
+        return answer.await.map(Some);
+    }
+    let late = || ApiError::new(ErrorCode::Timeout, "it did not answer in time");
+    match timeout(PART_WAIT_MAX, answer).await.unwrap_or_else(|_| Err(late())) {
+        Ok(page) => Ok(Some(page)),
+        Err(error) if error.code == ErrorCode::CursorInvalid => Err(error),
+        Err(error) => {
+            tracing::debug!(%error, %id, "the part of a runtime is missing from a list");
+            Ok(None)
+        }
+    }
+}
+
+/// Takes the newest head until the page is full. `parts` are in the order that decides between equals.
+fn merge<T: Part>(mut places: Places, parts: Vec<(RuntimeId, Listing<T>)>, limit: usize) -> Gathered<T> {
+    let mut heads: Vec<Head<T>> = Vec::new();
+    for (id, page) in parts {
+        // One that does not say where its items are cannot be gone on with in the middle of its page.
+        match page.items.iter().all(|item| item.cursor().is_some()) {
+            true => heads.push(Head { id, left: page.items.into(), next: page.next, last: None }),
+            false => places.leave_out(id),
+        }
+    }
+    let mut items = Vec::new();
+    while items.len() < limit {
+        let newest = |best: Option<(usize, Timestamp)>, (index, head): (usize, &Head<T>)| match (best, head.at()) {
+            (best, None) => best,
+            (Some((_, at)), Some(other)) if at >= other => best,
+            (_, Some(at)) => Some((index, at)),
+        };
+        let Some((index, _)) = heads.iter().enumerate().fold(None, newest) else { break };
+        items.extend(heads[index].take());
+        // What comes behind an exhausted page may be newer than what others have left.
+        if heads[index].is_unknown() {
+            break;
+        }
+    }
+    for head in heads {
+        places.set(head.id.clone(), head.place());
+    }
+    let absent = places.absent();
+    Gathered { items, next: places.write(), absent }
+}
+
+/// What is left of one runtime's page.
+struct Head<T> {
+    id: RuntimeId,
+    left: VecDeque<T>,
+    next: Option<String>,
+    /// Of what was taken last.
+    last: Option<String>,
+}
+
+impl<T: Part> Head<T> {
+    /// What is of no time stands where it is.
+    fn at(&self) -> Option<Timestamp> {
+        self.left.front().map(|item| item.at().unwrap_or(Timestamp::MAX))
+    }
+
+    fn take(&mut self) -> Option<T> {
+        let item = self.left.pop_front()?;
+        self.last = item.cursor().map(str::to_owned);
+        Some(item)
+    }
+
+    /// Its page is used up, and there is more of it.
+    fn is_unknown(&self) -> bool {
+        self.left.is_empty() && self.next.is_some()
+    }
+
+    /// Where it goes on; none when all of it was said.
+    fn place(self) -> Option<Place> {
+        match (self.left.front(), self.next, self.last) {
+            (None, None, _) => None,
+            (None, Some(next), _) => Some(Place::Behind(next)),
+            (Some(_), _, Some(last)) => Some(Place::Behind(last)),
+            (Some(first), _, None) => Some(first.cursor().map_or(Place::Newest, Place::at)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

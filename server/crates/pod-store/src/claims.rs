@@ -1,0 +1,47 @@
+//! Commands that are carried out elsewhere. Their key is taken here before they are sent on, so that it is one command in
+//! the whole server, and has its answer here once there is one.
+
+use protocol::CommandId;
+
+use crate::{Batch, CommandRow, Committed, Store, StoreError, chore::Chore};
+
+/// Stands where the answer will be. No answer is empty.
+const NO_ANSWER: &str = "";
+
+/// A small write to the claimed keys.
+#[derive(Debug, Clone)]
+pub(crate) enum ClaimChange {
+    /// The answer has come. Puts back a claim that was let go of meanwhile; changes no answer that stands.
+    Settle(CommandRow),
+    /// Nothing was done: the key is free again, unless it has been answered.
+    Free { id: CommandId, fingerprint: [u8; 32] },
+}
+
+impl CommandRow {
+    /// The command was sent on, and what came of it is not known.
+    pub fn is_open(&self) -> bool {
+        self.answer == NO_ANSWER
+    }
+}
+
+impl Store {
+    /// Takes the key of a command that will be sent on; `row.answer` is not looked at. The row that stands already, if
+    /// there is one, whatever it is for.
+    pub async fn command_claim(&self, row: CommandRow) -> Result<Option<CommandRow>, StoreError> {
+        let row = CommandRow { answer: NO_ANSWER.to_owned(), ..row };
+        match self.commit(Batch { command: Some(row), ..Batch::default() }).await? {
+            Committed::Done { .. } => Ok(None),
+            Committed::Repeated(row) => Ok(Some(row)),
+        }
+    }
+
+    /// Notes what a command was answered that was sent on.
+    pub async fn command_settle(&self, row: CommandRow) -> Result<(), StoreError> {
+        self.chore(Chore::Claim(ClaimChange::Settle(row))).await
+    }
+
+    /// Gives the key of a command back that was sent on and refused.
+    pub async fn command_free(&self, id: CommandId, fingerprint: [u8; 32]) -> Result<(), StoreError> {
+        self.chore(Chore::Claim(ClaimChange::Free { id, fingerprint })).await
+    }
+}

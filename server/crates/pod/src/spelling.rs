@@ -1,0 +1,61 @@
+//! One path can be written in many ways. A rule over paths is held against the plain ones too, so that `./secret` and
+//! `docs/../secret` are not ways around a rule about `secret`.
+
+/// The path from the root and, when it is beneath it, from the working directory: without `.`, `..` and doubled slashes.
+/// By the text alone; what is a link on the disk is the scope's business. Nothing for an empty path.
+pub(crate) fn plain(cwd: &str, path: &str) -> Vec<String> {
+    if path.is_empty() {
+        return Vec::new();
+    }
+    let whole = match path.starts_with('/') {
+        true => straight(path),
+        false => straight(&format!("{cwd}/{path}")),
+    };
+    let beneath = match straight(cwd).as_str() {
+        "/" => whole.strip_prefix('/'),
+        cwd => whole.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/')),
+    };
+    let beneath = beneath.filter(|rest| !rest.is_empty()).map(str::to_owned);
+    beneath.into_iter().chain([whole]).collect()
+}
+
+/// The path goes up somewhere, so that it may lead out of the folder that it begins with.
+pub(crate) fn goes_up(path: &str) -> bool {
+    path.split('/').any(|name| name == "..")
+}
+
+fn straight(path: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => (),
+            ".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    format!("/{}", names.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_spelled_from_the_root_and_from_the_working_directory() {
+        for (cwd, path, expected) in [
+            ("/w", "a", &["a", "/w/a"][..]),
+            ("/w", "./a//b/", &["a/b", "/w/a/b"]),
+            ("/w/", "/w/a", &["a", "/w/a"]),
+            ("/w", "a/../../b", &["/b"]),
+            ("/w", "/ww/a", &["/ww/a"]),
+            ("/w", "/../../etc", &["/etc"]),
+            ("/w", ".", &["/w"]),
+            ("/", "a", &["a", "/a"]),
+            ("/", "/", &["/"]),
+            ("/w", "", &[]),
+        ] {
+            assert_eq!(plain(cwd, path), expected, "{path} in {cwd}");
+        }
+        assert!(goes_up("a/../b") && goes_up("..") && !goes_up("a/..b/c.."));
+    }
+}
