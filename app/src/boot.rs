@@ -19,6 +19,9 @@ else l.scrollTop=l.scrollHeight})()";
 /// Asks again for what of the program could not be fetched, and says so.
 const FETCHING_SCRIPT: &str = include_str!("boot/fetching.js");
 
+/// Starts the program, `SCRIPT` and `MODULE`, once the page is painted.
+const STARTING_SCRIPT: &str = include_str!("boot/starting.js");
+
 /// A small drawn mark, so that no request is made for an icon.
 pub(crate) const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%23222'/%3E%3Cpath d='M4.5 4.5 8 8.5v3.5M11.5 4.5 8 8.5' fill='none' stroke='%23fff' stroke-width='1.8' stroke-linecap='round'/%3E%3C/svg%3E";
 
@@ -63,14 +66,14 @@ pub(crate) fn Boot(options: LeptosOptions) -> impl IntoView {
             .into_any()
     });
     let preloads = preloads.collect_view();
-    let start = format!("import init from '{script}';init({{module_or_path:'{wasm}'}});");
+    let start = bare(STARTING_SCRIPT).replace("SCRIPT", &script).replace("MODULE", &wasm);
     let loads = (!is_bare(&options)).then(|| {
         view! {
             <link rel="stylesheet" href=style />
             <link rel="modulepreload" href=script />
             <link rel="preload" r#as="fetch" type="application/wasm" crossorigin="anonymous" href=wasm />
             {preloads}
-            <script nonce=nonce.clone()>{fetching()}</script>
+            <script nonce=nonce.clone()>{bare(FETCHING_SCRIPT)}</script>
             <script type="module" nonce=nonce.clone()>
                 {start}
             </script>
@@ -85,9 +88,9 @@ pub(crate) fn Boot(options: LeptosOptions) -> impl IntoView {
     .into_any()
 }
 
-/// [`FETCHING_SCRIPT`] without what only its readers need. It has no text in which a line begins with spaces or `//`.
-fn fetching() -> String {
-    FETCHING_SCRIPT.lines().map(str::trim).filter(|line| !line.starts_with("//")).collect::<Vec<_>>().join("\n")
+/// The script without what only its readers need. It has no text in which a line begins with spaces or `//`.
+fn bare(script: &str) -> String {
+    script.lines().map(str::trim).filter(|line| !line.starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
 /// Goes to the end of the body.
@@ -127,7 +130,18 @@ pub(crate) fn send_policy() {}
 
 #[cfg(all(test, feature = "ssr"))]
 mod tests {
-    use super::policy;
+    use super::{FETCHING_SCRIPT, STARTING_SCRIPT, bare, policy};
+
+    #[test]
+    fn scripts_are_sent_without_their_comments_and_whole() {
+        assert_eq!(bare("a();\n  // why\n  b();"), "a();\nb();");
+        for script in [FETCHING_SCRIPT, STARTING_SCRIPT] {
+            // Inside of an element, where nothing of a text is escaped.
+            assert!(!bare(script).contains("</") && !bare(script).contains("<!--"));
+        }
+        assert_eq!(STARTING_SCRIPT.matches("SCRIPT").count(), 1);
+        assert_eq!(STARTING_SCRIPT.matches("MODULE").count(), 1);
+    }
 
     #[test]
     fn the_policy_allows_our_own_files_one_nonce_and_our_own_socket() {

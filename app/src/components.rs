@@ -1,6 +1,7 @@
 //! The parts of the pages, one in a file.
 
 pub(crate) mod abroad;
+pub(crate) mod absent;
 pub(crate) mod arguments;
 pub(crate) mod asking;
 pub(crate) mod audit_rows;

@@ -30,6 +30,15 @@ pub(crate) struct Notice {
     pub(crate) text: String,
 }
 
+/// What keys do in a transcript. The page with one says it, so that other pages load nothing of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TranscriptKeys {
+    pub(crate) to_end: fn(),
+    pub(crate) to_turn: fn(i32),
+    /// False where no question is open.
+    pub(crate) to_question: fn() -> bool,
+}
+
 /// The dialog that is open.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Dialog {
@@ -89,6 +98,8 @@ pub(crate) struct Console {
     pub(crate) dialog: RwSignal<Option<Dialog>>,
     /// A place is being loaded that was asked for in the find bar: the bar that comes with it takes the focus.
     pub(crate) is_finding: StoredValue<bool>,
+    /// Set by the first page with a transcript.
+    pub(crate) transcript_keys: StoredValue<Option<TranscriptKeys>>,
     /// Words in the filter field of the list.
     pub(crate) filter: RwSignal<String>,
     pub(crate) clock: Clock,
@@ -112,6 +123,7 @@ impl Console {
             dragged: RwSignal::new(None),
             dialog: RwSignal::new(None),
             is_finding: StoredValue::new(false),
+            transcript_keys: StoredValue::new(None),
             filter: RwSignal::new(String::new()),
             clock: Clock::new(),
             next_notice: RwSignal::new(0),
@@ -152,7 +164,8 @@ impl Console {
     }
 
     /// This Pod's page is open, until it is left.
-    pub(crate) fn view(self, pod: PodContext) {
+    pub(crate) fn view(self, pod: PodContext, keys: TranscriptKeys) {
+        self.transcript_keys.set_value(Some(keys));
         self.viewed.set(Some(pod));
         on_cleanup(move || {
             self.viewed.try_update(|viewed| *viewed = viewed.take().filter(|viewed| *viewed != pod));

@@ -86,10 +86,11 @@ pub(crate) fn counted(count: u64, one: &str) -> String {
     }
 }
 
-/// With a capital and a full stop. The API's sentences have neither, so that they can stand after a name.
+/// With a capital and a full stop. The API's sentences have neither, so that they can stand after a name. They are English:
+/// the capitals of other alphabets would be a table that every page loads.
 pub(crate) fn sentence_case(sentence: &str) -> String {
     let mut letters = sentence.chars();
-    let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    let first = letters.next().map(|first| first.to_ascii_uppercase().to_string()).unwrap_or_default();
     let end = if sentence.ends_with(['.', '!', '?', '…']) { "" } else { "." };
     format!("{first}{}{end}", letters.as_str())
 }

@@ -5,6 +5,7 @@
 use commands::Topic;
 use leptos::prelude::*;
 use leptos_router::LazyRoute;
+use protocol::PodSummary;
 
 use crate::{
     components::{
@@ -17,6 +18,7 @@ use crate::{
         pod_dialogs::{DeleteDialog, RenameDialog},
         restore_dialog::RestoreDialog,
         rewind_dialog::RewindDialog,
+        selection_bar::SelectionActs,
         spawn_dialog::SpawnDialog,
     },
     console::Dialog,
@@ -26,9 +28,20 @@ use crate::{
     },
 };
 
-/// The dialog, once its code is there.
+/// What comes over a page, or beside it, when a person asks for it.
+#[derive(Debug)]
+pub(crate) enum Over {
+    Dialog(Dialog),
+    Selection(Memo<Vec<PodSummary>>),
+}
+
+/// It, once its code is there.
 #[lazy]
-pub(crate) fn dialog_view(dialog: Dialog) -> AnyView {
+pub(crate) fn dialog_view(over: Over) -> AnyView {
+    let dialog = match over {
+        Over::Dialog(dialog) => dialog,
+        Over::Selection(selected) => return view! { <SelectionActs selected=selected /> }.into_any(),
+    };
     match dialog {
         Dialog::NewPod { name } => view! { <NewPodDialog name=name /> }.into_any(),
         Dialog::Rename(pod) => view! { <RenameDialog pod=*pod /> }.into_any(),
@@ -44,20 +57,19 @@ pub(crate) fn dialog_view(dialog: Dialog) -> AnyView {
     }
 }
 
-/// A page, once its code is there. The pages about a Pod's conversation are one part, all others another.
+/// A Pod's page, once its code is there.
 #[lazy]
-fn conversation_view(page: Conversation) -> AnyView {
-    match page {
-        Conversation::Pod => view! { <PodPage /> }.into_any(),
-        Conversation::Exchange => view! { <ExchangePage /> }.into_any(),
-    }
+fn conversation_view(_page: ()) -> AnyView {
+    view! { <PodPage /> }.into_any()
 }
 
+/// Any other page.
 #[lazy]
 fn page_view(page: Page) -> AnyView {
     match page {
         Page::Approvals => view! { <ApprovalsPage /> }.into_any(),
         Page::Audit => view! { <AuditPage /> }.into_any(),
+        Page::Exchange => view! { <ExchangePage /> }.into_any(),
         Page::Login => view! { <LoginPage /> }.into_any(),
         Page::Map => view! { <MapPage /> }.into_any(),
         Page::Print => view! { <PrintPage /> }.into_any(),
@@ -67,14 +79,10 @@ fn page_view(page: Page) -> AnyView {
     }
 }
 
-enum Conversation {
-    Pod,
-    Exchange,
-}
-
 enum Page {
     Approvals,
     Audit,
+    Exchange,
     Login,
     Map,
     Print,
@@ -107,8 +115,8 @@ macro_rules! later {
 }
 
 later! {
-    PodRoute => conversation_view, __preload_conversation_view, Conversation::Pod;
-    ExchangeRoute => conversation_view, __preload_conversation_view, Conversation::Exchange;
+    PodRoute => conversation_view, __preload_conversation_view, ();
+    ExchangeRoute => page_view, __preload_page_view, Page::Exchange;
     ApprovalsRoute => page_view, __preload_page_view, Page::Approvals;
     AuditRoute => page_view, __preload_page_view, Page::Audit;
     LoginRoute => page_view, __preload_page_view, Page::Login;
@@ -121,9 +129,21 @@ later! {
 
 /// The part that the page at this path needs at once: its name as the bundle has it.
 pub(crate) fn part(path: &str) -> Option<&'static str> {
-    match path {
-        "/" | "/login" => None,
-        path if path.starts_with("/pods/") => Some("conversation_view"),
+    match path.trim_end_matches('/') {
+        "" | "/login" => None,
+        path if path.starts_with("/pods/") && path.matches('/').count() == 3 => Some("conversation_view"),
         _ => Some("page_view"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::part;
+
+    #[test]
+    fn a_page_brings_the_part_that_it_needs_and_no_other() {
+        assert_eq!([part("/"), part("/login")], [None, None]);
+        assert_eq!([part("/pods/local/ada"), part("/pods/local/ada/")], [Some("conversation_view"); 2]);
+        assert_eq!([part("/pods/local/ada/with/local/bob"), part("/search")], [Some("page_view"); 2]);
     }
 }

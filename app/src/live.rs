@@ -41,7 +41,7 @@ pub(crate) use self::inert::*;
 pub(crate) use self::{
     browser::{
         after, close_dialog, every, go_to_login, is_at, is_dark, keep_url, kept, next_frame, now_ms, on_leave,
-        once_painted, painted, reload, remember, send_last, set_theme, show_dialog, visit, zone_minutes,
+        once_painted, out_of_sight, painted, reload, remember, send_last, set_theme, show_dialog, visit, zone_minutes,
     },
     clipboard::{copy_text, pasted_text},
     colours::{colours_forget, colours_known, colours_when_seen},
@@ -54,11 +54,11 @@ pub(crate) use self::{
     outside::{ask_for_notices, has_attention, notice_means, notify},
     reveal::open_block,
     scroll::{
-        log_attach, log_detach, log_keep_place, log_key, log_put_aside, log_restore, log_show, log_stop_following,
-        log_take_back, log_to_end, log_to_turn,
+        log_attach, log_detach, log_fold, log_keep_place, log_key, log_put_aside, log_restore, log_show,
+        log_stop_following, log_take_back, log_to_end, log_to_question, log_to_turn,
     },
     socket::{connect, unwatch, watch},
-    takeover::{is_taken_over, once_taken_over},
+    takeover::{has_taken_over, is_taken_over, once_taken_over},
 };
 
 /// The theme that is none of its own: the system decides, and nothing is remembered.

@@ -1,6 +1,7 @@
 //! Whom a Pod can be introduced to, and what is said about it. Pure.
 
-use protocol::{ErrorCode, PeerLink, PeerView, PodRef, PodState, PodSummary};
+use commands::lower;
+use protocol::{ErrorCode, PeerLink, PeerView, PodRef, PodState, PodSummary, RuntimeId};
 
 use crate::{components::state_mark::Sign, format::short_path};
 
@@ -8,7 +9,7 @@ use crate::{components::state_mark::Sign, format::short_path};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) pod: PodRef,
-    /// With its runtime where another one has the same name.
+    /// With its runtime where it is not this server's own, or where another one has the same name.
     pub(crate) name: String,
     pub(crate) sign: Sign,
     /// `idle · local · …/src/store`.
@@ -29,7 +30,7 @@ pub(crate) fn choices(pods: &[PodSummary], source: &PodRef, known: &[PeerView]) 
             refusal: refusal(pod, source, known),
         })
         .collect();
-    choices.sort_by_cached_key(|choice| (choice.refusal.is_some(), choice.name.to_lowercase()));
+    choices.sort_by_cached_key(|choice| (choice.refusal.is_some(), lower(&choice.name)));
     choices
 }
 
@@ -46,15 +47,21 @@ fn refusal(pod: &PodSummary, source: &PodRef, known: &[PeerView]) -> Option<&'st
     }
 }
 
-/// `bob`, or `bob@gpu-box` where there are two of this name.
+/// `bob`, or `bob@gpu-box` where it lives in another runtime, or where there are two of this name.
 pub(crate) fn telling_name(pods: &[PodSummary], pod: &PodSummary) -> String {
+    let is_here = pod.pod.runtime_id == RuntimeId::local();
     let is_alone = pods.iter().filter(|other| other.name == pod.name).count() < 2;
-    if is_alone { pod.name.to_string() } else { format!("{}@{}", pod.name, pod.pod.runtime_id) }
+    if is_here && is_alone { pod.name.to_string() } else { format!("{}@{}", pod.name, pod.pod.runtime_id) }
+}
+
+/// The name without the runtime that `telling_name` may have put behind it.
+pub(crate) fn bare(name: &str) -> &str {
+    name.split_once('@').map_or(name, |(name, _)| name)
 }
 
 /// Those that fit what has been typed: the name itself, then names that begin so, then all that have every word.
 pub(crate) fn fitting(choices: &[Choice], typed: &str) -> Vec<Choice> {
-    let typed = typed.trim().to_lowercase();
+    let typed = lower(typed.trim());
     let mut fitting: Vec<(usize, Choice)> =
         choices.iter().filter_map(|choice| Some((rank(choice, &typed)?, choice.clone()))).collect();
     fitting.sort_by_key(|(rank, choice)| (choice.refusal.is_some() && *rank > 0, *rank));
@@ -62,10 +69,10 @@ pub(crate) fn fitting(choices: &[Choice], typed: &str) -> Vec<Choice> {
 }
 
 fn rank(choice: &Choice, typed: &str) -> Option<usize> {
-    let name = choice.name.to_lowercase();
-    let text = format!("{name} {} {}", choice.what.to_lowercase(), choice.pod);
+    let name = lower(&choice.name);
+    let text = format!("{name} {} {}", lower(&choice.what), choice.pod);
     match () {
-        () if name == typed => Some(0),
+        () if name == typed || bare(&name) == typed => Some(0),
         () if name.starts_with(typed) => Some(1),
         () if typed.split_whitespace().all(|word| text.contains(word)) => Some(2),
         () => None,
@@ -74,7 +81,8 @@ fn rank(choice: &Choice, typed: &str) -> Option<usize> {
 
 /// The one Pod that this name or address can only mean.
 pub(crate) fn meant(choices: &[Choice], text: &str) -> Option<Choice> {
-    let is_meant = |choice: &&Choice| choice.name == text || choice.pod.to_string() == text;
+    let is_meant =
+        |choice: &&Choice| choice.name == text || bare(&choice.name) == text || choice.pod.to_string() == text;
     let mut found = choices.iter().filter(is_meant);
     found.next().filter(|_| found.next().is_none()).cloned()
 }

@@ -3,7 +3,7 @@
 //! Parents stand above their children. Trees whose Pods know each other stand beside each other. A row that is too long
 //! for a screen goes on below. Pods that neither lead nor know anybody are only counted.
 
-use protocol::{Access, PeerLink, PodName, PodRef, PodSummary, ScopeRule};
+use protocol::{Access, PeerLink, PodName, PodRef, PodSummary, RuntimeId, ScopeRule};
 
 use crate::{
     components::state_mark::Sign,
@@ -24,8 +24,10 @@ const PITCH_Y: i32 = 100;
 pub(crate) const NODE_WIDTH: i32 = 136;
 pub(crate) const NODE_HEIGHT: i32 = 36;
 const MARGIN: i32 = 24;
-/// How far a line between two of one row hangs below them.
-const SAG: i32 = 44;
+/// How far the middle of a line between two of one row lies below them; more, the farther they are apart: so lines that
+/// begin together do not lie on each other.
+const SAG: i32 = 20;
+const SAG_MORE: i32 = 9;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RelationMap {
@@ -45,6 +47,16 @@ pub(crate) struct Node {
     pub(crate) sign: Sign,
     pub(crate) x: i32,
     pub(crate) y: i32,
+}
+
+impl Node {
+    /// Its name, with its runtime where that is not this server's own.
+    pub(crate) fn told(&self) -> String {
+        match self.pod.runtime_id == RuntimeId::local() {
+            true => self.name.to_string(),
+            false => format!("{}@{}", self.name, self.pod.runtime_id),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,9 +116,10 @@ pub(crate) fn draw(pods: &[PodSummary], found: &RelationsFound, columns: i32) ->
     nodes.sort_by_key(|node| (node.y, node.x));
     let edges = edges(&nodes, pods, found);
     let (width, rows) = (block.width.max(1), block.height.max(1));
+    let lowest = edges.iter().map(|edge| edge.label_at.1 + MARGIN).max().unwrap_or_default();
     RelationMap {
         width: 2 * MARGIN + NODE_WIDTH + (width - 1) * PITCH_X,
-        height: 2 * MARGIN + NODE_HEIGHT + (rows - 1) * PITCH_Y + SAG / 2,
+        height: lowest.max(2 * MARGIN + NODE_HEIGHT + (rows - 1) * PITCH_Y),
         nodes,
         edges,
         alone: pods.len() - graph.pods.len(),
@@ -310,7 +323,9 @@ fn peer_path(a: &Node, b: &Node) -> (String, (i32, i32)) {
         (true, _) => {
             let y = a.y + NODE_HEIGHT / 2;
             let (x1, x2) = (a.x + NODE_WIDTH / 4, b.x - NODE_WIDTH / 4);
-            (format!("M{x1} {y}Q{middle} {} {x2} {y}", y + SAG), (middle, y + SAG / 2 - 4))
+            let sag = SAG + SAG_MORE * ((b.x - a.x) / PITCH_X - 2);
+            // A bow comes half as far down as its handle.
+            (format!("M{x1} {y}Q{middle} {} {x2} {y}", y + 2 * sag), (middle, y + sag + 4))
         }
         (false, _) => {
             let (y1, y2) = (a.y + NODE_HEIGHT / 2, b.y - NODE_HEIGHT / 2);

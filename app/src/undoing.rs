@@ -153,6 +153,9 @@ pub(crate) fn is_ending(console: Console, ending: &Ending) -> bool {
 fn delay(console: Console, endings: Vec<Ending>, words: String, done: String) {
     let number = console.pending.try_update(|pending| pending.push(endings, words, done)).flatten();
     if let Some(number) = number {
+        if number == 1 {
+            finish_on_leave(console);
+        }
         live::after(UNDO_MS, move || finish(console, number));
     }
 }
@@ -192,14 +195,14 @@ async fn end(command_id: CommandId, ending: Ending) -> Result<(), UiError> {
 
 /// Whoever leaves the page has made up their mind. What is being done already goes out once more under its own id,
 /// because a request can end with its page; the server does it once.
-pub(crate) fn finish_on_leave(console: Console) {
+fn finish_on_leave(console: Console) {
     live::on_leave(move || {
         for (command_id, ending) in console.pending.get_untracked().list.into_iter().flat_map(|pending| pending.endings)
         {
             let (path, arguments) = last_words(&command_id, &ending);
             live::send_last(path, &arguments.to_string());
         }
-        console.pending.set(PendingList::default());
+        console.pending.update(|pending| pending.list.clear());
     });
 }
 

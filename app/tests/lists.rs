@@ -4,7 +4,7 @@
 
 mod stage;
 
-use protocol::{CommandId, PeerCommand, PodRef, Seq, ToolCommand};
+use protocol::{AddRuntime, CommandId, PeerCommand, PodRef, Seq, ToolCommand};
 use serde_json::json;
 
 use crate::stage::Stage;
@@ -105,4 +105,25 @@ async fn usage_is_drawn_per_day_and_told_per_pod_tree_and_pair() {
     let exchange = |a: &PodRef, b: &PodRef| format!("/pods/local/{}/with/local/{}", a.worker_id, b.worker_id);
     assert!(drawn.contains(&exchange(&ada, &bob)) || drawn.contains(&exchange(&bob, &ada)), "{drawn}");
     assert!(drawn.contains(&format!("href=\"/pods/{ada}\"")), "{drawn}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_over_all_servers_name_the_one_that_is_away_in_one_line() {
+    let stage = Stage::start().await;
+    let ada = stage.pod("ada").await;
+    stage.say_through(&ada, "say turnip").await;
+    // Nothing listens on port 1.
+    let away =
+        AddRuntime { runtime_id: "box".parse().unwrap(), url: "http://127.0.0.1:1".to_owned(), token: "t".to_owned() };
+    let paths = ["/search?q=turnip", "/search?q=nothing", "/usage", "/audit"];
+    let line = "box does not answer, so what is there is missing here.";
+    for path in paths {
+        assert!(!words(&stage.page(path).await).contains("does not answer"), "{path}");
+    }
+    stage.backend.add_runtime(&stage.origin, CommandId::random(), away).await.unwrap();
+    for path in paths {
+        let page = words(&stage.page(path).await);
+        assert_eq!(page.matches(line).count(), 1, "{path}: {page}");
+    }
+    assert!(words(&stage.page("/search?q=turnip").await).contains("2 places in 1 Pod."));
 }

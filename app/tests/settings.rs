@@ -209,5 +209,5 @@ async fn a_pods_page_shows_what_was_done_to_it_and_leads_to_all_of_it() {
     let _owner = asks(&stage);
     let asked = AuditAsked { target: Some(bob.to_string()), ..AuditAsked::default() };
     let listed = list_audit(asked, 10).await.unwrap();
-    assert_eq!(listed.items.iter().map(|entry| entry.action.as_str()).collect::<Vec<_>>(), ["rename"]);
+    assert_eq!(listed.items.iter().map(|row| row.entry.action.as_str()).collect::<Vec<_>>(), ["rename"]);
 }

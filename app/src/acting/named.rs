@@ -1,6 +1,6 @@
 //! The Pods that a command can be about, as completion offers them.
 
-use commands::Named;
+use commands::{Named, lower};
 use leptos::prelude::*;
 use protocol::PeerLink;
 use transcript::words::state_words;
@@ -14,7 +14,7 @@ const NAMED_MAX: usize = 20;
 /// Pods whose name fits what was `begun` after this command.
 pub(crate) fn named(console: Console, at: Option<&AtHand>, word: &str, begun: &str) -> Vec<Named> {
     let peers = at.map(AtHand::peers).unwrap_or_default();
-    let fits = |name: &str| name.to_lowercase().starts_with(&begun.to_lowercase());
+    let fits = |name: &str| lower(name).starts_with(&lower(begun));
     match (word, at) {
         ("peer", Some(at)) => console.book.with(|book| {
             let pods = book.as_ref().map_or(&[][..], |book| book.pods());

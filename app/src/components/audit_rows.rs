@@ -2,7 +2,10 @@ use leptos::prelude::*;
 use protocol::{AuditEntry, PodRef, PodSummary};
 
 use crate::{
-    components::when::TimeOfDay,
+    components::{
+        abroad::{at_runtime, from_here},
+        when::TimeOfDay,
+    },
     console::{Console, pod_href, use_console},
 };
 
@@ -11,7 +14,7 @@ const CREATION_MS_MAX: u64 = 2_000;
 
 /// Who did what, as a table; on a phone one card for each. To be drawn once the list of Pods is there.
 #[component]
-pub(crate) fn AuditRows(entries: Vec<AuditEntry>) -> impl IntoView {
+pub(crate) fn AuditRows(rows: Vec<protocol::AuditRow>) -> impl IntoView {
     view! {
         <table class="audit-table">
             <thead>
@@ -24,14 +27,15 @@ pub(crate) fn AuditRows(entries: Vec<AuditEntry>) -> impl IntoView {
                     <th scope="col">"From"</th>
                 </tr>
             </thead>
-            <tbody>{entries.into_iter().map(|entry| view! { <AuditRow entry=entry /> }.into_any()).collect_view()}</tbody>
+            <tbody>{rows.into_iter().map(|row| view! { <AuditRow row=row /> }.into_any()).collect_view()}</tbody>
         </table>
     }
     .into_any()
 }
 
 #[component]
-fn AuditRow(entry: AuditEntry) -> impl IntoView {
+fn AuditRow(row: protocol::AuditRow) -> impl IntoView {
+    let protocol::AuditRow { entry, runtime_id, .. } = row;
     view! {
         <tr>
             <td class="audit-when">
@@ -45,7 +49,7 @@ fn AuditRow(entry: AuditEntry) -> impl IntoView {
                 <About entry=entry.clone() />
             </td>
             <td class="audit-who">{entry.by.clone()}</td>
-            <td class="audit-from">{entry.client.clone()}</td>
+            <td class="audit-from">{entry.client.clone()} {at_runtime(&runtime_id)}</td>
         </tr>
     }
     .into_any()
@@ -118,7 +122,7 @@ fn pod_of(console: Console, entry: &AuditEntry, target: &str) -> Option<(String,
         Some(address) => pod.pod == *address,
         None => entry.action == "pod_create" && is_of_then(pod, entry) && pod.name.as_str() == target,
     };
-    let found = |pod: &PodSummary| (pod_href(&pod.pod), pod.name.to_string());
+    let found = |pod: &PodSummary| (pod_href(&pod.pod), from_here(pod));
     console.book.with_untracked(|book| book.as_ref()?.pods().iter().find(is_it).map(found))
 }
 

@@ -1,6 +1,7 @@
 use leptos::prelude::*;
 
 use crate::{
+    components::abroad::abroad,
     console::pod_href,
     relation_map::{Edge, Line, RelationMap},
 };
@@ -30,6 +31,7 @@ fn row(edge: &Edge) -> impl IntoView + use<> {
         view! {
             <a class="pod-link" href=pod_href(pod)>
                 {name.to_string()}
+                {abroad(pod)}
             </a>
         }
         .into_any()

@@ -1,4 +1,4 @@
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 use leptos_router::hooks::use_location;
 
 use crate::live;
@@ -29,26 +29,10 @@ pub(crate) fn Menu(
             id=id
             class="menu"
             prop:open=move || is_open.get()
-            on:focusout=move |_| live::after(LEAVING_MS, move || {
-                if !live::is_at(id) {
-                    is_open.try_set(false);
-                }
-            })
-            on:keydown=move |event| {
-                if event.key() == "Escape" && is_open.get_untracked() {
-                    event.prevent_default();
-                    is_open.set(false);
-                    live::focus(&format!("{id}-summary"));
-                }
-            }
+            on:focusout=move |_| close_when_left(id, is_open)
+            on:keydown=move |event| close_on_escape(id, is_open, &event)
         >
-            <summary
-                id=format!("{id}-summary")
-                on:click=move |event| {
-                    event.prevent_default();
-                    is_open.update(|is_open| *is_open = !*is_open);
-                }
-            >
+            <summary id=summary_id(id) on:click=move |event| flip(id, is_open, &event)>
                 {label}
             </summary>
             <div class="menu-list" on:click=move |_| is_open.set(false)>
@@ -57,4 +41,35 @@ pub(crate) fn Menu(
         </details>
     }
     .into_any()
+}
+
+/// The part of a menu that is always seen.
+pub(crate) fn summary_id(id: &str) -> String {
+    format!("{id}-summary")
+}
+
+/// Opens or closes it. The focus is put there where a press does not bring it: its leaving is what closes the menu.
+pub(crate) fn flip(id: &'static str, is_open: RwSignal<bool>, event: &ev::MouseEvent) {
+    event.prevent_default();
+    is_open.update(|is_open| *is_open = !*is_open);
+    if is_open.get_untracked() {
+        live::focus(&summary_id(id));
+    }
+}
+
+/// Once the focus is somewhere else.
+pub(crate) fn close_when_left(id: &'static str, is_open: RwSignal<bool>) {
+    live::after(LEAVING_MS, move || {
+        if !live::is_at(id) {
+            is_open.try_set(false);
+        }
+    });
+}
+
+pub(crate) fn close_on_escape(id: &'static str, is_open: RwSignal<bool>, event: &ev::KeyboardEvent) {
+    if event.key() == "Escape" && is_open.get_untracked() {
+        event.prevent_default();
+        is_open.set(false);
+        live::focus(&summary_id(id));
+    }
 }

@@ -7,6 +7,7 @@ use crate::{
     components::{
         abroad::abroad,
         inspector::spawn,
+        menu,
         state_mark::StateWord,
         transcript::{PodContext, find, use_pod},
     },
@@ -132,6 +133,9 @@ pub(crate) fn introduce(console: Console, pod: PodContext, target: String) {
     acting::introduce(console, &untrack(|| AtHand::viewed(pod)).summary, target);
 }
 
+/// The menu of the verbs that have no room.
+const MORE: &str = "pod-more";
+
 #[component]
 fn More(console: Console, pod: PodContext) -> impl IntoView {
     let is_open = RwSignal::new(false);
@@ -141,25 +145,22 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
         console.dialog.set(Some(dialog(Box::new(pod.summary.get_untracked()))));
     };
     view! {
-        <details class="menu" prop:open=move || is_open.get()>
+        <details
+            id=MORE
+            class="menu"
+            prop:open=move || is_open.get()
+            on:focusout=move |_| menu::close_when_left(MORE, is_open)
+            on:keydown=move |event| menu::close_on_escape(MORE, is_open, &event)
+        >
             <summary
+                id=menu::summary_id(MORE)
                 class="button"
                 aria-label="More"
-                on:click=move |event| {
-                    event.prevent_default();
-                    is_open.update(|is_open| *is_open = !*is_open);
-                }
+                on:click=move |event| menu::flip(MORE, is_open, &event)
             >
                 "⋯"
             </summary>
-            <div
-                class="menu-list"
-                on:keydown=move |event| {
-                    if event.key() == "Escape" {
-                        is_open.set(false);
-                    }
-                }
-            >
+            <div class="menu-list">
                 {[ControlVerb::Cancel, ControlVerb::Stop]
                     .into_iter()
                     .map(|verb| view! { <NarrowVerb verb=verb is_open=is_open /> }.into_any())

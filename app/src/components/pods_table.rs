@@ -5,7 +5,7 @@ use transcript::words::tokens_words;
 
 use crate::{
     components::{
-        abroad::abroad,
+        abroad::{abroad, from_here},
         pod_row::doing,
         selection_bar::SelectionBar,
         state_mark::{Sign, StateWord},
@@ -114,7 +114,7 @@ fn TableRow(pod: Memo<PodSummary>, shown: Memo<Vec<PodSummary>>) -> impl IntoVie
                     type="checkbox"
                     class="pick"
                     tabindex="-1"
-                    aria-label=move || pod.with(|pod| format!("Select {}", pod.name))
+                    aria-label=move || pod.with(|pod| format!("Select {}", from_here(pod)))
                     prop:checked=move || is_selected.get()
                     on:change=move |_| console.selection.update(|selection| selection.toggle(&picked))
                 />
@@ -139,7 +139,7 @@ fn TableRow(pod: Memo<PodSummary>, shown: Memo<Vec<PodSummary>>) -> impl IntoVie
             <td class="cell-state">
                 <StateWord sign=sign />
             </td>
-            <td class="cell-doing" class:is-failed=move || sign.get() == Sign::Failed>{move || pod.with(activity)}</td>
+            <td class="cell-doing" class:is-failed=move || sign.get() == Sign::Failed>{move || Some(pod.with(activity)).filter(|words| !words.is_empty())}</td>
             <td class="cell-model">{move || pod.with(|pod| pod.model.clone())}</td>
             <td class="cell-cwd" title=move || pod.with(|pod| pod.cwd.clone())>
                 <code>{move || pod.with(|pod| format::short_path(&pod.cwd))}</code>

@@ -3,7 +3,7 @@ use protocol::{OpenRequest, PodRef, RequestCommand, RequestDecision};
 
 use crate::{
     UiError,
-    components::{problem::Problem, when::Since},
+    components::{abroad::abroad, problem::Problem, when::Since},
     console::{fresh_command, pod_href},
     live,
     server_fns::decide_request,
@@ -16,6 +16,7 @@ pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bo
     let OpenRequest { request_id, from, from_name, to, to_name, note, at, .. } = request;
     let label = format!("{from_name} asks to be introduced to {to_name}");
     let (from_href, to_href) = (pod_href(&from), pod_href(&to));
+    let (from_home, to_home) = (abroad(&from), abroad(&to));
     let shows_acts = Memo::new(move |_| is_open.get() && decided.get().is_none());
     let outcome = move || match (decided.get(), is_open.get()) {
         (Some(RequestDecision::Accept), _) => Some("accepted: they know each other now"),
@@ -27,9 +28,9 @@ pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bo
         <article class="request" class:ask=move || shows_acts.get() tabindex="-1" aria-label=label>
             <header>
                 <p>
-                    <a class="pod-link" href=from_href>{from_name.to_string()}</a>
+                    <a class="pod-link" href=from_href>{from_name.to_string()} {from_home}</a>
                     " asks to be introduced to "
-                    <a class="pod-link" href=to_href>{to_name.to_string()}</a>
+                    <a class="pod-link" href=to_href>{to_name.to_string()} {to_home}</a>
                 </p>
                 <span class="figure"><Since at=at /></span>
             </header>

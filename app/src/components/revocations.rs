@@ -2,18 +2,13 @@ use leptos::prelude::*;
 
 use crate::{
     console::{Dialog, use_console},
-    undoing::{Pending, finish_on_leave, undo},
+    undoing::{Pending, undo},
 };
 
 /// What ends in a moment, each with the way back. The dialog of peers has its own.
 #[component]
 pub(crate) fn Revocations() -> impl IntoView {
     let console = use_console();
-    Effect::new(move |before: Option<()>| {
-        if before.is_none() {
-            finish_on_leave(console);
-        }
-    });
     let is_elsewhere = Memo::new(move |_| console.dialog.with(|dialog| matches!(dialog, Some(Dialog::Peer(_)))));
     let shown = move || match is_elsewhere.get() {
         true => Vec::new(),

@@ -1,5 +1,6 @@
 use leptos::prelude::*;
 use protocol::{ErrorCode, RewindCommand, Seq};
+use transcript::unseen;
 
 use crate::{
     UiError,
@@ -18,6 +19,13 @@ use crate::{
 pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
     let deed = Deed::new();
     let leaving = RwSignal::new(pod.rows.leaving(to).unwrap_or_default());
+    let message = pod.rows.message_after(to).map(|text| {
+        view! {
+            <p>"Back to before this message:"</p>
+            <blockquote class="rewind-to">{unseen::shown(&text).into_owned()}</blockquote>
+        }
+        .into_any()
+    });
     let has_moved =
         move || deed.error.with(|error| error.as_ref().is_some_and(|error| error.code() == ErrorCode::HeadMoved));
     let look_again = move |_| {
@@ -37,6 +45,7 @@ pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
     });
     view! {
         <FormDialog id="rewind" title="Rewind" submit="Rewind" deed=deed is_over=is_over on_submit=submit>
+            {message}
             <div role="status" class="facts">
                 <p>{move || leaving.with(words)}</p>
                 <p>"It all stays in the transcript, dimmed. Files that were changed stay as they are."</p>

@@ -4,6 +4,7 @@ use protocol::{ControlVerb, PeerLink, PodSummary};
 use crate::{
     acting::{control_now, label},
     console::{Console, use_console},
+    later::{Over, dialog_view},
     selection::{Plan, selected_words, unpeer_refusal},
     server_fns::relations,
     undoing,
@@ -39,34 +40,37 @@ pub(crate) fn SelectionStatus() -> impl IntoView {
     .into_any()
 }
 
-/// What can be done to all that are selected. Nothing while none is.
+/// What can be done to all that are selected. Nothing while none is; its code is fetched for the first.
 #[component]
 pub(crate) fn SelectionBar() -> impl IntoView {
-    let console = use_console();
-    let selected = selected(console);
+    let selected = selected(use_console());
     let has_some = Memo::new(move |_| selected.with(|selected| !selected.is_empty()));
-    let bar = move || {
-        view! {
-            <div class="selection" role="toolbar" aria-label="Selected Pods">
-                <b>{move || words(console, selected)}</b>
-                {[ControlVerb::Stop, ControlVerb::Restore, ControlVerb::Pause, ControlVerb::Resume]
-                    .into_iter()
-                    .map(|verb| view! { <Act verb=verb selected=selected /> }.into_any())
-                    .collect_view()}
-                <Unpeer selected=selected />
-                <button
-                    class="quiet"
-                    type="button"
-                    title="Clear the selection (Esc)"
-                    on:click=move |_| console.selection.update(|selection| selection.clear())
-                >
-                    "Clear"
-                </button>
-            </div>
-        }
-        .into_any()
-    };
-    view! { {move || has_some.get().then(bar)} }.into_any()
+    move || has_some.get().then(|| Suspend::new(dialog_view(Over::Selection(selected))))
+}
+
+/// The bar while some are selected.
+#[component]
+pub(crate) fn SelectionActs(selected: Memo<Vec<PodSummary>>) -> impl IntoView {
+    let console = use_console();
+    view! {
+        <div class="selection" role="toolbar" aria-label="Selected Pods">
+            <b>{move || words(console, selected)}</b>
+            {[ControlVerb::Stop, ControlVerb::Restore, ControlVerb::Pause, ControlVerb::Resume]
+                .into_iter()
+                .map(|verb| view! { <Act verb=verb selected=selected /> }.into_any())
+                .collect_view()}
+            <Unpeer selected=selected />
+            <button
+                class="quiet"
+                type="button"
+                title="Clear the selection (Esc)"
+                on:click=move |_| console.selection.update(|selection| selection.clear())
+            >
+                "Clear"
+            </button>
+        </div>
+    }
+    .into_any()
 }
 
 /// Done to those that allow it; the tooltip says to how many, and why not to the others.

@@ -3,7 +3,7 @@
 use gloo_timers::callback::{Interval, Timeout};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Blob, BlobPropertyBag, Document, HtmlDialogElement, HtmlElement, Storage, Window};
+use web_sys::{Blob, BlobPropertyBag, Document, Element, HtmlDialogElement, HtmlElement, Storage, Window};
 
 use super::{Memory, SYSTEM_THEME};
 
@@ -80,6 +80,13 @@ pub(crate) fn next_frame(run: impl FnOnce() + 'static) {
 /// As soon as what has been changed is seen; in a page that nobody sees, some time later.
 pub(crate) fn once_painted(run: impl FnOnce() + 'static) {
     next_frame(|| after(0, run));
+}
+
+/// Neither seen nor laid out, though still in the document; or as before.
+pub(crate) fn out_of_sight(elements: &[Element], is_out: bool) {
+    for element in elements {
+        let _ = element.class_list().toggle_with_force("is-left", is_out);
+    }
 }
 
 /// Until what has been changed is in the page.

@@ -39,10 +39,10 @@ pub(crate) fn refocus_soon() {
     });
 }
 
-/// Puts the focus on the next open question of this page. False when there is none.
-pub(crate) fn next_question() -> bool {
-    // A long transcript draws it only once one goes there.
-    let is_there = focus_next_question() || super::scroll::log_to_question();
+/// Puts the focus on the next open question of this page. False when there is none. A long transcript draws it only once
+/// one goes there, which `reach` does.
+pub(crate) fn next_question(reach: impl FnOnce() -> bool) -> bool {
+    let is_there = focus_next_question() || reach();
     if is_there && !document().active_element().is_some_and(|active| active.has_attribute("data-question")) {
         before_paint(|| {
             focus_next_question();

@@ -41,7 +41,7 @@ pub(crate) fn plain_key(_event: &KeyboardEvent) -> Option<String> {
     None
 }
 
-pub(crate) fn next_question() -> bool {
+pub(crate) fn next_question(_reach: impl FnOnce() -> bool) -> bool {
     false
 }
 
@@ -117,6 +117,10 @@ pub(crate) fn send_last(_path: &str, _json: &str) {}
 
 pub(crate) fn once_taken_over(_run: impl FnOnce() + 'static) {}
 
+pub(crate) fn has_taken_over() -> bool {
+    false
+}
+
 pub(crate) fn connect(_console: Console) {}
 
 pub(crate) fn watch(_pod: PodRef, _cursor: String, _applied: Seq, _listener: impl FnMut(PodFeed) + 'static) -> u64 {
@@ -140,6 +144,8 @@ pub(crate) fn log_detach(_number: u64) {}
 
 pub(crate) fn log_put_aside(_number: u64) {}
 
+pub(crate) fn log_fold(_number: u64) {}
+
 pub(crate) fn log_take_back(_number: u64) {}
 
 pub(crate) fn log_restore(_linked: Option<&str>) -> bool {
@@ -160,6 +166,10 @@ pub(crate) fn log_keep_place(change: impl FnOnce()) {
     change();
 }
 
+pub(crate) fn log_to_question() -> bool {
+    false
+}
+
 pub(crate) fn log_to_turn(_step: i32) {}
 
 pub(crate) fn caret_in(_id: &str) -> Option<u32> {
@@ -173,6 +183,8 @@ pub(crate) fn text_in(_id: &str) -> String {
 }
 
 pub(crate) async fn painted() {}
+
+pub(crate) fn out_of_sight(_elements: &[Element], _is_out: bool) {}
 
 pub(crate) fn once_painted(_run: impl FnOnce() + 'static) {}
 

@@ -18,7 +18,7 @@ use leptos::web_sys::KeyboardEvent;
 use wasm_bindgen::{JsCast, closure::Closure};
 use web_sys::{MutationObserver, MutationObserverInit, ResizeObserver};
 
-pub(crate) use self::put_aside::{log_put_aside, log_take_back};
+pub(crate) use self::put_aside::{log_fold, log_put_aside, log_take_back};
 use self::{log::Log, place::Target};
 use super::browser;
 use crate::components::transcript::Rows;
@@ -79,7 +79,7 @@ fn attached(number: u64, log: Log) -> Option<Attached> {
     });
     // After the layout and before the paint.
     let on_resize = Closure::<dyn Fn()>::new(|| {
-        with_log(Log::settle);
+        with_log(Log::resized);
     });
     // As soon as blocks have come or gone, and before anything can be painted.
     let on_change = Closure::<dyn Fn()>::new(|| {
@@ -145,7 +145,7 @@ pub(crate) fn log_show(id: &str) -> bool {
 }
 
 /// To the newest open question, which may be out of sight and not drawn. False when there is none.
-pub(super) fn log_to_question() -> bool {
+pub(crate) fn log_to_question() -> bool {
     with_log(Log::go_to_question).unwrap_or(false)
 }
 

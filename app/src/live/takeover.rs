@@ -27,3 +27,8 @@ pub(crate) fn once_taken_over(run: impl FnOnce() + 'static) {
 pub(crate) fn is_taken_over() {
     WAITING.take().into_iter().flatten().for_each(|run| run());
 }
+
+/// Whether a page is drawn by the browser alone.
+pub(crate) fn has_taken_over() -> bool {
+    WAITING.with_borrow(Option::is_none)
+}

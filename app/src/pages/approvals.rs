@@ -6,6 +6,7 @@ use crate::{
     UiError,
     codec::fetched,
     components::{
+        abroad::abroad,
         question::{Question, QuestionCard, earlier_answer},
         read_first::ReadFirst,
         request::RequestCard,
@@ -127,7 +128,7 @@ fn OfPod(pod: PodRef, shown: Shown) -> impl IntoView {
                 .into_any(),
         )
     };
-    let href = pod_href(&pod);
+    let (href, home) = (pod_href(&pod), abroad(&pod));
     let mine = Memo::new(move |_| {
         shown.questions.with(|questions| {
             questions.iter().filter(|open| open.pod == pod).cloned().map(Question::from).collect::<Vec<_>>()
@@ -138,6 +139,7 @@ fn OfPod(pod: PodRef, shown: Shown) -> impl IntoView {
             <h2>
                 <a class="pod-link" href=href>
                     {whose.map(|open| open.name.to_string())}
+                    {home}
                 </a>
                 <WithPods>{leader.clone()}</WithPods>
             </h2>

@@ -1,12 +1,12 @@
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
-use protocol::{AuditEntry, Listing};
+use protocol::{AuditRow, Gathered};
 
 use crate::{
     UiError,
     codec::fetched,
-    components::{audit_rows::AuditRows, problem::Problem, with_pods::WithPods},
+    components::{absent::absent, audit_rows::AuditRows, problem::Problem, with_pods::WithPods},
     console::encoded,
     server_fns::{AuditAsked, list_audit},
 };
@@ -148,14 +148,19 @@ fn Choice(
 }
 
 #[component]
-fn Rows(listed: Listing<AuditEntry>, asked: AuditAsked) -> impl IntoView {
+fn Rows(listed: Gathered<AuditRow>, asked: AuditAsked) -> impl IntoView {
+    let missing = absent(&listed.absent);
     if listed.items.is_empty() {
         let words = match (&asked.after, asked == AuditAsked::default()) {
             (_, true) => "Nothing has been done yet.",
             (Some(_), _) => "Nothing is earlier.",
             (None, false) => "Nothing of that kind has been done.",
         };
-        return view! { <p>{words}</p> }.into_any();
+        return view! {
+            {missing}
+            <p>{words}</p>
+        }
+        .into_any();
     }
     let earlier = listed.next.map(|next| {
         let href = audit_href(&AuditAsked { after: Some(next), ..asked.clone() });
@@ -175,10 +180,11 @@ fn Rows(listed: Listing<AuditEntry>, asked: AuditAsked) -> impl IntoView {
         }
         .into_any()
     });
-    let entries = listed.items;
+    let rows = listed.items;
     view! {
+        {missing}
         <WithPods>
-            <AuditRows entries=entries.clone() />
+            <AuditRows rows=rows.clone() />
         </WithPods>
         <nav class="pager" aria-label="Pages of the audit">
             {newest}

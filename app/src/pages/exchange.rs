@@ -12,6 +12,7 @@ use crate::{
     UiError,
     codec::fetched,
     components::{
+        abroad::abroad,
         revoke_button::RevokeButton,
         state_mark::{Sign, StateWord},
         when::Since,
@@ -106,11 +107,12 @@ fn ExchangeView(exchange: ExchangeData, is_old: bool) -> impl IntoView {
 #[component]
 fn PodName(pod: PodSummary) -> impl IntoView {
     let console = use_console();
-    let href = pod_href(&pod.pod);
+    let (href, home) = (pod_href(&pod.pod), abroad(&pod.pod));
     let pod = console.follow(pod);
     view! {
         <a class="pod-link" href=href>
             {move || pod.with(|pod| pod.name.to_string())}
+            {home}
         </a>
         <WithPods>
             <StateWord sign=Signal::derive(move || pod.with(Sign::of)) />

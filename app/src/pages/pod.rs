@@ -20,10 +20,14 @@ use crate::{
         pod_head::PodHead,
         transcript::{PodContext, Rows, TranscriptPane, find::FindBar, provide_linked},
     },
-    console::{Console, pod_href, use_console},
+    console::{Console, TranscriptKeys, pod_href, use_console},
     format::sentence_case,
+    live,
     server_fns::{PodPageData, load_pod},
 };
+
+const TRANSCRIPT_KEYS: TranscriptKeys =
+    TranscriptKeys { to_end: live::log_to_end, to_turn: live::log_to_turn, to_question: live::log_to_question };
 
 /// `/pods/{runtime_id}/{worker_id}`: a Pod's transcript, its composer, its inspector.
 #[component]
@@ -101,6 +105,9 @@ fn drawn(
     match loaded {
         Ok(data) => {
             let rows = Rows::new(&data.records, data.has_more);
+            if live::has_taken_over() && at.is_none() {
+                rows.draw_end_first();
+            }
             let pod = PodContext::provide(console, data.detail, data.peers, rows, data.cursor.is_none());
             provide_linked(rows, at);
             if let Some(cursor) = data.cursor {
@@ -153,7 +160,7 @@ fn PodMissing(error: UiError) -> impl IntoView {
 #[component]
 fn PodView(pod: PodContext, look: Look) -> impl IntoView {
     let Look { is_reading, shows_details } = look;
-    use_console().view(pod);
+    use_console().view(pod, TRANSCRIPT_KEYS);
     let below = match pod.is_old {
         true => view! { <OldPage /> }.into_any(),
         false => view! { <Composer /> }.into_any(),

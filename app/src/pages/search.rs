@@ -6,6 +6,7 @@ use crate::{
     UiError,
     codec::{Fetched, fetched},
     components::{
+        absent::absent,
         problem::Problem,
         search::{Asked, Found, Results, SearchForm, status_words},
     },
@@ -72,6 +73,7 @@ fn Answer(found: FoundResource, asked: Memo<Asked>) -> impl IntoView {
             {everywhere}
             {move || is_late().then(|| view! { <span class="search-slow">" Looking…"</span> }.into_any())}
         </p>
+        {move || found.get().and_then(Result::ok).flatten().and_then(|found| absent(&found.page.absent))}
         {move || found.get().map(|answer| body(answer, found))}
     }
     .into_any()
@@ -100,9 +102,9 @@ fn body(answer: Result<Option<Found>, UiError>, again: FoundResource) -> AnyView
 #[component]
 fn Searched() -> impl IntoView {
     view! {
-        <p>
-            "Searched is what people wrote, what Pods answered and wrote to each other, what tools were given and gave, summaries, "
-            "and reasoning where it is shown. A place must have all the words; the last one may be the beginning of a word. Case does not matter."
+        <p class="search-what">
+            "This finds what people wrote, what Pods answered and wrote to each other, what tools were given and gave, summaries, "
+            "and reasoning where it is shown. All the words must be in one place; the last may be the beginning of a word. Case does not matter."
         </p>
     }
     .into_any()

@@ -6,6 +6,7 @@ use crate::{
     charts,
     codec::fetched,
     components::{
+        absent::absent,
         read_first::ReadFirst,
         usage::{DaysChart, Figures, Line, UsageTable, of_days, of_links, of_pods, of_trees},
     },
@@ -62,7 +63,8 @@ fn Kept(report: UsageReport) -> impl IntoView {
         used
     });
     let is_unused = Memo::new(move |_| report.with(|report| charts::tokens(&report.total) == 0));
-    move || {
+    let missing = Memo::new(move |_| report.with(|report| report.absent.clone()));
+    let used = move || {
         match is_unused.get() {
         true => view! {
             <p>
@@ -72,7 +74,12 @@ fn Kept(report: UsageReport) -> impl IntoView {
         .into_any(),
         false => view! { <Report report=report /> }.into_any(),
     }
+    };
+    view! {
+        {move || absent(&missing.get())}
+        {used}
     }
+    .into_any()
 }
 
 /// What is open in it stays open when the figures change.

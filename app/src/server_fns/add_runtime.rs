@@ -7,6 +7,6 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "add_runtime", input = Json, output = Json)]
 pub async fn add_runtime(add: protocol::AddRuntime) -> Result<Vec<RuntimeView>, UiError> {
     let (backend, origin) = super::door::caller()?;
-    super::door::answer(backend.add_runtime(&origin, add).await)?;
+    super::door::answer(backend.add_runtime(&origin, protocol::CommandId::random(), add).await)?;
     Ok(backend.runtimes())
 }

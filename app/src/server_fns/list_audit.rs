@@ -1,5 +1,5 @@
 use leptos::prelude::*;
-use protocol::{AuditEntry, Listing};
+use protocol::{AuditRow, Gathered};
 use serde::{Deserialize, Serialize};
 
 use crate::{UiError, codec::Json};
@@ -15,11 +15,11 @@ pub struct AuditAsked {
 
 /// Who did what, newest first; at most `limit` rows.
 #[server(prefix = "/fn", endpoint = "list_audit", input = Json, output = Json)]
-pub async fn list_audit(asked: AuditAsked, limit: u32) -> Result<Listing<AuditEntry>, UiError> {
+pub async fn list_audit(asked: AuditAsked, limit: u32) -> Result<Gathered<AuditRow>, UiError> {
     let (backend, _) = super::door::caller()?;
     let AuditAsked { action, result, target, after } = asked;
-    let limit = limit.clamp(1, ROWS_MAX);
-    super::door::answer(backend.audit(backend::AuditQuery { action, result, target, after, limit }).await)
+    let (runtime, limit) = (None, limit.clamp(1, ROWS_MAX));
+    super::door::answer(backend.audit(backend::AuditQuery { action, result, target, runtime, after, limit }).await)
 }
 
 /// Of one page.

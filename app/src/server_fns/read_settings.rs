@@ -24,7 +24,7 @@ pub async fn read_settings() -> Result<SettingsFound, UiError> {
         profiles: backend.profiles(),
         runtimes: backend.runtimes(),
         tools: backend.tool_defaults(),
-        rules: super::door::answer(backend.rules().await)?,
+        rules: super::door::answer(backend.rules(None).await)?.items,
         sessions: super::door::answer(backend.sessions(super::door::login().as_ref()).await)?,
     })
 }

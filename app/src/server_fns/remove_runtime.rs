@@ -7,6 +7,6 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "remove_runtime", input = Json, output = Json)]
 pub async fn remove_runtime(runtime_id: RuntimeId) -> Result<Vec<RuntimeView>, UiError> {
     let (backend, origin) = super::door::caller()?;
-    super::door::answer(backend.remove_runtime(&origin, &runtime_id).await)?;
+    super::door::answer(backend.remove_runtime(&origin, protocol::CommandId::random(), &runtime_id).await)?;
     Ok(backend.runtimes())
 }

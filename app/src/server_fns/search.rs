@@ -1,12 +1,12 @@
 use leptos::prelude::*;
-use protocol::{Listing, SearchHit};
+use protocol::{Gathered, SearchHit};
 
 use crate::{UiError, codec::Json};
 
-/// The newest places with these words, in all Pods or in the one at `pod`; the next ones after `after`.
+/// The newest places with these words, in all Pods of all runtimes or in the one at `pod`; the next ones after `after`.
 /// What is prose comes in plain words.
 #[server(prefix = "/fn", endpoint = "search", input = Json, output = Json)]
-pub async fn search(words: String, pod: Option<String>, after: Option<String>) -> Result<Listing<SearchHit>, UiError> {
+pub async fn search(words: String, pod: Option<String>, after: Option<String>) -> Result<Gathered<SearchHit>, UiError> {
     let (backend, _) = super::door::caller()?;
     super::door::answer(reader::find(&backend, words, pod.as_deref(), after).await)
 }
@@ -14,7 +14,7 @@ pub async fn search(words: String, pod: Option<String>, after: Option<String>) -
 #[cfg(feature = "ssr")]
 mod reader {
     use backend::{Backend, SearchQuery};
-    use protocol::{ApiError, ErrorCode, Listing, SearchHit};
+    use protocol::{ApiError, ErrorCode, Gathered, SearchHit};
     use transcript::snippet_words;
 
     const PAGE_HITS: u32 = 50;
@@ -24,10 +24,10 @@ mod reader {
         words: String,
         pod: Option<&str>,
         after: Option<String>,
-    ) -> Result<Listing<SearchHit>, ApiError> {
+    ) -> Result<Gathered<SearchHit>, ApiError> {
         let pod = pod.map(str::parse).transpose();
         let pod = pod.map_err(|error| ApiError::new(ErrorCode::PodNotFound, format!("no such Pod: {error}")))?;
-        let mut page = backend.search(SearchQuery { words, pod, after, limit: PAGE_HITS }).await?;
+        let mut page = backend.search(SearchQuery { words, pod, runtime: None, after, limit: PAGE_HITS }).await?;
         for hit in &mut page.items {
             hit.snippet = snippet_words(&hit.kind, &hit.snippet);
         }

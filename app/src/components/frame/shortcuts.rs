@@ -7,7 +7,7 @@ use protocol::PodRef;
 
 use crate::{
     components::{palette, transcript::find},
-    console::{Console, Dialog, Introduction, pod_of_path},
+    console::{Console, Dialog, Introduction, TranscriptKeys, pod_of_path},
     keys::{self, KeyReader, Shortcut},
     live::{self, KeyPress},
     undoing::undo_newest,
@@ -42,11 +42,12 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
         Shortcut::Peer => introduce(console, path),
         Shortcut::Go(page) => go(page.href()),
         Shortcut::Question => {
-            if !live::next_question() {
+            let reach = || console.transcript_keys.get_value().is_some_and(|keys| (keys.to_question)());
+            if !live::next_question(reach) {
                 go("/approvals");
             }
         }
-        Shortcut::GoEnd => live::log_to_end(),
+        Shortcut::GoEnd => with_transcript(console, |keys| (keys.to_end)()),
         Shortcut::Move(step) => live::move_row(step),
         Shortcut::Extend(_) | Shortcut::SelectAll if row().is_none() => return false,
         Shortcut::Extend(step) => extend(console, step),
@@ -56,7 +57,7 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
             None => console.note("Choose a Pod with j and k first; x selects it."),
         },
         Shortcut::Undo => undo_newest(console),
-        Shortcut::Turn(step) => live::log_to_turn(step),
+        Shortcut::Turn(step) => with_transcript(console, |keys| (keys.to_turn)(step)),
         Shortcut::Find if console.viewed.with_untracked(Option::is_some) => find::open(),
         Shortcut::Filter | Shortcut::Find => live::focus("filter"),
         Shortcut::Command => {
@@ -70,6 +71,12 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
         }
     }
     true
+}
+
+fn with_transcript(console: Console, act: impl FnOnce(TranscriptKeys)) {
+    if let Some(keys) = console.transcript_keys.get_value() {
+        act(keys);
+    }
 }
 
 /// The Pod whose row has the focus.

@@ -34,9 +34,9 @@ pub(crate) fn Audit() -> impl IntoView {
     });
     let lines = move || {
         first.get().map(|listed| match listed {
-            Ok(listed) if listed.items.is_empty() => view! { <small>"nothing yet"</small> }.into_any(),
+            Ok(listed) if listed.items.is_empty() => view! { <p><small>"nothing yet"</small></p> }.into_any(),
             Ok(listed) => {
-                let line = |entry: protocol::AuditEntry| {
+                let line = |protocol::AuditRow { entry, .. }: protocol::AuditRow| {
                     let who = match entry.by.as_str() {
                         "operator" => entry.client.clone(),
                         by => format!("{by}, {}", entry.client),

@@ -4,6 +4,7 @@ use protocol::{PeerLink, PeerView};
 
 use crate::{
     components::{
+        abroad::abroad,
         pod_head::introduce,
         request::RequestActs,
         revoke_button::RevokeButton,
@@ -62,12 +63,14 @@ fn PeerLine(view: PeerView, pod: PodContext) -> impl IntoView {
     let messages = (view.link == PeerLink::Linked)
         .then(|| view! { " · " <a href=exchange_href(&own, &view.pod)>"messages"</a> }.into_any());
     let by = (view.by != "operator").then(|| format!(" by {}", view.by));
+    let is_asked = view.is_asked && view.link == PeerLink::Pending;
     view! {
-        <li class="peer-line">
+        <li class="peer-line" class:is-asked=is_asked>
             <StateShape sign=Signal::derive(move || now.get().1) />
             <p>
                 <a class="pod-link" href=pod_href(&view.pod)>
                     {move || now.get().0}
+                    {abroad(&view.pod)}
                 </a>
                 <small>
                     <span class="visually-hidden">{move || now.get().1.words()} ", "</span>

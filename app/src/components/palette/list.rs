@@ -1,6 +1,8 @@
+use commands::{Choice, Does};
 use leptos::prelude::*;
 
 use super::{Found, Search};
+use crate::components::abroad::abroad;
 
 /// What fits. What does nothing now stays in the list with its reason.
 #[component]
@@ -20,9 +22,12 @@ pub(super) fn PaletteList(search: Search) -> impl IntoView {
 
 fn option(search: Search, index: usize, line: Found) -> impl IntoView {
     let refusal = line.refusal();
-    let (title, hint, what, key) = match line.clone() {
-        Found::Choice(choice) => (choice.title, "", choice.what, choice.key),
-        Found::Offer(offer) => (format!(":{}", offer.line), offer.argument, offer.what, ""),
+    let (title, home, hint, what, key) = match line.clone() {
+        Found::Choice(choice) => {
+            let (title, home) = told(&choice);
+            (title, home, "", choice.what, choice.key)
+        }
+        Found::Offer(offer) => (format!(":{}", offer.line), None, offer.argument, offer.what, ""),
     };
     let keys =
         key.split(' ').filter(|key| !key.is_empty()).map(|key| view! { <kbd>{key}</kbd> }.into_any()).collect_view();
@@ -36,10 +41,17 @@ fn option(search: Search, index: usize, line: Found) -> impl IntoView {
             on:mousedown=|event| event.prevent_default()
             on:click=move |_| search.take(line.clone())
         >
-            <b>{title} {(!hint.is_empty()).then(|| view! { " " <i>{hint}</i> }.into_any())}</b>
+            <b>{title} {home} {(!hint.is_empty()).then(|| view! { " " <i>{hint}</i> }.into_any())}</b>
             <span>{refusal.map_or(what, str::to_owned)}</span>
             <span class="palette-key">{keys}</span>
         </li>
     }
     .into_any()
+}
+
+/// What the line is called, and apart from it the runtime of a Pod that does not live here.
+fn told(choice: &Choice) -> (String, Option<AnyView>) {
+    let Does::Open(pod) = &choice.does else { return (choice.title.clone(), None) };
+    let name = choice.title.split_once('@').map_or(choice.title.as_str(), |(name, _)| name);
+    (name.to_owned(), abroad(pod))
 }

@@ -2,7 +2,11 @@ use leptos::{ev, prelude::*};
 use protocol::PodRef;
 
 use super::meeting::Meeting;
-use crate::{components::state_mark::StateShape, live, peering::Choice};
+use crate::{
+    components::{abroad::abroad, state_mark::StateShape},
+    live,
+    peering::{Choice, bare, telling_name},
+};
 
 /// So many are drawn; more typing finds the others.
 const SHOWN_MAX: usize = 40;
@@ -102,7 +106,11 @@ fn option(meeting: Meeting, index: usize, choice: Choice) -> impl IntoView {
     let is_chosen =
         move || meeting.chosen.with(|chosen| chosen.as_ref().is_some_and(|chosen| chosen.pod == pod)).to_string();
     let said = choice.refusal.map_or_else(|| choice.what.clone(), str::to_owned);
-    let (name, sign, is_refused) = (choice.name.clone(), choice.sign, choice.refusal.is_some());
+    let (name, sign, is_refused) = (bare(&choice.name).to_owned(), choice.sign, choice.refusal.is_some());
+    let home = abroad(&choice.pod).or_else(|| {
+        // One of this server that shares its name with another says so too.
+        (name != choice.name).then(|| view! { <small class="abroad">"@local"</small> }.into_any())
+    });
     view! {
         <li
             id=format!("peer-option-{index}")
@@ -117,6 +125,7 @@ fn option(meeting: Meeting, index: usize, choice: Choice) -> impl IntoView {
         >
             <StateShape sign=Signal::stored(sign) />
             <b>{name}</b>
+            {home}
             <span>{said}</span>
         </li>
     }
@@ -128,11 +137,12 @@ fn option(meeting: Meeting, index: usize, choice: Choice) -> impl IntoView {
 fn SourceField(meeting: Meeting) -> impl IntoView {
     let mut pods = meeting.console.pods();
     pods.sort_by(|a, b| a.name.as_str().cmp(b.name.as_str()));
-    let option = move |pod: protocol::PodSummary| {
+    let names: Vec<String> = pods.iter().map(|pod| telling_name(&pods, pod)).collect();
+    let option = move |(pod, name): (protocol::PodSummary, String)| {
         let is_it = meeting.source.with_untracked(|source| *source == pod.pod);
         view! {
             <option value=pod.pod.to_string() selected=is_it>
-                {pod.name.to_string()}
+                {name}
             </option>
         }
         .into_any()
@@ -149,7 +159,7 @@ fn SourceField(meeting: Meeting) -> impl IntoView {
                     }
                 }
             >
-                {pods.into_iter().map(option).collect_view()}
+                {pods.into_iter().zip(names).map(option).collect_view()}
             </select>
         </div>
     }

@@ -83,13 +83,18 @@ impl Meeting {
     }
 
     pub(super) fn source_name(self) -> String {
-        let source = self.source.get();
-        self.console.pod(&source).map_or_else(|| source.worker_id.to_string(), |pod| pod.name.to_string())
+        self.told(&self.source.get())
     }
 
     /// The name of the one that was asked, as the list knows it.
     pub(super) fn peer_name(self, peer: &PodRef) -> String {
-        self.console.pod(peer).map_or_else(|| peer.worker_id.to_string(), |pod| pod.name.to_string())
+        self.told(peer)
+    }
+
+    fn told(self, pod: &PodRef) -> String {
+        let pods = self.console.pods();
+        let found = pods.iter().find(|other| other.pod == *pod);
+        found.map_or_else(|| pod.worker_id.to_string(), |found| peering::telling_name(&pods, found))
     }
 
     pub(super) fn pick(self, choice: &Choice) {

@@ -1,7 +1,7 @@
 //! A search as its address says it. Pure.
 
 use leptos_router::params::ParamsMap;
-use protocol::{Listing, PodRef, SearchHit};
+use protocol::{Gathered, PodRef, SearchHit};
 use serde::{Deserialize, Serialize};
 
 use crate::console::{encoded, search_href};
@@ -21,7 +21,7 @@ pub(crate) struct Asked {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Found {
     pub(crate) asked: Asked,
-    pub(crate) page: Listing<SearchHit>,
+    pub(crate) page: Gathered<SearchHit>,
 }
 
 impl Asked {

@@ -1,5 +1,7 @@
 //! Which words of a text were looked for. Pure; the text stays text.
 
+use commands::lower;
+
 /// A piece of a text, and whether it is one of the words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece {
@@ -10,14 +12,14 @@ pub(crate) struct Piece {
 /// Parts `text` so that its words that are in `looked_for` stand apart. As the index reads it, a word is letters and
 /// digits, case does not matter, and the last word looked for may be the beginning of one.
 pub(crate) fn marked(text: &str, looked_for: &str) -> Vec<Piece> {
-    let wanted: Vec<String> = words_of(looked_for).map(str::to_lowercase).collect();
+    let wanted: Vec<String> = words_of(looked_for).map(lower).collect();
     let beginning = wanted.last();
     let is_wanted = |word: &String| {
         wanted.contains(word) || beginning.is_some_and(|beginning| word.starts_with(beginning.as_str()))
     };
     let mut pieces: Vec<Piece> = Vec::new();
     for part in parts(text) {
-        let is_found = is_wanted(&part.to_lowercase());
+        let is_found = is_wanted(&lower(part));
         match pieces.last_mut() {
             Some(last) if !last.is_found && !is_found => last.text.push_str(part),
             _ => pieces.push(Piece { text: part.to_owned(), is_found }),

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     components::{
+        abroad::abroad,
         state_mark::{Sign, StateWord},
         when::TimeOfDay,
         with_pods::WithPods,
@@ -60,6 +61,7 @@ fn Group(group: OfPod, asked: Asked, narrows: bool) -> impl IntoView {
             <h2>
                 <a class="pod-link" href=pod_href(&pod)>
                     {name.to_string()}
+                    {abroad(&pod)}
                 </a>
                 <StateNow pod=pod />
                 <small>{count}</small>
@@ -116,14 +118,14 @@ pub(crate) fn status_words(found: &Found) -> String {
 
 #[cfg(test)]
 mod tests {
-    use protocol::Listing;
+    use protocol::Gathered;
 
     use super::{super::groups::tests::hit, *};
 
     #[test]
     fn the_status_says_how_much_and_whether_there_is_more() {
         let found = |items: Vec<SearchHit>, next: Option<&str>, asked: Asked| {
-            status_words(&Found { asked, page: Listing { items, next: next.map(str::to_owned) } })
+            status_words(&Found { asked, page: Gathered { items, next: next.map(str::to_owned), absent: Vec::new() } })
         };
         let here = Asked { pod: Some("local/ada".to_owned()), ..Asked::default() };
         assert_eq!(found(vec![], None, Asked::default()), "Nothing was found.");

@@ -5,7 +5,7 @@ use protocol::{PermissionDecision, PermissionRule, PodRef, PodRules, ToolDefault
 
 use super::Section;
 use crate::{
-    components::{dialog::Deed, problem::Problem},
+    components::{abroad::abroad, dialog::Deed, problem::Problem},
     console::{fresh_command, pod_href},
     server_fns::forget_rule,
 };
@@ -43,7 +43,7 @@ pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Vec<PodRules>) 
 #[component]
 fn OfPod(rules: PodRules) -> impl IntoView {
     let PodRules { pod, name, permissions } = rules;
-    let href = pod_href(&pod);
+    let (href, home) = (pod_href(&pod), abroad(&pod));
     let left = RwSignal::new(permissions);
     let deed = Deed::new();
     let name = name.to_string();
@@ -61,6 +61,7 @@ fn OfPod(rules: PodRules) -> impl IntoView {
             <h4>
                 <a class="pod-link" href=href>
                     {name}
+                    {home}
                 </a>
             </h4>
             <ul class="lines">{lines}</ul>

@@ -1,33 +1,80 @@
 //! Where Pods run, and whether it answers; other servers are added and taken out here.
 
 use leptos::{ev::SubmitEvent, prelude::*};
-use protocol::{AddRuntime, ErrorCode, RuntimeId, RuntimeKind, RuntimeState, RuntimeView};
+use protocol::{AddRuntime, ErrorCode, PodState, RuntimeId, RuntimeKind, RuntimeState, RuntimeView};
 
 use super::Section;
 use crate::{
     UiError,
     components::{dialog::Deed, problem::Problem, when::Since},
+    console::use_console,
     live,
-    server_fns::{add_runtime, remove_runtime},
+    reading::Reading,
+    server_fns::{add_runtime, list_runtimes, remove_runtime},
 };
+
+/// Least time between two looks at the runtimes, in milliseconds.
+const READING_MS_MIN: u32 = 1_000;
 
 #[component]
 pub(crate) fn RuntimesSection(runtimes: Vec<RuntimeView>) -> impl IntoView {
     let runtimes = RwSignal::new(runtimes);
     let deed = Deed::new();
-    let lines = move || {
-        let line = |runtime| view! { <Runtime runtime=runtime runtimes=runtimes deed=deed /> }.into_any();
-        runtimes.get().into_iter().map(line).collect_view()
-    };
+    keep_up(runtimes, deed);
     view! {
         <Section id="runtimes" title="Runtimes">
-            <ul class="lines">{lines}</ul>
+            // A line that is the same stays, and with it the focus on its button.
+            <ul class="lines">
+                <For each=move || runtimes.get() key=seen let:runtime>
+                    <Runtime runtime=runtime runtimes=runtimes deed=deed />
+                </For>
+            </ul>
             <Problem error=deed.error />
             <h3>"Add another server"</h3>
             <AddServer runtimes=runtimes />
         </Section>
     }
     .into_any()
+}
+
+/// All of it that a line shows.
+fn seen(runtime: &RuntimeView) -> String {
+    format!("{runtime:?}")
+}
+
+/// A runtime that goes away takes its Pods along, which the page hears at once; one without Pods is looked at now and
+/// then, with the ages. What is being done here is not overtaken.
+fn keep_up(runtimes: RwSignal<Vec<RuntimeView>>, deed: Deed) {
+    let console = use_console();
+    let reading = Reading::new(READING_MS_MIN);
+    let heard = Memo::new(move |_| {
+        let far = |pod: &protocol::PodSummary| {
+            let is_away = pod.state == PodState::Unreachable;
+            (pod.pod.runtime_id != RuntimeId::local()).then(|| (pod.pod.runtime_id.clone(), is_away))
+        };
+        let mut far: Vec<_> = console
+            .book
+            .with(|book| book.as_ref().map_or(&[][..], |book| book.pods()).iter().filter_map(far).collect());
+        far.sort_unstable_by(|a, b| (a.0.as_str(), a.1).cmp(&(b.0.as_str(), b.1)));
+        far.dedup();
+        far
+    });
+    Effect::new(move |before: Option<()>| {
+        // Read, and not only tracked: a memo that nobody reads has nothing to be told of.
+        let (_, _) = (heard.get(), console.clock.now());
+        if before.is_some() {
+            reading.again(move || Box::pin(read(runtimes, deed)));
+        }
+    });
+}
+
+async fn read(runtimes: RwSignal<Vec<RuntimeView>>, deed: Deed) {
+    let Ok(found) = list_runtimes().await else { return };
+    if deed.is_busy.try_get_untracked() == Some(false)
+        && runtimes.try_with_untracked(|runtimes| *runtimes != found) == Some(true)
+    {
+        runtimes.try_set(found);
+    }
 }
 
 #[component]

@@ -87,7 +87,10 @@ fn attach(older: Older, address: String) {
     });
     pod.presence.on_turn(move |is_here| match (number.get_value(), is_here) {
         (Some(number), true) => live::log_take_back(number),
-        (Some(number), false) => live::log_put_aside(number),
+        (Some(number), false) => {
+            live::log_put_aside(number);
+            live::once_painted(move || live::log_fold(number));
+        }
         (None, _) => (),
     });
     on_cleanup(move || {

@@ -4,7 +4,7 @@ use transcript::{Block, BlockKind, Receipt, words::receipt_text};
 
 use super::{markup::Markup, use_pod};
 use crate::{
-    components::held_acts::HeldActs,
+    components::{abroad::abroad, held_acts::HeldActs},
     console::{exchange_href, pod_href},
     format::counted,
     peering::held_words,
@@ -102,6 +102,7 @@ pub(crate) fn peer_link(peer: &PeerLabel) -> impl IntoView + use<> {
     view! {
         <a class="pod-link" href=pod_href(&pod_ref(peer))>
             {peer.name.to_string()}
+            {abroad(&pod_ref(peer))}
         </a>
     }
     .into_any()

@@ -26,16 +26,22 @@ pub(crate) fn PersonView(block: RwSignal<Block>) -> impl IntoView {
     };
     let is_read = move || block.with(|block| matches!(block.kind, BlockKind::Person { state: PersonState::Read, .. }));
     let read = move || is_read().then(|| view! { <span class="read">"read"</span> }.into_any());
-    let by = (by != "operator").then(|| view! { <span class="by">{by}</span> }.into_any());
+    let label = if by == "operator" { "You said".to_owned() } else { format!("{} said", told(&by)) };
+    let by = (by != "operator").then(|| view! { <span class="by">"from " {told(&by).to_owned()}</span> }.into_any());
     view! {
-        <article class="person" aria-label="You said">
+        <article class="person" aria-label=label>
+            <PersonActs block=block />
             {read}
             {lines(segments).into_iter().map(line).collect_view()}
-            <span class="receipt">{by} {words}</span>
-            <PersonActs block=block />
+            <span class="receipt">{by} " " {words}</span>
         </article>
     }
     .into_any()
+}
+
+/// Who wrote it, as people call them: of `pod:ada` the name.
+fn told(by: &str) -> &str {
+    by.strip_prefix("pod:").unwrap_or(by)
 }
 
 /// Going back to before it; or, when it was given back, to the composer.
@@ -59,17 +65,37 @@ fn PersonActs(block: RwSignal<Block>) -> impl IntoView {
         (true, _) => {
             Some(view! { <button type="button" class="quiet" on:click=put_back>"Put it back"</button> }.into_any())
         }
-        (false, false) => Some(
-            view! {
-                <button type="button" class="quiet when-near" on:click=move |_| rewind(console, pod, seq)>
-                    "Rewind to before this…"
-                </button>
-            }
-            .into_any(),
-        ),
+        (false, false) => Some(view! { <WayBack seq=seq on_rewind=move || rewind(console, pod, seq) /> }.into_any()),
         (false, true) => None,
     };
     view! { <div class="person-acts">{move || (!pod.is_old).then(act)}</div> }.into_any()
+}
+
+/// Going back to before it: beside the message while a pointer or the focus is there; for a finger in a menu of its own.
+/// The menu is the browser's: it closes itself, and needs no code that is loaded before it is wanted.
+#[component]
+fn WayBack(seq: Seq, on_rewind: impl Fn() + Copy + 'static) -> impl IntoView {
+    let menu = format!("acts-{seq}");
+    let (opens, closes) = (menu.clone(), menu.clone());
+    view! {
+        <button type="button" class="quiet when-near" on:click=move |_| on_rewind()>
+            "Rewind to before this…"
+        </button>
+        <button type="button" class="quiet for-touch" popovertarget=opens aria-label="What can be done with this message">
+            "⋯"
+        </button>
+        <div class="finger-menu" id=menu popover="auto">
+            <button
+                type="button"
+                popovertarget=closes
+                popovertargetaction="hide"
+                on:click=move |_| on_rewind()
+            >
+                "Rewind to before this…"
+            </button>
+        </div>
+    }
+    .into_any()
 }
 
 /// Asks before it takes this message, and what came after it, out of the context.

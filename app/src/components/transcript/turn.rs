@@ -1,4 +1,5 @@
 use leptos::prelude::*;
+use protocol::Trigger;
 use transcript::{Block, BlockKind, words::trigger_words};
 
 use super::use_pod;
@@ -13,9 +14,13 @@ use crate::{
 #[component]
 pub(crate) fn TurnView(block: RwSignal<Block>) -> impl IntoView {
     let (seq, at) = block.with_untracked(|block| (block.seq, block.at));
-    let href = use_pod().pod.with_value(|pod| format!("{}?at={seq}#seq-{seq}", pod_href(pod)));
+    let pod = use_pod();
+    // Its parent may have written it; the message below says so.
+    let is_led = pod.summary.with_untracked(|summary| summary.relations.parent.is_some());
+    let href = pod.pod.with_value(|pod| format!("{}?at={seq}#seq-{seq}", pod_href(pod)));
     let facts = Memo::new(move |_| {
         block.with(|block| match &block.kind {
+            BlockKind::Turn { number, trigger: Trigger::Input } if is_led => (*number, "a message"),
             BlockKind::Turn { number, trigger } => (*number, trigger_words(*trigger)),
             _ => (None, ""),
         })

@@ -11,6 +11,9 @@ pub(crate) use self::{estimate::block_px, heights::Heights};
 /// Up to so many blocks all are drawn, and the browser's own search finds every word.
 pub(crate) const ALL_DRAWN_MAX: usize = 200;
 
+/// So many at the end are drawn before a page that was gone to is seen; with less than a screen of them, all.
+pub(crate) const FIRST_DRAWN: usize = 30;
+
 /// So many screens above and below are drawn at least; with less, more is drawn.
 const REACH_LEAST: f64 = 0.75;
 /// And so many once something is drawn: little enough to be done within a frame.

@@ -4,6 +4,7 @@ use protocol::{UsageDay, UsageReport};
 
 use crate::{
     charts::{Share, share_of, tokens},
+    components::abroad::named_from_here,
     console::{exchange_href, pod_href},
     format::counted,
 };
@@ -24,7 +25,7 @@ pub(crate) struct Line {
 /// Those that have used anything, most tokens first.
 pub(crate) fn of_pods(report: &UsageReport) -> Vec<Line> {
     let line = |pod: &protocol::UsageOfPod| {
-        line(report, pod.name.to_string(), Some(pod_href(&pod.pod)), String::new(), &pod.usage)
+        line(report, named_from_here(&pod.name, &pod.pod), Some(pod_href(&pod.pod)), String::new(), &pod.usage)
     };
     sorted(report.pods.iter().map(line))
 }
@@ -33,7 +34,7 @@ pub(crate) fn of_pods(report: &UsageReport) -> Vec<Line> {
 pub(crate) fn of_trees(report: &UsageReport) -> Vec<Line> {
     let line = |tree: &protocol::UsageOfTree| {
         let note = format!("with {} below", tree.count.saturating_sub(1));
-        line(report, tree.name.to_string(), Some(pod_href(&tree.root)), note, &tree.usage)
+        line(report, named_from_here(&tree.name, &tree.root), Some(pod_href(&tree.root)), note, &tree.usage)
     };
     sorted(report.trees.iter().map(line))
 }
@@ -41,7 +42,8 @@ pub(crate) fn of_trees(report: &UsageReport) -> Vec<Line> {
 /// What the messages of two have begun, most tokens first. Each leads to their messages.
 pub(crate) fn of_links(report: &UsageReport) -> Vec<Line> {
     let line = |link: &protocol::UsageOfLink| {
-        let name = format!("{} and {}", link.a_name, link.b_name);
+        let (a, b) = (named_from_here(&link.a_name, &link.a), named_from_here(&link.b_name, &link.b));
+        let name = format!("{a} and {b}");
         line(report, name, Some(exchange_href(&link.a, &link.b)), counted(link.runs, "run"), &link.usage)
     };
     sorted(report.links.iter().map(line))
@@ -98,6 +100,7 @@ mod tests {
                 runs: 1,
                 usage: usage(10),
             }],
+            absent: Vec::new(),
         }
     }
 

@@ -45,6 +45,10 @@ pub(super) struct Log {
     pub(super) opened: Opened,
     /// Blocks far from the view that take no part in the layout for the first frames after a return.
     pub(super) folded: Option<Folded>,
+    /// Put in order already for the first frame after a return.
+    pub(super) is_just_back: bool,
+    /// Of a short transcript that was not seen before the blocks at its end are drawn, and no others yet.
+    pub(super) has_end_only: bool,
     pub(super) has_focus: bool,
     /// Name under which the place is kept.
     pub(super) key: String,
@@ -82,6 +86,8 @@ impl Log {
             is_going: false,
             opened: Opened::default(),
             folded: None,
+            is_just_back: false,
+            has_end_only: false,
             has_focus: false,
             key,
             following: true,
@@ -97,6 +103,19 @@ impl Log {
     pub(super) fn begin(&mut self) {
         self.rows.begin_window(columns(self.width));
         self.measure();
+        self.has_end_only = self.rows.is_whole() && self.rows.drawn_now().start > 0;
+        if self.has_end_only {
+            browser::once_painted(|| {
+                with_log(Log::draw_rest);
+            });
+        }
+    }
+
+    /// The end is seen.
+    pub(super) fn draw_rest(&mut self) {
+        if std::mem::take(&mut self.has_end_only) {
+            self.look();
+        }
     }
 
     pub(super) fn end(&mut self) {
@@ -153,7 +172,9 @@ impl Log {
         }
         // Less to scroll takes the view upwards by itself: blocks left the page, or are less high. Nobody has left then.
         let has_shrunk = self.scroller.scroll_height() < self.last_height;
-        self.opened.restore(&self.blocks);
+        if self.folded.is_none() {
+            self.opened.restore(&self.blocks);
+        }
         self.refocus();
         self.set_rooms();
         let is_above = self.scroller.scroll_top() < self.last_top && self.distance_to_end() > END_PX;
@@ -176,10 +197,12 @@ impl Log {
         if self.folded.is_some() {
             return;
         }
+        let has_one_screen = self.scroller.scroll_height() <= self.scroller.client_height();
+        if self.has_end_only && self.following && !has_one_screen {
+            return;
+        }
         let Some(view) = self.view() else { return };
-        if !self.rows.is_whole()
-            && let Some(range) = self.rows.fit(view)
-        {
+        if let Some(range) = self.rows.fit(view) {
             let start = self.rows.drawn_now().start;
             let px = |index| self.rows.with_heights(|heights| heights.above(index)).unwrap_or_default();
             self.above_px = (self.above_px + px(range.start) - px(start)).max(0.0);
@@ -187,7 +210,6 @@ impl Log {
             self.has_focus = self.drawn.contains(browser::document().active_element().as_deref());
             self.rows.draw_only(range);
         }
-        let has_one_screen = self.scroller.scroll_height() <= self.scroller.client_height();
         let is_near = f64::from(self.scroller.scroll_top()) < NEAR_START_SCREENS * view.height;
         if is_near && (!self.following || has_one_screen) && self.sought.is_none() && !self.is_going {
             (self.near_start)();

@@ -132,5 +132,8 @@ impl Log {
 }
 
 fn set_height(element: &HtmlElement, px: f64) {
-    let _ = element.style().set_property("height", &format!("{px:.2}px"));
+    // To a hundredth, in whole numbers: printing any float is 24 kB of code that nothing else needs.
+    let hundredths = (px.max(0.0) * 100.0).round() as u64;
+    let height = format!("{}.{:02}px", hundredths / 100, hundredths % 100);
+    let _ = element.style().set_property("height", &height);
 }

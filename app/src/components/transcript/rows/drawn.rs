@@ -8,7 +8,7 @@ use protocol::Seq;
 use transcript::{Block, BlockId, BlockKind};
 
 use super::{
-    super::window::{ALL_DRAWN_MAX, Heights, View, block_px, fit},
+    super::window::{ALL_DRAWN_MAX, FIRST_DRAWN, Heights, View, block_px, fit},
     Entry, Rows, Shape,
 };
 
@@ -32,6 +32,12 @@ impl Entry {
 }
 
 impl Rows {
+    /// Draws the end alone, which is what a reader comes to. The rest follows once that is seen.
+    pub(crate) fn draw_end_first(self) {
+        let len = self.entries.with_untracked(Vec::len);
+        self.drawn.set(len.saturating_sub(FIRST_DRAWN)..len);
+    }
+
     /// From now on only what [`Rows::fit`] says is drawn.
     pub(crate) fn begin_window(self, columns: usize) {
         self.entries.with_untracked(|entries| {

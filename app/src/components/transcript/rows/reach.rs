@@ -28,6 +28,15 @@ impl Rows {
         })
     }
 
+    /// What a person wrote first after `to`, as one text.
+    pub(crate) fn message_after(self, to: Seq) -> Option<String> {
+        let said = |block: &Block| match &block.kind {
+            BlockKind::Person { segments, .. } if block.seq > to => Some(Segment::join(segments)),
+            _ => None,
+        };
+        self.transcript.try_with_value(|transcript| transcript.blocks().iter().find_map(said)).flatten()
+    }
+
     /// The block that shows this record. Blocks may begin before others end: one that the record began or ended is
     /// its own, of others the shortest is.
     pub(crate) fn block_at(self, seq: Seq) -> Option<BlockId> {
@@ -128,6 +137,7 @@ mod tests {
         let rows = Rows::new(&[person(1), finished(2, "a", "one"), record(3, alert), finished(4, "b", "two")], false);
         assert_eq!(rows.leaving(Seq(1)), Some(Leaving { turns: 1, blocks: 2, head: Seq(4) }));
         assert_eq!(rows.newest_message(), Some(Seq(1)));
+        assert_eq!((rows.message_after(Seq(0)), rows.message_after(Seq(1))), (Some(String::new()), None));
         rows.apply(&[record(5, serde_json::json!({ "kind": "rewound", "to_seq": 2 })), finished(6, "c", "three")]);
         assert_eq!(rows.leaving(Seq(1)), Some(Leaving { turns: 1, blocks: 2, head: Seq(6) }));
         assert_eq!(rows.rewinds.get_untracked(), [(Seq(2), Seq(5))]);

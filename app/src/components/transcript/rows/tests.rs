@@ -166,6 +166,24 @@ fn what_is_drawn_stays_when_older_and_newer_blocks_come() {
 }
 
 #[test]
+fn of_a_page_that_was_gone_to_the_end_is_drawn_and_then_the_rest() {
+    let owner = Owner::new();
+    owner.set();
+    let rows = Rows::new(&many(1, 120), false);
+    rows.draw_end_first();
+    assert_eq!(drawn_names(rows), ("block-m91".into(), "block-m120".into()));
+    rows.begin_window(80);
+    let view = crate::components::transcript::window::View { top: 0.0, height: 800.0 };
+    assert_eq!(rows.fit(view), Some(0..120), "few enough to be drawn as a whole");
+    rows.draw_end_first();
+    rows.apply(&many(121, 121));
+    assert_eq!(rows.drawn_now(), 0..121);
+    let few = Rows::new(&many(1, 3), false);
+    few.draw_end_first();
+    assert_eq!(few.drawn_now(), 0..3);
+}
+
+#[test]
 fn a_place_is_found_by_the_name_of_its_element_drawn_or_not() {
     let owner = Owner::new();
     owner.set();

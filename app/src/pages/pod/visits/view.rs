@@ -1,5 +1,10 @@
 //! The page that is seen, in its place in the document, and those that are kept for it to change with.
 
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
+
 use leptos::{
     attr::{Attribute, any_attribute::AnyAttribute},
     prelude::*,
@@ -82,17 +87,41 @@ impl Visit {
             Next::Fresh(fresh) => (fresh.view, fresh.owner, fresh.pod),
             Next::Back(_) | Next::Later => (().into_any(), Owner::new(), None),
         };
-        let state = build(view);
-        VisitState { seen: Page { wanted: self.wanted, state, pod, _owner: owner }, kept: Vec::new() }
+        let view = View::new(build(view));
+        VisitState { seen: Page { wanted: self.wanted, view, pod, _owner: owner }, kept: Vec::new() }
     }
 }
 
 /// The view goes before its owner.
 struct Page {
     wanted: Wanted,
-    state: AnyViewState,
+    view: Rc<View>,
     pod: Option<PodContext>,
     _owner: Owner,
+}
+
+/// A page's elements.
+struct View {
+    state: RefCell<AnyViewState>,
+    is_seen: Cell<bool>,
+}
+
+impl View {
+    fn new(state: AnyViewState) -> Rc<Self> {
+        Rc::new(Self { state: RefCell::new(state), is_seen: Cell::new(true) })
+    }
+
+    fn be_seen(&self, is_seen: bool) {
+        self.is_seen.set(is_seen);
+        live::out_of_sight(&self.state.borrow().elements(), !is_seen);
+    }
+
+    /// Out of the document, unless it is seen again.
+    fn take_away(&self) {
+        if !self.is_seen.get() {
+            self.state.borrow_mut().unmount();
+        }
+    }
 }
 
 impl Page {
@@ -110,11 +139,19 @@ pub(in crate::pages::pod) struct VisitState {
 }
 
 impl VisitState {
-    fn go(&mut self, visits: Visits, mut next: Page) {
+    fn go(&mut self, visits: Visits, next: Page) {
+        // Taking a page out of the document takes as long as drawing some blocks: that is done once the next one is seen.
+        let left = Rc::downgrade(&self.seen.view);
+        live::once_painted(move || {
+            if let Some(left) = left.upgrade() {
+                left.take_away();
+            }
+        });
         self.seen.turn(false);
-        // Of two pages with the same names in them, only one is in the document at a time.
-        self.seen.state.insert_before_this(&mut next.state);
-        self.seen.state.unmount();
+        // While two pages have the same names in them, the first one in the document is found by them.
+        self.seen.view.state.borrow().insert_before_this(&mut *next.view.state.borrow_mut());
+        self.seen.view.be_seen(false);
+        next.view.be_seen(true);
         next.turn(true);
         let left = std::mem::replace(&mut self.seen, next);
         visits.console.viewed.set(self.seen.pod);
@@ -135,6 +172,7 @@ impl VisitState {
         kept.drain(..surplus);
         self.kept = pages;
         visits.kept.set_value(kept);
+        gone.iter().for_each(|page| page.view.take_away());
         // What was told to draw them may still be on its way.
         spawn_local(async move { drop(gone) });
     }
@@ -152,8 +190,8 @@ impl Render for Visit {
         match next {
             Next::Fresh(fresh) => {
                 let Fresh { view, owner, pod } = *fresh;
-                let built = view.build();
-                state.go(visits, Page { wanted, state: built, pod, _owner: owner });
+                let view = View::new(view.build());
+                state.go(visits, Page { wanted, view, pod, _owner: owner });
             }
             Next::Back(link) => {
                 if let Some(index) = state.kept.iter().position(|page| page.wanted == wanted) {
@@ -176,19 +214,21 @@ impl Render for Visit {
 
 impl Mountable for VisitState {
     fn unmount(&mut self) {
-        self.seen.state.unmount();
+        self.seen.view.state.borrow_mut().unmount();
+        // One may wait for that still.
+        self.kept.iter().for_each(|page| page.view.take_away());
     }
 
     fn mount(&mut self, parent: &Element, marker: Option<&Node>) {
-        self.seen.state.mount(parent, marker);
+        self.seen.view.state.borrow_mut().mount(parent, marker);
     }
 
     fn insert_before_this(&self, child: &mut dyn Mountable) -> bool {
-        self.seen.state.insert_before_this(child)
+        self.seen.view.state.borrow().insert_before_this(child)
     }
 
     fn elements(&self) -> Vec<Element> {
-        self.seen.state.elements()
+        self.seen.view.state.borrow().elements()
     }
 }
 
