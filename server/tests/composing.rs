@@ -89,6 +89,19 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
     browser
         .wait_until("it is out of the queue", async |browser| !browser.texts(".queue").await.concat().contains("third"))
         .await;
+    // What somebody else sends is there too, and goes when it is taken back.
+    let elsewhere = json!({ "segments": [{ "type": "text", "text": "say a fourth one" }], "queue": true });
+    yoi.post(&format!("{}/input", pod_path(&pod)), &elsewhere).await.expect(202);
+    browser.wait_text(".queue", "say a fourth one").await;
+    let waiting = yoi.get(&pod_path(&pod)).await.expect(200);
+    assert_eq!(waiting["queued_count"], 2, "{waiting}");
+    let id = waiting["queued"][1]["command_id"].as_str().unwrap();
+    yoi.delete(&format!("{}/input/{id}", pod_path(&pod))).await;
+    browser
+        .wait_until("it went from the queue", async |browser| {
+            !browser.texts(".queue").await.concat().contains("fourth")
+        })
+        .await;
     // A page that is loaded anew knows what waits.
     browser.reload().await;
     browser.wait_live().await;

@@ -91,6 +91,7 @@ fn bare(pod: PodSummary) -> PodSummary {
         head_seq: Seq(0),
         updated_at: pod.created_at,
         unread: 0,
+        queued_count: 0,
         usage: Default::default(),
         ..pod
     }

@@ -74,7 +74,19 @@ impl PodContext {
             is_old,
         };
         provide_context(context);
+        context.keep_queue();
         context
+    }
+
+    /// What waits is in no stream, and how much of it is in the list: somebody else may have put something there, or
+    /// taken it away.
+    fn keep_queue(self) {
+        let count = Memo::new(move |_| self.summary.with(|summary| summary.queued_count as usize));
+        Effect::new(move |_| {
+            if count.get() != self.detail.with_untracked(|detail| detail.queued.len()) {
+                self.refresh();
+            }
+        });
     }
 
     /// What the commands of the composer depend on.

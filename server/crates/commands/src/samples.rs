@@ -18,6 +18,7 @@ pub fn pod(name: &str, state: PodState) -> PodSummary {
         activity: None,
         needs_you: false,
         unread: 0,
+        queued_count: 0,
         relations: Relations::default(),
         usage: Usage::default(),
     }

@@ -42,7 +42,8 @@ macro_rules! pod_columns {
          (select count(*) from children where children.parent = pods.key),
          (select count(*) from peers where peers.low = pods.key)
              + (select count(*) from peers where peers.high = pods.key)
-             + (select count(*) from far_peers where far_peers.pod = pods.key and far_peers.state = 'linked')"
+             + (select count(*) from far_peers where far_peers.pod = pods.key and far_peers.state = 'linked'),
+         (select count(*) from inbox where inbox.pod = pods.key)"
     };
 }
 
@@ -71,6 +72,7 @@ pub(crate) struct PodColumns {
     pub(crate) parent_worker_id: Option<String>,
     pub(crate) children: i64,
     pub(crate) peers: i64,
+    pub(crate) queued: i64,
 }
 
 impl TryFrom<PodColumns> for PodRow {
@@ -97,6 +99,7 @@ impl TryFrom<PodColumns> for PodRow {
             parent: parent.transpose()?,
             children: u32::try_from(columns.children).map_err(damaged("count"))?,
             peers: u32::try_from(columns.peers).map_err(damaged("count"))?,
+            queued: u32::try_from(columns.queued).map_err(damaged("count"))?,
         })
     }
 }

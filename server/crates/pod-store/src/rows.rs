@@ -35,6 +35,8 @@ pub struct PodRow {
     pub children: u32,
     /// How many Pods it knows.
     pub peers: u32,
+    /// Inputs that wait.
+    pub queued: u32,
 }
 
 /// Who leads a Pod.

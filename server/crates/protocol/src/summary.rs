@@ -94,8 +94,15 @@ pub struct PodSummary {
     pub needs_you: bool,
     /// Answers finished since somebody last looked.
     pub unread: u32,
+    /// Inputs that wait for their turn; absent when none does.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub queued_count: u32,
     pub relations: Relations,
     pub usage: Usage,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Who may introduce itself to this Pod.

@@ -113,6 +113,7 @@ fn summary_of(new: &NewPod, pod: &Pod) -> PodSummary {
         parent: None,
         children: 0,
         peers: 0,
+        queued: 0,
     })
 }
 

@@ -47,6 +47,7 @@ fn healthy(row: &PodRow, Opened { spec, pod }: &Opened) -> PodSummary {
         activity: activity(pod),
         needs_you: pod.needs_you(),
         unread: row.unread,
+        queued_count: row.queued,
         relations: relations(row),
         usage: pod.usage,
     }
@@ -67,6 +68,7 @@ fn broken(row: &PodRow, reason: String) -> PodSummary {
         activity: None,
         needs_you: true,
         unread: row.unread,
+        queued_count: row.queued,
         relations: relations(row),
         usage: protocol::Usage::default(),
     }

@@ -240,6 +240,7 @@ impl Pod {
             activity: card.face.activity.clone().filter(|_| card.face.state.is_live()),
             needs_you: card.face.has_failed,
             unread,
+            queued_count: 0,
             relations: Relations { parent: None, children: card.children, peers },
             usage: card.face.usage,
         }

@@ -55,6 +55,7 @@ impl Announced {
             // Its own server tells its people.
             needs_you: false,
             unread: 0,
+            queued_count: 0,
             relations: Relations { parent: None, children, peers: 1 },
             usage: Usage::default(),
         }

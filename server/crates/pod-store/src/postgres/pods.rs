@@ -88,6 +88,7 @@ pub(super) fn pod_row(row: &PgRow) -> Result<PodRow, StoreError> {
             parent_worker_id: row.try_get(12)?,
             children: row.try_get(13)?,
             peers: row.try_get(14)?,
+            queued: row.try_get(15)?,
         })
     };
     read().map_err(read_failed("read a Pod's row"))?.try_into()

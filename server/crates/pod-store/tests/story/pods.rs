@@ -21,6 +21,7 @@ pub(crate) async fn a_pod_is_found_by_id_and_by_name_and_in_pages(world: World) 
         parent: None,
         children: 0,
         peers: 0,
+        queued: 0,
     };
     assert_eq!(store.pod_find(&worker("ada")).await.unwrap(), Some(row.clone()));
     assert_eq!(store.pod_find_by_name(&name("ada")).await.unwrap(), Some(row.clone()));

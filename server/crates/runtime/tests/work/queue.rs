@@ -52,6 +52,7 @@ async fn a_queued_input_is_taken_back_whole_and_never_begins() {
         bench.queue(&pod, id, &format!("say {id}"), false).await;
     }
     let before = bench.stage.host.pod(&pod).await.unwrap();
+    assert_eq!(before.summary.queued_count, 3, "the list says how many wait");
     let queued = before.queued[1].clone();
     let command = key("back");
     let id = CommandId::parse("q2").unwrap();

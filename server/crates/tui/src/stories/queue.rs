@@ -22,6 +22,19 @@ fn waiting() -> Story {
     story
 }
 
+#[test]
+fn what_another_viewer_put_into_the_queue_is_asked_for() {
+    let mut story = Story::with_ada_in("running");
+    story.looked(json!({ "queued": [] }));
+    let ada = PodSummary { queued_count: 1, ..pod("ada", "running") };
+    story.pods(std::slice::from_ref(&ada));
+    assert_eq!(story.effects, [Effect::Look(address("ada"))]);
+    story.looked(json!({ "queued": [queued("q1", "and the tests", false)] }));
+    story.shows("queued  and the tests");
+    story.pods(&[ada]);
+    assert_eq!(story.effects, [], "it is known");
+}
+
 fn chosen(story: &Story, then: Then, id: &str) {
     let (pod, act) = story.act();
     assert_eq!((pod, act), (address("ada"), Act::TakeBack { queued: protocol::CommandId::parse(id).unwrap(), then }));

@@ -118,7 +118,20 @@ fn take_pods(model: &mut Model, snapshot: bool, upserts: Vec<PodSummary>, remove
         upsert(&mut model.pods, summary);
     }
     arrange(model);
-    sheets::pods_changed(model)
+    let mut effects = sheets::pods_changed(model);
+    effects.extend(look_for_queue(model));
+    effects
+}
+
+/// What waits is in no stream, and how much of it is in the list: somebody else may have put something there, or taken it
+/// away.
+fn look_for_queue(model: &mut Model) -> Vec<Effect> {
+    let Some(open) = &mut model.open else { return Vec::new() };
+    let listed = model.pods.iter().find(|summary| summary.pod == open.pod);
+    match listed.is_some_and(|summary| summary.queued_count as usize != open.queued.len()) {
+        true => look(open),
+        false => Vec::new(),
+    }
 }
 
 fn upsert(pods: &mut Vec<PodSummary>, summary: PodSummary) {
