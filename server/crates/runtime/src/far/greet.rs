@@ -190,6 +190,12 @@ pub(super) async fn invite(inner: &Arc<Inner>, taken: Taken<'_>, invited: Propos
         Some(row) if row.state == FarState::Linked => {
             (vec![FarChange::Put(FarPeerRow { handshake: invited.handshake, ..row.clone() })], None)
         }
+        // Each of the two asks its own people for the other one's sake, and would wait for what the other side's say. Both
+        // are answered, so that neither stands alone whatever was withdrawn meanwhile.
+        Some(row) if row.state == FarState::Asked => {
+            let sentence = format!("both sides were asked at once; introduce \"{}\" again", invited.from.name);
+            return refuse(ApiError::new(ErrorCode::PeerRefused, sentence)).await;
+        }
         None if rows.len() >= FAR_PEERS_MAX => return refuse(too_many(&own)).await,
         _ if held.spec.peer_policy != PeerPolicy::Open => {
             let sentence = format!(

@@ -270,6 +270,24 @@ async fn a_server_makes_no_link_with_a_pod_that_is_not_open_by_asking_its_own_pe
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_both_sides_ask_their_own_at_once_neither_waits_for_the_other() {
+    for ends_before in [false, true] {
+        let two = Two::new().await;
+        two.name_each_other(false);
+        let (ada, bob) = (two.a.create("ada").await, two.b.create("bob").await);
+        invite(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap();
+        invite(&two.b, &two.a, &bob, &ada, fresh_key()).await.unwrap();
+        if ends_before {
+            two.a.host.unlink(fresh_key(), &origin(), &ada, &two.of_b(&bob)).await.unwrap();
+        }
+        let come_to = alike(&two, &ada, &bob, "crossed").await;
+        assert_eq!(come_to, ends_before.then_some(PeerLink::Pending));
+        two.a.host.unlink(fresh_key(), &origin(), &ada, &two.of_b(&bob)).await.unwrap();
+        assert_eq!(alike(&two, &ada, &bob, "ended").await, None);
+    }
+}
+
 /// What somebody does to an introduction on which the one that is here is asked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Hand {
