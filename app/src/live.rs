@@ -30,6 +30,8 @@ mod scroll;
 mod socket;
 #[cfg(feature = "hydrate")]
 mod takeover;
+#[cfg(feature = "hydrate")]
+mod typeahead;
 
 use protocol::PodSummary;
 
@@ -59,6 +61,7 @@ pub(crate) use self::{
     },
     socket::{connect, unwatch, watch},
     takeover::{has_taken_over, is_taken_over, once_taken_over},
+    typeahead::{hold_keys, keys_wait},
 };
 
 /// The theme that is none of its own: the system decides, and nothing is remembered.

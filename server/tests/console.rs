@@ -79,6 +79,46 @@ async fn browser_the_palette_opens_pods_and_pages_runs_commands_and_gives_the_fo
     browser.quit().await;
 }
 
+/// The code of dialogs comes only once `letGo` is called.
+const SLOW_DIALOGS: &str = "const fetched = window.fetch;
+    window.fetch = async (...what) => {
+        if (String(what[0].url ?? what[0]).includes('dialog_view')) await new Promise(go => window.letGo = go);
+        return fetched(...what);
+    };
+    return true;";
+
+#[tokio::test]
+async fn browser_what_is_typed_for_a_dialog_that_is_still_being_fetched_goes_nowhere_else() {
+    let yoi = YoiProcess::start(YOI).await;
+    let (ada, _bob) = (yoi.new_pod("ada").await, yoi.new_pod("bob").await);
+    let browser = Browser::open_pod(&yoi, &ada).await;
+    browser.wait_script(SLOW_DIALOGS).await;
+    let composer = browser.field("Message").await;
+    composer.click().await.unwrap();
+    browser.keys("half").await;
+
+    // Escape gives it up, with what was typed for it.
+    browser.chord(Key::Control, 'k').await;
+    browser.wait_script("return !!window.letGo").await;
+    browser.keys("ax").await;
+    browser.keys(Key::Escape + "").await;
+    browser.keys(" a thought").await;
+
+    // No letter is a shortcut or a part of the message, and Enter does not send it.
+    browser.chord(Key::Control, 'k').await;
+    browser.keys("bax").await;
+    browser.keys(Key::Backspace + Key::Backspace + "ob").await;
+    browser.keys(Key::Enter + "").await;
+    assert_eq!(composer.value().await.unwrap().as_deref(), Some("half a thought"));
+    browser.wait_script("window.letGo(); return true").await;
+    browser.wait_text("main h1", "bob").await;
+    browser.wait_no_dialog().await;
+    let page = yoi.get(&format!("{}/transcript", pod_path(&ada))).await.expect(200);
+    assert!(!page.to_string().contains("user_message"), "{page}");
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
 #[tokio::test]
 async fn browser_several_pods_are_stopped_at_once_and_an_undo_keeps_them() {
     let yoi = YoiProcess::start(YOI).await;

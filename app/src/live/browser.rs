@@ -5,7 +5,7 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag, Document, Element, HtmlDialogElement, HtmlElement, Storage, Window};
 
-use super::{Memory, SYSTEM_THEME};
+use super::{Memory, SYSTEM_THEME, typeahead};
 
 pub(super) fn window() -> Window {
     web_sys::window().expect("this runs in a page")
@@ -144,6 +144,7 @@ pub(crate) fn show_dialog(id: &'static str) {
         && !dialog.open()
     {
         let _ = dialog.show_modal();
+        typeahead::type_held();
     }
 }
 

@@ -57,6 +57,10 @@ pub(crate) fn show_dialog(_id: &'static str) {}
 
 pub(crate) fn close_dialog(_id: &str) {}
 
+pub(crate) fn hold_keys(_give_up: impl Fn() + 'static) {}
+
+pub(crate) fn keys_wait(_is_awaited: bool) {}
+
 pub(crate) fn on_key(_handle: impl Fn(KeyPress) -> bool + 'static) {}
 
 pub(crate) fn pasted_text(_event: &ClipboardEvent) -> Option<String> {

@@ -17,11 +17,13 @@ use crate::{
 pub(super) fn listen(console: Console) {
     let navigate = use_navigate();
     let path = use_location().pathname;
+    Effect::new(move |_| live::keys_wait(console.dialog.with(Option::is_some)));
     Effect::new(move |before: Option<()>| {
         if before.is_some() {
             return;
         }
         live::once_taken_over(move || live::connect(console));
+        live::hold_keys(move || console.dialog.set(None));
         let reader = StoredValue::new(KeyReader::default());
         let navigate = navigate.clone();
         let go = move |href: &str| navigate(href, Default::default());
