@@ -10,6 +10,8 @@ mod compat_sockets;
 mod config;
 mod data_dir;
 mod host_name;
+#[cfg(target_os = "linux")]
+mod idle_memory;
 mod logging;
 mod output;
 mod pages;

@@ -101,6 +101,8 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
         open_browser(&login_url);
     }
 
+    #[cfg(target_os = "linux")]
+    tokio::spawn(crate::idle_memory::give_back_while_idle());
     let (accept_stop, accept_stopped) = watch::channel(false);
     let unix = unix.map(|unix| tokio::spawn(serve_until(unix, router.clone(), accept_stopped.clone())));
     let listener = listener.tap_io(|stream| {

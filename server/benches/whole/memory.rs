@@ -21,6 +21,8 @@ const PODS_BEFORE: usize = 200;
 const PODS_FOR_FULL_CACHES: usize = 2_500;
 /// A moment for what a start or a burst of commands leaves to be done.
 const SETTLE: Duration = Duration::from_millis(700);
+/// A server that has nothing to do between two looks, 10 s apart, gives back what it does not need.
+const REST: Duration = Duration::from_secs(25);
 
 pub(crate) fn run(_: &Options, report: &mut Report) {
     house::tokio_runtime().block_on(async {
@@ -29,12 +31,18 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
         yoi.get("/healthz").await.expect(200);
         tokio::time::sleep(SETTLE).await;
         let pid = yoi.pid().expect("it runs");
+        let started = pss_kb(pid);
+        tokio::time::sleep(REST).await;
         let idle = pss_kb(pid);
         report.add(
             Line::new("memory_idle", "memory idle (PSS)", Megabytes, idle / 1e3)
                 .floor(pss_kb(floor.pid()) / 1e3)
                 .at_most(15.0)
-                .note("floor: axum alone"),
+                .note(format!(
+                    "after {} s of rest; {:.1} MB just after the start; floor: axum alone",
+                    REST.as_secs(),
+                    started / 1e3
+                )),
         );
 
         let floor = kb_per_task(&floor).await;
@@ -65,10 +73,10 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
 /// What each of [`PODS`] more Pods adds, and MB of the whole server then.
 async fn kb_per_pod(yoi: &YoiProcess, prefix: &str) -> (f64, f64) {
     let pid = yoi.pid().expect("it runs");
-    tokio::time::sleep(SETTLE).await;
+    tokio::time::sleep(REST).await;
     let before = pss_kb(pid);
     house::idle_pods(yoi, prefix, PODS).await;
-    tokio::time::sleep(SETTLE).await;
+    tokio::time::sleep(REST).await;
     let after = pss_kb(pid);
     ((after - before) / PODS as f64, after / 1e3)
 }

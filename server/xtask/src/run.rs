@@ -5,14 +5,18 @@ use std::{
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::LazyLock,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result};
 
-/// The workspace's root: this crate lies two folders below it.
+/// The workspace's root: this crate lies two folders below it. Cargo says where that is when it runs this; what it said when it
+/// compiled may be another clone that shares the target folder.
 pub(crate) fn workspace() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("server/xtask lies two folders below the root")
+    static CRATE: LazyLock<PathBuf> =
+        LazyLock::new(|| env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into()).into());
+    CRATE.ancestors().nth(2).expect("server/xtask lies two folders below the root")
 }
 
 /// A cargo in the workspace. In automation (`CI` is set) it writes no incremental state and no debug information:

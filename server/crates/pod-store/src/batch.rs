@@ -23,6 +23,17 @@ pub struct Batch {
     pub foreign: Vec<ForeignPod>,
 }
 
+impl Batch {
+    /// It appends to journals and does nothing else.
+    pub(crate) fn has_records_alone(&self) -> bool {
+        // Field by field: one that is added has to be thought of here.
+        let Self { command: None, changes, audit, peers, messages, far, foreign } = self else { return false };
+        let is_empty =
+            audit.is_empty() && peers.is_empty() && messages.is_empty() && far.is_empty() && foreign.is_empty();
+        is_empty && !changes.is_empty() && changes.iter().all(PodChange::has_records_alone)
+    }
+}
+
 /// What happens to one Pod. Fields that are empty change nothing.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PodChange {
@@ -66,6 +77,36 @@ impl PodChange {
     /// A Pod that comes into being, and nothing else yet.
     pub fn creating(pod: NewPod) -> Self {
         Self { create: Some(pod), ..Self::empty() }
+    }
+
+    fn has_records_alone(&self) -> bool {
+        let Self {
+            key: Some(_),
+            create: None,
+            records,
+            folds,
+            spent,
+            inbox_put,
+            inbox_taken,
+            mail_put,
+            mail_taken,
+            parent: None,
+            loan: None,
+            update: None,
+            far,
+            delete: false,
+        } = self
+        else {
+            return false;
+        };
+        let is_empty = folds.is_empty()
+            && spent.is_empty()
+            && inbox_put.is_empty()
+            && inbox_taken.is_empty()
+            && mail_put.is_empty()
+            && mail_taken.is_empty()
+            && far.is_empty();
+        is_empty && !records.is_empty() && records.iter().all(|record| record.search.is_none())
     }
 
     fn empty() -> Self {

@@ -91,9 +91,10 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
 
 /// The one connection that writes. Its methods are the steps of a commit, each for a whole group at once.
 ///
-/// Between `begin` and `commit` or `rollback` there is an open transaction; every method but `begin` needs one.
+/// Between `begin` and `commit` or `rollback` there is an open transaction; every method needs one that does not say otherwise.
 #[async_trait]
 pub(crate) trait Pen: Send {
+    /// Without an open transaction, as it opens one.
     async fn begin(&mut self) -> Result<(), WriteError>;
     /// The newest host's number; held still until the transaction ends.
     async fn host_epoch(&mut self) -> Result<i64, WriteError>;
@@ -126,10 +127,21 @@ pub(crate) trait Pen: Send {
     async fn search_append(&mut self, lines: &[SearchLine<'_>]) -> Result<(), WriteError>;
     async fn audit_append(&mut self, entries: &[&AuditEntry]) -> Result<(), WriteError>;
     async fn chore(&mut self, chore: &Chore) -> Result<(), WriteError>;
+    /// Without an open transaction: appends and commits at once, if this is the newest host. `None` where this costs as much as
+    /// the steps one by one; `false`, with nothing written, when another host has come.
+    async fn records_append_alone(
+        &mut self,
+        _host_epoch: i64,
+        _lines: &[(PodKey, &NewRecord)],
+    ) -> Result<Option<bool>, WriteError> {
+        Ok(None)
+    }
     async fn commit(&mut self) -> Result<(), WriteError>;
     /// Never fails: a connection that cannot roll back is thrown away, which rolls back too.
     async fn rollback(&mut self);
     async fn close(self: Box<Self>);
+    /// Nothing has come for a while: lets go of what only speeds up the next transaction.
+    async fn rest(&mut self) {}
 
     /// Takes those Pods that nobody owns, or this host does, with their heads. A database that one host serves alone has
     /// no owners.

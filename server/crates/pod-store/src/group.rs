@@ -50,6 +50,9 @@ impl Writer {
     }
 
     async fn write(&mut self, jobs: &[Job]) -> Result<Vec<Committed>, Failure> {
+        if let Some(outcomes) = self.append_alone(jobs).await? {
+            return Ok(outcomes);
+        }
         self.fault(Step::Begin)?;
         self.pen.begin().await?;
         self.fence().await?;
@@ -72,19 +75,58 @@ impl Writer {
         self.faults.as_ref().map_or(Ok(()), |faults| faults.before(step)).map_err(Failure::All)
     }
 
+    /// Text that streams in is records and nothing else, of Pods that are known: one statement, which is a transaction.
+    async fn append_alone(&mut self, jobs: &[Job]) -> Result<Option<Vec<Committed>>, Failure> {
+        let is_append = |job: &Job| job.chore.is_none() && job.batch.has_records_alone();
+        let is_known = |job: &Job| {
+            job.batch.changes.iter().filter_map(|change| change.key).all(|key| self.heads.get(key).is_some())
+        };
+        if self.hosts.is_some() || !jobs.iter().all(|job| is_append(job) && is_known(job)) {
+            return Ok(None);
+        }
+        let plan = Plan::of(jobs.iter().enumerate());
+        if self.check(&plan).await.is_err() {
+            // Step by step it is found out what is wrong; that another host has come goes before all.
+            self.heads.roll_back();
+            return Ok(None);
+        }
+        for step in [Step::Begin, Step::Fence, Step::Records, Step::Commit] {
+            self.fault(step)?;
+        }
+        match self.pen.records_append_alone(self.host_epoch, &plan.records()).await {
+            Ok(Some(true)) => (),
+            Ok(Some(false)) => return Err(self.fenced()),
+            Ok(None) => {
+                self.heads.roll_back();
+                return Ok(None);
+            }
+            // It may be on the disk or not.
+            Err(WriteError::Failed(sentence)) => {
+                self.heads.forget();
+                return Err(Failure::All(StoreError::Database(sentence)));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.heads.commit();
+        self.fault(Step::Answer)?;
+        Ok(Some((0..jobs.len()).map(|index| plan.outcome(index)).collect()))
+    }
+
     async fn fence(&mut self) -> Result<(), Failure> {
         self.fault(Step::Fence)?;
-        if self.pen.host_epoch().await? != self.host_epoch {
-            self.is_fenced = true;
-            match &self.hosts {
-                Some(hosts) => hosts.tell_lost(),
-                None => {
-                    tracing::error!("another yoi process has taken over the database; nothing more is written here");
-                }
-            }
-            return Err(Failure::All(StoreError::Fenced));
+        match self.pen.host_epoch().await? == self.host_epoch {
+            true => Ok(()),
+            false => Err(self.fenced()),
         }
-        Ok(())
+    }
+
+    fn fenced(&mut self) -> Failure {
+        self.is_fenced = true;
+        match &self.hosts {
+            Some(hosts) => hosts.tell_lost(),
+            None => tracing::error!("another yoi process has taken over the database; nothing more is written here"),
+        }
+        Failure::All(StoreError::Fenced)
     }
 
     /// Claims the group's command ids. Gives the rows of those batches whose id stood before, or is claimed by an

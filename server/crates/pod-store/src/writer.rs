@@ -2,9 +2,12 @@
 //!
 //! Never answers before the commit, never lets one wrong batch harm another.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::timeout,
+};
 
 use crate::{
     Batch, Committed, Faults, MessageChange, PodChange, StoreError,
@@ -20,6 +23,9 @@ pub(crate) const QUEUE_JOBS_MAX: usize = 1024;
 /// Records and bytes of one transaction; what is beyond goes into the next. One batch is never split.
 const GROUP_RECORDS_MAX: usize = 16_384;
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// After so long without anything to write, memory is let go of.
+const REST_AFTER: Duration = Duration::from_secs(2);
 
 /// How often a group that stood in another host's way is tried again at once.
 const AGAIN_MAX: usize = 5;
@@ -89,7 +95,7 @@ impl Writer {
     /// Runs until every sender is gone and the queue is empty.
     pub(crate) async fn run(mut self, mut incoming: mpsc::Receiver<Job>) {
         let mut gathered = Vec::with_capacity(QUEUE_JOBS_MAX);
-        while incoming.recv_many(&mut gathered, QUEUE_JOBS_MAX).await > 0 {
+        while self.gather(&mut incoming, &mut gathered).await > 0 {
             let mut groups = cut_into_groups(gathered.drain(..));
             while let Some(group) = groups.pop_front() {
                 self.heads.bound();
@@ -99,6 +105,15 @@ impl Writer {
             }
         }
         self.pen.close().await;
+    }
+
+    /// What has come, and how many; 0 when nothing ever comes again.
+    async fn gather(&mut self, incoming: &mut mpsc::Receiver<Job>, gathered: &mut Vec<Job>) -> usize {
+        if let Ok(count) = timeout(REST_AFTER, incoming.recv_many(gathered, QUEUE_JOBS_MAX)).await {
+            return count;
+        }
+        self.pen.rest().await;
+        incoming.recv_many(gathered, QUEUE_JOBS_MAX).await
     }
 
     /// Commits a group and answers it. Gives back what has to be tried again, in smaller groups.

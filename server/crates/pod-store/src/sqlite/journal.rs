@@ -111,11 +111,42 @@ pub(super) async fn heads_in_txn(
     Ok(rows.into_iter().map(|(key, seq)| (PodKey(key), Seq(seq))).collect())
 }
 
-/// All rows in one statement. Bodies are JSON already and go in as they are, neither quoted nor parsed by us.
 pub(super) async fn append_in_txn(
     connection: &mut SqliteConnection,
     lines: &[(PodKey, &NewRecord)],
 ) -> Result<(), WriteError> {
+    sqlx::query(
+        "insert into journal (pod, seq, class, body)
+         select value->>0, value->>1, value->>2, value->3 from json_each(?)",
+    )
+    .bind(rows_of(lines)?)
+    .execute(connection)
+    .await
+    .map(drop)
+    .map_err(write_failed("append to a journal"))
+}
+
+/// The same as a transaction of its own. False, and nothing is written, where this is not the newest host any more.
+pub(super) async fn append_alone(
+    connection: &mut SqliteConnection,
+    host_epoch: i64,
+    lines: &[(PodKey, &NewRecord)],
+) -> Result<bool, WriteError> {
+    let done = sqlx::query(
+        "insert into journal (pod, seq, class, body)
+         select value->>0, value->>1, value->>2, value->3 from json_each(?)
+         where (select host_epoch from meta) = ?",
+    )
+    .bind(rows_of(lines)?)
+    .bind(host_epoch)
+    .execute(connection)
+    .await
+    .map_err(write_failed("append to a journal"))?;
+    Ok(done.rows_affected() > 0)
+}
+
+/// All rows as one JSON value. Bodies are JSON already and go in as they are, neither quoted nor parsed by us.
+fn rows_of(lines: &[(PodKey, &NewRecord)]) -> Result<String, WriteError> {
     let bytes: usize = lines.iter().map(|(_, record)| record.body.len() + 48).sum();
     let mut rows = String::with_capacity(bytes + 2);
     for (pod, record) in lines {
@@ -126,15 +157,7 @@ pub(super) async fn append_in_txn(
             .expect("writing to a String does not fail");
     }
     rows.push(']');
-    sqlx::query(
-        "insert into journal (pod, seq, class, body)
-         select value->>0, value->>1, value->>2, value->3 from json_each(?)",
-    )
-    .bind(rows)
-    .execute(connection)
-    .await
-    .map(drop)
-    .map_err(write_failed("append to a journal"))
+    Ok(rows)
 }
 
 pub(super) async fn fold_in_txn(

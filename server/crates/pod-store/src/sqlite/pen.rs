@@ -20,15 +20,24 @@ pub(super) struct SqlitePen {
     connection: Option<SqliteConnection>,
     options: SqliteConnectOptions,
     in_txn: bool,
+    /// As it was when this transaction began. Nobody else can write until it ends.
+    host_epoch: i64,
 }
 
 impl SqlitePen {
     pub(super) fn new(connection: SqliteConnection, options: SqliteConnectOptions) -> Self {
-        Self { connection: Some(connection), options, in_txn: false }
+        Self { connection: Some(connection), options, in_txn: false, host_epoch: 0 }
     }
 
     async fn run(&mut self, sql: &'static str) -> Result<(), WriteError> {
         sqlx::query(sql).execute(self.txn()?).await.map(drop).map_err(write_failed("end a transaction"))
+    }
+
+    async fn connected(&mut self) -> Result<&mut SqliteConnection, WriteError> {
+        match &mut self.connection {
+            Some(connection) => Ok(connection),
+            none => Ok(none.insert(self.options.connect().await.map_err(write_failed("open the database"))?)),
+        }
     }
 
     fn txn(&mut self) -> Result<&mut SqliteConnection, WriteError> {
@@ -39,18 +48,17 @@ impl SqlitePen {
 #[async_trait]
 impl Pen for SqlitePen {
     async fn begin(&mut self) -> Result<(), WriteError> {
-        let connection = match &mut self.connection {
-            Some(connection) => connection,
-            none => none.insert(self.options.connect().await.map_err(write_failed("open the database"))?),
-        };
-        sqlx::query("begin immediate").execute(connection).await.map_err(write_failed("begin a transaction"))?;
+        let connection = self.connected().await?;
+        // Both at once: each statement is a way to the database's thread and back.
+        let begin = sqlx::query_scalar("begin immediate; select host_epoch from meta").fetch_one(connection).await;
+        // One half may be done when the other fails.
         self.in_txn = true;
+        self.host_epoch = begin.map_err(write_failed("begin a transaction"))?;
         Ok(())
     }
 
     async fn host_epoch(&mut self) -> Result<i64, WriteError> {
-        let query = sqlx::query_scalar("select host_epoch from meta");
-        query.fetch_one(self.txn()?).await.map_err(write_failed("read the host epoch"))
+        Ok(self.host_epoch)
     }
 
     async fn commands_insert(&mut self, rows: &[&CommandRow]) -> Result<HashSet<CommandId>, WriteError> {
@@ -141,6 +149,14 @@ impl Pen for SqlitePen {
         ledger::chore_in_txn(self.txn()?, chore).await
     }
 
+    async fn records_append_alone(
+        &mut self,
+        host_epoch: i64,
+        lines: &[(PodKey, &NewRecord)],
+    ) -> Result<Option<bool>, WriteError> {
+        journal::append_alone(self.connected().await?, host_epoch, lines).await.map(Some)
+    }
+
     async fn commit(&mut self) -> Result<(), WriteError> {
         self.run("commit").await?;
         self.in_txn = false;
@@ -154,6 +170,13 @@ impl Pen for SqlitePen {
         if let Err(error) = self.run("rollback").await {
             tracing::warn!(?error, "a transaction could not be rolled back; connecting anew");
             self.connection = None;
+        }
+    }
+
+    async fn rest(&mut self) {
+        if let Some(connection) = &mut self.connection {
+            // The page cache; the kernel has the same pages.
+            drop(sqlx::query("pragma shrink_memory").execute(connection).await);
         }
     }
 
