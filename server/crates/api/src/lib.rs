@@ -11,6 +11,7 @@ mod extract;
 mod guard;
 mod metrics;
 mod openapi;
+mod read;
 mod rest;
 mod routes;
 mod service;
