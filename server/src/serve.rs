@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow};
-use api::{AllowedHosts, Api, ApiOptions, Token};
+use api::{AllowedHosts, Api, ApiOptions, Patient, Token};
 use axum::{
     Router,
     serve::{Listener, ListenerExt},
@@ -140,7 +140,7 @@ where
     L: Listener,
     L::Addr: std::fmt::Debug,
 {
-    axum::serve(listener, router)
+    axum::serve(Patient(listener), router)
         .with_graceful_shutdown(async move { drop(stopped.wait_for(|stop| *stop).await) })
         .await
 }
