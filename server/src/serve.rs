@@ -88,6 +88,7 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
         host: host.clone(),
         name: config.name.clone().unwrap_or_else(host_name::announced),
         runtimes_file: Some(data.path().join(RUNTIMES)),
+        forget_after: config.forget_after,
     })?;
     compat_sockets::add(&backend, compat_folder).await?;
     let router = router(backend, options);
