@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Server, socket::Socket};
-use futures_util::{SinkExt, StreamExt};
+use futures_util::SinkExt;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::{
     Message,
@@ -17,32 +17,14 @@ use tokio_tungstenite::tungstenite::{
 
 const MIB: usize = 1024 * 1024;
 
-/// Sends these frames, whatever becomes of the connection meanwhile, and reads how it is closed.
+/// Sends these frames to their end, as a client does that listens afterwards, and reads how it is closed.
 async fn closed_by(server: &Server, frames: Vec<Frame>) -> (u16, String) {
-    let Socket(socket) = Socket::open(server).await;
-    let (mut sink, mut messages) = socket.split();
-    let sending = async {
-        for frame in frames {
-            if sink.send(Message::Frame(frame)).await.is_err() {
-                break;
-            }
-        }
-        // Nobody else holds the connection open.
-        std::future::pending::<()>().await;
-    };
-    let reading = async {
-        while let Some(message) = messages.next().await {
-            if let Message::Close(close) = message.expect("the connection is closed, not broken") {
-                let close = close.expect("a code");
-                return (u16::from(close.code), close.reason.as_str().to_owned());
-            }
-        }
-        panic!("no close frame came");
-    };
-    tokio::select! {
-        () = sending => unreachable!(),
-        close = tokio::time::timeout(std::time::Duration::from_secs(30), reading) => close.expect("it is closed"),
+    let mut socket = Socket::open(server).await;
+    for frame in frames {
+        socket.0.send(Message::Frame(frame)).await.expect("the connection is closed, not broken");
     }
+    let Message::Close(Some(close)) = socket.message().await else { panic!("a close frame") };
+    (u16::from(close.code), close.reason.as_str().to_owned())
 }
 
 fn text(bytes: impl Into<Vec<u8>>, is_final: bool) -> Frame {
