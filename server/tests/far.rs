@@ -149,9 +149,10 @@ async fn a_server_that_added_this_one_and_falls_silent_is_forgotten_and_is_back_
     friend.post(&format!("{}/peers", pod_path(&ada)), &json!({ "target": "bob@box" })).await.expect(201);
     here.kill9().await;
     friend.kill9().await;
-    until("the first one is forgotten", SETTLED_WITHIN, async || (known().await == [shop.clone()]).then_some(())).await;
+    until("the first one is forgotten", SETTLED_WITHIN, async || (known().await == [shop.as_str()]).then_some(()))
+        .await;
     tokio::time::sleep(Duration::from_secs(3)).await;
-    assert_eq!(known().await, [shop.clone()], "the one that bob knows somebody in");
+    assert_eq!(known().await, [shop.as_str()], "the one that bob knows somebody in");
     assert_eq!(peers(&there, &bob).await[0]["state"], "unreachable");
     here.restart().await;
     friend.restart().await;

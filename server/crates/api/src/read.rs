@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use protocol::misread;
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor},
@@ -31,29 +32,9 @@ pub(crate) fn read<T: DeserializeOwned + Serialize>(whole: &str, text: &str) -> 
             false => format!("{whole} does not fit: `{path}`: {}", error.inner()),
         }
     })?;
-    let understood = serde_json::to_value(&read).map_err(|error| format!("{whole} does not fit: {error}"))?;
-    match misread(&said, &understood) {
-        Some(path) => {
-            Err(format!("{whole} does not fit: `{}` has to be an object, not an array", path.trim_start_matches('.')))
-        }
+    match misread(&said, &read) {
+        Some(place) => Err(format!("{whole} does not fit: `{place}` has to be an object, not an array")),
         None => Ok(read),
-    }
-}
-
-/// The path of the first array that was understood as something else. What a type leaves out of its own JSON is
-/// empty, and no array of fields is.
-fn misread(said: &Value, understood: &Value) -> Option<String> {
-    match (said, understood) {
-        (Value::Array(said), Value::Array(understood)) => {
-            let mut items = said.iter().zip(understood).enumerate();
-            items.find_map(|(at, (said, understood))| Some(format!("[{at}]{}", misread(said, understood)?)))
-        }
-        (Value::Array(_), _) => Some(String::new()),
-        (Value::Object(said), Value::Object(understood)) => said.iter().find_map(|(key, said)| {
-            let path = misread(said, understood.get(key)?)?;
-            Some(format!(".{key}{path}"))
-        }),
-        _ => None,
     }
 }
 
