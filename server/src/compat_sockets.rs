@@ -26,7 +26,7 @@ pub(crate) async fn add(backend: &Backend, folder: Option<PathBuf>) -> Result<()
         folder = %folder.display(),
         "debug mode: --compat-sockets serves Pods of the older protocol as the runtime `compat`; nothing of them is stored"
     );
-    let compat = CompatSockets::start(&folder).await;
+    let compat = CompatSockets::start(&folder, backend).await?;
     backend.registry().insert(CompatSockets::runtime_id(), Entry::new(EntryKind::Compat, Arc::new(compat))).map_err(
         |_| {
             let sentence =

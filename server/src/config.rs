@@ -10,6 +10,7 @@ use std::{
     collections::BTreeMap,
     net::SocketAddr,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use etcetera::BaseStrategy;
@@ -49,6 +50,8 @@ pub(crate) struct Config {
     pub(crate) allow_hosts: Vec<String>,
     /// What other servers call this one.
     pub(crate) name: Option<RuntimeId>,
+    /// A server that added this one and says nothing for so long is forgotten.
+    pub(crate) forget_after: Duration,
     /// Instead of the one in the data folder.
     pub(crate) token: Option<SecretString>,
     pub(crate) open: bool,
@@ -90,6 +93,7 @@ impl Config {
             database: parse_database(database.as_deref(), &data)?,
             allow_hosts: [serve.allow_hosts.as_slice(), file.allow_hosts.as_slice()].concat(),
             name: first([&serve.name, &file.name]).as_deref().map(parse_name).transpose()?,
+            forget_after: file.forget_after()?,
             token: token(environment)?,
             open: serve.open,
             file: file.path(),
@@ -249,6 +253,9 @@ mod tests {
     fn what_cannot_be_meant_is_an_error_that_names_the_place() {
         let table = [
             ("listen = \"7474\"", "7474"),
+            ("forget_after_s = 0", "forget_after_s"),
+            ("forget_after_s = 31536001", "forget_after_s"),
+            ("forget_after_s = \"1 h\"", "forget_after_s"),
             ("database = \"mysql://x\"", "database"),
             ("[providers.mine]\nkind = \"openia\"", "mine"),
             ("[providers.mine]\nbase_url = \"http://x\"", "`kind`"),
@@ -282,6 +289,14 @@ mod tests {
         for key in ["from-file", "from-variable", "found"] {
             assert!(!shown.contains(key), "{key} is shown");
         }
+    }
+
+    #[test]
+    fn silent_servers_are_forgotten_after_ten_minutes_or_what_the_file_says() {
+        let after = |text| load(text, &ServeOptions::default(), &[]).unwrap().forget_after;
+        assert_eq!(after(""), Duration::from_secs(600));
+        assert_eq!(after("forget_after_s = 1"), Duration::from_secs(1));
+        assert_eq!(after("forget_after_s = 31536000"), Duration::from_secs(365 * 24 * 60 * 60));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow};
-use api::{AllowedHosts, Api, ApiOptions, Token};
+use api::{AllowedHosts, Api, ApiOptions, Patient, Token};
 use axum::{
     Router,
     serve::{Listener, ListenerExt},
@@ -88,6 +88,7 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
         host: host.clone(),
         name: config.name.clone().unwrap_or_else(host_name::announced),
         runtimes_file: Some(data.path().join(RUNTIMES)),
+        forget_after: config.forget_after,
     })?;
     compat_sockets::add(&backend, compat_folder).await?;
     let router = router(backend, options);
@@ -142,7 +143,7 @@ where
     L: Listener,
     L::Addr: std::fmt::Debug,
 {
-    axum::serve(listener, router)
+    axum::serve(Patient(listener), router)
         .with_graceful_shutdown(async move { drop(stopped.wait_for(|stop| *stop).await) })
         .await
 }

@@ -47,6 +47,17 @@ impl Stream {
         assert!(sent.success());
     }
 
+    /// Waits until it has said that the server is back: what it says breaks the line that is being written.
+    async fn is_back(&mut self) {
+        let mut said = String::new();
+        while !said.contains("the server is back") {
+            let mut buffer = [0; 256];
+            let read = timeout(WAIT_MAX, self.stderr.read(&mut buffer)).await.expect("it is not back").unwrap();
+            assert!(read > 0, "it ended: {said}");
+            said.push_str(std::str::from_utf8(&buffer[..read]).unwrap());
+        }
+    }
+
     /// How it ended, and what it complained of.
     async fn end(mut self) -> (ExitStatus, String) {
         let status = timeout(WAIT_MAX, self.child.wait()).await.expect("it did not end").unwrap();
@@ -181,6 +192,9 @@ async fn a_server_that_comes_back_on_another_port_is_found_and_text_comes_as_it_
         assert!(stream.line().await.contains("idle"));
     }
     yoi.restart().await;
+    for stream in [&mut whole, &mut pieces] {
+        stream.is_back().await;
+    }
     yoi.say(&ada, "stream 40 at 20").await;
     for stream in [&mut whole, &mut pieces] {
         assert!(stream.line().await.ends_with("operator: stream 40 at 20"));

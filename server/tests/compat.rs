@@ -319,6 +319,38 @@ async fn pods_that_misbehave_say_what_is_wrong_and_harm_nobody() {
     drop(pods);
 }
 
+#[tokio::test]
+async fn a_command_that_was_sent_before_yoi_was_killed_is_not_sent_again_under_its_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let mute = OlderPod::troubled(folder.path(), "mute", Trouble::Mute);
+    let ada = OlderPod::start(folder.path(), "ada");
+    let mut yoi = start(&folder).await;
+    let (to_mute, to_ada) = (in_state(&yoi, "mute", "idle").await, in_state(&yoi, "ada", "idle").await);
+    let path = |pod: &Value| format!("{}/input", pod_path(pod));
+    let receipt = yoi.post_with_key("taken", &path(&to_ada), &says("say hi")).await.expect(202);
+    let (hi, hello, to_mute) = (says("hi"), says("hello"), path(&to_mute));
+    tokio::select! {
+        answer = yoi.post_with_key("lost", &to_mute, &hi) => panic!("it answers nothing: {answer:?}"),
+        () = async {
+            while mute.methods().is_empty() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        } => (),
+    }
+    yoi.kill9().await;
+    yoi.restart().await;
+    let mute_again = in_state(&yoi, "mute", "idle").await;
+    for _ in 0..2 {
+        let told = yoi.post_with_key("lost", &path(&mute_again), &hi).await.expect(503);
+        assert!(told["detail"].as_str().unwrap().contains("fresh idempotency key"), "{told}");
+    }
+    assert_eq!(yoi.post_with_key("lost", &path(&mute_again), &hello).await.expect_error(422), "key_reused");
+    assert_eq!(mute.methods(), ["run"], "it was sent once");
+    let again = yoi.post_with_key("taken", &path(&to_ada), &says("say hi")).await.expect(202);
+    assert_eq!(again, receipt);
+    assert_eq!(ada.methods(), ["run"]);
+}
+
 trait OkOrBusy {
     fn ok_or_busy(self);
 }

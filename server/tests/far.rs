@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use testkit::yoi::{YoiProcess, pod_path};
+use testkit::yoi::{Launch, YoiProcess, pod_path};
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 /// How many rounds there are.
@@ -120,6 +120,45 @@ async fn an_introduction_that_is_not_answered_is_pending_and_can_be_withdrawn_an
         let records = there.journal(&bob).await;
         let messages = of_kind(&records, "peer_message");
         messages.iter().any(|event| event["message_id"] == sent["message_id"]).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_server_that_added_this_one_and_falls_silent_is_forgotten_and_is_back_when_it_speaks() {
+    let launch = Launch::new(YOI);
+    let config = launch.work_dir().join("config.toml");
+    std::fs::write(&config, "forget_after_s = 1\n").unwrap();
+    let there = launch.arg("--config").arg(config.to_str().unwrap()).start().await;
+    let (mut here, mut friend) = (YoiProcess::start(YOI).await, YoiProcess::start(YOI).await);
+    add(&here, &there).await;
+    let desk = announced(&there).await;
+    add(&friend, &there).await;
+    let known = async || -> Vec<String> {
+        let runtimes = there.get("/api/v1/runtimes").await.expect(200);
+        let items = runtimes["items"].as_array().unwrap().iter();
+        items.map(|one| one["runtime_id"].as_str().unwrap().to_owned()).filter(|id| id != "local").collect()
+    };
+    let shop = until("the second one announces itself", SETTLED_WITHIN, async || {
+        known().await.into_iter().find(|id| *id != desk)
+    })
+    .await;
+    // A Pod there knows one of the second server: that one stays, so that people see why it does not answer.
+    let (_, bob) = (friend.new_pod("ada").await, there.new_pod("bob").await);
+    let ada = friend.get("/api/v1/pods?name=ada").await.expect(200)["items"][0].clone();
+    friend.post(&format!("{}/peers", pod_path(&ada)), &json!({ "target": "bob@box" })).await.expect(201);
+    here.kill9().await;
+    friend.kill9().await;
+    until("the first one is forgotten", SETTLED_WITHIN, async || (known().await == [shop.as_str()]).then_some(()))
+        .await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(known().await, [shop.as_str()], "the one that bob knows somebody in");
+    assert_eq!(peers(&there, &bob).await[0]["state"], "unreachable");
+    here.restart().await;
+    friend.restart().await;
+    until("both are back", SETTLED_WITHIN, async || {
+        let known = known().await;
+        (known.contains(&desk) && known.contains(&shop)).then_some(())
     })
     .await;
 }

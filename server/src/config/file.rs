@@ -5,6 +5,7 @@ use std::{
     fmt,
     io::ErrorKind,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use etcetera::BaseStrategy;
@@ -14,6 +15,11 @@ use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, de};
 
 use super::{BadConfig, Environment};
+
+/// Of `forget_after_s`, when the file says nothing.
+const FORGET_AFTER: Duration = Duration::from_secs(600);
+/// A year.
+const FORGET_AFTER_S_MAX: u64 = 31_536_000;
 
 /// The whole file. A key that is not here is an error.
 #[derive(Debug, Default, Deserialize)]
@@ -25,6 +31,7 @@ pub(super) struct File {
     pub(super) database: Option<String>,
     pub(super) name: Option<String>,
     pub(super) allow_hosts: Vec<String>,
+    forget_after_s: Option<u64>,
     /// The first is the default, hence in the file's order.
     #[serde(deserialize_with = "in_order")]
     providers: Vec<(String, ProviderTable)>,
@@ -120,6 +127,15 @@ impl File {
             models: table.models.clone(),
             source: ProviderSource::Configuration,
         })
+    }
+
+    /// How long a server that added this one may be silent before it is forgotten.
+    pub(super) fn forget_after(&self) -> Result<Duration, BadConfig> {
+        match self.forget_after_s {
+            None => Ok(FORGET_AFTER),
+            Some(seconds @ 1..=FORGET_AFTER_S_MAX) => Ok(Duration::from_secs(seconds)),
+            Some(other) => Err(self.bad(&format!("forget_after_s is 1 to {FORGET_AFTER_S_MAX} seconds, not {other}"))),
+        }
     }
 
     /// What no Pod may read: the file itself, and the keys that it points to.

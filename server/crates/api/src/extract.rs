@@ -9,9 +9,9 @@ use axum::{
 };
 use backend::{Origin, Session};
 use protocol::{ApiError, CommandId, ErrorCode, PodRef, RuntimeId, WorkerId};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::answer::Problem;
+use crate::{answer::Problem, read::read};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -112,7 +112,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Asked<T> {
 #[derive(Debug)]
 pub(crate) struct Fields<T>(pub(crate) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Fields<T> {
+impl<T: DeserializeOwned + Serialize, S: Send + Sync> FromRequest<S> for Fields<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
@@ -128,7 +128,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Fields<T> {
 #[derive(Debug)]
 pub(crate) struct MaybeFields<T>(pub(crate) T);
 
-impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for MaybeFields<T> {
+impl<T: DeserializeOwned + Serialize + Default, S: Send + Sync> FromRequest<S> for MaybeFields<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
@@ -144,13 +144,9 @@ async fn body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Prob
     Bytes::from_request(request, state).await.map_err(|error| invalid(error.body_text()))
 }
 
-fn object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+fn object<T: DeserializeOwned + Serialize>(body: &[u8]) -> Result<T, Problem> {
     let text = std::str::from_utf8(body).map_err(|error| invalid(format!("the body is not UTF-8: {error}")))?;
-    // A struct would also be read from an array of its fields; the API takes objects only.
-    match text.trim_ascii_start().starts_with(['[']) {
-        true => Err(invalid("the body has to be a JSON object, not an array")),
-        false => serde_json::from_str(text).map_err(|error| invalid(format!("the body does not fit: {error}"))),
-    }
+    read("the body", text).map_err(invalid)
 }
 
 /// A number of items to answer with: at least 1; more than `max` is `max`.

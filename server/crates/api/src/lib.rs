@@ -11,6 +11,8 @@ mod extract;
 mod guard;
 mod metrics;
 mod openapi;
+mod patient;
+mod read;
 mod rest;
 mod routes;
 mod service;
@@ -24,6 +26,7 @@ use tokio::sync::watch;
 pub use crate::answer::problem;
 pub use crate::guard::{AllowedHosts, Token};
 pub use crate::openapi::{described_openapi, openapi_json};
+pub use crate::patient::{Connection, Lingering, Patient};
 
 use crate::{guard::Attempts, metrics::Metrics};
 

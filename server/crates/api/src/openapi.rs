@@ -9,7 +9,7 @@ use utoipa::{
     openapi::{
         ContentBuilder, Ref, RefOr, ResponseBuilder,
         path::Operation,
-        schema::{AnyOfBuilder, Components, Schema},
+        schema::{AdditionalProperties, AnyOfBuilder, Components, ObjectBuilder, Schema, Type},
         security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme},
     },
 };
@@ -108,6 +108,8 @@ impl Modify for Common {
         let cookie = ApiKey::Cookie(ApiKeyValue::with_description("yoi_PORT", "Set by `/?token=…`."));
         components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
         let_any_kind_in(components);
+        let_any_segment_in(components);
+        close_choices(components);
         for item in document.paths.paths.values_mut() {
             let operations = [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete];
             for operation in operations.into_iter().flatten() {
@@ -126,6 +128,34 @@ fn let_any_kind_in(components: &mut Components) {
         let choice = AnyOfBuilder::new().description(choices.description.take());
         let any = std::mem::take(&mut choices.items).into_iter().fold(choice, AnyOfBuilder::item);
         *event = Schema::AnyOf(any.build());
+    }
+}
+
+/// A segment in a record may be of a type that this version does not know; what is sent may not (`SentSegment`).
+fn let_any_segment_in(components: &mut Components) {
+    if let Some(RefOr::T(segment)) = components.schemas.get_mut("Segment")
+        && let Schema::OneOf(choices) = segment
+    {
+        let kind = ObjectBuilder::new().schema_type(Type::String);
+        let unknown = ObjectBuilder::new().property("type", kind).required("type").build();
+        let choice = AnyOfBuilder::new().description(choices.description.take());
+        let known = std::mem::take(&mut choices.items)
+            .into_iter()
+            .filter(|choice| matches!(choice, RefOr::T(Schema::Object(_))));
+        *segment = Schema::AnyOf(known.fold(choice, AnyOfBuilder::item).item(unknown).build());
+    }
+}
+
+/// Shapes that are told apart by a word, and in which a field of another name is refused: the generator says so of
+/// plain objects only.
+fn close_choices(components: &mut Components) {
+    for name in ["ClientFrame", "SentSegment"] {
+        let Some(RefOr::T(Schema::OneOf(choices))) = components.schemas.get_mut(name) else { continue };
+        for choice in &mut choices.items {
+            if let RefOr::T(Schema::Object(object)) = choice {
+                object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+            }
+        }
     }
 }
 

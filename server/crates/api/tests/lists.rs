@@ -210,3 +210,26 @@ async fn short_lists_come_in_pages_too_and_refuse_a_foreign_cursor() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_cursor_of_a_long_list_is_a_place_in_no_other_one() {
+    let server = Server::start().await;
+    for name in ["ada", "bob"] {
+        let pod = server.pod(name).await;
+        server.say(&pod, "say needle").await;
+    }
+    let lists = ["/api/v1/pods?limit=1", "/api/v1/search?q=needle&limit=1", "/api/v1/audit?limit=1"];
+    let mut cursors = Vec::new();
+    for list in lists {
+        let (_, page) = server.get(list).await;
+        cursors.push(page["next"].as_str().unwrap().to_owned());
+    }
+    for (list, own) in lists.iter().zip(&cursors) {
+        assert_eq!(server.get(&format!("{list}&after={own}")).await.0, 200, "{list} {own}");
+        for foreign in cursors.iter().filter(|cursor| *cursor != own) {
+            let told = server.get(&format!("{list}&after={foreign}")).await;
+            assert_eq!(code(&told), (400, "cursor_invalid"), "{list} {foreign}");
+        }
+    }
+    assert_eq!(code(&server.get("/api/v1/pods?after=local.").await), (400, "cursor_invalid"));
+}

@@ -258,3 +258,22 @@ async fn files_that_a_message_may_name_are_listed_by_a_few_letters() {
     assert_eq!(server.get("/api/v1/runtimes/local/workers/nobody/files").await.0, 404);
     assert_eq!(answer(server.bare(Method::GET, &format!("{pod}/files"))).await.0, 401);
 }
+
+#[tokio::test]
+async fn a_repeat_has_its_first_answer_also_when_the_pod_is_gone() {
+    let server = Server::start().await;
+    let ada = server.pod("ada").await;
+    let keyed = |method, path: &str| server.request(method, path).header("Idempotency-Key", path.len().to_string());
+    let (input, delete) = (format!("{ada}/input"), format!("{ada}?confirm=ada"));
+    let say = |words: &str| keyed(Method::POST, &input).json(&text(words));
+    let receipt = answer(say("say hello")).await;
+    assert_eq!(receipt.0, 202);
+    server.until(&ada, "idle").await;
+    let six = futures_util::future::join_all((0..6).map(|_| answer(keyed(Method::DELETE, &delete)))).await;
+    assert!(six.iter().all(|told| *told == (204, Value::Null)), "{six:?}");
+    assert_eq!(answer(say("say hello")).await, receipt);
+    assert_eq!(code(&answer(say("say goodbye")).await), (422, "key_reused"));
+    assert_eq!(code(&server.post(&input, text("say hello")).await), (404, "pod_not_found"));
+    let deletes = server.audited("delete").await;
+    assert_eq!(deletes, [("done".to_owned(), String::new())], "it happened once");
+}

@@ -24,10 +24,11 @@ mod viewer;
 
 use std::{fmt, path::Path, sync::Arc};
 
-use protocol::RuntimeId;
+use protocol::{ApiError, RuntimeId};
 use tokio::task::JoinSet;
 
 use self::{folder::Folder, once::Answers};
+use crate::Backend;
 
 /// The runtime of the older Pods. Dropping it closes all connections to them.
 pub struct CompatSockets {
@@ -46,13 +47,17 @@ impl fmt::Debug for CompatSockets {
 
 impl CompatSockets {
     /// Begins to connect to the older Pods in a folder; waits a moment for those that are there already.
-    pub async fn start(folder: &Path) -> Self {
+    ///
+    /// # Errors
+    /// When the database does not say which commands were sent before.
+    pub async fn start(folder: &Path, backend: &Backend) -> Result<Self, ApiError> {
+        let answers = Arc::new(Answers::of(backend.host.clone()).await?);
         let folder = Arc::new(Folder::new(folder));
         folder.look().await;
         folder.settled().await;
         let mut watch = JoinSet::new();
         watch.spawn(folder.clone().watch());
-        Self { folder, answers: Arc::default(), _watch: watch }
+        Ok(Self { folder, answers, _watch: watch })
     }
 
     /// What the runtime is called.

@@ -117,6 +117,10 @@ impl Backend {
 fn read_cursor(cursor: &str) -> Result<(RuntimeId, Option<String>), ApiError> {
     let (id, rest) = cursor.split_once('.').ok_or_else(stale)?;
     let id = RuntimeId::parse(id).map_err(|_| stale())?;
+    // Ours come first, so no page ends before them.
+    if id == RuntimeId::local() && rest.is_empty() {
+        return Err(stale());
+    }
     Ok((id, (!rest.is_empty()).then(|| cursor.to_owned())))
 }
 

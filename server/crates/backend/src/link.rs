@@ -137,8 +137,8 @@ impl Drop for Asking<'_> {
 
 impl Backend {
     /// Opens the lines to the servers that were added, and keeps them open; must be called inside a tokio runtime.
-    pub(crate) fn begin_links(&self) {
-        tokio::spawn(names::keep(self.clone()));
+    pub(crate) fn begin_links(&self, forget_after: Duration) {
+        tokio::spawn(names::keep(self.clone(), forget_after));
         tokio::spawn(line::keep(self.clone()));
     }
 

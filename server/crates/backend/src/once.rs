@@ -30,6 +30,15 @@ impl Backend {
             Ok(None) => self.once(runtime_id, key, work).await,
             Err(error) => Err(error),
         };
+        // Its Pod may be gone since, or by this very command, which came twice: a repeat is told what the first one was.
+        let done = match done {
+            Err(gone) if gone.code == ErrorCode::PodNotFound => match self.first_answer(key).await {
+                Ok(Some(answer)) => return Ok(answer),
+                Err(reused) if reused.code == ErrorCode::KeyReused => Err(reused),
+                Ok(None) | Err(_) => Err(gone),
+            },
+            done => done,
+        };
         self.audited(origin, action, runtime_id, target, done).await
     }
 

@@ -2,9 +2,11 @@
 //!
 //! Its address and token never leave this module and the file that keeps them: no answer, record, log or error has them.
 
+mod export;
 mod feeds;
 mod known;
 mod line;
+mod lists;
 mod look;
 mod port;
 mod queue;

@@ -2,7 +2,7 @@
 
 mod kept;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use client::Client;
 use protocol::{AddRuntime, ApiError, CommandId, ErrorCode, RuntimeId, RuntimeView};
@@ -25,6 +25,8 @@ pub struct BackendOptions {
     /// Where runtimes are kept that are added, with their addresses and tokens; for its owner alone. Without it they
     /// are forgotten at the end.
     pub runtimes_file: Option<PathBuf>,
+    /// A server that added this one, in which no Pod here knows anybody, and that says nothing for so long, is forgotten.
+    pub forget_after: Duration,
 }
 
 /// The runtimes that were kept cannot be read.
@@ -39,14 +41,14 @@ impl Backend {
     /// When the file of runtimes is there and cannot be read: a server that forgets where its Pods are is worse than
     /// one that does not start.
     pub fn start(options: BackendOptions) -> Result<Self, NotStarted> {
-        let BackendOptions { host, name, runtimes_file } = options;
+        let BackendOptions { host, name, runtimes_file, forget_after } = options;
         let (kept, runtimes) = Kept::open(runtimes_file).map_err(NotStarted)?;
         let backend = Self::of(host, name, kept);
         for runtime in runtimes {
             let client = Remote::client(&runtime).map_err(|error| NotStarted(error.detail))?;
             backend.put_remote(&runtime, client).map_err(|error| NotStarted(error.detail))?;
         }
-        backend.begin_links();
+        backend.begin_links(forget_after);
         Ok(backend)
     }
 

@@ -35,6 +35,11 @@ impl Store {
         }
     }
 
+    /// Commands that were sent on, and of which it is not known what came of them. Looks at all commands.
+    pub async fn commands_open(&self) -> Result<Vec<CommandRow>, StoreError> {
+        self.engine().commands_open().await
+    }
+
     /// Notes what a command was answered that was sent on.
     pub async fn command_settle(&self, row: CommandRow) -> Result<(), StoreError> {
         self.chore(Chore::Claim(ClaimChange::Settle(row))).await

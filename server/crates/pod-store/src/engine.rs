@@ -65,6 +65,7 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
     async fn inbox(&self, pod: PodKey) -> Result<Vec<InboxRow>, StoreError>;
     async fn mail(&self, pod: PodKey) -> Result<Vec<MailRow>, StoreError>;
     async fn command_find(&self, id: &CommandId) -> Result<Option<CommandRow>, StoreError>;
+    async fn commands_open(&self) -> Result<Vec<CommandRow>, StoreError>;
     async fn audit_page(
         &self,
         filter: &AuditFilter,

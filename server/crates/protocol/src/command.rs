@@ -166,6 +166,7 @@ pub struct PatchPod {
 #[serde(deny_unknown_fields)]
 pub struct InputCommand {
     #[serde(deserialize_with = "crate::segment::sent")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::segment::SentSegment>))]
     pub segments: Vec<Segment>,
     /// Wait for the present run to end instead of being refused as `busy`.
     #[serde(default)]
@@ -230,6 +231,8 @@ pub struct RewindCommand {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ToolCommand {
+    /// An object of what the tool takes.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub arguments: Value,
 }
 

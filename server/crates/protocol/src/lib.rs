@@ -13,6 +13,7 @@ mod history;
 mod ids;
 mod link;
 mod listing;
+mod misread;
 mod model;
 mod peer;
 mod segment;
@@ -38,6 +39,7 @@ pub use listing::{
     Approval, AuditEntry, AuditRow, CompactionPreview, Gathered, Listing, OpenApproval, RuntimeKind, RuntimeState,
     RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfPod, UsageOfTree, UsageReport, Visibility, VisiblePod,
 };
+pub use misread::misread;
 pub use model::{ModelView, ProviderView, UnconfiguredProvider};
 pub use peer::{
     ExchangeMessage, HeldCommand, HeldDecision, MessageAnswer, MessageCommand, OpenRequest, PeerAnswer, PeerCommand,

@@ -85,23 +85,25 @@ impl<'de> Deserialize<'de> for Segment {
     }
 }
 
-/// The segments of a message that somebody sends: of known types, with their own fields and no others.
+/// A segment that somebody sends: of a known type, with its own fields and no others.
 ///
 /// A record is read more leniently (see [`Segment::Unknown`]): it is there already.
-pub(crate) fn sent<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Vec<Segment>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-    enum Sent {
-        Text { text: String },
-        Paste { text: String },
-        FileRef { path: String },
-    }
+#[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum SentSegment {
+    Text { text: String },
+    Paste { text: String },
+    FileRef { path: String },
+}
 
-    let segments = Vec::<Sent>::deserialize(deserializer)?;
+/// The segments of a message that somebody sends.
+pub(crate) fn sent<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Vec<Segment>, D::Error> {
+    let segments = Vec::<SentSegment>::deserialize(deserializer)?;
     let taken = |segment| match segment {
-        Sent::Text { text } => Segment::Text { text },
-        Sent::Paste { text } => Segment::Paste { text },
-        Sent::FileRef { path } => Segment::FileRef { path },
+        SentSegment::Text { text } => Segment::Text { text },
+        SentSegment::Paste { text } => Segment::Paste { text },
+        SentSegment::FileRef { path } => Segment::FileRef { path },
     };
     Ok(segments.into_iter().map(taken).collect())
 }

@@ -5,6 +5,7 @@
 //! behind all that was told before. So both hold a link or neither, once the line has been emptied.
 
 mod cards;
+mod decision;
 mod greet;
 mod handshake;
 mod held;
@@ -12,7 +13,9 @@ mod line;
 mod list;
 mod message;
 mod names;
+mod parting;
 mod receive;
+mod said;
 mod settle;
 
 use std::{
@@ -31,11 +34,13 @@ pub use self::{
 };
 pub(crate) use self::{
     cards::tell_cards,
-    handshake::{decide_request, end_all, expire, introduce, invite, knows_anybody, unlink},
+    decision::decide_request,
+    handshake::{introduce, invite},
     held::decide_held,
     line::{outgoing, take_in},
     list::{address, exchange, open_requests, peer_views, visible},
     message::send,
+    parting::{end_all, expire, knows_anybody, unlink},
 };
 use crate::{error, host::Inner};
 

@@ -67,11 +67,12 @@ impl PodQuery {
 }
 
 fn write_cursor(key: PodKey) -> String {
-    format!("local.{}", key.0)
+    // The letter is this list's: a cursor of another one is a number.
+    format!("local.p{}", key.0)
 }
 
 fn read_cursor(text: &str) -> Result<PodKey, ApiError> {
-    text.strip_prefix("local.").and_then(|digits| digits.parse().ok()).filter(|key| *key >= 0).map(PodKey).ok_or_else(
+    text.strip_prefix("local.p").and_then(|digits| digits.parse().ok()).filter(|key| *key >= 0).map(PodKey).ok_or_else(
         || ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`"),
     )
 }

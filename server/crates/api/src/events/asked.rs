@@ -4,6 +4,7 @@ use protocol::{ClientFrame, DiagnosticCode, PodRef};
 use serde_json::Value;
 
 use super::{TAIL_DEFAULT, TAIL_MAX};
+use crate::read::{read, value};
 
 /// Larger frames are not even read as JSON.
 const FRAME_BYTES_MAX: usize = 64 * 1024;
@@ -80,7 +81,10 @@ pub(super) fn parse(text: &str) -> Result<Said, Refusal> {
     if text.len() > FRAME_BYTES_MAX {
         return Err(Refusal::bad(format!("a frame has at most {FRAME_BYTES_MAX} bytes, this one has {}", text.len())));
     }
-    let value: Value = serde_json::from_str(text).map_err(|error| Refusal::bad(format!("not JSON: {error}")))?;
+    let value = value(text).map_err(|error| {
+        let what = if error.is_data() { "the frame does not fit" } else { "not JSON" };
+        Refusal::bad(shortened(&format!("{what}: {error}")))
+    })?;
     let Some(kind) = value.get("type").and_then(Value::as_str) else {
         return Err(Refusal::bad("a frame is an object with a `type`"));
     };
@@ -88,10 +92,7 @@ pub(super) fn parse(text: &str) -> Result<Said, Refusal> {
         let detail = format!("the socket observes; send \"{}\" as a POST under /api/v1", shortened(kind));
         return Err(Refusal { code: DiagnosticCode::CommandOnSocket, detail });
     }
-    match serde_json::from_value(value) {
-        Ok(frame) => said(frame),
-        Err(error) => Err(Refusal::bad(shortened(&error.to_string()))),
-    }
+    read("the frame", text).map_err(|error| Refusal::bad(shortened(&error))).and_then(said)
 }
 
 fn said(frame: ClientFrame) -> Result<Said, Refusal> {
@@ -166,6 +167,12 @@ mod tests {
             r#"{"type":"subscribe","id":"a","pods":true,"colour":"red"}"#,
             r#"{"type":"subscribe","id":7,"pods":true}"#,
             r#"{"type":"subscribe","id":"a","pod":"local/w"}"#,
+            r#"{"type":"subscribe","id":"a","pod":["local","w"]}"#,
+            r#"["ping"]"#,
+            r#"{"type":"ping","type":"ping"}"#,
+            r#"{"type":"input","type":"ping"}"#,
+            r#"{"type":"subscribe","id":"a","pods":true,"pods":true}"#,
+            r#"{"type":"subscribe","id":"a","pod":{"runtime_id":"local","worker_id":"w","worker_id":"w"}}"#,
             r#"{"type":"unsubscribe"}"#,
             &long,
             &long_id,

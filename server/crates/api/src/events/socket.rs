@@ -10,6 +10,7 @@ use backend::Session;
 use futures_util::{SinkExt, Stream, StreamExt, stream::SplitSink};
 use protocol::{DiagnosticCode, RuntimeId};
 use tokio::{sync::mpsc, time::timeout};
+use tokio_tungstenite::tungstenite::{self, error::ProtocolError};
 
 use super::{
     HEARTBEAT, LOGGED_OUT,
@@ -32,10 +33,37 @@ const CLOSE_TIME_MAX: Duration = Duration::from_secs(1);
 const MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Why the server ends a connection.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Goodbye {
     Stopping,
     LoggedOut,
+    TooLarge,
+    NoText,
+    NoProtocol,
+}
+
+impl Goodbye {
+    /// What to say to a client whose bytes could not be read; nothing when it is the connection that broke.
+    fn of(error: axum::Error) -> Option<Self> {
+        match *error.into_inner().downcast::<tungstenite::Error>().ok()? {
+            tungstenite::Error::Capacity(_) => Some(Self::TooLarge),
+            tungstenite::Error::Utf8(_) => Some(Self::NoText),
+            tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => None,
+            tungstenite::Error::Protocol(_) => Some(Self::NoProtocol),
+            _ => None,
+        }
+    }
+
+    fn frame(self) -> CloseFrame {
+        let (code, reason) = match self {
+            Self::Stopping => (close_code::AWAY, "yoi is stopping"),
+            Self::LoggedOut => (close_code::POLICY, LOGGED_OUT),
+            Self::TooLarge => (close_code::SIZE, "a message has at most 8 MiB"),
+            Self::NoText => (close_code::INVALID, "a text frame has to be UTF-8"),
+            Self::NoProtocol => (close_code::PROTOCOL, "this is no WebSocket frame"),
+        };
+        CloseFrame { code, reason: reason.into() }
+    }
 }
 
 type Sink = SplitSink<WebSocket, Message>;
@@ -64,20 +92,25 @@ async fn serve(api: Api, session: Option<Session>, listed: Option<RuntimeId>, so
         () = stopping => Some(Goodbye::Stopping),
         () = logged_out => Some(Goodbye::LoggedOut),
         _ = write(&mut sink, inbox) => None,
-        () = read(&mut messages, outbox, subscriptions) => None,
+        unreadable = read(&mut messages, outbox, subscriptions) => unreadable,
     };
     if let Some(goodbye) = goodbye {
         let _ = timeout(CLOSE_TIME_MAX, say_goodbye(goodbye, &mut sink, &mut messages)).await;
     }
 }
 
-/// Answers the client until it leaves. When the outbox is full it waits, and with it the client.
+/// Answers the client until it leaves, or says what cannot be read. When the outbox is full it waits, and with it the
+/// client.
 async fn read(
     messages: &mut (impl Stream<Item = Result<Message, axum::Error>> + Unpin),
     outbox: mpsc::Sender<Outgoing>,
     mut subscriptions: Subscriptions,
-) {
-    while let Some(Ok(message)) = messages.next().await {
+) -> Option<Goodbye> {
+    while let Some(message) = messages.next().await {
+        let message = match message {
+            Ok(message) => message,
+            Err(error) => return Goodbye::of(error),
+        };
         let reply = match message {
             Message::Text(text) => answer(&text, &mut subscriptions),
             Message::Binary(_) => Some(refused(Refusal::bad("frames are text"))),
@@ -87,9 +120,10 @@ async fn read(
         if let Some(reply) = reply
             && outbox.send(reply.into()).await.is_err()
         {
-            return;
+            return None;
         }
     }
+    None
 }
 
 fn answer(text: &str, subscriptions: &mut Subscriptions) -> Option<Frame> {
@@ -147,16 +181,12 @@ async fn say_goodbye(
     sink: &mut Sink,
     messages: &mut (impl Stream<Item = Result<Message, axum::Error>> + Unpin),
 ) {
-    let close = match goodbye {
-        Goodbye::Stopping => CloseFrame { code: close_code::AWAY, reason: "yoi is stopping".into() },
-        Goodbye::LoggedOut => {
-            let told = Frame::diagnostic(None, DiagnosticCode::Unauthorized, LOGGED_OUT.to_owned());
-            // Who cannot be told this is told nothing more either.
-            let _ = sink.feed(Message::Text(told.json.into())).await;
-            CloseFrame { code: close_code::POLICY, reason: LOGGED_OUT.into() }
-        }
-    };
-    if sink.send(Message::Close(Some(close))).await.is_ok() {
+    if goodbye == Goodbye::LoggedOut {
+        let told = Frame::diagnostic(None, DiagnosticCode::Unauthorized, LOGGED_OUT.to_owned());
+        // Who cannot be told this is told nothing more either.
+        let _ = sink.feed(Message::Text(told.json.into())).await;
+    }
+    if sink.send(Message::Close(Some(goodbye.frame()))).await.is_ok() {
         while let Some(Ok(_)) = messages.next().await {}
     }
 }

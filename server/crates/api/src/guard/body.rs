@@ -29,8 +29,8 @@ pub(super) async fn admit(parts: &Parts, body: Body) -> Result<Body, ApiError> {
     let bytes = tokio::time::timeout(READ_TIME_MAX, read(body))
         .await
         .map_err(|_| ApiError::new(ErrorCode::Timeout, "the body took longer than a minute to arrive"))??;
-    if !bytes.is_empty() && changes_something(&parts.method) && !is_json(&parts.headers) {
-        return Err(ApiError::invalid("the body has to be JSON: send it with `Content-Type: application/json`"));
+    if !bytes.is_empty() && changes_something(&parts.method) {
+        check_kind(&parts.headers)?;
     }
     Ok(Body::from(bytes))
 }
@@ -85,9 +85,25 @@ fn changes_something(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
-/// `application/json`, with no charset or UTF-8.
+fn check_kind(headers: &HeaderMap) -> Result<(), ApiError> {
+    if !is_json(headers) {
+        return Err(ApiError::invalid("the body has to be JSON: send it with `Content-Type: application/json`"));
+    }
+    // Taken as it is it would be read wrongly, or by luck.
+    match headers
+        .get_all(header::CONTENT_ENCODING)
+        .iter()
+        .all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity"))
+    {
+        true => Ok(()),
+        false => Err(ApiError::invalid("the body has to be sent as it is, without a `Content-Encoding`")),
+    }
+}
+
+/// `application/json`, once, with no charset or UTF-8.
 fn is_json(headers: &HeaderMap) -> bool {
-    let Some(Ok(value)) = headers.get(header::CONTENT_TYPE).map(|value| value.to_str()) else { return false };
+    let mut values = headers.get_all(header::CONTENT_TYPE).iter();
+    let (Some(Ok(value)), None) = (values.next().map(|value| value.to_str()), values.next()) else { return false };
     let mut parts = value.split(';').map(str::trim);
     let json = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
     json && parts.filter(|part| !part.is_empty()).all(|parameter| match parameter.split_once('=') {
@@ -118,5 +134,21 @@ mod tests {
             assert!(!is(bad), "{bad}");
         }
         assert!(!is_json(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn a_body_has_one_media_type_and_no_encoding() {
+        let check = |fields: &[(header::HeaderName, &'static str)]| {
+            let mut headers = HeaderMap::from_iter([(header::CONTENT_TYPE, "application/json".parse().unwrap())]);
+            for (name, value) in fields {
+                headers.append(name, value.parse().unwrap());
+            }
+            check_kind(&headers).map_err(|error| error.code)
+        };
+        assert_eq!(check(&[]), Ok(()));
+        assert_eq!(check(&[(header::CONTENT_ENCODING, "identity")]), Ok(()));
+        for (name, value) in [(header::CONTENT_TYPE, "text/plain"), (header::CONTENT_ENCODING, "gzip")] {
+            assert_eq!(check(&[(name, value)]), Err(ErrorCode::InvalidInput), "{value}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 use axum::{Json, extract::State, response::Response};
 use backend::Origin;
 use protocol::{CommandId, ControlVerb, InputCommand, PodRef, QueuedInput, Receipt, RestoreCommand, RewindCommand};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Api,
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A body without fields.
-#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoFields {}
 

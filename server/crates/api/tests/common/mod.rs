@@ -3,9 +3,11 @@
 // Each test file uses a part of this.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod socket;
+
 use std::{net::SocketAddr, time::Duration};
 
-use api::{AllowedHosts, Api, ApiOptions, Token};
+use api::{AllowedHosts, Api, ApiOptions, Patient, Token};
 use axum::{
     Router,
     routing::{get, post},
@@ -115,7 +117,7 @@ impl Server {
         };
         let api = Api::new(backend.clone(), options);
         let app = api.guard(api.router().merge(console()));
-        let serving = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+        let serving = tokio::spawn(async move { axum::serve(Patient(listener), app).await.unwrap() });
         let http = reqwest::Client::builder().redirect(Policy::none()).no_proxy().build().unwrap();
         Self { address, backend, http, stop, host, toolbox, serving, folder }
     }

@@ -1,13 +1,14 @@
-//! Commands that happen once: what a key was answered, for as long as this process remembers.
+//! Commands that happen once: what a key was answered, for as long as this process remembers, and which keys an earlier
+//! process sent on without learning what came of it. An answer that came is kept with the key's claim, in the database.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     future::Future,
     sync::{Arc, Mutex, MutexGuard},
 };
 
 use protocol::{ApiError, CommandId, ErrorCode};
-use runtime::CommandKey;
+use runtime::{CommandKey, Host};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::sync::Mutex as Turn;
 
@@ -33,7 +34,13 @@ impl From<ApiError> for Failure {
 type Answer = Arc<Turn<Option<Result<String, ApiError>>>>;
 
 #[derive(Debug, Default)]
-pub(super) struct Answers(Mutex<Known>);
+pub(super) struct Answers {
+    known: Mutex<Known>,
+    /// Keys that were sent on before this process began: the older protocol cannot tell a repeat from a new command.
+    left_open: HashSet<CommandId>,
+    /// Keeps the claims.
+    host: Option<Host>,
+}
 
 #[derive(Debug, Default)]
 struct Known {
@@ -42,6 +49,11 @@ struct Known {
 }
 
 impl Answers {
+    /// To be made before the first command.
+    pub(super) async fn of(host: Host) -> Result<Self, ApiError> {
+        Ok(Self { left_open: host.open_claims().await?, host: Some(host), known: Mutex::default() })
+    }
+
     /// Carries a command out, or gives what it was answered before. It goes on when its caller goes away.
     pub(super) async fn once<T, F>(self: &Arc<Self>, key: CommandKey, command: F) -> Result<T, ApiError>
     where
@@ -49,7 +61,7 @@ impl Answers {
         F: Future<Output = Result<T, Failure>> + Send + 'static,
     {
         let answer = self.answer_of(&key)?;
-        let (answers, id) = (Arc::clone(self), key.id);
+        let answers = Arc::clone(self);
         let work = tokio::spawn(async move {
             // Repeats wait here for the first.
             let mut answered = answer.lock().await;
@@ -60,7 +72,7 @@ impl Answers {
                 Ok(done) => Ok(serde_json::to_string(&done).expect("an answer always encodes")),
                 Err(Failure::Unknown(error)) => Err(error),
                 Err(Failure::Refused(error)) => {
-                    answers.forget(&id, &answer);
+                    answers.forget(&key, &answer).await;
                     return Err(error);
                 }
             };
@@ -78,7 +90,10 @@ impl Answers {
             Some((_, answer)) => return Ok(answer.clone()),
             None => (),
         }
-        let answer = Answer::default();
+        let answer = match self.left_open.contains(&key.id) {
+            true => Arc::new(Turn::new(Some(Err(unknown(&key.id))))),
+            false => Answer::default(),
+        };
         known.keys.insert(key.id.clone(), (key.fingerprint, answer.clone()));
         known.order.push_back(key.id.clone());
         if known.order.len() > KEYS_MAX
@@ -89,8 +104,14 @@ impl Answers {
         Ok(answer)
     }
 
-    fn forget(&self, id: &CommandId, answer: &Answer) {
-        let mut known = self.lock();
+    async fn forget(&self, key: &CommandKey, answer: &Answer) {
+        // Also when it was refused because its Pod is away: it was not sent, so it may be sent after a restart.
+        if let Some(host) = &self.host
+            && let Err(error) = host.free_claim(key).await
+        {
+            tracing::warn!(%error, key = %key.id, "the key of a command that was refused could not be given back");
+        }
+        let (mut known, id) = (self.lock(), &key.id);
         if known.keys.get(id).is_some_and(|(_, kept)| Arc::ptr_eq(kept, answer)) {
             known.keys.remove(id);
             known.order.retain(|kept| kept != id);
@@ -98,13 +119,21 @@ impl Answers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().expect("no holder of the answers panics")
+        self.known.lock().expect("no holder of the answers panics")
     }
 }
 
 fn read<T: DeserializeOwned>(answer: &str) -> Result<T, ApiError> {
     serde_json::from_str(answer)
         .map_err(|error| ApiError::new(ErrorCode::Internal, format!("an answer cannot be read: {error}")))
+}
+
+fn unknown(id: &CommandId) -> ApiError {
+    let sentence = format!(
+        "the command {id} was sent before yoi was restarted; whether the Pod took it, its transcript shows. To send it \
+         again, use a fresh idempotency key"
+    );
+    ApiError::new(ErrorCode::RuntimeUnavailable, sentence)
 }
 
 fn reused(id: &CommandId) -> ApiError {
@@ -148,6 +177,17 @@ mod tests {
         let lost = answers.once::<u32, _>(key("b", 1), async move { Err(Failure::Unknown(error())) }).await;
         assert!(lost.is_err());
         assert!(answers.once(key("b", 1), async { Ok::<u32, Failure>(7) }).await.is_err(), "it is not sent again");
+    }
+
+    #[tokio::test]
+    async fn what_an_earlier_process_sent_is_not_sent_again() {
+        let left_open = [CommandId::parse("sent").unwrap()].into();
+        let answers = Arc::new(Answers { left_open, ..Answers::default() });
+        for _ in 0..2 {
+            let told = answers.once(key("sent", 1), async { Ok::<u32, Failure>(7) }).await;
+            assert_eq!(told.unwrap_err().code, ErrorCode::RuntimeUnavailable);
+        }
+        assert_eq!(answers.once(key("fresh", 1), async { Ok::<u32, Failure>(7) }).await, Ok(7));
     }
 
     #[tokio::test]

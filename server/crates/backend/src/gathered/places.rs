@@ -23,10 +23,12 @@ pub(crate) enum Place {
 
 impl Place {
     /// Right before an item: what comes newer later is not of this list. Cursors of the lists that are gathered are
-    /// numbers of rows, of which the newest is the highest.
+    /// numbers of rows, of which the newest is the highest; a letter before them may say which list it is.
     pub(super) fn at(cursor: &str) -> Self {
-        match cursor.parse::<i64>().ok().and_then(|row| row.checked_add(1)) {
-            Some(row) => Self::Behind(row.to_string()),
+        let number = cursor.trim_start_matches(|letter: char| letter.is_ascii_lowercase());
+        let list = cursor.strip_suffix(number).unwrap_or_default();
+        match number.parse::<i64>().ok().and_then(|row| row.checked_add(1)) {
+            Some(row) => Self::Behind(format!("{list}{row}")),
             None => Self::Newest,
         }
     }

@@ -103,6 +103,13 @@ fn a_part_that_does_not_say_where_its_items_are_is_left_out() {
 }
 
 #[test]
+fn a_place_right_before_an_item_keeps_the_letter_of_its_list() {
+    let behind = |cursor: &str| Place::Behind(cursor.to_owned());
+    assert_eq!([Place::at("17"), Place::at("s9")], [behind("18"), behind("s10")]);
+    assert_eq!([Place::at(""), Place::at("s"), Place::at("x y")], [Place::Newest, Place::Newest, Place::Newest]);
+}
+
+#[test]
 fn a_cursor_of_one_runtime_is_its_number_and_others_are_read_or_refused() {
     let alone =
         merge(Places::beginning([id("local")].into_iter()), vec![(id("local"), page("local", &[1, 2, 3], None, 2))], 2);

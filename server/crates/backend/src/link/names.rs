@@ -12,21 +12,18 @@ use crate::{Backend, Entry, EntryKind};
 /// How often silence is looked for when no line is up.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// A server that announced itself, in which no Pod here knows anybody, and that says nothing for so long, is forgotten.
-const FORGET_AFTER: Duration = Duration::from_secs(600);
-
-/// Runs as long as the process does.
-pub(super) async fn keep(backend: Backend) {
+/// Runs as long as the process does. Servers that announced themselves are forgotten after so much silence.
+pub(super) async fn keep(backend: Backend, forget_after: Duration) {
     remember(&backend).await;
     let (mut registry, mut lines) = (backend.registry.watch(), backend.links.watch());
     let mut look = Instant::now();
     loop {
         if Instant::now() >= look {
-            backend.forget_silent(FORGET_AFTER).await;
-            look = Instant::now() + FORGET_AFTER / 10;
+            backend.forget_silent(forget_after).await;
+            look = Instant::now() + forget_after / 10;
         }
         tell(&backend);
-        let due = backend.links.check_silence().unwrap_or_else(|| Instant::now() + LOOK_EVERY);
+        let due = backend.links.check_silence().unwrap_or_else(|| Instant::now() + LOOK_EVERY).min(look);
         tokio::select! {
             changed = registry.changed() => if changed.is_err() { return },
             changed = lines.changed() => if changed.is_err() { return },

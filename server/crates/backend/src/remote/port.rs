@@ -1,16 +1,13 @@
 //! The port: each call as the client makes it, with every address in the terms of whoever reads it.
 
 use async_trait::async_trait;
-use bytes::{Bytes, BytesMut};
-use client::Download;
-use futures_util::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 use protocol::{
     ApiError, Approval, ApprovalCommand, AuditRow, Candidate, CommandId, CompactionPreview, ControlVerb, CreatePod,
-    ExchangeMessage, Gathered, HeldCommand, HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer,
+    ExchangeMessage, HeldCommand, HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer,
     MessageCommand, OpenApproval, OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef,
     PodRules, PodSummary, QueuedInput, Receipt, RequestCommand, RequestDecision, RestoreCommand, RewindCommand,
-    RuntimeState, RuntimeView, SearchHit, ToolAnswer, ToolCommand, UsageReport, VisiblePod, WorkerId,
+    RuntimeView, SearchHit, ToolAnswer, ToolCommand, UsageReport, VisiblePod, WorkerId,
 };
 use runtime::{
     AuditFilter, CommandKey, Export, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage,
@@ -19,13 +16,6 @@ use runtime::{
 
 use super::Remote;
 use crate::RuntimePort;
-
-/// What its own runtime is called there.
-const OWN: &str = "local";
-/// Questions of so many Pods are asked for at once.
-const ASKED_AT_ONCE: usize = 8;
-/// A record of an export that is longer than this ends it.
-const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 #[async_trait]
 impl RuntimePort for Remote {
@@ -247,10 +237,7 @@ impl RuntimePort for Remote {
     }
 
     async fn open_requests(&self) -> Result<Vec<OpenRequest>, ApiError> {
-        if !self.known.is_live() {
-            return Ok(Vec::new());
-        }
-        Ok(self.known.terms.answer(self.read(self.client.own_open_requests()).await?.items))
+        self.own_open_requests().await
     }
 
     async fn exchange(
@@ -284,20 +271,7 @@ impl RuntimePort for Remote {
     }
 
     async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError> {
-        if self.known.view().state != RuntimeState::Live {
-            return Ok(Vec::new());
-        }
-        let asked = stream::iter(self.known.waiting()).map(|summary| async move {
-            let items = self.approvals(&summary.pod.worker_id, false).await.unwrap_or_default();
-            let open = items.into_iter().map(move |approval| OpenApproval {
-                pod: summary.pod.clone(),
-                name: summary.name.clone(),
-                parent: summary.relations.parent.clone(),
-                approval,
-            });
-            open.collect::<Vec<_>>()
-        });
-        Ok(asked.buffered(ASKED_AT_ONCE).concat().await)
+        self.all_open_approvals().await
     }
 
     async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
@@ -306,26 +280,15 @@ impl RuntimePort for Remote {
     }
 
     async fn search(&self, query: SearchQuery) -> Result<Listing<SearchHit>, ApiError> {
-        let pod = query.pod.as_ref().map(Self::there);
-        let filter = client::SearchFilter {
-            words: &query.words,
-            pod: pod.as_ref(),
-            // What it reaches itself is not its own, and may be us.
-            runtime: pod.is_none().then_some(OWN),
-            after: query.after.as_deref(),
-            limit: Some(query.limit),
-        };
-        let Gathered { items, next, .. } = self.read(self.client.search_of(filter)).await?;
-        Ok(self.known.terms.answer(Listing { items, next }))
+        self.search_hits(query).await
     }
 
     async fn usage(&self) -> Result<UsageReport, ApiError> {
-        let report = self.read(self.client.usage_of(OWN)).await?;
-        Ok(self.known.terms.answer(report))
+        self.usage_report().await
     }
 
     async fn rules(&self) -> Result<Vec<PodRules>, ApiError> {
-        Ok(self.known.terms.answer(self.read(self.client.rules_of(OWN)).await?.items))
+        self.own_rules().await
     }
 
     async fn audit(
@@ -334,45 +297,11 @@ impl RuntimePort for Remote {
         after: Option<String>,
         limit: u32,
     ) -> Result<Listing<AuditRow>, ApiError> {
-        let terms = &self.known.terms;
-        let target = filter.target.as_deref().map(|target| terms.target_to_theirs(target));
-        let filter = client::AuditFilter {
-            action: filter.action.as_deref(),
-            result: filter.result.as_deref(),
-            target: target.as_deref(),
-            runtime: Some(OWN),
-            after: after.as_deref(),
-            limit: Some(limit),
-        };
-        let Gathered { items, next, .. } = self.read(self.client.audit_of(filter)).await?;
-        let ours = |mut row: AuditRow| {
-            row.runtime_id = terms.to_ours(&row.runtime_id);
-            row.entry.target = row.entry.target.map(|target| terms.target_to_ours(&target));
-            row
-        };
-        Ok(Listing { items: items.into_iter().map(ours).collect(), next })
+        self.audit_rows(filter, after, limit).await
     }
 
     async fn export(&self, worker_id: &WorkerId) -> Result<Export, ApiError> {
-        let pod = Self::there(worker_id);
-        let name = match self.known.pod(worker_id) {
-            Some(summary) => summary.name,
-            None => self.pod(worker_id).await?.summary.name,
-        };
-        let download = self.read(self.client.export(&pod, "jsonl")).await?;
-        let terms = self.known.terms.clone();
-        let broken_off = {
-            let id = self.id().clone();
-            move |_| {
-                let sentence = format!("the runtime \"{id}\" broke off in the middle of the journal; try again");
-                ApiError::new(protocol::ErrorCode::RuntimeUnavailable, sentence)
-            }
-        };
-        let pages = pages(download)
-            .map_ok(move |page| page.into_iter().map(|record| terms.record(record)).collect::<Vec<_>>())
-            .map_err(broken_off)
-            .boxed();
-        Ok(Export { name, pages })
+        self.journal(worker_id).await
     }
 
     async fn import(&self, key: CommandKey, _: &Origin, command: ImportCommand) -> Result<PodSummary, ApiError> {
@@ -389,40 +318,4 @@ impl RuntimePort for Remote {
     fn observe_pods(&self) -> PodsObservation {
         self.known.observe()
     }
-}
-
-/// A journal as it comes, cut into records: one a line.
-fn pages(download: Download) -> impl futures_util::Stream<Item = Result<Vec<Bytes>, ()>> {
-    let state = Some((download, BytesMut::new()));
-    stream::unfold(state, |state| async {
-        let (mut download, mut rest) = state?;
-        loop {
-            match download.chunk().await {
-                Err(_) => return Some((Err(()), None)),
-                Ok(None) if rest.is_empty() => return None,
-                Ok(None) => return Some((Ok(vec![rest.freeze()]), None)),
-                Ok(Some(chunk)) => rest.extend_from_slice(chunk.as_ref()),
-            }
-            let records = lines(&mut rest);
-            if rest.len() > LINE_BYTES_MAX {
-                return Some((Err(()), None));
-            }
-            if !records.is_empty() {
-                return Some((Ok(records), Some((download, rest))));
-            }
-        }
-    })
-}
-
-/// Takes the lines that are whole.
-fn lines(text: &mut BytesMut) -> Vec<Bytes> {
-    let mut lines = Vec::new();
-    while let Some(end) = text.iter().position(|byte| *byte == b'\n') {
-        let line = text.split_to(end + 1).freeze();
-        let line = line.slice(..end);
-        if !line.is_empty() {
-            lines.push(line);
-        }
-    }
-    lines
 }

@@ -69,6 +69,12 @@ pub(super) async fn command_find(pool: &PgPool, id: &CommandId) -> Result<Option
     row.map_err(read_failed("look up a command"))?.map(columns::command).transpose()
 }
 
+pub(super) async fn commands_open(pool: &PgPool) -> Result<Vec<CommandRow>, StoreError> {
+    let rows =
+        sqlx::query_as("select id, fingerprint, answer, at from commands where answer = ''").fetch_all(pool).await;
+    rows.map_err(read_failed("look for open commands"))?.into_iter().map(columns::command).collect()
+}
+
 /// Ids that were not there and now are.
 pub(super) async fn commands_insert_in_txn(
     connection: &mut PgConnection,

@@ -142,6 +142,10 @@ impl Engine for Sqlite {
         ledger::command_find(&self.readers, id).await
     }
 
+    async fn commands_open(&self) -> Result<Vec<CommandRow>, StoreError> {
+        ledger::commands_open(&self.readers).await
+    }
+
     async fn audit_page(
         &self,
         filter: &AuditFilter,

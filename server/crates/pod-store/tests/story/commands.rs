@@ -91,7 +91,12 @@ pub(crate) async fn a_key_that_was_sent_on_is_taken_until_it_is_answered_or_free
     store.command_free(id("k"), other.fingerprint).await.unwrap();
     store.command_settle(other.clone()).await.unwrap();
     assert!(store.command_find(&id("k")).await.unwrap().unwrap().is_open());
+    assert_eq!(store.command_claim(command("sent", "")).await.unwrap(), None);
+    let open = store.commands_open().await.unwrap();
+    assert_eq!(open.iter().map(|row| row.id.as_str()).collect::<std::collections::BTreeSet<_>>(), ["k", "sent"].into());
+    store.command_settle(command("sent", "{}")).await.unwrap();
     store.command_free(id("k"), [7; 32]).await.unwrap();
+    assert_eq!(store.commands_open().await.unwrap(), []);
     assert_eq!(store.command_find(&id("k")).await.unwrap(), None);
     // An answer stands, also when a repeat was refused before it came, and is over a restart.
     store.command_settle(command("k", "{}")).await.unwrap();

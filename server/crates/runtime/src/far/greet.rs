@@ -1,4 +1,4 @@
-//! What the other side says of introductions, taken in: the own Pod's side of it, in the transaction that takes the item.
+//! Introductions that the other side begins: the own Pod's side of it, in the transaction that takes the item.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use protocol::{ApiError, ControlEvent, ErrorCode, LinkCard, LinkNews, PeerLabel,
 
 use super::{
     FAR_PEERS_MAX, card_change, expires_at,
-    handshake::{accept, linked, too_many},
-    label, name_of, put_out,
+    handshake::{accept, too_many},
+    label, put_out,
     receive::Taken,
     remove,
 };
@@ -18,7 +18,6 @@ use crate::{
     host::Inner,
     peers,
     pod_task::Held,
-    view,
 };
 
 /// A far Pod wants to know one of ours.
@@ -52,22 +51,32 @@ fn overtaken(row: &FarPeerRow, peer: &PeerLabel, by: &str) -> (FarChange, Contro
     (put_out(&row.store, &told), event)
 }
 
+/// The Pod that is meant, standing still. None when there is none to introduce: the other side is told.
+async fn standing(
+    inner: &Arc<Inner>,
+    taken: Taken<'_>,
+    proposal: &Proposal,
+) -> Result<Option<(PodRow, Held)>, ApiError> {
+    let standing = async {
+        let own = peers::readable(inner, &proposal.to).await?;
+        let held = hold(inner, &own).await?;
+        Ok((own, held))
+    };
+    match standing.await {
+        Ok(standing) => Ok(Some(standing)),
+        Err(error) if is_of_the_pod(&error) => refuse(inner, taken, &proposal.handshake, error).await.map(|()| None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Nothing is held here, and the other side is told why.
+async fn refuse(inner: &Inner, taken: Taken<'_>, handshake: &str, error: ApiError) -> Result<(), ApiError> {
+    let news = LinkNews::Refused { handshake: handshake.to_owned(), code: error.code, sentence: error.detail };
+    taken.commit(inner, vec![put_out(taken.store, &news)]).await
+}
+
 pub(super) async fn propose(inner: &Arc<Inner>, taken: Taken<'_>, proposal: Proposal) -> Result<(), ApiError> {
-    let refuse = async |error: ApiError| {
-        let news =
-            LinkNews::Refused { handshake: proposal.handshake.clone(), code: error.code, sentence: error.detail };
-        taken.commit(inner, vec![put_out(taken.store, &news)]).await
-    };
-    let own = match peers::readable(inner, &proposal.to).await {
-        Ok(own) => own,
-        Err(error) if is_of_the_pod(&error) => return refuse(error).await,
-        Err(error) => return Err(error),
-    };
-    let held = match hold(inner, &own).await {
-        Ok(held) => held,
-        Err(error) if is_of_the_pod(&error) => return refuse(error).await,
-        Err(error) => return Err(error),
-    };
+    let Some((own, held)) = standing(inner, taken, &proposal).await? else { return Ok(()) };
     let (verdict, invited) = verdict(inner, taken.store, &own, &held, &proposal).await?;
     let now = clock::now();
     let Proposal { handshake, from, by, note, .. } = proposal;
@@ -163,20 +172,8 @@ async fn verdict(
 /// One of ours is wanted to know a far Pod whose people are asked. Only one that is open to anybody: else a server could
 /// make links that nobody here was asked for.
 pub(super) async fn invite(inner: &Arc<Inner>, taken: Taken<'_>, invited: Proposal) -> Result<(), ApiError> {
-    let refuse = async |error: ApiError| {
-        let news = LinkNews::Refused { handshake: invited.handshake.clone(), code: error.code, sentence: error.detail };
-        taken.commit(inner, vec![put_out(taken.store, &news)]).await
-    };
-    let standing = async {
-        let own = peers::readable(inner, &invited.to).await?;
-        let held = hold(inner, &own).await?;
-        Ok((own, held))
-    };
-    let (own, held) = match standing.await {
-        Ok(standing) => standing,
-        Err(error) if is_of_the_pod(&error) => return refuse(error).await,
-        Err(error) => return Err(error),
-    };
+    let Some((own, held)) = standing(inner, taken, &invited).await? else { return Ok(()) };
+    let refuse = async |error| refuse(inner, taken, &invited.handshake, error).await;
     let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
     let same = inner.store.far_peer_of(taken.store, &invited.handshake).await.map_err(error::store_failed)?;
     if same.is_some_and(|row| (row.pod, &row.worker) != (own.key, &invited.from.worker_id)) {
@@ -231,88 +228,7 @@ fn waiting(inner: &Inner, store: &str, own: &PodRow, invited: Proposal) -> (Vec<
     (vec![FarChange::Put(row), card], Some(event))
 }
 
-/// What is said of an introduction that both sides know of.
-pub(super) enum Said {
-    Accepted { card: LinkCard, by: String },
-    Asked { card: LinkCard },
-    Refused(ApiError),
-    Declined { by: String, note: Option<String> },
-    Withdraw { by: String, note: Option<String> },
-    Unlinked { by: String, note: Option<String> },
-}
-
-pub(super) async fn said(inner: &Arc<Inner>, taken: Taken<'_>, handshake: &str, said: Said) -> Result<(), ApiError> {
-    let find = async || inner.store.far_peer_of(taken.store, handshake).await.map_err(error::store_failed);
-    let own = match find().await? {
-        Some(row) => inner.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?,
-        None => None,
-    };
-    // It was withdrawn or has ended here, and the other side is being told.
-    let Some(own) = own else { return taken.commit(inner, Vec::new()).await };
-    let held = match view::open(&own) {
-        Ok(_) => match hold(inner, &own).await {
-            Ok(held) => Some(held),
-            Err(error) if is_of_the_pod(&error) => None,
-            Err(error) => return Err(error),
-        },
-        Err(_) => None,
-    };
-    let Some(row) = find().await?.filter(|row| row.pod == own.key) else {
-        return taken.commit(inner, Vec::new()).await;
-    };
-    let name = match &said {
-        Said::Accepted { card, .. } | Said::Asked { card } if card.worker_id == row.worker => card.name.clone(),
-        _ => name_of(inner, &row.store, &row.worker).await?,
-    };
-    let peer = label(inner, &row.store, &row.worker, name);
-    if let Said::Refused(error) = &said {
-        inner.far.note_refusal(handshake, error.clone());
-    }
-    let (far, event) = heard(row, peer, said);
-    write(inner, taken, &own, held, far, event).await
-}
-
-/// What it makes of what stands here, and the record of it. What does not fit changes nothing.
-fn heard(row: FarPeerRow, peer: PeerLabel, said: Said) -> (Vec<FarChange>, Option<ControlEvent>) {
-    let request_id = Some(row.handshake.clone());
-    let declined = |by: String, note| ControlEvent::PeerDeclined { peer: peer.clone(), by, request_id, note };
-    let unlinked = |by: String, note| ControlEvent::PeerUnlinked { peer: peer.clone(), by, request_id: None, note };
-    let waits_there = matches!(row.state, FarState::Proposed | FarState::Waiting);
-    let gone = remove(&row);
-    match said {
-        Said::Accepted { card, by } if waits_there && card.worker_id == row.worker => {
-            let change = card_change(&row.store, &card);
-            let event = ControlEvent::PeerLinked {
-                peer: peer.clone(),
-                by,
-                request_id: Some(row.handshake.clone()),
-                note: row.note.clone(),
-            };
-            (vec![FarChange::Put(linked(row, clock::now())), change], Some(event))
-        }
-        Said::Asked { card } if waits_there && card.worker_id == row.worker => {
-            let change = card_change(&row.store, &card);
-            (vec![FarChange::Put(FarPeerRow { state: FarState::Waiting, ..row }), change], None)
-        }
-        // This side has asked its own people, for the other side's sake.
-        Said::Refused(error) if waits_there || row.state == FarState::Asked => {
-            (vec![gone], Some(declined("yoi".to_owned(), Some(error.detail))))
-        }
-        Said::Declined { by, note } if waits_there => (vec![gone], Some(declined(by, note))),
-        Said::Withdraw { by, note } if row.state != FarState::Linked => (vec![gone], Some(declined(by, note))),
-        Said::Refused(error) if row.state == FarState::Linked => {
-            (vec![gone], Some(unlinked("yoi".to_owned(), Some(error.detail))))
-        }
-        Said::Declined { by, note } | Said::Withdraw { by, note } | Said::Unlinked { by, note }
-            if row.state == FarState::Linked =>
-        {
-            (vec![gone], Some(unlinked(by, note)))
-        }
-        _ => (Vec::new(), None),
-    }
-}
-
-async fn write(
+pub(super) async fn write(
     inner: &Arc<Inner>,
     taken: Taken<'_>,
     own: &PodRow,

@@ -1,17 +1,13 @@
-//! Introductions as they begin and end on this side: each is one transaction over the own Pod, what it is to the far
-//! one, and the item that tells the other store.
+//! Introductions as they begin on this side: one transaction over the own Pod, what it is to the far one, and the item
+//! that tells the other store.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use pod_store::{Committed, FarChange, FarPeerRow, FarState, PodKey, PodRow};
-use protocol::{
-    ApiError, ControlEvent, ErrorCode, LinkNews, PeerAnswer, PeerLabel, PeerLink, PodRef, RequestDecision, WorkerId,
-};
+use pod_store::{Committed, FarChange, FarPeerRow, FarState, PodRow};
+use protocol::{ApiError, ControlEvent, ErrorCode, LinkNews, PeerAnswer, PeerLabel, PeerLink, PodRef, WorkerId};
 
-use super::{
-    FAR_PEERS_MAX, FarPod, card_change, cards::card_of, expires_at, label, name_of, pod_ref, put_out, remove, settle,
-};
+use super::{FAR_PEERS_MAX, FarPod, card_change, cards::card_of, expires_at, label, put_out, settle};
 use crate::{
     Introduced,
     asked::Asked,
@@ -204,159 +200,4 @@ pub(super) fn accept(
 /// A link, with all of its burst.
 pub(super) fn linked(row: FarPeerRow, now: Timestamp) -> FarPeerRow {
     FarPeerRow { state: FarState::Linked, since: now, pace_level: 0, pace_at: now, expires_at: None, ..row }
-}
-
-/// Ends what a Pod is to a far one: a link, an introduction under way on either side.
-pub(crate) async fn unlink(
-    inner: &Arc<Inner>,
-    asked: Option<&Asked<'_>>,
-    own: &PodRow,
-    peer: &PodRef,
-    note: Option<&str>,
-) -> Result<(), ApiError> {
-    let by = asked.map_or_else(|| "yoi".to_owned(), |asked| asked.origin.by.clone());
-    let is_meant = |row: &FarPeerRow| pod_ref(inner, row) == *peer;
-    let address = format!("{} {peer}", view::pod_ref(own));
-    let together = asked.map(|asked| asked.together("unpeer", address, &())).unwrap_or_default();
-    end(inner, own, is_meant, &by, note, together).await
-}
-
-/// Ends the row that is meant, if there is one when the Pod stands still.
-async fn end(
-    inner: &Arc<Inner>,
-    own: &PodRow,
-    is_meant: impl Fn(&FarPeerRow) -> bool,
-    by: &str,
-    note: Option<&str>,
-    together: Together,
-) -> Result<(), ApiError> {
-    // One whose record cannot be read cannot be told; the other side is free of it nevertheless.
-    let held = match view::open(own) {
-        Ok(_) => inner.hold(&[&own.worker_id]).await?.remove(&own.worker_id),
-        Err(_) => None,
-    };
-    let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
-    let (mut far, mut events) = (together.far, Vec::new());
-    if let Some(row) = rows.into_iter().find(is_meant) {
-        let peer = label(inner, &row.store, &row.worker, name_of(inner, &row.store, &row.worker).await?);
-        let (change, event) = ended(&row, peer, by, note);
-        far.extend(change);
-        events.push(event);
-    }
-    let orders = held.into_iter().map(|held| (held, Wanted { events: events.clone(), ..Wanted::default() })).collect();
-    inner.commit_together(orders, Together { far, ..together }).await?;
-    inner.list.tell_changed(&own.worker_id);
-    Ok(())
-}
-
-/// What ends it, here and there.
-fn ended(row: &FarPeerRow, peer: PeerLabel, by: &str, note: Option<&str>) -> ([FarChange; 2], ControlEvent) {
-    let (handshake, by) = (row.handshake.clone(), by.to_owned());
-    let request_id = Some(handshake.clone());
-    let said = note.map(str::to_owned);
-    let declined =
-        |by, note| ControlEvent::PeerDeclined { peer: peer.clone(), by, request_id: request_id.clone(), note };
-    let (news, event) = match row.state {
-        FarState::Linked => {
-            let event = ControlEvent::PeerUnlinked { peer, by: by.clone(), request_id: None, note: said.clone() };
-            (LinkNews::Unlinked { handshake, by, note: said }, event)
-        }
-        FarState::Proposed | FarState::Waiting => {
-            let note = said.or_else(|| Some("withdrawn".to_owned()));
-            let event = declined(by.clone(), note.clone());
-            (LinkNews::Withdraw { handshake, by, note }, event)
-        }
-        FarState::Asked => {
-            let event = declined(by.clone(), said.clone());
-            (LinkNews::Declined { handshake, by, note: said }, event)
-        }
-    };
-    ([remove(row), put_out(&row.store, &news)], event)
-}
-
-/// Accepts or declines what a far Pod asked this one. None when no far Pod asked this.
-pub(crate) async fn decide_request(
-    inner: &Arc<Inner>,
-    asked: &Asked<'_>,
-    worker_id: &WorkerId,
-    request_id: &str,
-    decision: RequestDecision,
-) -> Result<Option<PeerAnswer>, ApiError> {
-    let own = inner.existing_row(worker_id).await?;
-    let find = async || {
-        let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
-        Ok::<_, ApiError>(rows.into_iter().find(|row| row.handshake == request_id && row.state != FarState::Linked))
-    };
-    let Some(row) = find().await? else { return Ok(None) };
-    if row.state != FarState::Asked {
-        let sentence = "this Pod asked itself, so it cannot answer; withdraw with DELETE P/peers/…, or answer there";
-        return Err(ApiError::new(ErrorCode::PermissionDenied, sentence));
-    }
-    let held = inner.hold(&[worker_id]).await?.remove(worker_id).ok_or_else(|| error::no_such_pod(worker_id))?;
-    // Somebody else may have answered while the Pod was made to stand still.
-    let Some(row) = find().await?.filter(|row| row.expires_at.is_none_or(|at| at > clock::now())) else {
-        let sentence = format!("the request {request_id} has been answered already, was withdrawn, or has expired");
-        return Err(ApiError::new(ErrorCode::AlreadyAnswered, sentence));
-    };
-    let peer = label(inner, &row.store, &row.worker, name_of(inner, &row.store, &row.worker).await?);
-    let answer = |state| PeerAnswer {
-        source: view::pod_ref(&own),
-        peer: PodRef::new(peer.runtime_id.clone(), peer.worker_id.clone()),
-        state,
-        request_id: Some(request_id.to_owned()),
-    };
-    let by = &asked.origin.by;
-    let (answer, far, event) = match decision {
-        RequestDecision::Accept => {
-            let (far, event) = accept(&own, row, peer.clone(), by, clock::now());
-            (answer(PeerLink::Linked), far, event)
-        }
-        RequestDecision::Decline => {
-            let (far, event) = ended(&row, peer.clone(), by, None);
-            (answer(PeerLink::Pending), far.into(), event)
-        }
-    };
-    let address = format!("{} {}", answer.source, answer.peer);
-    let together = Together { far, ..asked.together("peer_decide", address, &answer) };
-    let orders = vec![(held, Wanted { events: vec![event], ..Wanted::default() })];
-    let committed = inner.commit_together(orders, together).await?;
-    inner.list.tell_changed(worker_id);
-    match committed {
-        Committed::Done { .. } => Ok(Some(answer)),
-        Committed::Repeated(row) => asked.repeated(row).map(Some),
-    }
-}
-
-/// Ends introductions whose time is over; both sides are told.
-pub(crate) async fn expire(inner: &Arc<Inner>) {
-    let rows = match inner.store.far_peers_all().await {
-        Ok(rows) => rows,
-        Err(error) => return tracing::warn!(%error, "introductions that are over could not be looked for"),
-    };
-    let now = clock::now();
-    for row in rows.iter().filter(|row| row.expires_at.is_some_and(|at| at <= now)) {
-        if let Err(error) = end_this(inner, row).await {
-            tracing::warn!(%error, request = row.handshake, "an introduction that is over could not be ended");
-        }
-    }
-}
-
-/// Ends this very introduction. The two may have become something else to each other meanwhile, and that stays.
-async fn end_this(inner: &Arc<Inner>, row: &FarPeerRow) -> Result<(), ApiError> {
-    let own = inner.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?;
-    let Some(own) = own else { return Ok(()) };
-    let is_it = |known: &FarPeerRow| known.handshake == row.handshake && known.state == row.state;
-    end(inner, &own, is_it, "yoi", Some("expired"), Together::default()).await
-}
-
-/// Ends all that a Pod is to Pods of other stores, before it goes; each of these is told.
-pub(crate) async fn end_all(inner: &Arc<Inner>, own: &PodRow) -> Result<(), ApiError> {
-    for row in inner.store.far_peers(own.key).await.map_err(error::store_failed)? {
-        unlink(inner, None, own, &pod_ref(inner, &row), Some("deleted")).await?;
-    }
-    Ok(())
-}
-
-pub(crate) async fn knows_anybody(inner: &Inner, pod: PodKey) -> Result<bool, ApiError> {
-    Ok(!inner.store.far_peers(pod).await.map_err(error::store_failed)?.is_empty())
 }

@@ -7,8 +7,9 @@ use protocol::{ApiError, ErrorCode, LinkNews, MESSAGE_BYTES_MAX};
 
 use super::{
     card_change,
-    greet::{self, Proposal, Said},
+    greet::{self, Proposal},
     held, message,
+    said::{Said, said},
 };
 use crate::{error, host::Inner, peers};
 
@@ -114,22 +115,14 @@ pub(super) async fn take(inner: &Arc<Inner>, taken: Taken<'_>, news: LinkNews) -
         LinkNews::Invite { handshake, from, to, by, note } => {
             greet::invite(inner, taken, Proposal { handshake, from, to, by, note }).await
         }
-        LinkNews::Accepted { handshake, card, by } => {
-            greet::said(inner, taken, &handshake, Said::Accepted { card, by }).await
-        }
-        LinkNews::Asked { handshake, card } => greet::said(inner, taken, &handshake, Said::Asked { card }).await,
+        LinkNews::Accepted { handshake, card, by } => said(inner, taken, &handshake, Said::Accepted { card, by }).await,
+        LinkNews::Asked { handshake, card } => said(inner, taken, &handshake, Said::Asked { card }).await,
         LinkNews::Refused { handshake, code, sentence } => {
-            greet::said(inner, taken, &handshake, Said::Refused(ApiError::new(code, sentence))).await
+            said(inner, taken, &handshake, Said::Refused(ApiError::new(code, sentence))).await
         }
-        LinkNews::Declined { handshake, by, note } => {
-            greet::said(inner, taken, &handshake, Said::Declined { by, note }).await
-        }
-        LinkNews::Withdraw { handshake, by, note } => {
-            greet::said(inner, taken, &handshake, Said::Withdraw { by, note }).await
-        }
-        LinkNews::Unlinked { handshake, by, note } => {
-            greet::said(inner, taken, &handshake, Said::Unlinked { by, note }).await
-        }
+        LinkNews::Declined { handshake, by, note } => said(inner, taken, &handshake, Said::Declined { by, note }).await,
+        LinkNews::Withdraw { handshake, by, note } => said(inner, taken, &handshake, Said::Withdraw { by, note }).await,
+        LinkNews::Unlinked { handshake, by, note } => said(inner, taken, &handshake, Said::Unlinked { by, note }).await,
         LinkNews::Message { message_id, from, to, text, hops } => {
             message::receive(inner, taken, message::Incoming { message_id, from, to, text, hops }).await
         }

@@ -1,7 +1,9 @@
 //! Keys of commands that other runtimes carry out: a key is one command in the whole server.
 
+use std::collections::HashSet;
+
 use pod_store::CommandRow;
-use protocol::ApiError;
+use protocol::{ApiError, CommandId};
 
 use super::Host;
 use crate::{CommandKey, clock, error, pod_task::repeated};
@@ -35,6 +37,12 @@ impl Host {
     /// The command of a claimed key was refused: the key is free.
     pub async fn free_claim(&self, key: &CommandKey) -> Result<(), ApiError> {
         self.inner.store.command_free(key.id.clone(), key.fingerprint).await.map_err(error::store_failed)
+    }
+
+    /// Keys of commands that were sent on, and of which it is not known what came of them.
+    pub async fn open_claims(&self) -> Result<HashSet<CommandId>, ApiError> {
+        let rows = self.inner.store.commands_open().await.map_err(error::store_failed)?;
+        Ok(rows.into_iter().map(|row| row.id).collect())
     }
 
     /// What a command of this key was answered when it was carried out; none when it was not.

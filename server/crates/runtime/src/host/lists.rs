@@ -23,7 +23,7 @@ impl Host {
         };
         let found = self.inner.store.search_page(&query.words, SearchFilter { pod, after }, query.limit).await;
         let found = found.map_err(error::store_failed)?;
-        let next = found.last().filter(|_| found.len() == query.limit as usize).map(|(id, _)| id.to_string());
+        let next = found.last().filter(|_| found.len() == query.limit as usize).map(|(id, _)| write_cursor(*id));
         let items = found.into_iter().map(|(id, row)| SearchHit {
             pod: PodRef::new(RuntimeId::local(), row.worker_id),
             name: row.name,
@@ -31,7 +31,7 @@ impl Host {
             kind: row.kind,
             snippet: row.snippet,
             at: row.at,
-            cursor: Some(id.to_string()),
+            cursor: Some(write_cursor(id)),
         });
         Ok(Listing { items: items.collect(), next })
     }
@@ -55,8 +55,13 @@ impl Host {
     }
 }
 
+/// The letter is this list's: a cursor of another one is no place here.
+fn write_cursor(id: i64) -> String {
+    format!("s{id}")
+}
+
 fn read_cursor(text: &str) -> Result<i64, ApiError> {
-    text.parse().ok().filter(|id| *id > 0).ok_or_else(|| {
+    text.strip_prefix('s').and_then(|id| id.parse().ok()).filter(|id| *id > 0).ok_or_else(|| {
         ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`")
     })
 }

@@ -17,6 +17,10 @@ pub(super) fn record(number: usize, line: &str, previous: Seq) -> Result<Record,
     if line.trim().is_empty() {
         return Err(wrong("it is empty; each line is one record"));
     }
+    // A record would also be read from an array of its fields, which no export writes.
+    if line.trim_start().starts_with('[') {
+        return Err(wrong("this is no record: it has to be an object, not an array"));
+    }
     let record: Record = serde_json::from_str(line).map_err(|error| {
         let text = error.to_string();
         // The place that serde tells is one within the line, which it calls line 1.

@@ -63,6 +63,7 @@ fn a_bad_line_is_named_and_nothing_is_taken() {
         ("{", "this is no record"),
         ("[]", "this is no record"),
         ("null", "this is no record"),
+        (r#"[4,"2026-11-21T10:00:00Z",null,{"kind":"status","state":"idle"}]"#, "an object, not an array"),
         (r#"{"seq":4}"#, "this is no record"),
         (r#"{"seq":4,"at":"yesterday","event":{"kind":"status","state":"idle"}}"#, "this is no record"),
         (r#"{"seq":4,"at":"2026-11-21T10:00:00Z","event":7}"#, "this is no record"),

@@ -1,22 +1,22 @@
 //! What the Pod tools take. The schemas that a model is given come from these types.
 
-use protocol::{Access, ApiError, ScopeRule};
+use protocol::{Access, ApiError, ScopeRule, misread};
 use schemars::JsonSchema;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Nothing {}
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Named {
     /// The Pod's name, as ListPods gives it.
     pub(super) name: String,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Message {
     /// The Pod's name, as ListPods gives it.
@@ -25,7 +25,7 @@ pub(super) struct Message {
     pub(super) message: String,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SpawnArguments {
     /// A name that no other Pod has: 1 to 64 characters of A-Z, a-z, 0-9, dot, underscore and hyphen.
@@ -43,7 +43,7 @@ pub(super) struct SpawnArguments {
 }
 
 /// One rule of what is lent.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LentRule {
     /// An absolute path.
@@ -54,7 +54,7 @@ pub(super) struct LentRule {
     recursive: bool,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum LentAccess {
     /// It may read it, and so may you.
@@ -81,11 +81,33 @@ impl From<LentRule> for ScopeRule {
 }
 
 /// Reads arguments; what does not fit is told with its place.
-pub(super) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ApiError> {
-    serde_json::from_value(arguments)
-        .map_err(|error| ApiError::invalid(format!("the arguments do not fit: {error}; see the tool's schema")))
+pub(super) fn read<T: DeserializeOwned + Serialize>(arguments: Value) -> Result<T, ApiError> {
+    let wrong = |why: String| ApiError::invalid(format!("the arguments do not fit: {why}; see the tool's schema"));
+    let read: T = serde_json::from_value(arguments.clone()).map_err(|error| wrong(error.to_string()))?;
+    match misread(&arguments, &read) {
+        Some(place) if place.is_empty() => Err(wrong("they have to be an object, not an array".to_owned())),
+        Some(place) => Err(wrong(format!("`{place}` has to be an object, not an array"))),
+        None => Ok(read),
+    }
 }
 
 pub(super) fn schema<T: JsonSchema>() -> Value {
     schemars::schema_for!(T).to_value()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn arguments_are_objects_as_their_schema_says_and_never_arrays_of_their_fields() {
+        let spawn = |rule: Value| read::<SpawnArguments>(json!({ "name": "a", "task": "b", "scope": [rule] }));
+        assert!(spawn(json!({ "path": "/a", "access": "read" })).is_ok());
+        let refusal = spawn(json!(["/a", "read", true])).unwrap_err().detail;
+        assert!(refusal.contains("`scope[0]` has to be an object"), "{refusal}");
+        assert!(read::<Named>(json!(["a"])).unwrap_err().detail.contains("they have to be an object"));
+        assert!(read::<Nothing>(json!({})).is_ok() && read::<Nothing>(json!([])).is_err());
+    }
 }

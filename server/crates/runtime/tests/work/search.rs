@@ -77,7 +77,7 @@ async fn hits_come_in_pages_and_of_one_pod_when_it_is_named() {
 
     let nobody = SearchQuery { pod: Some(WorkerId::parse("nobody").unwrap()), ..query("x") };
     assert_eq!(code(bench.stage.host.search(&nobody).await), ErrorCode::PodNotFound);
-    for after in ["x", "", "-1", "0", "local.1"] {
+    for after in ["x", "", "-1", "0", "1", "s", "s0", "s-1", "local.1"] {
         let asked = SearchQuery { after: Some(after.to_owned()), ..query("x") };
         assert_eq!(code(bench.stage.host.search(&asked).await), ErrorCode::CursorInvalid, "{after}");
     }

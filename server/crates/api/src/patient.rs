@@ -1,0 +1,154 @@
+//! A listener whose connections end well: what the server says last arrives.
+//!
+//! A connection that is closed while the other side still sends is reset, and a reset takes with it what the other side
+//! has not read yet: the reason of a close, or the answer to a body that is too large. So who is let go while he is
+//! still sending is listened to for a moment longer, and what he sends is thrown away.
+
+use std::{
+    io::{self, IoSlice},
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::serve::Listener;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf},
+    runtime::Handle,
+    time::timeout,
+};
+
+/// What a connection is made of.
+pub trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
+
+impl<Io: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection for Io {}
+
+/// So long, and so many bytes; what comes then is answered by a reset.
+const LINGER_TIME_MAX: Duration = Duration::from_secs(3);
+const LINGER_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Accepts what `L` accepts.
+#[derive(Debug)]
+pub struct Patient<L>(pub L);
+
+impl<L: Listener> Listener for Patient<L> {
+    type Io = Lingering<L::Io>;
+    type Addr = L::Addr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        let (io, address) = self.0.accept().await;
+        (Lingering { io: Some(io), is_over: false }, address)
+    }
+
+    fn local_addr(&self) -> io::Result<Self::Addr> {
+        self.0.local_addr()
+    }
+}
+
+/// A connection that is listened to a little longer than it is wanted.
+#[derive(Debug)]
+pub struct Lingering<Io: Connection> {
+    /// Gone only while it is dropped.
+    io: Option<Io>,
+    /// The other side has ended, or the connection is broken: nothing can be lost any more.
+    is_over: bool,
+}
+
+impl<Io: Connection> Lingering<Io> {
+    fn io(&mut self) -> Pin<&mut Io> {
+        Pin::new(self.io.as_mut().expect("it is taken when it is dropped"))
+    }
+}
+
+impl<Io: Connection> Drop for Lingering<Io> {
+    fn drop(&mut self) {
+        if let Some(io) = self.io.take()
+            && !self.is_over
+            && let Ok(runtime) = Handle::try_current()
+        {
+            runtime.spawn(timeout(LINGER_TIME_MAX, linger(io)));
+        }
+    }
+}
+
+/// Says that nothing follows, and throws away what still comes.
+async fn linger<Io: Connection>(mut io: Io) {
+    if io.shutdown().await.is_ok() {
+        // It broke, ended, or was too much: in each case it is let go.
+        let _ = tokio::io::copy(&mut io.take(LINGER_BYTES_MAX), &mut tokio::io::sink()).await;
+    }
+}
+
+impl<Io: Connection> AsyncRead for Lingering<Io> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = self.io().poll_read(cx, buffer);
+        self.is_over |= match &read {
+            Poll::Ready(Ok(())) => buffer.filled().len() == before && buffer.remaining() > 0,
+            Poll::Ready(Err(_)) => true,
+            Poll::Pending => false,
+        };
+        read
+    }
+}
+
+impl<Io: Connection> AsyncWrite for Lingering<Io> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.io().poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.io().poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.as_ref().is_some_and(AsyncWrite::is_write_vectored)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.io().poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.io().poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_was_said_last_arrives_though_the_other_side_still_sends() {
+        let mut listener = Patient(TcpListener::bind("127.0.0.1:0").await.unwrap());
+        let address = listener.local_addr().unwrap();
+        let server = tokio::spawn(async move {
+            let (mut connection, _) = listener.accept().await;
+            connection.read_exact(&mut [0; 1]).await.unwrap();
+            connection.write_all(b"too much").await.unwrap();
+        });
+        let mut client = TcpStream::connect(address).await.unwrap();
+        // More than all buffers in between hold: who is reset fails here.
+        client.write_all(&vec![7; 32 * 1024 * 1024]).await.unwrap();
+        server.await.unwrap();
+        let mut heard = String::new();
+        client.read_to_string(&mut heard).await.unwrap();
+        assert_eq!(heard, "too much");
+    }
+
+    #[tokio::test]
+    async fn who_has_ended_is_let_go_at_once() {
+        let mut listener = Patient(TcpListener::bind("127.0.0.1:0").await.unwrap());
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (mut connection, _) = listener.accept().await;
+        drop(client);
+        assert_eq!(connection.read(&mut [0; 1]).await.unwrap(), 0);
+        assert!(connection.is_over);
+    }
+}

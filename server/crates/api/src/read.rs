@@ -1,0 +1,199 @@
+//! JSON from outside, read strictly: each key once, and an object only where an object stands.
+//!
+//! What is derived for a type also takes an array of its fields in their order, at any depth; the API takes objects
+//! only. And a map keeps the last of two equal keys; a client that sends two means one of them, and not all readers
+//! take the same.
+
+use std::fmt;
+
+use protocol::misread;
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Map, Value};
+
+/// Any JSON in which no object has a key twice.
+pub(crate) fn value(text: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str::<Unambiguous>(text).map(|Unambiguous(value)| value)
+}
+
+/// A `T`; the error says where, and what is wrong there. `whole` is what the text is called in it: "the body".
+pub(crate) fn read<T: DeserializeOwned + Serialize>(whole: &str, text: &str) -> Result<T, String> {
+    let said = value(text).map_err(|error| format!("{whole} does not fit: {error}"))?;
+    if !said.is_object() {
+        return Err(format!("{whole} has to be a JSON object, not {}", kind(&said)));
+    }
+    let read: T = serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(text)).map_err(|error| {
+        let path = error.path().to_string();
+        // Of a field that is unknown the cause has the name, and of the whole there is none.
+        match path == "." || error.inner().to_string().contains(&format!("`{path}`")) {
+            true => format!("{whole} does not fit: {}", error.inner()),
+            false => format!("{whole} does not fit: `{path}`: {}", error.inner()),
+        }
+    })?;
+    match misread(&said, &read) {
+        Some(place) => Err(format!("{whole} does not fit: `{place}` has to be an object, not an array")),
+        None => Ok(read),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Reads as [`Value`] does, and refuses a second key of the same name.
+struct Unambiguous(Value);
+
+impl<'de> Deserialize<'de> for Unambiguous {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyJson).map(Self)
+    }
+}
+
+struct AnyJson;
+
+impl<'de> Visitor<'de> for AnyJson {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        while let Some(Unambiguous(item)) = items.next_element()? {
+            array.push(item);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = members.next_key::<String>()? {
+            if object.contains_key(&key) {
+                return Err(A::Error::custom(format_args!("duplicate field `{key}`")));
+            }
+            let Unambiguous(value) = members.next_value()?;
+            object.insert(key, value);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{ClientFrame, CreatePod, InputCommand, LinkExchange, PatchPod, ToolCommand};
+    use serde_json::json;
+
+    use super::*;
+
+    fn refusal<T: DeserializeOwned + Serialize + fmt::Debug>(body: &Value) -> String {
+        read::<T>("the body", &body.to_string()).unwrap_err()
+    }
+
+    #[test]
+    fn an_array_is_never_read_as_the_fields_of_an_object_at_any_depth() {
+        let rules = json!({ "name": "ada", "scope": [{ "path": "/a", "access": "read" }, ["/tmp", "write", true]] });
+        assert!(refusal::<CreatePod>(&rules).contains("`scope[1]` has to be an object, not an array"));
+        let segments = json!({ "segments": [["text", "x"]] });
+        assert!(refusal::<InputCommand>(&segments).contains("`segments[0]` has to be an object, not an array"));
+        let permissions = json!({ "permissions": [["Bash", "cargo *", "allow"]] });
+        assert!(refusal::<PatchPod>(&permissions).contains("`permissions[0]`"));
+        let pod = json!({ "type": "subscribe", "id": "a", "pod": ["local", "w"] });
+        assert!(refusal::<ClientFrame>(&pod).contains("`pod` has to be an object"));
+        let link = |item: Value| json!({ "protocol": 1, "store_id": "s", "name": "a", "after": 0, "items": [item] });
+        let decision = json!({ "kind": "decision", "message_id": "m", "from": "a", "to": "b", "decision": "drop" });
+        assert!(read::<LinkExchange>("the body", &link(json!({ "seq": 1, "item": decision })).to_string()).is_ok());
+        assert!(refusal::<LinkExchange>(&link(json!([1, decision]))).contains("`items[0]`"));
+        let decision = json!(["decision", "m", "a", "b", "drop"]);
+        assert!(refusal::<LinkExchange>(&link(json!({ "seq": 1, "item": decision }))).contains("`items[0].item`"));
+        assert!(refusal::<CreatePod>(&json!(["ada"])).contains("the body has to be a JSON object, not an array"));
+    }
+
+    #[test]
+    fn an_array_that_is_too_short_or_too_long_is_refused_by_its_place_as_well() {
+        let segments = json!({ "segments": [{ "type": "text", "text": "a" }, ["text"]] });
+        assert!(refusal::<InputCommand>(&segments).contains("`segments[1]`"), "{}", refusal::<InputCommand>(&segments));
+        let rules = json!({ "name": "ada", "scope": [["/tmp", "write", true, 4]] });
+        assert!(refusal::<CreatePod>(&rules).contains("`scope[0]"));
+    }
+
+    #[test]
+    fn what_may_be_an_array_stays_one() {
+        for arguments in [json!({}), json!([1, [2], { "a": [3] }]), json!([]), json!(null)] {
+            let read: ToolCommand = read("the body", &json!({ "arguments": arguments }).to_string()).unwrap();
+            assert_eq!(read.arguments, arguments);
+        }
+        assert!(read::<CreatePod>("the body", r#"{"name":"ada","scope":[]}"#).is_ok());
+    }
+
+    #[test]
+    fn a_key_stands_once_in_an_object_wherever_it_is() {
+        for (text, key) in [
+            (r#"{"name":"ada","name":"bob"}"#, "name"),
+            (r#"{"name":"ada","scope":[{"path":"/a","access":"read","path":"/b"}]}"#, "path"),
+            (r#"{"name":"ada","cwd":"/a","cwd":"/a"}"#, "cwd"),
+        ] {
+            let refusal = read::<CreatePod>("the body", text).unwrap_err();
+            assert!(refusal.contains(&format!("duplicate field `{key}`")), "{refusal}");
+        }
+        assert!(value(r#"{"arguments":{"a":1,"a":2}}"#).is_err());
+        assert!(value(r#"[{"a":1},{"a":{"a":[]}}]"#).is_ok());
+    }
+
+    #[test]
+    fn any_other_json_reads_as_it_always_did() {
+        for text in [
+            "null",
+            "true",
+            "-7",
+            "18446744073709551615",
+            "1.5e3",
+            "1e400",
+            "\"\\ud83d\\ude00\"",
+            "[]",
+            "{} x",
+            "{\"a\":",
+            "\"\\ud800\"",
+        ] {
+            let expected = serde_json::from_str::<Value>(text);
+            assert_eq!(value(text).ok(), expected.as_ref().ok().cloned(), "{text}");
+        }
+    }
+}
