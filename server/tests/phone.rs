@@ -81,6 +81,21 @@ async fn browser_the_map_on_a_phone_shows_every_pod_whole() {
 }
 
 #[tokio::test]
+async fn browser_the_bar_offers_nothing_of_a_pod_that_is_not_there() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let browser = open(&yoi).await;
+    let bar = "return [...document.querySelectorAll('.bottom > a')].filter(a => a.checkVisibility()).length";
+    browser.goto_pod(&yoi, &pod).await;
+    assert_eq!(browser.eval(bar).await, json!(4));
+    browser.goto_page(&yoi, "/pods/local/nobody").await;
+    browser.wait_text("main h1", "No such Pod").await;
+    assert_eq!(browser.eval(bar).await, json!(2), "the list and what waits");
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
 async fn browser_the_way_back_to_before_a_message_is_in_a_menu_that_takes_no_line() {
     let yoi = YoiProcess::start(YOI).await;
     let pod = yoi.new_pod("ada").await;

@@ -51,8 +51,8 @@ fn Drawn(found: RelationsFound) -> impl IntoView {
     move || match is_blank.get() {
         true => view! {
             <p>
-                "No Pod leads or knows another one yet. Press " <kbd>"p"</kbd>
-                " to introduce two, or let a Pod spawn a child from its page."
+                "No Pod leads or knows another one yet. The menu on a Pod's page introduces it to another one, as "
+                <kbd>"p"</kbd> " does, or spawns a child."
             </p>
         }
         .into_any(),
