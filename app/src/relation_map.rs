@@ -15,8 +15,9 @@ use protocol::{PodName, PodRef, PodSummary, RuntimeId};
 use self::places::Graph;
 use crate::{components::state_mark::Sign, server_fns::RelationsFound};
 
-/// So many Pods stand beside each other at most, on a wide screen and on a phone.
+/// So many Pods stand beside each other at most, on a wide screen, on a middling one and on a phone.
 pub(crate) const COLUMNS_WIDE: i32 = 6;
+pub(crate) const COLUMNS_MIDDLING: i32 = 3;
 pub(crate) const COLUMNS_NARROW: i32 = 2;
 
 /// Pixels, from the middle of a Pod to the middle of the next one.

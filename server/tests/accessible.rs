@@ -114,7 +114,7 @@ async fn browser_every_figure_beside_a_name_is_heard_with_what_it_counts() {
         for page in pods.iter().chain(&pages) {
             browser.goto(page).await;
             browser.wait_live().await;
-            browser.find("main h1").await;
+            browser.find("main h1, .inspect h2").await;
             let names = heard(&browser, &roles).await;
             assert!(names.iter().any(|name| name == "Approvals, 1 waiting"), "{bar} of {page}: {names:#?}");
             let run_on: Vec<_> = names.iter().filter(|name| runs_on(name)).collect();

@@ -185,7 +185,7 @@ fn no_line_lies_behind_a_box_on_whatever_screen() {
     }
     // And a ring, in which a child stands above its parent.
     pods.extend([child("ring", "gnir"), child("gnir", "ring")]);
-    for columns in [COLUMNS_NARROW, 3, COLUMNS_WIDE] {
+    for columns in [COLUMNS_NARROW, COLUMNS_MIDDLING, COLUMNS_WIDE] {
         let map = super::draw(&pods, &found(pairs.clone()), columns);
         assert_eq!(map.edges.len(), 15 + 4 + 2 + 2 + 15);
         assert_apart(&map);
