@@ -188,6 +188,8 @@ async fn browser_without_javascript_the_transcript_can_be_read() {
     browser.goto(&page_of(&yoi, &pod)).await;
     browser.wait_text("main", "hello reader").await;
     browser.wait_text("main h1", "ada").await;
+    // Nothing tells the time in the viewer's zone here.
+    browser.wait_text("main .turn time", "UTC").await;
     browser.quit().await;
 }
 
