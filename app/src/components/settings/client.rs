@@ -5,7 +5,7 @@ const BROWSERS: [(&str, &str); 6] = [
     ("Edg/", "Edge"),
     ("OPR/", "Opera"),
     ("Firefox/", "Firefox"),
-    ("HeadlessChrome/", "Chrome without a window"),
+    ("HeadlessChrome/", "Headless Chrome"),
     ("Chrome/", "Chrome"),
     ("Version/", "Safari"),
 ];
