@@ -138,3 +138,37 @@ async fn browser_a_pods_menu_closes_when_one_goes_elsewhere() {
     browser.no_errors().await;
     browser.quit().await;
 }
+
+#[tokio::test]
+async fn browser_what_was_found_is_not_beneath_the_find_bar_nor_a_field_beneath_the_way_to_the_end() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    for _ in 0..6 {
+        yoi.say(&pod, "say a needle\nsay in\nsay hay").await;
+    }
+    yoi.say(&pod, "stream 900 at 0").await;
+    yoi.say(&pod, &format!("call Write {}", json!({ "path": "a.txt", "content": "x\n".repeat(9) }))).await;
+    let browser = open(&yoi).await;
+    browser.goto_pod(&yoi, &pod).await;
+    browser.wait_text("main article", "asks for permission").await;
+    browser.shortcut("/").await;
+    browser.wait_focus("find-words").await;
+    browser.keys("needle").await;
+    browser.wait_text(".find-told", "place").await;
+    browser.keys(thirtyfour::Key::Enter + "").await;
+    let below = "const bar = document.querySelector('.find-bar').getBoundingClientRect(); \
+        const hit = document.querySelector('.block.is-found')?.getBoundingClientRect(); \
+        return !!hit && hit.top >= bar.bottom && hit.top < innerHeight / 2";
+    browser.wait_script(below).await;
+    browser.keys(thirtyfour::Key::Escape + "").await;
+
+    // To the question, and to the reason for a no.
+    browser.keys("a").await;
+    browser.keys("d").await;
+    let free = "const field = document.activeElement, box = field.getBoundingClientRect(); \
+        const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2); \
+        return field.tagName === 'INPUT' && at === field";
+    browser.wait_script(free).await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
