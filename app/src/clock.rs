@@ -43,6 +43,11 @@ impl Clock {
         format::clock_time(at, self.now(), self.zone.get())
     }
 
+    /// The viewer's zone is not known, so that times are told in UTC.
+    pub(crate) fn is_utc(self) -> bool {
+        self.zone.with(Option::is_none)
+    }
+
     pub(crate) fn full_time(self, at: Timestamp) -> String {
         format::full_time(at, self.zone.get())
     }

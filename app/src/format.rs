@@ -19,16 +19,15 @@ pub(crate) fn age(now: Timestamp, at: Timestamp) -> String {
     }
 }
 
-/// `22:31` on the viewer's clock, with the day when it was another one. The server does not know the viewer's zone:
-/// `zone` is minutes east of UTC, and without it the time says that it is UTC.
+/// `22:31` on the viewer's clock, with the day when it was another one. `zone` is minutes east of UTC, and UTC without it:
+/// the server does not know the viewer's.
 pub(crate) fn clock_time(at: Timestamp, now: Timestamp, zone: Option<i32>) -> String {
     let (there, today) = (local(at, zone), local(now, zone));
     let ((date, time), (date_today, _)) = (parts(&there), parts(&today));
-    let zone = if zone.is_some() { "" } else { " UTC" };
     let time = time.get(..5).unwrap_or_default();
     match date == date_today {
-        true => format!("{time}{zone}"),
-        false => format!("{} {time}{zone}", day_name(date)),
+        true => time.to_owned(),
+        false => format!("{} {time}", day_name(date)),
     }
 }
 
@@ -113,10 +112,10 @@ mod tests {
     }
 
     #[test]
-    fn a_time_says_utc_until_the_viewers_zone_is_known() {
+    fn a_time_is_that_of_utc_until_the_viewers_zone_is_known() {
         let at = "2026-11-21T22:31:00Z".parse().unwrap();
         let now = "2026-11-21T23:00:00Z".parse().unwrap();
-        assert_eq!(clock_time(at, now, None), "22:31 UTC");
+        assert_eq!(clock_time(at, now, None), "22:31");
         assert_eq!(clock_time(at, now, Some(60)), "21 Nov 23:31");
         assert_eq!(clock_time(at, now, Some(-60)), "21:31");
         assert_eq!(full_time(at, Some(60)), "2026-11-21 23:31:00");

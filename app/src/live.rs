@@ -61,7 +61,7 @@ pub(crate) use self::{
     },
     socket::{connect, unwatch, watch},
     takeover::{has_taken_over, is_taken_over, once_taken_over},
-    typeahead::{hold_keys, keys_wait},
+    typeahead::{begin_in, hold_keys, keys_wait},
 };
 
 /// The theme that is none of its own: the system decides, and nothing is remembered.

@@ -115,7 +115,7 @@ async fn lists_over_all_servers_name_the_one_that_is_away_in_one_line() {
     // Nothing listens on port 1.
     let away =
         AddRuntime { runtime_id: "box".parse().unwrap(), url: "http://127.0.0.1:1".to_owned(), token: "t".to_owned() };
-    let paths = ["/search?q=turnip", "/search?q=nothing", "/usage", "/audit"];
+    let paths = ["/search?q=turnip", "/search?q=nothing", "/usage", "/audit", "/settings"];
     let line = "box does not answer, so what is there is missing here.";
     for path in paths {
         assert!(!words(&stage.page(path).await).contains("does not answer"), "{path}");

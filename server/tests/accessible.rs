@@ -86,6 +86,44 @@ async fn browser_no_page_has_a_serious_finding() {
     browser.quit().await;
 }
 
+/// What a screen reader says of everything on the page that has one of these roles.
+async fn heard(browser: &Browser, roles: &[&str]) -> Vec<String> {
+    let tree = browser.devtools("Accessibility.getFullAXTree", json!({})).await;
+    let nodes = tree["nodes"].as_array().unwrap().iter();
+    let wanted = nodes.filter(|node| node["role"]["value"].as_str().is_some_and(|role| roles.contains(&role)));
+    wanted.filter_map(|node| node["name"]["value"].as_str().map(str::to_owned)).collect()
+}
+
+/// `Approvals2`: two things that are said as one. Names of Pods here end in letters.
+fn runs_on(name: &str) -> bool {
+    let letters: Vec<char> = name.chars().collect();
+    letters.windows(2).any(|pair| pair[0].is_alphabetic() && pair[1].is_ascii_digit())
+}
+
+#[tokio::test]
+async fn browser_every_figure_beside_a_name_is_heard_with_what_it_counts() {
+    let yoi = YoiProcess::start(YOI).await;
+    let (ada, bob) = furnished(&yoi).await;
+    let browser = Browser::open(&yoi, 1440, 900).await;
+    let roles = ["link", "button", "heading", "rowheader", "columnheader", "tab", "DisclosureTriangle"];
+    let pods = [page_of(&yoi, &ada), format!("{}?pane=details", page_of(&yoi, &bob))];
+    let pages = ["/", "/map", "/approvals", "/audit", "/settings", "/search?q=hello", "/usage"];
+    let pages = pages.map(|path| format!("{}{path}", yoi.base_url()));
+    for (width, bar) in [(1440, "top"), (360, "bottom")] {
+        browser.set_viewport(width, 900).await;
+        for page in pods.iter().chain(&pages) {
+            browser.goto(page).await;
+            browser.wait_live().await;
+            browser.find("main h1, .inspect h2").await;
+            let names = heard(&browser, &roles).await;
+            assert!(names.iter().any(|name| name == "Approvals, 1 waiting"), "{bar} of {page}: {names:#?}");
+            let run_on: Vec<_> = names.iter().filter(|name| runs_on(name)).collect();
+            assert!(run_on.is_empty(), "{page} at {width} px: {run_on:#?}");
+        }
+    }
+    browser.quit().await;
+}
+
 #[tokio::test]
 async fn browser_no_page_about_a_pod_has_a_serious_finding() {
     let yoi = YoiProcess::start(YOI).await;

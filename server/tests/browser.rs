@@ -188,6 +188,8 @@ async fn browser_without_javascript_the_transcript_can_be_read() {
     browser.goto(&page_of(&yoi, &pod)).await;
     browser.wait_text("main", "hello reader").await;
     browser.wait_text("main h1", "ada").await;
+    // Nothing tells the time in the viewer's zone here.
+    browser.wait_text("main .turn time", "UTC").await;
     browser.quit().await;
 }
 
@@ -243,6 +245,44 @@ async fn browser_the_list_is_live_and_the_keyboard_moves_in_it() {
     browser.wait_until("the help is gone", async |browser| browser.is_absent("dialog[open]").await).await;
     browser.find("body").await.send_keys("j").await.unwrap();
     browser.wait_script("return document.activeElement.closest('aside') !== null").await;
+    no_errors(&browser).await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_nothing_on_a_pods_page_moves_while_it_comes_to_life_in_another_zone() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let mut socket = yoi.events().await;
+    socket.subscribe("a", &pod, None).await;
+    for text in ["say one", "say two", "say three"] {
+        yoi.say(&pod, text).await;
+        socket.records_until("a", |record| record["event"]["kind"] == "run_finished").await;
+    }
+    socket.close().await;
+    let browser = open(&yoi, 1440, 900).await;
+    browser.devtools("Emulation.setTimezoneOverride", json!({ "timezoneId": "Asia/Kolkata" })).await;
+    for width in [1440, 360] {
+        browser.set_viewport(width, 900).await;
+        goto_pod(&browser, &yoi, &pod).await;
+        // The half hour: told in the zone of the viewer now.
+        browser
+            .wait_script(
+                "const time = document.querySelector('.turn time'); \
+                 const minutes = new Date(time.dateTime).getUTCMinutes(); \
+                 return Number(time.innerText.slice(-2)) === (minutes + 30) % 60",
+            )
+            .await;
+        browser
+            .wait_script(
+                "window.moved ??= (() => { const all = []; new PerformanceObserver(list => all.push(...list.getEntries())) \
+                 .observe({ type: 'layout-shift', buffered: true }); return all })(); \
+                 window.seen = (window.seen ?? 0) + 1; return window.seen > 3",
+            )
+            .await;
+        let moved = "return window.moved.map(s => [s.value, ...s.sources.map(s => s.node?.parentElement?.outerHTML.slice(0, 200))])";
+        assert_eq!(browser.eval(moved).await, json!([]), "{width} px");
+    }
     no_errors(&browser).await;
     browser.quit().await;
 }

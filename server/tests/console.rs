@@ -79,20 +79,25 @@ async fn browser_the_palette_opens_pods_and_pages_runs_commands_and_gives_the_fo
     browser.quit().await;
 }
 
-/// The code of dialogs comes only once `letGo` is called.
-const SLOW_DIALOGS: &str = "const fetched = window.fetch;
-    window.fetch = async (...what) => {
-        if (String(what[0].url ?? what[0]).includes('dialog_view')) await new Promise(go => window.letGo = go);
-        return fetched(...what);
-    };
-    return true;";
+/// The code of this part of the page comes only once `letGo` is called.
+async fn slow(browser: &Browser, part: &str) {
+    let script = format!(
+        "const fetched = window.fetch; \
+         window.fetch = async (...what) => {{ \
+             if (String(what[0].url ?? what[0]).includes('{part}')) await new Promise(go => window.letGo = go); \
+             return fetched(...what); \
+         }}; \
+         return true;"
+    );
+    browser.wait_script(&script).await;
+}
 
 #[tokio::test]
 async fn browser_what_is_typed_for_a_dialog_that_is_still_being_fetched_goes_nowhere_else() {
     let yoi = YoiProcess::start(YOI).await;
     let (ada, _bob) = (yoi.new_pod("ada").await, yoi.new_pod("bob").await);
     let browser = Browser::open_pod(&yoi, &ada).await;
-    browser.wait_script(SLOW_DIALOGS).await;
+    slow(&browser, "dialog_view").await;
     let composer = browser.field("Message").await;
     composer.click().await.unwrap();
     browser.keys("half").await;
@@ -115,6 +120,39 @@ async fn browser_what_is_typed_for_a_dialog_that_is_still_being_fetched_goes_now
     browser.wait_no_dialog().await;
     let page = yoi.get(&format!("{}/transcript", pod_path(&ada))).await.expect(200);
     assert!(!page.to_string().contains("user_message"), "{page}");
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_what_is_typed_for_a_page_that_begins_in_a_field_waits_for_the_field() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    yoi.say(&pod, "say a needle").await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    browser.wait_text("main .log", "a needle").await;
+    slow(&browser, "page_view").await;
+    browser.shortcut("gs").await;
+    browser.wait_script("return !!window.letGo").await;
+    // No letter is a shortcut: `n` would open a dialog, `x` select the Pod.
+    browser.keys("nx").await;
+    browser.keys(Key::Backspace + "eedle").await;
+    assert!(browser.is_absent("dialog[open]").await);
+    browser.wait_script("window.letGo(); return true").await;
+    browser.wait_focus("search").await;
+    assert_eq!(browser.find("#search").await.value().await.unwrap().as_deref(), Some("needle"));
+    browser.wait_text("main mark", "needle").await;
+    assert!(browser.is_absent(".is-selected").await);
+
+    // Out of the field, letters are shortcuts again; the same keys lead back into it, where one already is too.
+    browser.keys(Key::Escape + "").await;
+    browser.keys("gu").await;
+    browser.wait_text("main h1", "Usage").await;
+    for _ in 0..2 {
+        browser.keys("gs").await;
+        browser.wait_focus("search").await;
+        browser.keys(Key::Escape + "").await;
+    }
     browser.no_errors().await;
     browser.quit().await;
 }

@@ -81,6 +81,22 @@ async fn browser_the_map_on_a_phone_shows_every_pod_whole() {
 }
 
 #[tokio::test]
+async fn browser_the_bar_offers_nothing_of_a_pod_that_is_not_there() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let browser = open(&yoi).await;
+    let bar = "return [...document.querySelectorAll('.bottom > a')].filter(a => a.checkVisibility()).length";
+    browser.goto_pod(&yoi, &pod).await;
+    assert_eq!(browser.eval(bar).await, json!(4));
+    browser.goto_page(&yoi, "/pods/local/nobody").await;
+    browser.wait_text("main h1", "No such Pod").await;
+    assert_eq!(browser.eval(bar).await, json!(2), "the list and what waits");
+    // The page is a 404, which the browser tells as an error.
+    assert_eq!(browser.console_errors().await.len(), 1);
+    browser.quit().await;
+}
+
+#[tokio::test]
 async fn browser_the_way_back_to_before_a_message_is_in_a_menu_that_takes_no_line() {
     let yoi = YoiProcess::start(YOI).await;
     let pod = yoi.new_pod("ada").await;
@@ -119,6 +135,40 @@ async fn browser_a_pods_menu_closes_when_one_goes_elsewhere() {
     browser.wait_script(&is_open(true)).await;
     browser.field("Message").await.click().await.unwrap();
     browser.wait_script(&is_open(false)).await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_what_was_found_is_not_beneath_the_find_bar_nor_a_field_beneath_the_way_to_the_end() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    for _ in 0..6 {
+        yoi.say(&pod, "say a needle\nsay in\nsay hay").await;
+    }
+    yoi.say(&pod, "stream 900 at 0").await;
+    yoi.say(&pod, &format!("call Write {}", json!({ "path": "a.txt", "content": "x\n".repeat(9) }))).await;
+    let browser = open(&yoi).await;
+    browser.goto_pod(&yoi, &pod).await;
+    browser.wait_text("main article", "asks for permission").await;
+    browser.shortcut("/").await;
+    browser.wait_focus("find-words").await;
+    browser.keys("needle").await;
+    browser.wait_text(".find-told", "place").await;
+    browser.keys(thirtyfour::Key::Enter + "").await;
+    let below = "const bar = document.querySelector('.find-bar').getBoundingClientRect(); \
+        const hit = document.querySelector('.block.is-found')?.getBoundingClientRect(); \
+        return !!hit && hit.top >= bar.bottom && hit.top < innerHeight / 2";
+    browser.wait_script(below).await;
+    browser.keys(thirtyfour::Key::Escape + "").await;
+
+    // To the question, and to the reason for a no.
+    browser.keys("a").await;
+    browser.keys("d").await;
+    let free = "const field = document.activeElement, box = field.getBoundingClientRect(); \
+        const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2); \
+        return field.tagName === 'INPUT' && at === field";
+    browser.wait_script(free).await;
     browser.no_errors().await;
     browser.quit().await;
 }

@@ -22,10 +22,12 @@ pub(crate) fn BottomBar() -> impl IntoView {
     let new_pod = move |_| console.dialog.set(Some(Dialog::NewPod { name: String::new() }));
     let of_pod = move || {
         view! {
-            <a href=path.get() aria-current=move || current(!shows_details())>
+            <a class="of-pod" href=path.get() aria-current=move || current(!shows_details())>
                 "Transcript"
             </a>
-            <a href=format!("{}?pane=details", path.get()) aria-current=move || current(shows_details())>
+            <a
+                class="of-pod"
+                href=format!("{}?pane=details", path.get()) aria-current=move || current(shows_details())>
                 "Details"
             </a>
         }

@@ -2,9 +2,10 @@
 
 mod shortcuts;
 
+use commands::Page;
 use leptos::{prelude::*, task::spawn_local};
 use leptos_meta::Title;
-use leptos_router::hooks::use_location;
+use leptos_router::hooks::{use_location, use_query_map};
 
 use self::shortcuts::listen;
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
         asking::Asking, bottom_bar::BottomBar, dialogs::Dialogs, notices::Notices, outside::Outside,
         pods_pane::PodsPane, selection_bar::SelectionStatus, top_bar::TopBar,
     },
-    console::use_console,
+    console::{Console, use_console},
     live,
     server_fns::list_pods,
 };
@@ -27,7 +28,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
     let pods: PodsResource = fetched(|| (), |()| list_pods());
     provide_context(pods);
     listen(console);
-    keep_focus();
+    keep_focus(console);
     let title = move || match console.needing() {
         0 => "yoi".to_owned(),
         count => format!("({count}) yoi"),
@@ -55,12 +56,18 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
 /// In so many frames after a step to another page the focus may be lost: what had it left with the page before.
 const FRAMES_MAX: usize = 30;
 
-/// Tab goes on from the page's beginning then, and not from nowhere.
-fn keep_focus() {
+/// Tab goes on from the page's beginning then, and not from nowhere. What is typed for a page that begins in a field waits
+/// for it: its code may have to be fetched.
+fn keep_focus(console: Console) {
     let path = use_location().pathname;
+    let query = use_query_map();
     Effect::new(move |before: Option<String>| {
         let now = path.get();
         if before.is_some_and(|before| before != now) {
+            if console.dialog.with_untracked(Option::is_none) {
+                let has_words = || query.with_untracked(|query| query.get("q").is_some_and(|words| !words.is_empty()));
+                live::keys_wait(now == Page::Search.href() && !has_words());
+            }
             spawn_local(async {
                 for _ in 0..FRAMES_MAX {
                     live::painted().await;

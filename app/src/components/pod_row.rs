@@ -100,16 +100,21 @@ pub(crate) fn PodRow(
 /// At the end of the row: how long ago it changed, after unread answers.
 #[component]
 fn Figure(pod: PodSummary) -> impl IntoView {
-    let unread = (pod.unread > 0).then(|| {
-        view! {
-            <span class="unread" title="unread answers">
-                {pod.unread}
-                <span class="visually-hidden">" unread"</span>
-            </span>
-        }
-        .into_any()
-    });
+    let unread = (pod.unread > 0).then(|| view! { <Unread count=pod.unread /> }.into_any());
     (unread, view! { <Age at=pod.updated_at /> }.into_any())
+}
+
+/// How many answers nobody has seen yet, beside a name.
+#[component]
+pub(crate) fn Unread(count: u32) -> impl IntoView {
+    view! {
+        <span class="unread" title="unread answers">
+            <span class="comma">", "</span>
+            {count}
+            <span class="visually-hidden">" unread"</span>
+        </span>
+    }
+    .into_any()
 }
 
 /// Beside what it does: its tokens, while they grow.

@@ -6,7 +6,7 @@ use transcript::words::tokens_words;
 use crate::{
     components::{
         abroad::{abroad, from_here},
-        pod_row::doing,
+        pod_row::{Unread, doing},
         selection_bar::SelectionBar,
         state_mark::{Sign, StateWord},
         when::Age,
@@ -133,7 +133,7 @@ fn TableRow(pod: Memo<PodSummary>, shown: Memo<Vec<PodSummary>>) -> impl IntoVie
                 {pod.with_untracked(|pod| abroad(&pod.pod))}
                 {move || {
                     let unread = pod.with(|pod| pod.unread);
-                    (unread > 0).then(|| view! { <span class="unread" title="unread answers">{unread}</span> }.into_any())
+                    (unread > 0).then(|| view! { <Unread count=unread /> }.into_any())
                 }}
             </th>
             <td class="cell-state">

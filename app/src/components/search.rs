@@ -11,3 +11,6 @@ pub(crate) use self::{
     form::SearchForm,
     results::{Results, status_words},
 };
+
+/// The field in which the page begins.
+pub(crate) const FIELD: &str = "search";

@@ -1,6 +1,7 @@
 //! The sections of the settings, one in a file.
 
 mod browser;
+mod client;
 mod notices;
 mod permissions;
 mod profiles;

@@ -21,7 +21,7 @@ pub(crate) fn TopBar() -> impl IntoView {
             <nav aria-label="Console">
                 <a href=Page::Pods.href() aria-current=on(Page::Pods)>
                     "Pods"
-                    <LiveCount count=Console::needing title="Pods that need you" />
+                    <LiveCount count=Console::needing title="Pods that need you" said=" waiting for you" />
                 </a>
                 <PageLink page=Page::Map />
                 <a href=Page::Approvals.href() aria-current=on(Page::Approvals)>
@@ -94,17 +94,22 @@ pub(crate) fn PageLink(page: Page) -> impl IntoView {
     .into_any()
 }
 
-/// A figure beside a name; nothing when it is none.
+/// A figure beside a name, and for who only hears it what it counts: `Approvals, 2 waiting`. Nothing when it is none.
 #[component]
-pub(crate) fn LiveCount(count: fn(Console) -> usize, title: &'static str) -> impl IntoView {
+pub(crate) fn LiveCount(
+    count: fn(Console) -> usize,
+    title: &'static str,
+    #[prop(default = " waiting")] said: &'static str,
+) -> impl IntoView {
     let console = use_console();
     let figure = move || {
         let count = count(console);
         (count > 0).then(|| {
             view! {
                 <span class="count" title=title>
+                    <span class="comma">", "</span>
                     {count}
-                    <span class="visually-hidden">" " {title}</span>
+                    <span class="visually-hidden">{said}</span>
                 </span>
             }
             .into_any()

@@ -15,13 +15,21 @@ pub(crate) fn Age(at: Timestamp) -> impl IntoView {
     .into_any()
 }
 
-/// The time of day.
+/// The time of day, and the day when it was another one: each in a room of its own, so that nothing beside it moves when
+/// it is told in the viewer's zone. Where no script will do that, it says that it is UTC.
 #[component]
 pub(crate) fn TimeOfDay(at: Timestamp) -> impl IntoView {
     let clock = use_console().clock;
+    let words = Memo::new(move |_| clock.time(at));
     view! {
-        <time datetime=at.to_string() title=move || clock.full_time(at)>
-            {move || clock.time(at)}
+        <time
+            class="moment"
+            class:has-day=move || words.with(|words| words.contains(' '))
+            datetime=at.to_string()
+            title=move || clock.full_time(at)
+        >
+            {words}
+            {move || clock.is_utc().then(|| view! { <span class="utc">" UTC"</span> }.into_any())}
         </time>
     }
     .into_any()

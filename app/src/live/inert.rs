@@ -57,6 +57,8 @@ pub(crate) fn show_dialog(_id: &'static str) {}
 
 pub(crate) fn close_dialog(_id: &str) {}
 
+pub(crate) fn begin_in(_id: &str) {}
+
 pub(crate) fn hold_keys(_give_up: impl Fn() + 'static) {}
 
 pub(crate) fn keys_wait(_is_awaited: bool) {}

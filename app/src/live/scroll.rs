@@ -209,7 +209,10 @@ impl Log {
         true
     }
 
+    /// Below the find bar, where that is open over the top of the transcript.
     fn show(&mut self, id: &str) -> bool {
-        self.go_to_block(id, MARGIN_PX)
+        let bar = browser::all(".find-bar.is-open").into_iter().next();
+        let covered = bar.map_or(0.0, |bar| bar.get_bounding_client_rect().bottom() - holding::top_of(&self.scroller));
+        self.go_to_block(id, MARGIN_PX + covered.max(0.0))
     }
 }

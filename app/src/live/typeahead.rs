@@ -1,12 +1,15 @@
-//! What is typed for a field that is still on its way: a dialog whose code has to be fetched first. Until it is there
-//! nothing else on the page gets those keys, neither a message that is being written nor a shortcut.
+//! What is typed for a field that is still on its way: in a dialog, or on a page, whose code has to be fetched first.
+//! Until it is there nothing else gets those keys, neither a message that is being written nor a shortcut.
 
 use std::cell::RefCell;
 
 use wasm_bindgen::{JsCast, closure::Closure};
 use web_sys::{Event, EventInit, HtmlInputElement, KeyboardEvent, KeyboardEventInit};
 
-use super::browser::document;
+use super::{
+    browser::{before_paint, document},
+    focus::focus,
+};
 
 thread_local! {
     /// The keys so far; none while nothing is on its way.
@@ -41,6 +44,14 @@ fn is_for_later(key: &str) -> bool {
 /// Something is on its way, or not any more.
 pub(crate) fn keys_wait(is_awaited: bool) {
     HELD.set(is_awaited.then(Vec::new));
+}
+
+/// Gives the focus to the field in which a page begins, once it is drawn.
+pub(crate) fn begin_in(id: &'static str) {
+    before_paint(move || {
+        focus(id);
+        type_held();
+    });
 }
 
 /// It is there and has the focus: it gets what was typed for it.

@@ -8,7 +8,7 @@ use crate::{
     console::use_console,
     format::counted,
     reading::Reading,
-    relation_map::{self, COLUMNS_NARROW, COLUMNS_WIDE, RelationMap},
+    relation_map::{self, COLUMNS_MIDDLING, COLUMNS_NARROW, COLUMNS_WIDE, RelationMap},
     server_fns::{RelationsFound, relations},
 };
 
@@ -46,20 +46,21 @@ fn Drawn(found: RelationsFound) -> impl IntoView {
     let drawn = move |columns| {
         Memo::new(move |_| bones.with(|pods| found.with(|found| relation_map::draw(pods, found, columns))))
     };
-    let (map, narrow) = (drawn(COLUMNS_WIDE), drawn(COLUMNS_NARROW));
+    let (map, middling, narrow) = (drawn(COLUMNS_WIDE), drawn(COLUMNS_MIDDLING), drawn(COLUMNS_NARROW));
     let is_blank = Memo::new(move |_| map.with(|map| map.nodes.is_empty()));
     move || match is_blank.get() {
         true => view! {
             <p>
-                "No Pod leads or knows another one yet. Press " <kbd>"p"</kbd>
-                " to introduce two, or let a Pod spawn a child from its page."
+                "No Pod leads or knows another one yet. The menu on a Pod's page introduces it to another one, as "
+                <kbd>"p"</kbd> " does, or spawns a child."
             </p>
         }
         .into_any(),
         false => view! {
             <Legend map=map />
-            // Which of them is seen, the width of the screen says: both are in the first paint.
+            // Which of them is seen, the width of the screen says: all are in the first paint.
             <MapPicture map=map class="is-wide" />
+            <MapPicture map=middling class="is-middling" />
             <MapPicture map=narrow class="is-narrow" />
             <MapTable map=map />
         }

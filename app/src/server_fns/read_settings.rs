@@ -1,5 +1,5 @@
 use leptos::prelude::*;
-use protocol::{PodRules, ProfileView, RuntimeView, SessionView, ToolDefault};
+use protocol::{Gathered, PodRules, ProfileView, RuntimeView, SessionView, ToolDefault};
 use serde::{Deserialize, Serialize};
 
 use super::ProvidersFound;
@@ -12,7 +12,8 @@ pub struct SettingsFound {
     pub profiles: Vec<ProfileView>,
     pub runtimes: Vec<RuntimeView>,
     pub tools: Vec<ToolDefault>,
-    pub rules: Vec<PodRules>,
+    /// Of all servers that answer.
+    pub rules: Gathered<PodRules>,
     pub sessions: Vec<SessionView>,
 }
 
@@ -24,7 +25,7 @@ pub async fn read_settings() -> Result<SettingsFound, UiError> {
         profiles: backend.profiles(),
         runtimes: backend.runtimes(),
         tools: backend.tool_defaults(),
-        rules: super::door::answer(backend.rules(None).await)?.items,
+        rules: super::door::answer(backend.rules(None).await)?,
         sessions: super::door::answer(backend.sessions(super::door::login().as_ref()).await)?,
     })
 }

@@ -1,12 +1,12 @@
 //! What each key does on whatever page is open.
 
-use commands::{Topic, grouped};
+use commands::{Page, Topic, grouped};
 use leptos::prelude::*;
 use leptos_router::hooks::{use_location, use_navigate};
 use protocol::PodRef;
 
 use crate::{
-    components::{palette, transcript::find},
+    components::{palette, search, transcript::find},
     console::{Console, Dialog, Introduction, TranscriptKeys, pod_of_path},
     keys::{self, KeyReader, Shortcut},
     live::{self, KeyPress},
@@ -42,7 +42,13 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
         Shortcut::Help => console.dialog.set(Some(Dialog::Help(Topic::Keys))),
         Shortcut::Palette => palette::flip(console, pod_of_path(path).or_else(row)),
         Shortcut::Peer => introduce(console, path),
-        Shortcut::Go(page) => go(page.href()),
+        Shortcut::Go(page) => {
+            go(page.href());
+            // Where one is there already nothing is drawn that could take the focus.
+            if page == Page::Search && path == page.href() {
+                live::focus(search::FIELD);
+            }
+        }
         Shortcut::Question => {
             let reach = || console.transcript_keys.get_value().is_some_and(|keys| (keys.to_question)());
             if !live::next_question(reach) {
@@ -140,8 +146,6 @@ fn shortcut_of(console: Console, press: &KeyPress, reader: StoredValue<KeyReader
 
 #[cfg(test)]
 mod tests {
-    use commands::Page;
-
     use super::*;
 
     /// Reads one key, with the dialog that is open.

@@ -1,7 +1,7 @@
 use leptos::{html::Input, prelude::*};
 use leptos_router::{NavigateOptions, hooks::use_navigate};
 
-use super::Asked;
+use super::{Asked, FIELD};
 use crate::live;
 
 /// Rest after a key before the words are looked for, in milliseconds.
@@ -47,7 +47,7 @@ pub(crate) fn SearchForm(asked: Memo<Asked>) -> impl IntoView {
     view! {
         <form class="search-form" role="search" action="/search" method="get" on:submit=on_submit>
             <input
-                id="search"
+                id=FIELD
                 type="search"
                 name="q"
                 aria-label="Words to look for"
@@ -87,7 +87,7 @@ fn keep_in_step(asked: Memo<Asked>, field: NodeRef<Input>, sent: StoredValue<Str
             sent.set_value(words.clone());
         }
         if words.is_empty() {
-            live::focus_soon("search");
+            live::begin_in(FIELD);
         }
         true
     });

@@ -1,17 +1,17 @@
 //! What Pods may do without asking: the defaults, and the rules that single Pods have.
 
 use leptos::prelude::*;
-use protocol::{PermissionDecision, PermissionRule, PodRef, PodRules, ToolDefault};
+use protocol::{Gathered, PermissionDecision, PermissionRule, PodRef, PodRules, ToolDefault};
 
 use super::Section;
 use crate::{
-    components::{abroad::abroad, dialog::Deed, problem::Problem},
+    components::{abroad::abroad, absent::absent, dialog::Deed, problem::Problem},
     console::{fresh_command, pod_href},
     server_fns::forget_rule,
 };
 
 #[component]
-pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Vec<PodRules>) -> impl IntoView {
+pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Gathered<PodRules>) -> impl IntoView {
     let of = |decision: PermissionDecision| {
         let names = tools.iter().filter(|tool| tool.decision == decision).map(|tool| tool.tool.as_str());
         names.collect::<Vec<_>>().join(", ")
@@ -22,6 +22,7 @@ pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Vec<PodRules>) 
         .filter(|(_, names)| !names.is_empty())
         .map(|(words, names)| view! { <dt>{words}</dt><dd>{names}</dd> }.into_any())
         .collect_view();
+    let Gathered { items: rules, absent: missing, .. } = rules;
     let none = rules.is_empty().then(|| {
         view! { <p>"No Pod has rules of its own yet. An answer of “always” to a question makes one."</p> }.into_any()
     });
@@ -33,6 +34,7 @@ pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Vec<PodRules>) 
             <p class="hint">
                 "From the profile, or from an answer of “always”. The first that fits decides; a Pod that is led by another one is held to that one's rules, too."
             </p>
+            {absent(&missing)}
             {none}
             {rules.into_iter().map(|pod| view! { <OfPod rules=pod /> }.into_any()).collect_view()}
         </Section>

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use protocol::SessionView;
 
-use super::Section;
+use super::{Section, client::client_words};
 use crate::{
     components::{
         dialog::Deed,
@@ -62,16 +62,13 @@ pub(crate) fn SessionsSection(sessions: Vec<SessionView>) -> impl IntoView {
 
 #[component]
 fn SessionLine(session: SessionView, sessions: RwSignal<Vec<SessionView>>, deed: Deed) -> impl IntoView {
-    let client = match session.client.as_str() {
-        "" => "a browser that did not say its name".to_owned(),
-        client => client.to_owned(),
-    };
+    let client = client_words(&session.client);
     let label = format!("Sign out {client}");
     let SessionView { id, is_this, .. } = session;
     view! {
         <li class="line">
             <p>
-                <span class="client">{client}</span>
+                <span class="client" title=session.client>{client}</span>
                 " "
                 {is_this.then(|| view! { <span class="tag">"this one"</span> }.into_any())}
                 <small>

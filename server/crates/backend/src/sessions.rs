@@ -15,7 +15,7 @@ pub const SESSION_SECONDS: u64 = 30 * 24 * 3600;
 /// That a login was used is noted at most so often.
 const SEEN_EVERY: Duration = Duration::from_secs(60);
 /// Of what a browser calls itself, so many characters are kept.
-const CLIENT_CHARS_MAX: usize = 100;
+const CLIENT_CHARS_MAX: usize = 200;
 /// Another yoi on the same database may end a login too, and each one ends by itself: this is how long an open stream
 /// may outlive that.
 const LOOK_EVERY: Duration = Duration::from_secs(30);

@@ -78,7 +78,8 @@ impl Block {
 pub enum BlockKind {
     /// A run began: the heading of a turn. The run and its time are the block's own.
     Turn {
-        /// Ordinal of the run in its Pod, from 1; unknown until the transcript reaches back to the first record.
+        /// Ordinal of the run in its Pod, from 1; where its name does not say it, unknown until the
+        /// transcript reaches back to the first record.
         number: Option<u64>,
         trigger: Trigger,
     },

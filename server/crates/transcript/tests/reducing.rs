@@ -101,19 +101,35 @@ fn a_change_names_only_what_was_drawn_before() {
     assert_eq!(transcript.apply(&records[2]), Change::None);
 }
 
+fn numbers(transcript: &Transcript) -> Vec<Option<u64>> {
+    let number = |block: &Block| match block.kind {
+        BlockKind::Turn { number, .. } => Some(number),
+        _ => None,
+    };
+    transcript.blocks().iter().filter_map(number).collect()
+}
+
 #[test]
 fn turns_are_numbered_once_the_first_is_known() {
     let started = || json!({ "kind": "run_started", "trigger": "input" });
     let records = records([started(), ended(), started(), ended(), started()]);
-    let numbers = |transcript: &Transcript| -> Vec<Option<u64>> {
-        let number = |block: &Block| match block.kind {
-            BlockKind::Turn { number, .. } => Some(number),
-            _ => None,
-        };
-        transcript.blocks().iter().filter_map(number).collect()
-    };
     let mut transcript = Transcript::from_records(&records[2..]);
     assert_eq!(numbers(&transcript), [None, None]);
+    transcript.prepend(&records[..2]);
+    assert_eq!(numbers(&transcript), [Some(1), Some(2), Some(3)]);
+}
+
+#[test]
+fn a_run_that_says_which_it_is_numbers_its_turn_before_the_first_is_known() {
+    let started = || json!({ "kind": "run_started", "trigger": "input" });
+    let mut records = records([started(), ended(), started(), ended(), started()]);
+    for (index, run) in ["run-1", "run-1", "run-2", "run-2", "run-3"].into_iter().enumerate() {
+        records[index].run_id = Some(run.to_owned());
+    }
+    let mut transcript = Transcript::from_records(&records[3..]);
+    assert_eq!(numbers(&transcript), [Some(3)]);
+    transcript.prepend(&records[2..3]);
+    assert_eq!(numbers(&transcript), [Some(2), Some(3)]);
     transcript.prepend(&records[..2]);
     assert_eq!(numbers(&transcript), [Some(1), Some(2), Some(3)]);
 }

@@ -5,10 +5,18 @@ use protocol::{CommandId, ControlEvent, Outcome, PodState, Record, Timestamp, Tr
 use super::{End, Started, Thread, Transcript, stream};
 use crate::{ApprovalState, BlockKind, ChildStep, PersonState, PodStatus, Receipt, RelationStep, rows::Key};
 
+/// The runtime names the third run of a Pod `run-3`. Of another name nothing can be said before the first run is here.
+fn ordinal(run_id: &str) -> Option<u64> {
+    run_id.strip_prefix("run-")?.parse().ok()
+}
+
 impl Transcript {
     pub(super) fn run_started(&mut self, record: &Record, trigger: Trigger, command_id: Option<&CommandId>) {
         self.turns += 1;
-        let number = (self.first.0 <= 1).then_some(self.turns);
+        let number = match self.first.0 <= 1 {
+            true => Some(self.turns),
+            false => record.run_id.as_deref().and_then(ordinal),
+        };
         self.add(record, BlockKind::Turn { number, trigger });
         let started = Started { at: record.at, trigger, command_id: command_id.cloned() };
         self.index.run(record.run_id.as_deref()).started = Some(started);
