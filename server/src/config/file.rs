@@ -81,12 +81,18 @@ impl File {
     }
 
     fn parse(text: &str, path: PathBuf) -> Result<Self, BadConfig> {
-        let file: Self = toml::from_str(text).map_err(|error| {
+        let refuse = |key: &str, error: &toml::de::Error| {
             let before = error.span().map(|span| &text[..span.start]).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
             // Not the error's own text: that quotes the line, which might hold a key that is in the wrong place.
             let message = error.message().replace('\n', "; ");
-            BadConfig(format!("{} line {line}: {message}", path.display()))
+            BadConfig(format!("{} line {line}{key}: {message}", path.display()))
+        };
+        let document = toml::Deserializer::parse(text).map_err(|error| refuse("", &error))?;
+        let file: Self = serde_path_to_error::deserialize(document).map_err(|error| {
+            let place = error.path().to_string();
+            let key = if place == "." { String::new() } else { format!(", `{place}`") };
+            refuse(&key, error.inner())
         })?;
         let file = Self { path, ..file };
         for (name, server) in &file.mcp {
