@@ -44,38 +44,53 @@ fn processor_time() -> Duration {
     clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap_or_default()
 }
 
-/// Where the parts of the program's file are that nobody can write and nobody has written.
+/// Where the parts of this program are that nobody can write and nobody has written.
 fn program_pages() -> Result<Vec<Range<usize>>> {
     let program = fs::read_link("/proc/self/exe").context("the program's file is not known")?;
     let mappings = fs::read_to_string("/proc/self/smaps").context("the kernel does not tell what is mapped")?;
-    Ok(clean_mappings(&mappings, &program))
+    Ok(clean_mappings(&mappings, &program, program_pages as fn() -> _ as usize))
 }
 
-/// Of the kernel's list of mappings, those of this file that are not writable and hold no page of the process's own: what
-/// the loader has written into is no copy of the file any more.
-fn clean_mappings(smaps: &str, program: &Path) -> Vec<Range<usize>> {
-    let mut clean: Vec<Range<usize>> = Vec::new();
-    let mut candidate = None;
+/// A part of the program's file in memory.
+#[derive(Debug)]
+struct Part {
+    pages: Range<usize>,
+    is_writable: bool,
+    /// No page is the process's own: what the loader has written into is no copy of the file any more.
+    is_clean: bool,
+}
+
+/// Of the kernel's list of mappings, those of the program itself that are not writable and as they are in the file. The
+/// program is what is mapped without a gap around its own code, `own`: it stays there as long as the process does. Who maps the
+/// file once more, as what prints a backtrace does, may let go of that, and then something else stands there.
+fn clean_mappings(smaps: &str, program: &Path, own: usize) -> Vec<Range<usize>> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut is_part = false;
     for line in smaps.lines() {
-        if let Some((name, size)) = line.split_once(':').filter(|(name, _)| !name.contains(' ')) {
-            if name == "Anonymous" && size.trim() == "0 kB" {
-                clean.extend(candidate.take());
+        match (line.split_once(':').filter(|(name, _)| !name.contains(' ')), parts.last_mut()) {
+            (Some(("Anonymous", size)), Some(part)) if is_part => part.is_clean = size.trim() == "0 kB",
+            (Some(_), _) => (),
+            (None, _) => {
+                let part = part_of(line, program);
+                is_part = part.is_some();
+                parts.extend(part);
             }
-        } else {
-            candidate = mapping_of(line, program);
         }
     }
-    clean
+    let mut runs = parts.chunk_by(|before, after| before.pages.end == after.pages.start);
+    let image = runs.find(|run| run.iter().any(|part| part.pages.contains(&own))).unwrap_or_default();
+    image.iter().filter(|part| part.is_clean && !part.is_writable).map(|part| part.pages.clone()).collect()
 }
 
-/// `55d0a000-55d0b000 r-xp 00000000 08:01 1234   /usr/bin/yoi`, when it is a part of this file that nobody can write.
-fn mapping_of(line: &str, program: &Path) -> Option<Range<usize>> {
+/// `55d0a000-55d0b000 r-xp 00000000 08:01 1234   /usr/bin/yoi`, when it is of this file and the process's alone.
+fn part_of(line: &str, program: &Path) -> Option<Part> {
     let mut words = line.splitn(6, ' ');
     let (start, end) = words.next()?.split_once('-')?;
-    let is_clean = matches!(words.next()?, "r-xp" | "r--p");
-    let is_program = Path::new(words.nth(3)?.trim()) == program;
+    let rights = words.next()?;
+    let is_program = rights.ends_with('p') && Path::new(words.nth(3)?.trim()) == program;
     let address = |hex| usize::from_str_radix(hex, 16).ok();
-    (is_clean && is_program).then_some(address(start)?..address(end)?)
+    let pages = address(start)?..address(end)?;
+    is_program.then_some(Part { pages, is_writable: !matches!(rights, "r-xp" | "r--p"), is_clean: false })
 }
 
 /// Pages of the heap on which nothing stands any more, such as those of a database's cache that was let go of.
@@ -90,8 +105,10 @@ fn give_back_freed() {
 
 #[allow(unsafe_code, reason = "there is no safe way to say which pages are not needed")]
 fn give_back(pages: &Range<usize>) {
-    // SAFETY: these are whole pages of a private mapping of a file, they cannot be written, and none of them has been: when
-    // one is touched again, the kernel maps the same bytes of the file. A program's file cannot change while it runs.
+    // SAFETY: these are whole pages of the program itself, so nothing else ever stands there. They cannot be written, and
+    // none was when they were looked up: the kernel has the same bytes in its cache, which these pages show as long as they
+    // are not written, and maps them again when they are touched. So a change of the file, were there one, would be seen
+    // without this, too; a file that is replaced stays mapped as it was. What a debugger writes is the program's again.
     let given =
         unsafe { madvise(std::ptr::with_exposed_provenance_mut(pages.start), pages.len(), Advice::LinuxDontNeed) };
     if let Err(error) = given {
@@ -122,7 +139,24 @@ Anonymous:             0 kB
 
     #[test]
     fn what_the_loader_wrote_or_anybody_could_write_is_kept() {
-        assert_eq!(clean_mappings(SMAPS, Path::new("/opt/a yoi")), [0x1000..0x3000, 0x3000..0x5000]);
+        for own in [0x1000, 0x3abc, 0x6fff] {
+            assert_eq!(clean_mappings(SMAPS, Path::new("/opt/a yoi"), own), [0x1000..0x3000, 0x3000..0x5000]);
+        }
+        assert!(clean_mappings(SMAPS, Path::new("/opt/a yoi"), 0x7000).is_empty());
+    }
+
+    #[test]
+    fn where_the_file_is_mapped_once_more_something_else_may_stand_later_and_is_kept() {
+        // As it is while a backtrace is told.
+        let twice = format!("{SMAPS}9000-b000 r--p 00000000 08:01 7   /opt/a yoi\nAnonymous:   0 kB\n");
+        assert_eq!(clean_mappings(&twice, Path::new("/opt/a yoi"), 0x4000), [0x1000..0x3000, 0x3000..0x5000]);
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_read_names_nothing() {
+        for smaps in ["", "1000-3000", "1000-3000 r-xp 00000000 08:01 7   /opt/a yoi", "Anonymous: 0 kB"] {
+            assert!(clean_mappings(smaps, Path::new("/opt/a yoi"), 0x1000).is_empty(), "{smaps}");
+        }
     }
 
     /// kB of these pages that are mapped now.

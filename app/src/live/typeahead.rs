@@ -7,13 +7,29 @@ use wasm_bindgen::{JsCast, closure::Closure};
 use web_sys::{Event, EventInit, HtmlInputElement, KeyboardEvent, KeyboardEventInit};
 
 use super::{
-    browser::{before_paint, document},
+    browser::{before_paint, document, monotonic_ms},
     focus::focus,
 };
 
+/// What has not come by then may never come: the code of an older server cannot be fetched any more. Keys are keys again,
+/// Tab among them.
+const WAIT_MAX_MS: f64 = 10_000.0;
+
+/// The keys so far, and since when.
+struct Held {
+    since: f64,
+    keys: Vec<String>,
+}
+
 thread_local! {
-    /// The keys so far; none while nothing is on its way.
-    static HELD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+    /// None while nothing is on its way.
+    static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
+}
+
+impl Held {
+    fn is_young(&self) -> bool {
+        monotonic_ms() - self.since < WAIT_MAX_MS
+    }
 }
 
 /// Listens, once. Escape gives up what is on its way.
@@ -28,7 +44,7 @@ pub(crate) fn hold_keys(give_up: impl Fn() + 'static) {
         match event.key().as_str() {
             "Escape" => give_up(),
             "Tab" => (),
-            key => HELD.with_borrow_mut(|held| held.iter_mut().for_each(|held| held.push(key.to_owned()))),
+            key => HELD.with_borrow_mut(|held| held.iter_mut().for_each(|held| held.keys.push(key.to_owned()))),
         }
     });
     let listen = listener.as_ref().unchecked_ref();
@@ -37,13 +53,14 @@ pub(crate) fn hold_keys(give_up: impl Fn() + 'static) {
 }
 
 fn is_for_later(key: &str) -> bool {
-    let is_awaited = HELD.with_borrow(Option::is_some) && matches!(document().query_selector("dialog[open]"), Ok(None));
+    let is_awaited = HELD.with_borrow(|held| held.as_ref().is_some_and(Held::is_young))
+        && matches!(document().query_selector("dialog[open]"), Ok(None));
     is_awaited && (key.chars().count() == 1 || matches!(key, "Backspace" | "Enter" | "Escape" | "Tab"))
 }
 
 /// Something is on its way, or not any more.
 pub(crate) fn keys_wait(is_awaited: bool) {
-    HELD.set(is_awaited.then(Vec::new));
+    HELD.set(is_awaited.then(|| Held { since: monotonic_ms(), keys: Vec::new() }));
 }
 
 /// Gives the focus to the field in which a page begins, once it is drawn.
@@ -56,7 +73,8 @@ pub(crate) fn begin_in(id: &'static str) {
 
 /// It is there and has the focus: it gets what was typed for it.
 pub(super) fn type_held() {
-    for key in HELD.take().into_iter().flatten() {
+    // What was typed before people were let go on is for nobody.
+    for key in HELD.take().filter(Held::is_young).into_iter().flat_map(|held| held.keys) {
         let field = document().active_element().and_then(|element| element.dyn_into::<HtmlInputElement>().ok());
         match field.filter(|field| matches!(field.type_().as_str(), "text" | "search")) {
             Some(field) => type_into(&field, &key),

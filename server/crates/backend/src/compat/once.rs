@@ -36,8 +36,6 @@ type Answer = Arc<Turn<Option<Result<String, ApiError>>>>;
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     known: Mutex<Known>,
-    /// Keys that were sent on before this process began: the older protocol cannot tell a repeat from a new command.
-    left_open: HashSet<CommandId>,
     /// Keeps the claims.
     host: Option<Host>,
 }
@@ -46,12 +44,16 @@ pub(super) struct Answers {
 struct Known {
     keys: HashMap<CommandId, ([u8; 32], Answer)>,
     order: VecDeque<CommandId>,
+    /// Keys that were sent on, and of which no more is known: before this process began, or too many others ago. The older
+    /// protocol cannot tell a repeat from a new command.
+    left_open: HashSet<CommandId>,
 }
 
 impl Answers {
     /// To be made before the first command.
     pub(super) async fn of(host: Host) -> Result<Self, ApiError> {
-        Ok(Self { left_open: host.open_claims().await?, host: Some(host), known: Mutex::default() })
+        let known = Known { left_open: host.open_claims().await?, ..Known::default() };
+        Ok(Self { known: Mutex::new(known), host: Some(host) })
     }
 
     /// Carries a command out, or gives what it was answered before. It goes on when its caller goes away.
@@ -90,7 +92,7 @@ impl Answers {
             Some((_, answer)) => return Ok(answer.clone()),
             None => (),
         }
-        let answer = match self.left_open.contains(&key.id) {
+        let answer = match known.left_open.contains(&key.id) {
             true => Arc::new(Turn::new(Some(Err(unknown(&key.id))))),
             false => Answer::default(),
         };
@@ -98,8 +100,11 @@ impl Answers {
         known.order.push_back(key.id.clone());
         if known.order.len() > KEYS_MAX
             && let Some(oldest) = known.order.pop_front()
+            && let Some((_, answer)) = known.keys.remove(&oldest)
+            // Of one that was carried out, its claim has the answer.
+            && !answer.try_lock().is_ok_and(|answer| matches!(*answer, Some(Ok(_))))
         {
-            known.keys.remove(&oldest);
+            known.left_open.insert(oldest);
         }
         Ok(answer)
     }
@@ -112,6 +117,7 @@ impl Answers {
             tracing::warn!(%error, key = %key.id, "the key of a command that was refused could not be given back");
         }
         let (mut known, id) = (self.lock(), &key.id);
+        known.left_open.remove(id);
         if known.keys.get(id).is_some_and(|(_, kept)| Arc::ptr_eq(kept, answer)) {
             known.keys.remove(id);
             known.order.retain(|kept| kept != id);
@@ -130,8 +136,8 @@ fn read<T: DeserializeOwned>(answer: &str) -> Result<T, ApiError> {
 
 fn unknown(id: &CommandId) -> ApiError {
     let sentence = format!(
-        "the command {id} was sent before yoi was restarted; whether the Pod took it, its transcript shows. To send it \
-         again, use a fresh idempotency key"
+        "the command {id} was sent before, and its answer did not come; whether the Pod took it, its transcript shows. \
+         To send it again, use a fresh idempotency key"
     );
     ApiError::new(ErrorCode::RuntimeUnavailable, sentence)
 }
@@ -181,13 +187,26 @@ mod tests {
 
     #[tokio::test]
     async fn what_an_earlier_process_sent_is_not_sent_again() {
-        let left_open = [CommandId::parse("sent").unwrap()].into();
-        let answers = Arc::new(Answers { left_open, ..Answers::default() });
+        let answers = Arc::new(Answers::default());
+        answers.lock().left_open.insert(CommandId::parse("sent").unwrap());
         for _ in 0..2 {
             let told = answers.once(key("sent", 1), async { Ok::<u32, Failure>(7) }).await;
             assert_eq!(told.unwrap_err().code, ErrorCode::RuntimeUnavailable);
         }
         assert_eq!(answers.once(key("fresh", 1), async { Ok::<u32, Failure>(7) }).await, Ok(7));
+    }
+
+    #[tokio::test]
+    async fn what_may_have_been_taken_is_not_sent_again_however_many_came_since() {
+        let answers = Arc::new(Answers::default());
+        let late = Failure::Unknown(ApiError::new(ErrorCode::Timeout, "no answer came"));
+        answers.once::<u32, _>(key("lost", 1), async { Err(late) }).await.unwrap_err();
+        for number in 0..KEYS_MAX {
+            answers.once(key(&number.to_string(), 1), async { Ok::<u32, Failure>(7) }).await.unwrap();
+        }
+        assert!(!answers.lock().keys.contains_key(&CommandId::parse("lost").unwrap()));
+        assert!(answers.once(key("lost", 1), async { Ok::<u32, Failure>(7) }).await.is_err());
+        assert_eq!(answers.lock().left_open.len(), 1, "those that were answered are not among them");
     }
 
     #[tokio::test]

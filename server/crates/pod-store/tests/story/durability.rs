@@ -237,6 +237,61 @@ pub(crate) async fn whoever_opens_the_database_next_fences_the_one_before(world:
     assert_eq!(old.head(ada).await.unwrap(), Seq(1));
 }
 
+/// Records alone go another way in some engines: it is fenced, whole and told apart like any other.
+pub(crate) async fn what_streams_in_is_fenced_like_any_other_batch(world: World) {
+    let old = world.open().await;
+    let ada = create(&old, "ada").await;
+    done(&old, one(records(ada, 1, 2))).await;
+    let new = world.open().await;
+    // It would follow on the head that the old one knows, and on the one that there is.
+    for _ in 0..2 {
+        let refused = old.commit(one(records(ada, 3, 3))).await;
+        assert!(matches!(refused, Err(StoreError::Fenced)), "{refused:?}");
+    }
+    done(&new, one(records(ada, 3, 3))).await;
+    assert_eq!(seqs(&new.records_after(ada, Seq(0), 100, ALL).await.unwrap()), [1, 2, 3]);
+}
+
+pub(crate) async fn a_failure_while_text_streams_in_leaves_nothing_or_after_the_commit_everything(world: World) {
+    let faults = Arc::new(FailOnce::default());
+    let store = world.open_with(faults.clone()).await;
+    let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
+    done(&store, one(records(ada, 1, 1))).await;
+    let both =
+        |seq| Batch { changes: vec![records(ada, seq, seq), records(bob, seq - 1, seq - 1)], ..Batch::default() };
+    for step in [Step::Begin, Step::Fence, Step::Records, Step::Commit, Step::Answer] {
+        let head = store.head(ada).await.unwrap().0;
+        faults.arm(step);
+        assert!(store.commit(both(head + 1)).await.is_err() && !faults.is_armed(), "{step:?}");
+        let written = i64::from(step == Step::Answer);
+        assert_eq!(store.head(ada).await.unwrap(), Seq(head + written), "{step:?}");
+        assert_eq!(store.head(bob).await.unwrap(), Seq(head - 1 + written), "{step:?}");
+        done(&store, both(head + written + 1)).await;
+    }
+    let head = store.head(ada).await.unwrap().0;
+    assert_eq!(seqs(&store.records_after(ada, Seq(0), 100, ALL).await.unwrap()), (1..=head).collect::<Vec<_>>());
+}
+
+/// What is wrong is found out by the database alone: the heads that are known do not tell.
+pub(crate) async fn a_record_that_stands_already_harms_only_its_own_batch_while_text_streams_in(world: World) {
+    let store = world.open().await;
+    let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
+    done(&store, one(records(ada, 1, 1))).await;
+    done(&store, one(records(bob, 1, 1))).await;
+    world
+        .tamper("insert into journal (pod, seq, class, body) select pod, 2, class, body from journal where pod = 1")
+        .await;
+    assert_eq!(store.head(ada).await.unwrap(), Seq(2));
+    let (wrong, right) = tokio::join!(store.commit(one(records(ada, 2, 2))), store.commit(one(records(bob, 2, 2))));
+    assert!(matches!(wrong, Err(StoreError::Conflict)), "{wrong:?}");
+    assert!(right.is_ok(), "{right:?}");
+    // The head is learned anew.
+    done(&store, one(records(ada, 3, 3))).await;
+    done(&store, one(records(bob, 3, 3))).await;
+    assert_eq!(seqs(&store.records_after(ada, Seq(0), 100, ALL).await.unwrap()), [1, 2, 3]);
+    assert_eq!(seqs(&store.records_after(bob, Seq(0), 100, ALL).await.unwrap()), [1, 2, 3]);
+}
+
 pub(crate) async fn a_closed_store_finishes_what_it_took_and_takes_no_more(world: World) {
     let store = world.open().await;
     let ada = create(&store, "ada").await;

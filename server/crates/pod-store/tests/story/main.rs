@@ -114,5 +114,8 @@ on_both_engines! {
     durability::a_failure_at_any_step_leaves_nothing_or_after_the_commit_everything,
     durability::a_batch_with_nothing_for_a_step_does_not_come_to_it,
     durability::a_failure_at_any_step_of_a_deletion_leaves_the_pod_whole,
+    durability::what_streams_in_is_fenced_like_any_other_batch,
+    durability::a_failure_while_text_streams_in_leaves_nothing_or_after_the_commit_everything,
+    durability::a_record_that_stands_already_harms_only_its_own_batch_while_text_streams_in,
     durability::a_closed_store_finishes_what_it_took_and_takes_no_more,
 }

@@ -1,6 +1,7 @@
 //! An import, line by line. Nothing is taken on trust: each line is a record that a journal could hold here.
 
-use protocol::{ApiError, ControlEvent, Event, PodState, Record, Seq, TurnEvent, Usage};
+use protocol::{ApiError, ControlEvent, Event, PodState, Record, Seq, TurnEvent, Usage, misread};
+use serde_json::Value;
 
 /// Largest seq, count of tokens and number of a block: far beyond any journal, and far below where sums overflow.
 const NUMBER_MAX: u64 = 1 << 40;
@@ -27,6 +28,11 @@ pub(super) fn record(number: usize, line: &str, previous: Seq) -> Result<Record,
         let what = text.split(" at line ").next().unwrap_or_default();
         wrong(&format!("this is no record: {what} (column {})", error.column()))
     })?;
+    // As deep as it goes: what a usage is, or who a Pod is, would be read from an array, too.
+    let said: Option<Value> = serde_json::from_str(line).ok();
+    if let Some(place) = said.and_then(|said| misread(&said, &record)) {
+        return Err(wrong(&format!("this is no record: `{place}` has to be an object, not an array")));
+    }
     match refusal(&record, previous) {
         Some(why) => Err(wrong(&why)),
         None => Ok(record),
@@ -47,7 +53,7 @@ fn refusal(record: &Record, previous: Seq) -> Option<String> {
         Event::Unknown(fields) => {
             let kind = record.event.kind();
             let is_known = TurnEvent::KINDS.contains(&kind) || ControlEvent::KINDS.contains(&kind);
-            let has_kind = fields.get("kind").is_some_and(serde_json::Value::is_string);
+            let has_kind = fields.get("kind").is_some_and(Value::is_string);
             match (is_known, has_kind) {
                 (true, _) => Some(format!("the fields of this {kind} are not those of one")),
                 (false, true) if (1..=KIND_CHARS_MAX).contains(&kind.chars().count()) => None,

@@ -75,6 +75,9 @@ fn a_bad_line_is_named_and_nothing_is_taken() {
         let detail = bad(text);
         assert!(detail.starts_with("line 2: ") && detail.contains(expected), "{text}: {detail}");
     }
+    let from = json!(["local", "1", "eve"]);
+    let peer = json!({ "kind": "peer_message", "message_id": "m", "text": "hi", "from": from, "hops": 1 });
+    assert!(bad(&line(4, &peer)).contains("`event.from` has to be an object, not an array"));
     for seq in [3, 2, 0, -1, i64::MIN] {
         assert!(bad(&line(seq, &status("idle"))).contains("does not rise"), "{seq}");
     }
