@@ -56,7 +56,7 @@ pub(crate) use self::{
     outside::{ask_for_notices, has_attention, notice_means, notify},
     reveal::open_block,
     scroll::{
-        log_attach, log_detach, log_fold, log_keep_place, log_key, log_put_aside, log_restore, log_show,
+        linked, log_attach, log_detach, log_fold, log_keep_place, log_key, log_put_aside, log_restore, log_show,
         log_stop_following, log_take_back, log_to_end, log_to_question, log_to_turn,
     },
     socket::{connect, unwatch, watch},

@@ -125,6 +125,41 @@ async fn browser_what_is_typed_for_a_dialog_that_is_still_being_fetched_goes_now
 }
 
 #[tokio::test]
+async fn browser_who_clicks_into_another_field_gives_up_what_is_still_being_fetched() {
+    let yoi = YoiProcess::start(YOI).await;
+    let ada = yoi.new_pod("ada").await;
+    let browser = Browser::open_pod(&yoi, &ada).await;
+    slow(&browser, "dialog_view").await;
+    browser.chord(Key::Control, 'k').await;
+    browser.wait_script("return !!window.letGo").await;
+    browser.keys("ax").await;
+    let composer = browser.field("Message").await;
+    composer.click().await.unwrap();
+    browser.keys("a thought").await;
+    assert_eq!(composer.value().await.unwrap().as_deref(), Some("a thought"));
+    browser.wait_script("window.letGo(); return true").await;
+    browser.keys(" more").await;
+    assert!(browser.is_absent("dialog[open]").await);
+    assert_eq!(composer.value().await.unwrap().as_deref(), Some("a thought more"));
+
+    // A page that comes after the click leaves the focus where it is.
+    slow(&browser, "page_view").await;
+    browser.shortcut("gs").await;
+    browser.wait_script("return !!window.letGo").await;
+    browser.keys("zz").await;
+    let filter = browser.find("#filter").await;
+    filter.click().await.unwrap();
+    browser.keys("ad").await;
+    browser.wait_script("window.letGo(); return true").await;
+    browser.wait_text("main h1", "Search").await;
+    browser.keys("a").await;
+    assert_eq!(filter.value().await.unwrap().as_deref(), Some("ada"));
+    assert_eq!(browser.find("#search").await.value().await.unwrap().as_deref(), Some(""));
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
 async fn browser_what_is_typed_for_a_page_that_begins_in_a_field_waits_for_the_field() {
     let yoi = YoiProcess::start(YOI).await;
     let pod = yoi.new_pod("ada").await;

@@ -172,3 +172,43 @@ async fn browser_what_was_found_is_not_beneath_the_find_bar_nor_a_field_beneath_
     browser.no_errors().await;
     browser.quit().await;
 }
+
+/// Pages that have more below their head than fits, and one with a message field.
+const PAGES: [&str; 5] = ["/", "/approvals", "/usage", "/settings", "/search"];
+
+/// A notice is in sight whole, and over nothing: all that it could be over ends where it begins.
+const IS_OVER_NOTHING: &str = "const box = css => document.querySelector(css)?.getBoundingClientRect(); \
+    const notice = box('.notices'), page = box('.frame > main:not(.is-left)'), bar = box('.frame > .bottom'); \
+    const middle = document.elementFromPoint(notice.x + notice.width / 2, notice.y + notice.height / 2); \
+    const send = document.querySelector('.composer-bar button'), at = send?.getBoundingClientRect(); \
+    const hit = send && document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2); \
+    return notice.height > 20 && page.height > 150 && !!middle.closest('.notices') \
+        && notice.top >= page.bottom && notice.bottom <= (bar.height ? bar.top : innerHeight) \
+        && (!send || send.contains(hit)) && document.documentElement.scrollWidth <= innerWidth";
+
+#[tokio::test]
+async fn browser_a_notice_covers_nothing_on_any_page() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let browser = open(&yoi).await;
+    // A phone, a window of 1280 px at 200 %, a tablet, a desk.
+    for (width, height) in [(WIDTH, HEIGHT), (640, 400), (1000, 700), (1440, 900)] {
+        browser.set_viewport(width, height).await;
+        browser.goto_pod(&yoi, &pod).await;
+        // A stop that the server does not hear is said in a notice that stays.
+        browser.set_offline(true).await;
+        browser.field("Message").await.send_keys(":stop\u{e007}").await.unwrap();
+        browser.wait_script("return !!document.querySelector('.notice-error')").await;
+        browser.set_offline(false).await;
+        browser.wait_script(IS_OVER_NOTHING).await;
+        for page in PAGES {
+            let go = format!("document.querySelector('.frame a[href=\"{page}\"]').click(); return true");
+            browser.eval(&go).await;
+            browser.wait_script(&format!("return location.pathname === '{page}'")).await;
+            browser.wait_script(IS_OVER_NOTHING).await;
+        }
+    }
+    let said: Vec<_> = yoi.log().into_iter().filter(|line| line.contains("hydration")).collect();
+    assert!(said.is_empty(), "the server draws nothing that only a browser knows: {said:?}");
+    browser.quit().await;
+}

@@ -42,12 +42,12 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
             <TopBar />
             <PodsPane />
             {children()}
+            <Notices />
             <BottomBar />
         </div>
         <Asking />
         <Outside />
         <SelectionStatus />
-        <Notices />
         <Dialogs />
     }
     .into_any()

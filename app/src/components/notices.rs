@@ -5,7 +5,7 @@ use crate::{
     console::{Level, use_console},
 };
 
-/// Beside the transcript, never in it. Notes go by themselves; errors stay until they are dismissed.
+/// Below the page, and over nothing that can be pressed. Notes go by themselves; errors stay until they are dismissed.
 #[component]
 pub(crate) fn Notices() -> impl IntoView {
     let console = use_console();

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use leptos::web_sys::{ClipboardEvent, Element, KeyboardEvent};
+use leptos::{
+    prelude::Memo,
+    web_sys::{ClipboardEvent, Element, KeyboardEvent},
+};
 use protocol::{PodRef, Seq};
 
 use super::{KeyPress, Memory, PodFeed};
@@ -156,6 +159,11 @@ pub(crate) fn log_take_back(_number: u64) {}
 
 pub(crate) fn log_restore(_linked: Option<&str>) -> bool {
     true
+}
+
+/// No browser sends it.
+pub(crate) fn linked(_hash: Memo<String>) -> Option<String> {
+    None
 }
 
 pub(crate) fn log_show(_id: &str) -> bool {

@@ -14,7 +14,10 @@ mod rooms;
 
 use std::cell::{Cell, RefCell};
 
-use leptos::web_sys::KeyboardEvent;
+use leptos::{
+    prelude::{Memo, WithUntracked},
+    web_sys::KeyboardEvent,
+};
 use wasm_bindgen::{JsCast, closure::Closure};
 use web_sys::{MutationObserver, MutationObserverInit, ResizeObserver};
 
@@ -136,6 +139,11 @@ pub(crate) fn log_restore(linked: Option<&str>) -> bool {
         }
     })
     .unwrap_or(true)
+}
+
+/// The block that the router's address leads to. Only a browser knows it: what is after `#` is not sent.
+pub(crate) fn linked(hash: Memo<String>) -> Option<String> {
+    hash.with_untracked(|hash| place::id_in(hash))
 }
 
 /// To the block with the element of this id, drawn or not: it is in the page before the next frame is painted. False

@@ -1,10 +1,10 @@
 //! What is typed for a field that is still on its way: in a dialog, or on a page, whose code has to be fetched first.
 //! Until it is there nothing else gets those keys, neither a message that is being written nor a shortcut.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use wasm_bindgen::{JsCast, closure::Closure};
-use web_sys::{Event, EventInit, HtmlInputElement, KeyboardEvent, KeyboardEventInit};
+use web_sys::{Element, Event, EventInit, HtmlInputElement, KeyboardEvent, KeyboardEventInit};
 
 use super::{
     browser::{before_paint, document, monotonic_ms},
@@ -24,6 +24,8 @@ struct Held {
 thread_local! {
     /// None while nothing is on its way.
     static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
+    /// Somebody went on in another field before the last one that was awaited had come.
+    static GIVEN_UP: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Held {
@@ -32,11 +34,14 @@ impl Held {
     }
 }
 
-/// Listens, once. Escape gives up what is on its way.
-pub(crate) fn hold_keys(give_up: impl Fn() + 'static) {
+/// What text is typed into, or what gives such a field the focus.
+const FIELDS: &str = "input, textarea, select, label";
+
+/// Listens, once. Escape gives up what is on its way, and so does who goes on in another field.
+pub(crate) fn hold_keys(give_up: impl Fn() + Clone + 'static) {
+    give_up_for_a_field(give_up.clone());
     let listener = Closure::<dyn Fn(KeyboardEvent)>::new(move |event: KeyboardEvent| {
-        let is_chord = event.ctrl_key() || event.meta_key() || event.alt_key();
-        if is_chord || event.is_composing() || !is_for_later(&event.key()) {
+        if is_chord(&event) || event.is_composing() || !is_for_later(&event.key()) {
             return;
         }
         event.prevent_default();
@@ -52,22 +57,52 @@ pub(crate) fn hold_keys(give_up: impl Fn() + 'static) {
     listener.forget();
 }
 
+/// What is typed next goes where the caret is then, and no field that comes later takes it from there.
+fn give_up_for_a_field(give_up: impl Fn() + 'static) {
+    let listener = Closure::<dyn Fn(Event)>::new(move |event: Event| {
+        let pressed = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        if is_awaited() && pressed.is_some_and(|pressed| matches!(pressed.closest(FIELDS), Ok(Some(_)))) {
+            keys_wait(false);
+            GIVEN_UP.set(true);
+            give_up();
+        }
+    });
+    let listen = listener.as_ref().unchecked_ref();
+    let _ = document().add_event_listener_with_callback_and_bool("pointerdown", listen, true);
+    listener.forget();
+}
+
+fn is_awaited() -> bool {
+    HELD.with_borrow(Option::is_some) && matches!(document().query_selector("dialog[open]"), Ok(None))
+}
+
+/// Not a letter: AltGr, and Option on a Mac, make letters.
+fn is_chord(event: &KeyboardEvent) -> bool {
+    let has_alt = event.alt_key() && event.key().is_ascii();
+    (event.ctrl_key() || event.meta_key() || has_alt) && !event.get_modifier_state("AltGraph")
+}
+
 fn is_for_later(key: &str) -> bool {
-    let is_awaited = HELD.with_borrow(|held| held.as_ref().is_some_and(Held::is_young))
-        && matches!(document().query_selector("dialog[open]"), Ok(None));
-    is_awaited && (key.chars().count() == 1 || matches!(key, "Backspace" | "Enter" | "Escape" | "Tab"))
+    let is_young = HELD.with_borrow(|held| held.as_ref().is_some_and(Held::is_young));
+    let is_key_of_text = key.chars().count() == 1 || matches!(key, "Backspace" | "Enter" | "Escape" | "Tab");
+    is_young && is_awaited() && is_key_of_text
 }
 
 /// Something is on its way, or not any more.
 pub(crate) fn keys_wait(is_awaited: bool) {
     HELD.set(is_awaited.then(|| Held { since: monotonic_ms(), keys: Vec::new() }));
+    if is_awaited {
+        GIVEN_UP.set(false);
+    }
 }
 
-/// Gives the focus to the field in which a page begins, once it is drawn.
+/// Gives the focus to the field in which a page begins, once it is drawn. Who writes in another one meanwhile stays there.
 pub(crate) fn begin_in(id: &'static str) {
     before_paint(move || {
-        focus(id);
-        type_held();
+        if !GIVEN_UP.take() {
+            focus(id);
+            type_held();
+        }
     });
 }
 

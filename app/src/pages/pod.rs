@@ -43,8 +43,7 @@ pub(crate) fn PodPage() -> impl IntoView {
     let console = use_console();
     let visits = Visits::new(console);
     let hash = use_location().hash;
-    let link =
-        move || hash.with_untracked(|hash| hash.strip_prefix('#').filter(|id| !id.is_empty()).map(str::to_owned));
+    let link = move || live::linked(hash);
     let finds = move || query.with_untracked(|query| query.get("find").is_some());
     let stop = Memo::new(move |before: Option<&Stop>| visits.stop(before, wanted.get(), link().as_deref(), finds()));
     let page = fetched(

@@ -4,7 +4,12 @@ use anyhow::{Result, bail};
 use client::{Connection, StreamItem};
 use protocol::{DiagnosticCode, PodRef, Record, Seq, ServerFrame};
 
-use super::{Caller, follow::Follow, record_line::record_line, streamed::Streamed};
+use super::{
+    Caller,
+    follow::Follow,
+    record_line::record_line,
+    streamed::{Piece, Streamed},
+};
 use crate::{cli::LogOptions, output, signals::until_interrupted};
 
 /// How records are printed.
@@ -28,7 +33,7 @@ pub(super) async fn log(caller: &Caller, options: LogOptions) -> Result<()> {
         };
         let ended = until_interrupted(follow(caller, pod, options.limit, &mut printer)).await;
         // What comes next, a prompt or a complaint, has a line of its own.
-        printer.break_off()?;
+        printer.end()?;
         return ended;
     }
     let listing = caller.client.transcript(&pod, options.before.map(Seq), options.limit).await?;
@@ -52,15 +57,14 @@ async fn follow(caller: &Caller, pod: PodRef, tail: u32, printer: &mut Printer) 
                 bail!("{detail}")
             }
             StreamItem::Frame(ServerFrame::Diagnostic { code: DiagnosticCode::PodGone, detail, .. }) => {
-                printer.break_off()?;
+                printer.end()?;
                 output::note(&detail);
                 return Ok(());
             }
             StreamItem::Connection(Connection::Unauthorized) => bail!("{}", output::UNAUTHORIZED),
             StreamItem::Connection(connection) => {
                 if let Some(text) = words(&connection) {
-                    printer.break_off()?;
-                    output::note(&text);
+                    printer.note(text, &connection)?;
                 }
             }
             StreamItem::Frame(_) => {}
@@ -73,19 +77,39 @@ impl Printer {
         match self {
             Self::Json => records.iter().try_for_each(output::json),
             Self::Lines => records.iter().filter_map(record_line).try_for_each(|line| output::line(&line)),
-            Self::Streamed(streamed) => {
-                let text: String = records.iter().map(|record| streamed.take(record)).collect();
-                if text.is_empty() { Ok(()) } else { output::bytes(text.as_bytes()) }
-            }
+            Self::Streamed(streamed) => shown(streamed.take_all(records)),
         }
     }
 
-    fn break_off(&mut self) -> Result<()> {
+    /// No text can come while the server is away; that it is back can wait for the end of a line.
+    fn note(&mut self, text: String, connection: &Connection) -> Result<()> {
+        match (self, connection) {
+            (Self::Streamed(streamed), Connection::Reconnecting { .. }) => {
+                shown(streamed.end())?;
+                output::note(&text);
+            }
+            (Self::Streamed(streamed), _) => shown(streamed.note(text))?,
+            (Self::Json | Self::Lines, _) => output::note(&text),
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<()> {
         match self {
-            Self::Streamed(streamed) => output::bytes(streamed.break_off().as_bytes()),
+            Self::Streamed(streamed) => shown(streamed.end()),
             Self::Json | Self::Lines => Ok(()),
         }
     }
+}
+
+fn shown(pieces: Vec<Piece>) -> Result<()> {
+    pieces.iter().try_for_each(|piece| match piece {
+        Piece::Text(text) => output::bytes(text.as_bytes()),
+        Piece::Note(note) => {
+            output::note(note);
+            Ok(())
+        }
+    })
 }
 
 /// What a follower is told of its connection: that it is lost, once, and that it is back.

@@ -16,10 +16,19 @@ pub(super) struct Streamed {
     printed: HashMap<String, String>,
     /// The block whose line is the last one and has no end yet.
     open: Option<String>,
+    /// What is to be said of the connection once the open line has its end.
+    notes: Vec<String>,
+}
+
+/// What is printed next, and where: text on standard output, a note on a line of its own beside it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    Text(String),
+    Note(String),
 }
 
 /// A block of text: what was said, or what was thought.
-struct Piece<'a> {
+struct Said<'a> {
     who: &'static str,
     block: &'a str,
     text: &'a str,
@@ -27,26 +36,57 @@ struct Piece<'a> {
 }
 
 impl Streamed {
-    /// What is to be printed for this record, line ends and all.
-    pub(super) fn take(&mut self, record: &Record) -> String {
+    /// What is to be printed for these records, line ends and all.
+    pub(super) fn take_all(&mut self, records: &[Record]) -> Vec<Piece> {
+        let text: String = records.iter().map(|record| self.take(record)).collect();
+        // Every line of a block but its first begins with room, so the text goes on as it would have.
+        match text.find('\n').filter(|_| !self.notes.is_empty()) {
+            Some(end) => {
+                let (line, rest) = text.split_at(end + 1);
+                self.parted(line, rest)
+            }
+            None => self.parted("", &text),
+        }
+    }
+
+    /// Says this at the end of the line that is open, or at once where none is.
+    pub(super) fn note(&mut self, text: String) -> Vec<Piece> {
+        self.notes.push(text);
+        if self.open.is_some() { Vec::new() } else { self.parted("", "") }
+    }
+
+    /// Ends the line that is open, for something else to be said.
+    pub(super) fn end(&mut self) -> Vec<Piece> {
+        let line_end = self.break_off();
+        self.parted(line_end, "")
+    }
+
+    /// The end of a line, what was to be said then, and what goes on below. Without that end nothing is said yet.
+    fn parted(&mut self, line: &str, rest: &str) -> Vec<Piece> {
+        let is_at_end = !line.is_empty() || self.open.is_none();
+        let notes = if is_at_end { std::mem::take(&mut self.notes) } else { Vec::new() };
+        let text = |text: &str| (!text.is_empty()).then(|| Piece::Text(text.to_owned()));
+        text(line).into_iter().chain(notes.into_iter().map(Piece::Note)).chain(text(rest)).collect()
+    }
+
+    fn take(&mut self, record: &Record) -> String {
         let at = record.at;
         match &record.event {
-            Event::Turn(TurnEvent::TextChunk { block, text }) => self.more(&Piece { who: "model", block, text, at }),
+            Event::Turn(TurnEvent::TextChunk { block, text }) => self.more(&Said { who: "model", block, text, at }),
             Event::Turn(TurnEvent::ReasoningChunk { block, text }) => {
-                self.more(&Piece { who: "thought", block, text, at })
+                self.more(&Said { who: "thought", block, text, at })
             }
             Event::Turn(TurnEvent::MessageFinished { block, text, interrupted }) if self.has(block) => {
-                self.end(&Piece { who: "model", block, text, at }, *interrupted)
+                self.finish(&Said { who: "model", block, text, at }, *interrupted)
             }
             Event::Turn(TurnEvent::ReasoningFinished { block, text, interrupted }) if self.has(block) => {
-                self.end(&Piece { who: "thought", block, text, at }, *interrupted)
+                self.finish(&Said { who: "thought", block, text, at }, *interrupted)
             }
             _ => record_line(record).map(|line| format!("{}{line}\n", self.break_off())).unwrap_or_default(),
         }
     }
 
-    /// Ends the line that is open, for something else to be said.
-    pub(super) fn break_off(&mut self) -> &'static str {
+    fn break_off(&mut self) -> &'static str {
         if self.open.take().is_some() { "\n" } else { "" }
     }
 
@@ -54,14 +94,14 @@ impl Streamed {
         self.printed.contains_key(block)
     }
 
-    fn more(&mut self, piece: &Piece<'_>) -> String {
+    fn more(&mut self, piece: &Said<'_>) -> String {
         let said = self.printed.get(piece.block).map_or("", String::as_str);
         // Spaces and line ends at the end wait for what follows them: often nothing does.
         let whole = format!("{said}{}", piece.text);
         self.up_to(piece, &whole)
     }
 
-    fn end(&mut self, piece: &Piece<'_>, interrupted: bool) -> String {
+    fn finish(&mut self, piece: &Said<'_>, interrupted: bool) -> String {
         let said = self.printed.get(piece.block).cloned().unwrap_or_default();
         let text = piece.text.trim_end();
         let mut out = match (text.starts_with(said.trim_end()), text.ends_with(said.trim_end())) {
@@ -84,7 +124,7 @@ impl Streamed {
     }
 
     /// Prints what of this block is not there yet.
-    fn up_to(&mut self, piece: &Piece<'_>, whole: &str) -> String {
+    fn up_to(&mut self, piece: &Said<'_>, whole: &str) -> String {
         let said = self.printed.get(piece.block).map_or("", String::as_str);
         let (shown, now) = (said.trim_end().len(), whole.trim_end().len());
         let news = whole.get(shown..now).unwrap_or_default();
@@ -149,6 +189,24 @@ mod tests {
             printed(&events),
             "03:04:05  model: one\n03:04:05  — paused\n03:04:05  model: … two three … (interrupted)\n"
         );
+    }
+
+    #[test]
+    fn a_note_waits_for_the_end_of_a_line_and_the_text_goes_on_below_it() {
+        let mut streamed = Streamed::default();
+        let all = |streamed: &mut Streamed, text: &str| {
+            let record = json!({ "seq": 1, "at": "2026-01-02T03:04:05Z", "event": chunk("b", text) });
+            streamed.take_all(&[serde_json::from_value(record).unwrap()])
+        };
+        let text = |text: &str| Piece::Text(text.to_owned());
+        let back = || Piece::Note("back".to_owned());
+        assert_eq!(all(&mut streamed, "one t"), [text("03:04:05  model: one t")]);
+        assert_eq!(streamed.note("back".to_owned()), []);
+        assert_eq!(all(&mut streamed, "wo"), [text("wo")]);
+        assert_eq!(all(&mut streamed, " three\nfour"), [text(" three\n"), back(), text("          four")]);
+        assert_eq!(streamed.note("back".to_owned()), []);
+        assert_eq!(streamed.end(), [text("\n"), back()], "nothing is left unsaid at the end");
+        assert_eq!(streamed.note("back".to_owned()), [back()]);
     }
 
     #[test]

@@ -36,8 +36,12 @@ impl Place {
     }
 }
 
-/// The id after `#` in the address.
+/// The id after `#` in the address that the browser shows.
 pub(super) fn linked() -> Option<String> {
-    let hash = browser::window().location().hash().unwrap_or_default();
+    id_in(&browser::window().location().hash().unwrap_or_default())
+}
+
+/// The same in an address that is being gone to, and may not be shown yet.
+pub(super) fn id_in(hash: &str) -> Option<String> {
     hash.strip_prefix('#').filter(|id| !id.is_empty()).map(str::to_owned)
 }

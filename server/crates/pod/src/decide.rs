@@ -50,6 +50,9 @@ pub enum Effect {
 pub enum Refusal {
     #[error("is running; send with `queue`, or wait until it is idle")]
     Busy,
+    /// For what no run can have in its midst, and no queue keeps.
+    #[error("is running; wait until it is idle, or cancel the run first")]
+    InARun,
     #[error("is not running")]
     NotRunning,
     #[error("is not paused")]
@@ -67,7 +70,7 @@ pub enum Refusal {
 impl Refusal {
     pub fn code(self) -> ErrorCode {
         match self {
-            Self::Busy => ErrorCode::Busy,
+            Self::Busy | Self::InARun => ErrorCode::Busy,
             Self::NotRunning => ErrorCode::NotRunning,
             Self::NotPaused => ErrorCode::NotPaused,
             Self::NotLive => ErrorCode::NotLive,

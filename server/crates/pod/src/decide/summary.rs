@@ -8,7 +8,7 @@ use crate::Summary;
 pub(super) fn compact(draft: &mut Draft) -> Result<(), Refusal> {
     match draft.pod.state {
         PodState::Idle | PodState::Paused => (),
-        PodState::Running | PodState::Waiting => return Err(Refusal::Busy),
+        PodState::Running | PodState::Waiting => return Err(Refusal::InARun),
         PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
     }
     draft.status(PodState::Running, Some("compacting its context"));
@@ -42,7 +42,7 @@ pub(super) fn summarised(draft: &mut Draft, summary: Result<Summary, String>) {
 pub(super) fn rewind(draft: &mut Draft, to_seq: Seq, expected_head: Seq, context_used: u64) -> Result<(), Refusal> {
     match draft.pod.state {
         PodState::Idle | PodState::Paused => (),
-        PodState::Running | PodState::Waiting => return Err(Refusal::Busy),
+        PodState::Running | PodState::Waiting => return Err(Refusal::InARun),
         PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
     }
     if expected_head != draft.pod.head {

@@ -1,7 +1,7 @@
 //! Taking the end of a conversation out of the context.
 
 use pod::{Input, Refusal};
-use protocol::{PodState, Seq};
+use protocol::{ErrorCode, PodState, Seq};
 
 use crate::journal::*;
 
@@ -42,6 +42,19 @@ fn who_has_not_seen_the_newest_record_or_names_none_is_refused() {
     assert_eq!(journal.pod.head, head);
     journal.take(to(head.0, head)).unwrap();
     assert_eq!(journal.said(), ["user: hello", "model: hi"]);
+}
+
+#[test]
+fn in_the_midst_of_a_run_the_refusal_names_a_way_out_that_there_is() {
+    for at_work in [running(), waiting()] {
+        let back = Input::Rewind { to_seq: Seq(1), expected_head: at_work.pod.head, context_used: 0 };
+        for input in [back, Input::Compact] {
+            let refusal = at_work.clone().take(input).unwrap_err();
+            assert_eq!((refusal.code(), refusal), (ErrorCode::Busy, Refusal::InARun));
+            assert!(!refusal.to_string().contains("queue"), "neither waits in one: {refusal}");
+        }
+        assert_eq!(at_work.clone().all([Input::Cancel, Input::Compact]).pod.state, PodState::Running);
+    }
 }
 
 #[test]
