@@ -15,18 +15,32 @@ use crate::{PARENT, stage::Stage};
 
 /// Whether a process with this word in its command line is there.
 fn is_there(word: &str) -> bool {
-    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        line.split(|byte| *byte == 0).any(|argument| argument == word.as_bytes())
-    })
+    command_lines().any(|line| line.split(|byte| *byte == 0).any(|argument| argument == word.as_bytes()))
 }
 
-async fn is_soon(wanted: bool, what: impl Fn() -> bool) -> bool {
+/// Whether this very program runs with this one argument. Who starts it does not count: at the
+/// instant in which a process becomes another program, its command line reads as empty.
+fn is_running(program: &str, argument: &str) -> bool {
+    command_lines().any(|line| line == [program.as_bytes(), b"\0", argument.as_bytes(), b"\0"].concat())
+}
+
+fn command_lines() -> impl Iterator<Item = Vec<u8>> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    entries.map(|entry| fs::read(entry.path().join("cmdline")).unwrap_or_default())
+}
+
+/// Whether it is so within ten seconds. What was seen once counts; it is not asked again.
+async fn is_soon(what: impl Fn() -> bool) -> bool {
     let until = Instant::now() + Duration::from_secs(10);
-    while what() != wanted && Instant::now() < until {
+    loop {
+        if what() {
+            return true;
+        }
+        if Instant::now() >= until {
+            return false;
+        }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    what() == wanted
 }
 
 pub(crate) async fn a_background_process_ends_with_the_call() {
@@ -63,10 +77,10 @@ pub(crate) async fn a_dropped_call_ends_its_command() {
     let (lifeline, mut ended) = Lifeline::pair();
     let (bash, place) = (Bash::new(stage.options.clone()), Place { lifeline, ..stage.place() });
     let call = bash.call(&place, json!({ "command": "setsid sleep 3333.1 & sleep 3333.2" }), sender);
-    let watching = async { is_soon(true, || is_there("3333.1") && is_there("3333.2")).await };
+    let watching = async { is_soon(|| is_running("sleep", "3333.1") && is_running("sleep", "3333.2")).await };
     tokio::select! {
         _ = call => panic!("it ended by itself"),
-        is_running = watching => assert!(is_running),
+        is_up = watching => assert!(is_up),
     }
     drop(place);
     // Heard when the last process has ended, and not before.
@@ -85,10 +99,10 @@ pub(crate) async fn the_death_of_the_server_ends_the_command() {
     let mut line = String::new();
     BufReader::new(parent.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "running\n");
-    assert!(is_there("4444.1") && is_there("4444.2"));
+    assert!(is_running("sleep", "4444.1") && is_running("sleep", "4444.2"));
     parent.kill().unwrap();
     parent.wait().unwrap();
-    assert!(is_soon(false, || is_there("4444.1") || is_there("4444.2")).await);
+    assert!(is_soon(|| !is_there("4444.1") && !is_there("4444.2")).await);
 }
 
 /// Runs a command until somebody kills this process; or says the environment of a command.
@@ -101,7 +115,7 @@ pub(crate) async fn be_a_parent(role: &str) {
     }
     let running = stage.run("setsid sleep 4444.1 & sleep 4444.2");
     let telling = async {
-        assert!(is_soon(true, || is_there("4444.1") && is_there("4444.2")).await);
+        assert!(is_soon(|| is_running("sleep", "4444.1") && is_running("sleep", "4444.2")).await);
         println!("running");
     };
     tokio::join!(running, telling);
@@ -129,10 +143,10 @@ pub(crate) async fn a_slow_viewer_does_not_stop_the_time_limit() {
     let stage = Stage::new();
     let (sender, pieces) = mpsc::channel(1);
     let (bash, place) = (Bash::new(stage.options.clone()), stage.place());
-    let call = bash.call(&place, json!({ "command": "yes", "timeout_s": 1 }), sender);
+    let call = bash.call(&place, json!({ "command": "yes yes-2222", "timeout_s": 1 }), sender);
     let viewer = async {
-        is_soon(true, || is_there("yes")).await;
-        assert!(is_soon(false, || is_there("yes")).await);
+        assert!(is_soon(|| is_running("yes", "yes-2222")).await);
+        assert!(is_soon(|| !is_running("yes", "yes-2222")).await);
         drop(pieces);
     };
     assert_eq!(tokio::join!(call, viewer).0.code.as_deref(), Some("timeout"));
