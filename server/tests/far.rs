@@ -16,7 +16,7 @@ const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 const ROUNDS: &str = "YOI_CRASH_ROUNDS";
 const ROUNDS_BY_DEFAULT: u32 = 10;
 /// Once both are up, all is settled within this.
-const SETTLED_WITHIN: Duration = Duration::from_secs(15);
+const SETTLED_WITHIN: Duration = Duration::from_secs(60);
 
 /// `here` has the address and the token of `there`, which it calls `box`.
 async fn add(here: &YoiProcess, there: &YoiProcess) {

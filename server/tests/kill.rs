@@ -170,7 +170,7 @@ async fn a_restart_with_many_open_pods_puts_each_in_order() {
     let listed = yoi.get("/api/v1/pods").await.expect(200);
     let states: Vec<_> = listed["items"].as_array().unwrap().iter().map(|pod| pod["state"].clone()).collect();
     assert_eq!(states, vec![json!("paused"); 20]);
-    let ready = tokio::time::timeout(Duration::from_secs(30), async {
+    let ready = tokio::time::timeout(Duration::from_secs(60), async {
         while yoi.get("/readyz").await.status != 200 {
             tokio::task::yield_now().await;
         }

@@ -196,7 +196,7 @@ async fn a_stream_goes_on_by_cursor_when_the_other_server_was_killed_in_the_midd
     let mut late = here.events().await;
     late.subscribe("late", &bob, None).await;
     late.wait_for(|frame| frame["type"] == "closed" && frame["reason"] == "runtime_unavailable").await;
-    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     let ready = here.get("/readyz").await.expect(200);
     assert!(ready["runtimes"].as_array().unwrap().iter().any(|runtime| runtime["state"] == "unreachable"));
 
@@ -358,7 +358,7 @@ async fn what_was_seen_of_another_server_is_there_after_a_restart_of_this_one_an
     for path in ["/api/v1/search?q=zebra", "/api/v1/usage", "/api/v1/audit", "/api/v1/rules"] {
         assert_eq!(here.get(path).await.expect(200)["absent"], json!(["box"]), "{path}");
     }
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
 
     there.restart_on_same_port().await;
     until_state(&here, "box", "live").await;

@@ -166,7 +166,7 @@ async fn search_usage_audit_and_rules_are_those_of_all_runtimes_and_name_who_is_
         let (status, page) = here.get(path).await;
         assert_eq!((status, &page["absent"]), (200, &json!(["box"])), "{path}: {page}");
     }
-    assert!(started.elapsed() < std::time::Duration::from_secs(2), "nobody waited for it");
+    assert!(started.elapsed() < std::time::Duration::from_secs(6), "nobody waited for it");
     assert_eq!(names(&here.get("/api/v1/search?q=zebra").await.1).len(), 6);
     assert_eq!(code(&here.get("/api/v1/search?q=zebra&runtime=box").await), (503, "runtime_unavailable"));
 }

@@ -250,7 +250,7 @@ async fn wrong_tokens_are_slowed_down_and_the_right_one_is_not() {
     let server = Server::start().await;
     let wrong = (0..60).map(|_| answer(server.bare(Method::GET, "/api/v1/pods").bearer_auth("wrong")));
     let wrong = tokio::spawn(futures_util::future::join_all(wrong.collect::<Vec<_>>()));
-    let right = tokio::time::timeout(std::time::Duration::from_secs(2), async {
+    let right = tokio::time::timeout(std::time::Duration::from_secs(10), async {
         for _ in 0..20 {
             assert_eq!(server.get("/api/v1/runtimes").await.0, 200);
         }

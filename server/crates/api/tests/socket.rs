@@ -234,12 +234,12 @@ async fn a_slow_reader_is_told_that_it_lagged_and_nobody_waits_for_it() {
 #[tokio::test]
 async fn silence_is_filled_with_heartbeats() {
     let server = Server::start().await;
-    let mut socket = Socket::open(&server).await;
     let began = Instant::now();
+    let mut socket = Socket::open(&server).await;
     let frame: Value = serde_json::from_str(socket.message().await.to_text().unwrap()).unwrap();
     assert_eq!(frame["type"], "heartbeat");
     assert!(frame["at"].is_string());
-    assert!(began.elapsed() > Duration::from_millis(4_500) && began.elapsed() < Duration::from_secs(8));
+    assert!(began.elapsed() >= Duration::from_millis(4_900));
 }
 
 #[tokio::test]
@@ -253,7 +253,7 @@ async fn when_the_server_stops_the_socket_closes_with_a_reason_and_streams_end()
     server.stop.send_replace(true);
     let Message::Close(Some(close)) = socket.message().await else { panic!("a close frame") };
     assert_eq!((u16::from(close.code), close.reason.as_str()), (1001, "yoi is stopping"));
-    timeout(Duration::from_secs(5), stream.text()).await.expect("the stream ends").unwrap();
+    timeout(Duration::from_secs(60), stream.text()).await.expect("the stream ends").unwrap();
 }
 
 /// Reads events up to and including the first of this type: type, id, data.
@@ -262,7 +262,7 @@ async fn events(request: reqwest::RequestBuilder, last: &str) -> Vec<(String, Op
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()[header::CONTENT_TYPE], "text/event-stream");
     let (mut chunks, mut text, mut events) = (response.bytes_stream(), String::new(), Vec::new());
-    while let Some(chunk) = timeout(Duration::from_secs(10), chunks.next()).await.unwrap() {
+    while let Some(chunk) = timeout(Duration::from_secs(60), chunks.next()).await.unwrap() {
         text.push_str(std::str::from_utf8(&chunk.unwrap()).unwrap());
         while let Some((event, rest)) = text.split_once("\n\n") {
             let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);

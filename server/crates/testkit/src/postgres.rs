@@ -18,7 +18,7 @@ use std::{
 use anyhow::{Context, bail};
 
 /// How long the server may take until it answers.
-const START_WAIT_MAX: Duration = Duration::from_secs(30);
+const START_WAIT_MAX: Duration = Duration::from_secs(60);
 const START_POLL: Duration = Duration::from_millis(20);
 
 /// Runs the server until its own standard input ends. `$1` is the temporary folder; the rest is the server's command.

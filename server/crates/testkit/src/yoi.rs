@@ -23,7 +23,7 @@ pub use event_socket::EventSocket;
 pub use launch::{FailedStart, Launch};
 
 /// The longest that any wait in a test lasts before it fails. Generous: machines that run tests are busy.
-pub const WAIT_MAX: Duration = Duration::from_secs(30);
+pub const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// How much of the log a failing test prints.
 const LOG_LINES_SHOWN: usize = 60;

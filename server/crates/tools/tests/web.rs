@@ -56,7 +56,7 @@ impl Site {
 
     async fn fetch(&self, arguments: Value) -> ToolOutcome {
         let addresses = AddressPolicy::public().and(self.address);
-        fetch(WebOptions { addresses, time_limit: Duration::from_secs(5) }, arguments).await
+        fetch(WebOptions { addresses, time_limit: Duration::from_secs(60) }, arguments).await
     }
 
     fn requests(&self) -> usize {
@@ -323,7 +323,7 @@ async fn a_host_that_does_not_answer_is_named() {
     let site = Site::new().await;
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let addresses = AddressPolicy::public().and(closed);
-    let options = WebOptions { addresses, time_limit: Duration::from_secs(5) };
+    let options = WebOptions { addresses, time_limit: Duration::from_secs(60) };
     let outcome = fetch(options, json!({ "url": format!("http://{closed}/") })).await;
     is_refused(&outcome, "io_failed");
     assert!(outcome.summary.starts_with("127.0.0.1 did not answer"), "{}", outcome.summary);

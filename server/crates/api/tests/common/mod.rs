@@ -124,7 +124,7 @@ impl Server {
 
     /// A request without login.
     pub fn bare(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("http://{}{path}", self.address)).timeout(Duration::from_secs(20))
+        self.http.request(method, format!("http://{}{path}", self.address)).timeout(Duration::from_secs(60))
     }
 
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {

@@ -40,7 +40,7 @@ impl Socket {
     }
 
     pub async fn message(&mut self) -> Message {
-        timeout(Duration::from_secs(20), self.0.next()).await.expect("something arrives").unwrap().unwrap()
+        timeout(Duration::from_secs(60), self.0.next()).await.expect("something arrives").unwrap().unwrap()
     }
 
     /// The next frame that is no heartbeat.

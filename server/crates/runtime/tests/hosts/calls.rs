@@ -1,7 +1,5 @@
 //! Commands at one host for Pods of another one.
 
-use std::time::{Duration, Instant};
-
 use protocol::{ControlVerb, ErrorCode, PatchPod, PodName, PodState, ToolCommand};
 use serde_json::json;
 
@@ -83,11 +81,10 @@ async fn a_host_that_does_not_answer_is_told_of_within_bounds_and_another_try_ha
     // A host that is registered, says that it lives, and answers nothing.
     ground.run("insert into hosts (uid, name, heartbeat_at) values ('mute', 'mute', now() + interval '1 hour')").await;
     ground.run("update pods set owner = (select id from hosts where name = 'mute'), home = 'mute'").await;
-    let begun = Instant::now();
-    let refused = two.input(key("hello"), &origin(), &ada, say("say hello")).await.unwrap_err();
+    let asked = async { two.input(key("hello"), &origin(), &ada, say("say hello")).await };
+    let refused = tokio::time::timeout(WAIT_MAX, asked).await.expect("nobody waits for ever").unwrap_err();
     assert_eq!(refused.code, ErrorCode::RuntimeUnavailable);
     assert!(refused.detail.contains("\"mute\""), "{refused:?}");
-    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
     // It dies: whoever is asked next has the Pod.
     ground.run("update hosts set heartbeat_at = now() - interval '1 hour' where name = 'mute'").await;
     until("taken over", async || two.input(key("hello"), &origin(), &ada, say("say hello")).await.is_ok()).await;

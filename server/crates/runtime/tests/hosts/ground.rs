@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::stage::{key, named, origin, read_all, records_of, say};
 
-pub const WAIT_MAX: Duration = Duration::from_secs(30);
+pub const WAIT_MAX: Duration = Duration::from_secs(60);
 
 pub struct Ground {
     pub url: String,

@@ -59,7 +59,7 @@ pub async fn records_of(host: &Host, pod: &WorkerId) -> Vec<Record> {
 /// As [`Stage::until`].
 pub async fn until_of(host: &Host, pod: &WorkerId, is_it: impl Fn(&[Record]) -> bool) -> Vec<Record> {
     let mut viewer = host.observe(pod, None, 1).await;
-    let waited = tokio::time::timeout(std::time::Duration::from_secs(30), async {
+    let waited = tokio::time::timeout(std::time::Duration::from_secs(60), async {
         loop {
             let records = records_of(host, pod).await;
             if is_it(&records) {

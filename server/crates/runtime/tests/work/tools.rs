@@ -31,7 +31,7 @@ impl Ledger {
     pub(crate) async fn until(&self, entry: &str, count: usize) {
         let mut entries = self.entries.subscribe();
         let is_there = entries.wait_for(|all| all.iter().filter(|other| *other == entry).count() >= count);
-        let waited = tokio::time::timeout(std::time::Duration::from_secs(30), is_there).await;
+        let waited = tokio::time::timeout(std::time::Duration::from_secs(60), is_there).await;
         assert!(waited.is_ok(), "{entry} did not come within 30 s; there is {:?}", self.all());
     }
 

@@ -34,7 +34,7 @@ pub(crate) async fn output_comes_live_and_in_few_pieces() {
     let call =
         bash.call(&place, json!({ "command": "echo first; until test -e go; do sleep 0.01; done; echo last" }), sender);
     let watching = async {
-        assert_eq!(timeout(Duration::from_secs(10), pieces.recv()).await.unwrap().unwrap(), "first\n");
+        assert_eq!(timeout(Duration::from_secs(60), pieces.recv()).await.unwrap().unwrap(), "first\n");
         fs::write(stage.path("pod/go"), "").unwrap();
         assert_eq!(pieces.recv().await.unwrap(), "last\n");
         assert_eq!(pieces.recv().await, None);
