@@ -25,7 +25,10 @@ async fn printed(launch: &Launch, words: &[&str]) -> String {
 async fn a_journal_goes_out_and_comes_in_and_is_found_counted_and_audited() {
     let yoi = YoiProcess::start(YOI).await;
     let ada = yoi.new_pod("ada").await;
+    let mut socket = yoi.events().await;
+    socket.subscribe("ada", &ada, None).await;
     yoi.say(&ada, "say the streaming zebra").await;
+    socket.records_until("ada", |record| record["event"]["kind"] == "run_finished").await;
     let launch = yoi.launch();
     let markdown = printed(launch, &["export", "ada"]).await;
     assert!(markdown.starts_with("# ada\n") && markdown.contains("the streaming zebra"), "{markdown}");
@@ -46,6 +49,17 @@ async fn a_journal_goes_out_and_comes_in_and_is_found_counted_and_audited() {
     let complaint = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(1) && complaint.contains("line 1"), "{complaint}");
     assert_eq!(run(launch, &["import", "bad", "/no/such/file"]).await.status.code(), Some(1));
+
+    // The whole of a long life: far more than other bodies may hold.
+    let record = |seq: usize| {
+        let event = serde_json::json!({ "kind": "message_finished", "block": format!("b{seq}"),
+            "text": "word ".repeat(2_000), "interrupted": false });
+        format!("{}\n", serde_json::json!({ "seq": seq, "at": "2026-11-22T06:00:00Z", "event": event }))
+    };
+    let long: String = (1..=1_000).map(record).collect();
+    std::fs::write(&file, &long).unwrap();
+    printed(launch, &["import", "old", file.to_str().unwrap()]).await;
+    assert!(printed(launch, &["export", "old", "--format", "jsonl"]).await.starts_with(&long));
 
     let found = printed(launch, &["search", "stre"]).await;
     assert!(found.contains("ada") && found.contains("eve") && found.contains("streaming zebra"), "{found}");

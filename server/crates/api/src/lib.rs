@@ -9,6 +9,7 @@ mod answer;
 mod events;
 mod extract;
 mod guard;
+mod media;
 mod metrics;
 mod openapi;
 mod patient;

@@ -177,6 +177,57 @@ async fn an_export_comes_back_as_a_stopped_pod() {
     assert_eq!(audited.iter().filter(|(result, _)| result == "done").count(), 1);
 }
 
+/// A history of more than 4 MiB: each line is an answer that was long.
+fn long_history() -> String {
+    let text = "word ".repeat(2_000);
+    let line = |seq: usize| {
+        let event =
+            json!({ "kind": "message_finished", "block": format!("b{seq}"), "text": text, "interrupted": false });
+        format!("{}\n", json!({ "seq": seq, "at": "2026-11-22T06:00:00Z", "event": event }))
+    };
+    (1..=600).map(line).collect()
+}
+
+#[tokio::test]
+async fn a_long_history_comes_in_as_lines() {
+    let server = Server::start().await;
+    let jsonl = long_history();
+    assert!(jsonl.len() > 4 * 1024 * 1024);
+    let refused = import(&server, "i-1", "copy", &jsonl).await;
+    assert_eq!(code(&refused), (413, "payload_too_large"));
+    assert!(refused.1["detail"].as_str().unwrap().contains("application/x-ndjson"), "{}", refused.1);
+
+    let lines = async |query: &str, key: &'static str, kind: &'static str, body: Vec<u8>| {
+        let request = server.request(Method::POST, &format!("/api/v1/import{query}")).header("Idempotency-Key", key);
+        answer(request.header("content-type", kind).body(body)).await
+    };
+    let kind = "application/x-ndjson";
+    let done = lines("?name=copy", "i-2", kind, jsonl.clone().into()).await;
+    assert_eq!((done.0, &done.1["state"], &done.1["name"]), (201, &json!("stopped"), &json!("copy")), "{}", done.1);
+    assert_eq!(lines("?name=copy", "i-2", kind, jsonl.clone().into()).await, done, "a repeat has the first answer");
+    let copy = pod_path(&done.1["pod"]);
+    assert!(file(&server, &format!("{copy}/export?format=jsonl")).await.3.starts_with(&jsonl));
+
+    for query in ["", "?name=", "?name=a%20b", "?nmae=x"] {
+        assert_eq!(code(&lines(query, "i-3", kind, jsonl.clone().into()).await), (400, "invalid_input"), "{query}");
+    }
+    let short = jsonl.lines().next().unwrap();
+    for (kind, body) in [
+        (kind, b"\xff\n".to_vec()),
+        (kind, Vec::new()),
+        ("text/plain", short.into()),
+        ("application/x-ndjson; charset=latin1", short.into()),
+    ] {
+        assert_eq!(code(&lines("?name=x", "i-4", kind, body).await), (400, "invalid_input"), "{kind}");
+    }
+    let elsewhere = server.request(Method::POST, "/api/v1/pods").header("content-type", kind).body(short.to_owned());
+    assert_eq!(
+        code(&answer(elsewhere).await),
+        (400, "invalid_input"),
+        "lines are taken where a history comes in alone"
+    );
+}
+
 #[tokio::test]
 async fn short_lists_come_in_pages_too_and_refuse_a_foreign_cursor() {
     let server = Server::start().await;

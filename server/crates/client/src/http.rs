@@ -6,7 +6,7 @@ use bytes::Bytes;
 use protocol::{ApiError, CommandId, ErrorCode};
 use reqwest::{
     Method, RequestBuilder, Response, StatusCode,
-    header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue},
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -143,6 +143,11 @@ impl Call<'_> {
 
     pub(crate) fn body(self, body: &impl Serialize) -> Self {
         Self { request: self.request.json(body), ..self }
+    }
+
+    /// Lines of JSON as the body.
+    pub(crate) fn lines(self, jsonl: String) -> Self {
+        Self { request: self.request.header(CONTENT_TYPE, "application/x-ndjson").body(jsonl), ..self }
     }
 
     /// Waits so long instead of the usual time.

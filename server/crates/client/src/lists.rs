@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use protocol::{CommandId, Gathered, ImportCommand, PodRef, PodSummary, SearchHit, UsageReport};
+use protocol::{BODY_BYTES_MAX, CommandId, Gathered, ImportCommand, PodRef, PodSummary, SearchHit, UsageReport};
 use reqwest::{Method, Response};
 
 use crate::{Client, ClientError, calls::pod_path};
 
 /// A long journal over a slow line.
 const EXPORT_TIMEOUT: Duration = Duration::from_secs(3_600);
+
+/// A large journal on a slow line, and a server that reads and writes all of it.
+const IMPORT_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// What is looked for in journals; what is absent lets all through.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,7 +72,15 @@ impl Client {
 
     /// A stopped Pod with the history of another one.
     pub async fn import(&self, id: &CommandId, command: &ImportCommand) -> Result<PodSummary, ClientError> {
-        self.post("/api/v1/import")?.key(id).body(command).json().await
+        // Small ones as every server knows it: text within JSON grows at most sixfold.
+        let call = match command.jsonl.len() < BODY_BYTES_MAX / 8 {
+            true => self.post("/api/v1/import")?.body(command),
+            false => {
+                let query = [("name", Some(command.name.as_str()))];
+                self.call(Method::POST, "/api/v1/import", &query)?.lines(command.jsonl.clone())
+            }
+        };
+        call.key(id).within(IMPORT_TIMEOUT).json().await
     }
 }
 

@@ -66,3 +66,6 @@ pub const MESSAGE_BYTES_MAX: usize = 65_536;
 
 /// Largest body of one request, in bytes.
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The largest journal that is imported, as JSONL, in bytes.
+pub const IMPORT_BYTES_MAX: usize = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! Bodies: at most 4 MiB, JSON where they change something. A refusal always arrives.
+//! Bodies: JSON of at most 4 MiB where they change something; an import may be lines, and more. A refusal always arrives.
 
 use std::time::Duration;
 
@@ -8,29 +8,71 @@ use axum::{
 };
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
-use protocol::{ApiError, BODY_BYTES_MAX, ErrorCode};
+use protocol::{ApiError, BODY_BYTES_MAX, ErrorCode, IMPORT_BYTES_MAX};
+
+use crate::media::Media;
 
 /// A body that is refused is still read, up to here: a client that is not listening while it sends would otherwise
 /// see a reset instead of the answer.
 const DRAIN_BYTES_MAX: usize = 64 * 1024 * 1024;
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
-/// A body that takes longer is given up.
-const READ_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// What is taken in at one place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Limits {
+    media: Media,
+    bytes: usize,
+    /// A body that takes longer is given up.
+    time: Duration,
+    /// Where more would be taken; for the refusal.
+    way_out: &'static str,
+}
+
+const USUAL: Limits = Limits { media: Media::Json, bytes: BODY_BYTES_MAX, time: Duration::from_secs(60), way_out: "" };
+/// The path where a whole journal comes in.
+const IMPORT_PATH: &str = "/api/v1/import";
+const IMPORT_AS_JSON: Limits = Limits {
+    way_out: "; up to 64 MiB are taken as lines: `POST /api/v1/import?name=NAME` with \
+              `Content-Type: application/x-ndjson`",
+    ..USUAL
+};
+const IMPORT_AS_LINES: Limits =
+    Limits { media: Media::Lines, bytes: IMPORT_BYTES_MAX, time: Duration::from_secs(600), way_out: "" };
+
+impl Limits {
+    fn of(parts: &Parts) -> Self {
+        match (parts.uri.path(), Media::of(&parts.headers)) {
+            (IMPORT_PATH, Some(Media::Lines)) => IMPORT_AS_LINES,
+            (IMPORT_PATH, _) => IMPORT_AS_JSON,
+            _ => USUAL,
+        }
+    }
+
+    fn exceeded(self) -> ApiError {
+        let Self { bytes, way_out, .. } = self;
+        let mebibytes = bytes >> 20;
+        let detail = format!("a body has at most {bytes} bytes ({mebibytes} MiB){way_out}");
+        ApiError::new(ErrorCode::PayloadTooLarge, detail)
+    }
+}
 
 /// Reads the whole body, and checks its size and type.
 pub(super) async fn admit(parts: &Parts, body: Body) -> Result<Body, ApiError> {
     if body.is_end_stream() {
         return Ok(body);
     }
-    if announced(&parts.headers).is_some_and(|bytes| bytes > BODY_BYTES_MAX as u64) {
+    let limits = Limits::of(parts);
+    if announced(&parts.headers).is_some_and(|bytes| bytes > limits.bytes as u64) {
         drain(&parts.headers, body).await;
-        return Err(too_large());
+        return Err(limits.exceeded());
     }
-    let bytes = tokio::time::timeout(READ_TIME_MAX, read(body))
-        .await
-        .map_err(|_| ApiError::new(ErrorCode::Timeout, "the body took longer than a minute to arrive"))??;
+    let late = |_| {
+        let detail = format!("the body took longer than {} s to arrive", limits.time.as_secs());
+        ApiError::new(ErrorCode::Timeout, detail)
+    };
+    let bytes = tokio::time::timeout(limits.time, read(body, limits)).await.map_err(late)??;
     if !bytes.is_empty() && changes_something(&parts.method) {
-        check_kind(&parts.headers)?;
+        check_kind(&parts.headers, limits.media)?;
     }
     Ok(Body::from(bytes))
 }
@@ -41,31 +83,32 @@ pub(super) async fn drain(headers: &HeaderMap, body: Body) {
     if headers.contains_key(header::EXPECT) || body.is_end_stream() {
         return;
     }
-    discard(body.into_data_stream(), 0).await;
+    discard(body.into_data_stream()).await;
 }
 
+/// What is said where an inner layer found a body too large.
 pub(super) fn too_large() -> ApiError {
-    ApiError::new(ErrorCode::PayloadTooLarge, format!("a body has at most {BODY_BYTES_MAX} bytes (4 MiB)"))
+    USUAL.exceeded()
 }
 
-async fn read(body: Body) -> Result<Bytes, ApiError> {
+async fn read(body: Body, limits: Limits) -> Result<Bytes, ApiError> {
     let mut chunks = body.into_data_stream();
     let mut bytes = BytesMut::new();
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|_| ApiError::invalid("the body broke off before its end"))?;
-        if bytes.len() + chunk.len() > BODY_BYTES_MAX {
-            let seen = bytes.len() + chunk.len();
+        if bytes.len() + chunk.len() > limits.bytes {
             drop(bytes);
-            discard(chunks, seen).await;
-            return Err(too_large());
+            discard(chunks).await;
+            return Err(limits.exceeded());
         }
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes.freeze())
 }
 
-async fn discard(mut chunks: BodyDataStream, mut seen: usize) {
+async fn discard(mut chunks: BodyDataStream) {
     let all = async {
+        let mut seen = 0;
         while let Some(Ok(chunk)) = chunks.next().await {
             seen += chunk.len();
             if seen > DRAIN_BYTES_MAX {
@@ -85,8 +128,8 @@ fn changes_something(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
-fn check_kind(headers: &HeaderMap) -> Result<(), ApiError> {
-    if !is_json(headers) {
+fn check_kind(headers: &HeaderMap, media: Media) -> Result<(), ApiError> {
+    if Media::of(headers) != Some(media) {
         return Err(ApiError::invalid("the body has to be JSON: send it with `Content-Type: application/json`"));
     }
     // Taken as it is it would be read wrongly, or by luck.
@@ -100,41 +143,9 @@ fn check_kind(headers: &HeaderMap) -> Result<(), ApiError> {
     }
 }
 
-/// `application/json`, once, with no charset or UTF-8.
-fn is_json(headers: &HeaderMap) -> bool {
-    let mut values = headers.get_all(header::CONTENT_TYPE).iter();
-    let (Some(Ok(value)), None) = (values.next().map(|value| value.to_str()), values.next()) else { return false };
-    let mut parts = value.split(';').map(str::trim);
-    let json = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
-    json && parts.filter(|part| !part.is_empty()).all(|parameter| match parameter.split_once('=') {
-        Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {
-            value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
-        }
-        _ => true,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn json_is_told_by_its_media_type() {
-        let is = |value: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::CONTENT_TYPE, value.parse().unwrap());
-            is_json(&headers)
-        };
-        for good in ["application/json", "Application/JSON", "application/json; charset=utf-8", "application/json;"] {
-            assert!(is(good), "{good}");
-        }
-        for bad in
-            ["", "text/plain", "application/jsonp", "text/plain; application/json", "application/json; charset=latin1"]
-        {
-            assert!(!is(bad), "{bad}");
-        }
-        assert!(!is_json(&HeaderMap::new()));
-    }
 
     #[test]
     fn a_body_has_one_media_type_and_no_encoding() {
@@ -143,7 +154,7 @@ mod tests {
             for (name, value) in fields {
                 headers.append(name, value.parse().unwrap());
             }
-            check_kind(&headers).map_err(|error| error.code)
+            check_kind(&headers, Media::Json).map_err(|error| error.code)
         };
         assert_eq!(check(&[]), Ok(()));
         assert_eq!(check(&[(header::CONTENT_ENCODING, "identity")]), Ok(()));

@@ -2,19 +2,20 @@
 
 use axum::{
     Json,
-    body::Body,
-    extract::State,
+    body::{Body, Bytes},
+    extract::{FromRequest, FromRequestParts, Request, State},
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
 use backend::ExportFormat;
-use protocol::{ImportCommand, PodSummary};
+use protocol::{ImportCommand, PodName, PodSummary};
 use serde::Deserialize;
 
 use crate::{
     Api,
     answer::Problem,
     extract::{Asked, Caller, Fields, Key, PodPath, invalid},
+    media::Media,
 };
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -53,15 +54,48 @@ fn format(text: Option<&str>) -> Result<ExportFormat, Problem> {
     known.ok_or_else(|| invalid(format!("`format` is markdown or jsonl, not \"{text}\"")))
 }
 
+#[derive(Debug, Deserialize)]
+struct ImportAsked {
+    name: Option<String>,
+}
+
+/// What is to be imported: all of it as a JSON object, or the lines as they are and the name in the query.
+#[derive(Debug)]
+pub(crate) struct Imported(ImportCommand);
+
+impl<S: Send + Sync> FromRequest<S> for Imported {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        if Media::of(request.headers()) != Some(Media::Lines) {
+            return Fields::from_request(request, state).await.map(|Fields(command)| Self(command));
+        }
+        let (mut parts, body) = request.into_parts();
+        let Asked(ImportAsked { name }) = Asked::from_request_parts(&mut parts, state).await?;
+        let name = name.ok_or_else(|| invalid("`?name=NAME` has to say what the new Pod is called"))?;
+        let name = PodName::parse(&name).map_err(|error| invalid(format!("`name`: {error}")))?;
+        let bytes = Bytes::from_request(Request::from_parts(parts, body), state).await;
+        let bytes = bytes.map_err(|error| invalid(error.body_text()))?;
+        let jsonl =
+            String::from_utf8(bytes.into()).map_err(|error| invalid(format!("the body is not UTF-8: {error}")))?;
+        Ok(Self(ImportCommand { name, jsonl }))
+    }
+}
+
 /// Makes a stopped Pod with the history of another one.
-#[utoipa::path(post, path = "/api/v1/import", tag = "pods", request_body = ImportCommand,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The command's id; made when absent")),
+///
+/// The JSONL of an export comes as a text in a JSON object, or as it is: then `name` stands in the query, and it may have up
+/// to 64 MiB.
+#[utoipa::path(post, path = "/api/v1/import", tag = "pods",
+    request_body(content((ImportCommand = "application/json"), (String = "application/x-ndjson"))),
+    params(("Idempotency-Key" = Option<String>, Header, description = "The command's id; made when absent"),
+        ("name" = Option<String>, Query, description = "The new Pod's name, when the body is `application/x-ndjson`")),
     responses((status = 201, description = "The Pod", body = PodSummary)))]
 pub(crate) async fn import(
     State(api): State<Api>,
     Caller(origin): Caller,
     Key(key): Key,
-    Fields(command): Fields<ImportCommand>,
+    Imported(command): Imported,
 ) -> Result<(StatusCode, Json<PodSummary>), Problem> {
     Ok((StatusCode::CREATED, Json(api.backend().import(&origin, key, command).await?)))
 }

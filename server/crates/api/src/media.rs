@@ -1,0 +1,66 @@
+//! What the bytes of a body are, by its `Content-Type`.
+
+use axum::http::{HeaderMap, header};
+
+/// The two kinds of bodies that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Media {
+    /// `application/json`.
+    Json,
+    /// `application/x-ndjson`: one JSON value a line.
+    Lines,
+}
+
+impl Media {
+    /// None for anything else, for two types at once, and for a charset that is not UTF-8.
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+        let mut values = headers.get_all(header::CONTENT_TYPE).iter();
+        let (Some(Ok(value)), None) = (values.next().map(|value| value.to_str()), values.next()) else { return None };
+        let mut parts = value.split(';').map(str::trim);
+        let media = match parts.next()?.to_ascii_lowercase().as_str() {
+            "application/json" => Self::Json,
+            "application/x-ndjson" => Self::Lines,
+            _ => return None,
+        };
+        parts.filter(|part| !part.is_empty()).all(is_fitting).then_some(media)
+    }
+}
+
+/// Whether a parameter leaves the text in UTF-8.
+fn is_fitting(parameter: &str) -> bool {
+    match parameter.split_once('=') {
+        Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {
+            value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
+        }
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_told_by_its_media_type() {
+        let of = |value: &str| Media::of(&HeaderMap::from_iter([(header::CONTENT_TYPE, value.parse().unwrap())]));
+        for good in ["application/json", "Application/JSON", "application/json; charset=utf-8", "application/json;"] {
+            assert_eq!(of(good), Some(Media::Json), "{good}");
+        }
+        for good in ["application/x-ndjson", "application/x-ndjson; charset=\"UTF-8\""] {
+            assert_eq!(of(good), Some(Media::Lines), "{good}");
+        }
+        for bad in
+            ["", "text/plain", "application/jsonp", "text/plain; application/json", "application/json; charset=latin1"]
+        {
+            assert_eq!(of(bad), None, "{bad}");
+        }
+        assert_eq!(Media::of(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn a_body_has_one_media_type() {
+        let mut headers = HeaderMap::from_iter([(header::CONTENT_TYPE, "application/json".parse().unwrap())]);
+        headers.append(header::CONTENT_TYPE, "text/plain".parse().unwrap());
+        assert_eq!(Media::of(&headers), None);
+    }
+}
