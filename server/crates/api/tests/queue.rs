@@ -67,7 +67,7 @@ async fn a_message_that_steers_goes_into_the_run_that_goes_on() {
     let open = server.get(&format!("{pod}/approvals")).await.1["items"][0]["id"].as_str().unwrap().to_owned();
     let denied = server.post(&format!("{pod}/approvals/{open}"), json!({ "decision": "deny" })).await;
     assert_eq!(denied.0, 200, "{}", denied.1);
-    for _ in 0..400 {
+    for _ in 0..common::LOOKS_MAX {
         if server.records(&pod, "run_finished").await.len() == 2 {
             break;
         }
