@@ -35,6 +35,19 @@ async fn message_reaches(stage: &Stage, pod: &PodRef, peer: &PodRef, state: Rece
     }
 }
 
+/// The words of a page, once these are among them: a receipt comes to each of two Pods by itself.
+async fn page_with(stage: &Stage, path: &str, said: &str) -> String {
+    let mut page = String::new();
+    for _ in 0..600 {
+        page = words(&stage.page(path).await);
+        if page.contains(said) {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    page
+}
+
 /// The id of the one question that is open, once it is.
 async fn question(stage: &Stage) -> String {
     loop {
@@ -183,9 +196,9 @@ async fn what_two_wrote_is_on_a_page_of_its_own_and_a_receipt_stands_on_the_card
     for said in ["Linked", "say the lease is fine", "answered at turn 1", "to bob"] {
         assert!(page.contains(said), "{said}: {page}");
     }
-    let sender = words(&stage.page(&page_of(&ada)).await);
+    let sender = page_with(&stage, &page_of(&ada), "answered at turn 1").await;
     assert!(sender.contains("answered at turn 1") && !sender.contains("message with"), "{sender}");
-    let receiver = words(&stage.page(&page_of(&bob)).await);
+    let receiver = page_with(&stage, &page_of(&bob), "answered at turn 1").await;
     assert!(receiver.contains("say the lease is fine") && receiver.contains("answered at turn 1"), "{receiver}");
     let command = MessageCommand { to: "bob".to_owned(), text: "from a person".to_owned() };
     stage.backend.send_message(&stage.origin, CommandId::random(), &ada, command).await.unwrap();

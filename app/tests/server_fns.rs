@@ -240,7 +240,15 @@ async fn files_of_the_scope_are_found_by_a_few_letters() {
     std::fs::write(stage._folder.path().join("main.secret"), "").unwrap();
     let create = CreatePod { cwd: Some(folder.to_str().unwrap().to_owned()), ..CreatePod::named(name("eve")) };
     let pod = create_pod(id("c2"), create).await.unwrap().pod;
-    assert_eq!(fitting_files(pod.clone(), "mn".to_owned()).await.unwrap(), ["src/main.rs"]);
+    // A look that is held up finds less.
+    let mut found = Vec::new();
+    for _ in 0..100 {
+        found = fitting_files(pod.clone(), "mn".to_owned()).await.unwrap();
+        if !found.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(found, ["src/main.rs"]);
     let outside = vec![Segment::text("see "), Segment::FileRef { path: "../main.secret".to_owned() }];
     let refused = submit_input(pod, id("k1"), outside, true).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::ScopeNotHeld);

@@ -175,10 +175,10 @@ async fn browser_no_dialog_has_a_serious_finding() {
     let (ada, bob) = furnished(&yoi).await;
     let (axe, mut report) = (Axe::load().await, Report::default());
     let browser = Browser::open_pod(&yoi, &bob).await;
-    browser.wait_text("main .log", "hello ada").await;
+    browser.wait_text("main .log .block-assistant", "hello ada").await;
     browser.wait_text("main .head", "idle").await;
     browser.send("say something that can be taken back").await;
-    browser.wait_text("main .log", "something that can be taken back").await;
+    browser.wait_text("main .log .block-assistant", "something that can be taken back").await;
     browser.wait_text("main .head", "idle").await;
     for (keys, text) in [("?", "Keys and commands"), ("p", "Introduce bob")] {
         browser.shortcut(keys).await;
@@ -351,6 +351,7 @@ async fn browser_the_main_path_is_walked_with_the_keyboard_alone() {
     browser.shortcut("gs").await;
     browser.wait_focus("search").await;
     browser.keys("txt").await;
+    browser.wait_script("return location.search === '?q=txt'").await;
     browser.wait_text("main", "places in 1 Pod").await;
     browser.keys(Key::Down + "").await;
     browser.wait_script("return document.activeElement.dataset.hit !== undefined").await;

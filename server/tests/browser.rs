@@ -47,6 +47,8 @@ async fn send(browser: &Browser, text: &str) {
         composer.send_keys(line).await.unwrap();
     }
     composer.send_keys(Key::Enter + "").await.unwrap();
+    // The text goes only when the server has it.
+    browser.wait_script("return document.querySelector('[aria-label=Message]').value === ''").await;
 }
 
 async fn no_errors(browser: &Browser) {
@@ -69,11 +71,10 @@ async fn browser_a_person_makes_a_pod_talks_to_it_reloads_and_loses_nothing() {
 
     send(&browser, "say hello from the browser").await;
     browser.wait_text(TRANSCRIPT, "hello from the browser").await;
-    // The text goes only when the server has it.
-    browser.wait_script("return document.querySelector('[aria-label=Message]').value === ''").await;
-    send(&browser, "stream 150 at 60").await;
-    browser.wait_text(TRANSCRIPT, "w5 w6").await;
+    browser.wait_text(TRANSCRIPT, "completed").await;
+    send(&browser, "stream 150 at 15").await;
     browser.wait_text("main", "running").await;
+    browser.wait_text(TRANSCRIPT, "w5 w6").await;
     browser.wait_text(TRANSCRIPT, "w150").await;
     browser.wait_text("main", "idle").await;
 
@@ -109,12 +110,12 @@ async fn browser_a_server_restart_in_mid_answer_costs_nothing() {
     let pod = yoi.new_pod("ada").await;
     let browser = open(&yoi, 1440, 900).await;
     goto_pod(&browser, &yoi, &pod).await;
-    send(&browser, "stream 400 at 40").await;
+    send(&browser, "stream 4000 at 40").await;
     browser.wait_text(TRANSCRIPT, "w12 ").await;
     let composer = browser.field("Message").await;
     composer.send_keys("half a thought").await.unwrap();
     let shown = browser.texts(TRANSCRIPT).await.join("\n");
-    let last = (1..=400).rev().find(|number| shown.contains(&format!("w{number}"))).unwrap();
+    let last = (1..=4000).rev().find(|number| shown.contains(&format!("w{number}"))).unwrap();
     yoi.kill9().await;
     browser.wait_text("[role=status]", "reconnecting").await;
     yoi.restart_on_same_port().await;
@@ -146,8 +147,7 @@ async fn browser_two_pages_and_the_api_see_the_same() {
         browser.wait_text("main", "idle").await;
     }
     let prose = "return [...document.querySelectorAll('main .log p, main .log h1, main .log h2, main .log h3')].map(e => e.textContent)";
-    let (of_one, of_two) = (one.eval(prose).await, two.eval(prose).await);
-    assert_eq!(of_one, of_two);
+    one.wait_until("both pages show the same", async |one| one.eval(prose).await == two.eval(prose).await).await;
     let page = yoi.get(&format!("{}/transcript", pod_path(&pod))).await.expect(200);
     let said = page["items"].as_array().unwrap().iter().find(|record| record["event"]["kind"] == "message_finished");
     assert!(said.unwrap()["event"]["text"].as_str().unwrap().ends_with("w120"));
@@ -201,8 +201,11 @@ async fn browser_without_a_login_there_is_the_login_page() {
     assert!(browser.url().await.ends_with("/login"));
     let field = browser.field("Token").await;
     field.send_keys("not the token").await.unwrap();
+    browser.eval("window.isBefore = true").await;
     field.send_keys(Key::Enter + "").await.unwrap();
-    browser.wait_until("it is refused", async |browser| browser.url().await.contains("/login")).await;
+    // The page that asks for it looks the same before and after.
+    browser.wait_script("return !window.isBefore && document.readyState === 'complete'").await;
+    assert!(browser.url().await.ends_with("/login"), "it is refused");
     let field = browser.field("Token").await;
     field.send_keys(yoi.token()).await.unwrap();
     field.send_keys(Key::Enter + "").await.unwrap();

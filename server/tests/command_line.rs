@@ -39,7 +39,7 @@ async fn every_failure_is_a_sentence_with_the_way_out_and_its_own_exit_code() {
     json(launch, &["new", "ada", "--provider", "rehearsal"]).await;
     json(launch, &["new", "busy", "--provider", "rehearsal"]).await;
     json(launch, &["new", "gone", "--provider", "rehearsal"]).await;
-    json(launch, &["send", "busy", "wait", "60"]).await;
+    json(launch, &["send", "busy", "wait", "600"]).await;
     json(launch, &["stop", "gone"]).await;
 
     let away = "http://127.0.0.1:1";
@@ -120,7 +120,7 @@ async fn what_waits_can_be_taken_back_and_what_two_wrote_be_read() {
     let launch = yoi.launch();
     json(launch, &["new", "ada", "--provider", "rehearsal"]).await;
     json(launch, &["new", "bob", "--provider", "rehearsal"]).await;
-    json(launch, &["send", "ada", "wait", "60"]).await;
+    json(launch, &["send", "ada", "wait", "600"]).await;
     let waits = json(launch, &["send", "ada", "say", "later"]).await["command_id"].as_str().unwrap().to_owned();
     json(launch, &["send", "ada", "say", "now", "--steer"]).await;
     let queue = json(launch, &["queue", "ada"]).await;

@@ -101,7 +101,7 @@ async fn a_log_and_the_events_go_on_over_a_kill_and_lose_and_double_nothing() {
             break frame["summary"]["head_seq"].as_i64().unwrap();
         }
     };
-    yoi.say(&ada, "stream 150 at 60").await;
+    yoi.say(&ada, "stream 400 at 40").await;
     while of_log.len() < 30 {
         of_log.push(log.json().await);
     }
@@ -195,9 +195,9 @@ async fn a_server_that_comes_back_on_another_port_is_found_and_text_comes_as_it_
     for stream in [&mut whole, &mut pieces] {
         stream.is_back().await;
     }
-    yoi.say(&ada, "stream 40 at 20").await;
+    yoi.say(&ada, "stream 40 at 4").await;
     for stream in [&mut whole, &mut pieces] {
-        assert!(stream.line().await.ends_with("operator: stream 40 at 20"));
+        assert!(stream.line().await.ends_with("operator: stream 40 at 4"));
         assert!(stream.line().await.ends_with("— running"));
     }
     // The piece is there long before its line has an end.

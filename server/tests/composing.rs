@@ -44,6 +44,13 @@ async fn browser_a_file_is_completed_by_its_name_and_goes_as_a_file() {
     browser.field("Message").await.click().await.unwrap();
     browser.keys("say look at @mai").await;
     browser.wait_text("#commands [role=option]", "@main.rs").await;
+    // The answers for fewer letters come first.
+    browser
+        .wait_until("that file alone is offered", async |browser| {
+            let offered = browser.texts("#commands [role=option]").await.concat();
+            offered.contains("@main.rs") && !offered.contains("@other.rs")
+        })
+        .await;
     browser.keys(Key::Enter + "").await;
     browser.wait_text(".chips", "file src/deep/main.rs").await;
     browser.keys("please").await;
@@ -68,6 +75,7 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
     let browser = Browser::open_pod(&yoi, &pod).await;
     browser.send("say the first one").await;
     browser.wait_text(TRANSCRIPT, "the first one").await;
+    browser.wait_text(TRANSCRIPT, "completed").await;
     browser.wait_text("main .head", "idle").await;
     browser.send("wait 600").await;
     browser.wait_text("main .head", "running").await;
@@ -78,6 +86,7 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
     queued(&browser, "Takes it out of the queue and into").await;
     wait_draft(&browser, "say a secnd one").await;
     wait_empty_queue(&browser).await;
+    browser.wait_focus("message").await;
     browser.chord(Key::Control, 'a').await;
     browser.keys("say a second one").await;
     browser.keys(Key::Enter + "").await;
@@ -87,7 +96,10 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
     browser.wait_text(".queue", "say a third one").await;
     browser.find(".queue li:last-child button[title$='it is not sent']").await.click().await.unwrap();
     browser
-        .wait_until("it is out of the queue", async |browser| !browser.texts(".queue").await.concat().contains("third"))
+        .wait_until("it is out of the queue", async |browser| {
+            let waits = browser.texts(".queue").await.concat();
+            waits.contains("second") && !waits.contains("third")
+        })
         .await;
     // What somebody else sends is there too, and goes when it is taken back.
     let elsewhere = json!({ "segments": [{ "type": "text", "text": "say a fourth one" }], "queue": true });
@@ -99,7 +111,8 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
     yoi.delete(&format!("{}/input/{id}", pod_path(&pod))).await;
     browser
         .wait_until("it went from the queue", async |browser| {
-            !browser.texts(".queue").await.concat().contains("fourth")
+            let waits = browser.texts(".queue").await.concat();
+            waits.contains("second") && !waits.contains("fourth")
         })
         .await;
     // A page that is loaded anew knows what waits.

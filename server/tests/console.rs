@@ -60,6 +60,7 @@ async fn browser_the_palette_opens_pods_and_pages_runs_commands_and_gives_the_fo
     browser.wait_text("#palette-list [aria-selected=true]", "Usage").await;
     browser.keys(Key::Enter + "").await;
     browser.wait_text("main h1", "Usage").await;
+    browser.wait_no_dialog().await;
 
     // A command to the Pod at hand; what cannot be done stays in the list with its reason.
     browser.goto_pod(&yoi, &ada).await;
@@ -79,12 +80,19 @@ async fn browser_the_palette_opens_pods_and_pages_runs_commands_and_gives_the_fo
     browser.quit().await;
 }
 
-/// The code of this part of the page comes only once `letGo` is called.
+/// The code of this part of the page comes only once `letGo` is called, and until then the page's clock stands: keys that
+/// wait for ten seconds wait.
 async fn slow(browser: &Browser, part: &str) {
     let script = format!(
-        "const fetched = window.fetch; \
+        "const fetched = window.fetch, clock = performance.now.bind(performance), stopped = clock(); \
+         let behind; \
+         performance.now = () => behind === undefined ? stopped : clock() - behind; \
+         window.letGo = undefined; \
          window.fetch = async (...what) => {{ \
-             if (String(what[0].url ?? what[0]).includes('{part}')) await new Promise(go => window.letGo = go); \
+             if (String(what[0].url ?? what[0]).includes('{part}')) {{ \
+                 await new Promise(go => window.letGo = go); \
+                 behind ??= clock() - stopped; \
+             }} \
              return fetched(...what); \
          }}; \
          return true;"
@@ -200,19 +208,25 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_keeps_them() {
     focus_row(&browser, &eve).await;
     browser.chord(Key::Control, 'a').await;
     browser.wait_text("aside .selection", "3 selected").await;
+    browser.hold_time(5_000).await;
     browser.find("aside .selection button[title^=Stop]").await.click().await.unwrap();
     browser.wait_text(".notices", "3 Pods stop in 5 seconds").await;
+    browser.wait_held().await;
     browser.shortcut("u").await;
     browser.wait_text(".notices", "nothing was changed").await;
     browser.wait_until("nothing is selected", async |browser| browser.is_absent(".selection").await).await;
+    // The time is over, and they are as they were when the next one is stopped.
+    browser.let_time_pass().await;
 
-    // One is stopped after the time, which is longer than the others have had by then.
+    // One is stopped after the time.
     focus_row(&browser, &eve).await;
     browser.keys("x").await;
     browser.wait_text("aside .selection", "1 selected").await;
     browser.find("aside .selection button[title^=Stop]").await.click().await.unwrap();
     browser.wait_text(".notices", "eve stops in 5 seconds").await;
+    browser.wait_held().await;
     assert_ne!(state(&yoi, &eve).await, "stopped", "it waits");
+    browser.let_time_pass().await;
     browser.wait_until("eve is stopped", async |_| state(&yoi, &eve).await == "stopped").await;
     browser.wait_text("aside.pods", "Stopped").await;
     assert_eq!((state(&yoi, &ada).await, state(&yoi, &bob).await), ("idle".into(), "idle".into()));
@@ -298,10 +312,17 @@ async fn browser_notices_outside_of_the_page_tell_what_was_chosen_while_nobody_l
     browser.wait_script("return document.title === 'Settings · (3) yoi'").await;
     browser.eval("window.looksAtIt = true").await;
     let dan = yoi.new_pod("dan").await;
-    yoi.say(&dan, "wait 1\nsay done").await;
-    browser.wait_text("aside.pods", "Working").await;
+    yoi.say(&dan, &write).await;
+    browser.wait_script("return document.title === 'Settings · (4) yoi'").await;
+    let asked = yoi.get(&format!("{}/approvals", pod_path(&dan))).await.expect(200);
+    let answer = format!("{}/approvals/{}", pod_path(&dan), asked["items"][0]["id"].as_str().unwrap());
+    yoi.post(&answer, &json!({ "decision": "deny" })).await.expect(200);
+    browser.wait_script("return document.title === 'Settings · (3) yoi'").await;
     browser
-        .wait_until("dan has finished", async |browser| !browser.texts("aside.pods").await.concat().contains("Working"))
+        .wait_until("dan has finished", async |browser| {
+            let rows = browser.texts("aside.pods").await.concat();
+            rows.contains("dan") && !rows.contains("Working")
+        })
         .await;
     browser.eval("window.looksAtIt = false").await;
     yoi.say(&dan, "wait 1\nsay done again").await;
@@ -334,6 +355,10 @@ async fn browser_every_page_is_two_keys_away_and_the_help_lists_them() {
         browser.wait_text("main h1", title).await;
         browser.wait_script(&format!("return document.title.startsWith('{title}') || '{title}' === 'Pods'")).await;
         browser.wait_script("return document.querySelectorAll('main').length === 1").await;
+        // Else it would get the focus after the Escape that leaves it.
+        if title == "Search" {
+            browser.wait_focus("search").await;
+        }
     }
     browser.shortcut("?").await;
     browser.wait_dialog("Keys and commands").await;

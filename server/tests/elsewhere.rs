@@ -37,6 +37,7 @@ async fn browser_two_pods_of_one_name_are_told_apart_by_where_they_live() {
     // The introduction says it of both, and in its sentence.
     browser.find(".verb-peer").await.click().await.unwrap();
     browser.wait_dialog("To which Pod").await;
+    browser.wait_focus("peer-name").await;
     browser.keys("ada").await;
     browser.wait_text("#peer-options", "@box").await;
     browser.wait_text("#peer-options", "@local").await;

@@ -251,7 +251,7 @@ async fn a_run_that_goes_on_makes_a_message_wait_or_be_refused_as_it_was_asked()
     let yoi = YoiProcess::start(YOI).await;
     let launch = yoi.launch();
     run(launch, &["new", "ada", "--provider", "rehearsal", "--json"]).await.json();
-    run(launch, &["send", "ada", "wait", "60", "--json"]).await.json();
+    run(launch, &["send", "ada", "wait", "600", "--json"]).await.json();
     let refused = run(launch, &["send", "ada", "hello", "--no-queue"]).await;
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused:?}");
     run(launch, &["send", "ada", "hello", "--json"]).await.json();

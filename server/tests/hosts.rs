@@ -10,15 +10,13 @@ use std::{
 
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
-use testkit::yoi::{EventSocket, Launch, YoiProcess, pod_path};
+use testkit::yoi::{EventSocket, Launch, WAIT_MAX, YoiProcess, pod_path};
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 const PODS: usize = 200;
 /// Subscriptions of one socket, well below what it may have.
 const WATCHED: usize = 24;
 const AT_ONCE: usize = 12;
-/// Longer than a host may be silent.
-const HELD_UP: Duration = Duration::from_secs(8);
 /// After both have been taken over, everything can be used within this time.
 const USABLE_MAX: Duration = Duration::from_secs(60);
 
@@ -29,6 +27,15 @@ async fn start(url: &str, name: &str) -> YoiProcess {
 fn signal(yoi: &YoiProcess, name: &str) {
     let pid = yoi.pid().unwrap().to_string();
     assert!(std::process::Command::new("kill").args([name, &pid]).status().unwrap().success());
+}
+
+/// Returns when this server has found that one to be dead.
+async fn until_silent(at: &YoiProcess, name: &str) {
+    let begun = Instant::now();
+    while !at.log().iter().any(|line| line.contains("a host is silent") && line.contains(name)) {
+        assert!(begun.elapsed() < WAIT_MAX, "{}", at.log().join("\n"));
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 fn seq(record: &Value) -> i64 {
@@ -84,9 +91,11 @@ async fn watch(mut socket: EventSocket, pods: Vec<Value>, until: tokio::sync::wa
         socket.subscribe(pod["pod"]["worker_id"].as_str().unwrap(), pod, None).await;
     }
     let mut seen = Seen::default();
+    let mut is_last = false;
     while let Ok(Some(frame)) = tokio::time::timeout(Duration::from_secs(60), socket.next_frame()).await {
         seen.take(&frame);
-        if *until.borrow() && frame["type"] == "heartbeat" {
+        // What is still on its way when all is quiet has come by the heartbeat after the next.
+        if *until.borrow() && frame["type"] == "heartbeat" && std::mem::replace(&mut is_last, true) {
             break;
         }
     }
@@ -156,7 +165,7 @@ async fn three_servers_of_which_one_is_killed_and_one_is_held_up_lose_double_and
 
     signal(&two, "-STOP");
     one.kill9().await;
-    tokio::time::sleep(HELD_UP).await;
+    until_silent(&three, "two").await;
     signal(&two, "-CONT");
 
     // Everything can be used again, at both that are left.

@@ -25,10 +25,19 @@ async fn printed(launch: &Launch, words: &[&str]) -> String {
 async fn a_journal_goes_out_and_comes_in_and_is_found_counted_and_audited() {
     let yoi = YoiProcess::start(YOI).await;
     let ada = yoi.new_pod("ada").await;
-    let mut socket = yoi.events().await;
-    socket.subscribe("ada", &ada, None).await;
+    let mut events = yoi.events().await;
+    events.subscribe("ada", &ada, None).await;
     yoi.say(&ada, "say the streaming zebra").await;
-    socket.records_until("ada", |record| record["event"]["kind"] == "run_finished").await;
+    // Its run has ended, and nothing comes after that.
+    let (mut has_begun, mut has_ended, mut is_idle) = (false, false, false);
+    events
+        .records_until("ada", |record| {
+            has_begun |= record["event"]["kind"] == "run_started";
+            has_ended |= record["event"]["kind"] == "run_finished";
+            is_idle |= has_begun && record["event"]["state"] == "idle";
+            has_ended && is_idle
+        })
+        .await;
     let launch = yoi.launch();
     let markdown = printed(launch, &["export", "ada"]).await;
     assert!(markdown.starts_with("# ada\n") && markdown.contains("the streaming zebra"), "{markdown}");

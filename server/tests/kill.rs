@@ -51,7 +51,7 @@ async fn what_a_viewer_saw_survives_kill_9_at_any_instant() {
         let mut socket = yoi.events().await;
         socket.subscribe("a", &pod, None).await;
         socket.wait_for(|frame| frame["type"] == "snapshot").await;
-        let receipt = yoi.say(&pod, "think it over\nsay the beginning\nstream 2000 at 2000\nsay the end").await;
+        let receipt = yoi.say(&pod, "think it over\nsay the beginning\nstream 20000 at 2000\nsay the end").await;
         let saw = watch(socket, enough).await;
         yoi.kill9().await;
         yoi.restart().await;
@@ -78,7 +78,7 @@ async fn an_interrupted_answer_is_resumed_at_the_interrupted_line() {
     let pod = yoi.new_pod("ada").await;
     let mut socket = yoi.events().await;
     socket.subscribe("a", &pod, None).await;
-    yoi.say(&pod, "say before\nstream 60 at 100\nsay after").await;
+    yoi.say(&pod, "say before\nstream 60 at 12\nsay after").await;
     socket.records_until("a", |record| record["event"]["text"] == " w9").await;
     yoi.kill9().await;
     yoi.restart().await;

@@ -15,8 +15,10 @@ const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 /// Says these lines, and waits for the end of the run.
 async fn run(yoi: &YoiProcess, pod: &Value, text: &str) {
     let mut socket = yoi.events().await;
-    yoi.say(pod, text).await;
     socket.subscribe("a", pod, None).await;
+    // The runs before this one are in it.
+    socket.wait_for(|frame| frame["type"] == "snapshot").await;
+    yoi.say(pod, text).await;
     socket.records_until("a", |record| record["event"]["kind"] == "run_finished").await;
     socket.close().await;
 }
@@ -97,6 +99,7 @@ async fn browser_search_looks_while_one_types_and_a_link_opens_the_place() {
         browser.keys(Key::Backspace + "").await;
     }
     browser.wait_text("main .hit mark", "needle").await;
+    browser.wait_script("return location.search === '?q=needle'").await;
     browser.keys(Key::Down + "").await;
     browser.wait_script("return document.activeElement.hasAttribute('data-hit')").await;
     browser.keys(Key::Enter + "").await;

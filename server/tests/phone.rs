@@ -90,7 +90,8 @@ async fn browser_the_bar_offers_nothing_of_a_pod_that_is_not_there() {
     assert_eq!(browser.eval(bar).await, json!(4));
     browser.goto_page(&yoi, "/pods/local/nobody").await;
     browser.wait_text("main h1", "No such Pod").await;
-    assert_eq!(browser.eval(bar).await, json!(2), "the list and what waits");
+    // The list and what waits.
+    browser.wait_until("two are left", async |browser| browser.eval(bar).await == json!(2)).await;
     // The page is a 404, which the browser tells as an error.
     assert_eq!(browser.console_errors().await.len(), 1);
     browser.quit().await;

@@ -53,24 +53,33 @@ async fn browser_a_pod_is_dragged_onto_another_and_a_revocation_can_be_taken_bac
     assert_eq!(peers(&yoi, &ada).await, 1);
 
     // Taken back: longer than the time that it waits, nothing has happened.
-    browser.goto(&format!("{}/pods/local/{}", yoi.base_url(), ada["pod"]["worker_id"].as_str().unwrap())).await;
-    browser.wait_text("aside.inspect", "bob").await;
+    browser.goto_pod(&yoi, &ada).await;
+    browser.hold_time(5_000).await;
+    browser.wait_text("aside.inspect .peers", "bob").await;
     browser.button("Revoke").await.click().await.unwrap();
     browser.wait_text(".notices", "ends in 5 seconds").await;
+    browser.wait_held().await;
     browser.button("Undo").await.click().await.unwrap();
     browser
         .wait_until("the notice is gone", async |browser| !browser.texts(".notices").await.concat().contains("ends in"))
         .await;
+    browser.let_time_pass().await;
     assert_eq!(peers(&yoi, &ada).await, 1);
 
     // Left alone it ends; the other side hears of it.
     browser.button("Revoke").await.click().await.unwrap();
+    browser.wait_held().await;
+    assert_eq!(peers(&yoi, &bob).await, 1, "it waits");
+    browser.let_time_pass().await;
     until_peers(&yoi, &browser, &bob, 0).await;
     browser.wait_text(TRANSCRIPT, "link revoked").await;
+    browser
+        .wait_until("bob is out of the list", async |browser| browser.is_absent("aside.inspect .peers li").await)
+        .await;
 
     // Whoever leaves the page does not wait, and it happens once.
     introduce(&yoi, &ada, "bob").await;
-    browser.wait_text("aside.inspect", "bob").await;
+    browser.wait_text("aside.inspect .peers", "bob").await;
     browser.button("Revoke").await.click().await.unwrap();
     browser.wait_text(".notices", "ends in 5 seconds").await;
     browser.goto("about:blank").await;

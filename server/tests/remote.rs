@@ -2,13 +2,20 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use testkit::yoi::{EventSocket, Launch, WAIT_MAX, YoiProcess, pod_path};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+
+/// Less than who waits for another server waits in vain. A machine that is busy may need longer at times, and not always.
+const WAITED_FOR_AWAY: Duration = Duration::from_secs(2);
 
 async fn add(at: &YoiProcess, id: &str, other: &YoiProcess) -> Value {
     let body = json!({ "runtime_id": id, "url": other.base_url(), "token": other.token() });
@@ -79,10 +86,8 @@ async fn another_server_is_added_worked_with_and_taken_out() {
     list.wait_for(|frame| frame["type"] == "pods" && frame["snapshot"] == true).await;
 
     let added = add(&here, "box", &there).await;
-    assert_eq!(
-        (&added["runtime_id"], &added["kind"], &added["state"]),
-        (&json!("box"), &json!("remote"), &json!("live"))
-    );
+    assert_eq!((&added["runtime_id"], &added["kind"]), (&json!("box"), &json!("remote")));
+    until_state(&here, "box", "live").await;
     list.wait_for(|frame| frame["upserts"][0]["pod"]["runtime_id"] == "box" && frame["snapshot"] == false).await;
     let both = [("local".to_owned(), "ada".to_owned()), ("box".to_owned(), "bob".to_owned())];
     assert_eq!(names(&here).await, both);
@@ -169,7 +174,7 @@ async fn a_stream_goes_on_by_cursor_when_the_other_server_was_killed_in_the_midd
     let snapshot = socket.wait_for(|frame| frame["type"] == "snapshot").await;
     let mut list = here.events().await;
     list.subscribe_pods("list").await;
-    here.say(&bob, "stream 4000 at 1000").await;
+    here.say(&bob, "stream 40000 at 1000").await;
     let mut records = snapshot["records"].as_array().unwrap().clone();
     let mut chunks = 0;
     records.extend(
@@ -189,14 +194,17 @@ async fn a_stream_goes_on_by_cursor_when_the_other_server_was_killed_in_the_midd
     };
     list.wait_for(away).await;
     // Nobody waits for it: the list is there, a command is refused at once, a new viewer is told.
-    let started = std::time::Instant::now();
-    assert_eq!(seen(&here, "bob", "box").await["state"], "unreachable");
-    let refused = here.post(&format!("{}/pause", pod_path(&bob)), &json!({})).await;
-    assert_eq!(refused.expect_error(503), "runtime_unavailable");
+    until("nobody waits for it", async || {
+        let started = Instant::now();
+        assert_eq!(seen(&here, "bob", "box").await["state"], "unreachable");
+        let refused = here.post(&format!("{}/pause", pod_path(&bob)), &json!({})).await;
+        assert_eq!(refused.expect_error(503), "runtime_unavailable");
+        started.elapsed() < WAITED_FOR_AWAY
+    })
+    .await;
     let mut late = here.events().await;
     late.subscribe("late", &bob, None).await;
     late.wait_for(|frame| frame["type"] == "closed" && frame["reason"] == "runtime_unavailable").await;
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     let ready = here.get("/readyz").await.expect(200);
     assert!(ready["runtimes"].as_array().unwrap().iter().any(|runtime| runtime["state"] == "unreachable"));
 
@@ -316,7 +324,7 @@ async fn what_is_no_server_of_ours_is_refused_with_a_sentence_and_one_that_is_aw
     refuse(body("box-2", there.base_url(), there.token()), "name_taken", 409).await;
     // Nothing listens on port 1.
     let away = here.post("/api/v1/runtimes", &body("away", "http://127.0.0.1:1", "t")).await.expect(201);
-    assert_eq!(away["state"], "unreachable");
+    until_state(&here, "away", "unreachable").await;
     assert!(!away.to_string().contains("127.0.0.1"), "{away}");
     assert!(names(&here).await.is_empty());
 }
@@ -336,8 +344,14 @@ async fn what_was_seen_of_another_server_is_there_after_a_restart_of_this_one_an
     until("its list is written down", async || fs::read_to_string(&file).is_ok_and(|text| text.contains("\"bob\"")))
         .await;
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    let found = here.get("/api/v1/search?q=zebra").await.expect(200);
-    assert_eq!((found["items"].as_array().unwrap().len(), found.get("absent")), (2, None), "{found}");
+    // Who does not answer in time is left out, and named: it is asked again.
+    let mut found = Value::Null;
+    until("both have said what they found", async || {
+        found = here.get("/api/v1/search?q=zebra").await.expect(200);
+        found.get("absent").is_none()
+    })
+    .await;
+    assert_eq!(found["items"].as_array().unwrap().len(), 2, "{found}");
 
     // Both are killed, and this one alone comes back.
     there.kill9().await;
@@ -354,11 +368,14 @@ async fn what_was_seen_of_another_server_is_there_after_a_restart_of_this_one_an
     assert_eq!(here.post_with_key("k2", &input(&bob), &say).await.expect_error(503), "runtime_unavailable");
     here.post_with_key("k2", &input(&ada), &say).await.expect(202);
     // Nobody waits for who is away, and it is named.
-    let started = std::time::Instant::now();
     for path in ["/api/v1/search?q=zebra", "/api/v1/usage", "/api/v1/audit", "/api/v1/rules"] {
-        assert_eq!(here.get(path).await.expect(200)["absent"], json!(["box"]), "{path}");
+        until(&format!("{path} waits for nobody"), async || {
+            let started = Instant::now();
+            assert_eq!(here.get(path).await.expect(200)["absent"], json!(["box"]), "{path}");
+            started.elapsed() < WAITED_FOR_AWAY
+        })
+        .await;
     }
-    assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
 
     there.restart_on_same_port().await;
     until_state(&here, "box", "live").await;
@@ -410,7 +427,8 @@ async fn the_token_goes_to_the_given_address_alone_and_another_protocol_is_not_s
     assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 0, "a redirect was followed");
     let body = json!({ "runtime_id": "down", "url": down, "token": "secret" });
     let away = here.post("/api/v1/runtimes", &body).await.expect(201);
-    assert_eq!(away["state"], "unreachable", "{away}");
+    assert_eq!(away["runtime_id"], "down", "{away}");
+    until_state(&here, "down", "unreachable").await;
 }
 
 #[tokio::test]
@@ -445,7 +463,8 @@ async fn the_command_line_adds_lists_and_removes_another_server() {
     };
     let (is_done, text) =
         run(&["runtimes", "add", "box", there.base_url(), "--token-file", token.to_str().unwrap()]).await;
-    assert!(is_done && text.contains("box is added, and live"), "{text}");
+    assert!(is_done && text.contains("box is added, and "), "{text}");
+    until_state(&here, "box", "live").await;
     let (_, text) = run(&["runtimes"]).await;
     assert!(text.contains("box") && text.contains("remote") && !text.contains("127.0.0.1"), "{text}");
     let (is_done, text) = run(&["send", "bob", "say hello"]).await;

@@ -55,13 +55,25 @@ async fn requests(browser: &Browser) -> u64 {
     browser.eval(script).await.as_u64().unwrap()
 }
 
-/// Returns when nothing has been fetched for a while.
+/// As [`Browser::open_pod`], and each page knows what it is still waiting for.
+async fn open_pod(yoi: &YoiProcess, pod: &Value) -> Browser {
+    let browser = Browser::open(yoi, 1440, 900).await;
+    let count = "const fetched = window.fetch; window.underWay = 0; \
+        window.fetch = async (...what) => { \
+            window.underWay += 1; try { return await fetched(...what); } finally { window.underWay -= 1; } };";
+    browser.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": count })).await;
+    browser.goto_pod(yoi, pod).await;
+    browser
+}
+
+/// Returns when nothing is being fetched, and nothing has been for a while.
 async fn wait_at_rest(browser: &Browser) {
     browser
         .wait_script(
-            "const now = performance.getEntriesByType('resource').length, at = performance.now(); \
+            "if (window.underWay > 0) window.rest = undefined; \
+             const now = performance.getEntriesByType('resource').length, at = performance.now(); \
              const last = window.rest; window.rest = last?.now === now ? last : { now, at }; \
-             return at - window.rest.at > 700",
+             return window.underWay === 0 && at - window.rest.at > 700",
         )
         .await;
 }
@@ -70,7 +82,7 @@ async fn wait_at_rest(browser: &Browser) {
 async fn browser_a_pod_is_seen_again_where_it_was_left_and_asks_for_nothing() {
     let yoi = YoiProcess::start(YOI).await;
     let (ada, bob) = (pod(&yoi, "ada", 60).await, pod(&yoi, "bob", 60).await);
-    let browser = Browser::open_pod(&yoi, &ada).await;
+    let browser = open_pod(&yoi, &ada).await;
     browser.wait_text("#log-drawn", "ada answers 60.").await;
     browser.eval("document.getElementById('log').scrollTop = 900").await;
     browser.wait_script("return !document.querySelector('.below').classList.contains('is-hidden')").await;
@@ -144,7 +156,7 @@ async fn browser_what_came_meanwhile_is_there_and_a_page_that_is_not_seen_counts
 
     // And it goes on: what comes now is seen as it comes, once.
     browser.send("say and more").await;
-    browser.wait_text("#log-drawn", "and more").await;
+    browser.wait_text("#log-drawn .block-assistant", "and more").await;
     browser.wait_text("main .head", "idle").await;
     let blocks = browser.texts("#log-drawn .block-assistant").await;
     assert_eq!(blocks.iter().filter(|text| text.contains("and more")).count(), 1, "{blocks:?}");
@@ -168,7 +180,7 @@ async fn browser_of_many_pods_only_the_last_ones_are_kept() {
     for name in ["ada", "bob", "cleo", "dan", "eva", "finn", "gus"] {
         pods.push(pod(&yoi, name, 2).await);
     }
-    let browser = Browser::open_pod(&yoi, &pods[0]).await;
+    let browser = open_pod(&yoi, &pods[0]).await;
     for pod in &pods[1..] {
         switch(&browser, &yoi, pod).await;
     }
@@ -182,7 +194,7 @@ async fn browser_of_many_pods_only_the_last_ones_are_kept() {
     wait_at_rest(&browser).await;
     assert!(requests(&browser).await > before, "the one before it was read again");
     // One that has gone is not shown from memory.
-    yoi.delete(&format!("{}?confirm=gus", pod_path(&pods[6]))).await;
+    yoi.delete(&format!("{}?confirm=gus", pod_path(&pods[6]))).await.expect(204);
     browser.goto_page(&yoi, &path_of(&yoi, &pods[6])).await;
     browser.wait_text("main", "No such Pod").await;
     browser.quit().await;

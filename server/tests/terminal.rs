@@ -212,7 +212,7 @@ async fn a_busy_pod_does_not_hold_up_typing_and_messages_wait_in_the_queue() {
     let yoi = YoiProcess::start(YOI).await;
     yoi.new_pod("ada").await;
     let mut terminal = opened(&yoi, "ada").await;
-    terminal.enters("stream 2000 at 200").await;
+    terminal.enters("stream 6000 at 20").await;
     terminal.wait_text("w20 w21").await;
     terminal.enters("say after that").await;
     terminal.wait_text("queued say after that").await;

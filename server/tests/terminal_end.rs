@@ -43,12 +43,12 @@ async fn a_server_that_is_killed_in_mid_stream_comes_back_with_the_same_text_and
     let mut yoi = YoiProcess::start(YOI).await;
     let ada = yoi.new_pod("ada").await;
     let mut terminal = opened(&yoi, "ada").await;
-    terminal.enters("stream 400 at 40").await;
+    terminal.enters("stream 4000 at 20").await;
     terminal.wait_text("w30").await;
     let mut log = yoi.launch().command();
     log.args(["log", "ada", "-f", "--server", yoi.base_url()]).arg("--data").arg(yoi.launch().data_dir());
     let follower = Terminal::start(&log, 100, 30).await;
-    follower.wait_text("stream 400 at 40").await;
+    follower.wait_text("stream 4000 at 20").await;
     terminal.types("my draft").await;
     yoi.kill9().await;
     terminal.wait_text("reconnecting").await;

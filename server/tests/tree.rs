@@ -117,6 +117,12 @@ async fn a_stopped_tree_is_restored_in_one_step_with_a_report() {
     };
     spawn("one", "a").await;
     spawn("two", "b").await;
+    // What is stopped in the middle of its task is paused when it is back.
+    let mut socket = yoi.events().await;
+    for name in ["one", "two"] {
+        socket.subscribe(name, &named(&yoi, name).await, None).await;
+        socket.records_until(name, |record| record["event"]["kind"] == "run_finished").await;
+    }
     for name in ["one", "two"] {
         let pod = named(&yoi, name).await;
         yoi.post(&format!("{}/stop", pod_path(&pod)), &json!({})).await.expect(202);

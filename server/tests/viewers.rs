@@ -47,6 +47,15 @@ impl Log {
         Self { _child: child, printed }
     }
 
+    /// Returns when it is there and has printed something.
+    async fn begins(&self) {
+        let deadline = Instant::now() + WAIT_MAX;
+        while self.text().is_empty() {
+            assert!(Instant::now() < deadline, "the log prints nothing");
+            sleep(Duration::from_millis(50)).await;
+        }
+    }
+
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.printed.lock().unwrap()).into_owned()
     }
@@ -99,8 +108,9 @@ async fn browser_terminal_and_log_show_the_same_text_over_two_restarts_and_none_
     let terminal = Terminal::start(&tui, 200, 80).await;
     terminal.wait_text("Nothing has been said yet.").await;
     let log = Log::follow(&yoi, "ada");
+    log.begins().await;
 
-    yoi.say(&ada, "stream 160 at 40").await;
+    yoi.say(&ada, "stream 160 at 12").await;
     all_see("w20", &browser, &terminal, &log).await;
     yoi.restart_on_same_port().await;
     wait_state(&yoi, &ada, "paused").await;

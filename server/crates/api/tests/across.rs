@@ -4,7 +4,9 @@
 
 mod common;
 
-use common::{Server, TOKEN, code, pod_path};
+use std::time::{Duration, Instant};
+
+use common::{LOOKS_MAX, Server, TOKEN, code, pod_path, quickest_of};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -14,8 +16,33 @@ async fn two() -> (Server, Server) {
     let url = format!("http://{}", there.address);
     let body = json!({ "runtime_id": "box", "url": url, "token": TOKEN });
     let (status, added) = here.post("/api/v1/runtimes", body).await;
-    assert_eq!((status, &added["state"]), (201, &json!("live")), "{added}");
+    assert_eq!(status, 201, "{added}");
+    until(&here, |state| state == "live").await;
     (here, there)
+}
+
+/// The other server is in such a state.
+async fn until(here: &Server, is_so: impl Fn(&Value) -> bool) {
+    for _ in 0..LOOKS_MAX {
+        let (_, list) = here.get("/api/v1/runtimes").await;
+        if list["items"].as_array().unwrap().iter().any(|one| one["runtime_id"] == "box" && is_so(&one["state"])) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("it does not come to that");
+}
+
+/// A list in which both have their part. One that is too busy to say its part in time is named, and asked again.
+async fn of_both(here: &Server, path: &str) -> Value {
+    for _ in 0..LOOKS_MAX {
+        let (status, page) = here.get(path).await;
+        assert_eq!(status, 200, "{page}");
+        if page.get("absent").is_none() {
+            return page;
+        }
+    }
+    panic!("the other one has no part in {path}");
 }
 
 async fn with_key(server: &Server, method: Method, path: &str, key: &str, body: Value) -> (u16, Value) {
@@ -36,14 +63,7 @@ fn say(text: &str) -> Value {
 /// The other server answers no more.
 async fn gone(here: &Server, there: Server) {
     there.end().await;
-    for _ in 0..400 {
-        let (_, list) = here.get("/api/v1/runtimes").await;
-        if list["items"].as_array().unwrap().iter().any(|one| one["runtime_id"] == "box" && one["state"] != "live") {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
-    }
-    panic!("it is still live");
+    until(here, |state| state != "live").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -114,15 +134,14 @@ async fn search_usage_audit_and_rules_are_those_of_all_runtimes_and_name_who_is_
             .map(|hit| format!("{}@{}", hit["name"].as_str().unwrap(), hit["pod"]["runtime_id"].as_str().unwrap()))
             .collect()
     };
-    let (_, all) = here.get("/api/v1/search?q=zebra").await;
-    assert_eq!((names(&all).len(), &all["next"], all.get("absent")), (12, &Value::Null, None));
+    let all = of_both(&here, "/api/v1/search?q=zebra").await;
+    assert_eq!((names(&all).len(), &all["next"]), (12, &Value::Null));
     assert_eq!(names(&all)[..4], ["bob@box", "bob@box", "ada@local", "ada@local"], "the newest first");
     // Pages of any size are the same list.
     for limit in [1, 5] {
         let (mut found, mut after) = (Vec::new(), String::new());
         loop {
-            let (status, page) = here.get(&format!("/api/v1/search?q=zebra&limit={limit}{after}")).await;
-            assert_eq!(status, 200, "{page}");
+            let page = of_both(&here, &format!("/api/v1/search?q=zebra&limit={limit}{after}")).await;
             found.extend(page["items"].as_array().unwrap().clone());
             match page["next"].as_str() {
                 Some(next) => after = format!("&after={next}"),
@@ -137,18 +156,20 @@ async fn search_usage_audit_and_rules_are_those_of_all_runtimes_and_name_who_is_
     assert_eq!(code(&here.get("/api/v1/search?q=zebra&runtime=nowhere").await), (404, "runtime_not_found"));
     assert_eq!(code(&here.get("/api/v1/search?q=zebra&after=box.x").await), (400, "cursor_invalid"));
 
-    let (_, report) = here.get("/api/v1/usage").await;
+    let report = of_both(&here, "/api/v1/usage").await;
     let (_, own) = here.get("/api/v1/usage?runtime=local").await;
     let (_, theirs) = there.get("/api/v1/usage").await;
     let sum = |field: &str| own["total"][field].as_u64().unwrap() + theirs["total"][field].as_u64().unwrap();
     for field in ["input", "output"] {
         assert_eq!(report["total"][field], sum(field), "{field}");
-        assert_eq!(report["days"][0][field], sum(field), "{field}");
+        // Two days, when midnight comes in between.
+        let days = report["days"].as_array().unwrap().iter().map(|day| day[field].as_u64().unwrap());
+        assert_eq!(days.sum::<u64>(), sum(field), "{field}");
     }
     assert_eq!(report["pods"].as_array().unwrap().len(), 2);
 
     let address = bob.strip_prefix("/api/v1/runtimes/").unwrap().replace("/workers/", "/");
-    let (_, rows) = here.get(&format!("/api/v1/audit?target={address}&action=input")).await;
+    let rows = of_both(&here, &format!("/api/v1/audit?target={address}&action=input")).await;
     let whose: Vec<&str> =
         rows["items"].as_array().unwrap().iter().map(|row| row["runtime_id"].as_str().unwrap()).collect();
     assert_eq!(whose.iter().filter(|id| **id == "box").count(), 3, "{rows}");
@@ -157,16 +178,18 @@ async fn search_usage_audit_and_rules_are_those_of_all_runtimes_and_name_who_is_
 
     let rule = json!({ "permissions": [{ "tool": "Bash", "decision": "deny" }] });
     assert_eq!(common::answer(here.request(Method::PATCH, &bob).json(&rule)).await.0, 200);
-    let (_, rules) = here.get("/api/v1/rules").await;
+    let rules = of_both(&here, "/api/v1/rules").await;
     assert_eq!(names(&rules), ["bob@box"]);
 
     gone(&here, there).await;
-    let started = std::time::Instant::now();
     for path in ["/api/v1/search?q=zebra", "/api/v1/usage", "/api/v1/audit", "/api/v1/rules"] {
-        let (status, page) = here.get(path).await;
-        assert_eq!((status, &page["absent"]), (200, &json!(["box"])), "{path}: {page}");
+        // Who waits for one that is away waits for two seconds, each time; a busy machine is that slow at times only.
+        let quickest = quickest_of(20, async || {
+            let (status, page) = here.get(path).await;
+            assert_eq!((status, &page["absent"]), (200, &json!(["box"])), "{path}: {page}");
+        });
+        assert!(quickest.await < Duration::from_secs(2), "nobody waits for it: {path}");
     }
-    assert!(started.elapsed() < std::time::Duration::from_secs(6), "nobody waited for it");
     assert_eq!(names(&here.get("/api/v1/search?q=zebra").await.1).len(), 6);
     assert_eq!(code(&here.get("/api/v1/search?q=zebra&runtime=box").await), (503, "runtime_unavailable"));
 }
@@ -188,15 +211,23 @@ async fn a_server_that_announced_itself_and_fell_silent_is_forgotten_unless_a_po
         let (_, list) = server.get("/api/v1/runtimes").await;
         list["items"].as_array().unwrap().iter().map(|one| one["runtime_id"].as_str().unwrap().to_owned()).collect()
     };
-    speak("stranger", json!([])).await;
-    speak("friend", propose).await;
-    server.backend.forget_silent(std::time::Duration::ZERO).await;
-    assert_eq!(runtimes().await, ["local", "friend", "stranger"], "both spoke a moment ago");
     // What counts as silent is 5 s after the last word.
-    tokio::time::sleep(std::time::Duration::from_millis(5_200)).await;
-    server.backend.forget_silent(std::time::Duration::from_secs(600)).await;
+    loop {
+        let begun = Instant::now();
+        speak("stranger", json!([])).await;
+        speak("friend", propose.clone()).await;
+        server.backend.forget_silent(Duration::ZERO).await;
+        let known = runtimes().await;
+        // Unless this test was held up for so long.
+        if begun.elapsed() < Duration::from_secs(5) {
+            assert_eq!(known, ["local", "friend", "stranger"], "both spoke a moment ago");
+            break;
+        }
+    }
+    tokio::time::sleep(Duration::from_millis(5_200)).await;
+    server.backend.forget_silent(Duration::from_secs(600)).await;
     assert_eq!(runtimes().await, ["local", "friend", "stranger"], "not for as long");
-    server.backend.forget_silent(std::time::Duration::ZERO).await;
+    server.backend.forget_silent(Duration::ZERO).await;
     assert_eq!(runtimes().await, ["local", "friend"]);
     speak("stranger", json!([])).await;
     assert_eq!(runtimes().await, ["local", "friend", "stranger"], "it speaks again");

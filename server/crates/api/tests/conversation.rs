@@ -110,7 +110,7 @@ async fn a_compaction_says_what_it_would_do_and_does_it() {
     let done = answer(request()).await;
     assert_eq!((done.0, &done.1["command_id"]), (202, &json!("c-1")));
     assert_eq!(answer(request().json(&json!({}))).await, done);
-    for _ in 0..400 {
+    for _ in 0..common::LOOKS_MAX {
         if !server.records(&pod, "compacted").await.is_empty() {
             break;
         }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Server, TOKEN, answer};
+use common::{Server, TOKEN, answer, quickest_of};
 use reqwest::{Method, header};
 use serde_json::json;
 use tokio::{
@@ -250,11 +250,10 @@ async fn wrong_tokens_are_slowed_down_and_the_right_one_is_not() {
     let server = Server::start().await;
     let wrong = (0..60).map(|_| answer(server.bare(Method::GET, "/api/v1/pods").bearer_auth("wrong")));
     let wrong = tokio::spawn(futures_util::future::join_all(wrong.collect::<Vec<_>>()));
-    let right = tokio::time::timeout(std::time::Duration::from_secs(10), async {
-        for _ in 0..20 {
-            assert_eq!(server.get("/api/v1/runtimes").await.0, 200);
-        }
-    });
-    right.await.unwrap();
+    // Whoever is slowed down by then waits for a second each time; a busy machine is that slow at times only.
+    for _ in 0..3 {
+        let quickest = quickest_of(10, async || assert_eq!(server.get("/api/v1/runtimes").await.0, 200));
+        assert!(quickest.await < std::time::Duration::from_secs(1));
+    }
     assert!(wrong.await.unwrap().iter().all(|(status, _)| *status == 401));
 }

@@ -250,7 +250,14 @@ async fn files_that_a_message_may_name_are_listed_by_a_few_letters() {
     let folder = tempfile::Builder::new().prefix("files").tempdir_in(&cwd).unwrap();
     std::fs::write(folder.path().join("a-name-of-its-own.txt"), "").unwrap();
     let path = folder.path().strip_prefix(&cwd).unwrap().join("a-name-of-its-own.txt");
-    let found = server.get(&format!("{pod}/files?q=a-name-of-its-own")).await;
+    let mut found = (0, Value::Null);
+    for _ in 0..common::LOOKS_MAX {
+        found = server.get(&format!("{pod}/files?q=a-name-of-its-own")).await;
+        // A look that is held up finds less.
+        if found.1["items"] != json!([]) {
+            break;
+        }
+    }
     assert_eq!(found, (200, json!({ "items": [path.to_str().unwrap()], "next": null })));
     assert_eq!(server.get(&format!("{pod}/files")).await.0, 200);
     let long = "x".repeat(2_000);

@@ -117,8 +117,9 @@ async fn a_lost_connection_goes_on_after_the_last_cursor_and_says_what_was_misse
     assert!(matches!(next(&mut events).await, StreamItem::Connection(Connection::Reconnecting { attempt: 1, .. })));
 
     let mut peer = server.accept().await;
-    assert_eq!(peer.subscription().await, (id.clone(), Some("c2".into())));
+    // Right behind the greeting: what was missed is over with a moment of silence, however it came about.
     peer.say(records(&id, "c2", "c3", 2..5)).await;
+    assert_eq!(peer.subscription().await, (id.clone(), Some("c2".into())));
     assert_eq!(next(&mut events).await, StreamItem::Connection(Connection::Connected));
     assert_eq!(next_frame(&mut events).await, records(&id, "c2", "c3", 2..5));
     assert_eq!(next_connection(&mut events).await, Connection::CaughtUp { records: 3 });

@@ -172,7 +172,7 @@ mod tests {
         let providers = providers(ProviderKind::OpenAi, Some(url), Some(KEY));
         let test = providers.test_within("lab", Duration::from_millis(300)).await.unwrap();
         assert_eq!(code(&test), (false, "timeout"));
-        assert!((300..5_000).contains(&test.took_ms), "{test:?}");
+        assert!(test.took_ms >= 300, "{test:?}");
         model.wait_for_disconnect().await;
     }
 

@@ -280,7 +280,7 @@ async fn check(name: &str, folder: tempfile::TempDir, witness: Witness) {
 /// What was used is what the Pods say, neither lost nor counted twice. They may be working while this looks.
 async fn usage_is_whole(name: &str, host: &Host) {
     let mut last = String::new();
-    for _ in 0..500 {
+    for _ in 0..3_000 {
         let before = host.usage().await.unwrap();
         let pods = host.pods(&runtime::PodQuery::default()).await.unwrap().items;
         let sum = pods.iter().fold((0, 0), |(input, output), pod| (input + pod.usage.input, output + pod.usage.output));

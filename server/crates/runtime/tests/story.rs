@@ -280,7 +280,10 @@ async fn who_comes_in_mid_stream_sees_all_of_it() {
     let stage = Stage::new().await;
     let pod = stage.create("ada").await;
     stage.host.input(key("k1"), &origin(), &pod, say("stream 5000 at 0\nwait 600")).await.unwrap();
-    stage.until(&pod, |records| records.last().is_some_and(|last| last.seq.0 >= 5_000)).await;
+    let is_last = |record: &protocol::Record| {
+        serde_json::to_value(&record.event).unwrap()["text"].as_str().is_some_and(|text| text.ends_with("w5000"))
+    };
+    stage.until(&pod, |records| records.last().is_some_and(is_last)).await;
     let mut viewer = stage.host.observe(&pod, None, 10).await;
     let Some(FeedItem::Snapshot { records, .. }) = viewer.next().await else { panic!("a snapshot comes first") };
     let text: String = stage::read_all(&records)

@@ -84,10 +84,11 @@ impl Terminal {
         self.types(&format!("{line}\r")).await;
     }
 
-    /// Leaves the present mode. The pause tells Esc from the beginning of a longer sequence.
+    /// Leaves the present mode. What is typed next comes once the program has read this key by itself: together with it,
+    /// it would be the beginning of a longer sequence.
     pub async fn escape(&mut self) {
         self.types("\x1b").await;
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        self.wait_taken().await;
     }
 
     /// Pastes, as a terminal does that was asked for brackets around it.
@@ -96,8 +97,10 @@ impl Terminal {
     }
 
     pub fn resize(&mut self, columns: u16, rows: u16) {
+        // Nothing that the program draws in its new size is taken for something of the old one.
+        let mut seen = self.seen.lock().expect("no reader panics while it holds the screen");
         self.keyboard.resize(Size::new(rows, columns)).expect("the terminal is there");
-        self.lock().parser.set_size(size(rows), size(columns));
+        seen.parser.set_size(size(rows), size(columns));
     }
 
     /// The text on the screen, a line for each row.
@@ -119,6 +122,16 @@ impl Terminal {
         cells
             .filter_map(|(row, column)| screen.cell(row, column))
             .any(|cell| (cell.fgcolor(), cell.bgcolor()) != (vt100::Color::Default, vt100::Color::Default))
+    }
+
+    /// How many bytes that were typed nobody has read yet; none where the system does not say. In raw mode, as a console
+    /// has it.
+    fn unread(&self) -> Option<u64> {
+        let shell = self.shell.id()?;
+        // Else this process could get the terminal as its own.
+        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::NONBLOCK;
+        let side = rustix::fs::open(format!("/proc/{shell}/fd/0"), flags, rustix::fs::Mode::empty()).ok()?;
+        rustix::io::ioctl_fionread(side).ok()
     }
 
     /// The process that the shell runs.

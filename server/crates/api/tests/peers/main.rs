@@ -93,7 +93,7 @@ async fn count(server: &Server, pod: &str, kind: &str) -> usize {
 /// Waits until a Pod's journal is as wanted; the journal.
 async fn until(server: &Server, pod: &str, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
     let mut last = Vec::new();
-    for _ in 0..600 {
+    for _ in 0..common::LOOKS_MAX {
         last = journal(server, pod).await;
         if wanted(&last) {
             return last;

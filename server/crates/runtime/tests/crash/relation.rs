@@ -101,7 +101,7 @@ impl<'a> Pair<'a> {
 
     /// Both journals, once no run goes on and both sides know how far the messages have come.
     async fn settled(&self, name: &str) -> (Vec<Record>, Vec<Record>) {
-        for _ in 0..1_000 {
+        for _ in 0..6_000 {
             let mut journals = Vec::new();
             for pod in [self.one, self.other] {
                 until_of(self.host, pod, |_| true).await;

@@ -5,7 +5,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicU32, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use pod_store::{Faults, Step, StoreError};
@@ -55,6 +55,9 @@ impl Faults for DieAt {
     }
 }
 
+/// Machines that run tests are busy.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
 const STEPS: [Step; 9] = [
     Step::Begin,
     Step::Fence,
@@ -92,10 +95,8 @@ async fn case(is_a: bool, step: Step, count: u32) -> bool {
     faults.arm(step, count);
     let mut written: Vec<(bool, String)> = Vec::new();
     let mut act = 0;
-    for _ in 0..200 {
-        if faults.has_died() {
-            break;
-        }
+    let begun = Instant::now();
+    while begun.elapsed() < WAIT_MAX && !faults.has_died() {
         let done = play(&two, &ada, &bob, act, &mut written).await;
         // A trip after each act, wherever it breaks off.
         let carried = carry(&two.a.host, &two.b.host).await;
@@ -111,10 +112,8 @@ async fn case(is_a: bool, step: Step, count: u32) -> bool {
         false => two.b.reopen(None).await,
     }
     two.name_each_other(false);
-    for _ in 0..400 {
-        if act == ACTS {
-            break;
-        }
+    let begun = Instant::now();
+    while begun.elapsed() < WAIT_MAX && act < ACTS {
         act += usize::from(play(&two, &ada, &bob, act, &mut written).await);
         carry(&two.a.host, &two.b.host).await.unwrap_or_else(|error| panic!("{what}: {error}"));
         tokio::time::sleep(Duration::from_millis(1)).await;

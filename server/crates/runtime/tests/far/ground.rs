@@ -91,7 +91,7 @@ impl Side {
 
     /// Waits until the Pod's list of peers is so.
     pub async fn until_peers(&self, pod: &WorkerId, is_it: impl Fn(&[PeerView]) -> bool) -> Vec<PeerView> {
-        for _ in 0..600 {
+        for _ in 0..3_000 {
             let peers = self.peers(pod).await;
             if is_it(&peers) {
                 return peers;

@@ -23,7 +23,8 @@ async fn commands_reach_the_host_that_runs_the_pod_and_happen_once() {
     }
     let journal = ordered(&one, &ada).await;
     assert_eq!(kinds(&journal).iter().filter(|kind| *kind == "user_message").count(), 1);
-    assert_eq!((one.figures().active_pods, two.figures().active_pods), (0, 0), "it never worked there");
+    assert_eq!(two.figures().active_pods, 0, "it never worked there");
+    until("at rest", async || one.figures().active_pods == 0).await;
 
     let patch = PatchPod { name: Some(PodName::parse("bob").unwrap()), ..PatchPod::default() };
     assert_eq!(two.patch(fresh_key(), &origin(), &ada, patch).await.unwrap().summary.name.as_str(), "bob");
@@ -45,7 +46,7 @@ async fn a_run_is_paused_and_resumed_from_another_host() {
     let ground = Ground::new().await;
     let (one, two) = (ground.host("one").await, ground.host("two").await);
     let ada = create(&one, "ada").await;
-    tell(&two, &ada, "stream 400 at 100\nsay the end").await;
+    tell(&two, &ada, "stream 40000 at 100\nsay the end").await;
     watch(&two, &ada, |record| record.event.kind() == "text_chunk").await;
     two.control(fresh_key(), &origin(), &ada, ControlVerb::Pause).await.unwrap();
     assert_eq!(state(&two, &ada).await, PodState::Paused);

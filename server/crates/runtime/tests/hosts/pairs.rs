@@ -47,6 +47,7 @@ async fn pods_of_two_hosts_are_introduced_by_a_third_one_and_write_to_each_other
     // Bob's model is asked on its own host; the answer's way back is told to Ada.
     one.send_message(fresh_key(), &origin(), &ada, &bob, "say it works").await.unwrap();
     until("answered", async || receipts(&ordered(&one, &ada).await).contains(&ReceiptState::Answered)).await;
+    until("at rest", async || state(&two, &bob).await == PodState::Idle).await;
     let of_bob = ordered(&two, &bob).await;
     let said = |record: &Record| match &record.event {
         Event::Turn(TurnEvent::MessageFinished { text, .. }) => text.contains("it works"),

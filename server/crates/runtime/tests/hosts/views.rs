@@ -1,7 +1,7 @@
 //! Who looks from another host sees the same.
 
 use futures_util::StreamExt;
-use protocol::{ControlEvent, Event};
+use protocol::{ControlEvent, Event, PodState};
 use runtime::{FeedItem, PodQuery};
 
 use crate::{
@@ -23,12 +23,13 @@ async fn a_viewer_on_another_host_sees_a_run_as_it_comes_and_nothing_twice() {
         async move { watch(&one, &ada, is_finished).await }
     });
     until("two viewers", async || one.figures().viewers == 1 && two.figures().viewers == 1).await;
-    tell(&one, &ada, "say hello\nstream 150 at 300\nsay the end").await;
+    tell(&one, &ada, "say hello\nstream 150 at 60\nsay the end").await;
     let (seen, own) = (watching.await.unwrap(), mine.await.unwrap());
     for seen in [&seen, &own] {
         assert!(seen.windows(2).all(|pair| pair[0].seq < pair[1].seq), "out of order, or twice");
     }
     assert!(seen.iter().filter(|record| record.event.kind() == "text_chunk").count() > 20, "it came in pieces");
+    until("at rest", async || state(&one, &ada).await == PodState::Idle).await;
     let journal = ordered(&one, &ada).await;
     assert_eq!(journal, ordered(&two, &ada).await);
     let whole = |records: &[protocol::Record]| {

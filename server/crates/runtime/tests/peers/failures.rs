@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use pod_store::{Faults, Step, StoreError};
 use protocol::{Record, WorkerId};
 
-use crate::ground::{Ground, is_at_rest, receipts, received};
+use crate::ground::{Ground, count, is_at_rest, receipts, received};
 
 /// Fails once, at the step it is told.
 #[derive(Debug, Default)]
@@ -93,8 +93,9 @@ async fn a_message_that_the_disk_refuses_is_nowhere_and_is_sent_once_the_next_ti
         assert_eq!(whole(&ground, &ada, &bob).await, before, "{step:?}");
         let message = ground.send(&ada, &bob, "say yes").await.unwrap().message_id;
         sent += 1;
-        ground.until(&bob, is_at_rest).await;
         let of_ada = ground.until_receipt(&ada, &message, protocol::ReceiptState::Answered).await;
+        // Nothing of his run is still on its way to the disk when that fails.
+        ground.until(&bob, |records| count(records, "run_finished") == sent && is_at_rest(records)).await;
         assert_eq!(received(&ground.records(&bob).await).len(), sent, "{step:?}");
         assert_eq!(receipts(&of_ada, &message).len(), 3, "{step:?}");
     }

@@ -15,7 +15,7 @@ async fn a_chain_without_a_person_is_cut_after_eight_steps_and_a_person_begins_a
         ground.send(&ada, &bob, &format!("relay ada\nrelay bob\nsay round {round}")).await.unwrap();
         let key = ground.row_key(&ada).await;
         let mut held = Vec::new();
-        for _ in 0..2_000 {
+        for _ in 0..12_000 {
             held = ground.store.messages_held(key).await.unwrap();
             if held.len() >= round {
                 break;
@@ -103,7 +103,7 @@ async fn a_run_counts_once_whether_its_messages_came_to_an_idle_pod_or_in_mid_an
     ground.until_receipt(&bob, &idle, ReceiptState::Answered).await;
     assert_eq!(runs().await, 1);
 
-    ground.tell(&bob, "stream 300 at 500").await;
+    ground.tell(&bob, "stream 300 at 100").await;
     ground.until(&bob, |records| count(records, "text_chunk") > 1).await;
     let mut last = String::new();
     for text in ["say second", "say third"] {

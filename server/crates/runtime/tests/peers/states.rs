@@ -45,7 +45,7 @@ async fn pods_are_introduced_in_every_state() {
 async fn a_run_goes_on_to_its_end_while_pods_are_introduced_to_it() {
     let ground = Ground::new().await;
     let (ada, bob) = (ground.create("ada").await, ground.create("bob").await);
-    ground.tell(&ada, "stream 300 at 1000\nsay done").await;
+    ground.tell(&ada, "stream 300 at 100\nsay done").await;
     for _ in 0..8 {
         ground.link(&ada, &bob).await;
         ground.unlink(&bob, &ada).await.unwrap();

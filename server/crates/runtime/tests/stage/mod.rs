@@ -36,10 +36,12 @@ impl Stage {
         self.host.pod(pod).await.unwrap().summary.state
     }
 
+    /// Waits until a run has ended and none goes on. What comes from outside of a run may come after it.
     pub async fn until_idle(&self, pod: &WorkerId) -> Vec<Record> {
         let is_over = |records: &[Record]| {
-            kinds(records).contains(&"run_finished".to_owned())
-                && records.last().is_some_and(|last| last.event.kind() == "status")
+            let kinds = kinds(records);
+            let place = |kind: &str| kinds.iter().rposition(|known| known == kind);
+            place("run_finished").is_some() && place("run_finished") < place("status")
         };
         self.until(pod, is_over).await
     }

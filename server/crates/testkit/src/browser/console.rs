@@ -79,6 +79,28 @@ impl Browser {
         self.wait_until("no dialog is open", async |browser| browser.is_absent("dialog[open]").await).await;
     }
 
+    /// From now on what this page does after so many milliseconds waits for [`let_time_pass`](Self::let_time_pass): what
+    /// can be taken back for a moment can be for as long as a test takes. Of the page that is open, until it is loaded anew.
+    pub async fn hold_time(&self, milliseconds: u32) {
+        let hold = format!(
+            "const run = window.setTimeout; window.heldTimers = []; \
+             window.setTimeout = (what, after, ...rest) => \
+                 after === {milliseconds} ? (window.heldTimers.push(what), 0) : run(what, after, ...rest); \
+             return true"
+        );
+        self.wait_script(&hold).await;
+    }
+
+    /// Whether something waits for [`let_time_pass`](Self::let_time_pass).
+    pub async fn wait_held(&self) {
+        self.wait_script("return window.heldTimers.length > 0").await;
+    }
+
+    /// The time that was held is over.
+    pub async fn let_time_pass(&self) {
+        self.eval("window.heldTimers.splice(0).forEach(what => what())").await;
+    }
+
     /// Writes into the message field and sends it.
     pub async fn send(&self, text: &str) {
         let composer = self.field("Message").await;

@@ -1,9 +1,16 @@
 //! Waiting for a screen. Each wait is bounded, and shows the screen when it fails.
 
-use tokio::time::timeout;
+use std::time::Duration;
+
+use tokio::time::{sleep, timeout};
 
 use super::{Ended, Terminal};
 use crate::yoi::WAIT_MAX;
+
+/// What was typed is in the terminal after so long, and by then a program has read it that is not held up.
+const ON_ITS_WAY: Duration = Duration::from_millis(100);
+/// How often it is looked whether a program that is held up has read it.
+const POLL: Duration = Duration::from_millis(10);
 
 impl Terminal {
     /// Waits until the screen fits and returns it. `what` says in words what is waited for.
@@ -43,6 +50,19 @@ impl Terminal {
     pub fn wait_without(&self, words: &str) -> impl Future<Output = String> {
         let unwanted = flat(words);
         self.wait_for(format!("end of {words:?}"), move |screen| !flat(screen).contains(&unwanted))
+    }
+
+    /// Waits until the program has read all that was typed.
+    pub(super) async fn wait_taken(&self) {
+        let taken = async {
+            sleep(ON_ITS_WAY).await;
+            while self.unread().is_some_and(|bytes| bytes > 0) {
+                sleep(POLL).await;
+            }
+        };
+        if timeout(WAIT_MAX, taken).await.is_err() {
+            panic!("what was typed was not read within {WAIT_MAX:?}:\n{}", self.screen());
+        }
     }
 
     /// Waits until the program has ended and the shell has said how.

@@ -11,8 +11,8 @@ fn stand_in(folder: &std::path::Path, body: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-const READY_AND_WAITING: &str = "echo \"started with $*\" >&2; echo \"yoi is ready: http://127.0.0.1:4711/?token=abc\"\n\
-    trap 'exit 7' TERM; while :; do sleep 0.05; done";
+const READY_AND_WAITING: &str = "trap 'exit 7' TERM; echo \"started with $*\" >&2\n\
+    echo \"yoi is ready: http://127.0.0.1:4711/?token=abc\"; while :; do sleep 0.05; done";
 
 #[tokio::test]
 async fn a_yoi_is_known_by_its_ready_line_and_ends_on_sigterm() {
