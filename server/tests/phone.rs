@@ -212,3 +212,32 @@ async fn browser_a_notice_covers_nothing_on_any_page() {
     assert!(said.is_empty(), "the server draws nothing that only a browser knows: {said:?}");
     browser.quit().await;
 }
+
+/// An answer that waits at the end of a transcript longer than the page.
+async fn asked(yoi: &YoiProcess, name: &str) -> serde_json::Value {
+    let pod = yoi.new_pod(name).await;
+    yoi.say(&pod, "stream 400 at 0").await;
+    yoi.say(&pod, &format!("call Write {}", json!({ "path": "a.txt", "content": "x" }))).await;
+    pod
+}
+
+#[tokio::test]
+async fn browser_a_field_that_grows_and_shrinks_leaves_the_page_at_the_end() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = asked(&yoi, "migrator").await;
+    let browser = open(&yoi).await;
+    browser.goto_pod(&yoi, &pod).await;
+    browser.wait_text("main article", "asks for permission").await;
+    let is_at_end = "const log = document.getElementById('log'); \
+        return log.scrollHeight - log.scrollTop - log.clientHeight < 2 && !!document.querySelector('.below.is-hidden')";
+    browser.wait_script(is_at_end).await;
+    // Two lines of hint become one of text, and a refusal comes above it, before anything is painted.
+    for command in [":nonsense", ":no"] {
+        browser.field("Message").await.send_keys(format!("{command}\u{e007}")).await.unwrap();
+        browser.wait_script(is_at_end).await;
+        browser.field("Message").await.send_keys("\u{e009}a\u{e000}\u{e003}").await.unwrap();
+        browser.wait_script(is_at_end).await;
+    }
+    browser.no_errors().await;
+    browser.quit().await;
+}
