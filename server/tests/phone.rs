@@ -241,3 +241,21 @@ async fn browser_a_field_that_grows_and_shrinks_leaves_the_page_at_the_end() {
     browser.no_errors().await;
     browser.quit().await;
 }
+
+#[tokio::test]
+async fn browser_beside_a_question_the_name_is_whole_and_pause_is_in_the_menu() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = asked(&yoi, "migrator").await;
+    let browser = open(&yoi).await;
+    browser.goto_pod(&yoi, &pod).await;
+    browser.wait_text(".head .state", "waiting for you").await;
+    let is_whole = "const name = document.querySelector('.head h1'); return name.scrollWidth <= name.clientWidth";
+    browser.wait_script(is_whole).await;
+    browser.find("#pod-more-summary").await.click().await.unwrap();
+    let offered = "return [...document.querySelectorAll('#pod-more .menu-list button')] \
+        .filter(button => button.checkVisibility()).map(button => button.innerText)";
+    let offered = browser.eval(offered).await;
+    assert!(offered.as_array().unwrap().contains(&json!("Pause")), "{offered}");
+    browser.no_errors().await;
+    browser.quit().await;
+}
