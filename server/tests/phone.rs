@@ -259,3 +259,31 @@ async fn browser_beside_a_question_the_name_is_whole_and_pause_is_in_the_menu() 
     browser.no_errors().await;
     browser.quit().await;
 }
+
+#[tokio::test]
+async fn browser_small_things_are_as_large_as_a_finger_and_the_bar_tells_the_page_behind_more() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let browser = open(&yoi).await;
+    // What is hit so far above and below the middle.
+    let hits = |css: &str, reach: f64| {
+        format!(
+            "const it = document.querySelector({}), box = it?.getBoundingClientRect(); \
+             const hit = y => document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2 + y); \
+             return !!it && [-{reach}, 0, {reach}].every(y => it.contains(hit(y)))",
+            json!(css)
+        )
+    };
+    browser.wait_script(&hits("main .pick", 20.0)).await;
+    browser.wait_script(&hits(".page-head .button", 21.0)).await;
+    browser.wait_script(&hits(".top .icon", 21.0)).await;
+    browser.goto_pod(&yoi, &pod).await;
+    browser.wait_script(&hits(".composer-bar .button", 21.0)).await;
+    browser.goto_page(&yoi, "/map").await;
+    let marked = "return getComputedStyle(document.getElementById('more-panes-summary')).boxShadow !== 'none'";
+    browser.wait_script(marked).await;
+    browser.goto_page(&yoi, "/approvals").await;
+    assert_eq!(browser.eval(marked).await, json!(false));
+    browser.no_errors().await;
+    browser.quit().await;
+}
