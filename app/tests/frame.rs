@@ -55,6 +55,21 @@ async fn the_page_that_is_open_is_marked_in_both_bars() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn on_the_page_of_a_pod_the_bar_marks_where_pods_are_and_the_details_name_it() {
+    let stage = Stage::start().await;
+    let ada = stage.pod("ada").await;
+    let page = stage.page(&format!("/pods/{}/{}", ada.runtime_id, ada.worker_id)).await;
+    let bar = part(&page, "class=\"top\"", "</nav>");
+    let tags: Vec<_> = bar.split("<a ").map(|link| link.split('>').next().unwrap()).collect();
+    let marked: Vec<_> = tags.into_iter().filter(|tag| tag.contains("aria-current")).collect();
+    assert_eq!(marked.len(), 1, "{bar}");
+    assert!(marked[0].contains("href=\"/\"") && marked[0].contains("aria-current=\"true\""), "{marked:?}");
+    // On a phone they are all that is seen of it.
+    let details = part(&page, "class=\"inspect\"", "</section>");
+    assert!(part(details, "<dt>name</dt>", "</dd>").contains("ada"), "{details}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn rows_can_be_selected_by_name_and_nothing_is_at_first() {
     let stage = Stage::start().await;
     stage.pod("ada").await;

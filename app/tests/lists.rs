@@ -60,6 +60,16 @@ async fn hits_stand_with_their_pod_with_the_words_marked_and_lead_to_their_recor
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_program_colours_its_words_with_is_not_in_a_hit() {
+    let stage = Stage::start().await;
+    let ada = stage.pod("ada").await;
+    stage.say_through(&ada, "say a \u{1b}[31mred\u{1b}[0m lease").await;
+    let main = main_of(&stage.page("/search?q=lease").await);
+    assert!(main.contains("a red <mark>lease</mark>"), "{main}");
+    assert!(!main.contains("[31m") && !main.contains('\u{1b}'), "{main}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn more_places_than_a_page_holds_are_on_the_next_one() {
     let stage = Stage::start().await;
     let ada = stage.pod("ada").await;

@@ -183,6 +183,29 @@ async fn the_map_draws_parents_and_peers_in_the_first_paint_and_says_the_same_in
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_legend_of_the_map_has_a_request_where_there_is_one() {
+    let stage = Stage::start().await;
+    let (ada, _) = (stage.pod("ada").await, asking_pod(&stage, "bob").await);
+    stage.pod("cat").await;
+    introduce(&stage, &ada, "cat", None).await;
+    let page = stage.page("/map").await;
+    assert!(page.contains("legend-knows") && !page.contains("legend-asked"), "{page}");
+    introduce(&stage, &ada, "bob", None).await;
+    assert!(stage.page("/map").await.contains("legend-asked"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_says_what_a_pod_asks_and_spends_no_words_before_it() {
+    let stage = Stage::start().await;
+    let ada = stage.pod("ada").await;
+    stage.say(&ada, r#"call Bash {"command":"cargo test --all"}"#).await;
+    question(&stage).await;
+    let page = stage.page("/map").await;
+    let row = page.split_once("class=\"doing\"").unwrap().1;
+    assert!(row.starts_with(">asks: Bash cargo test --all"), "{row}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_two_wrote_is_on_a_page_of_its_own_and_a_receipt_stands_on_the_card_of_the_call() {
     let stage = Stage::start().await;
     let (ada, bob) = (stage.pod("ada").await, stage.pod("bob").await);

@@ -401,3 +401,22 @@ async fn browser_the_title_counts_who_needs_a_person_and_the_theme_stays_over_a_
     browser.no_errors().await;
     browser.quit().await;
 }
+
+#[tokio::test]
+async fn browser_no_state_is_cut_in_the_table_in_a_window_of_any_width() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("migrator").await;
+    yoi.say(&pod, &format!("call Write {}", json!({ "path": "a.txt", "content": "x" }))).await;
+    let browser = Browser::open(&yoi, 1440, 900).await;
+    browser.wait_text(".cell-state", "waiting for you").await;
+    for width in [1440, 1101, 1000, 901, 801, 721, 360] {
+        browser.set_viewport(width, 900).await;
+        let is_whole = format!(
+            "const cell = document.querySelector('.cell-state'), name = document.querySelector('.pods-table tbody th'); \
+             return innerWidth === {width} && cell.scrollWidth <= cell.clientWidth && name.scrollWidth <= name.clientWidth"
+        );
+        browser.wait_script(&is_whole).await;
+    }
+    browser.no_errors().await;
+    browser.quit().await;
+}

@@ -197,3 +197,22 @@ async fn browser_a_transcript_prints_without_a_script_and_is_saved_as_a_file() {
     browser.no_errors().await;
     browser.quit().await;
 }
+
+#[tokio::test]
+async fn browser_a_pods_page_on_paper_has_whole_outputs_and_nothing_to_press() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    yoi.say(&pod, &format!("call Bash {}", json!({ "command": "seq 40" }))).await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    browser.find("main article[data-question] button.primary").await.click().await.unwrap();
+    browser.wait_text("main .log", "completed").await;
+    browser.wait_text("main .show-all", "40 lines").await;
+    browser.devtools("Emulation.setEmulatedMedia", json!({ "media": "print" })).await;
+    let is_whole = "const pre = document.querySelector('.output pre'); return pre.scrollHeight <= pre.clientHeight + 1";
+    browser.wait_script(is_whole).await;
+    let pressed = "return [...document.querySelectorAll('.frame :is(button, .button, .back)')] \
+        .filter(it => it.checkVisibility({ visibilityProperty: true })).map(it => it.outerHTML)";
+    assert_eq!(browser.eval(pressed).await, json!([]));
+    browser.no_errors().await;
+    browser.quit().await;
+}

@@ -213,3 +213,78 @@ async fn browser_a_notice_covers_nothing_on_any_page() {
     assert!(said.is_empty(), "the server draws nothing that only a browser knows: {said:?}");
     browser.quit().await;
 }
+
+/// An answer that waits at the end of a transcript longer than the page.
+async fn asked(yoi: &YoiProcess, name: &str) -> serde_json::Value {
+    let pod = yoi.new_pod(name).await;
+    yoi.say(&pod, "stream 400 at 0").await;
+    yoi.say(&pod, &format!("call Write {}", json!({ "path": "a.txt", "content": "x" }))).await;
+    pod
+}
+
+#[tokio::test]
+async fn browser_a_field_that_grows_and_shrinks_leaves_the_page_at_the_end() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = asked(&yoi, "migrator").await;
+    let browser = open(&yoi).await;
+    browser.goto_pod(&yoi, &pod).await;
+    browser.wait_text("main article", "asks for permission").await;
+    let is_at_end = "const log = document.getElementById('log'); \
+        return log.scrollHeight - log.scrollTop - log.clientHeight < 2 && !!document.querySelector('.below.is-hidden')";
+    browser.wait_script(is_at_end).await;
+    // Two lines of hint become one of text, and a refusal comes above it, before anything is painted.
+    for command in [":nonsense", ":no"] {
+        browser.field("Message").await.send_keys(format!("{command}\u{e007}")).await.unwrap();
+        browser.wait_script(is_at_end).await;
+        browser.field("Message").await.send_keys("\u{e009}a\u{e000}\u{e003}").await.unwrap();
+        browser.wait_script(is_at_end).await;
+    }
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_beside_a_question_the_name_is_whole_and_pause_is_in_the_menu() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = asked(&yoi, "migrator").await;
+    let browser = open(&yoi).await;
+    browser.goto_pod(&yoi, &pod).await;
+    browser.wait_text(".head .state", "waiting for you").await;
+    let is_whole = "const name = document.querySelector('.head h1'); return name.scrollWidth <= name.clientWidth";
+    browser.wait_script(is_whole).await;
+    browser.find("#pod-more-summary").await.click().await.unwrap();
+    let offered = "return [...document.querySelectorAll('#pod-more .menu-list button')] \
+        .filter(button => button.checkVisibility()).map(button => button.innerText)";
+    let offered = browser.eval(offered).await;
+    assert!(offered.as_array().unwrap().contains(&json!("Pause")), "{offered}");
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_small_things_are_as_large_as_a_finger_and_the_bar_tells_the_page_behind_more() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let browser = open(&yoi).await;
+    // What is hit so far above and below the middle.
+    let hits = |css: &str, reach: f64| {
+        format!(
+            "const it = document.querySelector({}), box = it?.getBoundingClientRect(); \
+             const hit = y => document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2 + y); \
+             return !!it && [-{reach}, 0, {reach}].every(y => it.contains(hit(y)))",
+            json!(css)
+        )
+    };
+    browser.wait_script(&hits("main .pick", 20.0)).await;
+    browser.wait_script(&hits(".page-head .button", 21.0)).await;
+    browser.wait_script(&hits(".top .icon", 21.0)).await;
+    browser.goto_pod(&yoi, &pod).await;
+    browser.wait_script(&hits(".composer-bar .button", 21.0)).await;
+    browser.goto_page(&yoi, "/map").await;
+    let marked = "return getComputedStyle(document.getElementById('more-panes-summary')).boxShadow !== 'none'";
+    browser.wait_script(marked).await;
+    browser.goto_page(&yoi, "/approvals").await;
+    assert_eq!(browser.eval(marked).await, json!(false));
+    browser.no_errors().await;
+    browser.quit().await;
+}

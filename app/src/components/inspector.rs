@@ -48,6 +48,8 @@ fn Facts() -> impl IntoView {
         <section>
             <h2>"Pod"</h2>
             <dl>
+                <dt>"name"</dt>
+                <dd>{move || summary.with(|summary| summary.name.to_string())}</dd>
                 <dt>"state"</dt>
                 <dd>
                     <StateWord sign=Signal::derive(move || pod.sign()) />

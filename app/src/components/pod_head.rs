@@ -123,6 +123,11 @@ fn is_out_of_place(verb: ControlVerb, state: PodState) -> bool {
     }
 }
 
+/// Of a phone's head, too. Beside words as long as `waiting for you` there is no room: the name goes first.
+fn is_in_head(verb: ControlVerb, state: PodState) -> bool {
+    verb == ControlVerb::Pause && state != PodState::Waiting
+}
+
 /// Does it, or asks first.
 pub(crate) fn verb(console: Console, pod: PodContext, verb: ControlVerb) {
     acting::control(console, &untrack(|| AtHand::viewed(pod)).summary, verb);
@@ -161,7 +166,7 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
                 "⋯"
             </summary>
             <div class="menu-list">
-                {[ControlVerb::Cancel, ControlVerb::Stop]
+                {[ControlVerb::Pause, ControlVerb::Cancel, ControlVerb::Stop]
                     .into_iter()
                     .map(|verb| view! { <NarrowVerb verb=verb is_open=is_open /> }.into_any())
                     .collect_view()}
@@ -241,7 +246,7 @@ fn NarrowVerb(verb: ControlVerb, is_open: RwSignal<bool>) -> impl IntoView {
         <button
             type="button"
             class="narrow-only"
-            class:is-hidden=move || refusal(verb, pod.state.get()).is_some()
+            class:is-hidden=move || is_in_head(verb, pod.state.get()) || refusal(verb, pod.state.get()).is_some()
             on:click=move |_| {
                 is_open.set(false);
                 self::verb(console, pod, verb);

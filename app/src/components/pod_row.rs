@@ -132,6 +132,8 @@ pub(crate) fn doing(pod: &PodSummary) -> Option<String> {
         (_, None) => Some(word.to_owned()),
         (PodState::Idle | PodState::Stopped, Some(said)) => Some(said.to_owned()),
         (_, Some(said)) if said.starts_with(word) => Some(said.to_owned()),
+        // There is room for a few words: what it asks is worth more than that it waits.
+        (PodState::Waiting, Some(said)) if said.starts_with("asks") => Some(said.to_owned()),
         (_, Some(said)) => Some(format!("{word} · {said}")),
     }
 }

@@ -13,13 +13,18 @@ pub(crate) fn TopBar() -> impl IntoView {
     let console = use_console();
     let path = use_location().pathname;
     let on = move |page: Page| move || (path.get() == page.href()).then_some("page");
+    // A Pod's page is one of theirs.
+    let at_pods = move || match path.get() {
+        path if path.starts_with("/pods/") => Some("true"),
+        _ => on(Page::Pods)(),
+    };
     view! {
         <header class="top">
             <a class="brand" href="/">
                 "yoi"
             </a>
             <nav aria-label="Console">
-                <a href=Page::Pods.href() aria-current=on(Page::Pods)>
+                <a href=Page::Pods.href() aria-current=at_pods>
                     "Pods"
                     <LiveCount count=Console::needing title="Pods that need you" said=" waiting for you" />
                 </a>

@@ -8,7 +8,7 @@ use crate::{
     console::use_console,
     format::counted,
     reading::Reading,
-    relation_map::{self, COLUMNS_MIDDLING, COLUMNS_NARROW, COLUMNS_WIDE, RelationMap},
+    relation_map::{self, COLUMNS_MIDDLING, COLUMNS_NARROW, COLUMNS_WIDE, Line, RelationMap},
     server_fns::{RelationsFound, relations},
 };
 
@@ -50,7 +50,7 @@ fn Drawn(found: RelationsFound) -> impl IntoView {
     let is_blank = Memo::new(move |_| map.with(|map| map.nodes.is_empty()));
     move || match is_blank.get() {
         true => view! {
-            <p>
+            <p class="hint">
                 "No Pod leads or knows another one yet. The menu on a Pod's page introduces it to another one, as "
                 <kbd>"p"</kbd> " does, or spawns a child."
             </p>
@@ -74,10 +74,12 @@ fn Legend(map: Memo<RelationMap>) -> impl IntoView {
         0 => String::new(),
         count => format!("{} with no relation not drawn", counted(count as u64, "Pod")),
     };
+    let has_asked = Memo::new(move |_| map.with(|map| map.edges.iter().any(|edge| edge.line == Line::Asked)));
     view! {
         <p class="hint legend">
             <span class="legend-leads">"leads"</span>
             <span class="legend-knows">"knows; messages of the last hour beside it"</span>
+            {move || has_asked.get().then(|| view! { <span class="legend-asked">{Line::Asked.words()}</span> }.into_any())}
             <span>{alone}</span>
         </p>
     }

@@ -67,7 +67,7 @@ fn Kept(report: UsageReport) -> impl IntoView {
     let used = move || {
         match is_unused.get() {
         true => view! {
-            <p>
+            <p class="hint">
                 "No Pod has used any tokens yet. Once one has answered, this page has its tokens and, where the model has a price, their cost."
             </p>
         }

@@ -15,7 +15,7 @@ pub async fn search(words: String, pod: Option<String>, after: Option<String>) -
 mod reader {
     use backend::{Backend, SearchQuery};
     use protocol::{ApiError, ErrorCode, Gathered, SearchHit};
-    use transcript::snippet_words;
+    use transcript::{ansi, snippet_words};
 
     const PAGE_HITS: u32 = 50;
 
@@ -29,7 +29,7 @@ mod reader {
         let pod = pod.map_err(|error| ApiError::new(ErrorCode::PodNotFound, format!("no such Pod: {error}")))?;
         let mut page = backend.search(SearchQuery { words, pod, runtime: None, after, limit: PAGE_HITS }).await?;
         for hit in &mut page.items {
-            hit.snippet = snippet_words(&hit.kind, &hit.snippet);
+            hit.snippet = snippet_words(&hit.kind, &ansi::strip(&hit.snippet));
         }
         Ok(page)
     }

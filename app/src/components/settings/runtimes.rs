@@ -6,7 +6,7 @@ use protocol::{AddRuntime, ErrorCode, PodState, RuntimeId, RuntimeKind, RuntimeS
 use super::Section;
 use crate::{
     UiError,
-    components::{dialog::Deed, problem::Problem, when::Since},
+    components::{dialog::Deed, problem::Problem, when::TimeOfDay},
     console::use_console,
     live,
     reading::Reading,
@@ -118,7 +118,7 @@ fn Runtime(runtime: RuntimeView, runtimes: RwSignal<Vec<RuntimeView>>, deed: Dee
                 <b>{name}</b>
                 " "
                 <span class="tag">{kind}</span>
-                <small>{state} ", since " <Since at=since /> {detail.map(|detail| format!(": {detail}"))}</small>
+                <small>{state} ", since " <TimeOfDay at=since /> {detail.map(|detail| format!(": {detail}"))}</small>
             </p>
             {remove}
         </li>

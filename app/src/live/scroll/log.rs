@@ -56,6 +56,8 @@ pub(super) struct Log {
     pub(super) last_top: i32,
     /// Height of all there is to scroll, when it was last put in order.
     pub(super) last_height: i32,
+    /// Height of the view then: the browser itself scrolls when that changes, and nobody has left.
+    pub(super) last_view: i32,
     pub(super) width: i32,
     pub(super) scrolled_at: f64,
     pub(super) is_waiting: bool,
@@ -72,6 +74,7 @@ impl Log {
         Some(Self {
             last_top: scroller.scroll_top(),
             last_height: scroller.scroll_height(),
+            last_view: scroller.client_height(),
             width: drawn.client_width(),
             earlier: browser::element("log-earlier")?,
             above: browser::element("log-above")?,
@@ -149,6 +152,9 @@ impl Log {
             self.last_top = top;
             return;
         }
+        if self.following && self.is_resized() {
+            return self.settle();
+        }
         // Our own corrections come back as scrolling, too; only a person's takes hold of another block.
         if top != self.last_top && !self.is_on_its_way() {
             self.unfold();
@@ -178,7 +184,7 @@ impl Log {
         self.refocus();
         self.set_rooms();
         let is_above = self.scroller.scroll_top() < self.last_top && self.distance_to_end() > END_PX;
-        let has_left = is_above && !has_shrunk;
+        let has_left = is_above && !has_shrunk && !self.is_resized();
         if self.following && has_left {
             self.stop_following();
         }
@@ -188,6 +194,7 @@ impl Log {
             false => self.put_back(),
         }
         self.last_height = self.scroller.scroll_height();
+        self.last_view = self.scroller.client_height();
         self.look_soon();
     }
 
@@ -239,6 +246,11 @@ impl Log {
 
     pub(super) fn distance_to_end(&self) -> i32 {
         self.scroller.scroll_height() - self.scroller.scroll_top() - self.scroller.client_height()
+    }
+
+    /// What is below has grown or become smaller since everything was put in order, as the field for a message does.
+    fn is_resized(&self) -> bool {
+        self.scroller.client_height() != self.last_view
     }
 
     pub(super) fn follow(&mut self, following: bool) {
