@@ -21,6 +21,7 @@ mod settings;
 mod summary;
 #[cfg(any(target_arch = "wasm32", test))]
 mod timestamp;
+mod unambiguous;
 
 pub use command::{
     ApprovalCommand, CommandId, CommandIdError, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt,
@@ -53,6 +54,7 @@ pub use summary::{
 };
 #[cfg(target_arch = "wasm32")]
 pub use timestamp::{Timestamp, TimestampError};
+pub use unambiguous::unambiguous;
 
 /// A moment. In the browser's half it is a small type of our own.
 #[cfg(not(target_arch = "wasm32"))]
