@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod command;
+mod cursor;
 mod error;
 mod event;
 mod frame;
@@ -27,6 +28,7 @@ pub use command::{
     ApprovalCommand, CommandId, CommandIdError, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt,
     RestoreCommand, RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
 };
+pub use cursor::{open_cursor, seal_cursor};
 pub use error::{ApiError, Candidate, ErrorCode};
 pub use event::{
     AlertLevel, ChildChange, ControlEvent, Decision, Event, Outcome, PeerLabel, PodLabel, ReceiptState, Record, Seen,
