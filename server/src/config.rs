@@ -321,6 +321,20 @@ mod tests {
     }
 
     #[test]
+    fn a_profile_whose_rules_say_nothing_or_are_too_many_is_named() {
+        let many = "{ tool = 'Bash', decision = 'ask' }, ".repeat(201);
+        for (rules, told) in [
+            ("{ tool = ' ', decision = 'ask' }", "[profiles.careful]: `permissions[0].tool` is empty"),
+            ("{ tool = 'Bash', match = '', decision = 'ask' }", "[profiles.careful]: `permissions[0].match` is empty"),
+            (&many, "[profiles.careful]: `permissions` has 201 rules; there are at most 200"),
+        ] {
+            let text = format!("[profiles.careful]\npermissions = [{rules}]");
+            let sentence = load(&text, &ServeOptions::default(), &[]).unwrap_err().to_string();
+            assert!(sentence.contains(told), "{sentence}");
+        }
+    }
+
+    #[test]
     fn a_client_finds_the_server_by_flag_variable_data_folder_or_address() {
         let (folder, mut common) = file("listen = \"0.0.0.0:81\"");
         let server = |common: &CommonOptions, variables: &[(&str, &str)]| {

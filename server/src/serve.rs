@@ -3,11 +3,12 @@
 //! Start: hold the folder, bind, open the store, start the host, answer. Stop: no new connections and commands,
 //! working Pods reach a committed point, sockets close with a reason.
 
+mod host;
+
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::PathBuf,
     process::Stdio,
-    sync::Arc,
     time::Duration,
 };
 
@@ -18,23 +19,15 @@ use axum::{
     serve::{Listener, ListenerExt},
 };
 use backend::{Backend, BackendOptions};
-use pod_store::{Database, HostIdentity, Store, StoreOptions};
 use provider::Providers;
-use runtime::{Host, HostOptions};
 use secrecy::ExposeSecret;
 use tokio::{net::TcpListener, sync::watch, time::timeout};
-use tools::{
-    Tool, Toolbox,
-    bash::{self, Bash, BashOptions, Confinement},
-    files,
-    web::{WebFetch, WebOptions},
-};
 
 use crate::{
     cli::{CommonOptions, ServeOptions},
     compat_sockets,
     config::{self, BadConfig, Config, Environment},
-    data_dir::{self, DataDir},
+    data_dir::DataDir,
     host_name, logging, output,
     signals::Signals,
     socket::{self, SocketFile},
@@ -75,7 +68,7 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
         None => (None, None),
     };
     let (sockets_stop, sockets_stopped) = watch::channel(false);
-    let host = start_host(&config, providers).await?;
+    let host = host::start(&config, providers).await?;
     let options = ApiOptions {
         token: Token::new(token.expose_secret()),
         allowed: AllowedHosts::new(address, config.allow_hosts.clone()),
@@ -146,56 +139,6 @@ where
     axum::serve(Patient(listener), router)
         .with_graceful_shutdown(async move { drop(stopped.wait_for(|stop| *stop).await) })
         .await
-}
-
-async fn start_host(config: &Config, providers: Providers) -> Result<Host> {
-    let options = StoreOptions::new(config.database.clone());
-    let store = Store::open_as(options, identity(config)?).await.context("the store cannot be opened")?;
-    let cwd = std::env::current_dir().context("the current directory is gone; start yoi in one that is there")?;
-    let cwd = cwd
-        .into_os_string()
-        .into_string()
-        .map_err(|cwd| anyhow!("the current directory {} is not valid UTF-8; start yoi in another", cwd.display()))?;
-    let shell_is_unconfined = matches!(bash::confinement(), Confinement::Missing { .. });
-    if shell_is_unconfined {
-        tracing::warn!("this kernel cannot confine commands to a Pod's scope; each of them waits for a person");
-    }
-    let options = HostOptions {
-        profiles: config.profiles.clone(),
-        toolbox: toolbox(config),
-        hidden: hidden(config),
-        shell_is_unconfined,
-        ..HostOptions::of(store, providers, cwd, config.data.join("outputs"))
-    };
-    Host::start(options).await.context("the Pods cannot be hosted")
-}
-
-/// Who this server is among others on one database. Where one serves it alone, nobody asks.
-fn identity(config: &Config) -> Result<HostIdentity> {
-    if matches!(config.database, Database::Sqlite { .. }) {
-        return Ok(HostIdentity::default());
-    }
-    let uid = data_dir::host_uid(&config.data)?;
-    let name = config.name.clone().unwrap_or_else(host_name::announced);
-    Ok(HostIdentity { uid, name: name.to_string() })
-}
-
-/// The tools that work on files, commands and the web.
-fn toolbox(config: &Config) -> Toolbox {
-    let options = BashOptions {
-        // Without confinement a command waits for a person; that is seen to where it is decided what is allowed.
-        allow_unconfined: true,
-        hidden_variables: config.key_variables.clone(),
-        ..BashOptions::of_this_process()
-    };
-    let others: [Arc<dyn Tool>; 2] = [Arc::new(Bash::new(options)), Arc::new(WebFetch::new(WebOptions::default()))];
-    Toolbox::new(files::tools()).with(others)
-}
-
-/// What is yoi's own on this disk, as the kernel names it.
-fn hidden(config: &Config) -> Vec<String> {
-    let own = std::iter::once(&config.data).chain(&config.private_files);
-    own.filter_map(|path| std::fs::canonicalize(path).ok()?.into_os_string().into_string().ok()).collect()
 }
 
 /// All that is served, behind the guard.

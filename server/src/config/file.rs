@@ -10,7 +10,7 @@ use std::{
 
 use etcetera::BaseStrategy;
 use provider::{ProviderConfig, ProviderKind, ProviderSource};
-use runtime::Profile;
+use runtime::{Profile, rules_refusal};
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, de};
 
@@ -98,6 +98,12 @@ impl File {
         for (name, server) in &file.mcp {
             if server.command.is_empty() == server.url.is_none() {
                 return Err(file.bad(&format!("[mcp.{name}] needs either command or url")));
+            }
+        }
+        for (name, profile) in &file.profiles {
+            let rules = profile.permissions.as_deref().unwrap_or_default();
+            if let Some(sentence) = rules_refusal(rules, &[]) {
+                return Err(file.bad(&format!("[profiles.{name}]: {sentence}")));
             }
         }
         Ok(file)

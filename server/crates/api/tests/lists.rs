@@ -262,6 +262,49 @@ async fn short_lists_come_in_pages_too_and_refuse_a_foreign_cursor() {
     }
 }
 
+/// Each list that has a second page, and the parameter that takes what the first one ends with.
+async fn lists_of_two_pages(server: &Server) -> Vec<(String, &'static str)> {
+    let (ada, bob) = (server.pod("ada").await, server.pod("bob").await);
+    server.pod("cai").await;
+    for pod in [&ada, &bob] {
+        server.say(pod, "say needle").await;
+    }
+    for name in ["bob", "cai"] {
+        assert_eq!(server.post(&format!("{ada}/peers"), json!({ "target": name })).await.0, 201);
+    }
+    for text in ["one", "two"] {
+        assert_eq!(server.post(&format!("{ada}/messages"), json!({ "to": "bob", "text": text })).await.0, 202);
+    }
+    let bob = bob.strip_prefix("/api/v1/runtimes/").unwrap().replace("/workers/", "/");
+    vec![
+        ("/api/v1/pods?limit=1".to_owned(), "after"),
+        ("/api/v1/search?q=needle&limit=1".to_owned(), "after"),
+        ("/api/v1/search?q=needle&limit=1&runtime=local".to_owned(), "after"),
+        ("/api/v1/audit?limit=1".to_owned(), "after"),
+        ("/api/v1/tools?limit=1".to_owned(), "after"),
+        (format!("{ada}/peers?limit=1"), "after"),
+        (format!("{ada}/visible?limit=1"), "after"),
+        (format!("{ada}/peers/{bob}/messages?limit=1"), "before"),
+    ]
+}
+
+#[tokio::test]
+async fn a_cursor_that_lost_or_changed_a_letter_is_refused_by_every_list() {
+    let server = Server::start().await;
+    for (list, parameter) in lists_of_two_pages(&server).await {
+        let (status, page) = server.get(&list).await;
+        let cursor = page["next"].as_str().unwrap_or_else(|| panic!("{list} has more: {status} {page}")).to_owned();
+        assert_eq!(server.get(&format!("{list}&{parameter}={cursor}")).await.0, 200, "{list} {cursor}");
+        let shorter = (1..cursor.len()).map(|end| cursor[..end].to_owned());
+        let without = (0..cursor.len()).map(|at| format!("{}{}", &cursor[..at], &cursor[at + 1..]));
+        let changed = (0..cursor.len()).map(|at| format!("{}0{}", &cursor[..at], &cursor[at + 1..]));
+        for damaged in shorter.chain(without).chain(changed).filter(|damaged| *damaged != cursor) {
+            let told = server.get(&format!("{list}&{parameter}={damaged}")).await;
+            assert_eq!(code(&told), (400, "cursor_invalid"), "{damaged} of {cursor} in {list}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_cursor_of_a_long_list_is_a_place_in_no_other_one() {
     let server = Server::start().await;

@@ -70,6 +70,34 @@ async fn what_is_no_frame_of_the_protocol_closes_the_socket_with_1002() {
 }
 
 #[tokio::test]
+async fn what_was_asked_before_the_frame_that_closes_the_socket_is_answered_before_it_is_closed() {
+    let server = Server::start().await;
+    let mut reserved = text(b"{}", true);
+    reserved.header_mut().rsv1 = true;
+    let ends = [(1002, reserved), (1007, text(b"\xff", true)), (1009, text(vec![b'x'; 8 * MIB + 1], true))];
+    for (code, end) in ends {
+        let mut socket = Socket::open(&server).await;
+        let asked = || [Message::text(r#"{"type":"ping"}"#), Message::text(r#"{"type":"dance"}"#)];
+        for message in (0..20).flat_map(|_| asked()).chain([Message::Frame(end)]) {
+            // Fed at once: the server has read the last one before it has written all answers.
+            socket.0.feed(message).await.unwrap();
+        }
+        socket.0.flush().await.unwrap();
+        let mut answers = Vec::new();
+        let close = loop {
+            match socket.message().await {
+                Message::Close(close) => break close.expect("a reason"),
+                message => {
+                    answers.push(serde_json::from_str::<Value>(message.to_text().unwrap()).unwrap()["type"].clone())
+                }
+            }
+        };
+        assert_eq!(u16::from(close.code), code);
+        assert_eq!(answers, ["pong", "diagnostic"].repeat(20), "before {code}");
+    }
+}
+
+#[tokio::test]
 async fn a_large_message_that_may_be_sent_is_answered_and_a_binary_one_too() {
     let server = Server::start().await;
     let mut socket = Socket::open(&server).await;

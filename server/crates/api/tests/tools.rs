@@ -133,6 +133,41 @@ async fn a_rule_that_denies_holds_for_a_person_too() {
 }
 
 #[tokio::test]
+async fn rules_that_say_nothing_and_more_of_them_than_there_may_be_are_refused_by_their_place() {
+    let server = server().await;
+    let (pod, question) = asking(&server, "ada").await;
+    let patch =
+        async |rules: &Value| answer(server.request(Method::PATCH, &pod).json(&json!({ "permissions": rules }))).await;
+    let rule = |tool: &str, pattern: &str| json!({ "tool": tool, "match": pattern, "decision": "allow" });
+    let many = |count: usize| -> Value { (0..count).map(|number| rule("Bash", &format!("make {number}"))).collect() };
+    for (rules, place) in [
+        (json!([rule("Bash", "a"), rule("", "a")]), "`permissions[1].tool`"),
+        (json!([rule(" ", "a")]), "`permissions[0].tool`"),
+        (json!([rule(&"x".repeat(201), "a")]), "`permissions[0].tool` has 201 characters; it has at most 200"),
+        (json!([rule("Bash", "")]), "`permissions[0].match`"),
+        (json!([rule("Bash", "\t")]), "`permissions[0].match`"),
+        (json!([rule("Bash", &"x".repeat(4_097))]), "`permissions[0].match` has 4097 characters; it has at most 4096"),
+        (many(201), "`permissions` has 201 rules; there are at most 200"),
+        (many(5_000), "`permissions` has 5000 rules; there are at most 200"),
+    ] {
+        let refused = patch(&rules).await;
+        assert_eq!(code(&refused), (400, "invalid_input"), "{place}");
+        assert!(refused.1["detail"].as_str().unwrap().starts_with(place), "{refused:?}");
+    }
+    assert_eq!(server.get(&pod).await.1["permissions"], json!([]));
+    assert_eq!(patch(&many(200)).await.0, 200);
+
+    let path = format!("{pod}/approvals/{}", question["id"].as_str().unwrap());
+    let refused = server.post(&path, json!({ "decision": "allow", "remember": true })).await;
+    assert_eq!(code(&refused), (400, "invalid_input"));
+    assert!(refused.1["detail"].as_str().unwrap().starts_with("`remember`: the Pod has 200 rules"), "{refused:?}");
+    assert_eq!(patch(&many(199)).await.0, 200);
+    assert_eq!(server.post(&path, json!({ "decision": "allow", "remember": true })).await.0, 200);
+    let permissions = server.get(&pod).await.1["permissions"].take();
+    assert_eq!((permissions.as_array().unwrap().len(), &permissions[0]), (200, &rule("Bash", "ls")));
+}
+
+#[tokio::test]
 async fn a_repeated_key_runs_a_tool_once_and_stands_for_one_tool_with_one_body() {
     let server = server().await;
     let pod = server.pod("ada").await;

@@ -7,7 +7,7 @@ use protocol::{
     ExchangeMessage, HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer, OpenApproval,
     OpenRequest, PatchPod, PeerAnswer, PeerView, PodDetail, PodName, PodRef, PodRules, PodSummary, QueuedInput,
     Receipt, RequestDecision, RestoreCommand, RewindCommand, RuntimeId, RuntimeKind, RuntimeState, RuntimeView,
-    SearchHit, ToolAnswer, ToolCommand, UsageReport, VisiblePod, WorkerId,
+    SearchHit, ToolAnswer, ToolCommand, UsageReport, VisiblePod, WorkerId, open_cursor,
 };
 use runtime::{
     AuditFilter, CommandKey, Export, Host, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage,
@@ -269,9 +269,12 @@ impl RuntimePort for Embedded {
         let after = match after {
             None => None,
             // Rows are numbered from 1.
-            Some(text) => Some(text.parse().ok().filter(|row: &i64| *row > 0).ok_or_else(|| {
-                ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`")
-            })?),
+            Some(text) => {
+                let row = open_cursor(&text).and_then(|place| place.parse().ok()).filter(|row: &i64| *row > 0);
+                Some(row.ok_or_else(|| {
+                    ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`")
+                })?)
+            }
         };
         self.host.audit_find(&filter, after, limit).await
     }

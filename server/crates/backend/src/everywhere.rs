@@ -6,7 +6,9 @@ mod observation;
 use std::{future::Future, time::Duration};
 
 use futures_util::future::join_all;
-use protocol::{ApiError, ErrorCode, Listing, OpenApproval, OpenRequest, PodSummary, RuntimeId};
+use protocol::{
+    ApiError, ErrorCode, Listing, OpenApproval, OpenRequest, PodSummary, RuntimeId, open_cursor, seal_cursor,
+};
 use runtime::{PodQuery, PodsObservation};
 use tokio::time::timeout;
 
@@ -35,7 +37,7 @@ impl Backend {
         let mut items = Vec::new();
         for (id, entry) in &entries[begin..] {
             if left == 0 {
-                return Ok(Listing { items, next: Some(format!("{id}.")) });
+                return Ok(Listing { items, next: Some(seal_cursor(&format!("{id}."))) });
             }
             let limit = Some(u32::try_from(left).unwrap_or(u32::MAX));
             let page = self.pods_of(id, entry, PodQuery { after: after.take(), limit, ..query.clone() }).await?;
@@ -113,9 +115,9 @@ impl Backend {
     }
 }
 
-/// `RUNTIME.` and what the runtime's own cursor says after it. Each port's cursors begin with its own id.
+/// Sealed: `RUNTIME.` and what the runtime's own cursor says after it. Each port's cursors begin with its own id.
 fn read_cursor(cursor: &str) -> Result<(RuntimeId, Option<String>), ApiError> {
-    let (id, rest) = cursor.split_once('.').ok_or_else(stale)?;
+    let (id, rest) = open_cursor(cursor).and_then(|place| place.split_once('.')).ok_or_else(stale)?;
     let id = RuntimeId::parse(id).map_err(|_| stale())?;
     // Ours come first, so no page ends before them.
     if id == RuntimeId::local() && rest.is_empty() {

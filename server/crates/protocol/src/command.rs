@@ -156,7 +156,9 @@ pub struct PatchPod {
     pub peer_policy: Option<PeerPolicy>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_on_peer: Option<bool>,
+    /// All its rules from now on: at most 200, or as many as there are already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(max_items = 200))]
     pub permissions: Option<Vec<PermissionRule>>,
 }
 

@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod command;
+mod cursor;
 mod error;
 mod event;
 mod frame;
@@ -21,11 +22,13 @@ mod settings;
 mod summary;
 #[cfg(any(target_arch = "wasm32", test))]
 mod timestamp;
+mod unambiguous;
 
 pub use command::{
     ApprovalCommand, CommandId, CommandIdError, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt,
     RestoreCommand, RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
 };
+pub use cursor::{open_cursor, seal_cursor};
 pub use error::{ApiError, Candidate, ErrorCode};
 pub use event::{
     AlertLevel, ChildChange, ControlEvent, Decision, Event, Outcome, PeerLabel, PodLabel, ReceiptState, Record, Seen,
@@ -53,6 +56,7 @@ pub use summary::{
 };
 #[cfg(target_arch = "wasm32")]
 pub use timestamp::{Timestamp, TimestampError};
+pub use unambiguous::unambiguous;
 
 /// A moment. In the browser's half it is a small type of our own.
 #[cfg(not(target_arch = "wasm32"))]

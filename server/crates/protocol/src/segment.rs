@@ -90,11 +90,52 @@ impl<'de> Deserialize<'de> for Segment {
 /// A record is read more leniently (see [`Segment::Unknown`]): it is there already.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields, try_from = "SentFields")]
 pub(crate) enum SentSegment {
     Text { text: String },
     Paste { text: String },
     FileRef { path: String },
+}
+
+/// All fields that any of them has. What is derived for a tagged type reads a copy of the fields, and its errors do not
+/// know where in the message they stand.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SentFields {
+    r#type: SentType,
+    #[serde(default, deserialize_with = "there")]
+    text: Option<String>,
+    #[serde(default, deserialize_with = "there")]
+    path: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SentType {
+    Text,
+    Paste,
+    FileRef,
+}
+
+/// Absent or a text, and not null.
+fn there<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    String::deserialize(deserializer).map(Some)
+}
+
+impl TryFrom<SentFields> for SentSegment {
+    type Error = &'static str;
+
+    fn try_from(SentFields { r#type, text, path }: SentFields) -> Result<Self, Self::Error> {
+        match (r#type, text, path) {
+            (SentType::Text, Some(text), None) => Ok(Self::Text { text }),
+            (SentType::Paste, Some(text), None) => Ok(Self::Paste { text }),
+            (SentType::FileRef, None, Some(path)) => Ok(Self::FileRef { path }),
+            (SentType::FileRef, Some(_), _) => Err("unknown field `text`, expected `path`"),
+            (SentType::FileRef, None, None) => Err("missing field `path`"),
+            (SentType::Text | SentType::Paste, _, Some(_)) => Err("unknown field `path`, expected `text`"),
+            (SentType::Text | SentType::Paste, None, None) => Err("missing field `text`"),
+        }
+    }
 }
 
 /// The segments of a message that somebody sends.

@@ -143,8 +143,10 @@ pub enum PermissionDecision {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PermissionRule {
+    /// A tool's name: of a new rule 1 to 200 characters, and not only spaces.
     pub tool: String,
-    /// Pattern over the call's main argument; `*` stands for any text. Absent: every call.
+    /// Pattern over the call's main argument; `*` stands for any text. Absent: every call. Of a new rule 1 to 4,096
+    /// characters, and not only spaces.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     pub decision: PermissionDecision,

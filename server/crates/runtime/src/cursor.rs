@@ -1,21 +1,13 @@
 //! The opaque position in one Pod's stream.
 
-use protocol::{DiagnosticCode, Seq, WorkerId};
+use protocol::{DiagnosticCode, Seq, WorkerId, open_cursor, seal_cursor};
 
 const VERSION: &str = "2";
 
-/// `VERSION.EPOCH.WORKER.SEQ.CHECK`: a cursor of another database, Pod or format is recognised, and so is one that lost or
+/// `VERSION.EPOCH.WORKER.SEQ`, sealed: a cursor of another database, Pod or format is recognised, and so is one that lost or
 /// changed a letter on its way; none is guessed at.
 pub(crate) fn encode(epoch: &str, worker_id: &WorkerId, seq: Seq) -> String {
-    let position = format!("{VERSION}.{epoch}.{worker_id}.{seq}");
-    let check = check(&position);
-    format!("{position}.{check}")
-}
-
-/// Against accidents, not against people: FNV-1a as eight hex digits. Who may read a Pod may read all of it.
-fn check(position: &str) -> String {
-    let step = |sum: u32, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    format!("{:08x}", position.bytes().fold(0x811c_9dc5, step))
+    seal_cursor(&format!("{VERSION}.{epoch}.{worker_id}.{seq}"))
 }
 
 /// Why a cursor is of no use.
@@ -28,7 +20,7 @@ pub(crate) struct BadCursor {
 /// Reads a cursor for this Pod, whose journal ends at `head`.
 pub(crate) fn decode(text: &str, epoch: &str, worker_id: &WorkerId, head: Seq) -> Result<Seq, BadCursor> {
     let invalid = |detail| BadCursor { code: DiagnosticCode::CursorInvalid, detail };
-    let Some((position, _)) = text.rsplit_once('.').filter(|(position, sum)| *sum == check(position)) else {
+    let Some(position) = open_cursor(text) else {
         return Err(invalid("this is not a cursor of yoi, or it is damaged"));
     };
     let mut parts = position.splitn(4, '.');
@@ -68,7 +60,7 @@ mod tests {
         let seqs = ["", ".", "-1", "x", "7.7", "99999999999999999999"].map(|seq| format!("2.e1.ada-1.{seq}"));
         let others = ["", "2", "x", "1.e1.ada-1.7", "3.e1.ada-1.7", "2.e1.ada-1"].map(str::to_owned);
         for bad in seqs.into_iter().chain(others) {
-            let sealed = format!("{bad}.{}", check(&bad));
+            let sealed = seal_cursor(&bad);
             for bad in [bad, sealed] {
                 assert_eq!(code(decode(&bad, "e1", &ada, Seq(7))), DiagnosticCode::CursorInvalid, "{bad:?}");
             }

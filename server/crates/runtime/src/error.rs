@@ -61,6 +61,24 @@ pub(crate) fn does_not_end(name: &PodName) -> ApiError {
     ApiError::new(ErrorCode::Timeout, sentence)
 }
 
+/// To a decision on a request that is open no more.
+pub(crate) fn request_answered(request_id: &str) -> ApiError {
+    let sentence = format!("the request {request_id} has been answered already, was withdrawn, or has expired");
+    ApiError::new(ErrorCode::AlreadyAnswered, sentence)
+}
+
+/// To a decision on a request by the side that made it.
+pub(crate) fn asked_itself() -> ApiError {
+    let sentence = "this Pod asked itself, so it cannot answer; withdraw with DELETE P/peers/…, or answer there";
+    ApiError::new(ErrorCode::PermissionDenied, sentence)
+}
+
+/// To a decision on a message that waits for none.
+pub(crate) fn not_held() -> ApiError {
+    let sentence = "the message is not held; it was delivered, released or dropped before";
+    ApiError::new(ErrorCode::AlreadyAnswered, sentence)
+}
+
 pub(crate) fn key_reused(id: &protocol::CommandId) -> ApiError {
     ApiError::new(
         ErrorCode::KeyReused,

@@ -9,6 +9,7 @@ mod decision;
 mod greet;
 mod handshake;
 mod held;
+mod invited;
 mod line;
 mod list;
 mod message;

@@ -4,7 +4,9 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use futures_util::{StreamExt, stream};
 use pod_store::{PodKey, PodRow};
-use protocol::{ApiError, Candidate, ErrorCode, Listing, PodRef, PodSummary, RuntimeId, WorkerId};
+use protocol::{
+    ApiError, Candidate, ErrorCode, Listing, PodRef, PodSummary, RuntimeId, WorkerId, open_cursor, seal_cursor,
+};
 use tokio::sync::broadcast;
 
 use crate::{
@@ -68,13 +70,14 @@ impl PodQuery {
 
 fn write_cursor(key: PodKey) -> String {
     // The letter is this list's: a cursor of another one is a number.
-    format!("local.p{}", key.0)
+    seal_cursor(&format!("local.p{}", key.0))
 }
 
 fn read_cursor(text: &str) -> Result<PodKey, ApiError> {
-    text.strip_prefix("local.p").and_then(|digits| digits.parse().ok()).filter(|key| *key >= 0).map(PodKey).ok_or_else(
-        || ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`"),
-    )
+    let key = open_cursor(text).and_then(|place| place.strip_prefix("local.p")?.parse().ok());
+    key.filter(|key| *key >= 0).map(PodKey).ok_or_else(|| {
+        ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`")
+    })
 }
 
 /// Names within a small edit distance, nearest first; at most 5.

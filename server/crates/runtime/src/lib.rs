@@ -42,5 +42,6 @@ pub use far::{FarName, FarNames, FarPod, link_card};
 pub use host::{Claimed, Host, HostOptions, Profile};
 pub use observe::{FeedItem, Observation, PodsItem, PodsObservation, RecordPage};
 pub use peers::Introduced;
+pub use pod::rules_refusal;
 pub use pod_store::{AuditFilter, SessionRow};
 pub use usage::{USAGE_DAYS_MAX, USAGE_LISTED_MAX};

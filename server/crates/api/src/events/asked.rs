@@ -1,10 +1,11 @@
 //! What a client may say on the socket, parsed.
 
-use protocol::{ClientFrame, DiagnosticCode, PodRef};
+use protocol::{ClientFrame, DiagnosticCode, PodRef, unambiguous};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{TAIL_DEFAULT, TAIL_MAX};
-use crate::read::{read, value};
+use crate::read::read;
 
 /// Larger frames are not even read as JSON.
 const FRAME_BYTES_MAX: usize = 64 * 1024;
@@ -76,12 +77,38 @@ impl Refusal {
     }
 }
 
+/// The frames by their tags, field by field what [`ClientFrame`] has. That one is read through a copy of its fields, for
+/// its tag may stand anywhere, and of the copy no error knows the place. The tag is known before these are read.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Subscribe {
+    r#type: String,
+    id: String,
+    pods: Option<bool>,
+    pod: Option<PodRef>,
+    after: Option<String>,
+    tail: Option<u32>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unsubscribe {
+    r#type: String,
+    id: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ping {
+    r#type: String,
+}
+
 /// Reads one text frame.
 pub(super) fn parse(text: &str) -> Result<Said, Refusal> {
     if text.len() > FRAME_BYTES_MAX {
         return Err(Refusal::bad(format!("a frame has at most {FRAME_BYTES_MAX} bytes, this one has {}", text.len())));
     }
-    let value = value(text).map_err(|error| {
+    let value = unambiguous(text).map_err(|error| {
         let what = if error.is_data() { "the frame does not fit" } else { "not JSON" };
         Refusal::bad(shortened(&format!("{what}: {error}")))
     })?;
@@ -92,7 +119,21 @@ pub(super) fn parse(text: &str) -> Result<Said, Refusal> {
         let detail = format!("the socket observes; send \"{}\" as a POST under /api/v1", shortened(kind));
         return Err(Refusal { code: DiagnosticCode::CommandOnSocket, detail });
     }
-    read("the frame", text).map_err(|error| Refusal::bad(shortened(&error))).and_then(said)
+    tagged(kind, text).map_err(|error| Refusal::bad(shortened(&error))).and_then(said)
+}
+
+fn tagged(kind: &str, text: &str) -> Result<ClientFrame, String> {
+    const WHOLE: &str = "the frame";
+    match kind {
+        "subscribe" => {
+            let Subscribe { id, pods, pod, after, tail, .. } = read(WHOLE, text)?;
+            Ok(ClientFrame::Subscribe { id, pods, pod, after, tail })
+        }
+        "unsubscribe" => read(WHOLE, text).map(|Unsubscribe { id, .. }| ClientFrame::Unsubscribe { id }),
+        "ping" => read(WHOLE, text).map(|Ping { .. }| ClientFrame::Ping {}),
+        // Says which types there are.
+        _ => read(WHOLE, text),
+    }
 }
 
 fn said(frame: ClientFrame) -> Result<Said, Refusal> {
@@ -124,6 +165,8 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -144,6 +187,73 @@ mod tests {
             ),
         ] {
             assert_eq!(parse(text), expected, "{text}");
+        }
+    }
+
+    fn refusal(text: &str) -> String {
+        let Refusal { code, detail } = parse(text).expect_err(text);
+        assert_eq!(code, DiagnosticCode::BadFrame, "{text}");
+        detail
+    }
+
+    #[test]
+    fn a_field_of_a_wrong_type_is_named_whichever_frame_it_is_in_and_wherever_the_type_stands() {
+        let pod = json!({ "runtime_id": "local", "worker_id": "w" });
+        let subscribe = json!({ "type": "subscribe", "id": "a", "pod": pod, "after": "c", "tail": 7, "pods": false });
+        let unsubscribe = json!({ "type": "unsubscribe", "id": "a" });
+        let wrong: &[(&Value, &str, &[Value])] = &[
+            (&subscribe, "id", &[json!(7), json!(null), json!(true), json!({}), json!([])]),
+            (&subscribe, "pods", &[json!("yes"), json!(1), json!({}), json!([true])]),
+            (&subscribe, "pod", &[json!("local/w"), json!(7), json!(false), json!(["local", "w"])]),
+            (&subscribe, "pod.runtime_id", &[json!(7), json!(null), json!({}), json!("LOCAL")]),
+            (&subscribe, "pod.worker_id", &[json!(7), json!(null), json!([]), json!("")]),
+            (&subscribe, "after", &[json!(7), json!(true), json!({}), json!(["c"])]),
+            (&subscribe, "tail", &[json!("7"), json!(-1), json!(1.5), json!(4_294_967_296_u64), json!({})]),
+            (&unsubscribe, "id", &[json!(7), json!(null), json!(true), json!({}), json!([])]),
+        ];
+        for (frame, place, values) in wrong {
+            assert!(parse(&frame.to_string()).is_ok(), "{frame}");
+            for value in *values {
+                let mut frame = (*frame).clone();
+                *frame.pointer_mut(&format!("/{}", place.replace('.', "/"))).unwrap() = value.clone();
+                let fields = frame.as_object().unwrap().iter().map(|(key, value)| format!("\"{key}\":{value}"));
+                let (kind, others): (Vec<_>, Vec<_>) = fields.partition(|field| field.starts_with("\"type\""));
+                let in_order = |order: [&[String]; 2]| format!("{{{}}}", order.concat().join(","));
+                for text in [in_order([&kind, &others]), in_order([&others, &kind])] {
+                    assert!(refusal(&text).contains(&format!("`{place}`")), "{text}: {}", refusal(&text));
+                }
+            }
+        }
+        for kind in ["subscribe", "unsubscribe", "ping"] {
+            let frame = json!({ "type": kind, "id": "a", "pods": true, "colour": 7 });
+            assert!(refusal(&frame.to_string()).contains("unknown field `"), "{kind}");
+        }
+        assert!(refusal(r#"{"type":"dance","id":7}"#).contains("unknown variant `dance`, expected one of `subscribe`"));
+        for kind in ["7", "null", "{}", "[\"ping\"]"] {
+            assert!(refusal(&format!("{{\"type\":{kind}}}")).contains("`type`"), "{kind}");
+        }
+    }
+
+    #[test]
+    fn each_frame_of_the_protocol_is_read_as_it_is_written() {
+        let subscribe = |pods, pod, after: Option<&str>, tail| ClientFrame::Subscribe {
+            id: "a".to_owned(),
+            pods,
+            pod,
+            after: after.map(str::to_owned),
+            tail,
+        };
+        let pod: PodRef = "local/w".parse().unwrap();
+        for frame in [
+            subscribe(Some(true), None, None, None),
+            subscribe(None, Some(pod.clone()), Some("c"), Some(7)),
+            subscribe(Some(false), Some(pod), None, None),
+            ClientFrame::Unsubscribe { id: "a".to_owned() },
+            ClientFrame::Ping {},
+        ] {
+            let text = serde_json::to_string(&frame).unwrap();
+            let kind = unambiguous(&text).unwrap()["type"].as_str().unwrap().to_owned();
+            assert_eq!(tagged(&kind, &text), Ok(frame), "{text}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! The event socket: one reader, one writer, and a task per subscription between the backend and the writer.
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use axum::{
     extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code},
@@ -27,6 +27,8 @@ const OUTBOX_FRAMES: usize = 4;
 const FRAMES_PER_FLUSH: usize = 32;
 /// A client that takes nothing for so long is gone.
 const WRITE_TIME_MAX: Duration = Duration::from_secs(300);
+/// How long a client that could not be read may take what was said before; what it has not taken then is dropped.
+const REST_TIME_MAX: Duration = Duration::from_millis(300);
 /// How long the goodbye may take.
 const CLOSE_TIME_MAX: Duration = Duration::from_secs(1);
 /// Frames up to here are read and, if too large for us, answered; beyond it the socket is closed.
@@ -88,11 +90,20 @@ async fn serve(api: Api, session: Option<Session>, listed: Option<RuntimeId>, so
     let _ = outbox.try_send(Frame::hello(api.options()).into());
     let stopping = stopping(api.options().shutdown.clone());
     let logged_out = logged_out(api.backend().clone(), session);
-    let goodbye = tokio::select! {
-        () = stopping => Some(Goodbye::Stopping),
-        () = logged_out => Some(Goodbye::LoggedOut),
-        _ = write(&mut sink, inbox) => None,
-        unreadable = read(&mut messages, outbox, subscriptions) => unreadable,
+    let goodbye = {
+        let mut writing = pin!(write(&mut sink, inbox));
+        tokio::select! {
+            () = stopping => Some(Goodbye::Stopping),
+            () = logged_out => Some(Goodbye::LoggedOut),
+            _ = &mut writing => None,
+            unreadable = read(&mut messages, outbox, subscriptions) => {
+                // The reader and its subscriptions are gone, so the writer ends with what waits for it now.
+                if unreadable.is_some() {
+                    let _ = timeout(REST_TIME_MAX, writing).await;
+                }
+                unreadable
+            }
+        }
     };
     if let Some(goodbye) = goodbye {
         let _ = timeout(CLOSE_TIME_MAX, say_goodbye(goodbye, &mut sink, &mut messages)).await;

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use futures_util::{StreamExt, stream};
-use protocol::{ApiError, Candidate, ErrorCode, Listing, PodName, PodRef, PodSummary};
+use protocol::{ApiError, Candidate, ErrorCode, Listing, PodName, PodRef, PodSummary, open_cursor, seal_cursor};
 use runtime::{PodQuery, PodsItem, PodsObservation};
 use tokio::{sync::watch, time::sleep};
 
@@ -13,7 +13,7 @@ const PAGE_DEFAULT: u32 = 500;
 /// Changes that come within this come as one.
 const GATHER: Duration = Duration::from_millis(100);
 
-/// One page of the Pods that a query selects, by name. Its cursors are `compat.NAME`.
+/// One page of the Pods that a query selects, by name. Its cursors are `compat.NAME`, sealed.
 pub(super) fn page(folder: &Folder, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
     let after = query.after.as_deref().map(read_cursor).transpose()?;
     let limit = query.limit.unwrap_or(PAGE_DEFAULT).max(1) as usize;
@@ -21,12 +21,12 @@ pub(super) fn page(folder: &Folder, query: &PodQuery) -> Result<Listing<PodSumma
     let mut items: Vec<PodSummary> = pods.map(|pod| pod.summary()).filter(|pod| selects(query, pod)).collect();
     let has_more = items.len() > limit;
     items.truncate(limit);
-    let next = items.last().filter(|_| has_more).map(|last| format!("{}.{}", names::RUNTIME, last.name));
+    let next = items.last().filter(|_| has_more).map(|last| seal_cursor(&format!("{}.{}", names::RUNTIME, last.name)));
     Ok(Listing { items, next })
 }
 
 fn read_cursor(cursor: &str) -> Result<PodName, ApiError> {
-    let name = cursor.strip_prefix(names::RUNTIME).and_then(|rest| rest.strip_prefix('.'));
+    let name = open_cursor(cursor).and_then(|place| place.strip_prefix(names::RUNTIME)?.strip_prefix('.'));
     name.and_then(|name| PodName::parse(name).ok()).ok_or_else(|| {
         ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`")
     })

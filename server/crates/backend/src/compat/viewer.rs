@@ -7,7 +7,7 @@ use std::sync::{Arc, atomic::Ordering};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
-use protocol::{DiagnosticCode, Seq};
+use protocol::{DiagnosticCode, Seq, open_cursor, seal_cursor};
 use runtime::{FeedItem, Observation};
 use tokio::sync::watch;
 
@@ -61,16 +61,16 @@ pub(super) fn observe(pod: Arc<Pod>, after: Option<String>, tail: u32) -> Observ
     .boxed()
 }
 
-/// `compat1.INSTANCE.EPOCH.WORKER.SEQ`: one of another connection is recognised, never guessed at.
+/// `compat1.INSTANCE.EPOCH.WORKER.SEQ`, sealed: one of another connection is recognised, never guessed at.
 fn cursor(pod: &Pod, epoch: u64, seq: Seq) -> String {
-    format!("compat1.{}.{epoch}.{}.{seq}", pod.instance, pod.worker_id)
+    seal_cursor(&format!("compat1.{}.{epoch}.{}.{seq}", pod.instance, pod.worker_id))
 }
 
 fn read_cursor(pod: &Pod, cursor: &str) -> Next {
     let invalid = |detail| Next::Diagnostic(DiagnosticCode::CursorInvalid, detail);
-    let parts: Vec<&str> = cursor.split('.').collect();
+    let parts: Vec<&str> = open_cursor(cursor).unwrap_or_default().split('.').collect();
     let ["compat1", instance, epoch, worker, seq] = parts.as_slice() else {
-        return invalid("this is not a cursor of an older Pod; a snapshot follows");
+        return invalid("this is not a cursor of an older Pod, or it is damaged; a snapshot follows");
     };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let (Ok(epoch), Ok(seq), true) = (epoch.parse::<u64>(), seq.parse().map(Seq), is_number(epoch) && is_number(seq))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use protocol::{ApiError, ErrorCode, RuntimeId};
+use protocol::{ApiError, ErrorCode, RuntimeId, open_cursor, seal_cursor};
 
 /// Between the runtimes of a cursor.
 const JOINT: char = '~';
@@ -24,11 +24,16 @@ pub(crate) enum Place {
 impl Place {
     /// Right before an item: what comes newer later is not of this list. Cursors of the lists that are gathered are
     /// numbers of rows, of which the newest is the highest; a letter before them may say which list it is.
-    pub(super) fn at(cursor: &str) -> Self {
+    pub(super) fn at(sealed: &str) -> Self {
+        // Servers of before do not seal.
+        let (cursor, sealing): (_, fn(String) -> String) = match open_cursor(sealed) {
+            Some(cursor) => (cursor, |place| seal_cursor(&place)),
+            None => (sealed, |place| place),
+        };
         let number = cursor.trim_start_matches(|letter: char| letter.is_ascii_lowercase());
         let list = cursor.strip_suffix(number).unwrap_or_default();
         match number.parse::<i64>().ok().and_then(|row| row.checked_add(1)) {
-            Some(row) => Self::Behind(format!("{list}{row}")),
+            Some(row) => Self::Behind(sealing(format!("{list}{row}"))),
             None => Self::Newest,
         }
     }
@@ -43,14 +48,16 @@ impl Places {
         Self(runtimes.map(|id| (id, Place::Newest)).collect())
     }
 
-    /// `local.17~box.5~gone_`; a number alone is of a list of this server alone.
+    /// Sealed: `local.17~box.5~gone_`, where each number is a cursor as its runtime gave it; one alone is of this server
+    /// alone.
     pub(crate) fn read(cursor: &str) -> Result<Self, ApiError> {
         let stale =
             || ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`");
-        if !cursor.contains([BEHIND, ABSENT]) {
+        let place = open_cursor(cursor).ok_or_else(stale)?;
+        if !place.contains([BEHIND, ABSENT]) {
             return Ok(Self([(RuntimeId::local(), Place::Behind(cursor.to_owned()))].into()));
         }
-        let place = |text: &str| {
+        let read = |text: &str| {
             let (id, place) = match text.strip_suffix(ABSENT) {
                 Some(id) => (id, Place::LeftOut),
                 None => {
@@ -60,7 +67,7 @@ impl Places {
             };
             Some((RuntimeId::parse(id).ok()?, place))
         };
-        let places: Option<BTreeMap<_, _>> = cursor.split(JOINT).map(place).collect();
+        let places: Option<BTreeMap<_, _>> = place.split(JOINT).map(read).collect();
         places.map(Self).ok_or_else(stale)
     }
 
@@ -104,7 +111,7 @@ impl Places {
         // As it was when there was one runtime, and as it still is then.
         if let [(id, Place::Behind(cursor))] = self.0.iter().collect::<Vec<_>>()[..]
             && *id == RuntimeId::local()
-            && !cursor.contains([BEHIND, ABSENT])
+            && open_cursor(cursor).is_some_and(|place| !place.contains([BEHIND, ABSENT]))
         {
             return Some(cursor.clone());
         }
@@ -113,6 +120,6 @@ impl Places {
             Place::Behind(cursor) => format!("{id}{BEHIND}{cursor}"),
             Place::LeftOut => format!("{id}{ABSENT}"),
         };
-        Some(self.0.iter().map(part).collect::<Vec<_>>().join(&JOINT.to_string()))
+        Some(seal_cursor(&self.0.iter().map(part).collect::<Vec<_>>().join(&JOINT.to_string())))
     }
 }

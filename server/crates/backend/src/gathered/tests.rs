@@ -1,3 +1,5 @@
+use protocol::{open_cursor, seal_cursor};
+
 use super::*;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -23,10 +25,10 @@ fn id(text: &str) -> RuntimeId {
 
 /// A runtime's list as it stands: times, oldest first, each at the row of its number.
 fn page(of: &'static str, times: &[i64], after: Option<String>, limit: usize) -> Listing<Row> {
-    let before: i64 = after.map_or(i64::MAX, |after| after.parse().unwrap());
+    let before: i64 = after.map_or(i64::MAX, |after| open_cursor(&after).unwrap().parse().unwrap());
     let rows = times.iter().enumerate().map(|(index, at)| (index as i64 + 1, *at)).rev();
     let rows = rows.filter(|(row, _)| *row < before).take(limit);
-    let items: Vec<Row> = rows.map(|(row, at)| Row { at, cursor: row.to_string(), of }).collect();
+    let items: Vec<Row> = rows.map(|(row, at)| Row { at, cursor: seal_cursor(&row.to_string()), of }).collect();
     let next = items.last().filter(|_| items.len() == limit).map(|row| row.cursor.clone());
     Listing { items, next }
 }
@@ -90,7 +92,8 @@ fn one_that_goes_away_between_pages_stays_out_and_is_named_also_when_it_is_back(
     let first = read(None, &[("local", local), ("box", far)], 2);
     let second = read(first.next.as_deref(), &[("local", local)], 2);
     assert_eq!(second.items.iter().map(|row| row.at).collect::<Vec<_>>(), [3, 1]);
-    let third = read(second.next.as_deref().or(Some("local.1~box_")), &[("local", local), ("box", far)], 2);
+    let end = seal_cursor(&format!("local.{}~box_", seal_cursor("1")));
+    let third = read(second.next.as_deref().or(Some(&end)), &[("local", local), ("box", far)], 2);
     assert_eq!((third.items, third.absent.contains(&id("box"))), (Vec::new(), true));
 }
 
@@ -107,19 +110,26 @@ fn a_place_right_before_an_item_keeps_the_letter_of_its_list() {
     let behind = |cursor: &str| Place::Behind(cursor.to_owned());
     assert_eq!([Place::at("17"), Place::at("s9")], [behind("18"), behind("s10")]);
     assert_eq!([Place::at(""), Place::at("s"), Place::at("x y")], [Place::Newest, Place::Newest, Place::Newest]);
+    assert_eq!(
+        ["17", "s9"].map(|sealed| Place::at(&seal_cursor(sealed))),
+        ["18", "s10"].map(|at| behind(&seal_cursor(at)))
+    );
 }
 
 #[test]
 fn a_cursor_of_one_runtime_is_its_number_and_others_are_read_or_refused() {
     let alone =
         merge(Places::beginning([id("local")].into_iter()), vec![(id("local"), page("local", &[1, 2, 3], None, 2))], 2);
-    assert_eq!(alone.next.as_deref(), Some("2"));
-    let places = Places::read("local.17~box.~gone_").unwrap();
-    assert_eq!(places.goes_on(&id("local")), Some(Some("17".to_owned())));
+    assert_eq!(alone.next, Some(seal_cursor("2")));
+    let seventeen = seal_cursor("17");
+    let places = Places::read(&seal_cursor(&format!("local.{seventeen}~box.~gone_"))).unwrap();
+    assert_eq!(places.goes_on(&id("local")), Some(Some(seventeen.clone())));
     assert_eq!(places.goes_on(&id("box")), Some(None));
     assert_eq!((places.goes_on(&id("gone")), places.absent()), (None, vec![id("gone")]));
-    assert_eq!(places.write().as_deref(), Some("box.~gone_~local.17"));
+    assert_eq!(places.write(), Some(seal_cursor(&format!("box.~gone_~local.{seventeen}"))));
     for bad in ["local.1~", ".5", "_", "Local.5", "local.1~box"] {
-        assert_eq!(Places::read(bad).unwrap_err().code, ErrorCode::CursorInvalid, "{bad}");
+        for bad in [bad, &seal_cursor(bad)] {
+            assert_eq!(Places::read(bad).unwrap_err().code, ErrorCode::CursorInvalid, "{bad}");
+        }
     }
 }

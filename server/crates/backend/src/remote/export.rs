@@ -38,36 +38,76 @@ impl Remote {
 
 /// A journal as it comes, cut into records: one a line.
 fn pages(download: Download) -> impl futures_util::Stream<Item = Result<Vec<Bytes>, ()>> {
-    let state = Some((download, BytesMut::new()));
+    let state = Some((download, Lines::default()));
     stream::unfold(state, |state| async {
-        let (mut download, mut rest) = state?;
+        let (mut download, mut lines) = state?;
         loop {
-            match download.chunk().await {
+            let records = match download.chunk().await {
                 Err(_) => return Some((Err(()), None)),
-                Ok(None) if rest.is_empty() => return None,
-                Ok(None) => return Some((Ok(vec![rest.freeze()]), None)),
-                Ok(Some(chunk)) => rest.extend_from_slice(chunk.as_ref()),
-            }
-            let records = lines(&mut rest);
-            if rest.len() > LINE_BYTES_MAX {
+                Ok(None) if lines.rest.is_empty() => return None,
+                Ok(None) => return Some((Ok(vec![lines.rest.freeze()]), None)),
+                Ok(Some(chunk)) => lines.add(chunk.as_ref()),
+            };
+            if lines.rest.len() > LINE_BYTES_MAX {
                 return Some((Err(()), None));
             }
             if !records.is_empty() {
-                return Some((Ok(records), Some((download, rest))));
+                return Some((Ok(records), Some((download, lines))));
             }
         }
     })
 }
 
-/// Takes the lines that are whole.
-fn lines(text: &mut BytesMut) -> Vec<Bytes> {
-    let mut lines = Vec::new();
-    while let Some(end) = text.iter().position(|byte| *byte == b'\n') {
-        let line = text.split_to(end + 1).freeze();
-        let line = line.slice(..end);
-        if !line.is_empty() {
-            lines.push(line);
+/// Cuts what comes into lines. Each byte is looked at once, however many pieces a line comes in.
+#[derive(Debug, Default)]
+struct Lines {
+    /// The beginning of a line whose end has not come.
+    rest: BytesMut,
+}
+
+impl Lines {
+    /// The lines that are whole now.
+    fn add(&mut self, chunk: &[u8]) -> Vec<Bytes> {
+        let mut lines = Vec::new();
+        // The rest has no end in it: it was looked through when it came.
+        let mut looked_through = self.rest.len();
+        self.rest.extend_from_slice(chunk);
+        while let Some(found) = self.rest[looked_through..].iter().position(|byte| *byte == b'\n') {
+            let mut line = self.rest.split_to(looked_through + found + 1);
+            line.truncate(looked_through + found);
+            if !line.is_empty() {
+                lines.push(line.freeze());
+            }
+            looked_through = 0;
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_the_same_in_pieces_of_any_size() {
+        let text = b"one\n\ntwo and more\n\n\nthree\nrest";
+        for size in 1..=text.len() {
+            let mut lines = Lines::default();
+            let found: Vec<Bytes> = text.chunks(size).flat_map(|chunk| lines.add(chunk)).collect();
+            assert_eq!(found, ["one", "two and more", "three"], "in pieces of {size}");
+            assert_eq!(&lines.rest[..], b"rest");
         }
     }
-    lines
+
+    #[test]
+    fn a_line_that_comes_in_very_many_pieces_is_not_looked_through_for_each_of_them() {
+        const PIECES: usize = 128 * 1024;
+        let mut lines = Lines::default();
+        // Each time from its beginning, this would take the better part of an hour.
+        for _ in 0..PIECES {
+            assert!(lines.add(&[b'x'; 16]).is_empty());
+        }
+        let found = lines.add(b"\n");
+        assert_eq!(found.iter().map(Bytes::len).collect::<Vec<_>>(), [16 * PIECES]);
+    }
 }

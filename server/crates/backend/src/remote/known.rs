@@ -10,7 +10,7 @@ use futures_util::{StreamExt, stream};
 use jiff::Timestamp;
 use protocol::{
     ApiError, Candidate, ErrorCode, Listing, PodName, PodRef, PodState, PodSummary, RuntimeKind, RuntimeState,
-    RuntimeView, WorkerId,
+    RuntimeView, WorkerId, open_cursor, seal_cursor,
 };
 use runtime::{PodQuery, PodsItem, PodsObservation};
 use tokio::{
@@ -223,7 +223,7 @@ impl Known {
         let id = self.terms.id();
         let limit = query.limit.unwrap_or(PAGE_DEFAULT).clamp(1, PAGE_MAX) as usize;
         let after = query.after.as_deref().map(|cursor| {
-            let worker_id = cursor.strip_prefix(id.as_str()).and_then(|rest| rest.strip_prefix('.'));
+            let worker_id = open_cursor(cursor).and_then(|place| place.strip_prefix(id.as_str())?.strip_prefix('.'));
             worker_id.and_then(|worker_id| WorkerId::parse(worker_id).ok()).ok_or_else(|| {
                 ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`")
             })
@@ -234,7 +234,7 @@ impl Known {
         let mut found = later.map(|(_, summary)| self.shown(summary)).filter(|summary| query.selects(summary));
         let items: Vec<PodSummary> = found.by_ref().take(limit).collect();
         let next = match (found.next(), items.last()) {
-            (Some(_), Some(last)) => Some(format!("{id}.{}", last.pod.worker_id)),
+            (Some(_), Some(last)) => Some(seal_cursor(&format!("{id}.{}", last.pod.worker_id))),
             _ => None,
         };
         Ok(Listing { items, next })

@@ -182,6 +182,11 @@ fn write_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> WriteError {
         match extended & 0xff {
             // error (malformed JSON), toobig, constraint, mismatch: about what was written, not about the database
             1 | 18 | 19 | 20 => WriteError::Refused(sentence),
+            // busy, and not one of its kinds: those come at once
+            5 if extended == 5 => WriteError::Failed(format!(
+                "cannot {operation}: another process has held the database for {} s",
+                BUSY_WAIT_MAX.as_secs()
+            )),
             _ => WriteError::Failed(sentence),
         }
     }

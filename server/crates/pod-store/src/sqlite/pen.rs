@@ -167,9 +167,14 @@ impl Pen for SqlitePen {
         if !std::mem::take(&mut self.in_txn) {
             return;
         }
-        if let Err(error) = self.run("rollback").await {
-            tracing::warn!(?error, "a transaction could not be rolled back; connecting anew");
-            self.connection = None;
+        match self.run("rollback").await {
+            Ok(()) => (),
+            // It had not begun (another process had the database for all of the wait), or SQLite has ended it by itself.
+            Err(WriteError::Refused(sentence)) if sentence.contains("no transaction is active") => (),
+            Err(error) => {
+                tracing::warn!(?error, "a transaction could not be rolled back; connecting anew");
+                self.connection = None;
+            }
         }
     }
 
@@ -189,5 +194,39 @@ impl Pen for SqlitePen {
         if let Err(error) = connection.close().await {
             tracing::debug!(%error, "the writing connection did not close cleanly");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_transaction_that_could_not_begin_leaves_nothing_to_roll_back_and_its_connection_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = SqliteConnectOptions::new().filename(folder.path().join("yoi.db")).create_if_missing(true);
+        let options = options.busy_timeout(Duration::from_millis(20));
+        let mut other = options.connect().await.unwrap();
+        for sql in ["create table meta (host_epoch integer)", "insert into meta values (7)", "begin immediate"] {
+            sqlx::query(sql).execute(&mut other).await.unwrap();
+        }
+        let mut pen = SqlitePen::new(options.connect().await.unwrap(), options);
+        let refusal = pen.begin().await.unwrap_err();
+        assert!(
+            matches!(&refusal, WriteError::Failed(sentence) if sentence.contains("another process has held")),
+            "{refusal:?}"
+        );
+        pen.rollback().await;
+        // It is thrown away, and a line of the log says so, only where a transaction may still be open.
+        assert!(pen.connection.is_some());
+
+        sqlx::query("rollback").execute(&mut other).await.unwrap();
+        pen.begin().await.unwrap();
+        assert_eq!(pen.host_epoch().await.unwrap(), 7);
+        pen.rollback().await;
+        assert!(pen.connection.is_some());
+        sqlx::query("begin immediate").execute(&mut other).await.expect("nothing is held any more");
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pod_store::{Committed, FarState};
-use protocol::{ApiError, ErrorCode, PeerAnswer, PeerLink, PodRef, RequestDecision, WorkerId};
+use protocol::{ApiError, PeerAnswer, PeerLink, PodRef, RequestDecision, WorkerId};
 
 use super::{handshake::accept, label, name_of, parting::ended};
 use crate::{
@@ -29,14 +29,12 @@ pub(crate) async fn decide_request(
     };
     let Some(row) = find().await? else { return Ok(None) };
     if row.state != FarState::Asked {
-        let sentence = "this Pod asked itself, so it cannot answer; withdraw with DELETE P/peers/…, or answer there";
-        return Err(ApiError::new(ErrorCode::PermissionDenied, sentence));
+        return Err(error::asked_itself());
     }
     let held = inner.hold(&[worker_id]).await?.remove(worker_id).ok_or_else(|| error::no_such_pod(worker_id))?;
     // Somebody else may have answered while the Pod was made to stand still.
     let Some(row) = find().await?.filter(|row| row.expires_at.is_none_or(|at| at > clock::now())) else {
-        let sentence = format!("the request {request_id} has been answered already, was withdrawn, or has expired");
-        return Err(ApiError::new(ErrorCode::AlreadyAnswered, sentence));
+        return Err(error::request_answered(request_id));
     };
     let peer = label(inner, &row.store, &row.worker, name_of(inner, &row.store, &row.worker).await?);
     let answer = |state| PeerAnswer {

@@ -36,8 +36,7 @@ pub(crate) async fn decide_held(
     // Somebody else may have decided while the Pod was made to stand still.
     let row = find().await?.unwrap_or(row);
     if row.state != ReceiptState::Held {
-        let sentence = "the message is not held; it was delivered, released or dropped before";
-        return Err(ApiError::new(ErrorCode::AlreadyAnswered, sentence));
+        return Err(error::not_held());
     }
     match row.is_outgoing {
         true => ask_there(inner, asked, &own, row, decision).await.map(Some),

@@ -8,7 +8,7 @@ use protocol::{ApiError, ErrorCode, LinkNews, MESSAGE_BYTES_MAX};
 use super::{
     card_change,
     greet::{self, Proposal},
-    held, message,
+    held, invited, message,
     said::{Said, said},
 };
 use crate::{error, host::Inner, peers};
@@ -113,7 +113,7 @@ pub(super) async fn take(inner: &Arc<Inner>, taken: Taken<'_>, news: LinkNews) -
             greet::propose(inner, taken, Proposal { handshake, from, to, by, note }).await
         }
         LinkNews::Invite { handshake, from, to, by, note } => {
-            greet::invite(inner, taken, Proposal { handshake, from, to, by, note }).await
+            invited::invite(inner, taken, Proposal { handshake, from, to, by, note }).await
         }
         LinkNews::Accepted { handshake, card, by } => said(inner, taken, &handshake, Said::Accepted { card, by }).await,
         LinkNews::Asked { handshake, card } => said(inner, taken, &handshake, Said::Asked { card }).await,

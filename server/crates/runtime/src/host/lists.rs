@@ -3,6 +3,7 @@
 use pod_store::SearchFilter;
 use protocol::{
     ApiError, ErrorCode, ImportCommand, Listing, PodRef, PodSummary, RuntimeId, SearchHit, UsageReport, WorkerId,
+    open_cursor, seal_cursor,
 };
 
 use super::Host;
@@ -57,11 +58,12 @@ impl Host {
 
 /// The letter is this list's: a cursor of another one is no place here.
 fn write_cursor(id: i64) -> String {
-    format!("s{id}")
+    seal_cursor(&format!("s{id}"))
 }
 
 fn read_cursor(text: &str) -> Result<i64, ApiError> {
-    text.strip_prefix('s').and_then(|id| id.parse().ok()).filter(|id| *id > 0).ok_or_else(|| {
+    let id = open_cursor(text).and_then(|place| place.strip_prefix('s')?.parse().ok());
+    id.filter(|id| *id > 0).ok_or_else(|| {
         ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`")
     })
 }

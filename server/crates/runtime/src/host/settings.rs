@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use pod_store::{AuditFilter, SessionRow};
 use protocol::{
     ApiError, AuditEntry, AuditRow, Listing, PodRules, ProfileView, ProviderTest, ProviderView, RuntimeId, ToolDefault,
-    UnconfiguredProvider,
+    UnconfiguredProvider, seal_cursor,
 };
 
 use super::Host;
@@ -91,9 +91,9 @@ impl Host {
         limit: u32,
     ) -> Result<Listing<AuditRow>, ApiError> {
         let rows = self.inner.store.audit_find(filter, after, limit).await.map_err(error::store_failed)?;
-        let next = rows.last().filter(|_| rows.len() == limit as usize).map(|(id, _)| id.to_string());
-        let row =
-            |(id, entry): (i64, _)| AuditRow { entry, runtime_id: RuntimeId::local(), cursor: Some(id.to_string()) };
+        let cursor = |id: i64| seal_cursor(&id.to_string());
+        let next = rows.last().filter(|_| rows.len() == limit as usize).map(|(id, _)| cursor(*id));
+        let row = |(id, entry): (i64, _)| AuditRow { entry, runtime_id: RuntimeId::local(), cursor: Some(cursor(id)) };
         Ok(Listing { items: rows.into_iter().map(row).collect(), next })
     }
 

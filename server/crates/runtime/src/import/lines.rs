@@ -1,6 +1,6 @@
 //! An import, line by line. Nothing is taken on trust: each line is a record that a journal could hold here.
 
-use protocol::{ApiError, ControlEvent, Event, PodState, Record, Seq, TurnEvent, Usage, misread};
+use protocol::{ApiError, ControlEvent, Event, PodState, Record, Seq, TurnEvent, Usage, misread, unambiguous};
 use serde_json::Value;
 
 /// Largest seq, count of tokens and number of a block: far beyond any journal, and far below where sums overflow.
@@ -22,15 +22,17 @@ pub(super) fn record(number: usize, line: &str, previous: Seq) -> Result<Record,
     if line.trim_start().starts_with('[') {
         return Err(wrong("this is no record: it has to be an object, not an array"));
     }
-    let record: Record = serde_json::from_str(line).map_err(|error| {
+    let unread = |error: serde_json::Error| {
         let text = error.to_string();
         // The place that serde tells is one within the line, which it calls line 1.
         let what = text.split(" at line ").next().unwrap_or_default();
         wrong(&format!("this is no record: {what} (column {})", error.column()))
-    })?;
+    };
+    // Of two equal keys the last would count, and another reader of the same file may take the first.
+    let said = unambiguous(line).map_err(unread)?;
+    let record: Record = serde_json::from_str(line).map_err(unread)?;
     // As deep as it goes: what a usage is, or who a Pod is, would be read from an array, too.
-    let said: Option<Value> = serde_json::from_str(line).ok();
-    if let Some(place) = said.and_then(|said| misread(&said, &record)) {
+    if let Some(place) = misread(&said, &record) {
         return Err(wrong(&format!("this is no record: `{place}` has to be an object, not an array")));
     }
     match refusal(&record, previous) {

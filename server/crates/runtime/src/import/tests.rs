@@ -71,6 +71,22 @@ fn a_bad_line_is_named_and_nothing_is_taken() {
         (r#"{"seq":4,"at":"2026-11-21T10:00:00Z","event":{"kind":7}}"#, "no kind"),
         (r#"{"seq":1e30,"at":"2026-11-21T10:00:00Z","event":{"kind":"x"}}"#, "this is no record"),
         (r#"{"seq":4,"at":"2026-11-21T10:00:00Z","event":{"kind":"status","state":"idle"}} x"#, "this is no record"),
+        (
+            r#"{"seq":4,"seq":5,"at":"2026-11-21T10:00:00Z","event":{"kind":"status","state":"idle"}}"#,
+            "duplicate field `seq` (column 14)",
+        ),
+        (
+            r#"{"seq":4,"at":"2026-11-21T10:00:00Z","event":{"kind":"status","state":"idle","state":"paused"}}"#,
+            "duplicate field `state`",
+        ),
+        (
+            r#"{"seq":4,"at":"2026-11-21T10:00:00Z","event":{"kind":"x","kind":"status","state":"idle"}}"#,
+            "duplicate field `kind`",
+        ),
+        (
+            r#"{"seq":4,"at":"2026-11-21T10:00:00Z","event":{"kind":"later","of":{"a":[{"b":1,"b":2}]}}}"#,
+            "duplicate field `b`",
+        ),
     ] {
         let detail = bad(text);
         assert!(detail.starts_with("line 2: ") && detail.contains(expected), "{text}: {detail}");

@@ -29,8 +29,7 @@ pub(crate) async fn decide_held(
     // Somebody else may have decided while these two were made to stand still.
     let row = find(inner, &own, message_id).await?;
     if row.state != ReceiptState::Held {
-        let sentence = "the message is not held; it was delivered, released or dropped before";
-        return Err(ApiError::new(ErrorCode::AlreadyAnswered, sentence));
+        return Err(error::not_held());
     }
     let state = match decision {
         HeldDecision::Release => {

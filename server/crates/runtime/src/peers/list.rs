@@ -2,7 +2,10 @@
 
 use jiff::Timestamp;
 use pod_store::{PodRow, RequestRow};
-use protocol::{ApiError, ErrorCode, ExchangeMessage, Listing, OpenRequest, PeerLink, PeerView, PodRef, WorkerId};
+use protocol::{
+    ApiError, ErrorCode, ExchangeMessage, Listing, OpenRequest, PeerLink, PeerView, PodRef, WorkerId, open_cursor,
+    seal_cursor,
+};
 
 use crate::{clock, error, far, host::Inner, view};
 
@@ -83,7 +86,7 @@ pub(crate) async fn exchange(
     let before = before.map(read_cursor).transpose()?;
     let rows = inner.store.messages_of_pair(own.key, other.key, before, limit).await.map_err(error::store_failed)?;
     let next = rows.last().filter(|_| rows.len() == limit as usize);
-    let next = next.map(|row| format!("{}.{}", row.at.as_microsecond(), row.id));
+    let next = next.map(|row| write_cursor(row.at, &row.id));
     let pod = |key| -> PodRef { view::pod_ref(if key == own.key { &own } else { &other }) };
     let items = rows.into_iter().map(|row| ExchangeMessage {
         from: pod(row.sender),
@@ -98,9 +101,14 @@ pub(crate) async fn exchange(
     Ok(Listing { items: items.collect(), next })
 }
 
+/// Right behind a message of the exchange between two Pods, wherever the other one lives.
+pub(crate) fn write_cursor(at: Timestamp, message_id: &str) -> String {
+    seal_cursor(&format!("{}.{message_id}", at.as_microsecond()))
+}
+
 pub(crate) fn read_cursor(text: &str) -> Result<(Timestamp, String), ApiError> {
     let read = || {
-        let (at, id) = text.split_once('.')?;
+        let (at, id) = open_cursor(text)?.split_once('.')?;
         Some((Timestamp::from_microsecond(at.parse().ok()?).ok()?, id.to_owned()))
     };
     read()

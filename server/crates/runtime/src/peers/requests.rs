@@ -29,7 +29,7 @@ pub(crate) async fn decide_request(
     // Somebody else may have answered while these two were made to stand still.
     let still = inner.store.peer_request(request_id).await.map_err(error::store_failed)?;
     if still.is_none() {
-        return Err(answered(request_id));
+        return Err(error::request_answered(request_id));
     }
     let now = clock::now();
     let (kind, change, state) = match decision {
@@ -62,19 +62,10 @@ async fn find(inner: &Inner, own: &pod_store::PodRow, request_id: &str) -> Resul
     let request = inner.store.peer_request(request_id).await.map_err(error::store_failed)?;
     match request.filter(|request| request.expires_at > clock::now()) {
         Some(request) if request.to.key == own.key => Ok(request),
-        Some(request) if request.from.key == own.key => {
-            let sentence =
-                "this Pod asked itself, so it cannot answer; withdraw with DELETE P/peers/…, or answer there";
-            Err(ApiError::new(ErrorCode::PermissionDenied, sentence))
-        }
-        _ if was_made(inner, own, request_id).await? => Err(answered(request_id)),
+        Some(request) if request.from.key == own.key => Err(error::asked_itself()),
+        _ if was_made(inner, own, request_id).await? => Err(error::request_answered(request_id)),
         _ => Err(ApiError::new(ErrorCode::NotFound, format!("no request has the id \"{request_id}\" here"))),
     }
-}
-
-fn answered(request_id: &str) -> ApiError {
-    let sentence = format!("the request {request_id} has been answered already, was withdrawn, or has expired");
-    ApiError::new(ErrorCode::AlreadyAnswered, sentence)
 }
 
 /// The journal knows every request that ever was.

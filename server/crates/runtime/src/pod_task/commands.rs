@@ -1,7 +1,7 @@
 //! What a Pod does with a command. Each is committed with its key, its answer and its audit row, or not at all.
 
 use jiff::Timestamp;
-use pod::{Input, decide};
+use pod::{Input, decide, rules_refusal};
 use pod_store::{CommandRow, PodUpdate};
 use protocol::{ApiError, ControlVerb, ErrorCode, InputCommand, PatchPod, PodState, Receipt, Segment, Seq};
 use serde::Serialize;
@@ -104,6 +104,9 @@ impl PodTask {
         spec.peer_policy = patch.peer_policy.unwrap_or(spec.peer_policy);
         spec.wake_on_peer = patch.wake_on_peer.unwrap_or(spec.wake_on_peer);
         if let Some(permissions) = patch.permissions {
+            if let Some(sentence) = rules_refusal(&permissions, &spec.permissions) {
+                return Err(ApiError::invalid(sentence));
+            }
             spec.permissions = permissions;
         }
         let name = patch.name.unwrap_or_else(|| self.name.clone());

@@ -1,6 +1,6 @@
 //! What a person decides about a Pod's work: answers to its questions, tools that are run by hand, a rewind.
 
-use pod::{Input, remembered};
+use pod::{Input, remembered, with_rule};
 use pod_store::PodUpdate;
 use protocol::{
     ApiError, Approval, ApprovalCommand, Decision, ErrorCode, Event, PermissionDecision, Record, RewindCommand, Seq,
@@ -46,7 +46,10 @@ impl PodTask {
                 Decision::Allow => PermissionDecision::Allow,
                 Decision::Deny => PermissionDecision::Deny,
             };
-            spec.permissions.insert(0, remembered(&answered.tool, &answered.arguments, always));
+            let rule = remembered(&answered.tool, &answered.arguments, always);
+            spec.permissions = with_rule(&spec.permissions, rule).map_err(|why| {
+                ApiError::invalid(format!("`remember`: {why}; or answer without `remember`, for this once"))
+            })?;
         }
         let update = PodUpdate {
             spec: remember.then(|| serde_json::to_string(&spec).expect("a recipe always encodes")),
