@@ -1,5 +1,6 @@
 use leptos::{nonce::use_nonce, prelude::*};
 use leptos_meta::Title;
+use leptos_router::hooks::use_query_map;
 
 use crate::boot::ICON;
 
@@ -22,7 +23,7 @@ border:1px solid var(--line);border-radius:8px;background:var(--bg);width:100%}\
 button{font:inherit;font-weight:600;margin-top:8px;padding:8px 16px;border:0;border-radius:8px;cursor:pointer;\
 background:var(--strong);color:var(--bg)}\
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}\
-p{color:var(--muted)}code{font:13px/20px ui-monospace,'SF Mono','DejaVu Sans Mono',monospace;color:var(--strong);\
+p{color:var(--muted)}[role=alert]{color:light-dark(oklch(.51 .17 25),oklch(.75 .14 25))}code{font:13px/20px ui-monospace,'SF Mono','DejaVu Sans Mono',monospace;color:var(--strong);\
 overflow-wrap:anywhere}";
 
 /// Goes into the head in place of what starts the console.
@@ -35,16 +36,25 @@ pub(crate) fn LoginStyle() -> impl IntoView {
     .into_any()
 }
 
-/// Asks for the token. A plain form: `/?token=…` sets the session and leads on.
+/// Asks for the token. A plain form: `?token=…` sets the session and leads on; one that is wrong leads back here, with
+/// `?tried=1`.
 #[component]
 pub(crate) fn LoginPage() -> impl IntoView {
+    let query = use_query_map();
+    let refusal = move || {
+        let is_tried = query.with(|query| query.get_str("tried") == Some("1"));
+        let told = view! { <p id="refusal" role="alert">"This is not the token of this server."</p> };
+        is_tried.then(|| told.into_any())
+    };
     view! {
         <Title text="Log in · yoi" />
         <main id="main">
             <h1>"yoi"</h1>
-            <form method="get" action="/" autocomplete="off" rel="external">
+            <form method="get" action="/login" autocomplete="off" rel="external">
+                <input type="hidden" name="tried" value="1" />
                 <label for="token">"Token"</label>
-                <input id="token" name="token" type="password" autocomplete="off" required autofocus spellcheck="false" autocapitalize="off" />
+                <input id="token" name="token" type="password" aria-describedby="refusal" autocomplete="off" required autofocus spellcheck="false" autocapitalize="off" />
+                {refusal}
                 <button type="submit">"Log in"</button>
             </form>
             <p>

@@ -90,6 +90,19 @@ async fn without_login_pages_lead_to_the_login_page_and_all_else_is_unauthorized
         );
         assert!(!page.headers().contains_key(header::SET_COOKIE));
     }
+    // The form on the login page says that it asks, and is told.
+    for (path, leads) in [
+        ("/login?tried=1&token=wrong", "/login?tried=1"),
+        ("/login?token=wrong", "/login"),
+        ("/?tried=1&token=wrong", "/login"),
+    ] {
+        let page = server.bare(Method::GET, path).send().await.unwrap();
+        assert_eq!(
+            (page.status().as_u16(), page.headers()[header::LOCATION].to_str().unwrap()),
+            (303, leads),
+            "{path}"
+        );
+    }
     for (method, path) in [
         ("GET", "/api/v1/pods"),
         ("GET", "/api/nothing"),

@@ -38,7 +38,7 @@ pub(super) async fn by_link(api: &Api, parts: &Parts, token: &str) -> Response {
             return problem(error);
         }
         api.backend().record_audit(&origin, "login", None, "refused", Some(ErrorCode::Unauthorized)).await;
-        return redirect("/login");
+        return redirect(if is_tried(&parts.uri) { "/login?tried=1" } else { "/login" });
     }
     let secret = match api.backend().session_open(user_agent(&parts.headers)).await {
         Ok(secret) => secret,
@@ -78,12 +78,21 @@ fn is_token(pair: &str) -> bool {
     pair.split('=').next() == Some("token")
 }
 
+/// Whether the form of the login page asks, which says so: then that page tells that the token is another one.
+fn is_tried(uri: &Uri) -> bool {
+    uri.path() == "/login" && uri.query().unwrap_or_default().split('&').any(is_trial)
+}
+
+fn is_trial(pair: &str) -> bool {
+    pair == "tried=1"
+}
+
 /// Where the page is without its token. Never another site: `//name` would be one.
 fn without_token(uri: &Uri) -> String {
-    let path = match uri.path() {
-        "/login" => "/",
-        path => path,
-    };
+    if uri.path() == "/login" {
+        return "/".to_owned();
+    }
+    let path = uri.path();
     let path = format!("/{}", path.trim_start_matches(['/', '\\']));
     let query: Vec<&str> =
         uri.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty() && !is_token(pair)).collect();
@@ -142,6 +151,7 @@ mod tests {
             ("/?token=a&token=b", "a", "/"),
             ("//evil.example/?token=a", "a", "/evil.example/"),
             ("/login?token=a", "a", "/"),
+            ("/login?tried=1&token=a", "a", "/"),
         ] {
             let uri: Uri = given.parse().unwrap();
             assert_eq!(token_in_query(&uri).as_deref(), Some(token), "{given}");
