@@ -50,7 +50,7 @@ pub(crate) fn LoginPage() -> impl IntoView {
         <Title text="Log in · yoi" />
         <main id="main">
             <h1>"yoi"</h1>
-            <form method="get" action="/login" autocomplete="off" rel="external">
+            <form method="get" action="/login" autocomplete="off">
                 <input type="hidden" name="tried" value="1" />
                 <label for="token">"Token"</label>
                 <input id="token" name="token" type="password" aria-describedby="refusal" autocomplete="off" required autofocus spellcheck="false" autocapitalize="off" />
