@@ -34,15 +34,25 @@ pub(crate) struct Started {
 impl Started {
     /// `command` prints a line with its address and answers `/healthz`.
     pub(crate) fn by_clock(mut command: Command) -> Self {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let began = Instant::now();
         let mut child = command.spawn().expect("the program is there");
         let mut output = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
+        // Read all the time, so that the server never waits for it; shown when it ends too early.
+        let mut errors = child.stderr.take().expect("standard error is a pipe");
+        let log = std::thread::spawn(move || {
+            let mut log = Vec::new();
+            errors.read_to_end(&mut log).ok();
+            String::from_utf8_lossy(&log).into_owned()
+        });
         let mut line = String::new();
         while !line.contains("127.0.0.1:") {
             line.clear();
             let bytes = output.read_line(&mut line).expect("standard output is text");
-            assert!(bytes > 0, "the server ended before it was ready");
+            if bytes == 0 {
+                let status = child.wait().expect("a child can be waited for");
+                panic!("the server ended before it was ready ({status}):\n{}", log.join().unwrap_or_default());
+            }
         }
         let (_, address) = line.trim().split_once("127.0.0.1:").expect("the loop ended at such a line");
         let (port, token) = address.split_once("/?token=").unwrap_or((address, ""));

@@ -69,7 +69,9 @@ impl Browser {
         capabilities.add_experimental_option("prefs", preferences).expect("preferences are JSON");
         capabilities.set_browser_log_level(LoggingPrefsLogLevel::All).expect("a level is JSON");
 
-        let driver = WebDriver::new(chrome_driver.url(), capabilities).await.expect("chromedriver starts Chromium");
+        let driver = WebDriver::new(chrome_driver.url(), capabilities).await.unwrap_or_else(|error| {
+            panic!("chromedriver could not start Chromium: {error}{}", chrome_driver.last_words())
+        });
         let browser = Self { driver, _chrome_driver: chrome_driver, _leftovers: leftovers, _profile: profile };
         browser.set_viewport(width, height).await;
         browser

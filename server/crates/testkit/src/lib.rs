@@ -5,6 +5,7 @@
 
 pub mod axe;
 pub mod browser;
+mod helper;
 pub mod older_pod;
 pub mod postgres;
 pub mod report;

@@ -21,16 +21,19 @@ use anyhow::{Context, bail};
 const START_WAIT_MAX: Duration = Duration::from_secs(60);
 const START_POLL: Duration = Duration::from_millis(20);
 
-/// Runs the server until its own standard input ends. `$1` is the temporary folder; the rest is the server's command.
+/// Runs the server until its own standard input ends. `$1` is the temporary folder; the rest is the server's command. A server
+/// that ends before leaves its status in the file `ended`.
 /// It ignores the signals that a terminal sends to all processes of a test run: it has to tidy up after them.
 const WATCHDOG: &str = r#"
 trap '' INT TERM HUP
 folder=$1; shift
+exec 3<&0
 "$@" </dev/null >"$folder/server.log" 2>&1 &
 server=$!
-while read -r line; do :; done
-kill -INT "$server" 2>/dev/null
+{ while read -r line; do :; done <&3; kill -INT "$server" 2>/dev/null; } &
 wait "$server"
+echo "$?" >"$folder/ended"
+wait
 rm -rf "$folder"
 "#;
 
@@ -53,7 +56,7 @@ pub async fn execute(url: &str, sql: &str) -> anyhow::Result<String> {
     let psql = psql.args(["-qAt", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql]).stdin(Stdio::null());
     let Output { status, stdout, stderr } = psql.output().await.context("cannot start psql")?;
     if !status.success() {
-        bail!("{sql} failed: {}", String::from_utf8_lossy(&stderr));
+        bail!("{sql} failed ({status}): {}", String::from_utf8_lossy(&stderr));
     }
     Ok(String::from_utf8_lossy(&stdout).trim().to_owned())
 }
@@ -108,9 +111,17 @@ impl Server {
             if is_ready.arg("-q").arg("-h").arg(&self.folder).status()?.success() {
                 return Ok(());
             }
+            let written = |file: &str| std::fs::read_to_string(self.folder.join(file)).unwrap_or_default();
+            let ended = written("ended");
+            if ended.ends_with('\n') {
+                bail!(
+                    "PostgreSQL ended before it was ready (exit status: {}); its log says: {}",
+                    ended.trim(),
+                    written("server.log")
+                );
+            }
             if Instant::now() > deadline {
-                let log = std::fs::read_to_string(self.folder.join("server.log")).unwrap_or_default();
-                bail!("PostgreSQL does not answer after {START_WAIT_MAX:?}; its log says: {log}");
+                bail!("PostgreSQL does not answer after {START_WAIT_MAX:?}; its log says: {}", written("server.log"));
             }
             thread::sleep(START_POLL);
         }
@@ -168,7 +179,28 @@ fn run(command: &mut Command) -> anyhow::Result<()> {
     let Output { status, stderr, .. } =
         command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {command:?}"))?;
     if !status.success() {
-        bail!("{command:?} failed: {}", String::from_utf8_lossy(&stderr));
+        bail!("{command:?} failed ({status}): {}", String::from_utf8_lossy(&stderr));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Server;
+    use crate::helper::tests::stand_in;
+
+    /// The watchdog's way out is not tried here: each test with a database does.
+    #[test]
+    fn a_server_that_ends_at_once_is_told_with_its_status_and_its_log() {
+        use std::os::unix::fs::PermissionsExt;
+        let programs = tempfile::tempdir().unwrap();
+        // The server runs as another user where this one is root.
+        std::fs::set_permissions(programs.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        stand_in(programs.path(), "initdb", "exit 0");
+        stand_in(programs.path(), "pg_isready", "exit 2");
+        stand_in(programs.path(), "postgres", "echo 'FATAL: could not create semaphores' >&2; exit 5");
+        let folder = tempfile::tempdir().unwrap().keep();
+        let failed = Server::start_in(programs.path().to_owned(), folder).map(drop).unwrap_err().to_string();
+        assert!(failed.contains("(exit status: 5)") && failed.contains("could not create semaphores"), "{failed}");
+    }
 }

@@ -96,6 +96,14 @@ impl YoiProcess {
         }
     }
 
+    /// For the test that fails: an answer that did not come says little of a server that is gone.
+    fn how_it_is(&mut self) -> String {
+        match self.child.try_wait() {
+            Ok(Some(status)) => format!("it has ended ({status})"),
+            _ => "it runs".to_owned(),
+        }
+    }
+
     /// Starts again on the same folder, on a new port. What still runs is killed first, as by `kill -9`.
     pub async fn restart(&mut self) {
         let launch = self.launch.clone();
@@ -118,10 +126,11 @@ impl YoiProcess {
 
 impl Drop for YoiProcess {
     fn drop(&mut self) {
+        let how_it_is = self.how_it_is();
         self.child.start_kill().ok();
         if std::thread::panicking() {
             let lines = self.log.lines();
-            eprintln!("--- the end of the log of yoi at {}", self.base_url);
+            eprintln!("--- the end of the log of yoi at {}; {how_it_is}", self.base_url);
             for line in lines.iter().skip(lines.len().saturating_sub(LOG_LINES_SHOWN)) {
                 eprintln!("{line}");
             }

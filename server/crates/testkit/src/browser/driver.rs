@@ -2,13 +2,11 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     time::Duration,
 };
 
-use tokio::time::timeout;
-
-use crate::yoi::WAIT_MAX;
+use crate::helper::{Helper, NotReady};
 
 /// How often, and how long apart, leftover processes are killed: two seconds in all.
 const ROUNDS_MAX: usize = 100;
@@ -17,59 +15,42 @@ const ROUND: Duration = Duration::from_millis(20);
 /// A chromedriver on a port that it chose itself.
 #[derive(Debug)]
 pub(super) struct ChromeDriver {
-    child: Child,
+    helper: Helper,
     port: u16,
 }
 
 impl ChromeDriver {
     pub(super) async fn start() -> Self {
-        let mut child = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| {
-                panic!(
-                    "chromedriver could not be started ({error}); on Debian: apt-get install chromium chromium-driver"
-                )
-            });
-        let output = child.stdout.take().expect("standard output is a pipe");
-        let reading = tokio::task::spawn_blocking(move || port_in(output));
-        let port = match timeout(WAIT_MAX, reading).await {
-            Ok(read) => read.expect("reading lines does not panic"),
-            Err(_) => None,
-        };
-        let Some(port) = port else {
-            child.kill().ok();
-            child.wait().ok();
-            panic!("chromedriver did not tell its port within {WAIT_MAX:?}");
-        };
-        Self { child, port }
+        match Self::start_as(Path::new("chromedriver")).await {
+            Ok(driver) => driver,
+            Err(failed) if failed.is_missing() => {
+                panic!("{failed}; on Debian: apt-get install chromium chromium-driver")
+            }
+            Err(failed) => panic!("{failed}"),
+        }
+    }
+
+    /// With port 0 it takes a free port for IPv6, and ends when that one is taken for IPv4 by then.
+    pub(super) async fn start_as(program: &Path) -> Result<Self, NotReady> {
+        let (helper, port) = Helper::start(program, &["--port=0"], port_in).await?;
+        Ok(Self { helper, port })
     }
 
     pub(super) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
-}
 
-impl Drop for ChromeDriver {
-    fn drop(&mut self) {
-        self.child.kill().ok();
-        self.child.wait().ok();
+    /// For the error of a browser that does not start.
+    pub(super) fn last_words(&self) -> String {
+        self.helper.last_words()
     }
 }
 
-/// From the line "ChromeDriver was started successfully on port 43947." After it nothing of interest comes, and
-/// chromedriver goes on when nobody reads.
-fn port_in(output: impl std::io::Read) -> Option<u16> {
-    use std::io::BufRead;
-    let lines = std::io::BufReader::new(output).lines().map_while(Result::ok);
-    lines.filter(|line| line.contains("successfully on port")).find_map(|line| {
-        let digits: String =
-            line.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
-        digits.parse().ok()
-    })
+/// From the line "ChromeDriver was started successfully on port 43947."
+fn port_in(line: &str) -> Option<u16> {
+    let (_, after) = line.split_once("successfully on port")?;
+    let digits: String = after.trim_start().chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
 }
 
 /// Kills the Chromium processes of one profile. They are known by its folder, which no other process names.

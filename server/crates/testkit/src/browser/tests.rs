@@ -2,7 +2,8 @@
 
 use axum::{Router, response::Html, routing::get};
 
-use super::Browser;
+use super::{Browser, driver::ChromeDriver};
+use crate::helper::tests::stand_in;
 
 const PAGE: &str = r#"<!doctype html><html lang="en"><head><title>Small page</title><link rel="icon" href="data:,">
 <style>body { color: black } @media (prefers-color-scheme: dark) { body { color: white } }</style></head>
@@ -49,6 +50,23 @@ async fn browser_finds_by_name_waits_for_text_and_reports_the_console() {
     browser.screenshot(&picture).await;
     assert_eq!(&std::fs::read(picture).unwrap()[1..4], b"PNG");
     browser.quit().await;
+}
+
+#[tokio::test]
+async fn a_driver_that_ends_is_told_with_its_reason_and_one_that_lost_its_port_is_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let ends = stand_in(folder.path(), "ends", "echo 'Unable to initialize logging. Exiting...'; exit 1");
+    let said = ChromeDriver::start_as(&ends).await.unwrap_err().to_string();
+    assert!(said.contains("(exit status: 1)") && said.contains("Unable to initialize logging"), "{said}");
+
+    let once = folder.path().join("once");
+    let body = format!(
+        "[ -e {0} ] || {{ touch {0}; echo 'IPv4 port not available. Exiting...'; exit 1; }}\n\
+         echo 'ChromeDriver was started successfully on port 4711.'; while :; do sleep 0.05; done",
+        once.display()
+    );
+    let driver = ChromeDriver::start_as(&stand_in(folder.path(), "loses", &body)).await.unwrap();
+    assert_eq!(driver.url(), "http://127.0.0.1:4711");
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use std::{
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     sync::Arc,
+    time::Duration,
 };
 
 use tempfile::TempDir;
@@ -11,12 +12,15 @@ use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, BufReader},
     process::{Child, Command},
     sync::oneshot,
-    time::timeout,
+    time::{Instant, sleep, timeout},
 };
 
 use super::{Log, WAIT_MAX, YoiProcess};
+use crate::helper::says_port_lost;
 
 const READY: &str = "yoi is ready: ";
+/// Before another start on a port that was taken.
+const PORT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Variables that would let the machine's own keys and settings into a test.
 const FOREIGN_VARIABLES: [&str; 5] = ["YOI_", "OPENAI_", "ANTHROPIC_", "GEMINI_", "OLLAMA_"];
@@ -117,11 +121,16 @@ impl Launch {
         command
     }
 
-    /// Starts `serve` and waits for the line that says it is ready.
+    /// Starts `serve` and waits for the line that says it is ready. Where the port is another program's, which may have it for a
+    /// moment only, it is started again.
     pub async fn start(self) -> YoiProcess {
-        match self.try_start().await {
-            Ok(yoi) => yoi,
-            Err(failed) => panic!("yoi did not start ({}):\n{}", failed.status, failed.stderr.join("\n")),
+        let deadline = Instant::now() + WAIT_MAX;
+        loop {
+            match self.clone().try_start().await {
+                Ok(yoi) => return yoi,
+                Err(failed) if says_port_lost(&failed.stderr) && Instant::now() < deadline => sleep(PORT_PAUSE).await,
+                Err(failed) => panic!("yoi did not start ({}):\n{}", failed.status, failed.stderr.join("\n")),
+            }
         }
     }
 

@@ -2,13 +2,9 @@
 
 use super::{Launch, YoiProcess};
 
-/// Writes a script that stands in for yoi.
+/// A script in place of yoi.
 fn stand_in(folder: &std::path::Path, body: &str) -> String {
-    use std::os::unix::fs::PermissionsExt;
-    let path = folder.join("stand-in");
-    std::fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    path.to_str().unwrap().to_owned()
+    crate::helper::tests::stand_in(folder, "stand-in", body).to_str().unwrap().to_owned()
 }
 
 const READY_AND_WAITING: &str = "trap 'exit 7' TERM; echo \"started with $*\" >&2\n\
@@ -38,6 +34,27 @@ async fn a_restart_has_the_same_folder_and_on_request_the_same_port() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
     assert_eq!(yoi.log(), [format!("started with {expected}")]);
+}
+
+#[tokio::test]
+async fn a_yoi_whose_port_is_taken_for_a_moment_is_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let once = folder.path().join("once").display().to_string();
+    let lost = "cannot listen on 127.0.0.1:4711: Address already in use (os error 98); choose another address";
+    let body = format!("[ -e {once} ] || {{ touch {once}; echo '{lost}' >&2; exit 1; }}\n{READY_AND_WAITING}");
+    let yoi = Launch::new(&stand_in(folder.path(), &body)).listen("127.0.0.1:4711").start().await;
+    assert_eq!(yoi.base_url(), "http://127.0.0.1:4711");
+}
+
+#[tokio::test]
+async fn a_yoi_that_ended_by_itself_is_known_with_its_status() {
+    let folder = tempfile::tempdir().unwrap();
+    let body = "echo \"yoi is ready: http://127.0.0.1:4711/?token=abc\"; exit 9";
+    let mut yoi = YoiProcess::start(&stand_in(folder.path(), body)).await;
+    while yoi.how_it_is() == "it runs" {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    assert_eq!(yoi.how_it_is(), "it has ended (exit status: 9)");
 }
 
 #[tokio::test]

@@ -23,7 +23,9 @@ pub(crate) async fn secrets_are_not_in_the_environment() {
     let mut child = Command::new(env::current_exe().unwrap());
     let secrets = ["YOI_ADDRESS", "OPENAI_API_KEY", "my_token", "SSH_AUTH_SOCK", "PGPASSWORD", "BASH_TEST_HIDDEN"];
     child.envs(secrets.map(|name| (name, "do-not-tell"))).env("BASH_TEST_SHOWN", "shown").env(PARENT, "env");
-    let said = String::from_utf8(child.output().unwrap().stdout).unwrap();
+    let output = child.output().unwrap();
+    assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
+    let said = String::from_utf8(output.stdout).unwrap();
     assert!(
         said.contains("BASH_TEST_SHOWN=shown") && said.contains("PAGER=cat") && said.contains("TERM=dumb"),
         "{said}"
