@@ -71,6 +71,7 @@ fn knows(routes: &mut Routes, a: &Node, b: &Node, pair: &PeerPair) -> Edge {
     let Route { path, label_at } = routes.knows(left, right);
     let (label, detail) = match pair.link {
         PeerLink::Pending => ("asked".to_owned(), "waits for an answer".to_owned()),
+        PeerLink::Declined | PeerLink::Expired => (String::new(), "not linked".to_owned()),
         PeerLink::OneSided => ("one-sided".to_owned(), "one-sided: it carries no messages".to_owned()),
         PeerLink::Linked if pair.messages == 0 => (String::new(), "no message in the last hour".to_owned()),
         PeerLink::Linked => {

@@ -7,7 +7,7 @@ use crate::{
     output,
 };
 
-/// Sends a message from one Pod to a peer; when it returns, the message is on the server's disk.
+/// Sends a message from one Pod to a peer. When it returns, the message is durable: at its receiver, or on its way.
 pub(super) async fn send(caller: &Caller, options: MessageOptions) -> Result<()> {
     let text = words(&options.text)?;
     let pod = caller.resolve(&options.source).await?;
@@ -23,6 +23,11 @@ fn sent(source: &str, target: &str, answer: &MessageAnswer) -> String {
     let id = &answer.message_id;
     match answer.state {
         ReceiptState::Held => format!("held before {target} as {id}; `yoi release {source} {id}` delivers it"),
+        ReceiptState::Sent => {
+            format!(
+                "sent to {target} as {id}; the other server has not confirmed it yet, `yoi log {source}` tells when it has"
+            )
+        }
         _ => format!("stored at {target} as {id}"),
     }
 }
@@ -34,6 +39,9 @@ pub(super) async fn decide(caller: &Caller, options: HeldOptions, decision: Held
     let answer = caller.client.decide_held(&CommandId::random(), &pod, &options.id, command).await?;
     match (caller.config.json, decision) {
         (true, _) => output::json(&answer),
+        (false, HeldDecision::Release) if answer.state == ReceiptState::Held => {
+            output::line(&format!("{} is released as soon as the server that holds it answers", answer.message_id))
+        }
         (false, HeldDecision::Release) => output::line(&format!("{} is delivered", answer.message_id)),
         (false, HeldDecision::Drop) => output::line(&format!("{} is dropped", answer.message_id)),
     }
@@ -47,6 +55,11 @@ mod tests {
     fn what_is_held_is_said_with_the_way_to_release_it() {
         let answer = |state| MessageAnswer { message_id: "m-1".to_owned(), state };
         assert_eq!(sent("ada", "bob", &answer(ReceiptState::Stored)), "stored at bob as m-1");
+        let sent_far = sent("ada", "bob@box", &answer(ReceiptState::Sent));
+        assert!(
+            sent_far.starts_with("sent to bob@box as m-1; the other server has not confirmed it yet"),
+            "{sent_far}"
+        );
         let held = "held before bob as m-1; `yoi release ada m-1` delivers it";
         assert_eq!(sent("ada", "bob", &answer(ReceiptState::Held)), held);
     }

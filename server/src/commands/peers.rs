@@ -75,6 +75,8 @@ fn word(link: PeerLink) -> &'static str {
         PeerLink::Linked => "linked",
         PeerLink::Pending => "pending",
         PeerLink::OneSided => "one-sided",
+        PeerLink::Declined => "declined",
+        PeerLink::Expired => "expired",
     }
 }
 

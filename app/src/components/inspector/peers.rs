@@ -59,6 +59,8 @@ fn PeerLine(view: PeerView, pod: PodContext) -> impl IntoView {
         (PeerLink::OneSided, _) => "one-sided: it carries no messages;",
         (PeerLink::Pending, true) => "asks to be introduced",
         (PeerLink::Pending, false) => "was asked",
+        (PeerLink::Declined, _) => "declined",
+        (PeerLink::Expired, _) => "did not answer in time",
     };
     let messages = (view.link == PeerLink::Linked)
         .then(|| view! { " · " <a href=exchange_href(&own, &view.pod)>"messages"</a> }.into_any());

@@ -50,6 +50,9 @@ fn standing(meeting: Meeting, answer: PeerAnswer, link: Option<PeerLink>) -> Any
             <div class="peer-acts"><RevokeButton pod=source peer=peer names=names has_undo=true /></div>
         }
         .into_any(),
-        None => view! { <p>{pair} " are not linked: it was declined, withdrawn or revoked."</p> }.into_any(),
+        Some(PeerLink::Expired) => {
+            view! { <p>{pair} " are not linked: nobody answered within 24 hours. Introduce them again to ask once more."</p> }.into_any()
+        }
+        Some(PeerLink::Declined) | None => view! { <p>{pair} " are not linked: it was declined, withdrawn or revoked."</p> }.into_any(),
     }
 }

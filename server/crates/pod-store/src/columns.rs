@@ -38,7 +38,10 @@ pub(crate) fn damaged<E: std::fmt::Display>(what: &'static str) -> impl Fn(E) ->
 macro_rules! pod_columns {
     () => {
         "pods.key, pods.worker_id, pods.name, pods.created_at, pods.updated_at, pods.state, pods.open, pods.spec,
-         pods.checkpoint, pods.checkpoint_seq, pods.unread, parent.key, parent.worker_id,
+         pods.checkpoint,
+         coalesce(case when pods.open then (select max(seq) from journal where journal.pod = pods.key) end,
+                  pods.checkpoint_seq),
+         pods.unread, parent.key, parent.worker_id,
          (select count(*) from children where children.parent = pods.key),
          (select count(*) from peers where peers.low = pods.key)
              + (select count(*) from peers where peers.high = pods.key)
@@ -66,7 +69,7 @@ pub(crate) struct PodColumns {
     pub(crate) open: bool,
     pub(crate) spec: String,
     pub(crate) checkpoint: String,
-    pub(crate) checkpoint_seq: i64,
+    pub(crate) head: i64,
     pub(crate) unread: i64,
     pub(crate) parent_key: Option<i64>,
     pub(crate) parent_worker_id: Option<String>,
@@ -94,7 +97,7 @@ impl TryFrom<PodColumns> for PodRow {
             open: columns.open,
             spec: columns.spec,
             checkpoint: columns.checkpoint,
-            checkpoint_seq: Seq(columns.checkpoint_seq),
+            head: Seq(columns.head),
             unread: u32::try_from(columns.unread).map_err(damaged("count"))?,
             parent: parent.transpose()?,
             children: u32::try_from(columns.children).map_err(damaged("count"))?,

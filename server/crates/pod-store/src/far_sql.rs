@@ -1,7 +1,7 @@
 //! The SQL about other stores. Both engines understand the same words here (numbered arguments, `on conflict`, row
 //! values), so each takes it as it is, over its own kind of connection.
 
-use protocol::WorkerId;
+use protocol::{ReceiptState, WorkerId};
 
 use crate::{
     FarCardRow, FarMessageRow, FarPeerRow, FarPosition, FarState, PodKey, StoreError,
@@ -80,7 +80,11 @@ pub(crate) fn message(columns: MessageColumns) -> Result<FarMessageRow, StoreErr
         call_id,
         text: serde_json::from_str(&text).map_err(damaged("message"))?,
         hops: u32::try_from(hops).map_err(damaged("count"))?,
-        state: receipt_state(state)?,
+        state: match receipt_state(state)? {
+            // So earlier versions wrote down what was on its way.
+            ReceiptState::Stored if is_outgoing && reason.is_some() => ReceiptState::Sent,
+            state => state,
+        },
         turn: turn.map(u64::try_from).transpose().map_err(damaged("turn"))?,
         reason,
         at: time(at)?,

@@ -7,7 +7,8 @@ use crate::{
     columns::{damaged, time},
 };
 
-const RECEIPT_STATES: [ReceiptState; 6] = [
+const RECEIPT_STATES: [ReceiptState; 7] = [
+    ReceiptState::Sent,
     ReceiptState::Stored,
     ReceiptState::Read,
     ReceiptState::Answered,
@@ -19,6 +20,7 @@ const RECEIPT_STATES: [ReceiptState; 6] = [
 /// Words that are in databases on disks: never to be changed.
 pub(crate) fn receipt_word(state: ReceiptState) -> &'static str {
     match state {
+        ReceiptState::Sent => "sent",
         ReceiptState::Stored => "stored",
         ReceiptState::Read => "read",
         ReceiptState::Answered => "answered",

@@ -25,8 +25,8 @@ pub struct PodRow {
     pub spec: String,
     /// The folded state, as JSON of `pod::Pod`.
     pub checkpoint: String,
-    /// Position that `checkpoint` covers. The journal may be longer by chunks.
-    pub checkpoint_seq: Seq,
+    /// The newest record. `checkpoint` may end before it: chunks do not move that.
+    pub head: Seq,
     /// Answers finished since somebody last looked.
     pub unread: u32,
     /// The Pod that spawned this one.

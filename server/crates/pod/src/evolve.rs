@@ -228,7 +228,11 @@ impl Pod {
                 }
             }
             ReceiptState::Answered => self.read_messages.retain(|letter| letter.message_id != message_id),
-            ReceiptState::Stored | ReceiptState::Held | ReceiptState::Refused | ReceiptState::Expired => (),
+            ReceiptState::Sent
+            | ReceiptState::Stored
+            | ReceiptState::Held
+            | ReceiptState::Refused
+            | ReceiptState::Expired => (),
         }
     }
 

@@ -216,6 +216,15 @@ impl Pod {
         self.open_blocks.iter().rev().find(|open| open.kind != BlockKind::ToolOutput)
     }
 
+    /// Automatic steps between a person and what this call does: none when a person makes it by hand, whatever began the
+    /// newest run.
+    pub fn hops_of_call(&self, call_id: &str) -> u32 {
+        match self.operator_calls.iter().any(|call| call.call_id == call_id) {
+            true => 0,
+            false => self.hops,
+        }
+    }
+
     /// How far the output of this Pod was read.
     pub fn output_read(&self, pod: &PodRef) -> Seq {
         self.read_outputs.iter().find(|read| read.pod == *pod).map_or(Seq(0), |read| read.seq)

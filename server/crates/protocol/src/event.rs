@@ -413,7 +413,17 @@ words! {
 }
 words! {
     /// Where a peer message is.
-    ReceiptState { Stored, Read, Answered, Held, Refused, Expired, }
+    ReceiptState {
+        /// It left this server for another one, which has not said yet that it has it.
+        Sent,
+        /// It is durable at its receiver.
+        Stored,
+        Read,
+        Answered,
+        Held,
+        Refused,
+        Expired,
+    }
 }
 words! {
     /// What a child told its parent.

@@ -26,6 +26,10 @@ pub enum PeerLink {
     Pending,
     /// Another version or store left only one half; it carries no messages.
     OneSided,
+    /// Somebody said no, or withdrew it. In answers alone: such a request is in no list.
+    Declined,
+    /// Nobody answered in time. In answers alone, too.
+    Expired,
 }
 
 /// Answer of `POST P/peers` and of a decision about a request.
@@ -103,7 +107,7 @@ pub struct MessageCommand {
     pub text: String,
 }
 
-/// Answer of `POST P/messages`: the message is durable.
+/// Answer of `POST P/messages`: the message is durable at its receiver, or, when `state` is `sent`, on its way there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MessageAnswer {

@@ -108,7 +108,7 @@ fn summary_of(new: &NewPod, pod: &Pod) -> PodSummary {
         open: false,
         spec: new.spec.clone(),
         checkpoint: new.checkpoint.clone(),
-        checkpoint_seq: pod.head,
+        head: pod.head,
         unread: 0,
         parent: None,
         children: 0,

@@ -37,7 +37,8 @@ fn class(event: &Event) -> RecordClass {
         Event::Control(
             ControlEvent::ApprovalAsked { .. }
             | ControlEvent::ApprovalAnswered { .. }
-            | ControlEvent::PeerRequested { .. },
+            | ControlEvent::PeerRequested { .. }
+            | ControlEvent::PeerDeclined { .. },
         ) => RecordClass::Question,
         Event::Control(_) | Event::Unknown(_) => RecordClass::Control,
     }

@@ -18,7 +18,7 @@ pub(crate) use self::{
     link::{NOTE_CHARS_MAX, check_note, introduce, readable, refused},
     list::{exchange, of_pod, open_requests, read_cursor, write_cursor},
     message::{Cause, Outgoing, check, send},
-    requests::{decide_request, expire},
+    requests::{EXPIRED, decide_request, expire, how_it_ended},
     unlink::{end_all, knows_anybody, unlink},
 };
 use pod_store::PodRow;

@@ -80,6 +80,7 @@ pub fn receipt_text(receipt: &Receipt) -> String {
 /// Where a message to a peer is.
 pub fn receipt_words(state: ReceiptState) -> &'static str {
     match state {
+        ReceiptState::Sent => "sent, not confirmed by the other server yet",
         ReceiptState::Stored => "stored, not read yet",
         ReceiptState::Read => "read",
         ReceiptState::Answered => "answered",

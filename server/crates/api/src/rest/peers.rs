@@ -52,7 +52,7 @@ pub(crate) async fn peers(
     params(("runtime_id" = String, Path), ("worker_id" = String, Path),
         ("Idempotency-Key" = Option<String>, Header, description = "The command's id; made when absent")),
     responses((status = 201, description = "They know each other now", body = PeerAnswer),
-        (status = 200, description = "They knew each other before", body = PeerAnswer),
+        (status = 200, description = "They knew each other before; or, to a repeated key: the other side declined, or did not answer in time", body = PeerAnswer),
         (status = 202, description = "The other side has to accept", body = PeerAnswer)))]
 pub(crate) async fn introduce(
     State(api): State<Api>,
@@ -64,7 +64,7 @@ pub(crate) async fn introduce(
     let introduced = api.backend().introduce(&origin, key, &pod, command).await?;
     let status = match (introduced.answer.state, introduced.stood) {
         (PeerLink::Pending, _) => StatusCode::ACCEPTED,
-        (_, true) => StatusCode::OK,
+        (PeerLink::Declined | PeerLink::Expired, _) | (_, true) => StatusCode::OK,
         (_, false) => StatusCode::CREATED,
     };
     Ok((status, Json(introduced.answer)))

@@ -81,12 +81,8 @@ impl Server {
         let store = pod_store::Store::open(options).await.unwrap();
         let worker_id = pod.rsplit('/').next().unwrap().parse().unwrap();
         let row = store.pod_find(&worker_id).await.unwrap().unwrap();
-        let checkpoint = pod_store::Checkpoint {
-            state: row.state,
-            open: false,
-            json: "{\"torn".to_owned(),
-            seq: row.checkpoint_seq,
-        };
+        let checkpoint =
+            pod_store::Checkpoint { state: row.state, open: false, json: "{\"torn".to_owned(), seq: row.head };
         let update = pod_store::PodUpdate { checkpoint: Some(checkpoint), ..Default::default() };
         let change = pod_store::PodChange { update: Some(update), ..pod_store::PodChange::of(row.key) };
         store.commit(pod_store::Batch { changes: vec![change], ..Default::default() }).await.unwrap();

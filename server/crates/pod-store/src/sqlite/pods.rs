@@ -83,7 +83,7 @@ pub(super) fn pod_row(row: &SqliteRow) -> Result<PodRow, StoreError> {
             open: row.try_get(6)?,
             spec: row.try_get(7)?,
             checkpoint: row.try_get(8)?,
-            checkpoint_seq: row.try_get(9)?,
+            head: row.try_get(9)?,
             unread: row.try_get(10)?,
             parent_key: row.try_get(11)?,
             parent_worker_id: row.try_get(12)?,

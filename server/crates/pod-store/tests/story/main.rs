@@ -51,6 +51,7 @@ on_both_engines! {
     pods::a_taken_name_harms_only_its_own_batch,
     pods::a_name_is_free_again_after_a_rename_or_a_deletion,
     pods::a_restart_looks_at_open_pods_and_at_those_with_waiting_input,
+    pods::the_head_of_a_row_is_that_of_the_journal_also_while_chunks_stream_in,
     pods::updates_of_one_pod_in_many_batches_end_with_the_last,
     pods::a_deleted_pod_leaves_nothing_but_audit_and_commands,
     pods::a_change_of_a_pod_that_is_not_there_harms_only_its_own_batch,

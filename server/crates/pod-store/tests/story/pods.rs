@@ -16,7 +16,7 @@ pub(crate) async fn a_pod_is_found_by_id_and_by_name_and_in_pages(world: World) 
         open: false,
         spec: r#"{"model":"m"}"#.to_owned(),
         checkpoint: "{}".to_owned(),
-        checkpoint_seq: Seq(0),
+        head: Seq(0),
         unread: 0,
         parent: None,
         children: 0,
@@ -42,7 +42,7 @@ pub(crate) async fn a_pod_is_found_by_id_and_by_name_and_in_pages(world: World) 
         open: true,
         spec: "\"s\"".to_owned(),
         checkpoint: r#"{"turns":["a \"b\""]}"#.to_owned(),
-        checkpoint_seq: Seq(9),
+        head: Seq(9),
         unread: 3,
         ..row
     };
@@ -148,6 +148,22 @@ pub(crate) async fn a_restart_looks_at_open_pods_and_at_those_with_waiting_input
     assert_eq!(names(&store.pods_open().await.unwrap()), ["running"]);
 }
 
+pub(crate) async fn the_head_of_a_row_is_that_of_the_journal_also_while_chunks_stream_in(world: World) {
+    let store = world.open().await;
+    let ada = create(&store, "ada").await;
+    let head = async || store.pod_find(&worker("ada")).await.unwrap().unwrap().head;
+    let begun =
+        PodChange { records: records(ada, 1, 4).records, ..update(ada, checkpoint(PodState::Running, true, "{}", 4)) };
+    done(&store, one(begun)).await;
+    done(&store, one(records(ada, 5, 90))).await;
+    assert_eq!(head().await, Seq(90));
+    assert_eq!(store.pods_page(None, 9).await.unwrap()[0].head, Seq(90));
+    let over =
+        PodChange { records: records(ada, 91, 91).records, ..update(ada, checkpoint(PodState::Idle, false, "{}", 91)) };
+    done(&store, one(over)).await;
+    assert_eq!(head().await, Seq(91));
+}
+
 pub(crate) async fn updates_of_one_pod_in_many_batches_end_with_the_last(world: World) {
     let store = world.open().await;
     let ada = create(&store, "ada").await;
@@ -163,7 +179,7 @@ pub(crate) async fn updates_of_one_pod_in_many_batches_end_with_the_last(world: 
         outcome.unwrap();
     }
     let row = store.pod_find(&worker("ada")).await.unwrap().unwrap();
-    assert_eq!((row.checkpoint.as_str(), row.checkpoint_seq, row.updated_at), ("[50]", Seq(50), at(50)));
+    assert_eq!((row.checkpoint.as_str(), row.head, row.updated_at), ("[50]", Seq(50), at(50)));
 }
 
 pub(crate) async fn a_deleted_pod_leaves_nothing_but_audit_and_commands(world: World) {

@@ -1,9 +1,9 @@
 //! What changes the context and not the conversation: compaction and rewind.
 
-use protocol::{AlertLevel, ControlEvent, PodState, Seq, TurnEvent, Usage};
+use protocol::{AlertLevel, ControlEvent, PodState, ReceiptState, Seq, TurnEvent, Usage};
 
 use super::{Effect, Refusal, draft::Draft};
-use crate::Summary;
+use crate::{PeerLetter, Summary};
 
 pub(super) fn compact(draft: &mut Draft) -> Result<(), Refusal> {
     match draft.pod.state {
@@ -54,7 +54,14 @@ pub(super) fn rewind(draft: &mut Draft, to_seq: Seq, expected_head: Seq, context
     draft.void_approvals("the conversation was rewound");
     draft.close_calls("cancelled", "not finished: the conversation was rewound");
     let context_limit = draft.pod.usage.context_limit;
+    let unread = draft.pod.unread_messages.iter().filter(|letter| letter.seq > to_seq).cloned().collect::<Vec<_>>();
     draft.event(TurnEvent::Rewound { to_seq });
+    for PeerLetter { message_id, from: peer, .. } in unread {
+        // Whoever sent it waits for a reading that will not come.
+        let (state, reason) =
+            (ReceiptState::Expired, Some("the conversation was rewound before it was read".to_owned()));
+        draft.event(ControlEvent::MessageReceipt { message_id, peer, state, turn: None, reason });
+    }
     draft.event(ControlEvent::Usage { usage: Usage { context_used, context_limit, ..Usage::default() } });
     draft.status(PodState::Idle, None);
     Ok(())

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::journal::*;
 
-use ReceiptState::{Answered, Read, Stored};
+use ReceiptState::{Answered, Expired, Read, Stored};
 
 fn letter(id: &str, hops: u32) -> TurnEvent {
     serde_json::from_value(json!({
@@ -137,7 +137,7 @@ fn one_that_a_rewind_takes_back_is_never_read() {
     let journal = journal.all([quiet([letter("m", 0)])]);
     let back = Input::Rewind { to_seq: before, expected_head: journal.pod.head, context_used: 7 };
     let journal = journal.all([back, ask("next"), text("ok"), finished()]);
-    assert_eq!(journal.receipts("m"), [(Stored, None)]);
+    assert_eq!(journal.receipts("m"), [(Stored, None), (Expired, None)]);
     assert!(!journal.said().iter().any(|said| said.contains("psst")));
 }
 

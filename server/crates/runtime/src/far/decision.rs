@@ -51,7 +51,7 @@ pub(crate) async fn decide_request(
         }
         RequestDecision::Decline => {
             let (far, event) = ended(&row, peer.clone(), by, None);
-            (answer(PeerLink::Pending), far.into(), event)
+            (answer(PeerLink::Declined), far.into(), event)
         }
     };
     let address = format!("{} {}", answer.source, answer.peer);

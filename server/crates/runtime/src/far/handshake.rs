@@ -157,7 +157,7 @@ impl Begun<'_> {
                 };
                 let over = stale.map(|row| {
                     let (handshake, by) = (row.handshake, by.to_owned());
-                    put_out(store, &LinkNews::Withdraw { handshake, by, note: Some("expired".to_owned()) })
+                    put_out(store, &LinkNews::Withdraw { handshake, by, note: Some(peers::EXPIRED.to_owned()) })
                 });
                 let (from, to, said_by) = (own_card, card.worker_id.clone(), by.to_owned());
                 let (id, said) = (handshake.clone(), note.clone());

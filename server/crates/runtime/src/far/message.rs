@@ -29,7 +29,7 @@ use crate::{
 /// What has become of a message by the time that its sender hears of it.
 pub(crate) struct Sent {
     pub(crate) answer: MessageAnswer,
-    /// Why it is held, or not there yet.
+    /// Why it is held.
     pub(crate) why: Option<String>,
 }
 
@@ -67,23 +67,14 @@ pub(crate) async fn send(
         let sentence = format!("pod \"{}\" is stopped; restore it first", own.name);
         return Err(ApiError::new(ErrorCode::NotLive, sentence));
     }
-    let hops = match cause {
-        Cause::Call { .. } => held.pod.hops,
-        Cause::Person(_) => 0,
-    };
+    let hops = cause.hops(&held.pod);
     let id = format!("message-{}", uuid::Uuid::now_v7());
-    let on_its_way = format!("on its way to {}", peer.runtime_id);
-    let far = sending(&own, row, &id, text, hops, &cause.id(), &on_its_way);
-    let answer = MessageAnswer { message_id: id.clone(), state: ReceiptState::Stored };
+    let far = sending(&own, row, &id, text, hops, &cause.id());
+    let answer = MessageAnswer { message_id: id.clone(), state: ReceiptState::Sent };
     let address = format!("{} {}/{}", view::pod_ref(&own), peer.runtime_id, peer.worker_id);
     let together = Together { far, ..cause.together(address, &answer) };
-    let told = ControlEvent::MessageReceipt {
-        message_id: id.clone(),
-        peer,
-        state: ReceiptState::Stored,
-        turn: None,
-        reason: Some(on_its_way),
-    };
+    let state = ReceiptState::Sent;
+    let told = ControlEvent::MessageReceipt { message_id: id.clone(), peer, state, turn: None, reason: None };
     let orders = vec![(held, Wanted { events: vec![told], ..Wanted::default() })];
     match (inner.commit_together(orders, together).await?, &cause) {
         // Somebody else asked for the same at the same time.
@@ -114,15 +105,7 @@ async fn check_line(inner: &Inner, row: &FarPeerRow, peer: &PeerLabel) -> Result
     Ok(())
 }
 
-fn sending(
-    own: &PodRow,
-    row: &FarPeerRow,
-    id: &str,
-    text: &str,
-    hops: u32,
-    call_id: &str,
-    on_its_way: &str,
-) -> Vec<FarChange> {
+fn sending(own: &PodRow, row: &FarPeerRow, id: &str, text: &str, hops: u32, call_id: &str) -> Vec<FarChange> {
     let now = clock::now();
     let message = FarMessageRow {
         pod: own.key,
@@ -133,9 +116,9 @@ fn sending(
         call_id: Some(call_id.to_owned()),
         text: text.to_owned(),
         hops,
-        state: ReceiptState::Stored,
+        state: ReceiptState::Sent,
         turn: None,
-        reason: Some(Reason::encode(None, on_its_way)),
+        reason: None,
         at: now,
         changed_at: now,
         woke: false,
@@ -167,7 +150,10 @@ async fn sent(inner: &Inner, own: &PodRow, id: &str) -> Result<Sent, ApiError> {
     };
     let (state, why) = settle::message(inner, own.key, id, limit, settle::is_told).await?;
     // How far it was read is told by receipts.
-    let state = if state == ReceiptState::Held { ReceiptState::Held } else { ReceiptState::Stored };
+    let state = match state {
+        ReceiptState::Sent | ReceiptState::Held => state,
+        _ => ReceiptState::Stored,
+    };
     Ok(Sent { answer: MessageAnswer { message_id: id.to_owned(), state }, why })
 }
 
@@ -329,19 +315,18 @@ pub(super) async fn told(inner: &Arc<Inner>, taken: Taken<'_>, told: Told) -> Re
     inner.commit_together(orders, Together { far, ..Together::default() }).await.map(drop)
 }
 
-/// Nothing comes after the end of a message, and nothing is told twice.
+/// Nothing comes after the end of a message, and nothing is told twice. That it was sent is said on this side alone.
 fn follows(row: &FarMessageRow, state: ReceiptState) -> bool {
-    let is_first = row.state == ReceiptState::Stored && row.reason.is_some();
     let rank = |state| match state {
-        ReceiptState::Held => 0,
-        ReceiptState::Stored => 1,
-        ReceiptState::Read => 2,
-        ReceiptState::Answered | ReceiptState::Refused | ReceiptState::Expired => 3,
+        ReceiptState::Sent => 0,
+        ReceiptState::Held => 1,
+        ReceiptState::Stored => 2,
+        ReceiptState::Read => 3,
+        ReceiptState::Answered | ReceiptState::Refused | ReceiptState::Expired => 4,
     };
     match row.state {
         ReceiptState::Answered | ReceiptState::Refused | ReceiptState::Expired => false,
-        _ if is_first => true,
-        ReceiptState::Held => true,
+        ReceiptState::Held => state != ReceiptState::Sent,
         known => rank(state) > rank(known),
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     clock, error,
     hold::{Together, Wanted},
     host::Inner,
-    view,
+    peers, view,
 };
 
 /// Ends what a Pod is to a far one: a link, an introduction under way on either side.
@@ -102,7 +102,7 @@ async fn end_this(inner: &Arc<Inner>, row: &FarPeerRow) -> Result<(), ApiError> 
     let own = inner.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?;
     let Some(own) = own else { return Ok(()) };
     let is_it = |known: &FarPeerRow| known.handshake == row.handshake && known.state == row.state;
-    end(inner, &own, is_it, "yoi", Some("expired"), Together::default()).await
+    end(inner, &own, is_it, "yoi", Some(peers::EXPIRED), Together::default()).await
 }
 
 /// Ends all that a Pod is to Pods of other stores, before it goes; each of these is told.

@@ -7,7 +7,7 @@ use pod_store::{FarMessageRow, FarState, PodKey};
 use protocol::{ApiError, ErrorCode, PeerLink, ReceiptState};
 
 use super::Reason;
-use crate::{Introduced, error, host::Inner};
+use crate::{Introduced, error, host::Inner, peers};
 
 /// How long an introduction is waited for.
 pub(super) const HANDSHAKE_WAIT_MAX: Duration = Duration::from_secs(5);
@@ -63,19 +63,20 @@ pub(super) async fn introduced(inner: &Inner, store: &str, introduced: Introduce
         // Refused, or it has gone its way: linked under the other side's handshake, withdrawn, ended.
         None => match inner.far.refusal(&handshake) {
             Some(error) => return Err(error),
-            None => answer.state = linked_otherwise(inner, &answer).await?,
+            None => answer.state = ended(inner, &answer, &handshake).await?,
         },
     }
     Ok(Introduced { answer, stood })
 }
 
-async fn linked_otherwise(inner: &Inner, answer: &protocol::PeerAnswer) -> Result<PeerLink, ApiError> {
+/// What the two are to each other, once this introduction is open no more.
+async fn ended(inner: &Inner, answer: &protocol::PeerAnswer, handshake: &str) -> Result<PeerLink, ApiError> {
     let own = inner.existing_row(&answer.source.worker_id).await?;
     let row = super::row_at(inner, own.key, &answer.peer).await?;
-    Ok(match row {
-        Some(row) if row.state == FarState::Linked => PeerLink::Linked,
-        _ => PeerLink::Pending,
-    })
+    if row.is_some_and(|row| row.state == FarState::Linked) {
+        return Ok(PeerLink::Linked);
+    }
+    Ok(peers::how_it_ended(inner, own.key, handshake).await?.unwrap_or(answer.state))
 }
 
 /// What has become of a message that was put out: where it is, and why. What was refused is an error.
@@ -106,5 +107,5 @@ pub(super) async fn message(
 
 /// The other side has said something of it.
 pub(super) fn is_told(row: &FarMessageRow) -> bool {
-    row.state != ReceiptState::Stored || row.reason.is_none()
+    row.state != ReceiptState::Sent
 }

@@ -35,9 +35,9 @@ impl<'a> Pair<'a> {
         Ok(Self { sender, receiver, from: take(sender)?, to: take(receiver)? })
     }
 
-    /// Automatic steps between the sender's present run and a person.
-    pub(super) fn hops(&self) -> u32 {
-        self.from.pod.hops
+    /// The sender as it stands now.
+    pub(super) fn sender(&self) -> &pod::Pod {
+        &self.from.pod
     }
 
     pub(super) fn check_sender(&self) -> Result<(), ApiError> {

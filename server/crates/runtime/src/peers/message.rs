@@ -23,7 +23,7 @@ pub(crate) struct Outgoing<'a> {
 /// Who had it sent.
 #[derive(Debug, Clone)]
 pub(crate) enum Cause<'a> {
-    /// The Pod's model, by this call, in the run that goes on.
+    /// This call of the Pod's tool: by its model in the run that goes on, or by a person.
     Call { call_id: &'a str, origin: &'a Origin },
     /// A person.
     Person(Asked<'a>),
@@ -38,10 +38,10 @@ impl Cause<'_> {
         }
     }
 
-    /// What a person has sent is no automatic step, whatever the Pod is in the middle of.
-    pub(super) fn hops(&self, pair: &Pair<'_>) -> u32 {
+    /// What a person sends is no automatic step, whatever the Pod is in the middle of.
+    pub(crate) fn hops(&self, sender: &pod::Pod) -> u32 {
         match self {
-            Self::Call { .. } => pair.hops(),
+            Self::Call { call_id, .. } => sender.hops_of_call(call_id),
             Self::Person(_) => 0,
         }
     }
@@ -87,7 +87,7 @@ pub(crate) async fn send(
     pair.check_sender()?;
     pair.check_receiver()?;
     let now = clock::now();
-    let hops = cause.hops(&pair);
+    let hops = cause.hops(pair.sender());
     let Verdict { held, pace_level } = guard::verdict(inner, &link, other.key, hops, now).await?;
     let state = if held.is_some() { ReceiptState::Held } else { ReceiptState::Stored };
     let message = NewMessage {

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use pod_store::{Committed, PeerChange, RequestRow};
+use pod_store::{Committed, PeerChange, PodKey, RequestRow};
 use protocol::{ApiError, ControlEvent, ErrorCode, Event, PeerAnswer, PeerLink, Record, RequestDecision, WorkerId};
 
 use super::link::{Kind, Tell, commit_both};
 use crate::{asked::Asked, clock, error, far, hold::Together, host::Inner, view};
+
+/// The note of a request that nobody answered in time.
+pub(crate) const EXPIRED: &str = "expired";
 
 /// Accepts or declines a request that was made to this Pod.
 pub(crate) async fn decide_request(
@@ -38,7 +41,7 @@ pub(crate) async fn decide_request(
             (Kind::Linked, link, PeerLink::Linked)
         }
         RequestDecision::Decline => {
-            (Kind::Declined, PeerChange::RequestDone { id: request_id.to_owned() }, PeerLink::Pending)
+            (Kind::Declined, PeerChange::RequestDone { id: request_id.to_owned() }, PeerLink::Declined)
         }
     };
     let answer = PeerAnswer {
@@ -79,6 +82,21 @@ async fn was_made(inner: &Inner, own: &pod_store::PodRow, request_id: &str) -> R
     }))
 }
 
+/// How a request ended that came to no link, as the journal of one of the two tells it. None when it does not.
+pub(crate) async fn how_it_ended(inner: &Inner, pod: PodKey, request_id: &str) -> Result<Option<PeerLink>, ApiError> {
+    let rows = inner.store.question_records(pod).await.map_err(error::store_failed)?;
+    let ended = |row: &pod_store::StoredRecord| match serde_json::from_slice::<Record>(&row.body) {
+        Ok(Record { event: Event::Control(ControlEvent::PeerDeclined { request_id: Some(id), note, .. }), .. })
+            if id == request_id =>
+        {
+            let is_over = note.as_deref() == Some(EXPIRED);
+            Some(if is_over { PeerLink::Expired } else { PeerLink::Declined })
+        }
+        _ => None,
+    };
+    Ok(rows.iter().rev().find_map(ended))
+}
+
 /// Ends the requests whose time is over; both sides are told.
 pub(crate) async fn expire(inner: &Arc<Inner>) {
     far::expire(inner).await;
@@ -102,7 +120,7 @@ async fn end(inner: &Arc<Inner>, request: &RequestRow) -> Result<(), ApiError> {
     if inner.store.peer_request(&request.id).await.map_err(error::store_failed)?.is_none() {
         return Ok(());
     }
-    let note = Some("expired".to_owned());
+    let note = Some(EXPIRED.to_owned());
     let tell = Tell { kind: Kind::Declined, by: "yoi".to_owned(), request_id: Some(request.id.clone()), note };
     let together = Together { peers: vec![PeerChange::RequestDone { id: request.id.clone() }], ..Together::default() };
     commit_both(inner, holding, (from, to), Some(tell), together).await.map(drop)

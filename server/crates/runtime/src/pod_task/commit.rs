@@ -103,7 +103,7 @@ impl Staged {
             Event::Control(ControlEvent::MessageReceipt {
                 message_id,
                 peer,
-                state: state @ (ReceiptState::Read | ReceiptState::Answered),
+                state: state @ (ReceiptState::Read | ReceiptState::Answered | ReceiptState::Expired),
                 turn,
                 ..
             }) => self.receipts.push(MessageStep {

@@ -88,12 +88,14 @@ async fn send_far(
     let cause = Cause::Call { call_id: &place.call_id, origin: &origin };
     let sent = far::send(inner, &place.worker_id, row, message, cause).await?;
     let id = &sent.answer.message_id;
-    Ok(ToolOutcome::done(match (sent.answer.state, sent.why) {
-        (ReceiptState::Held, why) => {
-            let why = why.unwrap_or_default();
+    Ok(ToolOutcome::done(match sent.answer.state {
+        ReceiptState::Held => {
+            let why = sent.why.unwrap_or_default();
             format!("held back before {name} ({id}): {why}; a person can release it")
         }
-        (_, None) => format!("delivered to {name} ({id})"),
-        (_, Some(_)) => format!("stored for {name} ({id}); its runtime gets it as soon as it answers"),
+        ReceiptState::Sent => {
+            format!("sent to {name} ({id}); its server has not confirmed it yet and gets it as soon as it answers")
+        }
+        _ => format!("delivered to {name} ({id})"),
     }))
 }

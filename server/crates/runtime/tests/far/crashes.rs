@@ -204,11 +204,11 @@ async fn check(two: &Two, ada: &WorkerId, bob: &WorkerId, written: &[(bool, Stri
         assert_eq!(ids, of(!is_ada), "{what}");
         for id in of(is_ada) {
             let states: Vec<_> = receipts(&records, &id).into_iter().map(|(state, _)| state).collect();
-            use ReceiptState::{Answered, Read, Stored};
+            use ReceiptState::{Answered, Read, Sent, Stored};
             let other = if is_ada { two.b.records(bob).await } else { two.a.records(ada).await };
             match was_cut(&other) && states.len() == 3 {
-                true => assert_eq!(states, [Stored, Stored, Read], "{what}"),
-                false => assert_eq!(states, [Stored, Stored, Read, Answered], "{what}"),
+                true => assert_eq!(states, [Sent, Stored, Read], "{what}"),
+                false => assert_eq!(states, [Sent, Stored, Read, Answered], "{what}"),
             }
         }
     }

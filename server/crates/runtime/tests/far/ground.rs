@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use pod_store::{Database, Faults, Store, StoreOptions};
+use pod_store::{Batch, Database, FarChange, FarPeerRow, Faults, Store, StoreOptions};
 use protocol::{
     ApiError, ControlEvent, CreatePod, Event, LinkCard, LinkItem, MessageAnswer, PeerLink, PeerPolicy, PeerView,
     PodRef, ReceiptState, Record, RuntimeId, ToolAnswer, ToolCommand, TurnEvent, WorkerId,
@@ -24,21 +24,33 @@ use crate::stage::{key, named, origin, records_of, until_of};
 pub struct Side {
     pub host: Host,
     pub name: RuntimeId,
+    store: Store,
     folder: TempDir,
 }
 
 impl Side {
     async fn new(name: &str, faults: Option<Arc<dyn Faults>>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let host = host_in(&folder, faults).await;
-        Self { host, name: RuntimeId::parse(name).unwrap(), folder }
+        let (host, store) = host_in(&folder, faults).await;
+        Self { host, name: RuntimeId::parse(name).unwrap(), store, folder }
     }
 
     /// What another process finds that opens the same file. The host of before is not asked.
     pub async fn reopen(&mut self, faults: Option<Arc<dyn Faults>>) {
-        let dead = std::mem::replace(&mut self.host, host_in(&self.folder, faults).await);
+        let (host, store) = host_in(&self.folder, faults).await;
+        let dead = std::mem::replace(&mut self.host, host);
+        self.store = store;
         // What it still does is fenced.
         tokio::spawn(async move { dead.shutdown(Duration::from_millis(1)).await });
+    }
+
+    /// As it is when a day has passed since this Pod's introductions began.
+    pub async fn end_the_time_of_introductions(&self, pod: &WorkerId) {
+        let key = self.store.pod_find(pod).await.unwrap().unwrap().key;
+        let now = Some(jiff::Timestamp::now());
+        let rows = self.store.far_peers(key).await.unwrap().into_iter();
+        let far = rows.map(|row| FarChange::Put(FarPeerRow { expires_at: now, ..row })).collect();
+        self.store.commit(Batch { far, ..Batch::default() }).await.unwrap();
     }
 
     pub fn id(&self) -> String {
@@ -102,10 +114,11 @@ impl Side {
     }
 }
 
-async fn host_in(folder: &TempDir, faults: Option<Arc<dyn Faults>>) -> Host {
+async fn host_in(folder: &TempDir, faults: Option<Arc<dyn Faults>>) -> (Host, Store) {
     let database = Database::Sqlite { path: folder.path().join("yoi.db") };
     let store = Store::open(StoreOptions { database, faults }).await.unwrap();
-    Host::start(HostOptions::of(store, Providers::new(Vec::new()).unwrap(), "/", "/nowhere")).await.unwrap()
+    let options = HostOptions::of(store.clone(), Providers::new(Vec::new()).unwrap(), "/", "/nowhere");
+    (Host::start(options).await.unwrap(), store)
 }
 
 /// Both sides. What is said of one is said of the other by turning them round.

@@ -1,5 +1,7 @@
 //! Introductions: proposed, answered by policy, crossed, withdrawn, ended.
 
+use std::time::Duration;
+
 use protocol::{ControlVerb, ErrorCode, PatchPod, PeerLink, PeerPolicy, PodName, PodState, RequestDecision};
 use runtime::FarNames;
 use serde_json::json;
@@ -82,7 +84,8 @@ async fn a_pod_that_asks_is_pending_on_both_sides_until_somebody_answers() {
     let (ada, bob) = (two.a.create("ada").await, two.b.create_with("bob", PeerPolicy::Ask).await);
     let _shuttle = Shuttle::start(&two, 0);
     for decision in [RequestDecision::Decline, RequestDecision::Accept] {
-        let pending = two.introduce(&ada, &bob).await.unwrap().answer;
+        let key = fresh_key();
+        let pending = introduce(&two.a, &two.b, &ada, &bob, key.clone()).await.unwrap().answer;
         assert_eq!(pending.state, PeerLink::Pending);
         let id = pending.request_id.unwrap();
         let open = two.b.host.open_requests().await.unwrap();
@@ -92,7 +95,9 @@ async fn a_pod_that_asks_is_pending_on_both_sides_until_somebody_answers() {
         assert!(two.b.peers(&bob).await.remove(0).is_asked);
         let own = two.a.host.decide_request(fresh_key(), &origin(), &ada, &id, decision).await.unwrap_err();
         assert_eq!(own.code, ErrorCode::PermissionDenied);
-        two.b.host.decide_request(fresh_key(), &origin(), &bob, &id, decision).await.unwrap();
+        let came_to = if decision == RequestDecision::Accept { PeerLink::Linked } else { PeerLink::Declined };
+        let answer = two.b.host.decide_request(fresh_key(), &origin(), &bob, &id, decision).await.unwrap();
+        assert_eq!(answer.state, came_to);
         let again = two.b.host.decide_request(fresh_key(), &origin(), &bob, &id, decision).await.unwrap_err();
         assert_eq!(again.code, ErrorCode::AlreadyAnswered);
         let is_linked = decision == RequestDecision::Accept;
@@ -100,10 +105,36 @@ async fn a_pod_that_asks_is_pending_on_both_sides_until_somebody_answers() {
             .until_peers(&ada, |peers| peers.first().map(|peer| peer.link) == is_linked.then_some(PeerLink::Linked))
             .await;
         assert_eq!(two.is_linked(&ada, &bob).await, is_linked);
+        // Who asked, and asks under the same key what has become of it, is told.
+        assert_eq!(introduce(&two.a, &two.b, &ada, &bob, key).await.unwrap().answer.state, came_to);
     }
     let story = ["peer_requested", "peer_declined", "peer_requested", "peer_linked"];
     assert_eq!(steps(&two.a.records(&ada).await), story);
     assert_eq!(steps(&two.b.records(&bob).await), story);
+}
+
+#[tokio::test]
+async fn one_that_nobody_answers_in_time_has_expired_on_both_sides_and_says_so() {
+    let two = Two::new().await;
+    two.name_each_other(false);
+    let (ada, bob) = (two.a.create("ada").await, two.b.create_with("bob", PeerPolicy::Ask).await);
+    let key = fresh_key();
+    assert_eq!(introduce(&two.a, &two.b, &ada, &bob, key.clone()).await.unwrap().answer.state, PeerLink::Pending);
+    two.settle().await;
+    two.a.end_the_time_of_introductions(&ada).await;
+    // The host looks for them once a minute.
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(61)).await;
+    tokio::time::resume();
+    let is_over = |records: &[protocol::Record]| steps(records).last().is_some_and(|step| step == "peer_declined");
+    two.a.until(&ada, is_over).await;
+    two.settle().await;
+    for (side, pod) in [(&two.a, &ada), (&two.b, &bob)] {
+        let records = side.until(pod, is_over).await;
+        assert!(serde_json::to_string(&records).unwrap().contains("expired"), "{records:?}");
+        assert_eq!(side.peers(pod).await, []);
+    }
+    assert_eq!(introduce(&two.a, &two.b, &ada, &bob, key).await.unwrap().answer.state, PeerLink::Expired);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

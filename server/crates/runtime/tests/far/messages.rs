@@ -7,7 +7,7 @@ use crate::{
     ground::{Two, fresh_key, receipts, received},
     stage::{origin, say},
 };
-use ReceiptState::{Answered, Held, Read, Refused, Stored};
+use ReceiptState::{Answered, Held, Read, Refused, Sent, Stored};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_goes_over_wakes_its_receiver_and_its_receipts_come_back_in_order() {
@@ -19,7 +19,7 @@ async fn a_message_goes_over_wakes_its_receiver_and_its_receipts_come_back_in_or
     let there = two.b.records(&bob).await;
     assert_eq!(received(&there), [(sent.message_id.clone(), "say hello".to_owned())]);
     // First on its way, and then there.
-    let story = [(Stored, true), (Stored, false), (Read, false), (Answered, false)];
+    let story = [(Sent, false), (Stored, false), (Read, false), (Answered, false)];
     assert_eq!(receipts(&here, &sent.message_id), story);
     assert_eq!(receipts(&there, &sent.message_id), story[1..]);
     for (side, own, peer) in [(&two.a, &ada, two.of_b(&bob)), (&two.b, &bob, two.of_a(&ada))] {
@@ -47,7 +47,7 @@ async fn models_write_to_each_other_by_name_and_are_told_what_is_true() {
         if sent.summary.starts_with("delivered to bob@bcd") {
             break;
         }
-        assert!(sent.summary.starts_with("stored for bob@bcd"), "{sent:?}");
+        assert!(sent.summary.starts_with("sent to bob@bcd"), "{sent:?}");
     }
     assert!(two.a.call(&ada, "ListPods", json!({})).await.content.unwrap().contains("bob@bcd [peer]"));
     for tool in ["StopPod", "ReadPodOutput", "RestorePod"] {
@@ -64,7 +64,7 @@ async fn models_write_to_each_other_by_name_and_are_told_what_is_true() {
     shuttle.stop().await;
     two.name_each_other(false);
     let sent = two.a.call(&ada, "SendToPeerPod", told("bob@bcd")).await;
-    assert!(sent.summary.starts_with("stored for bob@bcd"), "{sent:?}");
+    assert!(sent.summary.starts_with("sent to bob@bcd"), "{sent:?}");
     let before = received(&two.b.records(&bob).await).len();
     two.settle().await;
     assert_eq!(received(&two.b.records(&bob).await).len(), before + 1);
@@ -79,7 +79,7 @@ async fn a_receiver_that_is_stopped_or_a_link_that_has_ended_refuse_and_say_so()
     let refused = loop {
         match two.send(&ada, &bob, "say x").await {
             Err(refused) => break refused,
-            Ok(sent) => assert_eq!(sent.state, Stored),
+            Ok(sent) => assert_eq!(sent.state, Sent),
         }
     };
     assert_eq!(refused.code, ErrorCode::NotLive);
@@ -98,7 +98,7 @@ async fn a_receiver_that_is_stopped_or_a_link_that_has_ended_refuse_and_say_so()
     two.b.host.unlink(fresh_key(), &origin(), &bob, &two.of_a(&ada)).await.unwrap();
     two.settle().await;
     let here = two.a.until_receipt(&ada, &sent.message_id, Refused).await;
-    assert_eq!(receipts(&here, &sent.message_id), [(Stored, true), (Refused, true)]);
+    assert_eq!(receipts(&here, &sent.message_id), [(Sent, false), (Refused, true)]);
     assert_eq!(received(&two.b.records(&bob).await), []);
     assert_eq!(two.send(&ada, &bob, "say x").await.unwrap_err().code, ErrorCode::NotVisible);
 }

@@ -36,6 +36,19 @@ async fn a_chain_without_a_person_is_cut_after_eight_steps_and_a_person_begins_a
 }
 
 #[tokio::test]
+async fn a_person_who_calls_the_tool_by_hand_begins_a_new_chain() {
+    let ground = Ground::new().await;
+    let (ada, bob) = ground.pair().await;
+    // A message begins Ada's newest run, so what her own model sends is one automatic step.
+    let message =
+        ground.send(&bob, &ada, r#"call SendToPeerPod {"name":"bob","message":"by the model"}"#).await.unwrap();
+    ground.until_receipt(&ada, &message.message_id, ReceiptState::Answered).await;
+    assert!(!ground.write(&ada, "bob", "by hand").await.is_error);
+    let records = ground.until(&bob, |records| received(records).len() == 2).await;
+    assert_eq!(received(&records), [("by the model".to_owned(), 1), ("by hand".to_owned(), 0)]);
+}
+
+#[tokio::test]
 async fn thirty_messages_go_at_once_and_the_next_is_held() {
     let ground = Ground::new().await;
     let ada = ground.create("ada").await;

@@ -1,6 +1,6 @@
 //! Messages and how far they come: stored, read, answered, on both sides, in order, whatever happens in between.
 
-use protocol::{ControlVerb, PeerPolicy, PodState, ReceiptState, Trigger};
+use protocol::{ControlVerb, PeerPolicy, PodState, ReceiptState, RewindCommand, Trigger};
 
 use crate::{
     ground::{Ground, count, fresh_key, is_at_rest, receipts, received, triggers},
@@ -30,6 +30,33 @@ async fn both_know(
     }
     let row = ground.store.message(message).await.unwrap().unwrap();
     assert_eq!(Some(&(row.state, row.turn)), known.last());
+}
+
+#[tokio::test]
+async fn one_that_is_rewound_before_it_was_read_has_expired_on_both_sides() {
+    let ground = Ground::new().await;
+    let ada = ground.create("ada").await;
+    let bob = ground.create_with("bob", PeerPolicy::Open, false).await;
+    ground.link(&ada, &bob).await;
+    let before = ground.records(&bob).await.last().unwrap().seq;
+    let message = ground.send(&ada, &bob, "never mind").await.unwrap().message_id;
+    let expected_head = ground.records(&bob).await.last().unwrap().seq;
+    let rewind = RewindCommand { to_seq: before, expected_head };
+    ground.host().rewind(fresh_key(), &origin(), &bob, rewind).await.unwrap();
+    both_know(&ground, [&ada, &bob], &message, &[STORED, (ReceiptState::Expired, None)]).await;
+}
+
+#[tokio::test]
+async fn a_summary_is_never_older_than_the_records_that_were_shown() {
+    let ground = Ground::new().await;
+    let ada = ground.create("ada").await;
+    ground.tell(&ada, "stream 100000 at 200").await;
+    for chunks in [2, 40, 80] {
+        let records = ground.until(&ada, |records| count(records, "text_chunk") >= chunks).await;
+        let head = ground.host().pod(&ada).await.unwrap().summary.head_seq;
+        let shown = records.last().unwrap().seq;
+        assert!(head >= shown, "the summary says {head}, and {shown} was shown");
+    }
 }
 
 /// A message to a Pod that only takes note goes its way over restarts; it runs on both databases.

@@ -28,7 +28,7 @@ pub async fn requests_story(ground: Ground) {
     let decide =
         async |pod: &WorkerId, decision| ground.host().decide_request(fresh_key(), &origin(), pod, &id, decision).await;
     assert_eq!(decide(&ada, RequestDecision::Accept).await.unwrap_err().code, ErrorCode::PermissionDenied);
-    decide(&eve, RequestDecision::Decline).await.unwrap();
+    assert_eq!(decide(&eve, RequestDecision::Decline).await.unwrap().state, PeerLink::Declined);
     assert_eq!(decide(&eve, RequestDecision::Accept).await.unwrap_err().code, ErrorCode::AlreadyAnswered);
     ground.introduce(&ada, &eve).await.unwrap();
     ground.unlink(&ada, &eve).await.unwrap();
