@@ -56,6 +56,14 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
     ) -> Result<Vec<StoredRecord>, StoreError>;
     async fn records_before(&self, pod: PodKey, before: Seq, limit: u32) -> Result<Vec<StoredRecord>, StoreError>;
     async fn turn_records(&self, pod: PodKey, from: Seq) -> Result<Vec<StoredRecord>, StoreError>;
+    /// Before a position, newest first.
+    async fn turn_records_back(
+        &self,
+        pod: PodKey,
+        before: Seq,
+        max_records: u32,
+        max_bytes: usize,
+    ) -> Result<Vec<StoredRecord>, StoreError>;
     async fn question_records(&self, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError>;
     /// `None`: no such Pod.
     async fn head(&self, pod: PodKey) -> Result<Option<Seq>, StoreError>;

@@ -72,6 +72,21 @@ impl Store {
         Ok(self.mended(pod, records).await)
     }
 
+    /// The same before a position, newest first: at most `max_records` and `max_bytes`, but at least one if there is any.
+    pub async fn turn_records_back(
+        &self,
+        pod: PodKey,
+        before: Seq,
+        max_records: u32,
+        max_bytes: usize,
+    ) -> Result<Vec<StoredRecord>, StoreError> {
+        if let Some(faults) = self.faults() {
+            faults.before_turns(before).await;
+        }
+        let records = self.engine().turn_records_back(pod, before, max_records, max_bytes).await?;
+        Ok(self.mended(pod, records).await)
+    }
+
     /// All questions to people and their answers, ascending.
     pub async fn question_records(&self, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError> {
         let records = self.engine().question_records(pod).await?;

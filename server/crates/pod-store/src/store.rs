@@ -6,7 +6,7 @@ use protocol::AuditEntry;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
-    Batch, Committed, Database, HostIdentity, StoreError, StoreOptions,
+    Batch, Committed, Database, Faults, HostIdentity, StoreError, StoreOptions,
     chore::Chore,
     engine::Engine,
     postgres::{self, Hosts, Loops},
@@ -32,6 +32,7 @@ struct Shared {
     far: watch::Sender<()>,
     /// Present when other hosts may serve the database, too.
     hosts: Option<Arc<Hosts>>,
+    faults: Option<Arc<dyn Faults>>,
     /// Empty once the store is closed.
     loops: Mutex<Option<Loops>>,
 }
@@ -53,7 +54,8 @@ impl Store {
         let (hosts, loops) = opened.hosts.unzip();
         let (jobs, incoming) = mpsc::channel(writer::QUEUE_JOBS_MAX);
         let (alive, writer_alive) = watch::channel(());
-        let writer = Writer::new(opened.pen, opened.engine.clone(), opened.host_epoch, options.faults, hosts.clone());
+        let writer =
+            Writer::new(opened.pen, opened.engine.clone(), opened.host_epoch, options.faults.clone(), hosts.clone());
         tokio::spawn(async move {
             writer.run(incoming).await;
             drop(alive);
@@ -66,6 +68,7 @@ impl Store {
             writer_alive,
             far: watch::Sender::new(()),
             hosts,
+            faults: options.faults,
             loops: Mutex::new(loops),
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -110,6 +113,10 @@ impl Store {
 
     pub(crate) fn hosts(&self) -> Option<&Hosts> {
         self.shared.hosts.as_deref()
+    }
+
+    pub(crate) fn faults(&self) -> Option<&dyn Faults> {
+        self.shared.faults.as_deref()
     }
 
     pub(crate) fn engine(&self) -> &dyn Engine {

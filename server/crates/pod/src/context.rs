@@ -4,12 +4,13 @@
 
 mod cut;
 mod prompt;
+mod reach;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use protocol::{Message, ReasoningPolicy, Role, Segment, Seq, ToolBy, ToolCall, TurnEvent};
 
-pub use self::cut::Cut;
+pub use self::{cut::Cut, reach::Reach};
 use crate::PodSpec;
 
 /// A context that grows with the journal.
@@ -30,6 +31,9 @@ pub struct Context {
     reasoning: Option<String>,
     /// The newest message is an answer that further calls still join.
     answer_is_open: bool,
+    /// Calls of the newest answer, and results behind it.
+    calls: usize,
+    results: usize,
 }
 
 /// A message and the position it came from, so that a rewind can drop it.
@@ -70,7 +74,15 @@ impl Context {
             bare_runs: bare_runs.iter().copied().collect(),
             reasoning: None,
             answer_is_open: false,
+            calls: 0,
+            results: 0,
         }
+    }
+
+    /// Bytes of text in it, about: whether to work on it takes long.
+    pub fn weight(&self) -> usize {
+        const BYTES_OF_A_MESSAGE: usize = 128;
+        self.messages.iter().chain(&self.deferred).map(|entry| entry.message.content.len() + BYTES_OF_A_MESSAGE).sum()
     }
 
     /// System message first.
@@ -136,7 +148,7 @@ impl Context {
             return;
         }
         // A call that waited while the Pod was paused still has its result to come, directly behind it.
-        if !has_open_calls(&self.messages) {
+        if !self.has_open_calls() {
             self.flush();
         }
         self.reasoning = None;
@@ -166,6 +178,9 @@ impl Context {
     fn answer(&mut self, seq: Seq, text: String) {
         let message = Message { reasoning: self.reasoning.take(), ..Message::new(Role::Assistant, text) };
         let joins = self.messages.last().is_some_and(|last| last.joins || !last.message.tool_calls.is_empty());
+        if !joins {
+            (self.calls, self.results) = (0, 0);
+        }
         self.messages.push(Entry { joins, ..Entry::new(seq, message) });
         self.answer_is_open = true;
     }
@@ -177,13 +192,15 @@ impl Context {
         let entry = self.messages.last_mut().expect("an open answer is a message");
         entry.message.tool_calls.push(call);
         entry.calls_at.push(seq);
+        self.calls += 1;
     }
 
     fn result(&mut self, seq: Seq, call_id: &str, text: String) {
         self.answer_is_open = false;
         let message = Message { call_id: Some(call_id.to_owned()), ..Message::new(Role::Tool, text) };
         self.messages.push(Entry::new(seq, message));
-        if !has_open_calls(&self.messages) {
+        self.results += 1;
+        if !self.has_open_calls() {
             self.flush();
         }
     }
@@ -191,7 +208,7 @@ impl Context {
     /// The summary takes the place of everything above the entry at `kept_from`. What came in during an answer stands
     /// below it and has an earlier position, so it is the order that counts.
     fn compact(&mut self, seq: Seq, summary: &str, kept_from: Seq) {
-        if !has_open_calls(&self.messages) {
+        if !self.has_open_calls() {
             self.flush();
         }
         let exactly = self.messages.iter().position(|entry| entry.at == kept_from);
@@ -201,6 +218,7 @@ impl Context {
         let dropped = std::mem::replace(&mut self.messages, vec![Entry::new(seq, beginning)]);
         self.compacted.push((seq, dropped));
         self.messages.extend(kept);
+        self.count_calls();
     }
 
     fn rewind(&mut self, to: Seq) {
@@ -212,11 +230,24 @@ impl Context {
         }
         self.messages.retain(|entry| entry.at <= to);
         self.drop_unanswered_calls(to);
+        self.count_calls();
+    }
+
+    /// Some call of the newest answer has no result.
+    fn has_open_calls(&self) -> bool {
+        self.results < self.calls
+    }
+
+    /// Anew, from what is there.
+    fn count_calls(&mut self) {
+        let counted = newest_answer(self.messages.iter());
+        (self.calls, self.results) = counted.map_or((0, 0), |(_, calls, results)| (calls, results));
     }
 
     /// No model is ever sent a call without its result, nor a result without its call.
     fn drop_unanswered_calls(&mut self, to: Seq) {
-        let answered: Vec<String> = self.messages.iter().filter_map(|entry| entry.message.call_id.clone()).collect();
+        let answered: HashSet<String> =
+            self.messages.iter().filter_map(|entry| entry.message.call_id.clone()).collect();
         for entry in &mut self.messages {
             let calls =
                 std::mem::take(&mut entry.message.tool_calls).into_iter().zip(std::mem::take(&mut entry.calls_at));
@@ -238,22 +269,24 @@ impl Entry {
     }
 }
 
-/// Some call of the newest answer has no result.
-fn has_open_calls(entries: &[Entry]) -> bool {
-    open_answer(entries.iter()).is_some()
-}
-
-/// Where the newest answer begins, when some call of it has no result.
-fn open_answer<'a>(entries: impl DoubleEndedIterator<Item = &'a Entry> + ExactSizeIterator) -> Option<usize> {
+/// Where the newest answer begins; how many calls it has, and how many results are behind it.
+fn newest_answer<'a>(
+    entries: impl DoubleEndedIterator<Item = &'a Entry> + ExactSizeIterator,
+) -> Option<(usize, usize, usize)> {
     let (mut calls, mut results) = (0, 0);
     for (at, Entry { message, joins, .. }) in entries.enumerate().rev() {
         calls += message.tool_calls.len();
         results += usize::from(message.role == Role::Tool);
         if message.role == Role::Assistant && !joins {
-            return (results < calls).then_some(at);
+            return Some((at, calls, results));
         }
     }
     None
+}
+
+/// Where the newest answer begins, when some call of it has no result.
+fn open_answer<'a>(entries: impl DoubleEndedIterator<Item = &'a Entry> + ExactSizeIterator) -> Option<usize> {
+    newest_answer(entries).filter(|(_, calls, results)| results < calls).map(|(at, ..)| at)
 }
 
 /// The messages of these entries; what joins an answer is one message with it.

@@ -18,7 +18,7 @@ mod spec;
 mod spelling;
 mod state;
 
-pub use context::{Context, Cut, context};
+pub use context::{Context, Cut, Reach, context};
 pub use decide::{Decision, Effect, ROUNDS_MAX, Refusal, decide};
 pub use input::{Input, ModelPiece, Summary, ToolOutcome};
 pub use permission::{default_permission, main_argument, permission, remembered};

@@ -1,10 +1,14 @@
 //! What is in a journal: for people in pages, for a model as its context.
 
-use pod::{Context, Pod, PodSpec};
-use pod_store::{PodKey, StoreError};
-use protocol::{ApiError, CompactionPreview, ErrorCode, Event, History, Record, Seq, WorkerId};
+use pod::{Context, Pod, PodSpec, Reach};
+use pod_store::{PodKey, Store, StoreError, StoredRecord};
+use protocol::{ApiError, CompactionPreview, ErrorCode, Event, History, Record, Seq, TurnEvent, WorkerId};
 
-use crate::{RecordPage, encode, error, host::Inner, view};
+use crate::{RecordPage, encode, error, heavy, host::Inner, view};
+
+/// Events of a conversation that are read at once, and their bytes.
+const TURNS_AT_ONCE_MAX: u32 = 512;
+const BYTES_AT_ONCE_MAX: usize = 1024 * 1024;
 
 /// A page of records with seq below `before`, newest page first, in seq order within.
 pub(crate) async fn page(
@@ -31,10 +35,9 @@ fn read_before(text: &str) -> Result<Seq, ApiError> {
 
 /// What the Pod's model would be sent now.
 pub(crate) async fn history(inner: &Inner, worker_id: &WorkerId) -> Result<History, ApiError> {
-    let row = inner.existing_row(worker_id).await?;
-    let opened = view::open(&row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
-    let context = context(inner, row.key, &opened.spec, &opened.pod).await.map_err(error::store_failed)?;
-    Ok(History { messages: context.messages() })
+    let (context, _) = context(inner, worker_id).await?;
+    let messages = heavy::work(context.weight(), move || context.messages()).await;
+    Ok(History { messages })
 }
 
 /// What compacting the Pod now would do; none when there is nothing to drop.
@@ -42,11 +45,10 @@ pub(crate) async fn compaction_preview(
     inner: &Inner,
     worker_id: &WorkerId,
 ) -> Result<Option<CompactionPreview>, ApiError> {
-    let row = inner.existing_row(worker_id).await?;
-    let opened = view::open(&row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
-    let context = context(inner, row.key, &opened.spec, &opened.pod).await.map_err(error::store_failed)?;
+    let (context, pod) = context(inner, worker_id).await?;
+    let cut = heavy::work(context.weight(), move || context.cut(pod.head, pod.usage.context_limit)).await;
     let count = |messages: usize| messages.try_into().unwrap_or(u32::MAX);
-    Ok(context.cut(opened.pod.head, opened.pod.usage.context_limit).map(|cut| CompactionPreview {
+    Ok(cut.map(|cut| CompactionPreview {
         dropped: count(cut.dropped),
         kept: count(cut.kept),
         kept_from_seq: cut.kept_from_seq,
@@ -55,14 +57,72 @@ pub(crate) async fn compaction_preview(
     }))
 }
 
-/// The context as the journal has it.
-pub(crate) async fn context(inner: &Inner, key: PodKey, spec: &PodSpec, pod: &Pod) -> Result<Context, StoreError> {
-    let mut context = Context::new(spec, &pod.bare_runs);
-    for row in inner.store.turn_records(key, Seq(1)).await? {
+async fn context(inner: &Inner, worker_id: &WorkerId) -> Result<(Context, Pod), ApiError> {
+    let row = inner.existing_row(worker_id).await?;
+    let opened = view::open(&row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
+    let mut journal = Journal::until(inner, row.key, &opened.spec, &opened.pod);
+    // The row is behind the journal while the Pod works.
+    journal.before = Seq(i64::MAX);
+    let context = journal.context(Reach::default()).await.map_err(error::store_failed)?;
+    Ok((context, opened.pod))
+}
+
+/// What a context is read from.
+pub(crate) struct Journal {
+    store: Store,
+    key: PodKey,
+    spec: PodSpec,
+    bare_runs: Vec<(Seq, u64)>,
+    before: Seq,
+}
+
+/// An event of the conversation, with its place and run.
+type Turn = (Seq, Option<String>, TurnEvent);
+
+impl Journal {
+    /// Up to where the Pod has been folded.
+    pub(crate) fn until(inner: &Inner, key: PodKey, spec: &PodSpec, pod: &Pod) -> Self {
+        let (store, spec, bare_runs) = (inner.store.clone(), spec.clone(), pod.bare_runs.clone());
+        Self { store, key, spec, bare_runs, before: pod.head.next() }
+    }
+
+    /// The context as the journal has it, read from the newest event back to where nothing before matters.
+    pub(crate) async fn context(self, mut reach: Reach) -> Result<Context, StoreError> {
+        let Self { store, key, spec, bare_runs, mut before } = self;
+        let (mut turns, mut bytes, mut is_covered) = (Vec::new(), 0, false);
+        while !is_covered {
+            let rows = store.turn_records_back(key, before, TURNS_AT_ONCE_MAX, BYTES_AT_ONCE_MAX).await?;
+            let Some(last) = rows.last() else { break };
+            before = last.seq;
+            let size = rows.iter().map(|row| row.body.len()).sum();
+            bytes += size;
+            let page;
+            (page, reach, is_covered) = heavy::work(size, move || read(rows, reach)).await;
+            turns.push(page);
+        }
+        let fold = move || {
+            let mut context = Context::new(&spec, &bare_runs);
+            for (seq, run_id, event) in turns.into_iter().flatten().rev() {
+                context.push(seq, run_id.as_deref(), &event);
+            }
+            context
+        };
+        Ok(heavy::work(bytes, fold).await)
+    }
+}
+
+/// A page of a conversation, newest first, as far as it matters; and whether that was all that does.
+fn read(rows: Vec<StoredRecord>, mut reach: Reach) -> (Vec<Turn>, Reach, bool) {
+    let mut turns = Vec::new();
+    for row in rows {
         // A damaged row was given back as an alert: it is no part of a conversation.
         if let Ok(Record { seq, run_id, event: Event::Turn(event), .. }) = serde_json::from_slice(&row.body) {
-            context.push(seq, run_id.as_deref(), &event);
+            let is_covered = reach.is_covered_by(seq, run_id.as_deref(), &event);
+            turns.push((seq, run_id, event));
+            if is_covered {
+                return (turns, reach, true);
+            }
         }
     }
-    Ok(context)
+    (turns, reach, false)
 }

@@ -16,6 +16,7 @@ mod export;
 mod far;
 mod feed;
 mod find;
+mod heavy;
 mod history;
 mod hold;
 mod host;

@@ -3,6 +3,7 @@
 
 mod commands;
 mod commit;
+mod conversation;
 mod effects;
 mod held;
 mod letters;
@@ -18,21 +19,25 @@ use std::{
     sync::Arc,
 };
 
-use pod::{Context, Effect, Input, Pod, PodSpec, decide};
+use pod::{Effect, Input, Pod, PodSpec, decide};
 use pod_store::{InboxRow, ParentRow, PodKey};
 use protocol::{
     ApiError, ApprovalCommand, CommandId, ControlVerb, InputCommand, PatchPod, PodLabel, PodName, PodRef, PodState,
     RewindCommand, RuntimeId, ToolAnswer, WorkerId,
 };
+use provider::Purpose;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use self::commands::repeated;
 pub(crate) use self::commit::checkpoint;
-use self::work::{Happening, Work};
 pub(crate) use self::{
     commit::Extras,
     held::{Held, Order, Wanted},
+};
+use self::{
+    conversation::Conversation,
+    work::{Happening, Work},
 };
 use crate::{CommandKey, Origin, error, feed::Feed, host::Inner, view};
 
@@ -95,8 +100,7 @@ pub(crate) struct PodTask {
     waiters: HashMap<String, Vec<oneshot::Sender<Result<ToolAnswer, ApiError>>>>,
     /// The mailbox has to be looked at when the Pod can take it.
     has_mail: bool,
-    /// What the model has been told, while a run goes on.
-    context: Option<Context>,
+    conversation: Conversation,
     /// What goes on in the world for this Pod.
     work: Work,
     is_deleted: bool,
@@ -166,7 +170,7 @@ impl PodTask {
             parent: row.parent,
             waiters: HashMap::new(),
             has_mail: true,
-            context: None,
+            conversation: Conversation::default(),
             work: Work::default(),
             is_deleted: false,
             inner,
@@ -225,6 +229,10 @@ impl PodTask {
     /// Takes what the world did: decides, commits, shows, acts.
     async fn happened(&mut self, happening: Happening) {
         let inputs = match happening {
+            Happening::Asked(asked, purpose) => {
+                self.asked(*asked, purpose).await;
+                Vec::new()
+            }
             Happening::Summarised(cut, outcome) => {
                 self.summarised(*cut, outcome).await;
                 Vec::new()
@@ -273,20 +281,18 @@ impl PodTask {
             match effect {
                 Effect::Abort => {
                     self.work.abort();
-                    self.context = None;
+                    self.conversation.forget();
                 }
                 Effect::AbortOperatorCalls => self.work.abort_operator_calls(),
-                Effect::CallModel => self.call_model().await,
-                Effect::Summarise => self.summarise().await,
+                Effect::CallModel => self.ask(Purpose::Answer),
+                Effect::Summarise => self.ask(Purpose::Summary),
                 Effect::RunTool { call_id, name, arguments, by } => {
                     self.work.enqueue(work::Call { call_id, name, arguments, by });
                 }
             }
         }
         self.start_calls().await;
-        if self.pod.run.is_none() {
-            self.context = None;
-        }
+        self.let_go();
     }
 
     fn pod_ref(&self) -> PodRef {

@@ -58,6 +58,30 @@ pub(super) async fn turns(pool: &PgPool, pod: PodKey, from: Seq) -> Result<Vec<S
     Ok(rows.map_err(read_failed("read a conversation"))?.into_iter().map(record).collect())
 }
 
+pub(super) async fn turns_back(
+    pool: &PgPool,
+    pod: PodKey,
+    before: Seq,
+    max_records: u32,
+    max_bytes: usize,
+) -> Result<Vec<StoredRecord>, StoreError> {
+    // Cut by the server, as in `after`.
+    let rows = sqlx::query_as(
+        "select seq, body from (
+             select seq, body, row_number() over page as place, sum(octet_length(body)) over page as bytes
+             from (select seq, body from journal where class = 1 and pod = $1 and seq < $2 order by seq desc limit $3) found
+             window page as (order by seq desc)
+         ) counted where place = 1 or bytes <= $4 order by seq desc",
+    )
+    .bind(pod.0)
+    .bind(before.0)
+    .bind(i64::from(max_records))
+    .bind(i64::try_from(max_bytes).unwrap_or(i64::MAX))
+    .fetch_all(pool)
+    .await;
+    Ok(rows.map_err(read_failed("read a conversation"))?.into_iter().map(record).collect())
+}
+
 pub(super) async fn questions(pool: &PgPool, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError> {
     let rows = sqlx::query_as("select seq, body from journal where class = 3 and pod = $1 order by seq")
         .bind(pod.0)

@@ -62,6 +62,33 @@ pub(super) async fn turns(pool: &SqlitePool, pod: PodKey, from: Seq) -> Result<V
     Ok(rows.map_err(read_failed("read a conversation"))?.into_iter().map(columns::record).collect())
 }
 
+pub(super) async fn turns_back(
+    pool: &SqlitePool,
+    pod: PodKey,
+    before: Seq,
+    max_records: u32,
+    max_bytes: usize,
+) -> Result<Vec<StoredRecord>, StoreError> {
+    let mut rows = sqlx::query_as(
+        "select seq, body from journal indexed by journal_turns
+         where class = 1 and pod = ? and seq < ? order by seq desc limit ?",
+    )
+    .bind(pod.0)
+    .bind(before.0)
+    .bind(max_records)
+    .fetch(pool);
+    let (mut records, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.try_next().await.map_err(read_failed("read a conversation"))? {
+        let record = columns::record(row);
+        bytes += record.body.len();
+        if bytes > max_bytes && !records.is_empty() {
+            break;
+        }
+        records.push(record);
+    }
+    Ok(records)
+}
+
 pub(super) async fn questions(pool: &SqlitePool, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError> {
     let rows = sqlx::query_as(
         "select seq, body from journal indexed by journal_questions

@@ -118,6 +118,16 @@ impl Engine for Sqlite {
         journal::turns(&self.readers, pod, from).await
     }
 
+    async fn turn_records_back(
+        &self,
+        pod: PodKey,
+        before: Seq,
+        max_records: u32,
+        max_bytes: usize,
+    ) -> Result<Vec<StoredRecord>, StoreError> {
+        journal::turns_back(&self.readers, pod, before, max_records, max_bytes).await
+    }
+
     async fn question_records(&self, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError> {
         journal::questions(&self.readers, pod).await
     }

@@ -50,6 +50,23 @@ pub(crate) async fn only_turn_records_are_given_to_a_model(world: World) {
     assert_eq!(seqs(&store.turn_records(ada, Seq(5)).await.unwrap()), [5, 7]);
 }
 
+pub(crate) async fn turn_records_are_paged_backwards_in_pages_of_bounded_count_and_size(world: World) {
+    let store = world.open().await;
+    let ada = create(&store, "ada").await;
+    use RecordClass::{Chunk, Control, Turn};
+    let classes = [Turn, Control, Turn, Chunk, Chunk, Turn, Control, Turn];
+    let records = (1..).zip(classes).map(|(seq, class)| record(seq, class)).collect();
+    done(&store, one(PodChange { records, ..PodChange::of(ada) })).await;
+    let page =
+        async |before, records, bytes| seqs(&store.turn_records_back(ada, Seq(before), records, bytes).await.unwrap());
+    assert_eq!(page(i64::MAX, 3, usize::MAX).await, [8, 6, 3]);
+    assert_eq!(page(3, 3, usize::MAX).await, [1]);
+    assert_eq!(page(1, 3, usize::MAX).await, [0; 0]);
+    let two = body(8).len() + body(6).len();
+    assert_eq!(page(i64::MAX, 9, two).await, [8, 6]);
+    assert_eq!(page(i64::MAX, 9, 1).await, [8], "one, however large it is");
+}
+
 pub(crate) async fn questions_are_listed_and_given_to_no_model(world: World) {
     let store = world.open().await;
     let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);

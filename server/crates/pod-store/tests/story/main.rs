@@ -40,6 +40,7 @@ on_both_engines! {
     journal::records_are_read_in_pages_of_bounded_count_and_size,
     journal::older_records_are_paged_backwards,
     journal::only_turn_records_are_given_to_a_model,
+    journal::turn_records_are_paged_backwards_in_pages_of_bounded_count_and_size,
     journal::questions_are_listed_and_given_to_no_model,
     journal::a_fold_drops_the_chunks_of_its_block_and_nothing_else,
     journal::records_that_do_not_follow_on_the_head_are_refused,

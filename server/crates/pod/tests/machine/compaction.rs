@@ -1,6 +1,6 @@
 //! A summary in the place of the conversation's beginning.
 
-use pod::{Effect, Input};
+use pod::{Effect, Input, Reach};
 use protocol::{PodState, Role, Seq};
 
 use crate::journal::*;
@@ -193,4 +193,26 @@ fn after_a_compaction_an_answer_of_nothing_does_not_bring_back_what_was_dropped(
     let journal = journal.all([finished()]);
     assert_eq!(journal.said(), before);
     assert_eq!(journal.last("run_finished")["outcome"], "completed");
+}
+
+#[test]
+fn after_a_compaction_the_context_is_read_from_what_it_kept_on() {
+    let mut journal = idle();
+    for _ in 0..50 {
+        journal = journal.all([submit(), text("hi"), finished()]);
+    }
+    let (_, read) = journal.context_within(Reach::default());
+    assert_eq!(read, journal.context_within(Reach::after_rewind(Seq(1))).1, "without a compaction everything is read");
+
+    let kept_from = journal.records.iter().rev().find(|record| record.event.kind() == "user_message").unwrap().seq;
+    let compacted = journal.clone().all([Input::Compact, summary("S", kept_from)]);
+    let (context, read) = compacted.context_within(Reach::default());
+    assert_eq!(context.messages(), compacted.context().messages());
+    assert!(read <= 4, "the compaction and the newest turn, not {read} events");
+
+    // A rewind to before it brings everything back.
+    let rewound = rewind(&compacted, Seq(kept_from.0 - 1));
+    let rewound = compacted.all([rewound]);
+    let (context, _) = rewound.context_within(Reach::default());
+    assert_eq!(context.messages(), rewound.context().messages());
 }

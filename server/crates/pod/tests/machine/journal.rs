@@ -1,6 +1,8 @@
 //! A Pod with the journal that made it, and short names for what can happen to it.
 
-use pod::{Context, Decision, Effect, Input, ModelPiece, Pod, PodSpec, Refusal, Summary, ToolOutcome, decide, recover};
+use pod::{
+    Context, Decision, Effect, Input, ModelPiece, Pod, PodSpec, Reach, Refusal, Summary, ToolOutcome, decide, recover,
+};
 use protocol::{CommandId, Event, Message, PodState, Record, Role, Segment, Seq, ToolBy, TurnEvent, Usage};
 use serde_json::{Value, json};
 
@@ -90,6 +92,27 @@ impl Journal {
             }
         }
         context
+    }
+
+    /// The context as it is read when not all of the journal is, and how many events of the conversation that takes.
+    pub(crate) fn context_within(&self, mut reach: Reach) -> (Context, usize) {
+        let turns = || {
+            self.records.iter().filter_map(|record| match &record.event {
+                Event::Turn(event) => Some((record.seq, record.run_id.as_deref(), event)),
+                _ => None,
+            })
+        };
+        let newest_first = turns().collect::<Vec<_>>().into_iter().rev();
+        let mut read = Vec::new();
+        for (seq, run_id, event) in newest_first {
+            read.push((seq, run_id, event));
+            if reach.is_covered_by(seq, run_id, event) {
+                break;
+            }
+        }
+        let mut context = Context::new(&spec(), &self.pod.bare_runs);
+        read.iter().rev().for_each(|(seq, run_id, event)| context.push(*seq, *run_id, event));
+        (context, read.len())
     }
 
     /// What the model would be sent, but for the system message: `role: text [calls]` each.

@@ -1,6 +1,6 @@
 //! What holds for every sequence of events.
 
-use pod::{Decision, Input, ModelPiece, Pod, ToolOutcome, recover};
+use pod::{Decision, Input, ModelPiece, Pod, Reach, ToolOutcome, recover};
 use proptest::prelude::*;
 use protocol::{Event, PodState, Record, Seq, TurnEvent, Usage};
 
@@ -107,6 +107,13 @@ proptest! {
         let context = pod::context(&spec(), &journal.pod.bare_runs, turns.iter().copied());
         prop_assert_eq!(&context, &pod::context(&spec(), &journal.pod.bare_runs, kept));
         prop_assert_eq!(context, journal.context().messages());
+    }
+
+    /// Reading from the newest compaction on makes the same messages as reading everything, whatever it kept.
+    #[test]
+    fn what_is_before_the_reach_of_a_context_does_not_matter(inputs in prop::collection::vec(any_input(), 0..80)) {
+        let journal = journal_of(inputs);
+        prop_assert_eq!(journal.context_within(Reach::default()).0.messages(), journal.context().messages());
     }
 
     /// The same events give the same bytes.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use pod::{Context, Effect, Input, ModelPiece};
+use pod::{Context, Effect, Input, ModelPiece, Reach};
 use proptest::prelude::*;
 use protocol::{Decision, Event, Message, PodState, Role, Seq, ToolBy, TurnEvent};
 use serde_json::json;
@@ -130,6 +130,16 @@ impl World {
         format!("({})", self.said)
     }
 
+    /// Before a rewind: what it leaves is read from as far back as it goes.
+    fn check_rewind(&self, to_seq: Seq) {
+        let rewound = |mut context: Context| {
+            context.push(self.journal.pod.head.next(), None, &TurnEvent::Rewound { to_seq });
+            context.messages()
+        };
+        let (within_reach, _) = self.journal.context_within(Reach::after_rewind(to_seq));
+        assert_eq!(rewound(within_reach), rewound(self.journal.context()));
+    }
+
     fn input(&mut self, act: &Act) -> Option<Input> {
         let model = |piece: ModelPiece| Some(Input::Model(piece));
         let of_model = matches!(
@@ -158,8 +168,9 @@ impl World {
             Act::Restore => Some(Input::Restore),
             Act::Compact => Some(Input::Compact),
             Act::Rewind(part) => {
-                let head = self.journal.pod.head.0;
-                Some(rewind(&self.journal, Seq((head * part / 1000).max(1))))
+                let to_seq = Seq((self.journal.pod.head.0 * part / 1000).max(1));
+                self.check_rewind(to_seq);
+                Some(rewind(&self.journal, to_seq))
             }
             Act::Say => Some(text(&self.number())),
             Act::Think => Some(thought(&self.number())),
@@ -242,6 +253,10 @@ impl World {
     fn context(&mut self) -> Context {
         let rebuilt = self.journal.context();
         assert_eq!(self.live.get_or_insert_with(|| rebuilt.clone()), &rebuilt);
+        let (within_reach, _) = self.journal.context_within(Reach::default());
+        assert_eq!(within_reach.messages(), rebuilt.messages());
+        let cut = |context: &Context| context.cut(self.journal.pod.head, CONTEXT_LIMIT);
+        assert_eq!(cut(&within_reach), cut(&rebuilt));
         rebuilt
     }
 

@@ -161,9 +161,9 @@ impl PodTask {
             staged.spent.extend(spending::spent(&self.pod, staged.at, &step.event));
             let bare_runs = self.pod.bare_runs.len();
             self.pod.evolve(seq, &step.event);
-            if let (Some(context), Event::Turn(event)) = (&mut self.context, &step.event) {
-                self.pod.bare_runs[bare_runs..].iter().for_each(|(_, ordinal)| context.begin_run(*ordinal));
-                context.push(seq, step.run_id.as_deref(), event);
+            if let Event::Turn(event) = &step.event {
+                self.pod.bare_runs[bare_runs..].iter().for_each(|(_, ordinal)| self.conversation.begin_run(*ordinal));
+                self.conversation.push(seq, step.run_id.as_deref(), event);
             }
             staged.moves_checkpoint |= !matches!(&step.event, Event::Turn(event) if event.is_chunk());
             staged.note(&step.event);
@@ -307,13 +307,15 @@ impl PodTask {
         self.spec = pod::PodSpec { shell_is_unconfined: self.inner.shell_is_unconfined, ..opened.spec };
         self.parent = row.parent;
         self.name = row.name;
-        self.context = None;
+        self.conversation.forget();
         self.inbox = self.inner.store.inbox(self.key).await.map_err(error::store_failed)?.into();
         if self.inner.store.is_shared() {
             // Another host may have written here, for this one, and not have told of it.
             self.inner.follow_now(&self.feed).await.map_err(error::store_failed)?;
         }
-        self.fold_in_tail().await.map_err(error::store_failed)
+        self.fold_in_tail().await.map_err(error::store_failed)?;
+        self.ask_again();
+        Ok(())
     }
 
     /// Folds in what the journal holds beyond the checkpoint, and closes what a crash left open.

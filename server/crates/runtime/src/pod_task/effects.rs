@@ -3,22 +3,18 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use pod::Context;
-use protocol::ToolBy;
+use protocol::{Message, ToolBy};
 use provider::{ModelRequest, ModelStream, ProviderError, Purpose, ToolSpec};
 
 use super::PodTask;
-use crate::{history, place};
+use crate::place;
 
 /// Pieces of an answer that are taken, and so committed, at once.
 const PIECES_AT_ONCE: usize = 2_048;
 
 impl PodTask {
-    /// Asks the model with the context as the journal has it.
-    pub(super) async fn call_model(&mut self) {
-        if let Err(reason) = self.load_context().await {
-            return self.fail(reason);
-        }
+    /// Asks the model.
+    pub(super) fn call_model(&mut self, messages: Vec<Message>) {
         let Some(provider) = self.inner.providers.get(&self.spec.provider) else {
             let name = &self.spec.provider;
             return self.fail(format!("the provider \"{name}\" is not configured any more; add it and resume"));
@@ -28,19 +24,9 @@ impl PodTask {
             description: tool.description().to_owned(),
             schema: tool.schema(),
         });
-        let messages = self.context.as_ref().map(Context::messages).unwrap_or_default();
         let request =
             ModelRequest { purpose: Purpose::Answer, model: self.spec.model.clone(), messages, tools: tools.collect() };
         self.work.answer = Some(provider.stream(request).ready_chunks(PIECES_AT_ONCE));
-    }
-
-    /// Reads the conversation, unless it is there.
-    pub(super) async fn load_context(&mut self) -> Result<(), String> {
-        if self.context.is_none() {
-            let context = history::context(&self.inner, self.key, &self.spec, &self.pod).await;
-            self.context = Some(context.map_err(|error| format!("the conversation could not be read: {error}"))?);
-        }
-        Ok(())
     }
 
     /// Starts every call that may begin now.
@@ -77,7 +63,7 @@ impl PodTask {
     }
 
     /// An answer that fails before it begins takes the same way as one that fails later.
-    fn fail(&mut self, detail: String) {
+    pub(super) fn fail(&mut self, detail: String) {
         let error = ProviderError { code: provider::ProviderErrorCode::Failed, detail, retry_after: None };
         let failed: ModelStream = Box::pin(futures_util::stream::iter([Err(error)]));
         self.work.answer = Some(failed.ready_chunks(1));

@@ -1,6 +1,6 @@
 //! What a person decides about a Pod's work: answers to its questions, tools that are run by hand, a rewind.
 
-use pod::{Input, remembered, with_rule};
+use pod::{Input, Reach, remembered, with_rule};
 use pod_store::PodUpdate;
 use protocol::{
     ApiError, Approval, ApprovalCommand, Decision, ErrorCode, Event, PermissionDecision, Record, RewindCommand, Seq,
@@ -14,7 +14,7 @@ use super::{
     commands::{answer_of, repeated},
     commit::{Extras, Outcome},
 };
-use crate::{CommandKey, Origin, approvals, clock, error, history};
+use crate::{CommandKey, Origin, approvals, clock, error, heavy, history};
 
 /// What a repeat of a tool's command finds: which call it was, and where it begins.
 #[derive(Debug, Serialize, Deserialize)]
@@ -73,10 +73,14 @@ impl PodTask {
         origin: &Origin,
     ) -> Result<String, ApiError> {
         let RewindCommand { to_seq, expected_head } = command;
-        let context = history::context(&self.inner, self.key, &self.spec, &self.pod).await;
-        let mut context = context.map_err(error::store_failed)?;
-        context.push(self.pod.head.next(), None, &TurnEvent::Rewound { to_seq });
-        let input = Input::Rewind { to_seq, expected_head, context_used: context.tokens() };
+        let journal = history::Journal::until(&self.inner, self.key, &self.spec, &self.pod);
+        let mut context = journal.context(Reach::after_rewind(to_seq)).await.map_err(error::store_failed)?;
+        let at = self.pod.head.next();
+        let counted = heavy::work(context.weight(), move || {
+            context.push(at, None, &TurnEvent::Rewound { to_seq });
+            context.tokens()
+        });
+        let input = Input::Rewind { to_seq, expected_head, context_used: counted.await };
         let seq = self.seq_after(input.clone(), |kind| kind == "rewound")?;
         self.carry_out(Some(input), "rewind", key, origin, seq).await
     }

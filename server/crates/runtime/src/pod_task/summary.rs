@@ -35,21 +35,14 @@ impl Summarising {
 }
 
 impl PodTask {
-    /// Asks for a summary of the older part of the context.
-    pub(super) async fn summarise(&mut self) {
-        let refused = match self.load_context().await {
-            Ok(()) => match self.begin_summary() {
-                Ok(()) => return,
-                Err(reason) => reason,
-            },
-            Err(reason) => reason,
-        };
-        self.take_summary(Err(refused)).await;
+    /// Asks for a summary of what the cut drops.
+    pub(super) async fn begin_summary(&mut self, cut: Option<Cut>) {
+        if let Err(reason) = self.call_for_summary(cut) {
+            self.take_summary(Err(reason)).await;
+        }
     }
 
-    fn begin_summary(&mut self) -> Result<(), String> {
-        let limit = self.pod.usage.context_limit;
-        let cut = self.context.as_ref().and_then(|context| context.cut(self.pod.head, limit));
+    fn call_for_summary(&mut self, cut: Option<Cut>) -> Result<(), String> {
         let mut cut = cut.ok_or("there is nothing yet that a summary could stand for")?;
         let provider =
             self.inner.providers.get(&self.spec.provider).ok_or("its provider is not configured any more")?;
@@ -66,22 +59,17 @@ impl PodTask {
 
     /// The summary has come, or not.
     pub(super) async fn summarised(&mut self, cut: Cut, outcome: Result<(String, Usage), String>) {
-        // Outside of a run the conversation was let go of meanwhile. Unread, it counts as empty until the next answer.
-        if let Err(reason) = self.load_context().await {
-            tracing::warn!(reason, pod = %self.name, "the size of a compacted context is not known");
-        }
         let summary = outcome.map(|(text, usage)| {
             let text: String = text.trim().chars().take(SUMMARY_CHARS_MAX).collect();
-            let context_used = self.context.as_ref().map_or(0, |context| context.tokens_after(&cut, &text));
+            let context_used = cut.tokens_after(&text);
             let context_limit = self.pod.usage.context_limit;
             Summary { text, kept_from_seq: cut.kept_from_seq, usage: Usage { context_used, context_limit, ..usage } }
         });
         self.take_summary(summary).await;
     }
 
-    async fn take_summary(&mut self, summary: Result<Summary, String>) {
-        // Boxed, because what follows may ask for the next thing.
-        if let Err(error) = Box::pin(self.advance([Input::Summarised(summary)], Extras::default())).await {
+    pub(super) async fn take_summary(&mut self, summary: Result<Summary, String>) {
+        if let Err(error) = self.advance([Input::Summarised(summary)], Extras::default()).await {
             tracing::error!(%error, pod = %self.name, "a summary could not be stored; the context stays as it was");
         }
     }

@@ -5,10 +5,12 @@ use std::{collections::VecDeque, future::pending, panic::AssertUnwindSafe, sync:
 use futures_util::{FutureExt, StreamExt, stream::ReadyChunks};
 use pod::{Cut, Input, ModelPiece, ToolOutcome};
 use protocol::{ToolBy, Usage};
-use provider::{FinishReason, ModelEvent, ModelStream, ProviderError};
+use provider::{FinishReason, ModelEvent, ModelStream, ProviderError, Purpose};
 use serde_json::Value;
 use tokio::{sync::mpsc, task::JoinSet};
 use tools::{Lifeline, Place, Tool};
+
+use super::conversation::{Asked, Asking};
 
 /// Pieces of live output of one tool that wait to be committed.
 const OUTPUT_PIECES_MAX: usize = 64;
@@ -38,6 +40,7 @@ pub(super) struct Summarising {
 /// The model's stream and the tools of one Pod. Dropping it stops them.
 #[derive(Default)]
 pub(super) struct Work {
+    pub(super) asking: Option<Asking>,
     pub(super) answer: Option<ReadyChunks<ModelStream>>,
     pub(super) summary: Option<Summarising>,
     /// Calls of the model that have not begun. They run in their order; what only reads runs beside its like.
@@ -57,6 +60,8 @@ pub(super) struct Work {
 
 /// Something that the world did.
 pub(super) enum Happening {
+    /// The question to the model is made, or cannot be.
+    Asked(Box<Result<Asked, String>>, Purpose),
     Pieces(Vec<Result<ModelEvent, ProviderError>>),
     /// The stream ended without saying so.
     Silence,
@@ -73,11 +78,16 @@ impl Work {
 
     /// The model's part of it: nothing that a person runs.
     pub(super) fn is_answering(&self) -> bool {
-        self.answer.is_some() || self.summary.is_some() || !self.tools.is_empty() || !self.queue.is_empty()
+        self.asking.is_some()
+            || self.answer.is_some()
+            || self.summary.is_some()
+            || !self.tools.is_empty()
+            || !self.queue.is_empty()
     }
 
     /// Drops the connection to the model, and every tool that it runs.
     pub(super) fn abort(&mut self) {
+        self.asking = None;
         self.answer = None;
         self.summary = None;
         self.queue.clear();
@@ -171,9 +181,13 @@ impl Work {
 
     /// Waits for the next thing that happens. Cancel safe.
     pub(super) async fn next(&mut self) -> Happening {
-        let Self { answer, summary, tools, operator_tools, output, .. } = self;
+        let Self { asking, answer, summary, tools, operator_tools, output, .. } = self;
         tokio::select! {
             biased;
+            (asked, purpose) = async { match asking { Some(asking) => (asking.asked.as_mut().await, asking.purpose()), None => pending().await } } => {
+                self.asking = None;
+                Happening::Asked(Box::new(asked), purpose)
+            }
             pieces = async { match answer { Some(answer) => answer.next().await, None => pending().await } } => {
                 pieces.map_or(Happening::Silence, Happening::Pieces)
             }
@@ -215,7 +229,7 @@ impl Work {
             }
             Happening::Output(call_id, text) => vec![Input::ToolOutput { call_id, text }],
             Happening::ToolEnded(call_id, outcome) => vec![Input::ToolFinished { call_id, outcome }],
-            Happening::Summarised(..) => Vec::new(),
+            Happening::Asked(..) | Happening::Summarised(..) => Vec::new(),
         }
     }
 }

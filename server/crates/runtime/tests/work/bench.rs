@@ -1,8 +1,8 @@
 //! A host with the test's tools, and short ways to ask of it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
-use pod_store::{Store, StoreOptions};
+use pod_store::{Faults, Store, StoreOptions};
 use protocol::{
     ApiError, Approval, ApprovalCommand, ControlVerb, Decision, ErrorCode, Event, PodState, Receipt, Record, Role,
     ToolAnswer, ToolCommand, WorkerId,
@@ -32,6 +32,16 @@ impl Bench {
     /// Its Pods ask this model, unless they name another provider.
     pub(crate) async fn on(model: &ScriptedModel) -> Self {
         Self::with(BTreeMap::new(), Some(model.base_url())).await
+    }
+
+    /// The same, on a store that a test can break or hold up.
+    pub(crate) async fn on_with(model: &ScriptedModel, faults: Arc<dyn Faults>) -> Self {
+        let (folder, ledger, profiles) = (tempfile::tempdir().unwrap(), Ledger::new(), BTreeMap::new());
+        let store = StoreOptions { faults: Some(faults), ..StoreOptions::sqlite(folder.path().join("yoi.db")) };
+        let store = Store::open(store).await.unwrap();
+        let options = options_on(store, &folder, &ledger, &profiles, Some(model.base_url()).as_deref());
+        let host = runtime::Host::start(options).await.unwrap();
+        Self { stage: Stage { host, folder }, ledger, profiles, model: Some(model.base_url()) }
     }
 
     pub(crate) async fn with(profiles: BTreeMap<String, Profile>, model: Option<String>) -> Self {
@@ -121,6 +131,16 @@ async fn options(
     model: Option<&str>,
 ) -> HostOptions {
     let store = Store::open(StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
+    options_on(store, folder, ledger, profiles, model)
+}
+
+fn options_on(
+    store: Store,
+    folder: &tempfile::TempDir,
+    ledger: &Ledger,
+    profiles: &BTreeMap<String, Profile>,
+    model: Option<&str>,
+) -> HostOptions {
     let configs = model.map(|base_url| ProviderConfig {
         name: "scripted".to_owned(),
         kind: ProviderKind::OpenAi,

@@ -10,6 +10,7 @@ mod bench;
 mod by_hand;
 mod calls;
 mod compaction;
+mod conversations;
 mod import;
 mod queue;
 mod recipes;
