@@ -11,12 +11,16 @@ use protocol::{ErrorCode, ToolBy, TurnEvent};
 pub use self::calls::ROUNDS_MAX;
 pub(crate) use self::{calls::start_calls, draft::Draft, mail::complete};
 use self::{
-    calls::{answer, operator_call, tool_finished, tool_output},
+    calls::{answer, operator_call, tool_finished},
     commands::{cancel, pause, restore, resume, steer, stop, submit},
     mail::mail,
     summary::{compact, rewind, summarised},
 };
-use crate::{Input, ModelPiece, Pod, PodSpec, Step, model::answer_piece, state::BlockKind};
+use crate::{
+    Input, ModelPiece, Pod, PodSpec, Step,
+    model::answer_piece,
+    state::{BlockKind, OpenCall},
+};
 
 /// What is to be committed and then done.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -104,7 +108,8 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         Input::Note(events) => events.into_iter().for_each(|event| draft.outside(event)),
         Input::OperatorCall { name, arguments } => operator_call(&mut draft, spec, name, arguments)?,
         Input::Model(piece) if pod.is_answering() => answer_piece(&mut draft, spec, piece),
-        Input::ToolOutput { call_id, text } => tool_output(&mut draft, &call_id, text),
+        // Of a call that is over.
+        Input::ToolOutput { .. } => (),
         Input::ToolFinished { call_id, outcome } => tool_finished(&mut draft, &call_id, outcome),
         Input::Answer { id, decision, by, reason } => answer(&mut draft, id, decision, by, reason)?,
         Input::Model(_) => (),
@@ -114,7 +119,11 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
 
 /// One more chunk of the block that grows: the common case, and the one that must not cost a copy of the state.
 fn growth(pod: &Pod, input: &Input) -> Option<Step> {
-    let Input::Model(piece) = input else { return None };
+    let piece = match input {
+        Input::Model(piece) => piece,
+        Input::ToolOutput { call_id, text } => return output_growth(pod, call_id, text),
+        _ => return None,
+    };
     let open = pod.model_block().filter(|_| pod.is_answering())?;
     let block = || open.id.clone();
     let event = match (piece, open.kind) {
@@ -128,4 +137,15 @@ fn growth(pod: &Pod, input: &Input) -> Option<Step> {
         _ => return None,
     };
     Some(Step { run_id: pod.run_id(), event: event.into() })
+}
+
+fn output_growth(pod: &Pod, call_id: &str, text: &str) -> Option<Step> {
+    let of = |calls: &[OpenCall]| calls.iter().find(|call| call.call_id == call_id).map(|call| call.block.clone());
+    let (block, run_id) = match of(&pod.calls) {
+        Some(block) => (block, pod.run_id()),
+        // What a person runs belongs to no run.
+        None => (of(&pod.operator_calls)?, None),
+    };
+    let event = TurnEvent::ToolOutputChunk { block, text: text.to_owned() };
+    Some(Step { run_id, event: event.into() })
 }

@@ -35,6 +35,10 @@ use crate::{
     redact::Redactor,
 };
 
+/// Questions of so many bytes and messages are put into JSON at once; a thread would cost more.
+const AT_ONCE_BYTES_MAX: usize = 64 * 1024;
+const AT_ONCE_MESSAGES_MAX: usize = 512;
+
 /// How long a provider may be silent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimits {
@@ -85,7 +89,7 @@ impl Vendor {
 impl Provider for Vendor {
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let shared = Arc::clone(&self.shared);
-        let answer = stream::once(async move { shared.ask(request).await }).flat_map(|asked| match asked {
+        let answer = stream::once(async move { shared.ask_beside(request).await }).flat_map(|asked| match asked {
             Ok(answer) => answer.left_stream(),
             Err(error) => stream::once(async move { Err(error) }).right_stream(),
         });
@@ -111,6 +115,21 @@ impl Provider for Vendor {
 }
 
 impl Shared {
+    /// As [`Self::ask`]. A long conversation is put into JSON on a thread that nobody else waits for.
+    async fn ask_beside(self: Arc<Self>, request: ModelRequest) -> Result<Answer, ProviderError> {
+        let bytes: usize = request.messages.iter().map(|message| message.content.len()).sum();
+        if bytes <= AT_ONCE_BYTES_MAX && request.messages.len() <= AT_ONCE_MESSAGES_MAX {
+            return self.ask(request).await;
+        }
+        let (runtime, shared) = (tokio::runtime::Handle::current(), Arc::clone(&self));
+        let asking = move || runtime.block_on(Quiet::new(async move { shared.ask(request).await }));
+        match tokio::task::spawn_blocking(asking).await {
+            Ok(asked) => asked,
+            Err(error) => Err(self.failures.error(ProviderErrorCode::Failed, &format!("not asked: {error}"))),
+        }
+    }
+
+    /// Connects to nobody yet: the answer does when it is read.
     async fn ask(&self, request: ModelRequest) -> Result<Answer, ProviderError> {
         self.check_key()?;
         let frames = Frames::new(self.config.kind);

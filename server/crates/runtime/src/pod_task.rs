@@ -7,6 +7,7 @@ mod conversation;
 mod effects;
 mod held;
 mod letters;
+mod portion;
 mod questions;
 mod queue;
 mod receipts;

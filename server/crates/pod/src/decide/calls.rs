@@ -116,16 +116,6 @@ pub(super) fn operator_call(
     Ok(())
 }
 
-pub(super) fn tool_output(draft: &mut Draft, call_id: &str, text: String) {
-    let of =
-        |calls: &[crate::OpenCall]| calls.iter().find(|call| call.call_id == call_id).map(|call| call.block.clone());
-    if let Some(block) = of(&draft.pod.calls) {
-        draft.event(TurnEvent::ToolOutputChunk { block, text });
-    } else if let Some(block) = of(&draft.pod.operator_calls) {
-        draft.outside(TurnEvent::ToolOutputChunk { block, text });
-    }
-}
-
 pub(super) fn tool_finished(draft: &mut Draft, call_id: &str, outcome: ToolOutcome) {
     let is_models = draft.pod.calls.iter().any(|call| call.call_id == call_id);
     draft.finish_call(call_id, outcome);

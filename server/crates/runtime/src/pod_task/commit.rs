@@ -11,7 +11,7 @@ use protocol::{
     Record, Seq, ToolAnswer, ToolBy, Trigger, TurnEvent, WorkerId,
 };
 
-use super::{PodTask, receipts::Receipts, spending};
+use super::{PodTask, portion::gathering, receipts::Receipts, spending};
 use crate::{clock, encode, error, mail};
 
 /// Records read at once while a journal's end is folded in.
@@ -199,7 +199,7 @@ impl PodTask {
         let (change, messages, shown) = self.change(staged, extras).await?;
         let audit = audit.into_iter().collect();
         let batch = Batch { command, changes: vec![change], audit, messages, ..Batch::default() };
-        match self.inner.store.commit(batch).await {
+        match gathering(self.work.answer.as_mut(), self.inner.store.commit(batch)).await {
             Ok(Committed::Done { .. }) => {
                 self.show(shown).await;
                 Ok(Outcome::Done)

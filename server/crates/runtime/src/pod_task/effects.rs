@@ -2,15 +2,11 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt;
 use protocol::{Message, ToolBy};
 use provider::{ModelRequest, ModelStream, ProviderError, Purpose, ToolSpec};
 
-use super::PodTask;
+use super::{PodTask, portion::Answer};
 use crate::place;
-
-/// Pieces of an answer that are taken, and so committed, at once.
-const PIECES_AT_ONCE: usize = 2_048;
 
 impl PodTask {
     /// Asks the model.
@@ -26,7 +22,7 @@ impl PodTask {
         });
         let request =
             ModelRequest { purpose: Purpose::Answer, model: self.spec.model.clone(), messages, tools: tools.collect() };
-        self.work.answer = Some(provider.stream(request).ready_chunks(PIECES_AT_ONCE));
+        self.work.answer = Some(Answer::new(provider.stream(request)));
     }
 
     /// Starts every call that may begin now.
@@ -66,6 +62,6 @@ impl PodTask {
     pub(super) fn fail(&mut self, detail: String) {
         let error = ProviderError { code: provider::ProviderErrorCode::Failed, detail, retry_after: None };
         let failed: ModelStream = Box::pin(futures_util::stream::iter([Err(error)]));
-        self.work.answer = Some(failed.ready_chunks(1));
+        self.work.answer = Some(Answer::new(failed));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, future::pending, panic::AssertUnwindSafe, sync::Arc, time::Duration, time::Instant};
 
-use futures_util::{FutureExt, StreamExt, stream::ReadyChunks};
+use futures_util::FutureExt;
 use pod::{Cut, Input, ModelPiece, ToolOutcome};
 use protocol::{ToolBy, Usage};
 use provider::{FinishReason, ModelEvent, ModelStream, ProviderError, Purpose};
@@ -10,7 +10,10 @@ use serde_json::Value;
 use tokio::{sync::mpsc, task::JoinSet};
 use tools::{Lifeline, Place, Tool};
 
-use super::conversation::{Asked, Asking};
+use super::{
+    conversation::{Asked, Asking},
+    portion::Answer,
+};
 
 /// Pieces of live output of one tool that wait to be committed.
 const OUTPUT_PIECES_MAX: usize = 64;
@@ -41,7 +44,7 @@ pub(super) struct Summarising {
 #[derive(Default)]
 pub(super) struct Work {
     pub(super) asking: Option<Asking>,
-    pub(super) answer: Option<ReadyChunks<ModelStream>>,
+    pub(super) answer: Option<Answer>,
     pub(super) summary: Option<Summarising>,
     /// Calls of the model that have not begun. They run in their order; what only reads runs beside its like.
     queue: VecDeque<Call>,
@@ -67,7 +70,7 @@ pub(super) enum Happening {
     Silence,
     /// The summary came to an end.
     Summarised(Box<Cut>, Result<(String, Usage), String>),
-    Output(String, String),
+    Output(Vec<OutputPiece>),
     ToolEnded(String, ToolOutcome),
 }
 
@@ -194,8 +197,8 @@ impl Work {
             outcome = async { match summary { Some(summary) => summary.run().await, None => pending().await } } => {
                 self.summarised(outcome)
             }
-            Some((call_id, text)) = async { match output { Some((_, pieces)) => pieces.recv().await, None => pending().await } } => {
-                Happening::Output(call_id, text)
+            Some(pieces) = async { match output { Some((_, pieces)) => written(pieces).await, None => pending().await } } => {
+                Happening::Output(pieces)
             }
             Some(ended) = tools.join_next() => ended_tool(ended),
             Some(ended) = operator_tools.join_next() => ended_tool(ended),
@@ -227,11 +230,20 @@ impl Work {
                 let detail = "the provider's stream ended before the answer did".to_owned();
                 vec![Input::Model(ModelPiece::Failed { code: "provider_error".to_owned(), detail })]
             }
-            Happening::Output(call_id, text) => vec![Input::ToolOutput { call_id, text }],
+            Happening::Output(pieces) => {
+                pieces.into_iter().map(|(call_id, text)| Input::ToolOutput { call_id, text }).collect()
+            }
             Happening::ToolEnded(call_id, outcome) => vec![Input::ToolFinished { call_id, outcome }],
             Happening::Asked(..) | Happening::Summarised(..) => Vec::new(),
         }
     }
+}
+
+/// All that tools have written, as soon as there is something. Cancel safe.
+async fn written(pieces: &mut mpsc::Receiver<OutputPiece>) -> Option<Vec<OutputPiece>> {
+    let mut written = Vec::new();
+    let count = pieces.recv_many(&mut written, OUTPUT_PIECES_MAX).await;
+    (count > 0).then_some(written)
 }
 
 fn ended_tool(ended: Result<(String, ToolOutcome), tokio::task::JoinError>) -> Happening {
