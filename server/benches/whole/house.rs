@@ -92,6 +92,16 @@ pub(crate) fn pss_kb(pid: u32) -> f64 {
     number.expect("a size is a number")
 }
 
+/// Processor time that a process has taken, of users' and of the system's kind.
+pub(crate) fn cpu_seconds(pid: u32) -> f64 {
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("Linux tells a process's time");
+    // The name, in brackets, may have spaces in it.
+    let (_, fields) = stat.rsplit_once(')').expect("the name is in brackets");
+    let ticks = fields.split_whitespace().skip(11).take(2).map(|ticks| ticks.parse::<f64>().expect("a number"));
+    ticks.sum::<f64>() / TICKS_PER_SECOND
+}
+
 /// A server whose Pods can ask a model at this address.
 pub(crate) async fn yoi_with_model(base_url: &str) -> YoiProcess {
     Launch::new(BINARY).env("OPENAI_BASE_URL", base_url).start().await

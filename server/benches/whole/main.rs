@@ -19,6 +19,7 @@ mod options;
 mod size;
 mod start;
 mod timed_model;
+mod turns;
 mod viewer;
 
 use std::{process::ExitCode, time::Instant};
@@ -31,7 +32,7 @@ use crate::{options::Options, report::Report};
 type Topic = fn(&Options, &mut Report);
 
 /// In the order of the table. Memory and start come first: they want a quiet machine most.
-const TOPICS: [(&str, Topic); 9] = [
+const TOPICS: [(&str, Topic); 10] = [
     ("start", start::run),
     ("crash", crash::run),
     ("memory", memory::run),
@@ -39,6 +40,7 @@ const TOPICS: [(&str, Topic); 9] = [
     ("delta", delta::run),
     ("burst", burst::run),
     ("history", history::run),
+    ("turns", turns::run),
     ("size", size::run),
     ("growth", growth::run),
 ];

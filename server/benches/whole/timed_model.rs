@@ -1,24 +1,19 @@
 //! A model server on OpenAI's wire whose deltas say when they were sent: `NUMBER:NANOSECONDS `.
+//!
+//! It flushes each delta, as the servers of this world do: one HTTP chunk and one write to the socket for each.
 
 use std::{
+    io::Write,
     net::SocketAddr,
     sync::{Arc, LazyLock, Mutex},
     time::{Duration, Instant},
 };
 
-use axum::{
-    Router,
-    body::{Body, Bytes},
-    extract::{DefaultBodyLimit, State},
-    response::{IntoResponse, Response},
-    routing::post,
-    serve::ListenerExt,
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
 };
-use futures_util::{StreamExt, stream};
-use tokio::{net::TcpListener, task::JoinHandle};
-
-/// Deltas that come at once are written in portions of this size, as a fast model's server does.
-const PORTION_BYTES: usize = 16 * 1024;
 
 /// Zero of the nanoseconds.
 static ZERO: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -27,8 +22,15 @@ static ZERO: LazyLock<Instant> = LazyLock::new(Instant::now);
 #[derive(Debug)]
 pub(crate) struct TimedModel {
     address: SocketAddr,
-    plan: Arc<Mutex<Plan>>,
+    shared: Arc<Shared>,
     server: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    plan: Mutex<Plan>,
+    /// When the head of each question came.
+    asked: Mutex<Vec<Instant>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +41,10 @@ pub(crate) struct Plan {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Pace {
+    /// As fast as they are read, by a server of tasks.
     AtOnce,
+    /// The same by a server with a thread for each connection.
+    Threaded,
     Every(Duration),
 }
 
@@ -55,12 +60,9 @@ impl TimedModel {
         LazyLock::force(&ZERO);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port on this machine");
         let address = listener.local_addr().expect("a bound socket has an address");
-        let listener = listener.tap_io(|stream| stream.set_nodelay(true).expect("a new connection takes options"));
-        let plan = Arc::new(Mutex::new(plan));
-        let router = Router::new().route("/v1/chat/completions", post(answer)).layer(DefaultBodyLimit::disable());
-        let router = router.with_state(plan.clone());
-        let server = tokio::spawn(async move { axum::serve(listener, router).await.expect("the port is ours") });
-        Self { address, plan, server }
+        let shared = Arc::new(Shared { plan: Mutex::new(plan), asked: Mutex::default() });
+        let server = tokio::spawn(serve(listener, shared.clone()));
+        Self { address, shared, server }
     }
 
     pub(crate) fn base_url(&self) -> String {
@@ -69,7 +71,12 @@ impl TimedModel {
 
     /// For the answers from now on.
     pub(crate) fn set_plan(&self, plan: Plan) {
-        *self.plan.lock().expect("no holder of the plan panics") = plan;
+        *self.shared.plan.lock().expect("no holder of the plan panics") = plan;
+    }
+
+    /// When the head of the newest question came.
+    pub(crate) fn asked_last(&self) -> Option<Instant> {
+        self.shared.asked.lock().expect("no holder of the times panics").last().copied()
     }
 }
 
@@ -89,44 +96,82 @@ pub(crate) fn deltas(text: &str) -> impl Iterator<Item = Delta> + '_ {
     })
 }
 
-/// Takes the whole question before it answers: one left unread would end the connection in mid-answer.
-async fn answer(State(plan): State<Arc<Mutex<Plan>>>, _question: Bytes) -> Response {
-    let plan = *plan.lock().expect("no holder of the plan panics");
-    let body = match plan.pace {
-        Pace::AtOnce => {
-            let portions = portions(plan.deltas);
-            Body::from_stream(stream::iter(portions.into_iter().map(Ok::<_, std::io::Error>)))
-        }
-        Pace::Every(pause) => Body::from_stream(paced(plan.deltas, pause).map(Ok::<_, std::io::Error>)),
-    };
-    ([("content-type", "text/event-stream"), ("cache-control", "no-cache")], body).into_response()
-}
-
-fn paced(deltas: usize, pause: Duration) -> impl futures_util::Stream<Item = String> {
-    let began = tokio::time::Instant::now();
-    stream::unfold(0, move |number| async move {
-        if number > deltas {
-            return None;
-        }
-        // The first one is late enough for whoever asked to be ready for it.
-        tokio::time::sleep_until(began + pause * (number as u32 + 1)).await;
-        let piece = if number == deltas { end() } else { delta(number) };
-        Some((piece, number + 1))
-    })
-}
-
-/// All with the time of now: the first is sent at once, the others as fast as they are taken.
-fn portions(deltas: usize) -> Vec<String> {
-    let mut portions = vec![String::new()];
-    for number in 0..deltas {
-        if portions.last().is_some_and(|last| last.len() > PORTION_BYTES) {
-            portions.push(String::new());
-        }
-        let last = portions.last_mut().expect("it begins with one");
-        last.push_str(&delta(number));
+async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        stream.set_nodelay(true).expect("a new connection takes options");
+        let shared = shared.clone();
+        tokio::spawn(async move {
+            // Who asks may go away in mid-answer.
+            let _ = answer(stream, &shared).await;
+        });
     }
-    portions.push(end());
-    portions
+}
+
+/// One question, one answer: the connection ends with it.
+async fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
+    read_question(&mut stream, shared).await?;
+    let plan = *shared.plan.lock().expect("no holder of the plan panics");
+    stream.write_all(HEAD.as_bytes()).await?;
+    match plan.pace {
+        Pace::AtOnce => {
+            for number in 0..plan.deltas {
+                stream.write_all(chunk(&delta(number)).as_bytes()).await?;
+            }
+        }
+        Pace::Every(pause) => {
+            let began = tokio::time::Instant::now();
+            for number in 0..plan.deltas {
+                // The first one is late enough for whoever asked to be ready for it.
+                tokio::time::sleep_until(began + pause * (number as u32 + 1)).await;
+                stream.write_all(chunk(&delta(number)).as_bytes()).await?;
+            }
+        }
+        Pace::Threaded => {
+            let mut blocking = stream.into_std()?;
+            blocking.set_nonblocking(false)?;
+            let writing = tokio::task::spawn_blocking(move || {
+                for number in 0..plan.deltas {
+                    blocking.write_all(chunk(&delta(number)).as_bytes())?;
+                }
+                blocking.write_all((chunk(&end()) + LAST).as_bytes())
+            });
+            return writing.await?;
+        }
+    }
+    stream.write_all((chunk(&end()) + LAST).as_bytes()).await?;
+    stream.shutdown().await
+}
+
+/// The whole of it: one left unread would end the connection in mid-answer.
+async fn read_question(stream: &mut TcpStream, shared: &Shared) -> std::io::Result<()> {
+    let (mut read, mut wanted) = (Vec::new(), usize::MAX);
+    while read.len() < wanted {
+        if stream.read_buf(&mut read).await? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        if wanted == usize::MAX
+            && let Some(end) = read.windows(4).position(|bytes| bytes == b"\r\n\r\n")
+        {
+            shared.asked.lock().expect("no holder of the times panics").push(Instant::now());
+            wanted = end + 4 + content_length(&String::from_utf8_lossy(&read[..end]));
+        }
+    }
+    Ok(())
+}
+
+fn content_length(head: &str) -> usize {
+    let lines = head.lines().filter_map(|line| line.split_once(':'));
+    let mut length = lines.filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    length.next().and_then(|(_, length)| length.trim().parse().ok()).unwrap_or(0)
+}
+
+const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n\
+                    transfer-encoding: chunked\r\nconnection: close\r\n\r\n";
+/// Behind the last chunk.
+const LAST: &str = "0\r\n\r\n";
+
+fn chunk(text: &str) -> String {
+    format!("{:x}\r\n{text}\r\n", text.len())
 }
 
 fn delta(number: usize) -> String {

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    future::pending,
     path::Path as FilePath,
     sync::{Arc, Mutex},
 };
@@ -15,7 +16,7 @@ use axum::{
     response::Response,
     routing::{get, post},
 };
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt, future::BoxFuture};
 use serde_json::{Value, json};
 use sqlx::{
     ConnectOptions, SqliteConnection,
@@ -28,6 +29,8 @@ use crate::viewer::END;
 /// Frames that wait for the slowest viewer.
 const FRAMES_MAX: usize = 16_384;
 const BATCHES_MAX: usize = 1_024;
+/// Chunks of an answer that are read at once.
+const CHUNKS_MAX: usize = 1_024;
 
 #[derive(Debug)]
 struct Relay {
@@ -66,26 +69,49 @@ impl Relay {
         streams.entry(stream).or_insert_with(|| broadcast::Sender::new(FRAMES_MAX)).clone()
     }
 
-    /// Passes one answer on. All deltas of one read are one batch and one frame.
+    /// Passes one answer on. All deltas that come while a batch is being committed are the next batch, and one frame.
     async fn pass_on(&self, stream: usize) {
         let frames = self.frames(stream);
         let url = format!("{}/chat/completions", self.model_url);
         let asked = self.http.post(url).json(&json!({ "model": "timed", "stream": true })).send().await;
-        let mut body = asked.expect("the model answers").bytes_stream();
-        let (mut unread, mut seq) = (Vec::new(), 0);
-        while let Some(bytes) = body.next().await {
-            unread.extend_from_slice(&bytes.expect("the model goes on"));
-            let records = records(&mut unread, &mut seq);
-            if records.is_empty() {
-                continue;
+        let mut body = asked.expect("the model answers").bytes_stream().ready_chunks(CHUNKS_MAX);
+        let (mut unread, mut seq, mut come, mut is_over) = (Vec::new(), 0, Vec::new(), false);
+        let mut committing: Option<BoxFuture<'_, Vec<Value>>> = None;
+        loop {
+            if committing.is_none() && !come.is_empty() {
+                committing = Some(self.commit(stream, std::mem::take(&mut come)).boxed());
             }
-            if let Some(writer) = &self.writer {
-                commit(writer, stream, &records).await;
+            tokio::select! {
+                biased;
+                committed = async { match &mut committing { Some(commit) => commit.await, None => pending().await } } => {
+                    committing = None;
+                    let frame = json!({ "type": "records", "records": committed }).to_string();
+                    frames.send(frame.into()).ok();
+                }
+                chunks = body.next(), if !is_over => match chunks {
+                    Some(chunks) => {
+                        chunks.into_iter().for_each(|bytes| unread.extend_from_slice(&bytes.expect("the model goes on")));
+                        come.extend(records(&mut unread, &mut seq));
+                    }
+                    None => is_over = true,
+                },
+                else => break,
             }
-            let frame = json!({ "type": "records", "records": records }).to_string();
-            frames.send(frame.into()).ok();
+            if is_over && committing.is_none() && come.is_empty() {
+                break;
+            }
         }
         frames.send(format!("{{{END}:true}}").into()).ok();
+    }
+
+    async fn commit(&self, stream: usize, records: Vec<Value>) -> Vec<Value> {
+        if let Some(writer) = &self.writer {
+            let rows = records.iter().map(|record| json!([stream, record])).collect();
+            let (committed, is_committed) = oneshot::channel();
+            writer.send(Batch { rows, committed }).await.expect("the writer lives as long as the relay");
+            is_committed.await.expect("no commit fails");
+        }
+        records
     }
 }
 
@@ -108,13 +134,6 @@ fn records(unread: &mut Vec<u8>, seq: &mut u64) -> Vec<Value> {
     }
     unread.drain(..from);
     records
-}
-
-async fn commit(writer: &mpsc::Sender<Batch>, stream: usize, records: &[Value]) {
-    let rows = records.iter().map(|record| json!([stream, record])).collect();
-    let (committed, is_committed) = oneshot::channel();
-    writer.send(Batch { rows, committed }).await.expect("the writer lives as long as the relay");
-    is_committed.await.expect("no commit fails");
 }
 
 /// A database as bare programs use it: committed means durable.
