@@ -24,7 +24,7 @@ pub(super) enum Conversation {
 #[derive(Debug)]
 pub(super) enum Said {
     Run(u64),
-    Event(Seq, Option<String>, TurnEvent),
+    Event(Seq, Option<String>, Box<TurnEvent>),
 }
 
 impl Conversation {
@@ -44,7 +44,7 @@ impl Conversation {
         match self {
             Self::Unread => (),
             Self::Away(said) if !event.is_chunk() => {
-                said.push(Said::Event(seq, run_id.map(str::to_owned), event.clone()));
+                said.push(Said::Event(seq, run_id.map(str::to_owned), Box::new(event.clone())));
             }
             Self::Away(_) => (),
             Self::Here(context) => context.push(seq, run_id, event),
