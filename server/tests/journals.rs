@@ -89,3 +89,20 @@ async fn a_journal_goes_out_and_comes_in_and_is_found_counted_and_audited() {
     let actions: Vec<_> = audit["items"].as_array().unwrap().iter().map(|row| row["action"].clone()).collect();
     assert_eq!(actions, ["restore"], "{audit}");
 }
+
+#[tokio::test]
+async fn the_audit_on_the_command_line_says_what_was_answered() {
+    let yoi = YoiProcess::start(YOI).await;
+    let ada = yoi.new_pod("ada").await;
+    let mut events = yoi.events().await;
+    events.subscribe("ada", &ada, None).await;
+    for (call, answer) in [("ls -l", ["approve"].as_slice()), ("rm -r build", &["deny", "--remember"])] {
+        yoi.say(&ada, &format!("call Bash {}", serde_json::json!({ "command": call }))).await;
+        let asked = events.records_until("ada", |record| record["event"]["kind"] == "approval_asked").await;
+        let id = asked.last().unwrap()["event"]["id"].as_str().unwrap().to_owned();
+        printed(yoi.launch(), &[&answer[..1], &["ada", &id], &answer[1..]].concat()).await;
+        events.records_until("ada", |record| record["event"]["kind"] == "run_finished").await;
+    }
+    let audit = printed(yoi.launch(), &["audit", "--action", "approve"]).await;
+    assert!(audit.contains("allowed Bash: ls -l") && audit.contains("always denied Bash: rm -r build"), "{audit}");
+}

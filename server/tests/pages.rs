@@ -144,6 +144,20 @@ async fn browser_usage_has_figures_after_a_run_and_the_audit_names_who_did_what(
 }
 
 #[tokio::test]
+async fn browser_an_answer_in_the_page_is_in_the_audit_with_what_it_was_about() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    yoi.say(&pod, r#"call Bash {"command":"rm -r build"}"#).await;
+    let browser = Browser::open(&yoi, 1440, 900).await;
+    browser.goto(&format!("{}/approvals", yoi.base_url())).await;
+    browser.button("Deny").await.click().await.unwrap();
+    browser.goto(&format!("{}/audit?action=approve", yoi.base_url())).await;
+    browser.wait_text("main .audit-table .audit-about", "denied Bash: rm -r build").await;
+    browser.no_errors().await;
+    browser.quit().await;
+}
+
+#[tokio::test]
 async fn browser_settings_test_a_provider_in_place_and_sign_another_browser_out() {
     let model = ScriptedModel::start().await;
     let yoi = Launch::new(YOI).env("OPENAI_API_KEY", "k").env("OPENAI_BASE_URL", &model.base_url()).start().await;

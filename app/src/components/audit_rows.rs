@@ -47,6 +47,7 @@ fn AuditRow(row: protocol::AuditRow) -> impl IntoView {
             <td class="audit-what">{entry.action.replace('_', " ")}</td>
             <td class="audit-about">
                 <About entry=entry.clone() />
+                {entry.about.as_ref().map(|about| view! { <span class="audit-call">{about.to_string()}</span> }.into_any())}
             </td>
             <td class="audit-who">{entry.by.clone()}</td>
             <td class="audit-from">{entry.client.clone()} {at_runtime(&runtime_id)}</td>

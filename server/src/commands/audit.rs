@@ -31,7 +31,7 @@ pub(super) async fn audit(caller: &Caller, options: AuditOptions) -> Result<()> 
     }
     let now = Timestamp::now();
     output::headed(
-        ["WHEN", "BY", "FROM", "ACTION", "RESULT", "TARGET"],
+        ["WHEN", "BY", "FROM", "ACTION", "RESULT", "TARGET", "ABOUT"],
         listing.items.iter().map(|listed| row(listed, now)),
     )?;
     if let Some(next) = &listing.next {
@@ -52,7 +52,7 @@ async fn address(caller: &Caller, target: &str) -> Result<String> {
     }
 }
 
-fn row(AuditRow { entry, runtime_id, .. }: &AuditRow, now: Timestamp) -> [String; 6] {
+fn row(AuditRow { entry, runtime_id, .. }: &AuditRow, now: Timestamp) -> [String; 7] {
     let result = match &entry.code {
         Some(code) => format!("{} ({code})", entry.result),
         None => entry.result.clone(),
@@ -62,5 +62,6 @@ fn row(AuditRow { entry, runtime_id, .. }: &AuditRow, now: Timestamp) -> [String
         true => entry.client.clone(),
         false => format!("{}@{runtime_id}", entry.client),
     };
-    [ago(entry.at, now), entry.by.clone(), from, entry.action.clone(), result, target]
+    let about = entry.about.as_ref().map(ToString::to_string).unwrap_or_default();
+    [ago(entry.at, now), entry.by.clone(), from, entry.action.clone(), result, target, about]
 }

@@ -46,6 +46,10 @@ pub(crate) fn Audit() -> impl IntoView {
                             <b>{entry.action.replace('_', " ")}</b>
                             " "
                             <Verdict entry=entry.clone() />
+                            {entry
+                                .about
+                                .as_ref()
+                                .map(|about| view! { <span class="audit-call">{about.to_string()}</span> }.into_any())}
                             <small>
                                 // Last, for it is another one in the reader's zone, and nothing may move.
                                 {who} " · " <TimeOfDay at=entry.at />

@@ -216,6 +216,43 @@ async fn a_question_is_listed_answered_once_and_the_run_goes_on() {
 }
 
 #[tokio::test]
+async fn the_audit_says_what_was_answered_and_of_which_call() {
+    let server = server().await;
+    let (pod, question) = asking(&server, "ada").await;
+    let path = |question: &Value| format!("{pod}/approvals/{}", question["id"].as_str().unwrap());
+    assert_eq!(server.post(&path(&question), json!({ "decision": "allow" })).await.0, 200);
+    let late = json!({ "decision": "deny", "remember": true });
+    assert_eq!(code(&server.post(&path(&question), late).await), (409, "already_answered"));
+    server.until(&pod, "idle").await;
+    let long = format!("echo {}", "ä".repeat(300));
+    server.say_until(&pod, &format!("call Bash {}", json!({ "command": long })), "waiting").await;
+    let question = server.get(&format!("{pod}/approvals")).await.1["items"][0].clone();
+    let deny = json!({ "decision": "deny", "remember": true, "reason": "too long" });
+    assert_eq!(server.post(&path(&question), deny).await.0, 200);
+    server.until(&pod, "idle").await;
+    assert_eq!(server.post(&format!("{pod}/tools/Bash"), json!({ "arguments": { "command": "pwd" } })).await.0, 200);
+    let nothing = server.post(&format!("{pod}/approvals/nothing"), json!({ "decision": "allow" })).await;
+    assert_eq!(code(&nothing), (404, "not_found"));
+
+    let rows = server.get("/api/v1/audit").await.1["items"].as_array().unwrap().clone();
+    let about: Vec<_> = rows
+        .iter()
+        .filter(|row| row["action"] == "approve" || row["action"] == "tool")
+        .map(|row| (row["result"].as_str().unwrap(), row["about"].clone()))
+        .collect();
+    let cut: String = long.chars().take(200).chain(['…']).collect();
+    let expected = [
+        ("refused", json!({ "decision": "allow" })),
+        ("done", json!({ "tool": "Bash", "subject": "pwd" })),
+        ("done", json!({ "tool": "Bash", "subject": cut, "decision": "deny", "remembered": true })),
+        ("refused", json!({ "tool": "Bash", "subject": "ls", "decision": "deny", "remembered": true })),
+        ("done", json!({ "tool": "Bash", "subject": "ls", "decision": "allow" })),
+    ];
+    assert_eq!(about, expected);
+    assert!(rows.iter().all(|row| row["action"] != "input" || row["about"].is_null()), "{rows:#?}");
+}
+
+#[tokio::test]
 async fn of_two_answers_at_once_the_first_counts() {
     let server = server().await;
     let (pod, question) = asking(&server, "ada").await;

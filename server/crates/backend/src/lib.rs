@@ -30,8 +30,8 @@ use std::{
 
 use jiff::Timestamp;
 use protocol::{
-    ApiError, AuditEntry, CommandId, ControlVerb, CreatePod, ErrorCode, History, InputCommand, PatchPod, PodDetail,
-    PodRef, PodSummary, ProviderView, Receipt, RestoreCommand, RuntimeId, UnconfiguredProvider,
+    ApiError, AuditAbout, AuditEntry, CommandId, ControlVerb, CreatePod, ErrorCode, History, InputCommand, PatchPod,
+    PodDetail, PodRef, PodSummary, ProviderView, Receipt, RestoreCommand, RuntimeId, UnconfiguredProvider,
 };
 use runtime::{CommandKey, Host};
 pub use runtime::{
@@ -212,16 +212,16 @@ impl Backend {
         action: &str,
         runtime_id: &RuntimeId,
         target: String,
+        about: Option<AuditAbout>,
         done: Result<T, ApiError>,
     ) -> Result<T, ApiError> {
-        match &done {
-            Ok(_) if *runtime_id == RuntimeId::local() => (),
-            Ok(_) => self.record_audit(origin, action, Some(target), "done", None).await,
-            Err(error) => {
-                let result = if error.code.status() >= 500 { "failed" } else { "refused" };
-                self.record_audit(origin, action, Some(target), result, Some(error.code)).await;
-            }
-        }
+        let (result, code) = match &done {
+            Ok(_) if *runtime_id == RuntimeId::local() => return done,
+            Ok(_) => ("done", None),
+            Err(error) if error.code.status() >= 500 => ("failed", Some(error.code)),
+            Err(error) => ("refused", Some(error.code)),
+        };
+        self.append_audit(AuditEntry { about, ..audit_entry(origin, action, Some(target), result, code) }).await;
         done
     }
 
@@ -234,18 +234,33 @@ impl Backend {
         result: &str,
         code: Option<ErrorCode>,
     ) {
-        let entry = AuditEntry {
-            at: Timestamp::now(),
-            by: origin.by.clone(),
-            client: origin.client.clone(),
-            action: action.to_owned(),
-            target,
-            result: result.to_owned(),
-            code: code.map(|code| code.to_string()),
-        };
+        self.append_audit(audit_entry(origin, action, target, result, code)).await;
+    }
+
+    async fn append_audit(&self, entry: AuditEntry) {
+        let action = entry.action.clone();
         if let Err(error) = self.host.audit_append(entry).await {
             tracing::error!(%error, action, "could not write the audit");
         }
+    }
+}
+
+fn audit_entry(
+    origin: &Origin,
+    action: &str,
+    target: Option<String>,
+    result: &str,
+    code: Option<ErrorCode>,
+) -> AuditEntry {
+    AuditEntry {
+        at: Timestamp::now(),
+        by: origin.by.clone(),
+        client: origin.client.clone(),
+        action: action.to_owned(),
+        target,
+        result: result.to_owned(),
+        code: code.map(|code| code.to_string()),
+        about: None,
     }
 }
 

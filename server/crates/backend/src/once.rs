@@ -5,7 +5,7 @@
 
 use std::future::Future;
 
-use protocol::{ApiError, ErrorCode, RuntimeId};
+use protocol::{ApiError, AuditAbout, ErrorCode, RuntimeId};
 use runtime::{Claimed, CommandKey, Origin};
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -20,6 +20,19 @@ impl Backend {
         key: &CommandKey,
         (runtime_id, target): (&RuntimeId, String),
         work: impl Future<Output = Result<T, ApiError>>,
+    ) -> Result<T, ApiError> {
+        self.carry_out_about(origin, action, key, (runtime_id, target), work, async |_| None).await
+    }
+
+    /// As [`Self::carry_out`]. `about` says what a row that is written here is about, beyond its target.
+    pub(crate) async fn carry_out_about<T: Serialize + DeserializeOwned>(
+        &self,
+        origin: &Origin,
+        action: &str,
+        key: &CommandKey,
+        (runtime_id, target): (&RuntimeId, String),
+        work: impl Future<Output = Result<T, ApiError>>,
+        about: impl AsyncFnOnce(&Result<T, ApiError>) -> Option<AuditAbout>,
     ) -> Result<T, ApiError> {
         let first = match is_local(runtime_id) {
             true => Ok(None),
@@ -39,7 +52,8 @@ impl Backend {
             },
             done => done,
         };
-        self.audited(origin, action, runtime_id, target, done).await
+        let about = about(&done).await;
+        self.audited(origin, action, runtime_id, target, about, done).await
     }
 
     /// Carries a command out, or gives its first answer. What this process carries out itself looks after its key in

@@ -38,7 +38,7 @@ impl Backend {
             }
         };
         let done = done.await;
-        self.audited(origin, "peer", &pod.runtime_id, target, done).await
+        self.audited(origin, "peer", &pod.runtime_id, target, None, done).await
     }
 
     /// Ends what two Pods are to each other: a link, or a request that waits. What is not there needs no end.
@@ -96,7 +96,7 @@ impl Backend {
             }
         };
         let done = done.await;
-        self.audited(origin, "message", &pod.runtime_id, target, done).await
+        self.audited(origin, "message", &pod.runtime_id, target, None, done).await
     }
 
     /// Releases or drops a message that is held; on either side, and the first decision counts.

@@ -152,11 +152,18 @@ pub(crate) fn mail((key, body, at): (String, String, i64)) -> Result<MailRow, St
     Ok(MailRow { key, body, at: time(at)? })
 }
 
-pub(crate) type AuditColumns = (i64, i64, String, String, String, Option<String>, String, Option<String>);
+pub(crate) type AuditColumns =
+    (i64, i64, String, String, String, Option<String>, String, Option<String>, Option<String>);
 
 pub(crate) fn audit(columns: AuditColumns) -> Result<(i64, AuditEntry), StoreError> {
-    let (id, at, by, client, action, target, result, code) = columns;
-    Ok((id, AuditEntry { at: time(at)?, by, client, action, target, result, code }))
+    let (id, at, by, client, action, target, result, code, about) = columns;
+    // A row that says less is better than an audit that cannot be read.
+    let about = about.and_then(|about| serde_json::from_str(&about).ok());
+    Ok((id, AuditEntry { at: time(at)?, by, client, action, target, result, code, about }))
+}
+
+pub(crate) fn about(entry: &AuditEntry) -> Option<String> {
+    entry.about.as_ref().map(|about| serde_json::to_string(about).expect("what a row is about always encodes"))
 }
 
 pub(crate) fn session(columns: (Vec<u8>, String, i64, i64, i64)) -> Result<SessionRow, StoreError> {

@@ -39,8 +39,9 @@ pub use history::{History, Message, Role, ToolCall};
 pub use ids::{NameError, PodName, PodRef, RuntimeId, Seq, Target, WorkerId};
 pub use link::{LINK_ITEMS_MAX, LINK_WAIT_MS_MAX, LinkAnswer, LinkCard, LinkExchange, LinkItem, LinkNews};
 pub use listing::{
-    Approval, AuditEntry, AuditRow, CompactionPreview, Gathered, Listing, OpenApproval, RuntimeKind, RuntimeState,
-    RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfPod, UsageOfTree, UsageReport, Visibility, VisiblePod,
+    Approval, AuditAbout, AuditEntry, AuditRow, CompactionPreview, Gathered, Listing, OpenApproval, RuntimeKind,
+    RuntimeState, RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfPod, UsageOfTree, UsageReport, Visibility,
+    VisiblePod,
 };
 pub use misread::misread;
 pub use model::{ModelView, ProviderView, UnconfiguredProvider};

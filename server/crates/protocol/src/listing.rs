@@ -1,5 +1,7 @@
 //! Lists and the things in them.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -169,6 +171,46 @@ pub struct AuditEntry {
     pub result: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+    /// Only `approve` and `tool` have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<AuditAbout>,
+}
+
+/// Which tool's call a row is about, and what a person answered who was asked for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AuditAbout {
+    /// None when nothing was asked under the id that was answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The argument that a call is known by (a command, a path, an address), at most 200 characters of it; `…` ends one that
+    /// was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    /// The answer holds from then on: `remember` was set.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remembered: bool,
+}
+
+/// As people read it, in one line: "always denied Bash: rm -r build".
+impl fmt::Display for AuditAbout {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tool, subject, decision, remembered } = self;
+        let decided = match decision {
+            Some(Decision::Allow) => Some("allowed"),
+            Some(Decision::Deny) => Some("denied"),
+            None => None,
+        };
+        let always = (*remembered && decided.is_some()).then_some("always");
+        let words: Vec<&str> = always.into_iter().chain(decided).chain(tool.as_deref()).collect();
+        formatter.write_str(&words.join(" "))?;
+        match subject {
+            Some(subject) => write!(formatter, ": {}", subject.split_whitespace().collect::<Vec<_>>().join(" ")),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A row of the audit, and whose it is.

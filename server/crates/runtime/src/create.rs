@@ -127,5 +127,6 @@ pub(crate) fn audit(at: Timestamp, origin: &Origin, action: &str, target: String
         target: Some(target),
         result: "done".to_owned(),
         code: None,
+        about: None,
     }
 }

@@ -4,6 +4,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod about;
 mod approvals;
 mod asked;
 mod clock;
@@ -37,6 +38,7 @@ mod usage;
 mod view;
 mod viewer;
 
+pub use about::{about_answer, about_call};
 pub use command::{CommandKey, Figures, Origin, PodQuery, Readiness, SearchQuery};
 pub use export::Export;
 pub use far::{FarName, FarNames, FarPod, link_card};

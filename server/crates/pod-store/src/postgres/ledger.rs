@@ -116,12 +116,12 @@ pub(super) async fn audit_page(
 ) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
     let query = match &filter.target {
         None => sqlx::query_as(
-            "select id, at, by_whom, client, action, target, result, code from audit
+            "select id, at, by_whom, client, action, target, result, code, about from audit
              where id < $1 and ($2::text is null or action = $2) and ($3::text is null or result = $3)
              order by id desc limit $4",
         ),
         Some(_) => sqlx::query_as(
-            "select id, at, by_whom, client, action, target, result, code from audit
+            "select id, at, by_whom, client, action, target, result, code, about from audit
              where id < $1 and ($2::text is null or action = $2) and ($3::text is null or result = $3)
                  and target = $5
              order by id desc limit $4",
@@ -147,10 +147,10 @@ pub(super) async fn audit_append_in_txn(
         entries.iter().map(|entry| text(entry).as_deref().map(without_nul)).collect()
     };
     sqlx::query(
-        "insert into audit (at, by_whom, client, action, target, result, code)
-         select at, by_whom, client, action, target, result, code
-         from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-              with ordinality as line (at, by_whom, client, action, target, result, code, place)
+        "insert into audit (at, by_whom, client, action, target, result, code, about)
+         select at, by_whom, client, action, target, result, code, about
+         from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+              with ordinality as line (at, by_whom, client, action, target, result, code, about, place)
          order by place",
     )
     .bind(entries.iter().map(|entry| micros(entry.at)).collect::<Vec<_>>())
@@ -160,6 +160,7 @@ pub(super) async fn audit_append_in_txn(
     .bind(optional(|entry| &entry.target))
     .bind(column(|entry| &entry.result))
     .bind(optional(|entry| &entry.code))
+    .bind(entries.iter().map(|entry| columns::about(entry)).collect::<Vec<_>>())
     .execute(connection)
     .await
     .map(drop)

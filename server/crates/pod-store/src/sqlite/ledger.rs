@@ -115,12 +115,12 @@ pub(super) async fn audit_page(
 ) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
     let query = match &filter.target {
         None => sqlx::query_as(
-            "select id, at, by_whom, client, action, target, result, code from audit
+            "select id, at, by_whom, client, action, target, result, code, about from audit
              where id < ?1 and (?2 is null or action = ?2) and (?3 is null or result = ?3)
              order by id desc limit ?4",
         ),
         Some(_) => sqlx::query_as(
-            "select id, at, by_whom, client, action, target, result, code from audit
+            "select id, at, by_whom, client, action, target, result, code, about from audit
              where id < ?1 and (?2 is null or action = ?2) and (?3 is null or result = ?3)
                  and target = ?5
              order by id desc limit ?4",
@@ -140,15 +140,16 @@ pub(super) async fn audit_append_in_txn(
     entries: &[&AuditEntry],
 ) -> Result<(), WriteError> {
     let row = |entry: &&AuditEntry| {
-        let AuditEntry { at, by, client, action, target, result, code } = entry;
+        let AuditEntry { at, by, client, action, target, result, code, about: _ } = entry;
         let [by, client, action, result] = [by, client, action, result].map(|text| without_nul(text));
         let [target, code] = [target, code].map(|text| text.as_deref().map(without_nul));
-        json!([micros(*at), by, client, action, target, result, code])
+        json!([micros(*at), by, client, action, target, result, code, columns::about(entry)])
     };
     let rows: Vec<_> = entries.iter().map(row).collect();
     sqlx::query(
-        "insert into audit (at, by_whom, client, action, target, result, code)
-         select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6 from json_each(?)",
+        "insert into audit (at, by_whom, client, action, target, result, code, about)
+         select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7
+         from json_each(?)",
     )
     .bind(json!(rows).to_string())
     .execute(connection)

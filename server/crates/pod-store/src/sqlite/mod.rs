@@ -38,6 +38,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite_5.sql"),
     include_str!("../../migrations/sqlite_6.sql"),
     include_str!("../../migrations/sqlite_7.sql"),
+    include_str!("../../migrations/sqlite_8.sql"),
 ];
 
 const READERS_MAX: u32 = 4;

@@ -1,5 +1,5 @@
 use pod_store::{AuditFilter, InboxRow, PodChange, SessionRow};
-use protocol::{AuditEntry, Segment};
+use protocol::{AuditAbout, AuditEntry, Decision, Segment};
 
 use crate::world::*;
 
@@ -39,10 +39,19 @@ pub(crate) async fn the_audit_is_paged_from_the_newest(world: World) {
     assert_eq!(store.audit_page(None, 1).await.unwrap()[0].1.by, "a b");
     let refused = AuditEntry { target: None, code: Some("busy".to_owned()), ..audit("refused") };
     store.audit_append(refused.clone()).await.unwrap();
-    let first = store.audit_page(None, 4).await.unwrap();
-    assert_eq!(first[0].1, refused);
-    assert_eq!(first[2].1, audit("action-4"));
-    let second = store.audit_page(Some(first[3].0), 4).await.unwrap();
+    let about = AuditAbout {
+        tool: Some("Bash".to_owned()),
+        subject: Some("printf 'a\\0b\\n'\n\0 😀".to_owned()),
+        decision: Some(Decision::Deny),
+        remembered: true,
+    };
+    let approved = AuditEntry { about: Some(about), ..audit("approve") };
+    store.audit_append(approved.clone()).await.unwrap();
+    assert_eq!(store.audit_page(None, 1).await.unwrap()[0].1, approved);
+    let first = store.audit_page(None, 5).await.unwrap();
+    assert_eq!(first[1].1, refused);
+    assert_eq!(first[3].1, audit("action-4"));
+    let second = store.audit_page(Some(first[4].0), 4).await.unwrap();
     assert_eq!(
         second.iter().map(|(_, entry)| entry.action.as_str()).collect::<Vec<_>>(),
         ["action-2", "action-1", "action-0"]

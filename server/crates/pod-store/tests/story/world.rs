@@ -136,6 +136,7 @@ pub(crate) fn audit(action: &str) -> AuditEntry {
         target: Some("local/x".to_owned()),
         result: "done".to_owned(),
         code: None,
+        about: None,
     }
 }
 

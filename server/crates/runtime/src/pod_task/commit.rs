@@ -7,8 +7,8 @@ use pod_store::{
     PodUpdate, Spent, StoreError,
 };
 use protocol::{
-    ApiError, AuditEntry, CommandId, ControlEvent, Event, Outcome as RunOutcome, PeerLabel, PodState, ReceiptState,
-    Record, Seq, ToolAnswer, ToolBy, Trigger, TurnEvent, WorkerId,
+    ApiError, AuditAbout, AuditEntry, CommandId, ControlEvent, Event, Outcome as RunOutcome, PeerLabel, PodState,
+    ReceiptState, Record, Seq, ToolAnswer, ToolBy, Trigger, TurnEvent, WorkerId,
 };
 
 use super::{PodTask, portion::gathering, receipts::Receipts, spending};
@@ -72,6 +72,16 @@ pub(crate) struct Extras {
     pub(crate) loan: Option<LoanChange>,
     pub(crate) update: PodUpdate,
     pub(crate) delete: bool,
+}
+
+impl Extras {
+    /// Its audit row says more than who did what to this Pod.
+    pub(crate) fn about(mut self, about: AuditAbout) -> Self {
+        if let Some(audit) = &mut self.audit {
+            audit.about = Some(about);
+        }
+        self
+    }
 }
 
 /// What came of a commit.

@@ -14,7 +14,7 @@ use super::{
     commands::{answer_of, repeated},
     commit::{Extras, Outcome},
 };
-use crate::{CommandKey, Origin, approvals, clock, error, heavy, history};
+use crate::{CommandKey, Origin, about, approvals, clock, error, heavy, history};
 
 /// What a repeat of a tool's command finds: which call it was, and where it begins.
 #[derive(Debug, Serialize, Deserialize)]
@@ -55,7 +55,8 @@ impl PodTask {
             spec: remember.then(|| serde_json::to_string(&spec).expect("a recipe always encodes")),
             ..PodUpdate::default()
         };
-        let extras = Extras { update, ..self.extras(&key, origin, "approve", clock::now(), &answered) };
+        let extras = self.extras(&key, origin, "approve", clock::now(), &answered);
+        let extras = Extras { update, ..extras }.about(about::about_answer(&answered, remember));
         let input = Input::Answer { id, decision, by: origin.by.clone(), reason };
         match self.advance([input], extras).await? {
             Outcome::Repeated(row) => repeated(row, &key),
@@ -118,7 +119,8 @@ impl PodTask {
             return Err(error::no_such_pod(&self.worker_id));
         }
         let begun = Begun { call_id: format!("call-b{}", self.pod.blocks + 1), seq: self.pod.head.next() };
-        let extras = self.extras(&key, origin, "tool", clock::now(), &begun);
+        let about = about::about_call(&name, &arguments);
+        let extras = self.extras(&key, origin, "tool", clock::now(), &begun).about(about);
         match self.advance([Input::OperatorCall { name, arguments }], extras).await? {
             Outcome::Repeated(row) => read(repeated(row, &key)?),
             Outcome::Done => Ok(begun),
