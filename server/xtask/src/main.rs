@@ -1,4 +1,4 @@
-//! `cargo xtask test | bench | shots`: fetches what is missing, runs, measures.
+//! `cargo xtask test | bench | trial | shots`: fetches what is missing, runs, measures.
 //!
 //! One command for a fresh clone and for every day. It depends on as little as it can: it is compiled before all else.
 
@@ -10,6 +10,7 @@ mod run;
 mod shots;
 mod test;
 mod tools;
+mod trial;
 
 use std::process::ExitCode;
 
@@ -18,6 +19,8 @@ usage: cargo xtask test [--fast]    formatting, lints, all tests, a release buil
        cargo xtask bench [--only NAME] [--long]    the benchmarks, and today's figures beside their goals
        cargo xtask bench web [--only TOPIC] [--quick] [--binary PATH]    the console in a real browser
        cargo xtask bench lighthouse [--binary PATH]    what Lighthouse says of it, when npm is there
+       cargo xtask trial kill [--rounds N] [--binary PATH]    kill -9 at random instants: nothing shown is lost or doubled
+       cargo xtask trial size [--binary PATH]    long answers, many Pods, long histories, many sockets
        cargo xtask shots [--binary PATH]    screenshots of the console into target/shots, sheets of them into docs";
 
 fn main() -> ExitCode {
@@ -35,6 +38,13 @@ fn main() -> ExitCode {
         },
         ["bench", rest @ ..] => match bench::Extent::parse(rest) {
             Some(extent) => bench::run(&extent),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
+        ["trial", rest @ ..] => match trial::Extent::parse(rest) {
+            Some(extent) => trial::run(&extent),
             None => {
                 eprintln!("{USAGE}");
                 return ExitCode::from(2);

@@ -1,0 +1,33 @@
+//! Whole trials of the built binary: `cargo xtask trial kill` and `cargo xtask trial size`.
+//!
+//! `trial PATH_OF_YOI kill [--rounds N]` or `trial PATH_OF_YOI size`. Prints one table; ends with 1 when something does not hold.
+//! docs/testing.md has the figures of past runs.
+
+mod kill;
+mod size;
+mod witness;
+mod work;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: trial PATH_OF_YOI kill [--rounds N]\n       trial PATH_OF_YOI size";
+/// Enough to meet most instants of a turn, in some minutes.
+const ROUNDS: u32 = 50;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let holds = match arguments.as_slice() {
+        [binary, "kill"] => kill::run(binary, ROUNDS).await,
+        [binary, "kill", "--rounds", rounds] if rounds.parse::<u32>().is_ok_and(|rounds| rounds > 0) => {
+            kill::run(binary, rounds.parse().unwrap_or(ROUNDS)).await
+        }
+        [binary, "size"] => size::run(binary).await,
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,69 @@
+//! `cargo xtask trial`: the built binary through kills and sizes, as often as one likes, with the figures of this machine.
+//!
+//! The driving is done by an example of `testkit`, which already knows how to run a yoi and to watch it.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::{
+    build,
+    run::{cargo, passes, step},
+    tools,
+};
+
+/// Which trial, and of what.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// What the example is told: the trial's name, and what belongs to it.
+    words: Vec<String>,
+    /// A yoi that was built before; none: a release build is made first.
+    binary: Option<PathBuf>,
+}
+
+impl Extent {
+    /// None when it is something that no trial takes.
+    pub(crate) fn parse(arguments: &[&str]) -> Option<Self> {
+        let (name, rest) = arguments.split_first()?;
+        let mut extent = Self { words: vec![(*name).to_owned()], binary: None };
+        let mut rest = rest.iter();
+        while let Some(argument) = rest.next() {
+            match (*name, *argument) {
+                ("kill" | "size", "--binary") => extent.binary = Some((*rest.next()?).into()),
+                ("kill", "--rounds") => extent.words.extend(["--rounds", *rest.next()?].map(str::to_owned)),
+                _ => return None,
+            }
+        }
+        matches!(*name, "kill" | "size").then_some(extent)
+    }
+}
+
+/// False when something was lost, doubled or refused that must not be.
+pub(crate) fn run(extent: &Extent) -> Result<bool> {
+    let done = step("trial", || {
+        let binary = match &extent.binary {
+            Some(binary) => binary.clone(),
+            None => {
+                tools::ensure_rust_tools()?;
+                build::yoi(&["--release"])?.binary
+            }
+        };
+        let mut trial = cargo(&["run", "--locked", "--quiet", "--package", "testkit", "--example", "trial", "--"]);
+        passes(trial.arg(binary).args(&extent.words))
+    });
+    Ok(done.is_ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Extent;
+
+    #[test]
+    fn a_trial_has_a_name_and_takes_what_belongs_to_it() {
+        let kill = Extent::parse(&["kill", "--rounds", "5", "--binary", "yoi"]);
+        assert!(kill.is_some_and(|extent| extent.words == ["kill", "--rounds", "5"] && extent.binary.is_some()));
+        for wrong in [[].as_slice(), &["size", "--rounds", "5"], &["kill", "--binary"], &["nothing"]] {
+            assert_eq!(Extent::parse(wrong), None, "{wrong:?}");
+        }
+    }
+}
