@@ -30,6 +30,7 @@ pub(crate) fn run(extent: Extent) -> Result<bool> {
     let mut steps = vec![step("tools", || {
         tools::ensure_rust_tools()?;
         postgres = tools::ensure_postgres()?;
+        tools::ensure_generators()?;
         if extent == Extent::Whole {
             tools::ensure_browser()?;
         }

@@ -35,6 +35,13 @@ pub(crate) fn ensure_browser() -> Result<()> {
     })
 }
 
+/// Ensures what the generators of clients run on, of which `testkit` fetches the pinned versions for their tests.
+pub(crate) fn ensure_generators() -> Result<()> {
+    let has_venv = || answers(Command::new("python3").args(["-c", "import venv, ensurepip"]));
+    ensure_packages("Python with its venv", &["python3", "python3-venv"], has_venv)?;
+    ensure_packages("Node with npm", &["nodejs", "npm"], || is_in_path("node") && is_in_path("npm"))
+}
+
 /// Ensures PostgreSQL's programs. Debian keeps them out of the PATH: the folder to add is the answer.
 pub(crate) fn ensure_postgres() -> Result<Option<PathBuf>> {
     let is_there = || is_in_path("initdb") && is_in_path("postgres") || debian_postgres().is_some();

@@ -1,5 +1,7 @@
 //! The API described for programs (OpenAPI 3.1) and for people (one plain page made from the same document).
 
+mod shapes;
+
 use std::fmt::Write as _;
 
 use protocol::{Candidate, ClientFrame, ErrorCode, ServerFrame};
@@ -9,7 +11,6 @@ use utoipa::{
     openapi::{
         ContentBuilder, Ref, RefOr, ResponseBuilder,
         path::Operation,
-        schema::{AdditionalProperties, AnyOfBuilder, Components, ObjectBuilder, Schema, Type},
         security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme},
     },
 };
@@ -107,53 +108,12 @@ impl Modify for Common {
         components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
         let cookie = ApiKey::Cookie(ApiKeyValue::with_description("yoi_PORT", "Set by `/?token=…`."));
         components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
-        let_any_kind_in(components);
-        let_any_segment_in(components);
-        close_choices(components);
+        shapes::name_shapes(components);
         for item in document.paths.paths.values_mut() {
             let operations = [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete];
             for operation in operations.into_iter().flatten() {
                 add_problem(operation);
                 name_parameters(operation);
-            }
-        }
-    }
-}
-
-/// A record of a known kind is also a record of any kind, so the choices of an event are `anyOf` and not `oneOf`.
-fn let_any_kind_in(components: &mut Components) {
-    if let Some(RefOr::T(event)) = components.schemas.get_mut("Event")
-        && let Schema::OneOf(choices) = event
-    {
-        let choice = AnyOfBuilder::new().description(choices.description.take());
-        let any = std::mem::take(&mut choices.items).into_iter().fold(choice, AnyOfBuilder::item);
-        *event = Schema::AnyOf(any.build());
-    }
-}
-
-/// A segment in a record may be of a type that this version does not know; what is sent may not (`SentSegment`).
-fn let_any_segment_in(components: &mut Components) {
-    if let Some(RefOr::T(segment)) = components.schemas.get_mut("Segment")
-        && let Schema::OneOf(choices) = segment
-    {
-        let kind = ObjectBuilder::new().schema_type(Type::String);
-        let unknown = ObjectBuilder::new().property("type", kind).required("type").build();
-        let choice = AnyOfBuilder::new().description(choices.description.take());
-        let known = std::mem::take(&mut choices.items)
-            .into_iter()
-            .filter(|choice| matches!(choice, RefOr::T(Schema::Object(_))));
-        *segment = Schema::AnyOf(known.fold(choice, AnyOfBuilder::item).item(unknown).build());
-    }
-}
-
-/// Shapes that are told apart by a word, and in which a field of another name is refused: the generator says so of
-/// plain objects only.
-fn close_choices(components: &mut Components) {
-    for name in ["ClientFrame", "SentSegment"] {
-        let Some(RefOr::T(Schema::OneOf(choices))) = components.schemas.get_mut(name) else { continue };
-        for choice in &mut choices.items {
-            if let RefOr::T(Schema::Object(object)) = choice {
-                object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
             }
         }
     }
@@ -282,9 +242,63 @@ mod tests {
     #[test]
     fn a_record_fits_the_document_though_any_kind_does() {
         let document: Value = serde_json::from_str(openapi_json()).unwrap();
-        let event = &document["components"]["schemas"]["Event"];
-        assert_eq!(event["anyOf"].as_array().map(Vec::len), Some(3), "{event}");
-        assert!(event["oneOf"].is_null(), "each record would fit two of them");
+        let shapes = &document["components"]["schemas"];
+        let event = &shapes["Record"]["properties"]["event"];
+        assert!(event["oneOf"].is_null(), "each record of a known kind would fit two of them");
+        let choices: Vec<_> = event["anyOf"].as_array().unwrap().iter().filter_map(|it| it["$ref"].as_str()).collect();
+        assert_eq!(choices, ["#/components/schemas/Event", "#/components/schemas/UnknownEvent"]);
+        assert_eq!(shapes["UnknownEvent"]["required"], Value::Null);
+        let mapping = &shapes["Event"]["discriminator"]["mapping"];
+        for (kind, name) in [("text_chunk", "TextChunkEvent"), ("usage", "UsageEvent"), ("child_event", "ChildEvent")] {
+            assert_eq!(mapping[kind], format!("#/components/schemas/{name}"));
+            assert_eq!(shapes[name]["properties"]["kind"]["enum"], serde_json::json!([kind]));
+        }
+        assert!(shapes["UsageEvent"]["properties"]["context_limit"].is_object(), "the fields of a flattened one too");
+        assert_eq!(shapes["Listing_Record"]["properties"]["items"]["items"]["$ref"], "#/components/schemas/Record");
+    }
+
+    #[test]
+    fn each_operation_has_an_id_of_its_own() {
+        let document: Value = serde_json::from_str(openapi_json()).unwrap();
+        let mut ids = BTreeSet::new();
+        for (path, item) in members(&document["paths"]) {
+            for (method, operation) in members(item) {
+                let id = operation["operationId"].as_str().unwrap_or_else(|| panic!("{method} {path} has no id"));
+                assert!(ids.insert(id), "two operations are called {id}; one is {method} {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_shape_is_used_and_each_choice_of_one_has_a_name() {
+        fn references(value: &Value, found: &mut Vec<String>) {
+            match value {
+                Value::Object(map) => {
+                    let name = map.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+                    found.extend(name.map(str::to_owned));
+                    map.values().for_each(|value| references(value, found));
+                }
+                Value::Array(items) => items.iter().for_each(|value| references(value, found)),
+                _ => (),
+            }
+        }
+        let document: Value = serde_json::from_str(openapi_json()).unwrap();
+        let shapes = &document["components"]["schemas"];
+        // The frames are what the socket carries, which a path cannot say.
+        let (mut reached, mut ahead) = (BTreeSet::new(), vec!["ClientFrame".to_owned(), "ServerFrame".to_owned()]);
+        references(&document["paths"], &mut ahead);
+        while let Some(name) = ahead.pop() {
+            references(&shapes[&name], &mut ahead);
+            ahead.retain(|name| !reached.contains(name));
+            reached.insert(name);
+        }
+        for (name, shape) in members(shapes) {
+            assert!(reached.contains(name), "nothing leads to {name}");
+            let choices = ["oneOf", "anyOf"].into_iter().flat_map(|word| shape[word].as_array().into_iter().flatten());
+            for choice in choices {
+                assert!(choice["$ref"].is_string(), "a choice of {name} has no name: {choice}");
+            }
+        }
     }
 
     #[test]

@@ -81,7 +81,7 @@ const RUN: &str = "return Promise.allSettled(document.getAnimations().filter(a =
     places: v.nodes.map(n => n.target.join(' ') + ': ' + n.failureSummary.replace(/\\s+/g, ' ')) })))";
 
 async fn kept() -> PathBuf {
-    let file = target().join("axe").join(FILE_KEPT);
+    let file = crate::target().join("axe").join(FILE_KEPT);
     if !file.is_file() {
         let script = match fetched().await {
             Ok(script) => script,
@@ -112,11 +112,4 @@ fn keep(file: &Path, script: &[u8]) -> std::io::Result<()> {
     std::fs::write(whole.path(), script)?;
     whole.persist(file)?;
     Ok(())
-}
-
-/// The folder that cargo builds into, which holds this test.
-fn target() -> PathBuf {
-    let test = std::env::current_exe().expect("a running program has a path");
-    let marked = test.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
-    marked.map_or_else(std::env::temp_dir, Path::to_path_buf)
 }

@@ -5,6 +5,7 @@
 
 pub mod axe;
 pub mod browser;
+pub mod generators;
 mod helper;
 pub mod older_pod;
 pub mod postgres;
@@ -12,3 +13,10 @@ pub mod report;
 pub mod scripted_model;
 pub mod terminal;
 pub mod yoi;
+
+/// The folder that cargo builds into, which holds this test. What tests fetch is kept there.
+fn target() -> std::path::PathBuf {
+    let test = std::env::current_exe().expect("a running program has a path");
+    let marked = test.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
+    marked.map_or_else(std::env::temp_dir, std::path::Path::to_path_buf)
+}

@@ -183,7 +183,7 @@ pub(crate) struct ExchangeAsked {
 }
 
 /// What two Pods wrote to each other, newest first, with where each message is.
-#[utoipa::path(get, tag = "peers",
+#[utoipa::path(get, operation_id = "peer_messages", tag = "peers",
     path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/peers/{peer_runtime_id}/{peer_worker_id}/messages",
     params(("runtime_id" = String, Path), ("worker_id" = String, Path),
         ("peer_runtime_id" = String, Path), ("peer_worker_id" = String, Path), ExchangeAsked),
