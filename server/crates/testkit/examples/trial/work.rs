@@ -132,9 +132,9 @@ impl Door {
     pub(crate) async fn viewer(&self, pods: &[Value]) -> EventSocket {
         let mut socket = EventSocket::connect(&self.base_url, &self.token).await;
         for (index, pod) in pods.iter().enumerate() {
-            let frame = json!({ "type": "subscribe", "id": index.to_string(), "pod": pod["pod"], "tail": TAIL });
-            socket.send(&frame).await;
-            socket.wait_for(|frame| frame["type"] == "snapshot" && frame["id"] == index.to_string()).await;
+            let id = index.to_string();
+            socket.send(&json!({ "type": "subscribe", "id": id, "pod": pod["pod"], "tail": TAIL })).await;
+            socket.wait_for(|frame| frame["type"] == "snapshot" && frame["id"] == id.as_str()).await;
         }
         socket
     }
