@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::{
     browser::{Browser, console::page_of},
     scripted_model::ScriptedModel,
-    yoi::{Launch, YoiProcess},
+    yoi::{Launch, YoiProcess, pod_path},
 };
 use thirtyfour::Key;
 
@@ -147,12 +147,17 @@ async fn browser_usage_has_figures_after_a_run_and_the_audit_names_who_did_what(
 async fn browser_an_answer_in_the_page_is_in_the_audit_with_what_it_was_about() {
     let yoi = YoiProcess::start(YOI).await;
     let pod = yoi.new_pod("ada").await;
-    yoi.say(&pod, r#"call Bash {"command":"rm -r build"}"#).await;
+    yoi.say(&pod, r#"call Bash {"command":"ls -l"}"#).await;
     let browser = Browser::open(&yoi, 1440, 900).await;
     browser.goto(&format!("{}/approvals", yoi.base_url())).await;
-    browser.button("Deny").await.click().await.unwrap();
+    browser.find("main .answers .primary").await.click().await.unwrap();
+    browser
+        .wait_until("it is answered", async |_| {
+            !yoi.get(&pod_path(&pod)).await.expect(200)["needs_you"].as_bool().unwrap()
+        })
+        .await;
     browser.goto(&format!("{}/audit?action=approve", yoi.base_url())).await;
-    browser.wait_text("main .audit-table .audit-about", "denied Bash: rm -r build").await;
+    browser.wait_text("main .audit-table .audit-about", "allowed Bash: ls -l").await;
     browser.no_errors().await;
     browser.quit().await;
 }

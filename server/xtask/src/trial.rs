@@ -1,4 +1,4 @@
-//! `cargo xtask trial`: the built binary through kills and sizes, as often as one likes, with the figures of this machine.
+//! `cargo xtask trial`: the built binary through kills, faults and sizes, as often as one likes, with the figures of this machine.
 //!
 //! The driving is done by an example of `testkit`, which already knows how to run a yoi and to watch it.
 
@@ -29,12 +29,12 @@ impl Extent {
         let mut rest = rest.iter();
         while let Some(argument) = rest.next() {
             match (*name, *argument) {
-                ("kill" | "size", "--binary") => extent.binary = Some((*rest.next()?).into()),
+                ("kill" | "fault" | "size", "--binary") => extent.binary = Some((*rest.next()?).into()),
                 ("kill", "--rounds") => extent.words.extend(["--rounds", *rest.next()?].map(str::to_owned)),
                 _ => return None,
             }
         }
-        matches!(*name, "kill" | "size").then_some(extent)
+        matches!(*name, "kill" | "fault" | "size").then_some(extent)
     }
 }
 

@@ -1,8 +1,9 @@
-//! Whole trials of the built binary: `cargo xtask trial kill` and `cargo xtask trial size`.
+//! Whole trials of the built binary: `cargo xtask trial kill | fault | size`.
 //!
-//! `trial PATH_OF_YOI kill [--rounds N]` or `trial PATH_OF_YOI size`. Prints one table; ends with 1 when something does not hold.
+//! `trial PATH_OF_YOI kill [--rounds N]`, `trial PATH_OF_YOI fault` or `trial PATH_OF_YOI size`. Prints one table; ends with 1 when something does not hold.
 //! docs/testing.md has the figures of past runs.
 
+mod fault;
 mod kill;
 mod size;
 mod witness;
@@ -10,7 +11,7 @@ mod work;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: trial PATH_OF_YOI kill [--rounds N]\n       trial PATH_OF_YOI size";
+const USAGE: &str = "usage: trial PATH_OF_YOI kill [--rounds N]\n       trial PATH_OF_YOI fault | size";
 /// Enough to meet most instants of a turn, in some minutes.
 const ROUNDS: u32 = 50;
 
@@ -23,6 +24,7 @@ async fn main() -> ExitCode {
         [binary, "kill", "--rounds", rounds] if rounds.parse::<u32>().is_ok_and(|rounds| rounds > 0) => {
             kill::run(binary, rounds.parse().unwrap_or(ROUNDS)).await
         }
+        [binary, "fault"] => fault::run(binary).await,
         [binary, "size"] => size::run(binary).await,
         _ => {
             eprintln!("{USAGE}");
