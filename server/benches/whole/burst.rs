@@ -42,12 +42,14 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
         (1, ["burst_one", "burst_one_http", "burst_one_threaded", "burst_one_lost"], 90_000.0),
         (10, ["burst_ten", "burst_ten_http", "burst_ten_threaded", "burst_ten_lost"], 500_000.0),
     ] {
-        let mut inside = runtime.block_on(streamed(&yoi, "rehearsal", &format!("stream {DELTAS} at 0"), viewers));
-        let [(floor, outside), (threaded_floor, threaded)] = [Pace::AtOnce, Pace::Threaded].map(|pace| {
-            model.set_plan(Plan { deltas: DELTAS, pace });
-            let mut floor = runtime.block_on(relayed(&relay, viewers));
-            (median(&mut floor.per_second), runtime.block_on(streamed(&yoi, "openai", "go", viewers)))
-        });
+        let mut inside =
+            runtime.block_on(streamed(&yoi, "rehearsal", "inside", &format!("stream {DELTAS} at 0"), viewers));
+        let [(floor, outside), (threaded_floor, threaded)] = [("at-once", Pace::AtOnce), ("threaded", Pace::Threaded)]
+            .map(|(name, pace)| {
+                model.set_plan(Plan { deltas: DELTAS, pace });
+                let mut floor = runtime.block_on(relayed(&relay, viewers));
+                (median(&mut floor.per_second), runtime.block_on(streamed(&yoi, "openai", name, "go", viewers)))
+            });
         let (mut outside, mut threaded) = (outside, threaded);
         let what = if viewers == 1 { "one viewer".to_owned() } else { format!("{viewers} viewers, deliveries") };
         report.add(
@@ -85,12 +87,11 @@ pub(crate) fn run(_: &Options, report: &mut Report) {
 }
 
 /// A new Pod for each round: what it was told before would be sent to the model again.
-async fn streamed(yoi: &YoiProcess, provider: &str, text: &str, viewers: usize) -> Rounds {
+async fn streamed(yoi: &YoiProcess, provider: &str, name: &str, text: &str, viewers: usize) -> Rounds {
     let mut rounds = Rounds::default();
     // The first round only warms up.
     for round in 0..=ROUNDS {
-        let create =
-            json!({ "name": format!("{provider}-{viewers}-{round}"), "provider": provider, "model": provider });
+        let create = json!({ "name": format!("{name}-{viewers}-{round}"), "provider": provider, "model": provider });
         let pod = &yoi.post("/api/v1/pods", &create).await.expect(201);
         let mut watched = Vec::new();
         for _ in 0..viewers {

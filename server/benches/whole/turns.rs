@@ -20,7 +20,7 @@ use crate::{
 
 /// Turns of each Pod that is asked, the shortest first.
 const TURNS: [usize; 4] = [10, 1_000, 10_000, 60_000];
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 12;
 /// Pods of the longest kind that are compacted at once.
 const COMPACTED: usize = 4;
 const PLAN: Plan = Plan { deltas: 3, pace: Pace::AtOnce };
@@ -136,7 +136,10 @@ async fn asked(yoi: &YoiProcess, model: &TimedModel, pods: &[Value]) -> Vec<Take
     let mut taken: Vec<Taken> = pods.iter().map(|_| Taken::default()).collect();
     // The first round only warms up.
     for round in 0..=ROUNDS {
-        for (pod, taken) in pods.iter().zip(&mut taken) {
+        // Each in each place: the end of a long question is still being cleared away when the next one comes.
+        for place in 0..pods.len() {
+            let place = (place + round) % pods.len();
+            let (pod, taken) = (&pods[place], &mut taken[place]);
             let began = Instant::now();
             yoi.say(pod, "go").await;
             let receipt = ms(began.elapsed());

@@ -115,10 +115,13 @@ impl Provider for Vendor {
 }
 
 impl Shared {
-    /// As [`Self::ask`]. A long conversation is put into JSON on a thread that nobody else waits for.
+    /// As [`Self::ask`]. What takes long is done on a thread that nobody else waits for: to put a long conversation into
+    /// JSON, and to make the HTTP client.
     async fn ask_beside(self: Arc<Self>, request: ModelRequest) -> Result<Answer, ProviderError> {
         let bytes: usize = request.messages.iter().map(|message| message.content.len()).sum();
-        if bytes <= AT_ONCE_BYTES_MAX && request.messages.len() <= AT_ONCE_MESSAGES_MAX {
+        let is_short = bytes <= AT_ONCE_BYTES_MAX && request.messages.len() <= AT_ONCE_MESSAGES_MAX;
+        // The HTTP client reads the system's certificates when it is made.
+        if is_short && self.client.get().is_some() {
             return self.ask(request).await;
         }
         let (runtime, shared) = (tokio::runtime::Handle::current(), Arc::clone(&self));

@@ -46,7 +46,9 @@ impl ChatFrameSink for Frames {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
         match self.kind {
             ProviderKind::OpenAi => {
-                if let Ok(chunk) = serde_json::from_str::<Chunk>(frame.data) {
+                if says_more_than_text(frame.data)
+                    && let Ok(chunk) = serde_json::from_str::<Chunk>(frame.data)
+                {
                     self.with(|noticed| noticed.take_chunk(chunk));
                 }
             }
@@ -58,6 +60,12 @@ impl ChatFrameSink for Frames {
             ProviderKind::Anthropic | ProviderKind::Gemini | ProviderKind::Rehearsal => (),
         }
     }
+}
+
+/// False for a frame of nothing but text, which is nearly each one: it need not be read twice.
+fn says_more_than_text(frame: &str) -> bool {
+    let goes_on = frame.contains("\"finish_reason\":null") || frame.contains("\"finish_reason\": null");
+    !goes_on || frame.contains("\"tool_calls\"") || frame.contains("\"usage\"")
 }
 
 impl Noticed {
@@ -117,5 +125,22 @@ impl From<ToolCallDelta> for CallPiece {
             Some(whole) => whole.to_string(),
         };
         Self { index: delta.index, id: delta.id, name, text }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_that_say_more_than_text_are_read() {
+        let frame = |delta: &str, rest: &str| format!("{{\"choices\":[{{\"delta\":{{{delta}}},{rest}}}]}}");
+        let text = "\"content\":\"a\"";
+        assert!(!says_more_than_text(&frame(text, "\"finish_reason\":null")));
+        assert!(!says_more_than_text(&frame(text, "\"finish_reason\": null")));
+        assert!(says_more_than_text(&frame(text, "\"finish_reason\":\"stop\"")));
+        assert!(says_more_than_text(&frame("\"tool_calls\":[{}]", "\"finish_reason\":null")));
+        assert!(says_more_than_text(&frame(text, "\"finish_reason\":null}],\"usage\":{},\"x\":[{")));
+        assert!(says_more_than_text(&frame(text, "\"index\":0")), "a frame that leaves the reason out");
     }
 }
