@@ -71,7 +71,7 @@ fn join(before: &mut Event, after: &Event) -> bool {
     match (before, after) {
         (TurnEvent::TextChunk { block, text }, TurnEvent::TextChunk { block: same, text: more })
         | (TurnEvent::ReasoningChunk { block, text }, TurnEvent::ReasoningChunk { block: same, text: more })
-        | (TurnEvent::ToolArgsChunk { block, text }, TurnEvent::ToolArgsChunk { block: same, text: more })
+        | (TurnEvent::ToolArgsChunk { block, text, .. }, TurnEvent::ToolArgsChunk { block: same, text: more, .. })
         | (TurnEvent::ToolOutputChunk { block, text }, TurnEvent::ToolOutputChunk { block: same, text: more })
             if block == same =>
         {

@@ -6,12 +6,18 @@ mod cut;
 mod prompt;
 mod reach;
 
-use std::collections::{HashSet, VecDeque};
+use std::{
+    borrow::Cow,
+    collections::{HashSet, VecDeque},
+};
 
 use protocol::{Message, ReasoningPolicy, Role, Segment, Seq, ToolBy, ToolCall, TurnEvent};
 
 pub use self::{cut::Cut, reach::Reach};
 use crate::PodSpec;
+
+/// Bytes of what a call wrote before it was interrupted that a model is sent. A result of a tool's own is no longer.
+const INTERRUPTED_BYTES_MAX: usize = 160 * 1024;
 
 /// A context that grows with the journal.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,8 +125,10 @@ impl Context {
                 let call = ToolCall { call_id: call_id.clone(), name: name.clone(), arguments: arguments.clone() };
                 self.call(seq, call);
             }
-            TurnEvent::ToolFinished { call_id, summary, content, by: ToolBy::Model, .. } => {
+            TurnEvent::ToolFinished { call_id, summary, content, is_error, by: ToolBy::Model, .. } => {
                 let text = match content {
+                    // A tool keeps to its own limit; one that was interrupted could not.
+                    Some(content) if *is_error => format!("{summary}\n{}", shortened(content, call_id)),
                     Some(content) => format!("{summary}\n{content}"),
                     None => summary.clone(),
                 };
@@ -267,6 +275,17 @@ impl Entry {
     fn new(at: Seq, message: Message) -> Self {
         Self { at, message, calls_at: Vec::new(), joins: false }
     }
+}
+
+/// The beginning and the end of what a call wrote that was interrupted, when it is longer than a tool's own result.
+fn shortened<'a>(content: &'a str, call_id: &str) -> Cow<'a, str> {
+    if content.len() <= INTERRUPTED_BYTES_MAX {
+        return content.into();
+    }
+    let head = &content[..content.floor_char_boundary(INTERRUPTED_BYTES_MAX / 3)];
+    let tail = &content[content.ceil_char_boundary(content.len() - INTERRUPTED_BYTES_MAX / 2)..];
+    let left_out = content.len() - head.len() - tail.len();
+    format!("{head}\n[{left_out} bytes left out; Read {{\"path\":\"output:{call_id}\"}} shows all]\n{tail}").into()
 }
 
 /// Where the newest answer begins; how many calls it has, and how many results are behind it.

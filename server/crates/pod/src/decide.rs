@@ -131,8 +131,8 @@ fn growth(pod: &Pod, input: &Input) -> Option<Step> {
         (ModelPiece::Reasoning(text), BlockKind::Reasoning) => {
             TurnEvent::ReasoningChunk { block: block(), text: text.clone() }
         }
-        (ModelPiece::ToolArgs { index, text }, BlockKind::ToolArgs(open)) if *index == open => {
-            TurnEvent::ToolArgsChunk { block: block(), text: text.clone() }
+        (ModelPiece::ToolArgs { index, text, .. }, BlockKind::ToolArgs(open)) if *index == open => {
+            TurnEvent::ToolArgsChunk { block: block(), text: text.clone(), name: None }
         }
         _ => return None,
     };

@@ -1,8 +1,8 @@
 //! How a record changes a Pod: the fold that recovery is made of.
 
 use protocol::{
-    ControlEvent, Decision, Event, Outcome, PodState, ReceiptState, Record, Seen, Seq, ToolBy, Trigger, TurnEvent,
-    Usage,
+    ControlEvent, Decision, Event, Outcome, PodState, ReceiptState, Record, Seen, Seq, Timestamp, ToolBy, Trigger,
+    TurnEvent, Usage,
 };
 
 use crate::state::{
@@ -13,7 +13,33 @@ impl Pod {
     /// Folds one record in. Records come in seq order; one that is folded in already changes nothing.
     pub fn apply(&mut self, record: &Record) {
         if record.seq > self.head {
-            self.evolve(record.seq, &record.event);
+            self.evolve_at(record.seq, record.at, &record.event);
+        }
+    }
+
+    /// Folds one event in, as the record at `seq` that was written at `at`.
+    pub fn evolve_at(&mut self, seq: Seq, at: Timestamp, event: &Event) {
+        self.evolve(seq, event);
+        self.note_time(at, event);
+    }
+
+    /// When calls begin to run and when they write: what a restart knows of how long they ran.
+    fn note_time(&mut self, at: Timestamp, event: &Event) {
+        let calls = self.calls.iter_mut().chain(&mut self.operator_calls);
+        match event {
+            Event::Turn(TurnEvent::ToolCalled { call_id, .. })
+            | Event::Control(ControlEvent::ApprovalAnswered { id: call_id, .. }) => {
+                calls.filter(|call| call.call_id == *call_id).for_each(|call| call.began_at = Some(at));
+            }
+            Event::Turn(TurnEvent::ToolOutputChunk { block, .. }) => {
+                calls.filter(|call| call.block == *block).for_each(|call| call.wrote_at = Some(at));
+            }
+            // What was allowed while the Pod was paused begins now; what stood in line, when the one before it ends.
+            Event::Control(ControlEvent::RunStarted { .. })
+            | Event::Turn(TurnEvent::ToolFinished { by: ToolBy::Model, .. }) => {
+                self.calls.iter_mut().filter(|call| call.wrote_at.is_none()).for_each(|call| call.began_at = Some(at));
+            }
+            _ => (),
         }
     }
 
@@ -42,11 +68,14 @@ impl Pod {
         match event {
             TurnEvent::TextChunk { block, text } => self.grow(seq, block, BlockKind::Text, text),
             TurnEvent::ReasoningChunk { block, text } => self.grow(seq, block, BlockKind::Reasoning, text),
-            TurnEvent::ToolArgsChunk { block, text } => {
+            TurnEvent::ToolArgsChunk { block, text, name } => {
                 // Every open call belongs to the present answer: the next one is asked for when all have results.
                 let open = self.open_blocks.iter().filter(|open| matches!(open.kind, BlockKind::ToolArgs(_)));
                 let index = self.calls.len() + open.count();
                 self.grow(seq, block, BlockKind::ToolArgs(index), text);
+                if let (Some(name), Some(open)) = (name, self.open_blocks.iter_mut().find(|open| open.id == *block)) {
+                    open.name = Some(name.clone());
+                }
             }
             TurnEvent::ToolOutputChunk { block, text } => self.grow(seq, block, BlockKind::ToolOutput, text),
             TurnEvent::MessageFinished { block, .. } | TurnEvent::ReasoningFinished { block, .. } => {
@@ -64,6 +93,8 @@ impl Pod {
                     name: name.clone(),
                     arguments: arguments.clone(),
                     is_allowed: false,
+                    began_at: None,
+                    wrote_at: None,
                 });
             }
             TurnEvent::ToolFinished { call_id, block, by, seen, .. } => {
@@ -242,7 +273,8 @@ impl Pod {
             Some(open) => open.text.push_str(text),
             None => {
                 self.count_block(block);
-                self.open_blocks.push(OpenBlock { id: block.to_owned(), kind, text: text.to_owned(), first_seq: seq });
+                let (id, text) = (block.to_owned(), text.to_owned());
+                self.open_blocks.push(OpenBlock { id, kind, text, first_seq: seq, name: None });
             }
         }
     }

@@ -88,6 +88,7 @@ pub enum ModelPiece {
     /// Arguments of the `index`-th call of this answer, as they come.
     ToolArgs {
         index: usize,
+        name: String,
         text: String,
     },
     ToolCall {

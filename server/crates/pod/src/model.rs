@@ -19,10 +19,13 @@ pub(crate) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
             let block = speech_block(draft, BlockKind::Reasoning);
             draft.event(TurnEvent::ReasoningChunk { block, text });
         }
-        ModelPiece::ToolArgs { index, text } => {
+        ModelPiece::ToolArgs { index, name, text } => {
             draft.close_speech(false);
-            let block = args_block(draft, index).unwrap_or_else(|| draft.next_block());
-            draft.event(TurnEvent::ToolArgsChunk { block, text });
+            let (block, name) = match args_block(draft, index) {
+                Some(block) => (block, None),
+                None => (draft.next_block(), Some(name).filter(|name| !name.is_empty())),
+            };
+            draft.event(TurnEvent::ToolArgsChunk { block, text, name });
         }
         ModelPiece::ToolCall { index, name, arguments } => {
             draft.close_speech(false);
@@ -40,21 +43,24 @@ pub(crate) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
         }
         ModelPiece::Finished if draft.pod.calls.is_empty() => {
             draft.close_speech(false);
+            draft.close_arguments("cancelled");
             complete(draft, spec);
         }
         ModelPiece::Finished => {
             draft.close_speech(false);
+            draft.close_arguments("cancelled");
             start_calls(draft, spec);
         }
         ModelPiece::Limit => {
             draft.close_speech(false);
+            draft.close_arguments("limit");
             draft.close_calls("limit", "not run: the answer was cut by the model's limit of output tokens");
             let detail = "the model reached its limit of output tokens; send a message to let it go on".to_owned();
             draft.finish_run(Outcome::Limit, Some(("limit".to_owned(), detail)));
             draft.status(PodState::Idle, None);
         }
         ModelPiece::Failed { code, detail } => {
-            draft.close_speech(true);
+            draft.close_answer();
             draft.close_calls("cancelled", "not run: the provider failed before the answer was whole");
             draft.finish_run(Outcome::Error, Some((code, detail)));
             draft.status(PodState::Idle, None);

@@ -15,7 +15,7 @@ pub fn recover(pod: &Pod) -> Decision {
     } else if pod.run.is_some() && pod.state == PodState::Waiting {
         draft.close_started_calls("unknown", UNKNOWN);
     } else if pod.run.is_some() {
-        draft.close_speech(true);
+        draft.close_answer();
         draft.close_calls("unknown", UNKNOWN);
         draft.finish_run(Outcome::Interrupted, None);
         draft.status(PodState::Paused, Some("interrupted when yoi stopped; resume it, or send a message"));

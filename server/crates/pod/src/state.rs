@@ -1,6 +1,6 @@
 //! The folded state of a Pod.
 
-use protocol::{Event, PeerLabel, PodRef, PodState, Seq, ToolBy, Trigger, Usage};
+use protocol::{Event, PeerLabel, PodRef, PodState, Seq, Timestamp, ToolBy, Trigger, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -120,6 +120,9 @@ pub struct OpenBlock {
     pub text: String,
     /// Where its chunks begin, for folding.
     pub first_seq: Seq,
+    /// The tool that is being called, while its arguments come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 /// What a block holds.
@@ -142,6 +145,21 @@ pub struct OpenCall {
     /// A person allowed it while the Pod was paused: it runs when the Pod goes on.
     #[serde(default)]
     pub is_allowed: bool,
+    /// When it began to run, as far as the journal tells: what was called runs at once, or when a person allows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_at: Option<Timestamp>,
+    /// When it wrote something last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrote_at: Option<Timestamp>,
+}
+
+impl OpenCall {
+    /// How long it ran, as far as the journal tells: until the last thing that it wrote.
+    pub(crate) fn ran_ms(&self) -> u64 {
+        let ran =
+            self.began_at.zip(self.wrote_at).map(|(began, wrote)| wrote.as_millisecond() - began.as_millisecond());
+        ran.and_then(|ms| u64::try_from(ms).ok()).unwrap_or(0)
+    }
 }
 
 /// A question that waits for a person.

@@ -142,6 +142,9 @@ pub enum TurnEvent {
     ToolArgsChunk {
         block: String,
         text: String,
+        /// The tool, in the first chunk of a block: so an interrupted call is known by its name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
     },
     ToolOutputChunk {
         block: String,
@@ -196,7 +199,7 @@ kinds!(TurnEvent {
     ChildEvent => "child_event" { what, child ; detail ; },
     TextChunk => "text_chunk" { block, text ; ; },
     ReasoningChunk => "reasoning_chunk" { block, text ; ; },
-    ToolArgsChunk => "tool_args_chunk" { block, text ; ; },
+    ToolArgsChunk => "tool_args_chunk" { block, text ; name ; },
     ToolOutputChunk => "tool_output_chunk" { block, text ; ; },
     MessageFinished => "message_finished" { block, text, interrupted ; ; },
     ReasoningFinished => "reasoning_finished" { block, text, interrupted ; ; },

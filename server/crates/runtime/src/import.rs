@@ -93,7 +93,7 @@ impl History {
             }
             _ => (),
         }
-        pod.evolve(seq, &event);
+        pod.evolve_at(seq, at, &event);
         if pod.open_blocks.len() + pod.calls.len() + pod.operator_calls.len() + pod.approvals.len() > OPEN_MAX {
             return wrong("too much is open at once; what begins has to end");
         }

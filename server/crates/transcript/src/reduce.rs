@@ -140,7 +140,7 @@ impl Transcript {
             E::ReasoningFinished { block, text, interrupted } => {
                 self.text_finished(record, Family::Reasoning, block, text, *interrupted);
             }
-            E::ToolArgsChunk { block, text } => self.tool_arguments_chunk(record, block, text),
+            E::ToolArgsChunk { block, text, .. } => self.tool_arguments_chunk(record, block, text),
             E::ToolOutputChunk { block, text } => self.tool_output_chunk(record, block, text),
             E::ToolCalled { block, .. } => self.tool_called(record, block, event),
             E::ToolFinished { block, .. } => self.tool_finished(record, block, event),

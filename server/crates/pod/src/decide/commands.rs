@@ -3,7 +3,6 @@
 use protocol::{CommandId, Outcome, PodState, Segment, Trigger, TurnEvent};
 
 use super::{Effect, Refusal, calls::run_allowed, draft::Draft, summary::stop_compacting};
-use crate::state::BlockKind;
 
 pub(super) fn submit(
     draft: &mut Draft,
@@ -36,9 +35,7 @@ pub(super) fn steer(
     if !draft.pod.state.is_live() {
         return Err(Refusal::NotLive);
     }
-    // Arguments of a call that never came stay open for ever; they are in nobody's way.
-    let speaks = draft.pod.open_blocks.iter().any(|open| matches!(open.kind, BlockKind::Text | BlockKind::Reasoning));
-    if !draft.pod.is_answering() || speaks || !draft.pod.calls.is_empty() {
+    if !draft.pod.is_answering() || draft.pod.model_block().is_some() || !draft.pod.calls.is_empty() {
         return Err(Refusal::Busy);
     }
     draft.event(TurnEvent::UserMessage { segments, command_id, by });
@@ -51,7 +48,7 @@ pub(super) fn pause(draft: &mut Draft) -> Result<(), Refusal> {
     }
     match draft.pod.state {
         PodState::Running => {
-            draft.close_speech(true);
+            draft.close_answer();
             draft.close_calls("cancelled", "not finished: the run was paused");
         }
         // The question stays: an answer is taken while the Pod is paused.
@@ -89,7 +86,7 @@ pub(super) fn cancel(draft: &mut Draft) -> Result<(), Refusal> {
     match draft.pod.state {
         PodState::Running | PodState::Waiting => {
             draft.effect(Effect::Abort);
-            draft.close_speech(true);
+            draft.close_answer();
         }
         PodState::Paused => (),
         PodState::Idle => return Err(Refusal::NotRunning),
@@ -111,7 +108,7 @@ pub(super) fn stop(draft: &mut Draft) {
     match draft.pod.state {
         PodState::Running | PodState::Waiting => {
             draft.effect(Effect::Abort);
-            draft.close_speech(true);
+            draft.close_answer();
             draft.void_approvals("the Pod was stopped");
             draft.close_calls("cancelled", "not finished: the Pod was stopped");
             draft.finish_run(Outcome::Interrupted, None);

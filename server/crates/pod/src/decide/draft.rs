@@ -3,10 +3,18 @@
 use protocol::{CommandId, ControlEvent, Event, Outcome, PodState, ReceiptState, ToolBy, Trigger, TurnEvent, Usage};
 
 use super::{Decision, Effect};
-use crate::{PeerLetter, Pod, Step, ToolOutcome, state::BlockKind};
+use crate::{
+    OpenCall, PeerLetter, Pod, Step, ToolOutcome,
+    state::{BlockKind, OpenBlock},
+};
 
 /// Percent of the model's context that may be used before it is compacted, ahead of the next question to the model.
 const CONTEXT_PERCENT_MAX: u64 = 80;
+
+/// What a call is named of which only arguments came, from a journal that does not name it.
+const UNNAMED: &str = "unknown";
+/// The argument that holds what was said of arguments that never came to their end.
+const INTERRUPTED: &str = "interrupted";
 
 /// A decision in the making. It folds each event at once, so that the next line sees the state after it.
 pub(crate) struct Draft {
@@ -107,6 +115,27 @@ impl Draft {
         }
     }
 
+    /// Closes what the model was saying or calling when it was interrupted.
+    pub(crate) fn close_answer(&mut self) {
+        self.close_speech(true);
+        self.close_arguments("cancelled");
+    }
+
+    /// Makes a call of arguments that never came to their end, with its result: so they stay, and the model is told.
+    pub(crate) fn close_arguments(&mut self, code: &str) {
+        let begun = self.pod.open_blocks.iter().filter(|open| matches!(open.kind, BlockKind::ToolArgs(_)));
+        for open in begun.cloned().collect::<Vec<_>>() {
+            let call_id = format!("call-{}", open.id);
+            let name = open.name.unwrap_or_else(|| UNNAMED.to_owned());
+            // A model is sent objects only, and what was said is shown as it was.
+            let arguments = serde_json::json!({ INTERRUPTED: open.text });
+            let call_id_of = call_id.clone();
+            self.event(TurnEvent::ToolCalled { call_id, block: open.id, name, arguments, by: ToolBy::Model });
+            let sentence = "not run: the call was interrupted while its arguments were being written";
+            self.finish_call(&call_id_of, ToolOutcome::failed(code, sentence));
+        }
+    }
+
     pub(crate) fn finish_call(&mut self, call_id: &str, outcome: ToolOutcome) {
         let of_model = self.pod.calls.iter().find(|call| call.call_id == call_id).map(|call| (call, ToolBy::Model));
         let of_operator =
@@ -131,10 +160,22 @@ impl Draft {
         }
     }
 
+    /// Ends a call from outside: what it wrote until then stays, as its result.
+    fn interrupt_call(&mut self, call: &OpenCall, code: &str, summary: &str) {
+        let is_its = |open: &&OpenBlock| open.id == call.block && open.kind == BlockKind::ToolOutput;
+        let written = self.pod.open_blocks.iter().find(is_its).map(|open| open.text.clone());
+        let summary = match written {
+            Some(_) => format!("{summary}; interrupted, and this is what it wrote until then"),
+            None => summary.to_owned(),
+        };
+        let failed = ToolOutcome::failed(code, summary);
+        self.finish_call(&call.call_id, ToolOutcome { content: written, duration_ms: call.ran_ms(), ..failed });
+    }
+
     /// Gives every open call a result, so that no model is ever sent a call without one.
     pub(crate) fn close_calls(&mut self, code: &str, summary: &str) {
         for call in self.pod.calls.clone() {
-            self.finish_call(&call.call_id, ToolOutcome::failed(code, summary));
+            self.interrupt_call(&call, code, summary);
         }
     }
 
@@ -143,7 +184,7 @@ impl Draft {
         for call in self.pod.calls.clone() {
             let is_asked = self.pod.approvals.iter().any(|open| open.call_id == call.call_id);
             if !is_asked {
-                self.finish_call(&call.call_id, ToolOutcome::failed(code, summary));
+                self.interrupt_call(&call, code, summary);
             }
         }
     }
@@ -151,7 +192,7 @@ impl Draft {
     /// Gives every open call of a person a result.
     pub(crate) fn close_operator_calls(&mut self, code: &str, summary: &str) {
         for call in self.pod.operator_calls.clone() {
-            self.finish_call(&call.call_id, ToolOutcome::failed(code, summary));
+            self.interrupt_call(&call, code, summary);
         }
     }
 

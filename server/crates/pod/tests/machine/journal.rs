@@ -47,8 +47,9 @@ impl Journal {
     pub(crate) fn write(&mut self, decision: Decision) -> Vec<Effect> {
         for step in decision.steps {
             let seq = self.pod.head.next();
-            self.pod.evolve(seq, &step.event);
-            let at = "2026-01-01T00:00:00Z".parse().unwrap();
+            // A second lies between any two records.
+            let at = protocol::Timestamp::from_second(1_767_225_600 + seq.0).unwrap();
+            self.pod.evolve_at(seq, at, &step.event);
             self.records.push(Record { seq, at, run_id: step.run_id, event: step.event });
         }
         decision.effects

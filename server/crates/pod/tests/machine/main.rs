@@ -6,6 +6,7 @@ mod answers;
 mod approvals;
 mod commands;
 mod compaction;
+mod interrupted;
 mod journal;
 mod mail;
 mod peers;

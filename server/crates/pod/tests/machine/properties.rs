@@ -37,7 +37,7 @@ fn any_input() -> impl Strategy<Value = Input> {
         }])),
         6 => "[a-z ]{0,4}".prop_map(|word| text(&word)),
         3 => "[a-z ]{0,4}".prop_map(|word| thought(&word)),
-        2 => (0_usize..2).prop_map(|index| Input::Model(ModelPiece::ToolArgs { index, text: "{".into() })),
+        2 => (0_usize..2).prop_map(|index| Input::Model(ModelPiece::ToolArgs { index, name: "Bash".into(), text: "{".into() })),
         2 => tool.prop_map(call),
         3 => Just(finished()),
         1 => Just(Input::Model(ModelPiece::Limit)),

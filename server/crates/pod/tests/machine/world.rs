@@ -174,7 +174,9 @@ impl World {
             }
             Act::Say => Some(text(&self.number())),
             Act::Think => Some(thought(&self.number())),
-            Act::Arguments(index) => model(ModelPiece::ToolArgs { index: *index, text: "{".to_owned() }),
+            Act::Arguments(index) => {
+                model(ModelPiece::ToolArgs { index: *index, name: "Bash".to_owned(), text: "{".to_owned() })
+            }
             Act::Call(name) => model(ModelPiece::ToolCall { index: 0, name: (*name).to_owned(), arguments: json!({}) }),
             Act::Used(tokens) => Some(used(*tokens)),
             Act::Finish => Some(finished()),

@@ -165,12 +165,13 @@ impl PodTask {
 
     /// Folds steps in and encodes them. If the commit then fails, the state is read again from the store.
     pub(super) fn add(&mut self, staged: &mut Staged, steps: Vec<Step>) {
-        for step in steps {
+        for mut step in steps {
+            self.work.time(&mut step.event);
             let seq = self.pod.head.next();
             staged.folds.extend(self.fold(&step.event));
             staged.spent.extend(spending::spent(&self.pod, staged.at, &step.event));
             let bare_runs = self.pod.bare_runs.len();
-            self.pod.evolve(seq, &step.event);
+            self.pod.evolve_at(seq, staged.at, &step.event);
             if let Event::Turn(event) = &step.event {
                 self.pod.bare_runs[bare_runs..].iter().for_each(|(_, ordinal)| self.conversation.begin_run(*ordinal));
                 self.conversation.push(seq, step.run_id.as_deref(), event);

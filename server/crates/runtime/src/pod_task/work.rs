@@ -1,10 +1,16 @@
 //! What goes on in the world for one Pod: its model's stream, its running tools.
 
-use std::{collections::VecDeque, future::pending, panic::AssertUnwindSafe, sync::Arc, time::Duration, time::Instant};
+use std::{
+    collections::{HashMap, VecDeque},
+    future::pending,
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures_util::FutureExt;
 use pod::{Cut, Input, ModelPiece, ToolOutcome};
-use protocol::{ToolBy, Usage};
+use protocol::{Event, ToolBy, TurnEvent, Usage};
 use provider::{FinishReason, ModelEvent, ModelStream, ProviderError, Purpose};
 use serde_json::Value;
 use tokio::{sync::mpsc, task::JoinSet};
@@ -57,6 +63,8 @@ pub(super) struct Work {
     output: Option<(mpsc::Sender<OutputPiece>, mpsc::Receiver<OutputPiece>)>,
     /// Held by all that a tool has started; its other end tells when nothing of it is left.
     life: Option<(Lifeline, mpsc::Receiver<()>)>,
+    /// When each tool began, and when it was told to end, if it was.
+    ran: HashMap<String, (Instant, Option<Instant>)>,
     /// What was told to end, and of which something was left when it was last waited for.
     leaving: Vec<mpsc::Receiver<()>>,
 }
@@ -88,6 +96,20 @@ impl Work {
             || !self.queue.is_empty()
     }
 
+    /// How long a call ran that is ended from outside: the journal alone does not know.
+    pub(super) fn time(&mut self, event: &mut Event) {
+        let Event::Turn(TurnEvent::ToolFinished { call_id, duration_ms, is_error: true, .. }) = event else { return };
+        if let Some((began, ended)) = self.ran.remove(call_id) {
+            let ran = ended.unwrap_or_else(Instant::now).duration_since(began);
+            *duration_ms = ran.as_millis().try_into().unwrap_or(u64::MAX);
+        }
+    }
+
+    fn note_ends(&mut self) {
+        let now = Instant::now();
+        self.ran.values_mut().for_each(|(_, ended)| *ended = ended.or(Some(now)));
+    }
+
     /// Drops the connection to the model, and every tool that it runs.
     pub(super) fn abort(&mut self) {
         self.asking = None;
@@ -105,6 +127,7 @@ impl Work {
 
     /// Aborts everything and waits until nothing of it is left, not even a process. False when something does not end.
     pub(super) async fn end_all(&mut self) -> bool {
+        self.note_ends();
         self.abort();
         self.abort_operator_calls();
         self.output = None;
@@ -153,6 +176,7 @@ impl Work {
         let (sender, _) = self.output.get_or_insert_with(|| mpsc::channel(OUTPUT_PIECES_MAX));
         let sender = sender.clone();
         let Call { call_id, arguments, by, .. } = call;
+        self.ran.insert(call_id.clone(), (Instant::now(), None));
         let work = async move {
             let tool = match tool {
                 Ok(tool) => tool,
@@ -233,7 +257,10 @@ impl Work {
             Happening::Output(pieces) => {
                 pieces.into_iter().map(|(call_id, text)| Input::ToolOutput { call_id, text }).collect()
             }
-            Happening::ToolEnded(call_id, outcome) => vec![Input::ToolFinished { call_id, outcome }],
+            Happening::ToolEnded(call_id, outcome) => {
+                self.ran.remove(&call_id);
+                vec![Input::ToolFinished { call_id, outcome }]
+            }
             Happening::Asked(..) | Happening::Summarised(..) => Vec::new(),
         }
     }
@@ -262,7 +289,7 @@ fn piece_of(event: Result<ModelEvent, ProviderError>) -> ModelPiece {
     match event {
         Ok(ModelEvent::Text(text)) => ModelPiece::Text(text),
         Ok(ModelEvent::Reasoning(text)) => ModelPiece::Reasoning(text),
-        Ok(ModelEvent::ToolArgs { index, text, .. }) => ModelPiece::ToolArgs { index, text },
+        Ok(ModelEvent::ToolArgs { index, name, text }) => ModelPiece::ToolArgs { index, name, text },
         Ok(ModelEvent::ToolCall { index, name, arguments, .. }) => ModelPiece::ToolCall { index, name, arguments },
         Ok(ModelEvent::Retry { attempt, wait, code, detail }) => {
             ModelPiece::Retry { attempt, wait_ms: wait.as_millis().try_into().unwrap_or(u64::MAX), code, detail }

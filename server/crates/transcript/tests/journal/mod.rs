@@ -147,7 +147,7 @@ impl Writer {
             match self.streams[index].kind {
                 Kind::Text => TurnEvent::TextChunk { block, text },
                 Kind::Reasoning => TurnEvent::ReasoningChunk { block, text },
-                Kind::Arguments => TurnEvent::ToolArgsChunk { block, text },
+                Kind::Arguments => TurnEvent::ToolArgsChunk { block, text, name: None },
                 Kind::Output => TurnEvent::ToolOutputChunk { block, text },
             },
             run_id,

@@ -75,7 +75,7 @@ impl Translator {
         call.arguments.push_str(piece);
         if !call.is_called {
             let block = call.block.clone();
-            self.push(TurnEvent::ToolArgsChunk { block, text: piece.to_owned() });
+            self.push(TurnEvent::ToolArgsChunk { block, text: piece.to_owned(), name: None });
         }
     }
 

@@ -1,0 +1,129 @@
+//! What a command had written and what a model had begun to call, when the run is cancelled, the Pod stopped or the
+//! server killed: it stays in the journal, in the export, in the search and in what the model is told.
+
+#![allow(clippy::unwrap_used)]
+
+use serde_json::{Value, json};
+use testkit::{
+    scripted_model::{Answer, ScriptedModel, Step},
+    yoi::{EventSocket, Launch, YoiProcess, pod_path},
+};
+
+const YOI: &str = env!("CARGO_BIN_EXE_yoi");
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum End {
+    Cancel,
+    Stop,
+    Kill,
+}
+
+const ENDS: [End; 3] = [End::Cancel, End::Stop, End::Kill];
+
+/// Ends it, and brings the Pod to where it can be asked again.
+async fn end(yoi: &mut YoiProcess, pod: &Value, how: End) {
+    let path = pod_path(pod);
+    match how {
+        End::Cancel => drop(yoi.post(&format!("{path}/cancel"), &json!({})).await.expect(202)),
+        End::Stop => {
+            yoi.post(&format!("{path}/stop"), &json!({})).await.expect(202);
+            yoi.post(&format!("{path}/restore"), &json!({})).await.expect(202);
+        }
+        End::Kill => {
+            yoi.kill9().await;
+            yoi.restart().await;
+        }
+    }
+}
+
+fn last<'a>(journal: &'a [Value], kind: &str) -> &'a Value {
+    let events = journal.iter().map(|record| &record["event"]);
+    events.rev().find(|event| event["kind"] == kind).unwrap_or_else(|| panic!("no {kind} in {journal:#?}"))
+}
+
+async fn watch(yoi: &YoiProcess, pod: &Value) -> EventSocket {
+    let mut socket = yoi.events().await;
+    socket.subscribe("a", pod, None).await;
+    socket.wait_for(|frame| frame["type"] == "snapshot").await;
+    socket
+}
+
+/// All that was shown of this kind of chunk.
+fn shown(records: &[Value], kind: &str) -> String {
+    let chunks = records.iter().map(|record| &record["event"]).filter(|event| event["kind"] == kind);
+    chunks.map(|event| event["text"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn what_a_command_wrote_stays_however_its_run_is_ended() {
+    let mut yoi = YoiProcess::start(YOI).await;
+    for how in ENDS {
+        let pod = yoi.new_pod(&format!("ada-{how:?}").to_lowercase()).await;
+        let path = pod_path(&pod);
+        let rules = json!({ "permissions": [{ "tool": "Bash", "decision": "allow" }] });
+        yoi.patch(&path, &rules).await.expect(200);
+        let mut socket = watch(&yoi, &pod).await;
+        let command = json!({ "command": "for i in $(seq 2000); do echo out$i; sleep 0.02; done" });
+        yoi.say(&pod, &format!("call Bash {command}")).await;
+        let mut written = String::new();
+        let records = socket
+            .records_until("a", |record| {
+                written.push_str(&shown(std::slice::from_ref(record), "tool_output_chunk"));
+                written.contains("out13\n")
+            })
+            .await;
+        assert!(!records.is_empty());
+        end(&mut yoi, &pod, how).await;
+
+        let journal = yoi.journal(&pod).await;
+        let finished = last(&journal, "tool_finished");
+        assert!(finished["content"].as_str().unwrap().starts_with(&written), "{how:?}: {finished}");
+        assert!(finished["summary"].as_str().unwrap().contains("interrupted"), "{how:?}: {finished}");
+        assert_eq!(finished["is_error"], true, "{how:?}");
+        assert!(finished["duration_ms"].as_u64().unwrap() > 0, "{how:?}: it ran: {finished}");
+        let history = yoi.get(&format!("{path}/history")).await.expect(200).to_string();
+        assert!(history.contains("out13\\n"), "the model is told: {how:?}: {history}");
+        let found = yoi.get(&format!("/api/v1/search?q=out13&pod={}", address(&pod))).await.expect(200);
+        assert!(
+            found["items"].as_array().unwrap().iter().any(|hit| hit["kind"] == "tool_finished"),
+            "{how:?}: {found}"
+        );
+        let export = yoi.request(reqwest::Method::GET, &format!("{path}/export?format=markdown"));
+        assert!(export.send().await.unwrap().text().await.unwrap().contains("out13\n"), "{how:?}");
+    }
+}
+
+fn address(pod: &Value) -> String {
+    let pod = &pod["pod"];
+    format!("{}/{}", pod["runtime_id"].as_str().unwrap(), pod["worker_id"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn half_said_arguments_stay_however_their_run_is_ended() {
+    let model = ScriptedModel::start().await;
+    let mut yoi = Launch::new(YOI).env("OPENAI_BASE_URL", &model.base_url()).start().await;
+    for how in ENDS {
+        let pieces = vec!["{\"command\":".to_owned(), "\"cargo te".to_owned()];
+        let call = Step::ToolCall { id: Some("call_1".to_owned()), name: "Bash".to_owned(), pieces };
+        model.push(Answer::new().step(call).step(Step::Stall));
+        let made = json!({ "name": format!("ada-{how:?}").to_lowercase(), "provider": "openai", "model": "scripted" });
+        let pod = yoi.post("/api/v1/pods", &made).await.expect(201);
+        let mut socket = watch(&yoi, &pod).await;
+        yoi.say(&pod, "hello").await;
+        let mut said = String::new();
+        socket
+            .records_until("a", |record| {
+                said.push_str(&shown(std::slice::from_ref(record), "tool_args_chunk"));
+                said.ends_with("cargo te")
+            })
+            .await;
+        end(&mut yoi, &pod, how).await;
+        let journal = yoi.journal(&pod).await;
+        let called = last(&journal, "tool_called");
+        assert_eq!((&called["name"], &called["arguments"]["interrupted"]), (&json!("Bash"), &json!(said)), "{how:?}");
+        let finished = last(&journal, "tool_finished");
+        assert_eq!((&finished["block"], &finished["is_error"]), (&called["block"], &json!(true)), "{how:?}");
+        let history = yoi.get(&format!("{}/history", pod_path(&pod))).await.expect(200).to_string();
+        assert!(history.contains("cargo te") && history.contains("interrupted"), "{how:?}: {history}");
+    }
+}
