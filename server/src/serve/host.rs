@@ -1,9 +1,12 @@
 //! The host of the Pods: its store, its tools, and what no Pod may see of this machine.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use anyhow::{Context, Result, anyhow};
-use pod_store::{Database, HostIdentity, Store, StoreOptions};
+use anyhow::{Context, Result, anyhow, bail};
+use pod_store::{Database, HostIdentity, Store, StoreError, StoreOptions};
 use provider::Providers;
 use runtime::{Host, HostOptions};
 use tools::{
@@ -15,10 +18,15 @@ use tools::{
 
 use crate::{config::Config, data_dir, host_name};
 
+/// A store that cannot be opened is tried again for so long …
+const OPEN_MAX: Duration = Duration::from_secs(8);
+/// … every so often.
+const OPEN_AGAIN: Duration = Duration::from_millis(250);
+
 /// Opens the store, and brings to life what is in it.
 pub(super) async fn start(config: &Config, providers: Providers) -> Result<Host> {
     let options = StoreOptions::new(config.database.clone());
-    let store = Store::open_as(options, identity(config)?).await.context("the store cannot be opened")?;
+    let store = open(options, identity(config)?).await.context("the store cannot be opened")?;
     let cwd = std::env::current_dir().context("the current directory is gone; start yoi in one that is there")?;
     let cwd = cwd
         .into_os_string()
@@ -36,6 +44,26 @@ pub(super) async fn start(config: &Config, providers: Providers) -> Result<Host>
         ..HostOptions::of(store, providers, cwd, config.data.join("outputs"))
     };
     Host::start(options).await.context("the Pods cannot be hosted")
+}
+
+/// Tries again for a while what may pass: another program that holds the database, a full disk, a database that starts.
+async fn open(options: StoreOptions, identity: HostIdentity) -> Result<Store> {
+    let began = Instant::now();
+    loop {
+        match Store::open_as(options.clone(), identity.clone()).await {
+            Err(error @ StoreError::Unread(_)) if began.elapsed() < OPEN_MAX => {
+                tracing::warn!(%error, "the store cannot be opened yet; trying again");
+                tokio::time::sleep(OPEN_AGAIN).await;
+            }
+            Err(error @ StoreError::Unread(_)) => {
+                let seconds = began.elapsed().as_secs();
+                bail!(
+                    "{error}; it was tried for {seconds} s: see that its disk has room and that no other program holds it"
+                )
+            }
+            opened => return Ok(opened?),
+        }
+    }
 }
 
 /// Who this server is among others on one database. Where one serves it alone, nobody asks.

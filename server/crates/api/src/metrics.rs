@@ -39,6 +39,13 @@ impl Metrics {
         registry.register("viewers", "Streams that are open now", gauge(figures.viewers));
         registry.register("records", "Records committed since the start", ConstCounter::new(figures.records_total));
         registry.register("commands", "Commands accepted since the start", ConstCounter::new(figures.commands_total));
+        let storage = Family::<Vec<(&str, &str)>, Counter>::default();
+        for (what, count) in [("read", figures.reads_failed_total), ("write", figures.writes_failed_total)] {
+            storage.get_or_create(&vec![("operation", what)]).inc_by(count);
+        }
+        registry.register("storage_failures", "Reads and writes of the database that failed", storage);
+        let is_out = u64::from(figures.is_out);
+        registry.register("storage_out", "1 while the database cannot be written", gauge(is_out));
         registry.register("http_requests", "Requests answered since the start", self.requests.clone());
         let mut text = String::new();
         text::encode(&mut text, &registry).expect("writing to a text cannot fail");
@@ -69,10 +76,13 @@ mod tests {
         let metrics = Metrics::default();
         metrics.count(&Method::GET, StatusCode::OK);
         metrics.count(&Method::GET, StatusCode::OK);
-        let text = metrics.text(Figures { active_pods: 3, records_total: 7, ..Figures::default() });
+        let text =
+            metrics.text(Figures { active_pods: 3, records_total: 7, writes_failed_total: 2, ..Figures::default() });
         assert!(text.contains("yoi_http_requests_total{method=\"GET\",status=\"200\"} 2\n"), "{text}");
         assert!(text.contains("yoi_active_pods 3\n"), "{text}");
         assert!(text.contains("yoi_records_total 7\n"), "{text}");
+        assert!(text.contains("yoi_storage_failures_total{operation=\"write\"} 2\n"), "{text}");
+        assert!(text.contains("yoi_storage_failures_total{operation=\"read\"} 0\n"), "{text}");
         assert!(text.ends_with("# EOF\n"), "{text}");
     }
 }

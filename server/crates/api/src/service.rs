@@ -6,6 +6,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{Html, IntoResponse, Response},
 };
+use jiff::Timestamp;
 use protocol::RuntimeView;
 use serde::Serialize;
 
@@ -16,16 +17,31 @@ use crate::{
     openapi::{docs_page, openapi_json},
 };
 
-/// Whether everything that was there before the start is back.
+/// Whether everything that was there before the start is back, and can be read and written.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Ready {
-    /// Recovery after the start has finished.
+    /// Recovery after the start has finished, and the database can be read and written.
     ready: bool,
     runtimes: Vec<RuntimeView>,
     /// Pods whose recovery has not finished.
     recovering: u32,
     /// Pods that could not be restored.
     failed: Vec<FailedPod>,
+    database: DatabaseReady,
+}
+
+/// Whether the database can be used now: both were tried within the last moment.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct DatabaseReady {
+    reads: bool,
+    writes: bool,
+    /// Since when it cannot be written, while yoi tries again and again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    since: Option<Timestamp>,
+    /// What is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
 }
 
 /// A Pod that could not be restored, and why.
@@ -42,15 +58,18 @@ pub(crate) async fn healthz() -> &'static str {
     "ok"
 }
 
-/// Whether recovery has finished, per runtime and per Pod.
+/// Whether recovery has finished, per runtime and per Pod, and whether the database can be read and written.
 #[utoipa::path(get, path = "/readyz", tag = "service",
     responses((status = 200, description = "Ready", body = Ready), (status = 503, description = "Not yet", body = Ready)))]
 pub(crate) async fn readyz(State(api): State<Api>, _: Caller) -> Response {
-    let readiness = api.backend().readiness();
+    let readiness = api.backend().readiness().await;
     let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let failed = readiness.failed.into_iter().map(|(name, reason)| FailedPod { name, reason }).collect();
     let runtimes = api.backend().runtimes();
-    (status, Json(Ready { ready: readiness.ready, runtimes, recovering: readiness.recovering, failed })).into_response()
+    let backend::DatabaseState { reads, writes, since } = readiness.database;
+    let database = DatabaseReady { reads: reads.is_none(), writes: writes.is_none(), since, detail: reads.or(writes) };
+    let (ready, recovering) = (readiness.ready, readiness.recovering);
+    (status, Json(Ready { ready, runtimes, recovering, failed, database })).into_response()
 }
 
 /// Figures for Prometheus.

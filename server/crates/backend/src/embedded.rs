@@ -36,7 +36,7 @@ impl RuntimePort for Embedded {
             kind: RuntimeKind::Embedded,
             state: RuntimeState::Live,
             since,
-            detail: None,
+            detail: self.host.outage(),
         }
     }
 

@@ -35,8 +35,8 @@ use protocol::{
 };
 use runtime::{CommandKey, Host};
 pub use runtime::{
-    Export, FeedItem, Figures, Introduced, Observation, Origin, PodQuery, PodsItem, PodsObservation, Readiness,
-    RecordPage,
+    DatabaseState, Export, FeedItem, Figures, Introduced, Observation, Origin, PodQuery, PodsItem, PodsObservation,
+    Readiness, RecordPage,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -114,8 +114,8 @@ impl Backend {
         self.host.unconfigured()
     }
 
-    pub fn readiness(&self) -> Readiness {
-        self.host.readiness()
+    pub async fn readiness(&self) -> Readiness {
+        self.host.readiness().await
     }
 
     /// Figures for `/metrics`.

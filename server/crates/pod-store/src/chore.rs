@@ -9,6 +9,8 @@ use crate::{PodKey, claims::ClaimChange, sessions::SessionChange};
 pub(crate) enum Chore {
     /// This host joins anew, owning nothing. Goes alone.
     Rejoin,
+    /// Writes nothing that was not there, and is committed like anything else: to see whether the database can be written.
+    Probe,
     Session(SessionChange),
     Claim(ClaimChange),
     /// Copies a journal row that cannot be read.

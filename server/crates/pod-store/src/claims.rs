@@ -37,7 +37,7 @@ impl Store {
 
     /// Commands that were sent on, and of which it is not known what came of them. Looks at all commands.
     pub async fn commands_open(&self) -> Result<Vec<CommandRow>, StoreError> {
-        self.engine().commands_open().await
+        self.read(self.engine().commands_open()).await
     }
 
     /// Notes what a command was answered that was sent on.

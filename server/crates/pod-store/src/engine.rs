@@ -146,6 +146,11 @@ pub(crate) trait Pen: Send {
         Ok(None)
     }
     async fn commit(&mut self) -> Result<(), WriteError>;
+    /// Within a later transaction: whether the one whose commit failed is on the disk all the same. `None` where the records
+    /// tell.
+    async fn landed(&mut self) -> Result<Option<bool>, WriteError> {
+        Ok(None)
+    }
     /// Never fails: a connection that cannot roll back is thrown away, which rolls back too.
     async fn rollback(&mut self);
     async fn close(self: Box<Self>);
@@ -218,7 +223,8 @@ pub(crate) enum WriteError {
     Conflict,
     /// What was to be written is at fault; the sentence names the operation.
     Refused(String),
-    /// The database is at fault, or out of reach.
+    /// The database is at fault, or out of reach, and may be well again in a moment. In the commit: nobody knows whether it
+    /// is on the disk.
     Failed(String),
     /// It stood in another host's way; nothing was written, and it may be tried again.
     Again(String),

@@ -26,7 +26,16 @@ pub enum StoreError {
     /// A test asked for a failure here.
     #[error("fault injected at {0:?}")]
     Injected(crate::Step),
-    /// The database itself: the sentence names the operation.
+    /// The database cannot be written now; nothing was. It may be tried again.
+    #[error("the database cannot be written: {0}")]
+    Away(String),
+    /// The database went away in the commit itself: what was to be written is there or not, and is there once at most.
+    #[error("the database went away, and it is not known whether this was written: {0}")]
+    Unknown(String),
+    /// A read failed, and may succeed in a moment; the sentence names what was to be read.
+    #[error("{0}")]
+    Unread(String),
+    /// The database itself, and not for a moment: the sentence names the operation.
     #[error("{0}")]
     Database(String),
 }

@@ -24,14 +24,16 @@ pub(crate) enum Failure {
     Someone(WriteError),
     /// It stood in another host's way, and may be tried again as it is.
     Again(String),
-    /// Trying again would not help, or its outcome is unknown.
+    /// The database cannot be written now. It is tried again until it can; in doubt whether it was written, it is looked first.
+    Away(String),
+    /// Trying again would not help.
     All(StoreError),
 }
 
 impl From<WriteError> for Failure {
     fn from(error: WriteError) -> Self {
         match error {
-            WriteError::Failed(sentence) => Self::All(StoreError::Database(sentence)),
+            WriteError::Failed(sentence) => Self::Away(sentence),
             WriteError::Again(sentence) => Self::Again(sentence),
             refused => Self::Someone(refused),
         }
@@ -50,12 +52,17 @@ impl Writer {
     }
 
     async fn write(&mut self, jobs: &[Job]) -> Result<Vec<Committed>, Failure> {
-        if let Some(outcomes) = self.append_alone(jobs).await? {
+        if self.doubt.is_none()
+            && let Some(outcomes) = self.append_alone(jobs).await?
+        {
             return Ok(outcomes);
         }
         self.fault(Step::Begin)?;
         self.pen.begin().await?;
         self.fence().await?;
+        if let Some(outcomes) = self.found_written(jobs).await? {
+            return Ok(outcomes);
+        }
         let standing = self.commands(jobs).await?;
         let mut plan = Plan::of(jobs.iter().enumerate().filter(|(index, _)| !standing.contains_key(index)));
         self.check(&plan).await?;
@@ -63,16 +70,56 @@ impl Writer {
         for chore in jobs.iter().filter_map(|job| job.chore.as_ref()) {
             self.pen.chore(chore).await?;
         }
-        self.finish().await?;
         let outcome = |index| match standing.get(&index) {
             Some(row) => Committed::Repeated(row.clone()),
             None => plan.outcome(index),
         };
-        Ok((0..jobs.len()).map(outcome).collect())
+        let outcomes: Vec<Committed> = (0..jobs.len()).map(outcome).collect();
+        self.finish(jobs, &outcomes).await?;
+        Ok(outcomes)
     }
 
     pub(crate) fn fault(&self, step: Step) -> Result<(), Failure> {
-        self.faults.as_ref().map_or(Ok(()), |faults| faults.before(step)).map_err(Failure::All)
+        let failed = self.faults.as_ref().map_or(Ok(()), |faults| faults.before(step));
+        failed.map_err(|error| match error {
+            StoreError::Away(why) => Failure::Away(why),
+            error => Failure::All(error),
+        })
+    }
+
+    /// The outcomes of this group, if its commit failed and is on the disk all the same. Ends the transaction then.
+    async fn found_written(&mut self, jobs: &[Job]) -> Result<Option<Vec<Committed>>, Failure> {
+        if self.doubt.is_none() {
+            return Ok(None);
+        }
+        let has_landed = match self.pen.landed().await? {
+            Some(has_landed) => has_landed,
+            None => self.is_in_journal(jobs).await?,
+        };
+        let outcomes = self.doubt.take().filter(|_| has_landed);
+        if outcomes.is_some() {
+            self.pen.rollback().await;
+            self.heads.roll_back();
+        }
+        Ok(outcomes)
+    }
+
+    /// Whether the records of a group are there: with one of them all is. One without records cannot be told so; no engine
+    /// that knows no better fails in a commit that counts.
+    async fn is_in_journal(&mut self, jobs: &[Job]) -> Result<bool, Failure> {
+        let mut changes = jobs.iter().flat_map(|job| &job.batch.changes);
+        let Some((key, last)) = changes.find_map(|change| Some((change.key?, change.records.last()?.seq))) else {
+            return Ok(false);
+        };
+        Ok(self.pen.heads(&[key]).await?.first().is_some_and(|(_, head)| *head >= last))
+    }
+
+    /// From here on nobody takes anything back.
+    fn hold_to_it(&self, jobs: &[Job]) -> Result<(), Failure> {
+        match jobs.iter().position(|job| !job.ticket.commit()) {
+            Some(index) => Err(Failure::One(index, StoreError::Away("it was taken back".to_owned()))),
+            None => Ok(()),
+        }
     }
 
     /// Text that streams in is records and nothing else, of Pods that are known: one statement, which is a transaction.
@@ -93,6 +140,8 @@ impl Writer {
         for step in [Step::Begin, Step::Fence, Step::Records, Step::Commit] {
             self.fault(step)?;
         }
+        self.hold_to_it(jobs)?;
+        let outcomes: Vec<Committed> = (0..jobs.len()).map(|index| plan.outcome(index)).collect();
         match self.pen.records_append_alone(self.host_epoch, &plan.records()).await {
             Ok(Some(true)) => (),
             Ok(Some(false)) => return Err(self.fenced()),
@@ -102,14 +151,13 @@ impl Writer {
             }
             // It may be on the disk or not.
             Err(WriteError::Failed(sentence)) => {
-                self.heads.forget();
-                return Err(Failure::All(StoreError::Database(sentence)));
+                self.doubt(&outcomes);
+                return Err(Failure::Away(sentence));
             }
             Err(error) => return Err(error.into()),
         }
-        self.heads.commit();
-        self.fault(Step::Answer)?;
-        Ok(Some((0..jobs.len()).map(|index| plan.outcome(index)).collect()))
+        self.written(&outcomes)?;
+        Ok(Some(outcomes))
     }
 
     async fn fence(&mut self) -> Result<(), Failure> {
@@ -203,19 +251,38 @@ impl Writer {
         Ok(())
     }
 
-    async fn finish(&mut self) -> Result<(), Failure> {
+    async fn finish(&mut self, jobs: &[Job], outcomes: &[Committed]) -> Result<(), Failure> {
         self.fault(Step::Commit)?;
+        self.hold_to_it(jobs)?;
         if let Err(error) = self.pen.commit().await {
-            // It may be on the disk or not, so nobody is told to be wrong, and nothing is tried again.
             self.heads.forget();
-            let (WriteError::Refused(sentence) | WriteError::Failed(sentence) | WriteError::Again(sentence)) = error
-            else {
-                return Err(Failure::All(StoreError::Conflict));
-            };
-            return Err(Failure::All(StoreError::Database(sentence)));
+            return Err(match error {
+                // It may be on the disk or not: that is found out before anything is tried again.
+                WriteError::Failed(sentence) => {
+                    self.doubt(outcomes);
+                    Failure::Away(sentence)
+                }
+                WriteError::Again(sentence) => Failure::Again(sentence),
+                WriteError::Refused(sentence) => Failure::All(StoreError::Database(sentence)),
+                WriteError::Conflict | WriteError::NameTaken => Failure::All(StoreError::Conflict),
+            });
         }
+        self.written(outcomes)
+    }
+
+    /// It is on the disk.
+    fn written(&mut self, outcomes: &[Committed]) -> Result<(), Failure> {
         self.heads.commit();
-        self.fault(Step::Answer)
+        let told = self.fault(Step::Answer);
+        if matches!(told, Err(Failure::Away(_))) {
+            self.doubt(outcomes);
+        }
+        told
+    }
+
+    fn doubt(&mut self, outcomes: &[Committed]) {
+        self.heads.forget();
+        self.doubt = Some(outcomes.to_vec());
     }
 }
 

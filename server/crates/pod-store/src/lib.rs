@@ -21,6 +21,7 @@ mod hosts;
 mod leases;
 mod messages;
 mod options;
+mod outage;
 mod peer_columns;
 mod peer_plan;
 mod peer_reads;
@@ -49,6 +50,7 @@ pub use faults::{Faults, Step};
 pub use hosts::{Followed, ForeignPod, HostCall, HostIdentity, HostRow, Moves, WakeUps, Whereabouts};
 pub use messages::{MessageChange, MessageRow, NewMessage};
 pub use options::{Database, StoreOptions};
+pub use outage::{Failures, OUTAGE_WAIT_MAX, Outage, Patience};
 pub use peers::{NewRequest, PairRow, PeerChange, PeerLinkRow, RequestRow};
 pub use rows::{
     AuditFilter, ChildRow, CommandRow, InboxRow, MailPut, MailRow, ParentRow, PodKey, PodRow, SearchRow, StoredRecord,

@@ -11,36 +11,36 @@ use crate::{
 
 impl Store {
     pub async fn pod_find(&self, worker_id: &WorkerId) -> Result<Option<PodRow>, StoreError> {
-        self.engine().pod_find(worker_id).await
+        self.read(self.engine().pod_find(worker_id)).await
     }
 
     pub async fn pod_find_by_name(&self, name: &PodName) -> Result<Option<PodRow>, StoreError> {
-        self.engine().pod_find_by_name(name).await
+        self.read(self.engine().pod_find_by_name(name)).await
     }
 
     pub async fn pod_find_by_key(&self, key: PodKey) -> Result<Option<PodRow>, StoreError> {
-        self.engine().pod_find_by_key(key).await
+        self.read(self.engine().pod_find_by_key(key)).await
     }
 
     /// Pods in the order in which they were made, after one of them or from the first on.
     pub async fn pods_page(&self, after: Option<PodKey>, limit: u32) -> Result<Vec<PodRow>, StoreError> {
-        self.engine().pods_page(after.unwrap_or(PodKey(0)), limit).await
+        self.read(self.engine().pods_page(after.unwrap_or(PodKey(0)), limit)).await
     }
 
     /// Those a restart must look at: a run was open, an input waits, or there is mail for one that is not stopped.
     /// Costs nothing for all the others.
     pub async fn pods_open(&self) -> Result<Vec<PodRow>, StoreError> {
-        self.engine().pods_open().await
+        self.read(self.engine().pods_open()).await
     }
 
     /// The Pods that a Pod spawned and that are still there, oldest first.
     pub async fn children(&self, parent: PodKey) -> Result<Vec<ChildRow>, StoreError> {
-        self.engine().children(parent).await
+        self.read(self.engine().children(parent)).await
     }
 
     /// A Pod as somebody's child; `None` for one that nobody leads, or that is not there.
     pub async fn child(&self, child: PodKey) -> Result<Option<ChildRow>, StoreError> {
-        self.engine().child(child).await
+        self.read(self.engine().child(child)).await
     }
 
     /// Records after a position, ascending: at most `max_records` and `max_bytes`, but at least one if there is any.
@@ -51,7 +51,7 @@ impl Store {
         max_records: u32,
         max_bytes: usize,
     ) -> Result<Vec<StoredRecord>, StoreError> {
-        let records = self.engine().records_after(pod, after, max_records, max_bytes).await?;
+        let records = self.read(self.engine().records_after(pod, after, max_records, max_bytes)).await?;
         Ok(self.mended(pod, records).await)
     }
 
@@ -62,13 +62,13 @@ impl Store {
         before: Option<Seq>,
         limit: u32,
     ) -> Result<Vec<StoredRecord>, StoreError> {
-        let records = self.engine().records_before(pod, before.unwrap_or(Seq(i64::MAX)), limit).await?;
+        let records = self.read(self.engine().records_before(pod, before.unwrap_or(Seq(i64::MAX)), limit)).await?;
         Ok(self.mended(pod, records).await)
     }
 
     /// Everything that can reach the model, from a position on; ascending.
     pub async fn turn_records(&self, pod: PodKey, from: Seq) -> Result<Vec<StoredRecord>, StoreError> {
-        let records = self.engine().turn_records(pod, from).await?;
+        let records = self.read(self.engine().turn_records(pod, from)).await?;
         Ok(self.mended(pod, records).await)
     }
 
@@ -89,27 +89,27 @@ impl Store {
 
     /// All questions to people and their answers, ascending.
     pub async fn question_records(&self, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError> {
-        let records = self.engine().question_records(pod).await?;
+        let records = self.read(self.engine().question_records(pod)).await?;
         Ok(self.mended(pod, records).await)
     }
 
     /// Position of the newest record; 0 for an empty journal.
     pub async fn head(&self, pod: PodKey) -> Result<Seq, StoreError> {
-        self.engine().head(pod).await?.ok_or(StoreError::PodGone)
+        self.read(self.engine().head(pod)).await?.ok_or(StoreError::PodGone)
     }
 
     /// Accepted inputs that have not begun, oldest first.
     pub async fn inbox(&self, pod: PodKey) -> Result<Vec<InboxRow>, StoreError> {
-        self.engine().inbox(pod).await
+        self.read(self.engine().inbox(pod)).await
     }
 
     /// What the Pod is to be told and its journal does not hold yet, oldest first.
     pub async fn mail(&self, pod: PodKey) -> Result<Vec<MailRow>, StoreError> {
-        self.engine().mail(pod).await
+        self.read(self.engine().mail(pod)).await
     }
 
     pub async fn command_find(&self, id: &CommandId) -> Result<Option<CommandRow>, StoreError> {
-        self.engine().command_find(id).await
+        self.read(self.engine().command_find(id)).await
     }
 
     /// Audit entries with their numbers, newest first; `after` is the number the page before ended with.
@@ -124,7 +124,7 @@ impl Store {
         after: Option<i64>,
         limit: u32,
     ) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
-        self.engine().audit_page(filter, after.unwrap_or(i64::MAX), limit).await
+        self.read(self.engine().audit_page(filter, after.unwrap_or(i64::MAX), limit)).await
     }
 
     /// Puts a readable record in the place of each damaged one, so that one bad row harms nothing else.
@@ -139,7 +139,7 @@ impl Store {
 
     async fn set_aside(&self, pod: PodKey, seq: Seq) -> Bytes {
         let found_at = Timestamp::now();
-        let at = match self.engine().quarantined_at(pod, seq).await {
+        let at = match self.read(self.engine().quarantined_at(pod, seq)).await {
             Ok(Some(at)) => at,
             Ok(None) => {
                 tracing::error!(pod = pod.0, seq = seq.0, "a journal record is damaged; setting it aside");

@@ -41,7 +41,7 @@ impl Store {
         let words = words_of(query);
         match words.is_empty() {
             true => Ok(Vec::new()),
-            false => self.engine().search(&words, filter, limit).await,
+            false => self.read(self.engine().search(&words, filter, limit)).await,
         }
     }
 }

@@ -48,12 +48,12 @@ impl Store {
 
     /// The login, when it is known and still good at `now`.
     pub async fn session_find(&self, hash: &[u8; 32], now: Timestamp) -> Result<Option<SessionRow>, StoreError> {
-        self.engine().session_find(hash, now).await
+        self.read(self.engine().session_find(hash, now)).await
     }
 
     /// The logins that are good at `now`, the one that was seen last first; at most [`SESSIONS_LISTED_MAX`].
     pub async fn sessions(&self, now: Timestamp) -> Result<Vec<SessionRow>, StoreError> {
-        self.engine().sessions(now).await
+        self.read(self.engine().sessions(now)).await
     }
 
     /// Notes that a login was used.

@@ -9,6 +9,7 @@ use crate::{
     Batch, Committed, Database, Faults, HostIdentity, StoreError, StoreOptions,
     chore::Chore,
     engine::Engine,
+    outage::{Failures, Health, OUTAGE_WAIT_MAX, Outage, Patience, Ticket},
     postgres::{self, Hosts, Loops},
     sqlite,
     writer::{self, Job, Writer},
@@ -28,6 +29,7 @@ struct Shared {
     jobs: Mutex<Option<mpsc::Sender<Job>>>,
     /// Its sender lives as long as the writer's task.
     writer_alive: watch::Receiver<()>,
+    health: Arc<Health>,
     /// Moves when something may have happened on the way to other stores. Carries nothing: what happened is read.
     far: watch::Sender<()>,
     /// Present when other hosts may serve the database, too.
@@ -54,8 +56,9 @@ impl Store {
         let (hosts, loops) = opened.hosts.unzip();
         let (jobs, incoming) = mpsc::channel(writer::QUEUE_JOBS_MAX);
         let (alive, writer_alive) = watch::channel(());
-        let writer =
-            Writer::new(opened.pen, opened.engine.clone(), opened.host_epoch, options.faults.clone(), hosts.clone());
+        let health = Arc::new(Health::default());
+        let (pen, engine) = (opened.pen, opened.engine.clone());
+        let writer = Writer::new(pen, engine, opened.host_epoch, options.faults.clone(), hosts.clone(), health.clone());
         tokio::spawn(async move {
             writer.run(incoming).await;
             drop(alive);
@@ -66,6 +69,7 @@ impl Store {
             store_id: opened.store_id,
             jobs,
             writer_alive,
+            health,
             far: watch::Sender::new(()),
             hosts,
             faults: options.faults,
@@ -81,10 +85,47 @@ impl Store {
 
     /// Writes a batch. When this returns `Ok`, it is on the disk. A caller that stops waiting does not undo it.
     ///
-    /// Waits while [`writer::QUEUE_JOBS_MAX`] batches are queued. After [`StoreError::Database`] the outcome may be
-    /// unknown if the database failed in the commit itself; a command id in the batch makes repeating it safe.
+    /// Waits while [`writer::QUEUE_JOBS_MAX`] batches are queued, and a short time for a database that cannot be written. After
+    /// [`StoreError::Unknown`] alone it may be on the disk; a command id in the batch makes repeating it safe.
     pub async fn commit(&self, batch: Batch) -> Result<Committed, StoreError> {
-        self.submit(batch, None).await
+        self.commit_with(Patience::Short, batch).await
+    }
+
+    /// As [`Store::commit`], waiting for a database that cannot be written as long as it is said.
+    pub async fn commit_with(&self, patience: Patience, batch: Batch) -> Result<Committed, StoreError> {
+        self.submit(batch, None, patience).await
+    }
+
+    /// Present while the database cannot be written; it is tried again and again until it can.
+    pub fn outage(&self) -> watch::Receiver<Option<Outage>> {
+        self.shared.health.outage()
+    }
+
+    pub fn is_out(&self) -> bool {
+        self.shared.health.is_out()
+    }
+
+    /// Ends when an outage has gone on for [`OUTAGE_WAIT_MAX`] while this waited, with what is wrong.
+    pub async fn outlasts_waiting(&self) -> String {
+        self.shared.health.outlasts(OUTAGE_WAIT_MAX).await
+    }
+
+    pub fn failures(&self) -> Failures {
+        self.shared.health.failures()
+    }
+
+    /// Reads and writes a little, to see whether it can be done.
+    pub async fn probe(&self) -> Result<(), StoreError> {
+        self.probe_reading().await?;
+        self.probe_writing().await
+    }
+
+    pub async fn probe_reading(&self) -> Result<(), StoreError> {
+        self.read(self.engine().pod_find_by_key(crate::PodKey(0))).await.map(drop)
+    }
+
+    pub async fn probe_writing(&self) -> Result<(), StoreError> {
+        self.chore(Chore::Probe).await
     }
 
     /// Moves when this process wrote something for or from another store. Another process's writing moves it not, and
@@ -102,6 +143,7 @@ impl Store {
         // From here on this host need not say that it lives: it gives its Pods back.
         drop(self.shared.loops.lock().unwrap_or_else(PoisonError::into_inner).take());
         drop(self.jobs().take());
+        self.shared.health.closing.send_replace(true);
         let mut alive = self.shared.writer_alive.clone();
         // Nothing is ever sent on it: it only ends.
         while alive.changed().await.is_ok() {}
@@ -124,20 +166,39 @@ impl Store {
     }
 
     pub(crate) async fn chore(&self, chore: Chore) -> Result<(), StoreError> {
-        self.submit(Batch::default(), Some(chore)).await.map(drop)
+        let patience = if matches!(chore, Chore::Rejoin) { Patience::Endless } else { Patience::Short };
+        self.submit(Batch::default(), Some(chore), patience).await.map(drop)
     }
 
-    async fn submit(&self, batch: Batch, chore: Option<Chore>) -> Result<Committed, StoreError> {
-        let jobs = self.jobs().clone().ok_or(StoreError::Closed)?;
+    /// Counts it when a read fails.
+    pub(crate) async fn read<T>(&self, read: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+        let read = read.await;
+        if matches!(read, Err(StoreError::Unread(_) | StoreError::Database(_))) {
+            self.shared.health.read_failed();
+        }
+        read
+    }
+
+    async fn submit(&self, batch: Batch, chore: Option<Chore>, patience: Patience) -> Result<Committed, StoreError> {
         let is_far = !batch.far.is_empty() || batch.changes.iter().any(|change| !change.far.is_empty());
-        let (answer, answered) = oneshot::channel();
-        jobs.send(Job { batch, chore, answer }).await.map_err(|_| StoreError::Closed)?;
-        drop(jobs);
-        let outcome = answered.await.map_err(|_| StoreError::Closed)?;
+        let ticket = Ticket::default();
+        let outcome = tokio::select! {
+            biased;
+            outcome = self.written(batch, chore, ticket.clone()) => outcome,
+            error = self.shared.health.gives_up(&ticket, patience) => Err(error),
+        };
         if is_far && outcome.is_ok() {
             self.shared.far.send_replace(());
         }
         outcome
+    }
+
+    async fn written(&self, batch: Batch, chore: Option<Chore>, ticket: Ticket) -> Result<Committed, StoreError> {
+        let jobs = self.jobs().clone().ok_or(StoreError::Closed)?;
+        let (answer, answered) = oneshot::channel();
+        jobs.send(Job { batch, chore, answer, ticket }).await.map_err(|_| StoreError::Closed)?;
+        drop(jobs);
+        answered.await.map_err(|_| StoreError::Closed)?
     }
 
     fn jobs(&self) -> std::sync::MutexGuard<'_, Option<mpsc::Sender<Job>>> {

@@ -71,7 +71,7 @@ pub struct UsageRows {
 impl Store {
     /// What was used, by whom and when.
     pub async fn usage(&self) -> Result<UsageRows, StoreError> {
-        self.engine().usage().await
+        self.read(self.engine().usage()).await
     }
 }
 

@@ -15,6 +15,7 @@ use crate::{
     engine::{Engine, Pen, WriteError},
     group::Failure,
     heads::Heads,
+    outage::{Health, Ticket},
     postgres::Hosts,
 };
 
@@ -30,15 +31,26 @@ const REST_AFTER: Duration = Duration::from_secs(2);
 /// How often a group that stood in another host's way is tried again at once.
 const AGAIN_MAX: usize = 5;
 
+/// How long is waited before a database that could not be written is tried again: twice as long each time, up to this.
+const RETRY_FIRST: Duration = Duration::from_millis(100);
+const RETRY_MAX: Duration = Duration::from_secs(1);
+
 /// One batch and who waits for it.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) batch: Batch,
     pub(crate) chore: Option<Chore>,
     pub(crate) answer: oneshot::Sender<Result<Committed, StoreError>>,
+    pub(crate) ticket: Ticket,
 }
 
 impl Job {
+    /// Writes nothing new, and nobody waits for it.
+    fn probe() -> Self {
+        let (answer, _) = oneshot::channel();
+        Self { batch: Batch::default(), chore: Some(Chore::Probe), answer, ticket: Ticket::default() }
+    }
+
     fn answer(self, outcome: Result<Committed, StoreError>) {
         // The caller may have stopped waiting; the batch counts all the same.
         drop(self.answer.send(outcome));
@@ -77,8 +89,13 @@ pub(crate) struct Writer {
     pub(crate) is_fenced: bool,
     /// Present when other hosts may serve the database, too.
     pub(crate) hosts: Option<Arc<Hosts>>,
+    /// What the group that is being tried comes to, when its commit failed and it may be on the disk.
+    pub(crate) doubt: Option<Vec<Committed>>,
+    health: Arc<Health>,
     /// How often the same group has stood in another host's way.
     again: usize,
+    /// How long is waited before the next try.
+    retry_after: Duration,
 }
 
 impl Writer {
@@ -88,8 +105,21 @@ impl Writer {
         host_epoch: i64,
         faults: Option<Arc<dyn Faults>>,
         hosts: Option<Arc<Hosts>>,
+        health: Arc<Health>,
     ) -> Self {
-        Self { pen, engine, host_epoch, faults, heads: Heads::default(), is_fenced: false, hosts, again: 0 }
+        Self {
+            pen,
+            engine,
+            host_epoch,
+            faults,
+            heads: Heads::default(),
+            is_fenced: false,
+            hosts,
+            doubt: None,
+            health,
+            again: 0,
+            retry_after: RETRY_FIRST,
+        }
     }
 
     /// Runs until every sender is gone and the queue is empty.
@@ -104,11 +134,20 @@ impl Writer {
                 }
             }
         }
-        self.pen.close().await;
+        if !self.health.is_out() {
+            self.pen.close().await;
+        }
     }
 
     /// What has come, and how many; 0 when nothing ever comes again.
     async fn gather(&mut self, incoming: &mut mpsc::Receiver<Job>, gathered: &mut Vec<Job>) -> usize {
+        while self.health.is_out() {
+            match timeout(RETRY_MAX, incoming.recv_many(gathered, QUEUE_JOBS_MAX)).await {
+                Ok(count) => return count,
+                // Nobody writes, so nobody would see that it can be written again.
+                Err(_) => drop(self.settle(vec![Job::probe()]).await),
+            }
+        }
         if let Ok(count) = timeout(REST_AFTER, incoming.recv_many(gathered, QUEUE_JOBS_MAX)).await {
             return count;
         }
@@ -126,7 +165,13 @@ impl Writer {
         if self.is_fenced {
             return answer_all(group, &StoreError::Fenced);
         }
-        match self.commit_in_txn(&group).await {
+        let tried = self.commit_in_txn(&group).await;
+        if matches!(tried, Ok(_) | Err(Failure::All(_))) {
+            self.doubt = None;
+            self.retry_after = RETRY_FIRST;
+            self.health.written();
+        }
+        match tried {
             Ok(outcomes) => {
                 self.again = 0;
                 if let Some(hosts) = &self.hosts {
@@ -153,13 +198,33 @@ impl Writer {
             }
             Err(Failure::Again(sentence)) if self.again >= AGAIN_MAX => {
                 self.again = 0;
-                answer_all(group, &StoreError::Database(sentence))
+                self.wait_out(group, &sentence).await
             }
             Err(Failure::Again(_)) => {
                 self.again += 1;
                 vec![group]
             }
+            Err(Failure::Away(sentence)) => self.wait_out(group, &sentence).await,
             Err(Failure::All(error)) => answer_all(group, &error),
+        }
+    }
+
+    /// Waits a little, and gives the group back without those who have taken theirs back: to be tried again, before anything
+    /// that came later. In doubt it stays as it is.
+    async fn wait_out(&mut self, mut group: Vec<Job>, why: &str) -> Vec<Vec<Job>> {
+        self.health.write_failed(why);
+        if self.doubt.is_none() {
+            group.iter().for_each(|job| job.ticket.reopen());
+            group.retain(|job| !job.ticket.is_taken_back());
+        }
+        let mut closing = self.health.closing.subscribe();
+        // Whoever closes the store is still there when this fails.
+        let is_closing = timeout(self.retry_after, closing.wait_for(|closing| *closing)).await.is_ok();
+        self.retry_after = (self.retry_after * 2).min(RETRY_MAX);
+        match is_closing {
+            true => answer_all(group, &StoreError::Closed),
+            false if group.is_empty() => Vec::new(),
+            false => vec![group],
         }
     }
 

@@ -3,6 +3,8 @@
 use protocol::{CommandId, PodName, PodState, WorkerId};
 use serde::{Deserialize, Serialize};
 
+use crate::DatabaseState;
+
 /// A command's identity: the caller's id, and a hash over verb, address and body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandKey {
@@ -52,6 +54,7 @@ pub struct Readiness {
     pub recovering: u32,
     /// Names of Pods that could not be restored, with the reason.
     pub failed: Vec<(String, String)>,
+    pub database: DatabaseState,
 }
 
 /// Figures of a host, for `/metrics`.
@@ -62,4 +65,9 @@ pub struct Figures {
     pub records_total: u64,
     pub commands_total: u64,
     pub viewers: u64,
+    /// Reads and writes of the database that failed; a write that is tried again counts each time.
+    pub reads_failed_total: u64,
+    pub writes_failed_total: u64,
+    /// The database cannot be written now.
+    pub is_out: bool,
 }

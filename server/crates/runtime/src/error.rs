@@ -21,9 +21,27 @@ pub(crate) fn store_failed(error: StoreError) -> ApiError {
             ErrorCode::RuntimeUnavailable,
             format!("the host \"{}\" has just taken the Pod over; try again", host.name),
         ),
+        StoreError::Away(why) => ApiError::new(
+            ErrorCode::RuntimeUnavailable,
+            format!("yoi cannot write to its database now, so nothing was done ({why}); send it again in a moment"),
+        ),
+        StoreError::Unknown(why) => ApiError::new(
+            ErrorCode::RuntimeUnavailable,
+            format!(
+                "yoi lost its database in the middle of this, so it was stored or not ({why}); send it again with the same \
+                 idempotency key: it happens once"
+            ),
+        ),
+        StoreError::Unread(why) => {
+            tracing::error!(why, "the store could not be read");
+            ApiError::new(
+                ErrorCode::RuntimeUnavailable,
+                format!("yoi could not read its database, so nothing was done ({why}); try again in a moment"),
+            )
+        }
         StoreError::Conflict | StoreError::Injected(_) | StoreError::Database(_) => {
             tracing::error!(%error, "the store failed");
-            ApiError::new(ErrorCode::Internal, "yoi could not store this, so nothing was done; its log says why")
+            ApiError::new(ErrorCode::Internal, "yoi's database failed, so nothing was done; its log says why")
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use pod_store::{Batch, Committed, FarChange, MessageChange, PeerChange, PodChange};
+use pod_store::{Batch, Committed, FarChange, MessageChange, Patience, PeerChange, PodChange};
 use protocol::{ApiError, AuditEntry, ErrorCode, WorkerId};
 use tokio::sync::oneshot;
 
@@ -11,6 +11,7 @@ use crate::{
     error,
     host::Inner,
     hosts::{ROUNDS_MAX, Route},
+    outage::Slip,
     pod_task::{Held, Request},
 };
 
@@ -65,11 +66,12 @@ impl Inner {
 
     pub(crate) async fn hold_here(self: &Arc<Self>, worker_id: &WorkerId) -> Result<Held, ApiError> {
         let (reply, held) = oneshot::channel();
-        self.send(worker_id, Request::Hold { reply }).await?;
-        held.await.map_err(|_| match self.stopping.is_cancelled() {
-            true => error::stopping(),
-            false => error::no_such_pod(worker_id),
-        })
+        let slip = Slip::default();
+        let asked = async {
+            self.send(worker_id, Request::Hold { reply, slip: slip.clone() }).await?;
+            held.await.map_err(|_| self.interrupted())?
+        };
+        self.answered(&slip, asked).await
     }
 
     /// Gives each held Pod its order and writes all of it in one transaction.
@@ -94,7 +96,10 @@ impl Inner {
         // From here on it goes on by itself, also when the caller gives up: what is on its way to the disk cannot be
         // called back, and each of the Pods has to hear what came of it.
         let writing = self.tracker.spawn(self.before_next_lease(self.clone().write_together(batch, outcomes, wakes)));
-        writing.await.map_err(|_| error::stopping())?
+        let written = async { writing.await.map_err(|_| error::stopping())? };
+        let slip = Slip::default();
+        slip.take();
+        self.answered(&slip, written).await
     }
 
     async fn write_together(
@@ -103,7 +108,8 @@ impl Inner {
         outcomes: Vec<oneshot::Sender<bool>>,
         wakes: Vec<WorkerId>,
     ) -> Result<Committed, ApiError> {
-        let committed = self.store.commit(batch).await;
+        // Held Pods have to hear what came of it, so it is waited for until that is known.
+        let committed = self.store.commit_with(Patience::UntilKnown, batch).await;
         let is_done = matches!(committed, Ok(Committed::Done { .. }));
         for outcome in outcomes {
             // A Pod whose task is gone reads its journal when it is loaded.

@@ -42,6 +42,7 @@ use crate::{
     feed::Feed,
     hosts::{self, Hosts},
     list::ListFeed,
+    outage::{self, Looked, Slip},
     peers,
     pod_task::{PodCommand, Request},
     pod_tools, recovery,
@@ -76,6 +77,8 @@ pub(crate) struct Inner {
     pub(crate) tracker: TaskTracker,
     /// Pods that a crash left open and that have not been put in order yet.
     pub(crate) recovering: watch::Sender<BTreeSet<WorkerId>>,
+    /// What the last look at the database found.
+    pub(crate) looked: tokio::sync::Mutex<Option<Looked>>,
     /// Pods that could not be restored, with the reason.
     pub(crate) failed: Mutex<BTreeMap<String, String>>,
     pub(crate) records: AtomicU64,
@@ -105,6 +108,7 @@ impl Host {
             stopping: CancellationToken::new(),
             tracker: TaskTracker::new(),
             recovering: watch::Sender::new(BTreeSet::new()),
+            looked: tokio::sync::Mutex::default(),
             failed: Mutex::default(),
             records: AtomicU64::new(0),
             commands: AtomicU64::new(0),
@@ -114,6 +118,7 @@ impl Host {
         recovery::start(&inner).await?;
         hosts::start(&inner).await?;
         inner.tracker.spawn(expire_requests(inner.clone()));
+        inner.tracker.spawn(outage::tell(inner.clone()));
         inner.tracker.spawn(crate::far::tell_cards(inner.clone()));
         Ok(Self { inner })
     }
@@ -173,9 +178,13 @@ impl Host {
         }
         let (reply, answer) = oneshot::channel();
         let ToolCommand { arguments } = command;
-        let request = Request::Tool { name: name.to_owned(), arguments, key, origin: origin.clone(), reply };
-        self.inner.send(worker_id, request).await?;
-        answer.await.map_err(|_| self.inner.interrupted())?
+        let (name, origin, slip) = (name.to_owned(), origin.clone(), Slip::default());
+        let request = Request::Tool { name, arguments, key, origin, reply, slip: slip.clone() };
+        let asked = async {
+            self.inner.send(worker_id, request).await?;
+            answer.await.map_err(|_| self.inner.interrupted())?
+        };
+        self.inner.answered(&slip, asked).await
     }
 
     /// The open questions of one Pod, or all that it ever asked; oldest first.
@@ -227,7 +236,7 @@ impl Inner {
     pub(crate) async fn settled_row(&self, worker_id: &WorkerId) -> Result<Option<PodRow>, ApiError> {
         let mut recovering = self.recovering.subscribe();
         // The sender lives as long as we do, so this cannot fail.
-        let _ = recovering.wait_for(|open| !open.contains(worker_id)).await;
+        self.unless_out(recovering.wait_for(|open| !open.contains(worker_id))).await;
         self.store.pod_find(worker_id).await.map_err(error::store_failed)
     }
 
@@ -237,7 +246,7 @@ impl Inner {
 
     /// Waits until every Pod that a crash left open has been put in order.
     pub(crate) async fn recovered(&self) {
-        let _ = self.recovering.subscribe().wait_for(BTreeSet::is_empty).await;
+        self.unless_out(self.recovering.subscribe().wait_for(BTreeSet::is_empty)).await;
     }
 
     pub(crate) async fn update_row(&self, key: PodKey, update: PodUpdate) -> Result<(), ApiError> {

@@ -23,7 +23,7 @@ pub(crate) async fn scope(inner: &Inner, key: PodKey, spec: &PodSpec) -> Result<
 
 /// Everything that is out with children, for reading too.
 pub(crate) async fn loans(inner: &Inner, key: PodKey) -> Result<Vec<ScopeRule>, ApiError> {
-    let children = inner.store.children(key).await.map_err(error::store_failed)?;
+    let children = inner.patiently(|| inner.store.children(key)).await.map_err(error::store_failed)?;
     Ok(children.iter().flat_map(view::lent).collect())
 }
 

@@ -40,7 +40,7 @@ use self::{
     conversation::Conversation,
     work::{Happening, Work},
 };
-use crate::{CommandKey, Origin, error, feed::Feed, host::Inner, view};
+use crate::{CommandKey, Origin, error, feed::Feed, host::Inner, outage::Slip, view};
 
 /// What a client asks of one Pod.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -67,6 +67,7 @@ pub(crate) enum Request {
         origin: Origin,
         /// JSON of the answer.
         reply: oneshot::Sender<Result<String, ApiError>>,
+        slip: Slip,
     },
     /// A person runs a tool as this Pod would; answered when it has ended.
     Tool {
@@ -75,13 +76,14 @@ pub(crate) enum Request {
         key: CommandKey,
         origin: Origin,
         reply: oneshot::Sender<Result<ToolAnswer, ApiError>>,
+        slip: Slip,
     },
     /// Answered once the Pod is in order after a crash.
     Settle { reply: oneshot::Sender<()> },
     /// Something may be in the Pod's mailbox. Carries nothing: the mailbox is read (I6).
     Wake,
     /// Stand still until an order comes, so that several Pods change in one transaction.
-    Hold { reply: oneshot::Sender<Held> },
+    Hold { reply: oneshot::Sender<Result<Held, ApiError>>, slip: Slip },
 }
 
 /// One Pod while it works.
@@ -136,29 +138,26 @@ fn refuse(request: Request, error: &ApiError) {
     match request {
         Request::Command { reply, .. } => drop(reply.send(Err(error.clone()))),
         Request::Tool { reply, .. } => drop(reply.send(Err(error.clone()))),
+        Request::Hold { reply, .. } => drop(reply.send(Err(error.clone()))),
         // Those who wait see that nobody is there.
-        Request::Settle { .. } | Request::Wake | Request::Hold { .. } => (),
+        Request::Settle { .. } | Request::Wake => (),
     }
 }
 
 impl PodTask {
     /// Reads the Pod, and closes what a crash left open.
     async fn load(inner: Arc<Inner>, worker_id: &WorkerId) -> Result<Self, ApiError> {
-        let row = inner
-            .store
-            .pod_find(worker_id)
-            .await
-            .map_err(error::store_failed)?
-            .ok_or_else(|| error::no_such_pod(worker_id))?;
+        let row = inner.patiently(|| inner.store.pod_find(worker_id)).await.map_err(error::store_failed)?;
+        let row = row.ok_or_else(|| error::no_such_pod(worker_id))?;
         let opened = view::open(&row).map_err(|reason| {
             note_failure(&inner, &row.name, &reason);
             ApiError::new(protocol::ErrorCode::NotRestorable, format!("pod \"{}\" cannot be used: {reason}", row.name))
         })?;
-        let inbox = inner.store.inbox(row.key).await.map_err(error::store_failed)?;
-        let feed = inner.feed(&row).await?;
+        let inbox = inner.patiently(|| inner.store.inbox(row.key)).await.map_err(error::store_failed)?;
+        let feed = inner.patiently(|| inner.feed(&row)).await.map_err(error::store_failed)?;
         if inner.store.is_shared() {
             // Who watched it while another host ran it sees the end of that first.
-            inner.follow_now(&feed).await.map_err(error::store_failed)?;
+            inner.patiently(|| inner.follow_now(&feed)).await.map_err(error::store_failed)?;
         }
         let mut task = Self {
             key: row.key,
@@ -208,15 +207,17 @@ impl PodTask {
             Request::Settle { reply } => {
                 let _ = reply.send(());
             }
-            Request::Command { command, key, origin, reply } => {
+            Request::Command { command, key, origin, reply, slip } if slip.take() => {
                 let answer = self.command(*command, key, &origin).await;
                 let _ = reply.send(answer);
             }
-            Request::Tool { name, arguments, key, origin, reply } => {
+            Request::Tool { name, arguments, key, origin, reply, slip } if slip.take() => {
                 self.operator_call(name, arguments, key, &origin, reply).await;
             }
+            Request::Hold { reply, slip } if slip.take() => self.hold(reply).await,
+            // Whoever asked was told that nothing was done.
+            Request::Command { .. } | Request::Tool { .. } | Request::Hold { .. } => (),
             Request::Wake => self.has_mail = true,
-            Request::Hold { reply } => self.hold(reply).await,
         }
         self.go_on().await;
     }
@@ -244,6 +245,7 @@ impl PodTask {
             && let Err(error) = self.advance(inputs, commit::Extras::default()).await
         {
             tracing::error!(%error, pod = %self.name, "what the model said could not be stored; the run is interrupted");
+            self.read_again(true).await;
         }
         self.start_calls().await;
         self.go_on().await;

@@ -72,7 +72,7 @@ impl Viewer {
         let Some(row) = row else {
             return Err((DiagnosticCode::PodNotFound, format!("no Pod has the id {worker_id}")));
         };
-        let feed = inner.feed(&row).await.map_err(unavailable)?;
+        let feed = inner.feed(&row).await.map_err(|error| unavailable(crate::error::store_failed(error)))?;
         feed.viewers.fetch_add(1, Ordering::AcqRel);
         inner.viewers.fetch_add(1, Ordering::Relaxed);
         let mut position = feed.watch();
@@ -142,7 +142,8 @@ impl Viewer {
         let row = self.inner.store.pod_find(&self.worker_id).await;
         match (read, row) {
             (Ok(newest), Ok(Some(row))) => {
-                let mut summary = view::summary(&row);
+                let summary = self.inner.with_outage(vec![view::summary(&row)]).pop();
+                let mut summary = summary.unwrap_or_else(|| view::summary(&row));
                 summary.head_seq = newest.head;
                 self.next = Next::Records { after: newest.head, is_live: true };
                 FeedItem::Snapshot {

@@ -216,7 +216,8 @@ impl Hosts {
                     tracing::error!("this host was declared dead; it lets go of its Pods");
                     self.tell_lost();
                 }
-                Err(error) if last_beat.elapsed() > DEAD_AFTER => {
+                // Whoever is alone loses nothing to anybody: each commit looks whether the lease still stands.
+                Err(error) if self.has_others() && last_beat.elapsed() > DEAD_AFTER => {
                     tracing::error!(%error, "the database was out of reach for too long; this host lets go of its Pods");
                     self.tell_lost();
                 }

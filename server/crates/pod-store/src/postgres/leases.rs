@@ -6,14 +6,29 @@ use sqlx::PgConnection;
 use super::write_failed;
 use crate::{ForeignPod, HostRow, PodKey, engine::WriteError};
 
-/// The host's number, if it still stands. Whoever declares the host dead waits until this transaction has ended; a
-/// heartbeat does not.
-pub(super) async fn held_in_txn(connection: &mut PgConnection, host: i64) -> Result<Option<i64>, WriteError> {
-    sqlx::query_scalar("select id from hosts where id = $1 for key share")
+/// The host's number, if it still stands, and this transaction's. Whoever declares the host dead waits until this
+/// transaction has ended; a heartbeat does not.
+pub(super) async fn held_in_txn(connection: &mut PgConnection, host: i64) -> Result<Option<(i64, String)>, WriteError> {
+    sqlx::query_as("select id, pg_current_xact_id()::text from hosts where id = $1 for key share")
         .bind(host)
         .fetch_optional(connection)
         .await
         .map_err(write_failed("look for this host's lease"))
+}
+
+/// What became of a transaction: `None` when that is too long ago.
+pub(super) async fn landed_in_txn(connection: &mut PgConnection, txn: &str) -> Result<Option<bool>, WriteError> {
+    let status: Option<String> = sqlx::query_scalar("select pg_xact_status($1::xid8)")
+        .bind(txn)
+        .fetch_one(connection)
+        .await
+        .map_err(write_failed("find out what became of a transaction"))?;
+    match status.as_deref() {
+        Some("committed") => Ok(Some(true)),
+        Some("aborted") => Ok(Some(false)),
+        Some(_) => Err(WriteError::Failed("a transaction that was cut off has not ended yet".to_owned())),
+        None => Ok(None),
+    }
 }
 
 /// Takes those Pods that nobody owns, or this host does; with their heads.

@@ -92,7 +92,7 @@ pub(super) async fn commands_insert_in_txn(
     .fetch_all(connection)
     .await
     .map_err(write_failed("claim a command id"))?;
-    ids.iter().map(|id| CommandId::parse(id).map_err(|error| WriteError::Failed(error.to_string()))).collect()
+    ids.iter().map(|id| CommandId::parse(id).map_err(|error| WriteError::Refused(error.to_string()))).collect()
 }
 
 pub(super) async fn commands_find_in_txn(
@@ -104,7 +104,7 @@ pub(super) async fn commands_find_in_txn(
         .fetch_all(connection)
         .await
         .map_err(write_failed("look up a command"))?;
-    rows.into_iter().map(|row| columns::command(row).map_err(|error| WriteError::Failed(error.to_string()))).collect()
+    rows.into_iter().map(|row| columns::command(row).map_err(|error| WriteError::Refused(error.to_string()))).collect()
 }
 
 /// A target has an index of its own, and a query that may be without one would not use it.
@@ -171,6 +171,8 @@ pub(super) async fn chore_in_txn(connection: &mut PgConnection, chore: &Chore) -
     let query = match chore {
         // It writes nothing.
         Chore::Rejoin => return Ok(()),
+        // The lease was read under a number of this transaction, so its commit is written all the same.
+        Chore::Probe => return Ok(()),
         Chore::Session(change) => return sessions::change_in_txn(connection, change).await,
         Chore::Claim(ClaimChange::Settle(row)) => sqlx::query(
             "insert into commands (id, fingerprint, answer, at) values ($1, $2, $3, $4)

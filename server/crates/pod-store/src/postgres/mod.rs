@@ -55,7 +55,7 @@ const LIMITS: [(&str, &str); 3] =
 /// Opens the database, migrates it, and joins the hosts that serve it.
 pub(crate) async fn open(url: &str, identity: HostIdentity) -> Result<Opened, StoreError> {
     let options = PgConnectOptions::from_str(url)
-        .map_err(read_failed("read the address of the database"))?
+        .map_err(|error| StoreError::Database(format!("cannot read the address of the database: {error}")))?
         .application_name("yoi")
         .options(LIMITS)
         .disable_statement_logging();
@@ -153,14 +153,32 @@ async fn version(connection: &mut PgConnection) -> Result<usize, StoreError> {
 fn read_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> StoreError {
     move |error| match error {
         sqlx::Error::PoolClosed => StoreError::Closed,
+        error if may_pass(&error) => StoreError::Unread(format!("cannot {operation}: {error}")),
         error => StoreError::Database(format!("cannot {operation}: {error}")),
+    }
+}
+
+/// Whether the same may go well in a moment. No: what was written or asked is at fault, it is not let in, or what it reads is
+/// damaged.
+fn may_pass(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Database(error) => {
+            let code = error.code();
+            let class = code.as_deref().and_then(|code| code.get(..2));
+            !matches!(class, Some("0A" | "22" | "23" | "28" | "3D" | "42" | "54" | "XX"))
+        }
+        // The connection, in one way or another.
+        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) | sqlx::Error::PoolTimedOut => true,
+        _ => false,
     }
 }
 
 fn write_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> WriteError {
     move |error| {
         let sentence = format!("cannot {operation}: {error}");
-        let Some(refusal) = error.as_database_error() else { return WriteError::Failed(sentence) };
+        let Some(refusal) = error.as_database_error() else {
+            return if may_pass(&error) { WriteError::Failed(sentence) } else { WriteError::Refused(sentence) };
+        };
         if refusal.is_unique_violation() {
             return match refusal.constraint() {
                 Some("pods_name") => WriteError::NameTaken,
@@ -170,9 +188,8 @@ fn write_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> WriteError {
         match refusal.code().as_deref().and_then(|code| code.get(..2)) {
             // Two hosts waited for each other; PostgreSQL chose this one to begin again.
             Some("40") => WriteError::Again(sentence),
-            // data exception, constraint, program limit: about what was written, not about the database
-            Some("22" | "23" | "54") => WriteError::Refused(sentence),
-            _ => WriteError::Failed(sentence),
+            _ if may_pass(&error) => WriteError::Failed(sentence),
+            _ => WriteError::Refused(sentence),
         }
     }
 }

@@ -22,12 +22,16 @@ pub(super) struct PostgresPen {
     connection: Option<PgConnection>,
     options: PgConnectOptions,
     in_txn: bool,
+    /// The number of the open transaction, or of the last one.
+    txn: Option<String>,
+    /// The number of the one whose commit failed last.
+    doubtful: Option<String>,
     hosts: Arc<Hosts>,
 }
 
 impl PostgresPen {
     pub(super) fn new(connection: PgConnection, options: PgConnectOptions, hosts: Arc<Hosts>) -> Self {
-        Self { connection: Some(connection), options, in_txn: false, hosts }
+        Self { connection: Some(connection), options, in_txn: false, txn: None, doubtful: None, hosts }
     }
 
     /// Its connection, made anew when it is gone.
@@ -65,7 +69,9 @@ impl Pen for PostgresPen {
     /// This host's number, or 0 when it stands no more.
     async fn host_epoch(&mut self) -> Result<i64, WriteError> {
         let host = self.hosts.id();
-        Ok(leases::held_in_txn(self.txn()?, host).await?.unwrap_or(0))
+        let (host, txn) = leases::held_in_txn(self.txn()?, host).await?.unzip();
+        self.txn = txn;
+        Ok(host.unwrap_or(0))
     }
 
     async fn commands_insert(&mut self, rows: &[&CommandRow]) -> Result<HashSet<CommandId>, WriteError> {
@@ -158,9 +164,20 @@ impl Pen for PostgresPen {
     }
 
     async fn commit(&mut self) -> Result<(), WriteError> {
-        self.run("commit").await?;
+        if let Err(error) = self.run("commit").await {
+            self.doubtful = self.txn.take();
+            return Err(error);
+        }
         self.in_txn = false;
+        self.doubtful = None;
         Ok(())
+    }
+
+    async fn landed(&mut self) -> Result<Option<bool>, WriteError> {
+        match self.doubtful.clone() {
+            Some(txn) => leases::landed_in_txn(self.txn()?, &txn).await,
+            None => Ok(None),
+        }
     }
 
     async fn rollback(&mut self) {

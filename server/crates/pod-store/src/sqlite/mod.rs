@@ -21,7 +21,7 @@ use std::{fs, io, path::Path, sync::Arc, time::Duration};
 
 use sqlx::{
     ConnectOptions, Connection, Row, SqliteConnection,
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous},
 };
 
 use crate::{
@@ -58,10 +58,7 @@ pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
     // Nobody relies on these steps before the first commit, whose sync covers them: a start waits for no disk.
     set_synchronous(&mut connection, "pragma synchronous = normal").await?;
     migrate(&mut connection).await?;
-    let row = sqlx::query("update meta set host_epoch = host_epoch + 1 returning store_id, host_epoch")
-        .fetch_one(&mut connection)
-        .await
-        .map_err(read_failed("take over the database"))?;
+    let row = take_over(&mut connection).await.map_err(read_failed("take over the database"))?;
     set_synchronous(&mut connection, "pragma synchronous = full").await?;
     let readers = SqlitePoolOptions::new()
         .max_connections(READERS_MAX)
@@ -75,6 +72,16 @@ pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
         host_epoch: row.try_get(1).map_err(read_failed("read the host epoch"))?,
         hosts: None,
     })
+}
+
+/// In a transaction of its own: the row that a statement returns is there before its commit, which may fail.
+async fn take_over(connection: &mut SqliteConnection) -> Result<SqliteRow, sqlx::Error> {
+    let mut txn = connection.begin_with("begin immediate").await?;
+    let row = sqlx::query("update meta set host_epoch = host_epoch + 1 returning store_id, host_epoch")
+        .fetch_one(&mut *txn)
+        .await?;
+    txn.commit().await?;
+    Ok(row)
 }
 
 async fn set_synchronous(connection: &mut SqliteConnection, pragma: &'static str) -> Result<(), StoreError> {
@@ -165,30 +172,49 @@ async fn version(connection: &mut SqliteConnection) -> Result<usize, StoreError>
 fn read_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> StoreError {
     move |error| match error {
         sqlx::Error::PoolClosed => StoreError::Closed,
+        error if may_pass(&error) => StoreError::Unread(format!("cannot {operation}: {}", plain(&error))),
         error => StoreError::Database(format!("cannot {operation}: {error}")),
+    }
+}
+
+/// Whether the same may go well in a moment. No: what was written or asked is at fault, or the file is damaged.
+fn may_pass(error: &sqlx::Error) -> bool {
+    match error {
+        // Busy, locked, memory, read-only, the disk, full, opening, the lock's protocol.
+        sqlx::Error::Database(_) => matches!(code(error) & 0xff, 5 | 6 | 7 | 8 | 10 | 13 | 14 | 15),
+        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed => true,
+        _ => false,
+    }
+}
+
+fn code(error: &sqlx::Error) -> i32 {
+    error.as_database_error().and_then(|error| error.code()?.parse().ok()).unwrap_or(0)
+}
+
+/// The words of a person for what happens most.
+fn plain(error: &sqlx::Error) -> String {
+    match code(error) {
+        // Busy, and not one of its kinds: those come at once.
+        5 => format!("another process has held the database for {} s", BUSY_WAIT_MAX.as_secs()),
+        13 => "the disk is full".to_owned(),
+        _ => error.to_string(),
     }
 }
 
 fn write_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> WriteError {
     move |error| {
         let sentence = format!("cannot {operation}: {error}");
-        let Some(refusal) = error.as_database_error() else { return WriteError::Failed(sentence) };
-        if refusal.is_unique_violation() {
+        if let Some(refusal) = error.as_database_error()
+            && refusal.is_unique_violation()
+        {
             return match refusal.message().contains("pods.name") {
                 true => WriteError::NameTaken,
                 false => WriteError::Conflict,
             };
         }
-        let extended: i32 = refusal.code().and_then(|code| code.parse().ok()).unwrap_or(0);
-        match extended & 0xff {
-            // error (malformed JSON), toobig, constraint, mismatch: about what was written, not about the database
-            1 | 18 | 19 | 20 => WriteError::Refused(sentence),
-            // busy, and not one of its kinds: those come at once
-            5 if extended == 5 => WriteError::Failed(format!(
-                "cannot {operation}: another process has held the database for {} s",
-                BUSY_WAIT_MAX.as_secs()
-            )),
-            _ => WriteError::Failed(sentence),
+        match may_pass(&error) {
+            true => WriteError::Failed(format!("cannot {operation}: {}", plain(&error))),
+            false => WriteError::Refused(sentence),
         }
     }
 }

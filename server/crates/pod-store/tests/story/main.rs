@@ -11,6 +11,7 @@ mod journal;
 mod ledger;
 mod mail;
 mod messages;
+mod outages;
 mod peers;
 mod pods;
 mod relations;
@@ -111,6 +112,12 @@ on_both_engines! {
     upgrade::a_database_of_the_second_version_keeps_its_children_and_gets_peers,
     upgrade::what_was_used_before_it_was_counted_is_read_from_the_journals,
     upgrade::a_database_of_a_newer_yoi_is_left_alone,
+    outages::what_fails_at_any_step_for_a_while_is_written_once,
+    outages::text_that_streams_in_meanwhile_is_written_once_and_in_order,
+    outages::whoever_cannot_wait_is_told_that_nothing_was_written,
+    outages::an_outage_is_over_by_itself_when_nobody_writes_any_more,
+    outages::a_store_that_is_closed_in_an_outage_lets_those_go_who_wait,
+    outages::a_connection_that_is_lost_costs_nothing_but_time,
     durability::everything_is_there_after_a_restart,
     durability::whoever_opens_the_database_next_fences_the_one_before,
     durability::a_failure_at_any_step_leaves_nothing_or_after_the_commit_everything,

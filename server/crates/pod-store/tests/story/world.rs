@@ -32,7 +32,7 @@ impl World {
         Store::open(StoreOptions::new(self.database.clone())).await.unwrap()
     }
 
-    pub(crate) async fn open_with(&self, faults: Arc<FailOnce>) -> Store {
+    pub(crate) async fn open_with(&self, faults: Arc<dyn Faults>) -> Store {
         Store::open(StoreOptions::new(self.database.clone()).with_faults(faults)).await.unwrap()
     }
 

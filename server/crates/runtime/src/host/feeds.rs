@@ -2,22 +2,22 @@
 
 use std::sync::{Arc, Weak};
 
-use pod_store::PodRow;
-use protocol::{ApiError, Seq, WorkerId};
+use pod_store::{PodRow, StoreError};
+use protocol::{Seq, WorkerId};
 
 use super::Inner;
-use crate::{error, feed::Feed, view};
+use crate::{feed::Feed, view};
 
 impl Inner {
     /// The Pod's live tail, shared with whoever has it already.
-    pub(crate) async fn feed(&self, row: &PodRow) -> Result<Arc<Feed>, ApiError> {
+    pub(crate) async fn feed(&self, row: &PodRow) -> Result<Arc<Feed>, StoreError> {
         if let Some(feed) = self.known_feed(&row.worker_id) {
             if self.store.is_shared() && !self.has_task(&row.worker_id) {
-                self.follow_now(&feed).await.map_err(error::store_failed)?;
+                self.follow_now(&feed).await?;
             }
             return Ok(feed);
         }
-        let head = self.store.head(row.key).await.map_err(error::store_failed)?;
+        let head = self.store.head(row.key).await?;
         let policy = view::open(row).map(|opened| opened.spec.reasoning).unwrap_or_default();
         Ok(self.share_feed(row, head, policy))
     }

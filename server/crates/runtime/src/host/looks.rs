@@ -8,8 +8,8 @@ use protocol::{
 
 use super::Host;
 use crate::{
-    Figures, Observation, PodQuery, PodsObservation, Readiness, RecordPage, error, find, history, pod_tools, view,
-    viewer,
+    Figures, Observation, PodQuery, PodsObservation, Readiness, RecordPage, error, find, history, outage, pod_tools,
+    view, viewer,
 };
 
 impl Host {
@@ -74,20 +74,32 @@ impl Host {
         self.inner.store.epoch()
     }
 
-    pub fn readiness(&self) -> Readiness {
+    pub async fn readiness(&self) -> Readiness {
+        let database = self.inner.look_at_database().await;
+        let is_usable = database.reads.is_none() && database.writes.is_none();
         let recovering = self.inner.recovering.borrow().len();
         let failed = self.inner.failed.lock().expect("no holder of this list panics");
         Readiness {
-            ready: recovering == 0 && !self.inner.stopping.is_cancelled(),
+            ready: is_usable && recovering == 0 && !self.inner.stopping.is_cancelled(),
             recovering: recovering.try_into().unwrap_or(u32::MAX),
             failed: failed.iter().map(|(name, reason)| (name.clone(), reason.clone())).collect(),
+            database,
         }
+    }
+
+    /// What keeps this host from writing, while something does.
+    pub fn outage(&self) -> Option<String> {
+        self.inner.store.outage().borrow().as_ref().map(outage::reason)
     }
 
     /// Figures for `/metrics`.
     pub fn figures(&self) -> Figures {
         let active = self.inner.tasks.lock().expect("no holder of the tasks panics").len();
+        let failures = self.inner.store.failures();
         Figures {
+            reads_failed_total: failures.reads,
+            writes_failed_total: failures.writes,
+            is_out: self.inner.store.is_out(),
             active_pods: active as u64,
             records_total: self.inner.records.load(Ordering::Relaxed),
             commands_total: self.inner.commands.load(Ordering::Relaxed),

@@ -2,7 +2,7 @@
 //! audit and the logins.
 
 use jiff::Timestamp;
-use pod_store::{AuditFilter, SessionRow};
+use pod_store::{AuditFilter, SessionRow, StoreError};
 use protocol::{
     ApiError, AuditEntry, AuditRow, Listing, PodRules, ProfileView, ProviderTest, ProviderView, RuntimeId, ToolDefault,
     UnconfiguredProvider, seal_cursor,
@@ -74,6 +74,10 @@ impl Host {
     }
 
     pub async fn audit_append(&self, entry: AuditEntry) -> Result<(), ApiError> {
+        if let Some(outage) = self.inner.store.outage().borrow().as_ref() {
+            // Nobody waits for what is only a note of what was refused.
+            return Err(error::store_failed(StoreError::Away(outage.why.clone())));
+        }
         self.inner.store.audit_append(entry).await.map_err(error::store_failed)
     }
 
@@ -115,6 +119,9 @@ impl Host {
 
     /// Notes that a login is used now.
     pub async fn session_seen(&self, hash: &[u8; 32]) -> Result<(), ApiError> {
+        if self.inner.store.is_out() {
+            return Ok(());
+        }
         self.inner.store.session_seen(hash, Timestamp::now()).await.map_err(error::store_failed)
     }
 

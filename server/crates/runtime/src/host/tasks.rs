@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::Inner;
 use crate::{
     CommandKey, Origin, error,
+    outage::Slip,
     pod_task::{self, PodCommand, Request},
 };
 
@@ -45,9 +46,14 @@ impl Inner {
     ) -> Result<String, ApiError> {
         self.commands.fetch_add(1, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
-        let request = Request::Command { command: Box::new(command), key, origin: origin.clone(), reply };
-        self.send(worker_id, request).await?;
-        answer.await.map_err(|_| self.interrupted())?
+        let slip = Slip::default();
+        let request =
+            Request::Command { command: Box::new(command), key, origin: origin.clone(), reply, slip: slip.clone() };
+        let asked = async {
+            self.send(worker_id, request).await?;
+            answer.await.map_err(|_| self.interrupted())?
+        };
+        self.answered(&slip, asked).await
     }
 
     /// Why a task is gone in the middle of something.

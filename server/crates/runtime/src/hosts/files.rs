@@ -18,7 +18,8 @@ pub(super) fn reason(home: &str) -> String {
 
 impl Inner {
     /// Says of each Pod that nobody can run now where its files are.
-    pub(crate) async fn with_places(&self, mut summaries: Vec<PodSummary>) -> Vec<PodSummary> {
+    pub(crate) async fn with_places(&self, summaries: Vec<PodSummary>) -> Vec<PodSummary> {
+        let mut summaries = self.with_outage(summaries);
         if !self.store.is_shared() || summaries.is_empty() {
             return summaries;
         }

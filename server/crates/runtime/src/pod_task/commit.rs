@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use pod::{Pod, Step, recover};
 use pod_store::{
-    Batch, Checkpoint, CommandRow, Committed, Fold, InboxRow, LoanChange, MailPut, MessageChange, NewRecord, PodChange,
-    PodUpdate, Spent, StoreError,
+    Batch, Checkpoint, CommandRow, Committed, Fold, InboxRow, LoanChange, MailPut, MessageChange, NewRecord, Patience,
+    PodChange, PodUpdate, Spent, StoreError,
 };
 use protocol::{
     ApiError, AuditAbout, AuditEntry, CommandId, ControlEvent, Event, Outcome as RunOutcome, PeerLabel, PodState,
@@ -207,10 +207,18 @@ impl PodTask {
     /// Commits, then shows. On failure the state is what the store says.
     pub(super) async fn commit(&mut self, staged: Staged, mut extras: Extras) -> Result<Outcome, ApiError> {
         let (command, audit) = (extras.command.take(), extras.audit.take());
-        let (change, messages, shown) = self.change(staged, extras).await?;
+        // A command has somebody who waits for it and can send it again; what a Pod does by itself has nobody.
+        let patience = if command.is_some() { Patience::UntilKnown } else { Patience::Endless };
+        let (change, messages, shown) = match self.change(staged, extras).await {
+            Ok(changed) => changed,
+            Err(error) => {
+                self.reload().await?;
+                return Err(error);
+            }
+        };
         let audit = audit.into_iter().collect();
         let batch = Batch { command, changes: vec![change], audit, messages, ..Batch::default() };
-        match gathering(self.work.answer.as_mut(), self.inner.store.commit(batch)).await {
+        match gathering(self.work.answer.as_mut(), self.inner.store.commit_with(patience, batch)).await {
             Ok(Committed::Done { .. }) => {
                 self.show(shown).await;
                 Ok(Outcome::Done)
@@ -220,7 +228,8 @@ impl PodTask {
                 Ok(Outcome::Repeated(row))
             }
             Err(failure) => {
-                if !matches!(failure, StoreError::NameTaken(_)) {
+                // Without this command all goes on as it was.
+                if !matches!(failure, StoreError::NameTaken(_) | StoreError::Away(_)) {
                     self.work.abort();
                 }
                 self.reload().await?;
@@ -310,7 +319,8 @@ impl PodTask {
 
     /// Reads the state again from the store, after a commit that did not happen.
     pub(super) async fn reload(&mut self) -> Result<(), ApiError> {
-        let row = self.inner.store.pod_find(&self.worker_id).await.map_err(error::store_failed)?;
+        let inner = self.inner.clone();
+        let row = inner.patiently(|| inner.store.pod_find(&self.worker_id)).await.map_err(error::store_failed)?;
         let row = row.ok_or_else(|| error::no_such_pod(&self.worker_id))?;
         let opened =
             crate::view::open(&row).map_err(|reason| ApiError::new(protocol::ErrorCode::NotRestorable, reason))?;
@@ -319,10 +329,10 @@ impl PodTask {
         self.parent = row.parent;
         self.name = row.name;
         self.conversation.forget();
-        self.inbox = self.inner.store.inbox(self.key).await.map_err(error::store_failed)?.into();
-        if self.inner.store.is_shared() {
+        self.inbox = inner.patiently(|| inner.store.inbox(self.key)).await.map_err(error::store_failed)?.into();
+        if inner.store.is_shared() {
             // Another host may have written here, for this one, and not have told of it.
-            self.inner.follow_now(&self.feed).await.map_err(error::store_failed)?;
+            inner.patiently(|| inner.follow_now(&self.feed)).await.map_err(error::store_failed)?;
         }
         self.fold_in_tail().await.map_err(error::store_failed)?;
         self.ask_again();
@@ -343,7 +353,9 @@ impl PodTask {
 
     async fn fold_in_tail(&mut self) -> Result<(), StoreError> {
         loop {
-            let rows = self.inner.store.records_after(self.key, self.pod.head, CATCH_UP_RECORDS, usize::MAX).await?;
+            let (inner, key, head) = (&self.inner, self.key, self.pod.head);
+            let read = || inner.store.records_after(key, head, CATCH_UP_RECORDS, usize::MAX);
+            let rows = inner.patiently(read).await?;
             let Some(last) = rows.last().map(|row| row.seq) else { return Ok(()) };
             for row in &rows {
                 match serde_json::from_slice::<Record>(&row.body) {

@@ -63,9 +63,9 @@ impl Held {
 }
 
 impl PodTask {
-    pub(super) async fn hold(&mut self, reply: oneshot::Sender<Held>) {
+    pub(super) async fn hold(&mut self, reply: oneshot::Sender<Result<Held, ApiError>>) {
         if self.is_deleted {
-            return;
+            return drop(reply.send(Err(error::no_such_pod(&self.worker_id))));
         }
         let (orders, order) = oneshot::channel();
         let held = Held {
@@ -76,7 +76,7 @@ impl PodTask {
             host: None,
             orders,
         };
-        if reply.send(held).is_ok()
+        if reply.send(Ok(held)).is_ok()
             && let Ok(order) = order.await
         {
             self.obey(order).await;
@@ -133,7 +133,8 @@ impl PodTask {
     /// Whether what was prepared is in the journal: nobody else writes there, and it was not told what came of it.
     async fn has_landed(&mut self) -> bool {
         let before = self.feed.head();
-        self.pod.head > before && self.inner.store.head(self.key).await.is_ok_and(|head| head >= self.pod.head)
+        let head = async || self.inner.patiently(|| self.inner.store.head(self.key)).await;
+        self.pod.head > before && head().await.is_ok_and(|head| head >= self.pod.head)
     }
 
     /// Nothing came of the order. What was ended for it cannot go on: its run is closed, as after a crash.

@@ -19,7 +19,7 @@ impl PodTask {
             return;
         }
         self.has_mail = false;
-        let rows = match self.inner.store.mail(self.key).await {
+        let rows = match self.inner.patiently(|| self.inner.store.mail(self.key)).await {
             Ok(rows) if rows.is_empty() => return,
             Ok(rows) => rows,
             Err(error) => {

@@ -26,7 +26,8 @@ impl PodTask {
         // The run counts once, at the first message that it reads, whether that came to an idle Pod or in mid-run.
         let mut begins = staged.begun_by_peer;
         for step in &staged.receipts {
-            let row = self.inner.store.message(&step.message_id).await.map_err(error::store_failed)?;
+            let inner = &self.inner;
+            let row = inner.patiently(|| inner.store.message(&step.message_id)).await.map_err(error::store_failed)?;
             // One that is not there yet comes in this very transaction: it wakes this Pod, which reads it at once.
             if row.as_ref().is_some_and(|row| row.receiver != self.key) {
                 continue;
@@ -38,7 +39,8 @@ impl PodTask {
                 }
                 continue;
             }
-            let sender = self.inner.store.pod_find(&step.peer.worker_id).await.map_err(error::store_failed)?;
+            let sender =
+                inner.patiently(|| inner.store.pod_find(&step.peer.worker_id)).await.map_err(error::store_failed)?;
             let Some(sender) = sender else { continue };
             let woke = is_what_began(step.state, &mut begins);
             let (message_id, now, state, turn) = (&step.message_id, clock::now(), step.state, step.turn);

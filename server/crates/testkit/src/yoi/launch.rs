@@ -74,6 +74,12 @@ impl Launch {
         self
     }
 
+    /// Another program than the one that this launch was made for, such as a script that starts it under some limit.
+    pub fn binary(mut self, program: &Path) -> Self {
+        self.binary = program.to_owned();
+        self
+    }
+
     /// Another address than `127.0.0.1:0`.
     pub fn listen(mut self, address: &str) -> Self {
         self.listen = address.to_owned();
