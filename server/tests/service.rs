@@ -142,6 +142,10 @@ async fn the_doctor_says_what_works_what_is_ignored_and_what_is_broken() {
     assert_found(&report, "environment", "note", "YOI_TOKEN is what yoi reads");
     assert_found(&report, "environment", "note", "GEMINI_API_KEY is what yoi reads");
     assert_found(&report, "database", "ok", "yoi.db");
+    assert_found(&report, "database", "ok", "is whole");
+    assert_found(&report, "database", "ok", "which is this yoi's");
+    assert_found(&report, "database", "ok", "can be written");
+    assert_found(&report, "database", "ok", "its log has");
     let whole = report.to_string();
     assert!(!whole.contains("hush-hush") && !whole.contains(yoi.token()), "a secret is shown");
 
@@ -152,6 +156,42 @@ async fn the_doctor_says_what_works_what_is_ignored_and_what_is_broken() {
     let (code, report) = doctor(launch, &[("YOI_TOKEN", "wrong")], &[]).await;
     assert_eq!(code, Some(1), "{report:#}");
     assert_found(&report, "server", "broken", "refuses the token");
+}
+
+#[tokio::test]
+async fn the_doctor_looks_into_the_database_and_leaves_it_as_it_is() {
+    let mut yoi = YoiProcess::start(YOI).await;
+    yoi.new_pod("ada").await;
+    yoi.kill9().await;
+    let launch = yoi.launch().clone();
+    let file = launch.data_dir().join("yoi.db");
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&file);
+    let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    sqlx::query("begin immediate").execute(&mut other).await.unwrap();
+    let (_, report) = doctor(&launch, &[], &[]).await;
+    assert_found(&report, "database", "broken", "another program holds it");
+    sqlx::query("rollback").execute(&mut other).await.unwrap();
+    sqlx::query("pragma user_version = 4711").execute(&mut other).await.unwrap();
+    let (_, report) = doctor(&launch, &[], &[]).await;
+    assert_found(&report, "database", "broken", "of a newer yoi");
+    sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut other).await.unwrap();
+    sqlx::Connection::close(other).await.unwrap();
+
+    let mut bytes = fs::read(&file).unwrap();
+    // The second page and all after it: the beginning of every table.
+    bytes[4096..].fill(0xA5);
+    fs::write(&file, &bytes).unwrap();
+    let (code, report) = doctor(&launch, &[], &[]).await;
+    assert_ne!(code, Some(0));
+    assert_found(&report, "database", "broken", "");
+    assert_eq!(fs::read(&file).unwrap(), bytes, "it is left as it is");
+
+    fs::write(&file, "").unwrap();
+    let log = launch.data_dir().join("yoi.db-wal");
+    fs::write(&log, vec![1; 200_000]).unwrap();
+    let (_, report) = doctor(&launch, &[], &[]).await;
+    assert_found(&report, "database", "broken", "is empty, beside a log of 195 kB");
+    assert_eq!(fs::metadata(&log).unwrap().len(), 200_000, "it is all that there is");
 }
 
 #[tokio::test]

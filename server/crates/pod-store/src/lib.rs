@@ -49,7 +49,7 @@ pub use far::{FarCardRow, FarChange, FarMessageRow, FarPeerRow, FarPosition, Far
 pub use faults::{Faults, Step};
 pub use hosts::{Followed, ForeignPod, HostCall, HostIdentity, HostRow, Moves, WakeUps, Whereabouts};
 pub use messages::{MessageChange, MessageRow, NewMessage};
-pub use options::{Database, StoreOptions};
+pub use options::{Database, Inspection, StoreOptions};
 pub use outage::{Failures, OUTAGE_WAIT_MAX, Outage, Patience};
 pub use peers::{NewRequest, PairRow, PeerChange, PeerLinkRow, RequestRow};
 pub use rows::{

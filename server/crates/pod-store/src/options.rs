@@ -47,6 +47,34 @@ impl Database {
     }
 }
 
+/// What a look into a database finds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    /// How many changes of its tables it has seen, and how many this yoi knows.
+    pub version: usize,
+    pub known_version: usize,
+    /// What its own check found to be wrong.
+    pub damage: Vec<String>,
+    /// Of the write-ahead log.
+    pub log_bytes: u64,
+    /// Why it cannot be written now.
+    pub unwritable: Option<String>,
+}
+
+impl Database {
+    /// Opens a file for reading, checks it as a whole, and sees whether it could be written; changes nothing. None: the data is
+    /// not in a file.
+    ///
+    /// # Errors
+    /// What is there cannot be opened, or is no database.
+    pub async fn inspect(&self) -> Result<Option<Inspection>, StoreError> {
+        match self {
+            Self::Sqlite { path } => crate::sqlite::inspect(path).await.map(Some),
+            Self::Postgres { .. } => Ok(None),
+        }
+    }
+}
+
 impl FromStr for Database {
     type Err = StoreError;
 

@@ -1,6 +1,7 @@
 //! What can be seen without a server: folder, files, variables, kernel, port.
 
 use std::{
+    cmp::Ordering,
     fs,
     io::ErrorKind,
     net::TcpListener,
@@ -9,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use pod_store::Database;
+use pod_store::{Database, Inspection};
 use tools::bash::{Confinement, confinement};
 
 use super::Report;
@@ -17,6 +18,14 @@ use crate::config::{Config, Environment, units_folder};
 
 /// A database that does not answer within this is no use to a server either.
 const DATABASE_WAIT_MAX: Duration = Duration::from_secs(5);
+
+const MB: u64 = 1024 * 1024;
+/// A log is made smaller again long before it is as large as this.
+const LOG_BYTES_NOTED: u64 = 64 * MB;
+/// With less than this left, a disk is as good as full …
+const ROOM_BYTES_MIN: u64 = 32 * MB;
+/// … and with less than this, it is soon.
+const ROOM_BYTES_NOTED: u64 = 512 * MB;
 
 /// Whether the kernel holds commands to a Pod's scope.
 pub(super) fn commands(report: &mut Report) {
@@ -118,17 +127,77 @@ pub(super) async fn database(report: &mut Report, config: &Config) {
                 );
             }
         },
-        Database::Sqlite { path } => match fs::metadata(path) {
+        sqlite @ Database::Sqlite { path } => match fs::metadata(path) {
             Ok(file) => {
                 if private(report, "database", path, 0o077, "chmod 600") {
                     report.ok("database", format!("SQLite in {} ({} kB)", path.display(), file.len() / 1024));
                 }
+                look_into(report, sqlite, path).await;
+                room(report, path);
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 report.note("database", format!("{} is not there yet; the first start makes it", path.display()));
             }
             Err(error) => report.broken("database", format!("{} cannot be read: {error}", path.display())),
         },
+    }
+}
+
+async fn look_into(report: &mut Report, database: &Database, path: &Path) {
+    let found = match database.inspect().await {
+        Ok(Some(found)) => found,
+        Ok(None) => return,
+        Err(error) => {
+            return report
+                .broken("database", format!("{error}; see docs/operations.md, or put a copy of yours in its place"));
+        }
+    };
+    let Inspection { version, known_version, damage, log_bytes, unwritable } = found;
+    match version.cmp(&known_version) {
+        Ordering::Equal => report.ok("database", format!("its tables are of version {version}, which is this yoi's")),
+        Ordering::Less => report.note(
+            "database",
+            format!("its tables are of version {version}; the next start brings them to {known_version}"),
+        ),
+        Ordering::Greater => report.broken(
+            "database",
+            format!(
+                "its tables are of version {version}, of a newer yoi; this one knows {known_version}: start that one"
+            ),
+        ),
+    }
+    match damage.is_empty() {
+        true => report.ok("database", "was checked, and is whole"),
+        false => report.broken(
+            "database",
+            format!(
+                "is damaged: {}; stop yoi, keep a copy of the folder, and see docs/operations.md",
+                damage.join("; ")
+            ),
+        ),
+    }
+    match log_bytes {
+        0..LOG_BYTES_NOTED => report.ok("database", format!("its log has {} kB", log_bytes / 1024)),
+        _ => report.note(
+            "database",
+            format!("its log has {} MB: something reads it all the time, or it cannot be written", log_bytes / MB),
+        ),
+    }
+    match unwritable {
+        None => report.ok("database", "can be written"),
+        Some(why) => report.broken("database", format!("{} cannot be written: {why}", path.display())),
+    }
+}
+
+/// What is left on the disk that the database grows on.
+fn room(report: &mut Report, path: &Path) {
+    let Ok(disk) = rustix::fs::statvfs(path) else { return };
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let text = format!("its disk has {} MB left", free / MB);
+    match free {
+        ..ROOM_BYTES_MIN => report.broken("database", format!("{text}; make room, or nothing can be written soon")),
+        ..ROOM_BYTES_NOTED => report.note("database", text),
+        _ => report.ok("database", text),
     }
 }
 

@@ -4,6 +4,7 @@
 //! starts them as such: a read transaction that becomes a write transaction fails at once when others have written.
 
 mod far;
+mod inspect;
 mod journal;
 mod ledger;
 mod mail;
@@ -28,6 +29,8 @@ use crate::{
     StoreError,
     engine::{Opened, WriteError},
 };
+
+pub(crate) use self::inspect::inspect;
 
 /// In order; `pragma user_version` counts those that have run.
 const MIGRATIONS: &[&str] = &[

@@ -1,0 +1,77 @@
+//! A look into the file for somebody who only wants to know: it is opened for reading, and nothing in it is changed.
+
+use std::{
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+
+use super::{MIGRATIONS, read_failed, version};
+use crate::{Inspection, StoreError};
+
+/// A lock of another program is waited for so long.
+const LOCK_WAIT_MAX: Duration = Duration::from_millis(1_500);
+/// What every database of SQLite begins with.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+pub(crate) async fn inspect(path: &Path) -> Result<Inspection, StoreError> {
+    let log_bytes = fs::metadata(log_of(path)).map_or(0, |log| log.len());
+    // SQLite removes the log of a file that is empty, so that one is not opened at all.
+    begins_well(path).map_err(|why| {
+        let log = if log_bytes > 0 { format!(", beside a log of {} kB", log_bytes / 1024) } else { String::new() };
+        StoreError::Database(format!("{} {why}{log}", path.display()))
+    })?;
+    let options = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(LOCK_WAIT_MAX);
+    let options = options.disable_statement_logging();
+    let mut connection = options.connect().await.map_err(read_failed("open the database for reading"))?;
+    let done = version(&mut connection).await?;
+    let findings: Vec<String> = sqlx::query_scalar("pragma quick_check(5)")
+        .fetch_all(&mut connection)
+        .await
+        .map_err(read_failed("check the database"))?;
+    drop(connection.close().await);
+    let damage: Vec<String> = findings.into_iter().filter(|finding| finding != "ok").collect();
+    // What is damaged is not touched.
+    let unwritable = if damage.is_empty() { why_not_writable(path).await } else { None };
+    Ok(Inspection { version: done, known_version: MIGRATIONS.len(), damage, log_bytes, unwritable })
+}
+
+fn log_of(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
+}
+
+fn begins_well(path: &Path) -> Result<(), String> {
+    let mut magic = [0_u8; 16];
+    let mut file = fs::File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
+    if file.metadata().is_ok_and(|file| file.len() == 0) {
+        return Err("is empty".to_owned());
+    }
+    let read = file.read_exact(&mut magic);
+    if read.is_ok() && magic == *MAGIC { Ok(()) } else { Err("is no database of SQLite".to_owned()) }
+}
+
+/// Takes the lock that a write takes, and gives it back.
+async fn why_not_writable(path: &Path) -> Option<String> {
+    if let Err(error) = fs::OpenOptions::new().append(true).open(path) {
+        return Some(error.to_string());
+    }
+    let options = SqliteConnectOptions::new().filename(path).busy_timeout(LOCK_WAIT_MAX).disable_statement_logging();
+    let locking = async {
+        let mut connection = options.connect().await?;
+        let locked = lock(&mut connection).await;
+        connection.close().await.and(locked)
+    };
+    locking.await.err().map(|error| match super::code(&error) {
+        5 => "another program holds it".to_owned(),
+        _ => error.to_string(),
+    })
+}
+
+async fn lock(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql("begin immediate; rollback").execute(connection).await.map(drop)
+}
