@@ -186,7 +186,7 @@ async fn a_start_whose_writes_fail_ends_with_what_is_wrong_and_the_next_one_find
     let (pod, _socket) = busy_pod(&yoi).await;
     yoi.kill9().await;
     let data = yoi.launch().data_dir().to_owned();
-    let failed = launch_with_limit("8").data(&data).try_start().await.err().expect("it cannot start");
+    let failed = launch_with_limit("8").data(&data).try_start().await.expect_err("it cannot start");
     assert_eq!(failed.status.code(), Some(1), "{failed:?}");
     let told = failed.stderr.join("\n");
     assert!(told.contains("the store cannot be opened") && told.contains("trying again"), "{told}");

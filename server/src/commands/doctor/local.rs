@@ -196,7 +196,7 @@ fn room(report: &mut Report, path: &Path) {
     let text = format!("its disk has {} MB left", free / MB);
     match free {
         ..ROOM_BYTES_MIN => report.broken("database", format!("{text}; make room, or nothing can be written soon")),
-        ..ROOM_BYTES_NOTED => report.note("database", text),
+        ROOM_BYTES_MIN..ROOM_BYTES_NOTED => report.note("database", text),
         _ => report.ok("database", text),
     }
 }
