@@ -121,18 +121,22 @@ impl Draft {
         self.close_arguments("cancelled");
     }
 
-    /// Makes a call of arguments that never came to their end, with its result: so they stay, and the model is told.
+    /// Makes calls of arguments that never came to their end, with their results: so they stay, and the model is told. All
+    /// calls come before the first result, since they are of one answer.
     pub(crate) fn close_arguments(&mut self, code: &str) {
-        let begun = self.pod.open_blocks.iter().filter(|open| matches!(open.kind, BlockKind::ToolArgs(_)));
-        for open in begun.cloned().collect::<Vec<_>>() {
-            let call_id = format!("call-{}", open.id);
-            let name = open.name.unwrap_or_else(|| UNNAMED.to_owned());
+        let begun = self.pod.open_blocks.iter().filter(|open| matches!(open.kind, BlockKind::ToolArgs(_))).cloned();
+        let mut call_ids = Vec::new();
+        for OpenBlock { id: block, name, text, .. } in begun.collect::<Vec<_>>() {
+            let call_id = format!("call-{block}");
+            let name = name.unwrap_or_else(|| UNNAMED.to_owned());
+            call_ids.push(call_id.clone());
             // A model is sent objects only, and what was said is shown as it was.
-            let arguments = serde_json::json!({ INTERRUPTED: open.text });
-            let call_id_of = call_id.clone();
-            self.event(TurnEvent::ToolCalled { call_id, block: open.id, name, arguments, by: ToolBy::Model });
+            let arguments = serde_json::json!({ INTERRUPTED: text });
+            self.event(TurnEvent::ToolCalled { call_id, block, name, arguments, by: ToolBy::Model });
+        }
+        for call_id in call_ids {
             let sentence = "not run: the call was interrupted while its arguments were being written";
-            self.finish_call(&call_id_of, ToolOutcome::failed(code, sentence));
+            self.finish_call(&call_id, ToolOutcome::failed(code, sentence));
         }
     }
 

@@ -91,6 +91,17 @@ fn half_said_arguments_stay_as_a_call_that_was_not_run_and_the_model_is_told_the
 }
 
 #[test]
+fn several_half_said_calls_beside_a_whole_one_are_one_answer() {
+    let piece = |index| Input::Model(ModelPiece::ToolArgs { index, name: "Bash".to_owned(), text: "{".to_owned() });
+    for (how, by, on) in interruptions() {
+        let journal = running().all([call("Read"), piece(1), piece(2)]);
+        let said = interrupted(journal, by).all(on).said();
+        let calls: Vec<_> = said.iter().filter(|said| said.contains("[")).collect();
+        assert_eq!(calls, ["model:  [Read Bash Bash]"], "{how}: {said:?}");
+    }
+}
+
+#[test]
 fn what_is_longer_than_any_result_reaches_the_model_as_its_beginning_and_end() {
     let long = format!("first {} last", "x".repeat(300_000));
     let journal = running().all([call("Read"), finished(), output("call-b1", &long), Input::Cancel]);
