@@ -8,10 +8,13 @@ use std::{
     time::Duration,
 };
 
+use futures_util::StreamExt;
 use pod_store::{Faults, Step, StoreError};
+use protocol::{Event, TurnEvent};
+use runtime::FeedItem;
 use testkit::scripted_model::{Answer, ScriptedModel};
 
-use crate::bench::Bench;
+use crate::{bench::Bench, stage::read_all};
 
 /// A disk on which a commit takes its time; it counts them.
 #[derive(Debug, Default)]
@@ -45,4 +48,37 @@ async fn what_comes_while_a_portion_is_being_committed_is_committed_at_once() {
     let whole: String = (0..DELTAS).map(|number| format!("{number} ")).collect();
     let history = bench.stage.host.history(&pod).await.unwrap().messages;
     assert_eq!(history.last().unwrap().content, whole);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_tool_writes_meanwhile_is_committed_at_once() {
+    const PIECES: usize = 1_000;
+    let model = ScriptedModel::start().await;
+    let disk = Arc::new(SlowDisk::default());
+    let bench = Bench::on_with(&model, disk.clone()).await;
+    let pod = bench.stage.create("ada").await;
+    let mut viewer = bench.stage.host.observe(&pod, None, 0).await;
+    assert!(matches!(viewer.next().await, Some(FeedItem::Snapshot { .. })));
+    let arguments = format!("{{\"pieces\": {PIECES}}}");
+    model.push(Answer::new().tool_call("c", "Big", &[arguments.as_str()]).finish());
+    model.push(Answer::say("done"));
+    let before = disk.commits.load(Ordering::Relaxed);
+    bench.turn(&pod, "go").await;
+    let commits = disk.commits.load(Ordering::Relaxed) - before;
+    assert!(commits < PIECES / 5, "{commits} commits for {PIECES} pieces");
+
+    let mut shown = String::new();
+    while let Some(item) = viewer.next().await {
+        let FeedItem::Records { records, .. } = item else { continue };
+        let records = read_all(&records);
+        for record in &records {
+            if let Event::Turn(TurnEvent::ToolOutputChunk { text, .. }) = &record.event {
+                shown.push_str(text);
+            }
+        }
+        if records.iter().any(|record| record.event.kind() == "tool_finished") {
+            break;
+        }
+    }
+    assert_eq!(shown, (0..PIECES).map(|number| format!("{number} ")).collect::<String>());
 }

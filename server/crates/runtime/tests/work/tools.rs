@@ -53,7 +53,7 @@ impl Ledger {
 /// - `Meet {}`: reads, and ends only when two of it run at once.
 /// - `Slow {}`: writes a line, waits at the gate, writes another one; tells when it is dropped.
 /// - `Break {}`: panics.
-/// - `Big {}`: gives 700,000 bytes.
+/// - `Big {pieces}`: writes as many numbers, one by one, and gives 700,000 bytes.
 #[derive(Debug)]
 struct TestTool {
     name: &'static str,
@@ -92,7 +92,12 @@ impl Tool for TestTool {
             }
             "Slow" => self.slowly(output).await,
             "Break" => panic!("as the test wants"),
-            "Big" => ToolOutcome::done("big").with_content("x".repeat(700_000)),
+            "Big" => {
+                for number in 0..arguments["pieces"].as_u64().unwrap_or(0) {
+                    output.send(format!("{number} ")).await.unwrap();
+                }
+                ToolOutcome::done("big").with_content("x".repeat(700_000))
+            }
             name => {
                 self.ledger.note(format!("{name} {} begins", of("name")));
                 tokio::task::yield_now().await;
