@@ -51,7 +51,8 @@ pub use messages::{MessageChange, MessageRow, NewMessage};
 pub use options::{Database, StoreOptions};
 pub use peers::{NewRequest, PairRow, PeerChange, PeerLinkRow, RequestRow};
 pub use rows::{
-    AuditFilter, ChildRow, CommandRow, InboxRow, MailPut, MailRow, ParentRow, PodKey, PodRow, SearchRow, StoredRecord,
+    AuditFilter, ChildRow, CommandRow, InboxRow, MailPut, MailRow, ParentRow, PodGroup, PodKey, PodRow, SearchRow,
+    StoredRecord,
 };
 pub use search::SearchFilter;
 pub use sessions::{SESSIONS_LISTED_MAX, SessionRow};
