@@ -13,10 +13,10 @@ use tools::{
     web::{WebFetch, WebOptions},
 };
 
-use crate::{config::Config, data_dir, host_name};
+use crate::{config::Config, data_dir, host_name, open_files::OpenFiles};
 
 /// Opens the store, and brings to life what is in it.
-pub(super) async fn start(config: &Config, providers: Providers) -> Result<Host> {
+pub(super) async fn start(config: &Config, providers: Providers, files: OpenFiles) -> Result<Host> {
     let options = StoreOptions::new(config.database.clone());
     let store = Store::open_as(options, identity(config)?).await.context("the store cannot be opened")?;
     let cwd = std::env::current_dir().context("the current directory is gone; start yoi in one that is there")?;
@@ -30,7 +30,7 @@ pub(super) async fn start(config: &Config, providers: Providers) -> Result<Host>
     }
     let options = HostOptions {
         profiles: config.profiles.clone(),
-        toolbox: toolbox(config),
+        toolbox: toolbox(config, files),
         hidden: hidden(config),
         shell_is_unconfined,
         ..HostOptions::of(store, providers, cwd, config.data.join("outputs"))
@@ -49,11 +49,12 @@ fn identity(config: &Config) -> Result<HostIdentity> {
 }
 
 /// The tools that work on files, commands and the web.
-fn toolbox(config: &Config) -> Toolbox {
+fn toolbox(config: &Config, files: OpenFiles) -> Toolbox {
     let options = BashOptions {
         // Without confinement a command waits for a person; that is seen to where it is decided what is allowed.
         allow_unconfined: true,
         hidden_variables: config.key_variables.clone(),
+        open_files_max: files.before,
         ..BashOptions::of_this_process()
     };
     let others: [Arc<dyn Tool>; 2] = [Arc::new(Bash::new(options)), Arc::new(WebFetch::new(WebOptions::default()))];
