@@ -13,6 +13,7 @@ mod host_name;
 #[cfg(target_os = "linux")]
 mod idle_memory;
 mod logging;
+mod open_files;
 mod output;
 mod pages;
 mod serve;

@@ -13,11 +13,8 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow};
-use api::{AllowedHosts, Api, ApiOptions, Patient, Token};
-use axum::{
-    Router,
-    serve::{Listener, ListenerExt},
-};
+use api::{AllowedHosts, Api, ApiOptions, ConnectionLimits, Connections, Token};
+use axum::{Router, serve::ListenerExt};
 use backend::{Backend, BackendOptions};
 use provider::Providers;
 use secrecy::ExposeSecret;
@@ -28,7 +25,9 @@ use crate::{
     compat_sockets,
     config::{self, BadConfig, Config, Environment},
     data_dir::DataDir,
-    host_name, logging, output,
+    host_name, logging,
+    open_files::OpenFiles,
+    output,
     signals::Signals,
     socket::{self, SocketFile},
     token, web,
@@ -67,8 +66,11 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
         Some(path) => socket::listen(path).await.map(|(unix, file)| (Some(unix), Some(file)))?,
         None => (None, None),
     };
+    let files = OpenFiles::raise();
+    let limits = ConnectionLimits { at_once_max: files.connections_max(), ..ConnectionLimits::default() };
+    let connections = Connections::start(limits);
     let (sockets_stop, sockets_stopped) = watch::channel(false);
-    let host = host::start(&config, providers).await?;
+    let host = host::start(&config, providers, files).await?;
     let options = ApiOptions {
         token: Token::new(token.expose_secret()),
         allowed: AllowedHosts::new(address, config.allow_hosts.clone()),
@@ -76,6 +78,7 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
         server: format!("yoi {}", env!("CARGO_PKG_VERSION")),
         build: Some(bundle::HASH.to_owned()),
         shutdown: sockets_stopped,
+        connections: connections.clone(),
     };
     let backend = Backend::start(BackendOptions {
         host: host.clone(),
@@ -91,21 +94,23 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
     let login_url = token::login_url(&base_url, &token);
     output::line(&format!("yoi is ready: {login_url}"))?;
     log_start(&config, address, socket_file.as_ref());
+    tracing::debug!(open_files = ?files.now, connections = limits.at_once_max, "limits");
     if config.open {
-        open_browser(&login_url);
+        open_browser(&login_url, files);
     }
 
     #[cfg(target_os = "linux")]
     tokio::spawn(crate::idle_memory::give_back_while_idle());
     let (accept_stop, accept_stopped) = watch::channel(false);
-    let unix = unix.map(|unix| tokio::spawn(serve_until(unix, router.clone(), accept_stopped.clone())));
+    let unix =
+        unix.map(|unix| tokio::spawn(api::serve(unix, router.clone(), connections.clone(), accept_stopped.clone())));
     let listener = listener.tap_io(|stream| {
         // A chunk of text is smaller than a packet and must not wait for the next.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "a connection went before it was served");
         }
     });
-    let server = tokio::spawn(serve_until(listener, router, accept_stopped));
+    let server = tokio::spawn(api::serve(listener, router, connections, accept_stopped));
 
     signals.wait().await;
     tracing::info!("stopping");
@@ -128,17 +133,6 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
     data.remove_address();
     tracing::info!("stopped");
     Ok(())
-}
-
-/// Answers on a listener until no more connections are wanted, and those that there are have ended.
-async fn serve_until<L>(listener: L, router: Router, mut stopped: watch::Receiver<bool>) -> std::io::Result<()>
-where
-    L: Listener,
-    L::Addr: std::fmt::Debug,
-{
-    axum::serve(Patient(listener), router)
-        .with_graceful_shutdown(async move { drop(stopped.wait_for(|stop| *stop).await) })
-        .await
 }
 
 /// All that is served, behind the guard.
@@ -173,12 +167,13 @@ fn log_start(config: &Config, address: SocketAddr, socket: Option<&SocketFile>) 
 }
 
 /// Best effort: the line on standard output is there to be clicked on.
-fn open_browser(url: &str) {
+fn open_browser(url: &str, files: OpenFiles) {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = tokio::process::Command::new(program);
     command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    if let Err(error) = command.spawn() {
-        tracing::warn!(%error, program, "no browser could be opened; open the address by hand");
+    match command.spawn() {
+        Ok(browser) => files.give_back_to(browser.id()),
+        Err(error) => tracing::warn!(%error, program, "no browser could be opened; open the address by hand"),
     }
 }
 

@@ -16,7 +16,7 @@ use tools::{
     web::{WebFetch, WebOptions},
 };
 
-use crate::{config::Config, data_dir, host_name};
+use crate::{config::Config, data_dir, host_name, open_files::OpenFiles};
 
 /// A store that cannot be opened is tried again for so long …
 const OPEN_MAX: Duration = Duration::from_secs(8);
@@ -24,7 +24,7 @@ const OPEN_MAX: Duration = Duration::from_secs(8);
 const OPEN_AGAIN: Duration = Duration::from_millis(250);
 
 /// Opens the store, and brings to life what is in it.
-pub(super) async fn start(config: &Config, providers: Providers) -> Result<Host> {
+pub(super) async fn start(config: &Config, providers: Providers, files: OpenFiles) -> Result<Host> {
     let options = StoreOptions::new(config.database.clone());
     let store = open(options, identity(config)?).await.context("the store cannot be opened")?;
     let cwd = std::env::current_dir().context("the current directory is gone; start yoi in one that is there")?;
@@ -38,7 +38,7 @@ pub(super) async fn start(config: &Config, providers: Providers) -> Result<Host>
     }
     let options = HostOptions {
         profiles: config.profiles.clone(),
-        toolbox: toolbox(config),
+        toolbox: toolbox(config, files),
         hidden: hidden(config),
         shell_is_unconfined,
         ..HostOptions::of(store, providers, cwd, config.data.join("outputs"))
@@ -77,11 +77,12 @@ fn identity(config: &Config) -> Result<HostIdentity> {
 }
 
 /// The tools that work on files, commands and the web.
-fn toolbox(config: &Config) -> Toolbox {
+fn toolbox(config: &Config, files: OpenFiles) -> Toolbox {
     let options = BashOptions {
         // Without confinement a command waits for a person; that is seen to where it is decided what is allowed.
         allow_unconfined: true,
         hidden_variables: config.key_variables.clone(),
+        open_files_max: files.before,
         ..BashOptions::of_this_process()
     };
     let others: [Arc<dyn Tool>; 2] = [Arc::new(Bash::new(options)), Arc::new(WebFetch::new(WebOptions::default()))];

@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{answer::Problem, read::read};
 
+/// So much of what a request says is said back in a refusal.
+const QUOTED_CHARS_MAX: usize = 64;
+
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Who asks. The guard has found out; without a guard nobody is let in.
@@ -149,13 +152,34 @@ fn object<T: DeserializeOwned + Serialize>(body: &[u8]) -> Result<T, Problem> {
     read("the body", text).map_err(invalid)
 }
 
-/// A number of items to answer with: at least 1; more than `max` is `max`.
+/// A number of items to answer with: at least 1; more than `max` is `max`, and what no number of items can be is refused.
 pub(crate) fn limit(text: Option<&str>, default: u32, max: u32) -> Result<u32, Problem> {
+    counted("limit", text, default, max)
+}
+
+/// As [`limit`], of a field with another name.
+pub(crate) fn counted(name: &str, text: Option<&str>, default: u32, max: u32) -> Result<u32, Problem> {
     let Some(text) = text else { return Ok(default) };
-    match text.parse::<u64>() {
-        Ok(number) if number > 0 => Ok(u32::try_from(number).unwrap_or(max).min(max)),
-        _ => Err(invalid(format!("`limit` is a number from 1 to {max}, not \"{text}\""))),
+    match text.parse::<u32>() {
+        Ok(number) if number > 0 => Ok(number.min(max)),
+        _ => {
+            let text: String = text.chars().take(QUOTED_CHARS_MAX).collect();
+            Err(invalid(format!("`{name}` is a number from 1 to {max}, not \"{text}\"")))
+        }
     }
+}
+
+/// A text that narrows a list. One that is there and says nothing is a mistake of the caller's.
+pub(crate) fn filled(name: &str, text: Option<String>) -> Result<Option<String>, Problem> {
+    match text {
+        Some(text) if text.is_empty() => Err(invalid(format!("`{name}` is empty; give it a value, or leave it out"))),
+        text => Ok(text),
+    }
+}
+
+/// The place where a page begins. An empty one is the beginning: so a loop over pages has one address for all of them.
+pub(crate) fn cursor(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
 }
 
 /// Yes or no; absent is no.
@@ -204,13 +228,13 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_at_least_one_and_capped() {
+    fn a_limit_is_at_least_one_and_capped_and_a_number_of_items() {
         let of = |text| limit(Some(text), 200, 1000).map_err(|problem| problem.0.code.as_str());
         assert_eq!(limit(None, 200, 1000).ok(), Some(200));
         assert_eq!(of("1"), Ok(1));
         assert_eq!(of("1000"), Ok(1000));
-        assert_eq!(of("99999999999"), Ok(1000));
-        for bad in ["0", "-1", "x", "", "1.5", "99999999999999999999999"] {
+        assert_eq!(of("4294967295"), Ok(1000));
+        for bad in ["0", "-1", "x", "", "1.5", "4294967296", "99999999999", "99999999999999999999999"] {
             assert_eq!(of(bad), Err("invalid_input"), "{bad}");
         }
     }

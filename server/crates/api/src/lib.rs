@@ -6,13 +6,13 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod answer;
+mod connections;
 mod events;
 mod extract;
 mod guard;
 mod media;
 mod metrics;
 mod openapi;
-mod patient;
 mod read;
 mod rest;
 mod routes;
@@ -25,9 +25,11 @@ use backend::Backend;
 use tokio::sync::watch;
 
 pub use crate::answer::problem;
+pub use crate::connections::{
+    Connection, ConnectionFigures, ConnectionLimits, Connections, Lingering, Seat, Visitor, serve,
+};
 pub use crate::guard::{AllowedHosts, Token};
 pub use crate::openapi::{described_openapi, openapi_json};
-pub use crate::patient::{Connection, Lingering, Patient};
 
 use crate::{guard::Attempts, metrics::Metrics};
 
@@ -42,6 +44,8 @@ pub struct ApiOptions {
     pub build: Option<String>,
     /// Becomes true when the server stops: sockets then close with a reason, and event streams end.
     pub shutdown: watch::Receiver<bool>,
+    /// What it is served over, for its figures.
+    pub connections: Connections,
 }
 
 /// The API of one server. Cloning shares it.

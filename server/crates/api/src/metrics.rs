@@ -12,6 +12,8 @@ use prometheus_client::{
     registry::Registry,
 };
 
+use crate::ConnectionFigures;
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Answered {
     method: &'static str,
@@ -32,7 +34,7 @@ impl Metrics {
     }
 
     /// Everything in the OpenMetrics text format.
-    pub(crate) fn text(&self, figures: Figures) -> String {
+    pub(crate) fn text(&self, figures: Figures, connections: ConnectionFigures) -> String {
         let gauge = |number: u64| ConstGauge::new(i64::try_from(number).unwrap_or(i64::MAX));
         let mut registry = Registry::with_prefix("yoi");
         registry.register("active_pods", "Pods that have a task now", gauge(figures.active_pods));
@@ -47,6 +49,16 @@ impl Metrics {
         let is_out = u64::from(figures.is_out);
         registry.register("storage_out", "1 while the database cannot be written", gauge(is_out));
         registry.register("http_requests", "Requests answered since the start", self.requests.clone());
+        let ConnectionFigures { open, refused_total, timed_out_total, displaced_total } = connections;
+        let mut counter = |name: &str, help: &str, total: u64| registry.register(name, help, ConstCounter::new(total));
+        counter("connections_refused", "Connections for which there was no room", refused_total);
+        counter(
+            "connections_timed_out",
+            "Connections that sent no whole request in time, or took no answer",
+            timed_out_total,
+        );
+        counter("connections_displaced", "Connections that had to make room for others", displaced_total);
+        registry.register("connections", "Connections that are open now", gauge(open));
         let mut text = String::new();
         text::encode(&mut text, &registry).expect("writing to a text cannot fail");
         text
@@ -76,13 +88,58 @@ mod tests {
         let metrics = Metrics::default();
         metrics.count(&Method::GET, StatusCode::OK);
         metrics.count(&Method::GET, StatusCode::OK);
-        let text =
-            metrics.text(Figures { active_pods: 3, records_total: 7, writes_failed_total: 2, ..Figures::default() });
-        assert!(text.contains("yoi_http_requests_total{method=\"GET\",status=\"200\"} 2\n"), "{text}");
-        assert!(text.contains("yoi_active_pods 3\n"), "{text}");
-        assert!(text.contains("yoi_records_total 7\n"), "{text}");
-        assert!(text.contains("yoi_storage_failures_total{operation=\"write\"} 2\n"), "{text}");
-        assert!(text.contains("yoi_storage_failures_total{operation=\"read\"} 0\n"), "{text}");
+        let figures = Figures { active_pods: 3, records_total: 7, writes_failed_total: 2, ..Figures::default() };
+        let connections = ConnectionFigures { open: 2, timed_out_total: 5, ..ConnectionFigures::default() };
+        let text = metrics.text(figures, connections);
+        assert!(
+            text.contains(
+                "yoi_http_requests_total{method=\"GET\",status=\"200\"} 2
+"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "yoi_active_pods 3
+"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "yoi_records_total 7
+"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "yoi_storage_failures_total{operation=\"write\"} 2
+"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "yoi_storage_failures_total{operation=\"read\"} 0
+"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "yoi_connections 2
+"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "yoi_connections_timed_out_total 5
+"
+            ),
+            "{text}"
+        );
         assert!(text.ends_with("# EOF\n"), "{text}");
     }
 }

@@ -78,7 +78,8 @@ pub(crate) async fn readyz(State(api): State<Api>, _: Caller) -> Response {
         content_type = "application/openmetrics-text")))]
 pub(crate) async fn metrics(State(api): State<Api>, _: Caller) -> Response {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], api.metrics().text(api.backend().figures())).into_response()
+    ([(header::CONTENT_TYPE, kind)], api.metrics().text(api.backend().figures(), api.options().connections.figures()))
+        .into_response()
 }
 
 /// This API as an OpenAPI 3.1 document.

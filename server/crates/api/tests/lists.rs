@@ -87,6 +87,99 @@ async fn words_are_found_in_pages_and_within_one_pod() {
 }
 
 #[tokio::test]
+async fn a_field_of_a_query_that_says_nothing_and_a_limit_that_is_no_number_of_items_are_refused_by_name() {
+    let server = Server::start().await;
+    let (ada, bob) = (server.pod("ada").await, server.pod("bob").await);
+    let bob = bob.trim_start_matches("/api/v1/runtimes/").replace("/workers/", "/");
+    let refused = async |path: String, field: &str, expected: &str| {
+        let (status, problem) = server.get(&path).await;
+        assert_eq!((status, &problem["code"]), (400, &json!(expected)), "{path}");
+        assert!(problem["detail"].as_str().unwrap().starts_with(&format!("`{field}`")), "{path}: {problem}");
+    };
+    let lists = [
+        "/api/v1/pods?",
+        "/api/v1/search?q=x&",
+        "/api/v1/audit?",
+        "/api/v1/rules?",
+        "/api/v1/requests?",
+        "/api/v1/tools?",
+        "/api/v1/profiles?",
+        "/api/v1/sessions?",
+        "/api/v1/runtimes?",
+        "/api/v1/providers?",
+        &format!("{ada}/peers?"),
+        &format!("{ada}/approvals?"),
+        &format!("{ada}/visible?"),
+    ];
+    let pages = [format!("{ada}/transcript?"), format!("{ada}/peers/{bob}/messages?")];
+    for list in lists.into_iter().chain(pages.iter().map(String::as_str)) {
+        for limit in ["", "0", "4294967296", "99999999999999999999"] {
+            refused(format!("{list}limit={limit}"), "limit", "invalid_input").await;
+        }
+        assert_eq!(server.get(&format!("{list}limit=4294967295")).await.0, 200, "{list}");
+    }
+    // The beginning, for a list that goes on by an opaque cursor.
+    for list in lists {
+        assert_eq!(server.get(&format!("{list}after=")).await.0, 200, "{list}");
+    }
+    refused(format!("{}before=", pages[0]), "before", "invalid_input").await;
+    for (list, fields) in [
+        ("/api/v1/pods?", &["state", "name"][..]),
+        ("/api/v1/search?q=x&", &["pod", "runtime"]),
+        ("/api/v1/audit?", &["action", "result", "target", "runtime"]),
+        ("/api/v1/rules?", &["runtime"]),
+        ("/api/v1/requests?", &["runtime"]),
+        ("/api/v1/usage?", &["runtime"]),
+    ] {
+        for field in fields {
+            refused(format!("{list}{field}="), field, "invalid_input").await;
+        }
+    }
+    refused("/api/v1/pods?state=asleep".to_owned(), "state", "invalid_input").await;
+    let subscribed = format!("/api/v1/events?pod=local/{}&tail=4294967296", ada.rsplit('/').next().unwrap());
+    let answer = answer(server.request(Method::GET, &subscribed).header("accept", "text/event-stream")).await;
+    assert_eq!(code(&answer), (400, "invalid_input"));
+}
+
+#[tokio::test]
+async fn a_pod_is_found_by_its_name_among_those_after_a_cursor() {
+    let server = Server::start().await;
+    for name in ["ada", "bob", "eve"] {
+        server.pod(name).await;
+    }
+    let names = async |query: &str| {
+        let (status, page) = server.get(&format!("/api/v1/pods?{query}")).await;
+        assert_eq!((status, &page["next"]), (200, &Value::Null), "{query}");
+        let names = page["items"].as_array().unwrap().iter().map(|pod| pod["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(names("name=bob").await, ["bob"]);
+    assert_eq!(names("name=Bob").await, Vec::<String>::new());
+    assert_eq!(names("name=bob&state=idle&q=bo&limit=1").await, ["bob"]);
+    assert_eq!(names("name=bob&state=running").await, Vec::<String>::new());
+    assert_eq!(names("name=bob&q=ada").await, Vec::<String>::new());
+    let after_ada = server.get("/api/v1/pods?limit=1").await.1["next"].as_str().unwrap().to_owned();
+    let after_bob = server.get(&format!("/api/v1/pods?limit=1&after={after_ada}")).await.1["next"].clone();
+    assert_eq!(names(&format!("name=bob&after={after_ada}")).await, ["bob"]);
+    assert_eq!(names(&format!("name=bob&after={}", after_bob.as_str().unwrap())).await, Vec::<String>::new());
+
+    // What is near is known at once, though the names are kept: after a Pod was made, renamed and deleted.
+    let near = async |name: &str| {
+        let problem = server.get(&format!("/api/v1/pods/resolve?target={name}")).await.1;
+        let near = problem["candidates"].as_array().cloned().unwrap_or_default();
+        near.iter().map(|pod| pod["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(near("adda").await, ["ada"]);
+    let pod = server.pod("adda2").await;
+    assert_eq!(near("adda").await, ["ada", "adda2"]);
+    answer(server.request(Method::PATCH, &pod).json(&json!({ "name": "zoe" }))).await;
+    assert_eq!(near("adda").await, ["ada"]);
+    assert_eq!(near("zoee").await, ["zoe"]);
+    assert_eq!(answer(server.request(Method::DELETE, &format!("{pod}?confirm=zoe"))).await.0, 204);
+    assert_eq!(near("zoee").await, Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn a_journal_is_a_file_in_two_formats() {
     let server = Server::start().await;
     let pod = server.pod("ada.b-c_1").await;

@@ -188,7 +188,9 @@ async fn a_socket_has_at_most_256_subscriptions() {
     for number in 0..256 {
         assert_eq!(socket.subscribe(&format!("s{number}"), &pod, None).await["type"], "snapshot");
     }
-    assert_eq!(socket.subscribe("too many", &pod, None).await["code"], "bad_frame");
+    let refused = socket.subscribe("too many", &pod, None).await;
+    assert_eq!(refused["code"], "too_many_subscriptions");
+    assert!(refused["detail"].as_str().unwrap().contains("at most 256"), "{refused}");
     socket.send(json!({ "type": "unsubscribe", "id": "s7" })).await;
     assert_eq!(socket.subscribe("fits", &pod, None).await["type"], "snapshot");
 }

@@ -8,8 +8,8 @@ use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
 
 use crate::{
     AuditFilter, Checkpoint, ChildRow, CommandRow, FarChange, Fold, ForeignPod, HostRow, InboxRow, MailPut, MailRow,
-    MessageRow, NewMessage, NewPod, NewRecord, PairRow, ParentLink, PeerLinkRow, PodKey, PodRow, RequestRow, SearchRow,
-    SessionRow, StoreError, StoredRecord,
+    MessageRow, NewMessage, NewPod, NewRecord, PairRow, ParentLink, PeerLinkRow, PodGroup, PodKey, PodRow, RequestRow,
+    SearchRow, SessionRow, StoreError, StoredRecord,
     chore::Chore,
     far::FarEngine,
     peer_plan::{Pair, PeerLines, ReceiptLine},
@@ -25,6 +25,8 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
     async fn pod_find_by_name(&self, name: &PodName) -> Result<Option<PodRow>, StoreError>;
     async fn pod_find_by_key(&self, key: PodKey) -> Result<Option<PodRow>, StoreError>;
     async fn pods_page(&self, after: PodKey, limit: u32) -> Result<Vec<PodRow>, StoreError>;
+    async fn pods_page_of(&self, group: PodGroup, after: PodKey, limit: u32) -> Result<Vec<PodRow>, StoreError>;
+    async fn pod_names(&self) -> Result<String, StoreError>;
     async fn pods_open(&self) -> Result<Vec<PodRow>, StoreError>;
     async fn children(&self, parent: PodKey) -> Result<Vec<ChildRow>, StoreError>;
     async fn child(&self, child: PodKey) -> Result<Option<ChildRow>, StoreError>;

@@ -53,7 +53,8 @@ pub use options::{Database, Inspection, StoreOptions};
 pub use outage::{Failures, OUTAGE_WAIT_MAX, Outage, Patience};
 pub use peers::{NewRequest, PairRow, PeerChange, PeerLinkRow, RequestRow};
 pub use rows::{
-    AuditFilter, ChildRow, CommandRow, InboxRow, MailPut, MailRow, ParentRow, PodKey, PodRow, SearchRow, StoredRecord,
+    AuditFilter, ChildRow, CommandRow, InboxRow, MailPut, MailRow, ParentRow, PodGroup, PodKey, PodRow, SearchRow,
+    StoredRecord,
 };
 pub use search::SearchFilter;
 pub use sessions::{SESSIONS_LISTED_MAX, SessionRow};

@@ -6,7 +6,8 @@ use protocol::{AlertLevel, AuditEntry, CommandId, ControlEvent, PodName, Record,
 use serde::de::IgnoredAny;
 
 use crate::{
-    AuditFilter, ChildRow, CommandRow, InboxRow, MailRow, PodKey, PodRow, Store, StoreError, StoredRecord, chore::Chore,
+    AuditFilter, ChildRow, CommandRow, InboxRow, MailRow, PodGroup, PodKey, PodRow, Store, StoreError, StoredRecord,
+    chore::Chore, columns,
 };
 
 impl Store {
@@ -25,6 +26,22 @@ impl Store {
     /// Pods in the order in which they were made, after one of them or from the first on.
     pub async fn pods_page(&self, after: Option<PodKey>, limit: u32) -> Result<Vec<PodRow>, StoreError> {
         self.read(self.engine().pods_page(after.unwrap_or(PodKey(0)), limit)).await
+    }
+
+    /// As [`Store::pods_page`], of one group alone; the others cost nothing.
+    pub async fn pods_page_of(
+        &self,
+        group: PodGroup,
+        after: Option<PodKey>,
+        limit: u32,
+    ) -> Result<Vec<PodRow>, StoreError> {
+        self.engine().pods_page_of(group, after.unwrap_or(PodKey(0)), limit).await
+    }
+
+    /// The names of all Pods, in no order.
+    pub async fn pod_names(&self) -> Result<Vec<PodName>, StoreError> {
+        let names = self.engine().pod_names().await?;
+        names.lines().map(|name| PodName::parse(name).map_err(columns::damaged("Pod name"))).collect()
     }
 
     /// Those a restart must look at: a run was open, an input waits, or there is mail for one that is not stopped.

@@ -9,6 +9,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PodKey(pub i64);
 
+/// Pods that are found without looking at the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PodGroup {
+    /// With rules of their own, for what their tools may do.
+    WithRules,
+    /// Waiting or paused: those that can have asked a person something.
+    Halted,
+}
+
 /// A Pod as the store knows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PodRow {

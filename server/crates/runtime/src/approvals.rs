@@ -1,6 +1,6 @@
 //! Questions to people, as the journals have them.
 
-use pod_store::PodKey;
+use pod_store::{PodGroup, PodKey};
 use protocol::{ApiError, Approval, ControlEvent, Event, OpenApproval, Record, WorkerId};
 
 use crate::{error, host::Inner, view};
@@ -47,7 +47,8 @@ pub(crate) async fn open(inner: &Inner) -> Result<Vec<OpenApproval>, ApiError> {
     let mut open = Vec::new();
     let mut after = None;
     loop {
-        let rows = inner.store.pods_page(after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
+        let rows =
+            inner.store.pods_page_of(PodGroup::Halted, after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
         after = rows.last().map(|row| row.key);
         for row in &rows {
             let asks = view::open(row).is_ok_and(|opened| !opened.pod.approvals.is_empty());

@@ -1,11 +1,11 @@
-//! Lists of Pods: pages, near names, and the live list.
+//! Lists of Pods: pages, and the live list.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use futures_util::{StreamExt, stream};
 use pod_store::{PodKey, PodRow};
 use protocol::{
-    ApiError, Candidate, ErrorCode, Listing, PodRef, PodSummary, RuntimeId, WorkerId, open_cursor, seal_cursor,
+    ApiError, ErrorCode, Listing, PodName, PodRef, PodSummary, RuntimeId, WorkerId, open_cursor, seal_cursor,
 };
 use tokio::sync::broadcast;
 
@@ -25,6 +25,9 @@ const PAGE_MAX: u32 = 1_000;
 pub(crate) async fn pods(inner: &Inner, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
     let limit = query.limit.unwrap_or(PAGE_DEFAULT).clamp(1, PAGE_MAX) as usize;
     let mut after = query.after.as_deref().map(read_cursor).transpose()?;
+    if let Some(name) = &query.name {
+        return named(inner, name, query, after).await;
+    }
     let mut items = Vec::new();
     loop {
         let rows = inner.store.pods_page(after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
@@ -43,6 +46,19 @@ pub(crate) async fn pods(inner: &Inner, query: &PodQuery) -> Result<Listing<PodS
             return Ok(Listing { items: summaries(items), next: None });
         }
     }
+}
+
+/// A name is one Pod's, and the store finds it by its name.
+async fn named(
+    inner: &Inner,
+    name: &PodName,
+    query: &PodQuery,
+    after: Option<PodKey>,
+) -> Result<Listing<PodSummary>, ApiError> {
+    let row = inner.store.pod_find_by_name(name).await.map_err(error::store_failed)?;
+    let row = row.filter(|row| after.is_none_or(|after| row.key > after));
+    let items = row.iter().map(view::summary).filter(|summary| query.selects(summary)).collect();
+    Ok(Listing { items, next: None })
 }
 
 fn last_key(items: &[(PodKey, PodSummary)]) -> PodKey {
@@ -78,31 +94,6 @@ fn read_cursor(text: &str) -> Result<PodKey, ApiError> {
     key.filter(|key| *key >= 0).map(PodKey).ok_or_else(|| {
         ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`")
     })
-}
-
-/// Names within a small edit distance, nearest first; at most 5.
-pub(crate) async fn near_names(inner: &Inner, name: &str) -> Result<Vec<Candidate>, ApiError> {
-    let wanted = name.to_lowercase();
-    let mut near = Vec::new();
-    let mut after = None;
-    loop {
-        let rows = inner.store.pods_page(after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
-        let is_last_page = rows.len() < ROWS_AT_ONCE as usize;
-        for row in rows {
-            after = Some(row.key);
-            let known = row.name.as_str().to_lowercase();
-            let distance = strsim::damerau_levenshtein(&wanted, &known);
-            let is_near = distance <= 2.max(wanted.len() / 3) || (wanted.len() >= 2 && known.contains(&wanted));
-            if is_near {
-                near.push((distance, row.name, PodRef::new(RuntimeId::local(), row.worker_id)));
-            }
-        }
-        if is_last_page {
-            break;
-        }
-    }
-    near.sort();
-    Ok(near.into_iter().take(5).map(|(_, name, pod)| Candidate { pod, name }).collect())
 }
 
 struct Watcher {

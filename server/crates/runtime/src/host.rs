@@ -42,6 +42,7 @@ use crate::{
     feed::Feed,
     hosts::{self, Hosts},
     list::ListFeed,
+    names::Names,
     outage::{self, Looked, Slip},
     peers,
     pod_task::{PodCommand, Request},
@@ -72,6 +73,7 @@ pub(crate) struct Inner {
     /// Live tails of the Pods that work or are watched now.
     feeds: Mutex<HashMap<WorkerId, Weak<Feed>>>,
     pub(crate) list: ListFeed,
+    pub(crate) names: Names,
     pub(crate) far: Far,
     pub(crate) stopping: CancellationToken,
     pub(crate) tracker: TaskTracker,
@@ -104,6 +106,7 @@ impl Host {
             tasks: Mutex::default(),
             feeds: Mutex::default(),
             list: ListFeed::new(),
+            names: Names::default(),
             far: Far::default(),
             stopping: CancellationToken::new(),
             tracker: TaskTracker::new(),

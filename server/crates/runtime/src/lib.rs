@@ -26,6 +26,7 @@ mod import;
 mod lead;
 mod list;
 mod mail;
+mod names;
 mod observe;
 mod outage;
 mod peers;

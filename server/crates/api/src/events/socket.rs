@@ -151,7 +151,10 @@ fn answer(text: &str, subscriptions: &mut Subscriptions) -> Option<Frame> {
 
 /// Of a frame of the client, and so of no subscription.
 fn refused(Refusal { code, detail }: Refusal) -> Frame {
-    debug_assert!(matches!(code, DiagnosticCode::BadFrame | DiagnosticCode::CommandOnSocket));
+    debug_assert!(matches!(
+        code,
+        DiagnosticCode::BadFrame | DiagnosticCode::CommandOnSocket | DiagnosticCode::TooManySubscriptions
+    ));
     Frame::diagnostic(None, code, detail)
 }
 

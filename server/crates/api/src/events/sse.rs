@@ -25,7 +25,7 @@ use super::{
 use crate::{
     Api,
     answer::Problem,
-    extract::{invalid, limit},
+    extract::{counted, invalid},
 };
 
 /// What the one subscription is called in its frames.
@@ -55,7 +55,7 @@ pub(super) fn open(
 fn watch(headers: &HeaderMap, asked: EventsAsked) -> Result<Watch, Problem> {
     let tail = match asked.tail.as_deref() {
         Some("0") => 0,
-        tail => limit(tail, TAIL_DEFAULT, TAIL_MAX)?,
+        tail => counted("tail", tail, TAIL_DEFAULT, TAIL_MAX)?,
     };
     let Some(pod) = asked.pod else { return Ok(Watch::Pods) };
     let pod: PodRef = pod.parse().map_err(|error| invalid(format!("`pod`: {error}")))?;

@@ -11,7 +11,7 @@ use std::{
 
 use backend::Backend;
 use futures_util::{FutureExt, StreamExt};
-use protocol::RuntimeId;
+use protocol::{DiagnosticCode, RuntimeId};
 use tokio::{
     sync::mpsc,
     task::{AbortHandle, JoinHandle},
@@ -89,9 +89,11 @@ impl Subscriptions {
             return Err(Refusal::bad(format!("subscription \"{id}\" is open already; unsubscribe it first")));
         }
         if self.open.len() >= SUBSCRIPTIONS_MAX {
-            return Err(Refusal::bad(format!(
-                "subscription \"{id}\" is one too many: a socket has at most {SUBSCRIPTIONS_MAX}"
-            )));
+            let detail = format!(
+                "subscription \"{id}\" is one too many: a socket has at most {SUBSCRIPTIONS_MAX}; unsubscribe one, or \
+                 open another socket"
+            );
+            return Err(Refusal { code: DiagnosticCode::TooManySubscriptions, detail });
         }
         let life = Arc::new(Life::default());
         let task = self.spawn(id.clone(), watch, life.clone()).abort_handle();

@@ -24,7 +24,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 pub(crate) use self::attempts::Attempts;
 pub use self::hosts::AllowedHosts;
 pub use self::token::Token;
-use crate::{Api, answer::problem};
+use crate::{Api, Visitor, answer::problem};
 
 /// Puts the guard around a router, its fallback included.
 pub(crate) fn around(api: Api, router: Router) -> Router {
@@ -77,6 +77,9 @@ async fn identify(api: &Api, parts: &mut Parts) -> Result<(), Response> {
     }
     match (login::caller(api, &parts.headers).await.map_err(problem)?, place) {
         (Some((origin, session)), _) => {
+            if let Some(visitor) = parts.extensions.get::<Visitor>() {
+                visitor.is_known();
+            }
             parts.extensions.insert(origin);
             if let Some(session) = session {
                 parts.extensions.insert(session);

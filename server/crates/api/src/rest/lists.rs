@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::{
     Api,
     answer::Problem,
-    extract::{Asked, Caller, invalid, limit},
+    extract::{Asked, Caller, cursor, filled, invalid, limit},
 };
 
 const HITS_DEFAULT: u32 = 50;
@@ -44,9 +44,8 @@ pub(crate) async fn search(
     let words = asked.q.filter(|words| !words.trim().is_empty());
     let words = words.ok_or_else(|| invalid("say what to look for: `?q=`"))?;
     let limit = limit(asked.limit.as_deref(), HITS_DEFAULT, HITS_MAX)?;
-    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let pod = given(asked.pod).map(|pod| pod.parse::<PodRef>().map_err(invalid)).transpose()?;
-    let (runtime, after) = (runtime(asked.runtime)?, given(asked.after));
+    let pod = filled("pod", asked.pod)?.map(|pod| pod.parse::<PodRef>().map_err(invalid)).transpose()?;
+    let (runtime, after) = (runtime(asked.runtime)?, cursor(asked.after));
     Ok(Json(api.backend().search(SearchQuery { words, pod, runtime, after, limit }).await?))
 }
 
@@ -96,15 +95,18 @@ pub(crate) async fn audit(
     Asked(asked): Asked<AuditAsked>,
 ) -> Result<Json<Gathered<AuditRow>>, Problem> {
     let limit = limit(asked.limit.as_deref(), AUDIT_DEFAULT, AUDIT_MAX)?;
-    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let (action, result, target) = (given(asked.action), given(asked.result), given(asked.target));
-    let (runtime, after) = (runtime(asked.runtime)?, given(asked.after));
-    let query = AuditQuery { action, result, target, runtime, after, limit };
+    let query = AuditQuery {
+        action: filled("action", asked.action)?,
+        result: filled("result", asked.result)?,
+        target: filled("target", asked.target)?,
+        runtime: runtime(asked.runtime)?,
+        after: cursor(asked.after),
+        limit,
+    };
     Ok(Json(api.backend().audit(query).await?))
 }
 
 /// The runtime that is asked for alone.
 pub(crate) fn runtime(text: Option<String>) -> Result<Option<RuntimeId>, Problem> {
-    let given = text.filter(|text| !text.is_empty());
-    given.map(|text| RuntimeId::parse(&text).map_err(invalid)).transpose()
+    filled("runtime", text)?.map(|text| RuntimeId::parse(&text).map_err(invalid)).transpose()
 }

@@ -4,7 +4,10 @@
 use protocol::{ApiError, ErrorCode, Listing, open_cursor, seal_cursor};
 use serde::Deserialize;
 
-use crate::{answer::Problem, extract::limit};
+use crate::{
+    answer::Problem,
+    extract::{cursor, limit},
+};
 
 const PAGE_MAX: u32 = 1_000;
 
@@ -23,10 +26,10 @@ impl PageAsked {
     /// moves nothing. `cursor_invalid` when no item has this key (any more).
     pub(crate) fn of<T>(&self, items: Vec<T>, key: impl Fn(&T) -> String) -> Result<Listing<T>, Problem> {
         let fit = limit(self.limit.as_deref(), u32::MAX, PAGE_MAX)? as usize;
-        let start = match self.after.as_deref().filter(|after| !after.is_empty()) {
+        let start = match cursor(self.after.clone()) {
             None => 0,
             Some(after) => {
-                let last = open_cursor(after).ok_or_else(stale)?;
+                let last = open_cursor(&after).ok_or_else(stale)?;
                 1 + items.iter().position(|item| key(item) == last).ok_or_else(stale)?
             }
         };

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::{
     Api,
     answer::Problem,
-    extract::{Asked, Caller, Fields, Key, PodPath, Within, invalid, limit},
+    extract::{Asked, Caller, Fields, Key, PodPath, Within, cursor, invalid, limit},
     rest::paging::PageAsked,
 };
 
@@ -104,9 +104,9 @@ pub(crate) async fn open_requests(
     Asked(asked): Asked<RequestsAsked>,
     Asked(page): Asked<PageAsked>,
 ) -> Result<Json<Listing<OpenRequest>>, Problem> {
-    let requests = match asked.runtime.as_deref().filter(|runtime| !runtime.is_empty()) {
+    let requests = match super::lists::runtime(asked.runtime)? {
         None => api.backend().open_requests().await?,
-        Some(runtime) => api.backend().open_requests_of(&RuntimeId::parse(runtime).map_err(invalid)?).await?,
+        Some(runtime) => api.backend().open_requests_of(&runtime).await?,
     };
     Ok(Json(page.of(requests.items, |request| request.request_id.clone())?))
 }
@@ -196,6 +196,6 @@ pub(crate) async fn exchange(
     Asked(asked): Asked<ExchangeAsked>,
 ) -> Result<Json<Listing<ExchangeMessage>>, Problem> {
     let limit = limit(asked.limit.as_deref(), MESSAGES_DEFAULT, MESSAGES_MAX)?;
-    let before = asked.before.as_deref().filter(|before| !before.is_empty());
-    Ok(Json(api.backend().exchange(&pod, &named.peer()?, before, limit).await?))
+    let before = cursor(asked.before);
+    Ok(Json(api.backend().exchange(&pod, &named.peer()?, before.as_deref(), limit).await?))
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::{
     Api,
     answer::Problem,
-    extract::{Asked, Caller, Fields, Key, PodPath, invalid, limit},
+    extract::{Asked, Caller, Fields, Key, PodPath, cursor, filled, invalid, limit},
 };
 
 const PODS_DEFAULT: u32 = 500;
@@ -33,12 +33,13 @@ pub(crate) struct PodsAsked {
 
 impl PodsAsked {
     fn query(self) -> Result<PodQuery, Problem> {
-        let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let name = filled("name", self.name)?.map(|name| PodName::parse(&name)).transpose();
         Ok(PodQuery {
-            name: filled(self.name).map(|name| PodName::parse(&name)).transpose().map_err(invalid)?,
-            state: filled(self.state).map(|state| parse_state(&state)).transpose()?,
-            q: filled(self.q),
-            after: filled(self.after),
+            name: name.map_err(|error| invalid(format!("`name`: {error}")))?,
+            state: filled("state", self.state)?.map(|state| parse_state(&state)).transpose()?,
+            // Every text has the empty one as a part.
+            q: self.q.filter(|q| !q.is_empty()),
+            after: cursor(self.after),
             limit: Some(limit(self.limit.as_deref(), PODS_DEFAULT, PODS_MAX)?),
         })
     }
@@ -48,7 +49,7 @@ fn parse_state(text: &str) -> Result<PodState, Problem> {
     let known = PodState::ALL.into_iter().find(|state| state.as_str() == text);
     known.ok_or_else(|| {
         let states: Vec<&str> = PodState::ALL.into_iter().map(PodState::as_str).collect();
-        invalid(format!("\"{text}\" is no state; there are {}", states.join(", ")))
+        invalid(format!("`state`: \"{text}\" is no state; there are {}", states.join(", ")))
     })
 }
 

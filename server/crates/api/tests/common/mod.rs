@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use api::{AllowedHosts, Api, ApiOptions, Patient, Token};
+use api::{AllowedHosts, Api, ApiOptions, ConnectionLimits, Connections, Token};
 use axum::{
     Router,
     routing::{get, post},
@@ -110,16 +110,23 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, shutdown) = watch::channel(false);
+        let connections = Connections::start(ConnectionLimits::default());
         let options = ApiOptions {
             token: Token::new(TOKEN),
             allowed: AllowedHosts::new(address, ["box.example".to_owned()]),
             server: "yoi 0.1.0".to_owned(),
             build: None,
             shutdown,
+            connections: connections.clone(),
         };
         let api = Api::new(backend.clone(), options);
         let app = api.guard(api.router().merge(console()));
-        let serving = tokio::spawn(async move { axum::serve(Patient(listener), app).await.unwrap() });
+        // Its end is that of its task, as a crash is.
+        let (never, stopped) = watch::channel(false);
+        let serving = tokio::spawn(async move {
+            api::serve(listener, app, connections, stopped).await.unwrap();
+            drop(never);
+        });
         let http = reqwest::Client::builder().redirect(Policy::none()).no_proxy().build().unwrap();
         Self { address, backend, http, stop, host, toolbox, serving, folder }
     }

@@ -7,10 +7,25 @@ use sqlx::{PgConnection, PgPool, Row, postgres::PgRow};
 
 use super::{read_failed, write_failed};
 use crate::{
-    Checkpoint, HostRow, NewPod, PodKey, PodRow, StoreError,
+    Checkpoint, HostRow, NewPod, PodGroup, PodKey, PodRow, StoreError,
     columns::{self, micros, pod_columns, pod_tables},
     engine::{UpdateLine, WriteError},
 };
+
+/// One page of the Pods that an index of their own holds.
+macro_rules! grouped {
+    ($condition:literal) => {
+        concat!(
+            "select ",
+            pod_columns!(),
+            " from ",
+            pod_tables!(),
+            " where ",
+            $condition,
+            " and pods.key > $1 order by pods.key limit $2"
+        )
+    };
+}
 
 pub(super) async fn find(pool: &PgPool, worker_id: &WorkerId) -> Result<Option<PodRow>, StoreError> {
     let row = sqlx::query(concat!("select ", pod_columns!(), " from ", pod_tables!(), " where pods.worker_id = $1"))
@@ -49,6 +64,27 @@ pub(super) async fn page(pool: &PgPool, after: PodKey, limit: u32) -> Result<Vec
     .fetch_all(pool)
     .await;
     rows.map_err(read_failed("list Pods"))?.iter().map(pod_row).collect()
+}
+
+pub(super) async fn page_of(
+    pool: &PgPool,
+    group: PodGroup,
+    after: PodKey,
+    limit: u32,
+) -> Result<Vec<PodRow>, StoreError> {
+    // The words of the index, so that it can be the one that is walked.
+    let text = match group {
+        PodGroup::WithRules => grouped!(r#"strpos(pods.spec, '"permissions":[{') > 0"#),
+        PodGroup::Halted => grouped!("pods.state in ('waiting', 'paused')"),
+    };
+    let rows = sqlx::query(text).bind(after.0).bind(i64::from(limit)).fetch_all(pool).await;
+    rows.map_err(read_failed("list some Pods"))?.iter().map(pod_row).collect()
+}
+
+/// One line for each.
+pub(super) async fn names(pool: &PgPool) -> Result<String, StoreError> {
+    let names = sqlx::query_scalar("select coalesce(string_agg(name, E'\\n'), '') from pods").fetch_one(pool).await;
+    names.map_err(read_failed("list the names of Pods"))
 }
 
 pub(super) async fn open(pool: &PgPool) -> Result<Vec<PodRow>, StoreError> {

@@ -7,8 +7,8 @@ use sqlx::PgPool;
 
 use super::{journal, ledger, mail, messages, peers, pods, relations, search, sessions, usage};
 use crate::{
-    AuditFilter, ChildRow, CommandRow, InboxRow, MailRow, MessageRow, PairRow, PeerLinkRow, PodKey, PodRow, RequestRow,
-    SearchRow, SessionRow, StoreError, StoredRecord,
+    AuditFilter, ChildRow, CommandRow, InboxRow, MailRow, MessageRow, PairRow, PeerLinkRow, PodGroup, PodKey, PodRow,
+    RequestRow, SearchRow, SessionRow, StoreError, StoredRecord,
     engine::Engine,
     far::FarEngine,
     peer_plan::Pair,
@@ -37,6 +37,14 @@ impl Engine for Postgres {
 
     async fn pods_page(&self, after: PodKey, limit: u32) -> Result<Vec<PodRow>, StoreError> {
         pods::page(&self.readers, after, limit).await
+    }
+
+    async fn pods_page_of(&self, group: PodGroup, after: PodKey, limit: u32) -> Result<Vec<PodRow>, StoreError> {
+        pods::page_of(&self.readers, group, after, limit).await
+    }
+
+    async fn pod_names(&self) -> Result<String, StoreError> {
+        pods::names(&self.readers).await
     }
 
     async fn pods_open(&self) -> Result<Vec<PodRow>, StoreError> {

@@ -42,6 +42,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite_6.sql"),
     include_str!("../../migrations/sqlite_7.sql"),
     include_str!("../../migrations/sqlite_8.sql"),
+    include_str!("../../migrations/sqlite_9.sql"),
 ];
 
 const READERS_MAX: u32 = 4;

@@ -8,10 +8,27 @@ use sqlx::{Row, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 
 use super::{read_failed, write_failed};
 use crate::{
-    NewPod, PodKey, PodRow, StoreError,
+    NewPod, PodGroup, PodKey, PodRow, StoreError,
     columns::{self, micros, pod_columns, pod_tables},
     engine::{UpdateLine, WriteError},
 };
+
+/// One page of the Pods that an index of their own holds.
+macro_rules! grouped {
+    ($index:literal, $condition:literal) => {
+        concat!(
+            "select ",
+            pod_columns!(),
+            " from ",
+            pod_tables!(),
+            " where pods.key in (select key from pods indexed by ",
+            $index,
+            " where ",
+            $condition,
+            " and key > ? order by key limit ?) order by pods.key"
+        )
+    };
+}
 
 pub(super) async fn find(pool: &SqlitePool, worker_id: &WorkerId) -> Result<Option<PodRow>, StoreError> {
     let row = sqlx::query(concat!("select ", pod_columns!(), " from ", pod_tables!(), " where pods.worker_id = ?"))
@@ -50,6 +67,27 @@ pub(super) async fn page(pool: &SqlitePool, after: PodKey, limit: u32) -> Result
     .fetch_all(pool)
     .await;
     rows.map_err(read_failed("list Pods"))?.iter().map(pod_row).collect()
+}
+
+pub(super) async fn page_of(
+    pool: &SqlitePool,
+    group: PodGroup,
+    after: PodKey,
+    limit: u32,
+) -> Result<Vec<PodRow>, StoreError> {
+    // The words of the index, so that it is the one that is walked.
+    let text = match group {
+        PodGroup::WithRules => grouped!("pods_with_rules", r#"instr(spec, '"permissions":[{') > 0"#),
+        PodGroup::Halted => grouped!("pods_halted", "state in ('waiting', 'paused')"),
+    };
+    let rows = sqlx::query(text).bind(after.0).bind(limit).fetch_all(pool).await;
+    rows.map_err(read_failed("list some Pods"))?.iter().map(pod_row).collect()
+}
+
+/// One line for each.
+pub(super) async fn names(pool: &SqlitePool) -> Result<String, StoreError> {
+    let names = sqlx::query_scalar("select coalesce(group_concat(name, char(10)), '') from pods").fetch_one(pool).await;
+    names.map_err(read_failed("list the names of Pods"))
 }
 
 pub(super) async fn open(pool: &SqlitePool) -> Result<Vec<PodRow>, StoreError> {

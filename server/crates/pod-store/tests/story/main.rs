@@ -50,6 +50,7 @@ on_both_engines! {
     journal::a_damaged_record_is_set_aside_and_harms_no_other,
     journal::many_batches_at_once_are_all_answered,
     pods::a_pod_is_found_by_id_and_by_name_and_in_pages,
+    pods::pods_with_rules_and_pods_that_stand_still_are_found_among_all,
     pods::a_taken_name_harms_only_its_own_batch,
     pods::a_name_is_free_again_after_a_rename_or_a_deletion,
     pods::a_restart_looks_at_open_pods_and_at_those_with_waiting_input,

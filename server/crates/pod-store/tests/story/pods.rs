@@ -1,4 +1,4 @@
-use pod_store::{Batch, Committed, InboxRow, PodChange, PodKey, PodRow, PodUpdate, StoreError};
+use pod_store::{Batch, Committed, InboxRow, PodChange, PodGroup, PodKey, PodRow, PodUpdate, StoreError};
 use protocol::{PodState, Segment, Seq};
 
 use crate::world::*;
@@ -69,6 +69,40 @@ pub(crate) async fn a_pod_is_found_by_id_and_by_name_and_in_pages(world: World) 
     let second = store.pods_page(Some(first[1].key), 2).await.unwrap();
     assert_eq!(names(&second), ["bob", "eve"]);
     assert_eq!(store.pods_page(Some(second[1].key), 2).await.unwrap(), []);
+}
+
+pub(crate) async fn pods_with_rules_and_pods_that_stand_still_are_found_among_all(world: World) {
+    let store = world.open().await;
+    let rules = r#"{"instructions":"no \"permissions\":[{ here","permissions":[{"tool":"Bash","decision":"allow"}]}"#;
+    let none = r#"{"instructions":"no \"permissions\":[{ here","permissions":[]}"#;
+    let mut keys = Vec::new();
+    for number in 0..40 {
+        let mut change = creation(&format!("pod-{number}"));
+        change.create.as_mut().unwrap().spec = if number % 10 == 3 { rules } else { none }.to_owned();
+        let Committed::Done { created } = store.commit(one(change)).await.unwrap() else { panic!() };
+        keys.push(created[0]);
+    }
+    let ruled = store.pods_page_of(PodGroup::WithRules, None, 3).await.unwrap();
+    assert_eq!(names(&ruled), ["pod-3", "pod-13", "pod-23"]);
+    assert_eq!(names(&store.pods_page_of(PodGroup::WithRules, Some(keys[23]), 3).await.unwrap()), ["pod-33"]);
+
+    // What changes is found as it is now.
+    let spec = |spec: &str| PodUpdate { spec: Some(spec.to_owned()), ..PodUpdate::default() };
+    done(&store, one(update(keys[3], spec(none)))).await;
+    done(&store, one(update(keys[4], spec(rules)))).await;
+    assert_eq!(names(&store.pods_page_of(PodGroup::WithRules, None, 2).await.unwrap()), ["pod-4", "pod-13"]);
+
+    assert_eq!(store.pods_page_of(PodGroup::Halted, None, 9).await.unwrap(), []);
+    for (key, state) in [(7, PodState::Paused), (5, PodState::Waiting), (6, PodState::Running)] {
+        done(&store, one(update(keys[key], checkpoint(state, true, "{}", 0)))).await;
+    }
+    assert_eq!(names(&store.pods_page_of(PodGroup::Halted, None, 9).await.unwrap()), ["pod-5", "pod-7"]);
+
+    let mut known: Vec<String> = store.pod_names().await.unwrap().iter().map(ToString::to_string).collect();
+    known.sort();
+    let mut made: Vec<String> = (0..40).map(|number| format!("pod-{number}")).collect();
+    made.sort();
+    assert_eq!(known, made);
 }
 
 pub(crate) async fn a_taken_name_harms_only_its_own_batch(world: World) {

@@ -8,8 +8,8 @@ use protocol::{
 
 use super::Host;
 use crate::{
-    Figures, Observation, PodQuery, PodsObservation, Readiness, RecordPage, error, find, history, outage, pod_tools,
-    view, viewer,
+    Figures, Observation, PodQuery, PodsObservation, Readiness, RecordPage, error, find, history, names, outage,
+    pod_tools, view, viewer,
 };
 
 impl Host {
@@ -35,7 +35,7 @@ impl Host {
 
     /// Names that are spelled much like this one, nearest first; at most 5.
     pub async fn near_names(&self, name: &str) -> Result<Vec<protocol::Candidate>, ApiError> {
-        find::near_names(&self.inner, name).await
+        names::near(&self.inner, name).await
     }
 
     /// Exactly what ListPods tells this Pod's model.

@@ -2,7 +2,7 @@
 //! audit and the logins.
 
 use jiff::Timestamp;
-use pod_store::{AuditFilter, SessionRow, StoreError};
+use pod_store::{AuditFilter, PodGroup, SessionRow, StoreError};
 use protocol::{
     ApiError, AuditEntry, AuditRow, Listing, PodRules, ProfileView, ProviderTest, ProviderView, RuntimeId, ToolDefault,
     UnconfiguredProvider, seal_cursor,
@@ -58,7 +58,12 @@ impl Host {
         let mut found = Vec::new();
         let mut after = None;
         loop {
-            let rows = self.inner.store.pods_page(after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
+            let rows = self
+                .inner
+                .store
+                .pods_page_of(PodGroup::WithRules, after, ROWS_AT_ONCE)
+                .await
+                .map_err(error::store_failed)?;
             after = rows.last().map(|row| row.key);
             let with_rules = rows.iter().filter_map(|row| {
                 let permissions = view::open(row).ok()?.spec.permissions;

@@ -34,6 +34,7 @@ pub struct Launch {
     folders: Arc<Folders>,
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
+    open_files: Option<(u64, u64)>,
 }
 
 /// Folders of this launch alone, removed with it.
@@ -65,6 +66,7 @@ impl Launch {
             folders: Arc::new(Folders { root }),
             arguments: Vec::new(),
             environment: Vec::new(),
+            open_files: None,
         }
     }
 
@@ -97,6 +99,12 @@ impl Launch {
         self
     }
 
+    /// The soft and the hard limit of open files that `serve` is started with.
+    pub fn open_files(mut self, soft: u64, hard: u64) -> Self {
+        self.open_files = Some((soft, hard));
+        self
+    }
+
     pub fn data_dir(&self) -> &Path {
         &self.data
     }
@@ -108,7 +116,18 @@ impl Launch {
 
     /// The command with a clean environment and no verb: for the other verbs of the command line.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.binary);
+        self.cleaned(Command::new(&self.binary))
+    }
+
+    /// The command for `serve`, through a shell where there are limits to be set first.
+    fn server(&self) -> Command {
+        let Some((soft, hard)) = self.open_files else { return self.command() };
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(format!("ulimit -Sn {soft}; ulimit -Hn {hard}; exec \"$0\" \"$@\"")).arg(&self.binary);
+        self.cleaned(shell)
+    }
+
+    fn cleaned(&self, mut command: Command) -> Command {
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             if FOREIGN_VARIABLES.iter().any(|foreign| text.starts_with(foreign)) {
@@ -142,7 +161,7 @@ impl Launch {
 
     /// As [`start`](Self::start), for tests of starts that must be refused.
     pub async fn try_start(self) -> Result<YoiProcess, FailedStart> {
-        let mut command = self.command();
+        let mut command = self.server();
         command.arg("serve").args(["--listen", &self.listen]).arg("--data").arg(&self.data).args(&self.arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child =

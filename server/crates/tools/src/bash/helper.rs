@@ -24,7 +24,8 @@ use std::{
 };
 
 use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, getpid, set_child_subreaper, set_parent_process_death_signal, setsid, wait,
+    Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getpid, getrlimit, set_child_subreaper,
+    set_parent_process_death_signal, setrlimit, setsid, wait,
 };
 
 use super::{
@@ -193,6 +194,11 @@ fn become_shell() -> Report {
             (Ok(report), Ok(output)) => (File::from(report), output),
             (Err(error), _) | (_, Err(error)) => return failed("its output could not be opened", &error),
         };
+    if let Some(files) = order.open_files_max
+        && let Err(error) = limit_open_files(files)
+    {
+        return failed("its limit of open files could not be set", &error);
+    }
     let shell = shell();
     if order.confine
         && let Err(reason) = confine::restrict(&order.scope(), order.temp.as_deref().unwrap_or(Path::new("")))
@@ -209,6 +215,12 @@ fn become_shell() -> Report {
     tell(&mut report, &failed("the shell did not start", &error));
     // Standard output is no longer ours.
     std::process::exit(0)
+}
+
+/// The soft limit alone: a command may raise it again, as it could when yoi had not.
+fn limit_open_files(files: u64) -> io::Result<()> {
+    let limit = getrlimit(Resource::Nofile);
+    Ok(setrlimit(Resource::Nofile, Rlimit { current: Some(files), ..limit })?)
 }
 
 /// `bash`, or `sh` where there is none.

@@ -48,6 +48,8 @@ pub struct BashOptions {
     pub allow_unconfined: bool,
     /// Names of variables that a command does not get, beside those that look like secrets.
     pub hidden_variables: Vec<String>,
+    /// How many files a command may have open, where that is less than this process may.
+    pub open_files_max: Option<u64>,
 }
 
 /// Whether commands are confined.
@@ -64,7 +66,8 @@ impl BashOptions {
     pub fn of_this_process() -> Self {
         let own = PathBuf::from(helper::OWN_PROGRAM);
         let helper = if own.exists() { own } else { std::env::current_exe().unwrap_or(own) };
-        Self { helper, confine: Confine::Auto, allow_unconfined: false, hidden_variables: Vec::new() }
+        let hidden_variables = Vec::new();
+        Self { helper, confine: Confine::Auto, allow_unconfined: false, hidden_variables, open_files_max: None }
     }
 }
 
@@ -113,6 +116,7 @@ impl Bash {
             rules: place.scope.rules().to_vec(),
             lent: place.scope.lent().to_vec(),
             confine: self.is_confined(),
+            open_files_max: self.options.open_files_max,
             temp: None,
         };
         Ok((order, Duration::from_secs(seconds)))

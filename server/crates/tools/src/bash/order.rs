@@ -16,6 +16,8 @@ pub(super) struct Order {
     pub(super) lent: Vec<ScopeRule>,
     /// Whether the kernel is to hold the command to the scope. Where it is and cannot be done, nothing runs.
     pub(super) confine: bool,
+    /// The soft limit of open files, where it is not to be that of yoi.
+    pub(super) open_files_max: Option<u64>,
     /// The private temporary folder: chosen by the helper, which makes it and removes it.
     pub(super) temp: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! A listener whose connections end well: what the server says last arrives.
+//! A connection that ends well: what the server says last arrives.
 //!
 //! A connection that is closed while the other side still sends is reset, and a reset takes with it what the other side
 //! has not read yet: the reason of a close, or the answer to a body that is too large. So who is let go while he is
@@ -11,12 +11,13 @@ use std::{
     time::Duration,
 };
 
-use axum::serve::Listener;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf},
     runtime::Handle,
     time::timeout,
 };
+
+use super::Seat;
 
 /// What a connection is made of.
 pub trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
@@ -27,24 +28,6 @@ impl<Io: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection for Io {}
 const LINGER_TIME_MAX: Duration = Duration::from_secs(3);
 const LINGER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Accepts what `L` accepts.
-#[derive(Debug)]
-pub struct Patient<L>(pub L);
-
-impl<L: Listener> Listener for Patient<L> {
-    type Io = Lingering<L::Io>;
-    type Addr = L::Addr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        let (io, address) = self.0.accept().await;
-        (Lingering { io: Some(io), is_over: false }, address)
-    }
-
-    fn local_addr(&self) -> io::Result<Self::Addr> {
-        self.0.local_addr()
-    }
-}
-
 /// A connection that is listened to a little longer than it is wanted.
 #[derive(Debug)]
 pub struct Lingering<Io: Connection> {
@@ -52,9 +35,19 @@ pub struct Lingering<Io: Connection> {
     io: Option<Io>,
     /// The other side has ended, or the connection is broken: nothing can be lost any more.
     is_over: bool,
+    /// Gone only while it is dropped.
+    seat: Option<Seat>,
 }
 
 impl<Io: Connection> Lingering<Io> {
+    pub fn new(io: Io, seat: Seat) -> Self {
+        Self { io: Some(io), is_over: false, seat: Some(seat) }
+    }
+
+    fn seat(&self) -> &Seat {
+        self.seat.as_ref().expect("it is taken when it is dropped")
+    }
+
     fn io(&mut self) -> Pin<&mut Io> {
         Pin::new(self.io.as_mut().expect("it is taken when it is dropped"))
     }
@@ -62,20 +55,29 @@ impl<Io: Connection> Lingering<Io> {
 
 impl<Io: Connection> Drop for Lingering<Io> {
     fn drop(&mut self) {
-        if let Some(io) = self.io.take()
+        if let (Some(io), Some(seat)) = (self.io.take(), self.seat.take())
             && !self.is_over
+            && !seat.is_cut()
             && let Ok(runtime) = Handle::try_current()
         {
-            runtime.spawn(timeout(LINGER_TIME_MAX, linger(io)));
+            runtime.spawn(linger(io, seat));
         }
     }
 }
 
-/// Says that nothing follows, and throws away what still comes.
-async fn linger<Io: Connection>(mut io: Io) {
-    if io.shutdown().await.is_ok() {
-        // It broke, ended, or was too much: in each case it is let go.
-        let _ = tokio::io::copy(&mut io.take(LINGER_BYTES_MAX), &mut tokio::io::sink()).await;
+/// Says that nothing follows, and throws away what still comes, unless somebody else needs the seat.
+async fn linger<Io: Connection>(mut io: Io, seat: Seat) {
+    seat.leaving();
+    let watcher = seat.watcher();
+    let rest = async {
+        if io.shutdown().await.is_ok() {
+            // It broke, ended, or was too much: in each case it is let go.
+            let _ = tokio::io::copy(&mut io.take(LINGER_BYTES_MAX), &mut tokio::io::sink()).await;
+        }
+    };
+    tokio::select! {
+        _ = timeout(LINGER_TIME_MAX, rest) => (),
+        () = watcher.cut() => (),
     }
 }
 
@@ -88,13 +90,18 @@ impl<Io: Connection> AsyncRead for Lingering<Io> {
             Poll::Ready(Err(_)) => true,
             Poll::Pending => false,
         };
+        if buffer.filled().len() > before {
+            self.seat().heard();
+        }
         read
     }
 }
 
 impl<Io: Connection> AsyncWrite for Lingering<Io> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.io().poll_write(cx, bytes)
+        let written = self.io().poll_write(cx, bytes);
+        self.seat().blocked(written.is_pending());
+        written
     }
 
     fn poll_write_vectored(
@@ -102,7 +109,9 @@ impl<Io: Connection> AsyncWrite for Lingering<Io> {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.io().poll_write_vectored(cx, slices)
+        let written = self.io().poll_write_vectored(cx, slices);
+        self.seat().blocked(written.is_pending());
+        written
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -123,17 +132,24 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
+    use crate::{ConnectionLimits, Connections};
+
+    /// The server's end of a new connection, and the other one.
+    async fn connected() -> (Lingering<TcpStream>, TcpStream, Connections) {
+        let connections = Connections::start(ConnectionLimits::default());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (io, _) = listener.accept().await.unwrap();
+        (Lingering::new(io, connections.seat().unwrap()), client, connections)
+    }
 
     #[tokio::test]
     async fn what_was_said_last_arrives_though_the_other_side_still_sends() {
-        let mut listener = Patient(TcpListener::bind("127.0.0.1:0").await.unwrap());
-        let address = listener.local_addr().unwrap();
+        let (mut connection, mut client, _) = connected().await;
         let server = tokio::spawn(async move {
-            let (mut connection, _) = listener.accept().await;
             connection.read_exact(&mut [0; 1]).await.unwrap();
             connection.write_all(b"too much").await.unwrap();
         });
-        let mut client = TcpStream::connect(address).await.unwrap();
         // More than all buffers in between hold: who is reset fails here.
         client.write_all(&vec![7; 32 * 1024 * 1024]).await.unwrap();
         server.await.unwrap();
@@ -144,11 +160,22 @@ mod tests {
 
     #[tokio::test]
     async fn who_has_ended_is_let_go_at_once() {
-        let mut listener = Patient(TcpListener::bind("127.0.0.1:0").await.unwrap());
-        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        let (mut connection, _) = listener.accept().await;
+        let (mut connection, client, connections) = connected().await;
         drop(client);
         assert_eq!(connection.read(&mut [0; 1]).await.unwrap(), 0);
         assert!(connection.is_over);
+        drop(connection);
+        assert_eq!(connections.figures().open, 0);
+    }
+
+    #[tokio::test]
+    async fn who_lingers_keeps_his_seat_until_he_is_gone() {
+        let (connection, client, connections) = connected().await;
+        drop(connection);
+        assert_eq!(connections.figures().open, 1);
+        drop(client);
+        while connections.figures().open > 0 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
     }
 }
