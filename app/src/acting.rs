@@ -21,7 +21,7 @@ use crate::{
     },
     console::{Console, Dialog, Introduction, export_href, fresh_command, pod_href, search_href},
     live,
-    server_fns::{control_pod, create_pod, delete_pod, pod_peers, rename_pod, resolve, submit_input, unlink_pods},
+    server_fns::{control_pod, create_pod, pod_peers, rename_pod, resolve, submit_input, unlink_pods},
     undoing,
 };
 
@@ -74,6 +74,7 @@ pub(crate) async fn run(console: Console, at: Option<AtHand>, command: Command) 
     let at = match command {
         Command::New(name) => {
             let made = create_pod(fresh_command(), CreatePod::named(named_so(&name)?)).await?;
+            console.is_writing.set_value(true);
             return Ok(Some(pod_href(&made.pod)));
         }
         Command::Open(target) => return Ok(Some(pod_href(&resolve(target).await?))),
@@ -110,9 +111,12 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
         Command::Rename(name) => {
             rename_pod(pod, fresh_command(), named_so(&name)?).await?;
         }
-        Command::Delete(name) => {
-            delete_pod(pod, fresh_command(), name).await?;
-            return Ok(Some("/".to_owned()));
+        Command::Delete(name) if name == at.summary.name.as_str() => {
+            console.dialog.set(Some(Dialog::Delete { pod: Box::new(at.summary), is_named: true }));
+        }
+        Command::Delete(_) => {
+            let own = at.summary.name;
+            return Err(invalid(format!("this Pod is {own}; `:delete {own}` asks whether to delete it")));
         }
         Command::Send(text) => {
             if let Some(sentence) = input_refusal(at.summary.state) {
@@ -147,8 +151,8 @@ pub(crate) fn label(verb: ControlVerb) -> &'static str {
     }
 }
 
-/// Does it, or asks first: compacting says what it drops, a Pod that leads others may come back with them, and a stop
-/// can be taken back for a moment.
+/// Does it, or asks first: compacting says what it drops, a Pod that leads others may come back with them. A stop is done
+/// at once, and can be undone for a moment.
 pub(crate) fn control(console: Console, pod: &PodSummary, verb: ControlVerb) {
     match (verb, refusal(verb, pod.state)) {
         (_, Some(reason)) => console.note(format!("{} does nothing now: {reason}", label(verb).trim_end_matches('…'))),
@@ -188,7 +192,7 @@ fn spawn(console: Console, pod: &PodSummary, name: String) {
     }
 }
 
-/// Revokes a link, which can be taken back for a moment; a request is withdrawn, or declined where this Pod was asked.
+/// Revokes a link, which can be undone for a moment; a request is withdrawn, or declined where this Pod was asked.
 async fn unpeer(console: Console, pod: &PodSummary, name: &str) -> Result<(), UiError> {
     let known = pod_peers(pod.pod.clone()).await?;
     let is_meant = |view: &&PeerView| view.name.as_str() == name || view.pod.to_string() == name;

@@ -6,7 +6,7 @@ use protocol::{CommandId, OpenApproval, OpenRequest, PodRef, PodSummary, Seq, Ti
 
 use crate::{
     UiError, clock::Clock, components::transcript::PodContext, family, format, live, pod_book::PodBook,
-    reconnect::Link, selection::Selection, undoing::PendingList,
+    reconnect::Link, selection::Selection, undoing::EndedList,
 };
 
 /// How long a notice stays, in milliseconds. Errors stay until they are dismissed.
@@ -37,6 +37,17 @@ pub(crate) struct TranscriptKeys {
     pub(crate) to_turn: fn(i32),
     /// False where no question is open.
     pub(crate) to_question: fn() -> bool,
+    /// Answers the question that is next, with this key of its card.
+    pub(crate) answer: fn(&str) -> Answering,
+}
+
+/// What became of an answer that was given by a key from anywhere on the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answering {
+    Given,
+    /// Nobody answers what they do not see: it has been brought into view.
+    Unseen,
+    NoQuestion,
 }
 
 /// The dialog that is open.
@@ -46,7 +57,11 @@ pub(crate) enum Dialog {
         name: String,
     },
     Rename(Box<PodSummary>),
-    Delete(Box<PodSummary>),
+    /// Its name has been typed already, or is asked for.
+    Delete {
+        pod: Box<PodSummary>,
+        is_named: bool,
+    },
     Spawn {
         pod: Box<PodSummary>,
         name: String,
@@ -85,8 +100,8 @@ pub(crate) struct Console {
     pub(crate) questions: RwSignal<Option<Vec<OpenApproval>>>,
     /// Requests to be introduced that wait for an answer, oldest first; none until they have been read.
     pub(crate) requests: RwSignal<Option<Vec<OpenRequest>>>,
-    /// What ends in a moment, unless somebody takes it back.
-    pub(crate) pending: RwSignal<PendingList>,
+    /// What has just ended and can still be undone.
+    pub(crate) ended: RwSignal<EndedList>,
     /// The Pods that are selected in the list and in the table.
     pub(crate) selection: RwSignal<Selection>,
     /// The Pod whose page is open, with all that this page knows of it.
@@ -98,6 +113,8 @@ pub(crate) struct Console {
     pub(crate) dialog: RwSignal<Option<Dialog>>,
     /// A place is being loaded that was asked for in the find bar: the bar that comes with it takes the focus.
     pub(crate) is_finding: StoredValue<bool>,
+    /// A Pod was made, and its page is on its way: there the message field takes the focus.
+    pub(crate) is_writing: StoredValue<bool>,
     /// Set by the first page with a transcript.
     pub(crate) transcript_keys: StoredValue<Option<TranscriptKeys>>,
     /// Words in the filter field of the list.
@@ -116,13 +133,14 @@ impl Console {
             notices: RwSignal::new(Vec::new()),
             questions: RwSignal::new(None),
             requests: RwSignal::new(None),
-            pending: RwSignal::new(PendingList::default()),
+            ended: RwSignal::new(EndedList::default()),
             selection: RwSignal::new(Selection::default()),
             viewed: RwSignal::new(None),
             is_outdated: RwSignal::new(false),
             dragged: RwSignal::new(None),
             dialog: RwSignal::new(None),
             is_finding: StoredValue::new(false),
+            is_writing: StoredValue::new(false),
             transcript_keys: StoredValue::new(None),
             filter: RwSignal::new(String::new()),
             clock: Clock::new(),

@@ -13,6 +13,10 @@ pub(crate) enum Shortcut {
     GoEnd,
     /// To the next open question on this page.
     Question,
+    /// Answers the question that is next, from wherever the focus is.
+    Answer(&'static str),
+    /// Into the message.
+    Write,
     /// To the next or the previous row of the list.
     Move(i32),
     /// The same, and selects all rows from where it began.
@@ -20,7 +24,7 @@ pub(crate) enum Shortcut {
     /// Selects the row at hand, or does not any more.
     Select,
     SelectAll,
-    /// Takes back what happens in a moment.
+    /// Undoes what has just ended.
     Undo,
     /// To the next or the previous turn.
     Turn(i32),
@@ -47,7 +51,7 @@ const SHEET: [(&str, &[Line]); 4] = [
         &[
             ("Ctrl-K  Cmd-K", "palette: Pods, pages and commands; also while writing"),
             ("a", "to the next open question"),
-            ("u", "take back what happens in a moment"),
+            ("u", "undo what has just ended"),
             ("Esc", "back, close"),
         ],
     ),
@@ -68,12 +72,19 @@ const SHEET: [(&str, &[Line]); 4] = [
             ("Shift-J  Shift-K", "next, previous turn"),
             ("g e", "end of the transcript"),
             ("/", "find words in the transcript"),
+            ("i", "write: into the message"),
             (":", "command to this Pod"),
             ("Enter", "in the message: send"),
             ("Shift-Enter", "in the message: new line"),
         ],
     ),
-    ("Question", &[("a", "allow"), ("A", "allow always"), ("d", "deny")]),
+    (
+        "Question",
+        &[
+            ("a  A  d", "allow, allow always, deny, where it has the focus"),
+            ("Alt-a  Alt-A  Alt-d", "the same from anywhere, also while writing: the oldest one"),
+        ],
+    ),
 ];
 
 /// The sheet: what the table of commands has keys for goes first.
@@ -116,6 +127,7 @@ impl KeyReader {
             "K" => Some(Shortcut::Turn(-1)),
             "x" => Some(Shortcut::Select),
             "u" => Some(Shortcut::Undo),
+            "i" => Some(Shortcut::Write),
             "f" => Some(Shortcut::Filter),
             "/" => Some(Shortcut::Find),
             ":" => Some(Shortcut::Command),
@@ -132,6 +144,11 @@ pub(crate) fn chord(key: &str) -> Option<Shortcut> {
         "a" | "A" => Some(Shortcut::SelectAll),
         _ => None,
     }
+}
+
+/// What a letter together with Alt does: the keys of a question's card, from anywhere.
+pub(crate) fn answering(key: &str) -> Option<Shortcut> {
+    ["a", "A", "d"].into_iter().find(|known| *known == key).map(Shortcut::Answer)
 }
 
 /// What an arrow together with Shift does.

@@ -45,7 +45,7 @@ pub(crate) fn dialog_view(over: Over) -> AnyView {
     match dialog {
         Dialog::NewPod { name } => view! { <NewPodDialog name=name /> }.into_any(),
         Dialog::Rename(pod) => view! { <RenameDialog pod=*pod /> }.into_any(),
-        Dialog::Delete(pod) => view! { <DeleteDialog pod=*pod /> }.into_any(),
+        Dialog::Delete { pod, is_named } => view! { <DeleteDialog pod=*pod is_named=is_named /> }.into_any(),
         Dialog::Spawn { pod, name } => view! { <SpawnDialog pod=*pod name=name /> }.into_any(),
         Dialog::Compact(pod) => view! { <CompactDialog pod=*pod /> }.into_any(),
         Dialog::Rewind(pod, to) => view! { <RewindDialog pod=*pod to=to /> }.into_any(),

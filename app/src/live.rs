@@ -48,8 +48,8 @@ pub(crate) use self::{
     clipboard::{copy_text, pasted_text},
     colours::{colours_forget, colours_known, colours_when_seen},
     focus::{
-        blur, caret_in, focus, focus_content, focus_if_lost, focus_soon, move_row, next_question, put_caret,
-        refocus_soon, reveal, row_in_focus, rows, text_in,
+        answer_question, blur, caret_in, focus, focus_content, focus_if_lost, focus_soon, has_focus, move_row,
+        next_question, put_caret, refocus_soon, reveal, row_in_focus, rows, text_in,
     },
     found::mark_found,
     keys::{on_key, plain_key},
@@ -100,5 +100,7 @@ pub(crate) struct KeyPress {
     pub(crate) in_field: bool,
     /// Together with Ctrl or Cmd.
     pub(crate) is_chord: bool,
+    /// Together with Alt, where that makes no letter.
+    pub(crate) has_alt: bool,
     pub(crate) has_shift: bool,
 }

@@ -26,7 +26,7 @@ pub(crate) fn choices(pods: &[PodSummary], source: &PodRef, known: &[PeerView]) 
             pod: pod.pod.clone(),
             name: telling_name(pods, pod),
             sign: Sign::of(pod),
-            what: format!("{} · {} · {}", Sign::of(pod).words(), pod.pod.runtime_id, short_path(&pod.cwd)),
+            what: format!("{} · {} · {}", Sign::of(pod).word(), pod.pod.runtime_id, short_path(&pod.cwd)),
             refusal: refusal(pod, source, known),
         })
         .collect();

@@ -4,6 +4,7 @@
 
 mod add_runtime;
 mod answer_approval;
+mod asked_change;
 mod compaction_preview;
 mod control_pod;
 mod create_pod;
@@ -49,6 +50,7 @@ mod unlink_pods;
 
 pub use add_runtime::add_runtime;
 pub use answer_approval::answer_approval;
+pub use asked_change::asked_change;
 pub use compaction_preview::compaction_preview;
 pub use control_pod::control_pod;
 pub use create_pod::create_pod;

@@ -1,22 +1,23 @@
-//! What ends something, a Pod's work or a link, waits a moment so that it can be taken back. Who leaves the page does
-//! not wait.
+//! What ends something, a Pod's work or a link, is done at once: what harms must not go on while a person could still
+//! think better of it. For a moment it can be undone by doing the opposite, which says what cannot come back.
 
 use leptos::{prelude::*, task::spawn_local};
-use protocol::{CommandId, ControlVerb, PodRef, PodState, PodSummary};
-use serde_json::json;
+use protocol::{CommandId, ControlVerb, PeerCommand, PeerLink, PodRef, PodState, PodSummary};
+use serde_json::{Value, json};
 
 use crate::{
     UiError,
     console::{Console, fresh_command},
+    family::descendants,
     format::counted,
     live,
-    server_fns::{control_pod, unlink_pods},
+    server_fns::{control_pod, introduce_pods, unlink_pods},
 };
 
-/// How long it can be taken back, in milliseconds.
+/// How long it can be undone, in milliseconds.
 const UNDO_MS: u32 = 5_000;
 
-/// What is about to end.
+/// What is ended.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Ending {
     Pod(PodRef),
@@ -33,191 +34,328 @@ impl Ending {
     }
 }
 
-/// One press of a button: one ending, or the same for several.
+/// One ending, the commands that do and undo it, and whether it is done.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Pending {
-    pub(crate) number: u64,
-    endings: Vec<(CommandId, Ending)>,
-    /// `ada stops`, `The links of 3 pairs end`: what follows is when.
-    pub(crate) words: String,
-    /// Said when it is done.
-    done: String,
-    /// The moment is over: it is being done.
-    pub(crate) is_due: bool,
+struct Step {
+    ending: Ending,
+    command_id: CommandId,
+    undo_id: CommandId,
+    is_done: bool,
 }
 
-/// All that is pending, oldest first.
+impl Step {
+    fn of(ending: Ending) -> Self {
+        Self { ending, command_id: fresh_command(), undo_id: fresh_command(), is_done: false }
+    }
+}
+
+/// How far an ending is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Stage {
+    UnderWay,
+    /// It can be undone.
+    Done,
+    Undoing,
+}
+
+/// One press of a button: one ending, or the same for several.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ended {
+    pub(crate) number: u64,
+    pub(crate) stage: Stage,
+    steps: Vec<Step>,
+    /// Pods that went with the first ones, each after the one that leads it: they come back with them.
+    followers: Vec<Step>,
+    words: Words,
+}
+
+/// What is said of it.
+#[derive(Debug, Clone, PartialEq)]
+struct Words {
+    /// `Stopping ada…`
+    under_way: String,
+    /// `Stopped ada. Undo brings it back, paused.`
+    done: String,
+    /// `ada is back. What ran was ended; Resume goes on with it.`
+    undone: String,
+}
+
+impl Ended {
+    pub(crate) fn words(&self) -> String {
+        match self.stage {
+            Stage::UnderWay => self.words.under_way.clone(),
+            Stage::Done => self.words.done.clone(),
+            Stage::Undoing => "Undoing…".to_owned(),
+        }
+    }
+
+    fn has(&self, ending: &Ending) -> bool {
+        self.steps.iter().any(|step| step.ending.is_same(ending))
+    }
+}
+
+/// All that ends or has just ended, oldest first.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct PendingList {
-    list: Vec<Pending>,
+pub(crate) struct EndedList {
+    list: Vec<Ended>,
     last_number: u64,
 }
 
-impl PendingList {
-    pub(crate) fn list(&self) -> &[Pending] {
+impl EndedList {
+    pub(crate) fn list(&self) -> &[Ended] {
         &self.list
     }
 
-    pub(crate) fn has(&self, ending: &Ending) -> bool {
-        self.list.iter().any(|pending| pending.endings.iter().any(|(_, other)| other.is_same(ending)))
+    fn at(&mut self, number: u64) -> Option<&mut Ended> {
+        self.list.iter_mut().find(|ended| ended.number == number)
     }
 
-    /// Takes those that are not there yet; none when all are.
-    fn push(&mut self, endings: Vec<Ending>, words: String, done: String) -> Option<u64> {
-        let fresh = endings.into_iter().filter(|ending| !self.has(ending));
-        let endings: Vec<_> = fresh.map(|ending| (fresh_command(), ending)).collect();
-        if endings.is_empty() {
+    fn find(&self, ending: &Ending, stage: Stage) -> Option<u64> {
+        let is_it = |ended: &&Ended| ended.stage == stage && ended.has(ending);
+        self.list.iter().rev().find(is_it).map(|ended| ended.number)
+    }
+
+    /// Takes those that are not under way yet; none when all are.
+    fn push(&mut self, endings: Vec<Ending>, followers: Vec<Ending>, words: Words) -> Option<Ended> {
+        let is_fresh = |ending: &Ending| self.find(ending, Stage::UnderWay).is_none();
+        let steps: Vec<_> = endings.into_iter().filter(is_fresh).map(Step::of).collect();
+        if steps.is_empty() {
             return None;
         }
+        let followers = followers.into_iter().map(Step::of).collect();
         self.last_number += 1;
-        self.list.push(Pending { number: self.last_number, endings, words, done, is_due: false });
-        Some(self.last_number)
+        let ended = Ended { number: self.last_number, stage: Stage::UnderWay, steps, followers, words };
+        self.list.push(ended.clone());
+        Some(ended)
     }
 
-    /// Takes one ending out, whatever else was pressed with it. What is being done cannot be taken back any more.
-    fn keep(&mut self, ending: &Ending) {
-        for pending in self.list.iter_mut().filter(|pending| !pending.is_due) {
-            pending.endings.retain(|(_, other)| !other.is_same(ending));
+    /// The server has answered to one of them. True when it was the last one, and something is done.
+    fn answered(&mut self, number: u64, ending: &Ending, is_done: bool) -> bool {
+        let Some(ended) = self.at(number) else { return false };
+        match is_done {
+            true => ended.steps.iter_mut().filter(|step| step.ending == *ending).for_each(|step| step.is_done = true),
+            false => ended.steps.retain(|step| step.ending != *ending),
         }
-        self.list.retain(|pending| !pending.endings.is_empty());
+        let (is_over, is_empty) = (ended.steps.iter().all(|step| step.is_done), ended.steps.is_empty());
+        if is_over {
+            ended.stage = Stage::Done;
+        }
+        self.list.retain(|ended| !ended.steps.is_empty());
+        is_over && !is_empty
     }
 
-    fn undo(&mut self, number: u64) {
-        self.list.retain(|pending| pending.number != number || pending.is_due);
+    /// Begins the opposite. None where it is not to be had: not yet, not any more, or it has begun.
+    fn begin_undo(&mut self, number: u64) -> Option<Ended> {
+        let ended = self.at(number).filter(|ended| ended.stage == Stage::Done)?;
+        ended.stage = Stage::Undoing;
+        Some(ended.clone())
     }
 
-    /// The moment is over: gives what is left to do.
-    fn begin(&mut self, number: u64) -> Option<Pending> {
-        let pending = self.list.iter_mut().find(|pending| pending.number == number && !pending.is_due)?;
-        pending.is_due = true;
-        Some(pending.clone())
+    /// The moment is over; what is being undone is still.
+    fn expire(&mut self, number: u64) {
+        self.list.retain(|ended| ended.number != number || ended.stage != Stage::Done);
     }
 
-    fn end(&mut self, number: u64) {
-        self.list.retain(|pending| pending.number != number);
+    fn remove(&mut self, number: u64) {
+        self.list.retain(|ended| ended.number != number);
     }
 
     fn newest(&self) -> Option<u64> {
-        self.list.iter().rev().find(|pending| !pending.is_due).map(|pending| pending.number)
+        self.list.iter().rev().find(|ended| ended.stage == Stage::Done).map(|ended| ended.number)
     }
 }
 
-/// Stops these Pods in a moment.
+/// Stops these Pods.
 pub(crate) fn stop(console: Console, pods: &[PodSummary]) {
+    let is_led = |pod: &&PodSummary| pod.relations.parent.is_some();
+    let all = untrack(|| console.pods());
+    // Those that a child leads are stopped with it; a Pod that nobody leads leaves its children at work.
+    let mut followers: Vec<Ending> = Vec::new();
+    for (below, _) in pods.iter().filter(is_led).flat_map(|pod| descendants(&all, &pod.pod)) {
+        let ending = Ending::Pod(below.pod.clone());
+        if below.state.is_live() && !followers.contains(&ending) && pods.iter().all(|pod| pod.pod != below.pod) {
+            followers.push(ending);
+        }
+    }
+    let endings = pods.iter().map(|pod| Ending::Pod(pod.pod.clone())).collect();
+    end(console, endings, followers, stop_words(pods));
+}
+
+fn stop_words(pods: &[PodSummary]) -> Words {
+    let works = |pod: &PodSummary| matches!(pod.state, PodState::Running | PodState::Waiting | PodState::Paused);
     let who = match pods {
         [one] => one.name.to_string(),
         pods => counted(pods.len() as u64, "Pod"),
     };
-    let verb = if pods.len() == 1 { "stops" } else { "stop" };
-    let endings = pods.iter().map(|pod| Ending::Pod(pod.pod.clone())).collect();
-    delay(console, endings, format!("{who} {verb}"), format!("Told {who} to stop."));
+    let (it, is) = if pods.len() == 1 { ("it", "is") } else { ("them", "are") };
+    let asked = match pods {
+        [one] if one.state == PodState::Waiting => "; its question is void",
+        _ => "",
+    };
+    let paused = match (pods.iter().any(works), pods.len()) {
+        (false, _) => "",
+        (true, 1) => ", paused",
+        (true, _) => ", those that worked paused",
+    };
+    let back = match pods.iter().any(works) {
+        true => format!("{who} {is} back. What ran was ended; Resume goes on."),
+        false => format!("{who} {is} back."),
+    };
+    Words {
+        under_way: format!("Stopping {who}…"),
+        done: format!("Stopped {who}{asked}. Undo brings {it} back{paused}."),
+        undone: back,
+    }
 }
 
-/// Ends a link in a moment. `names` as in `ada and bob`.
+/// Ends a link. `names` as in `ada and bob`.
 pub(crate) fn revoke(console: Console, pod: PodRef, peer: PodRef, names: String) {
-    let done = format!("{names} do not know each other any more.");
-    delay(console, vec![Ending::Link(pod, peer)], format!("The link of {names} ends"), done);
+    let words = Words {
+        under_way: format!("Revoking the link of {names}…"),
+        done: format!("Revoked the link of {names}. Undo introduces them again."),
+        undone: format!("{names} are linked again."),
+    };
+    end(console, vec![Ending::Link(pod, peer)], Vec::new(), words);
 }
 
-/// Ends all these links in a moment.
+/// Ends all these links.
 pub(crate) fn revoke_all(console: Console, pairs: Vec<(PodRef, PodRef)>) {
     let links = counted(pairs.len() as u64, "link");
-    let words = format!("{links} {}", if pairs.len() == 1 { "ends" } else { "end" });
-    delay(console, pairs.into_iter().map(|(a, b)| Ending::Link(a, b)).collect(), words, format!("{links} ended."));
+    let words = Words {
+        under_way: format!("Revoking {links}…"),
+        done: format!("Revoked {links}. Undo introduces them again."),
+        undone: format!("{links} made again."),
+    };
+    end(console, pairs.into_iter().map(|(a, b)| Ending::Link(a, b)).collect(), Vec::new(), words);
 }
 
-/// Takes one ending back.
-pub(crate) fn keep(console: Console, ending: &Ending) {
-    console.pending.update(|pending| pending.keep(ending));
-}
-
-/// Takes back all that was pressed at once.
+/// Undoes what was pressed at once, as far as it can be.
 pub(crate) fn undo(console: Console, number: u64) {
-    console.pending.update(|pending| pending.undo(number));
-    console.note("Taken back; nothing was changed.");
-}
-
-/// Takes back what was pressed last.
-pub(crate) fn undo_newest(console: Console) {
-    match console.pending.with_untracked(PendingList::newest) {
-        Some(number) => undo(console, number),
-        None => console.note("There is nothing that could be taken back."),
-    }
-}
-
-/// This is about to end.
-pub(crate) fn is_ending(console: Console, ending: &Ending) -> bool {
-    console.pending.with(|pending| pending.has(ending))
-}
-
-fn delay(console: Console, endings: Vec<Ending>, words: String, done: String) {
-    let number = console.pending.try_update(|pending| pending.push(endings, words, done)).flatten();
-    if let Some(number) = number {
-        if number == 1 {
-            finish_on_leave(console);
-        }
-        live::after(UNDO_MS, move || finish(console, number));
-    }
-}
-
-fn finish(console: Console, number: u64) {
-    let Some(due) = console.pending.try_update(|pending| pending.begin(number)).flatten() else { return };
+    let Some(ended) = console.ended.try_update(|list| list.begin_undo(number)).flatten() else { return };
     spawn_local(async move {
-        let mut has_failed = false;
-        for (command_id, ending) in due.endings.into_iter().filter(|(_, ending)| !is_moot(console, ending)) {
-            if let Err(refusal) = end(command_id, ending).await {
-                has_failed = true;
-                console.fail(&refusal);
+        let mut is_whole = true;
+        for step in ended.steps.iter().chain(&ended.followers) {
+            match bring_back(step).await {
+                Ok(None) => (),
+                Ok(Some(instead)) => {
+                    is_whole = false;
+                    console.note(instead);
+                }
+                Err(refusal) => {
+                    is_whole = false;
+                    console.fail(&refusal);
+                }
             }
         }
-        if !has_failed {
-            console.note(due.done);
+        console.ended.update(|list| list.remove(number));
+        if is_whole {
+            console.note(ended.words.undone);
         }
-        console.pending.update(|pending| pending.end(number));
     });
 }
 
-/// It has stopped by itself, or somebody else was faster.
-fn is_moot(console: Console, ending: &Ending) -> bool {
-    let state = |pod: &PodRef| untrack(|| console.pod(pod)).map(|pod| pod.state);
-    match ending {
-        Ending::Pod(pod) => state(pod) == Some(PodState::Stopped),
-        Ending::Link(..) => false,
+/// Undoes this one, with what was pressed with it.
+pub(crate) fn undo_ending(console: Console, ending: &Ending) {
+    if let Some(number) = console.ended.with_untracked(|list| list.find(ending, Stage::Done)) {
+        undo(console, number);
     }
 }
 
-async fn end(command_id: CommandId, ending: Ending) -> Result<(), UiError> {
-    match ending {
-        Ending::Pod(pod) => control_pod(pod, command_id, ControlVerb::Stop).await.map(|_| ()),
-        Ending::Link(pod, peer) => unlink_pods(pod, command_id, peer).await,
+/// Undoes what was pressed last.
+pub(crate) fn undo_newest(console: Console) {
+    match console.ended.with_untracked(EndedList::newest) {
+        Some(number) => undo(console, number),
+        None => console.note("There is nothing that could be undone."),
     }
 }
 
-/// Whoever leaves the page has made up their mind. What is being done already goes out once more under its own id,
-/// because a request can end with its page; the server does it once.
+/// This is at this stage.
+pub(crate) fn is_at(console: Console, ending: &Ending, stage: Stage) -> bool {
+    console.ended.with(|list| list.find(ending, stage).is_some())
+}
+
+fn end(console: Console, endings: Vec<Ending>, followers: Vec<Ending>, words: Words) {
+    let Some(ended) = console.ended.try_update(|list| list.push(endings, followers, words)).flatten() else { return };
+    if ended.number == 1 {
+        finish_on_leave(console);
+    }
+    // All at once: none of them goes on while another one comes to its end.
+    for step in ended.steps {
+        spawn_local(async move {
+            let done = act(&step).await;
+            if let Err(refusal) = &done {
+                console.fail(refusal);
+            }
+            let is_over = console
+                .ended
+                .try_update(|list| list.answered(ended.number, &step.ending, done.is_ok()))
+                .unwrap_or_default();
+            if is_over {
+                live::after(UNDO_MS, move || console.ended.update(|list| list.expire(ended.number)));
+            }
+        });
+    }
+}
+
+async fn act(step: &Step) -> Result<(), UiError> {
+    let id = step.command_id.clone();
+    match &step.ending {
+        Ending::Pod(pod) => control_pod(pod.clone(), id, ControlVerb::Stop).await.map(|_| ()),
+        Ending::Link(pod, peer) => unlink_pods(pod.clone(), id, peer.clone()).await,
+    }
+}
+
+/// The opposite; or what came of it instead.
+async fn bring_back(step: &Step) -> Result<Option<String>, UiError> {
+    let id = step.undo_id.clone();
+    match &step.ending {
+        Ending::Pod(pod) => control_pod(pod.clone(), id, ControlVerb::Restore).await.map(|_| None),
+        Ending::Link(pod, peer) => {
+            let answer = introduce_pods(pod.clone(), id, introduction(peer)).await?;
+            let asked = "The other side was asked again: the link is back once somebody accepts it there.";
+            Ok((answer.state == PeerLink::Pending).then(|| asked.to_owned()))
+        }
+    }
+}
+
+fn introduction(peer: &PodRef) -> PeerCommand {
+    PeerCommand { target: peer.to_string(), note: None }
+}
+
+/// A request can end with its page: what is under way goes out once more under its own id, and the server does it once.
 fn finish_on_leave(console: Console) {
     live::on_leave(move || {
-        for (command_id, ending) in console.pending.get_untracked().list.into_iter().flat_map(|pending| pending.endings)
-        {
-            let (path, arguments) = last_words(&command_id, &ending);
-            live::send_last(path, &arguments.to_string());
+        for ended in console.ended.get_untracked().list {
+            let is_undoing = ended.stage == Stage::Undoing;
+            let steps = ended.steps.iter().filter(|step| is_undoing || !step.is_done);
+            for step in steps.chain(ended.followers.iter().filter(|_| is_undoing)) {
+                let (path, arguments) = last_words(step, is_undoing);
+                live::send_last(path, &arguments.to_string());
+            }
         }
-        console.pending.update(|pending| pending.list.clear());
+        console.ended.update(|ended| ended.list.clear());
     });
 }
 
 /// The same call as the server function's own.
-fn last_words(command_id: &CommandId, ending: &Ending) -> (&'static str, serde_json::Value) {
-    match ending {
+fn last_words(step: &Step, is_undoing: bool) -> (&'static str, Value) {
+    let id = if is_undoing { &step.undo_id } else { &step.command_id };
+    match &step.ending {
         Ending::Pod(pod) => {
-            ("/fn/control_pod", json!({ "pod": pod, "command_id": command_id, "verb": ControlVerb::Stop }))
+            let verb = if is_undoing { ControlVerb::Restore } else { ControlVerb::Stop };
+            ("/fn/control_pod", json!({ "pod": pod, "command_id": id, "verb": verb }))
         }
-        Ending::Link(pod, peer) => ("/fn/unlink_pods", json!({ "pod": pod, "command_id": command_id, "peer": peer })),
+        Ending::Link(pod, peer) if is_undoing => {
+            ("/fn/introduce_pods", json!({ "pod": pod, "command_id": id, "command": introduction(peer) }))
+        }
+        Ending::Link(pod, peer) => ("/fn/unlink_pods", json!({ "pod": pod, "command_id": id, "peer": peer })),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use commands::samples;
+
     use super::*;
 
     fn pod(name: &str) -> PodRef {
@@ -228,49 +366,58 @@ mod tests {
         Ending::Link(pod(a), pod(b))
     }
 
-    fn push(list: &mut PendingList, endings: Vec<Ending>) -> Option<u64> {
-        list.push(endings, "it ends".into(), "it has ended".into())
+    fn push(list: &mut EndedList, endings: Vec<Ending>) -> Option<u64> {
+        list.push(endings, Vec::new(), stop_words(&[])).map(|ended| ended.number)
     }
 
     #[test]
     fn the_same_link_from_either_side_ends_once() {
-        let mut list = PendingList::default();
+        let mut list = EndedList::default();
         assert_eq!(push(&mut list, vec![link("ada", "bob")]), Some(1));
         assert_eq!(push(&mut list, vec![link("bob", "ada")]), None);
-        assert!(list.has(&link("bob", "ada")) && !list.has(&Ending::Pod(pod("ada"))));
+        assert_eq!(list.find(&link("bob", "ada"), Stage::UnderWay), Some(1));
         assert_eq!(push(&mut list, vec![link("bob", "ada"), Ending::Pod(pod("ada"))]), Some(2));
-        assert_eq!(list.list()[1].endings.len(), 1);
+        assert_eq!(list.list()[1].steps.len(), 1);
     }
 
     #[test]
-    fn what_is_taken_back_is_not_done_and_the_rest_of_it_is() {
-        let mut list = PendingList::default();
-        push(&mut list, vec![Ending::Pod(pod("ada")), Ending::Pod(pod("bob"))]);
-        list.keep(&Ending::Pod(pod("ada")));
-        assert_eq!(list.begin(1).unwrap().endings.len(), 1);
-        push(&mut list, vec![link("ada", "bob")]);
-        list.undo(2);
-        assert_eq!(list.begin(2), None);
-    }
-
-    #[test]
-    fn what_is_being_done_cannot_be_taken_back() {
-        let mut list = PendingList::default();
-        push(&mut list, vec![Ending::Pod(pod("ada"))]);
+    fn what_is_done_can_be_undone_once_and_what_was_refused_cannot() {
+        let mut list = EndedList::default();
+        let (ada, bob) = (Ending::Pod(pod("ada")), Ending::Pod(pod("bob")));
+        push(&mut list, vec![ada.clone(), bob.clone()]);
+        assert_eq!((list.newest(), list.begin_undo(1)), (None, None), "not before the server has answered");
+        assert!(!list.answered(1, &ada, true));
+        assert!(list.answered(1, &bob, false));
         assert_eq!(list.newest(), Some(1));
-        list.begin(1).unwrap();
-        list.undo(1);
-        list.keep(&Ending::Pod(pod("ada")));
-        assert!(list.has(&Ending::Pod(pod("ada"))));
-        assert_eq!((list.newest(), list.begin(1)), (None, None));
-        list.end(1);
-        assert_eq!(list.list(), []);
+        assert_eq!(list.begin_undo(1).unwrap().steps.len(), 1);
+        assert_eq!((list.begin_undo(1), list.newest()), (None, None));
+        list.expire(1);
+        assert_eq!(list.list().len(), 1, "it is being undone");
+        list.remove(1);
+        push(&mut list, vec![ada.clone()]);
+        assert!(!list.answered(2, &ada, false) && list.list().is_empty(), "nothing is done");
+    }
+
+    #[test]
+    fn what_is_said_is_what_comes_back() {
+        let done = |pods: &[PodSummary]| stop_words(pods).done;
+        let pod = samples::pod;
+        assert_eq!(done(&[pod("ada", PodState::Idle)]), "Stopped ada. Undo brings it back.");
+        assert_eq!(done(&[pod("ada", PodState::Running)]), "Stopped ada. Undo brings it back, paused.");
+        let asked = "Stopped ada; its question is void. Undo brings it back, paused.";
+        assert_eq!(done(&[pod("ada", PodState::Waiting)]), asked);
+        let two = [pod("ada", PodState::Idle), pod("bob", PodState::Running)];
+        assert_eq!(done(&two), "Stopped 2 Pods. Undo brings them back, those that worked paused.");
+        assert_eq!(stop_words(&two).undone, "2 Pods are back. What ran was ended; Resume goes on.");
     }
 
     #[test]
     fn the_last_words_of_a_page_name_the_pod_the_command_and_what_to_do() {
-        let (path, arguments) = last_words(&fresh_command(), &Ending::Pod(pod("ada")));
+        let step = Step::of(Ending::Pod(pod("ada")));
+        let (path, arguments) = last_words(&step, false);
         assert_eq!((path, arguments["verb"].as_str()), ("/fn/control_pod", Some("stop")));
         assert_eq!(arguments["pod"], json!({ "runtime_id": "local", "worker_id": "ada" }));
+        assert_eq!(last_words(&step, true).1["verb"], "restore");
+        assert_eq!(last_words(&Step::of(link("ada", "bob")), true).1["command"]["target"], "local/bob");
     }
 }

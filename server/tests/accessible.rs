@@ -245,10 +245,10 @@ async fn browser_nothing_that_asks_before_it_acts_has_a_serious_finding() {
     browser.find("main input[aria-label^=Reason]").await;
     report.look(&axe, &browser, "a denial").await;
 
-    // What ends in five seconds, with the way to take it back.
+    // What has just ended, with the way to undo it.
     browser.goto_pod(&yoi, &bob).await;
     browser.button("Stop").await.click().await.unwrap();
-    browser.wait_text(".notices", "in 5 seconds").await;
+    browser.wait_text(".notices", "Undo").await;
     report.look(&axe, &browser, "a stop that can be undone").await;
     browser.wait_text("main .head", "stopped").await;
 

@@ -159,6 +159,48 @@ async fn what_the_server_is_set_up_with_is_listed() {
 }
 
 #[tokio::test]
+async fn a_pod_is_made_in_the_folder_in_which_one_is_and_the_line_says_so() {
+    let yoi = YoiProcess::start(YOI).await;
+    let launch = yoi.launch();
+    let shell = launch.work_dir().join("src");
+    std::fs::create_dir(&shell).unwrap();
+    let new = async |words: &[&str]| {
+        let mut command = launch.command();
+        command.current_dir(&shell).arg("new").args(words).arg("--data").arg(launch.data_dir());
+        let output = command.output().await.unwrap();
+        (output.status.code(), [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()))
+    };
+    let real = shell.canonicalize().unwrap();
+    let (code, [said, _]) = new(&["ada"]).await;
+    assert_eq!((code, said.starts_with(&format!("made ada in {}: local/", real.display()))), (Some(0), true), "{said}");
+    assert_eq!(json(launch, &["show", "ada"]).await["scope"][0]["path"], real.to_str().unwrap());
+    let (_, [said, _]) = new(&["bob", "--cwd", ".."]).await;
+    assert!(said.contains(&format!("in {}: ", real.parent().unwrap().display())), "{said}");
+    // A folder that the server does not see is no folder of it.
+    std::fs::remove_dir(&shell).unwrap();
+    let elsewhere = run(launch, &["new", "eve", "--cwd", shell.to_str().unwrap()]).await;
+    assert!(elsewhere.0 == Some(1) && elsewhere.2.contains("working directory does not exist"), "{elsewhere:?}");
+}
+
+#[tokio::test]
+async fn a_pod_is_removed_at_a_terminal_only_after_a_yes() {
+    let yoi = YoiProcess::start(YOI).await;
+    let launch = yoi.launch();
+    json(launch, &["new", "ada", "--provider", "rehearsal"]).await;
+    let mut rm = launch.command();
+    rm.args(["rm", "ada", "--data"]).arg(launch.data_dir());
+    for (answer, code, says) in [("", 1, "ada is kept"), ("n", 1, "ada is kept"), ("y", 0, "ada is removed")] {
+        let mut terminal = Terminal::start(&rm, 120, 24).await;
+        let screen = terminal.wait_text("[y/N]").await;
+        assert!(screen.contains("Remove ada (idle, in ") && screen.contains("whole transcript"), "{screen}");
+        terminal.enters(answer).await;
+        let ended = terminal.wait_end().await;
+        assert!(ended.code == code && ended.screen.contains(says), "{answer:?}: {} {}", ended.code, ended.screen);
+    }
+    assert_eq!(json(launch, &["ls"]).await["items"], serde_json::json!([]));
+}
+
+#[tokio::test]
 async fn a_table_is_as_wide_as_the_terminal_and_plain_where_that_is_wanted() {
     let yoi = YoiProcess::start(YOI).await;
     let launch = yoi.launch();

@@ -201,7 +201,7 @@ async fn browser_what_is_typed_for_a_page_that_begins_in_a_field_waits_for_the_f
 }
 
 #[tokio::test]
-async fn browser_several_pods_are_stopped_at_once_and_an_undo_keeps_them() {
+async fn browser_several_pods_are_stopped_at_once_and_an_undo_brings_them_back() {
     let yoi = YoiProcess::start(YOI).await;
     let (ada, bob, eve) = (yoi.new_pod("ada").await, yoi.new_pod("bob").await, yoi.new_pod("eve").await);
     let browser = Browser::open_pod(&yoi, &ada).await;
@@ -210,24 +210,30 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_keeps_them() {
     browser.wait_text("aside .selection", "3 selected").await;
     browser.hold_time(5_000).await;
     browser.find("aside .selection button[title^=Stop]").await.click().await.unwrap();
-    browser.wait_text(".notices", "3 Pods stop in 5 seconds").await;
+    browser.wait_text(".notices", "Stopped 3 Pods. Undo brings them back.").await;
     browser.wait_held().await;
+    for pod in [&ada, &bob, &eve] {
+        assert_eq!(state(&yoi, pod).await, "stopped", "nothing waits");
+    }
     browser.shortcut("u").await;
-    browser.wait_text(".notices", "nothing was changed").await;
+    browser.wait_text(".notices", "3 Pods are back").await;
+    for pod in [&ada, &bob, &eve] {
+        assert_eq!(state(&yoi, pod).await, "idle");
+    }
     browser.wait_until("nothing is selected", async |browser| browser.is_absent(".selection").await).await;
-    // The time is over, and they are as they were when the next one is stopped.
     browser.let_time_pass().await;
 
-    // One is stopped after the time.
+    // One stays stopped when nobody takes it back in time.
     focus_row(&browser, &eve).await;
     browser.keys("x").await;
     browser.wait_text("aside .selection", "1 selected").await;
     browser.find("aside .selection button[title^=Stop]").await.click().await.unwrap();
-    browser.wait_text(".notices", "eve stops in 5 seconds").await;
+    browser.wait_text(".notices", "Stopped eve. Undo brings it back.").await;
     browser.wait_held().await;
-    assert_ne!(state(&yoi, &eve).await, "stopped", "it waits");
+    assert_eq!(state(&yoi, &eve).await, "stopped");
     browser.let_time_pass().await;
-    browser.wait_until("eve is stopped", async |_| state(&yoi, &eve).await == "stopped").await;
+    let is_gone = async |browser: &Browser| !browser.texts(".notices").await.concat().contains("Stopped eve");
+    browser.wait_until("the notice is gone", is_gone).await;
     browser.wait_text("aside.pods", "Stopped").await;
     assert_eq!((state(&yoi, &ada).await, state(&yoi, &bob).await), ("idle".into(), "idle".into()));
 
@@ -408,7 +414,7 @@ async fn browser_no_state_is_cut_in_the_table_in_a_window_of_any_width() {
     let pod = yoi.new_pod("migrator").await;
     yoi.say(&pod, &format!("call Write {}", json!({ "path": "a.txt", "content": "x" }))).await;
     let browser = Browser::open(&yoi, 1440, 900).await;
-    browser.wait_text(".cell-state", "waiting for you").await;
+    browser.wait_text(".cell-state", "waiting").await;
     for width in [1440, 1101, 1000, 901, 801, 721, 360] {
         browser.set_viewport(width, 900).await;
         let is_whole = format!(

@@ -249,7 +249,7 @@ async fn browser_beside_a_question_the_name_is_whole_and_pause_is_in_the_menu() 
     let pod = asked(&yoi, "migrator").await;
     let browser = open(&yoi).await;
     browser.goto_pod(&yoi, &pod).await;
-    browser.wait_text(".head .state", "waiting for you").await;
+    browser.wait_text(".head .state", "waiting").await;
     let is_whole = "const name = document.querySelector('.head h1'); return name.scrollWidth <= name.clientWidth";
     browser.wait_script(is_whole).await;
     browser.find("#pod-more-summary").await.click().await.unwrap();

@@ -1,9 +1,8 @@
 //! The Pods that a command can be about, as completion offers them.
 
-use commands::{Named, lower};
+use commands::{Named, Sign, lower};
 use leptos::prelude::*;
 use protocol::PeerLink;
-use transcript::words::state_words;
 
 use super::AtHand;
 use crate::{console::Console, peering};
@@ -27,7 +26,7 @@ pub(crate) fn named(console: Console, at: Option<&AtHand>, word: &str, begun: &s
             known
                 .map(|view| {
                     let link = if view.link == PeerLink::Pending { "requested" } else { "linked" };
-                    let what = format!("{link} · {}", state_words(view.state));
+                    let what = format!("{link} · {}", view.state.as_str());
                     Named { name: view.name.to_string(), what, refusal: None }
                 })
                 .collect()
@@ -38,7 +37,7 @@ pub(crate) fn named(console: Console, at: Option<&AtHand>, word: &str, begun: &s
             known
                 .map(|pod| Named {
                     name: peering::telling_name(pods, pod),
-                    what: state_words(pod.state).to_owned(),
+                    what: Sign::of(pod).word().to_owned(),
                     refusal: None,
                 })
                 .collect()

@@ -6,8 +6,14 @@ use crate::components::transcript::{CodeBlock, DiffView};
 
 /// All arguments of a call, the way a person reads them: a command as code, a change as a diff, the rest by name.
 #[component]
-pub(crate) fn ArgumentsView(tool: String, arguments: Value) -> impl IntoView {
-    let parts = parts(&tool, &arguments);
+pub(crate) fn ArgumentsView(
+    tool: String,
+    arguments: Value,
+    /// What it would do to its file as it is now, where that is known.
+    #[prop(optional_no_strip)]
+    change: Option<Change>,
+) -> impl IntoView {
+    let parts = parts(&tool, &arguments, change);
     view! { <div class="arguments">{parts.into_iter().map(part_view).collect_view()}</div> }.into_any()
 }
 
@@ -27,6 +33,14 @@ fn part_view(part: Part) -> AnyView {
     }
 }
 
+/// What a call would do to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Unified; none where nothing would change, or why not is the effect.
+    pub(crate) diff: Option<String>,
+    pub(crate) effect: String,
+}
+
 /// One thing to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
@@ -43,11 +57,23 @@ enum Part {
 }
 
 /// Nothing of the arguments is left out: whoever allows a call has seen all of it.
-fn parts(tool: &str, arguments: &Value) -> Vec<Part> {
+fn parts(tool: &str, arguments: &Value, change: Option<Change>) -> Vec<Part> {
     let Value::Object(fields) = arguments else {
         return vec![Part::Code { language: "arguments", text: arguments.to_string() }];
     };
     let text = |name: &str| fields.get(name).and_then(Value::as_str);
+    if let Some(Change { diff, effect }) = change {
+        let effect = Part::Fact { name: "change".to_owned(), value: effect };
+        return match diff {
+            // It has all that comes, and what goes for it.
+            Some(diff) => facts(fields, &["content", "old", "new"]).chain([effect, Part::Change(diff)]).collect(),
+            None => {
+                let mut told = parts(tool, arguments, None);
+                told.insert(0, effect);
+                told
+            }
+        };
+    }
     let (told, shown): (&[&str], Vec<Part>) = match tool {
         "Bash" if text("command").is_some() => (
             &["command"],
@@ -104,7 +130,7 @@ mod tests {
             Part::Fact { name: "timeout s".into(), value: "9".into() },
             Part::Code { language: "command", text: "cargo test\n  --all".into() },
         ];
-        assert_eq!(parts("Bash", &json!({ "command": "cargo test\n  --all", "timeout_s": 9 })), expected);
+        assert_eq!(parts("Bash", &json!({ "command": "cargo test\n  --all", "timeout_s": 9 }), None), expected);
     }
 
     #[test]
@@ -115,15 +141,28 @@ mod tests {
             Part::Fact { name: "replace all".into(), value: "true".into() },
             Part::Change("-one\n-two\n+three\n".into()),
         ];
-        assert_eq!(parts("Edit", &edit), expected);
-        let write = parts("Write", &json!({ "path": "/a", "content": "x\n\ny\n" }));
+        assert_eq!(parts("Edit", &edit, None), expected);
+        let write = parts("Write", &json!({ "path": "/a", "content": "x\n\ny\n" }), None);
         assert_eq!(write[1], Part::Change("+x\n+\n+y\n".into()));
     }
 
     #[test]
+    fn what_a_write_takes_from_a_file_is_shown_once_it_is_known() {
+        let write = json!({ "path": "/a", "content": "x" });
+        let change = |diff: Option<&str>, effect: &str| {
+            parts("Write", &write, Some(Change { diff: diff.map(str::to_owned), effect: effect.to_owned() }))
+        };
+        let fact = |name: &str, value: &str| Part::Fact { name: name.into(), value: value.into() };
+        let known = [fact("path", "/a"), fact("change", "+1 −2"), Part::Change("-a\n-b\n+x\n".into())];
+        assert_eq!(change(Some("-a\n-b\n+x\n"), "+1 −2"), known);
+        let refused = [fact("change", "it would fail"), fact("path", "/a"), Part::Change("+x\n".into())];
+        assert_eq!(change(None, "it would fail"), refused);
+    }
+
+    #[test]
     fn what_has_another_shape_than_expected_is_shown_all_the_same() {
-        assert_eq!(parts("Bash", &json!("rm")), [Part::Code { language: "arguments", text: "\"rm\"".into() }]);
-        let odd = parts("Edit", &json!({ "old": 1, "new": "x" }));
+        assert_eq!(parts("Bash", &json!("rm"), None), [Part::Code { language: "arguments", text: "\"rm\"".into() }]);
+        let odd = parts("Edit", &json!({ "old": 1, "new": "x" }), None);
         assert_eq!(odd.len(), 2);
     }
 

@@ -19,12 +19,13 @@ pub(crate) fn Completion(
     #[prop(into)]
     label: Signal<&'static str>,
     choices: Memo<Vec<Choice>>,
-    chosen: Memo<usize>,
+    /// None: nothing before an arrow key says so.
+    chosen: Memo<Option<usize>>,
     choose: impl Fn(usize) + Copy + Send + Sync + 'static,
 ) -> impl IntoView {
     let option = move |(index, choice): (usize, Choice)| {
         let Choice { text, argument, what, is_refused } = choice;
-        let is_chosen = move || chosen.get() == index;
+        let is_chosen = move || chosen.get() == Some(index);
         view! {
             <li
                 id=format!("command-{index}")

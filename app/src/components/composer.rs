@@ -11,7 +11,7 @@ mod sending_key;
 mod tour;
 
 use commands::allowed::input_refusal;
-use leptos::{ev, prelude::*};
+use leptos::{ev, prelude::*, task::spawn_local};
 use protocol::ErrorCode;
 
 use self::{
@@ -33,6 +33,12 @@ use crate::{
     reconnect::Link,
 };
 
+/// The text box's id.
+const FIELD: &str = "message";
+
+/// In so many frames a page that comes can be written to.
+const FRAMES_MAX: usize = 30;
+
 #[component]
 pub(crate) fn Composer() -> impl IntoView {
     let pod = use_pod();
@@ -41,6 +47,7 @@ pub(crate) fn Composer() -> impl IntoView {
     keep_draft(outgoing);
     forget_outage(outgoing);
     take_back(outgoing);
+    begin_writing(outgoing);
 
     let list = List::new(outgoing);
     let keys = Keys { outgoing, list, recall: StoredValue::new(Recall::default()) };
@@ -60,7 +67,7 @@ pub(crate) fn Composer() -> impl IntoView {
         }
     };
     let active = move || {
-        let chosen = list.chosen.get();
+        let chosen = list.chosen.get()?;
         list.choices.with(|choices| (chosen < choices.len()).then(|| format!("command-{chosen}")))
     };
     view! {
@@ -104,6 +111,24 @@ pub(crate) fn Composer() -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+/// Of a Pod that was just made, one writes first. What is drawn beside it may take the focus meanwhile.
+fn begin_writing(outgoing: Outgoing) {
+    Effect::new(move |_| {
+        if outgoing.console.is_writing.get_value() {
+            outgoing.console.is_writing.set_value(false);
+            spawn_local(async {
+                for _ in 0..FRAMES_MAX {
+                    live::painted().await;
+                    live::focus(FIELD);
+                    if live::has_focus(FIELD) {
+                        break;
+                    }
+                }
+            });
+        }
+    });
 }
 
 /// "The server does not answer" is not true any more once it does.

@@ -108,6 +108,7 @@ pub(crate) fn FormDialog(
                         class=class
                         class:is-hidden=move || is_over.get()
                         type="submit"
+                        id=format!("{id}-submit")
                         aria-disabled=move || deed.is_busy.get().to_string()
                     >
                         {submit}

@@ -1,6 +1,7 @@
 use leptos::prelude::*;
 
 use crate::{
+    components::state_mark::outline,
     console::pod_href,
     relation_map::{Edge, Line, NODE_HEIGHT, NODE_WIDTH, Node, RelationMap},
 };
@@ -60,13 +61,13 @@ fn node_view(node: &Node) -> impl IntoView + use<> {
     let (left, top) = (node.x - NODE_WIDTH / 2, node.y - NODE_HEIGHT / 2);
     let name = node.told();
     let short = short(&name, node.name.as_str());
-    let mark = format!("mark mark-{}", node.sign.as_str());
+    let mark = format!("mark mark-{}", node.sign.word());
     view! {
         <g class="node">
-            <a href=pod_href(&node.pod) aria-label=format!("{name}, {}", node.sign.words())>
+            <a href=pod_href(&node.pod) aria-label=format!("{name}, {}", node.sign.word())>
                 <rect x=left y=top width=NODE_WIDTH height=NODE_HEIGHT rx="8" />
                 <g class=mark transform=format!("translate({} {})", left + 10, node.y - 6)>
-                    <path d=node.sign.outline() />
+                    <path d=outline(node.sign) />
                 </g>
                 <text x=left + 30 y=node.y + 4>
                     {short}

@@ -75,6 +75,7 @@ pub(crate) fn NewPodDialog(name: String) -> impl IntoView {
                 Ok(pod) => {
                     live::close_dialog("new-pod");
                     console.dialog.set(None);
+                    console.is_writing.set_value(true);
                     navigate(&pod_href(&pod.pod), Default::default());
                 }
                 Err(refusal) => {

@@ -59,7 +59,7 @@ pub(crate) fn PaletteDialog(pod: Option<PodRef>) -> impl IntoView {
                     aria-autocomplete="list"
                     aria-expanded="true"
                     aria-controls="palette-list"
-                    aria-activedescendant=move || search.has_lines().then(|| format!("palette-{}", search.chosen.get()))
+                    aria-activedescendant=move || search.chosen.get().map(|chosen| format!("palette-{chosen}"))
                     prop:value=move || search.typed.get()
                     on:input=move |event| search.type_in(event_target_value(&event))
                     on:keydown=move |event| on_key(search, &event)
@@ -90,7 +90,9 @@ fn on_key(search: Search, event: &ev::KeyboardEvent) {
     let step = |by: isize| {
         event.prevent_default();
         search.step(by);
-        live::reveal(&format!("palette-{}", search.chosen.get_untracked()));
+        if let Some(chosen) = search.chosen.get_untracked() {
+            live::reveal(&format!("palette-{chosen}"));
+        }
     };
     match event.key().as_str() {
         "ArrowDown" => step(1),

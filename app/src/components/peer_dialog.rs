@@ -21,9 +21,11 @@ pub(crate) fn PeerDialog(introduction: Introduction) -> impl IntoView {
         true => "Introduce two Pods".to_owned(),
         false => format!("Introduce {} to another Pod", meeting.source_name()),
     };
-    // The field changes nothing, and neither does the way out: where somebody is named already, that has the focus.
-    if meeting.chosen.with_untracked(Option::is_some) {
-        Effect::new(|_| live::focus_soon("peer-cancel"));
+    // Who named somebody has chosen already: Enter introduces, which takes nothing from anybody. Where it cannot be done,
+    // the way out has the focus.
+    if let Some(chosen) = meeting.chosen.get_untracked() {
+        let id = if chosen.refusal.is_none() { "peer-submit" } else { "peer-cancel" };
+        Effect::new(move |_| live::focus_soon(id));
     }
     let is_over = Signal::derive(move || meeting.answer.with(Option::is_some));
     let failure = move || {

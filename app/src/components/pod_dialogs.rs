@@ -40,14 +40,16 @@ pub(crate) fn RenameDialog(pod: PodSummary) -> impl IntoView {
     .into_any()
 }
 
-/// Asks for the name: what is deleted cannot be brought back.
+/// Asks for the name, unless it was typed already: what is deleted cannot be brought back. Then the focus begins on the
+/// button that keeps it.
 #[component]
-pub(crate) fn DeleteDialog(pod: PodSummary) -> impl IntoView {
+pub(crate) fn DeleteDialog(pod: PodSummary, is_named: bool) -> impl IntoView {
     let console = use_console();
     let navigate = use_navigate();
-    let typed = RwSignal::new(String::new());
+    let typed = RwSignal::new(if is_named { pod.name.to_string() } else { String::new() });
     let deed = Deed::new();
     let (title, name) = (format!("Delete {}", pod.name), pod.name.to_string());
+    let family = children_words(pod.relations.children);
     let submit = Callback::new(move |()| {
         let (pod, confirm, navigate) = (pod.clone(), typed.get_untracked(), navigate.clone());
         deed.begin(Box::pin(async move {
@@ -62,10 +64,20 @@ pub(crate) fn DeleteDialog(pod: PodSummary) -> impl IntoView {
         <FormDialog id="delete" title=title submit="Delete" cancel="Keep it" is_danger=true deed=deed on_submit=submit>
             <p>
                 "This stops " <b>{name}</b>
-                " and removes it with all its records. It cannot be undone. Files that it has written stay."
+                " and removes it with its whole transcript. It cannot be undone. Files that it has written stay"
+                {family} "."
             </p>
-            <TextField id="delete-name" label="Type its name" value=typed />
+            {(!is_named).then(|| view! { <TextField id="delete-name" label="Type its name" value=typed /> }.into_any())}
         </FormDialog>
     }
     .into_any()
+}
+
+/// What becomes of those that it leads.
+fn children_words(children: u32) -> String {
+    match children {
+        0 => String::new(),
+        1 => ", and so does its child".to_owned(),
+        more => format!(", and so do its {more} children"),
+    }
 }

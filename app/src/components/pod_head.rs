@@ -13,7 +13,6 @@ use crate::{
     },
     console::{Console, Dialog, export_href, print_href, use_console},
     format::short_path,
-    undoing::{Ending, is_ending, keep},
 };
 
 /// Who this is, what it does, and what can be done to it now.
@@ -81,15 +80,9 @@ fn Verb(verb: ControlVerb) -> impl IntoView {
     let console = use_console();
     let pod = use_pod();
     let reason = Memo::new(move |_| refusal(verb, pod.state.get()));
-    let stop = Ending::Pod(pod.pod.get_value());
-    let is_stopping = {
-        let stop = stop.clone();
-        Memo::new(move |_| verb == ControlVerb::Stop && is_ending(console, &stop))
-    };
-    let title = move || match (is_stopping.get(), reason.get()) {
-        (true, _) => "It stops in 5 seconds; take it back".to_owned(),
-        (false, None) => label(verb).to_owned(),
-        (false, Some(reason)) => format!("{}: {reason}", label(verb)),
+    let title = move || match reason.get() {
+        None => label(verb).to_owned(),
+        Some(reason) => format!("{}: {reason}", label(verb)),
     };
     view! {
         <button
@@ -98,12 +91,9 @@ fn Verb(verb: ControlVerb) -> impl IntoView {
             class:is-hidden=move || is_out_of_place(verb, pod.state.get())
             title=title
             aria-disabled=move || reason.get().is_some().to_string()
-            on:click=move |_| match is_stopping.get_untracked() {
-                false => self::verb(console, pod, verb),
-                true => keep(console, &stop),
-            }
+            on:click=move |_| self::verb(console, pod, verb)
         >
-            {move || if is_stopping.get() { "Undo stop" } else { label(verb) }}
+            {label(verb)}
         </button>
     }
     .into_any()
@@ -201,7 +191,7 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
                 <button type="button" on:click=move |_| open(Dialog::Rename)>
                     "Rename…"
                 </button>
-                <button type="button" class="is-danger" on:click=move |_| open(Dialog::Delete)>
+                <button type="button" class="is-danger" on:click=move |_| open(|pod| Dialog::Delete { pod, is_named: false })>
                     "Delete…"
                 </button>
             </div>

@@ -2,7 +2,7 @@ use commands::total_tokens;
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 use protocol::{PodState, PodSummary};
-use transcript::words::{state_words, tokens_words};
+use transcript::words::tokens_words;
 
 use crate::{
     components::{
@@ -34,7 +34,7 @@ pub(crate) fn PodRow(
     let hidden_word = move || {
         words
             .with(Option::is_none)
-            .then(|| view! { <span class="visually-hidden">{sign.get().words()}</span> }.into_any())
+            .then(|| view! { <span class="visually-hidden">{sign.get().word()}</span> }.into_any())
     };
     let class = ["pod", "pod pod-led", "pod pod-led pod-led-2", "pod pod-led pod-led-3"][depth.min(3)];
     let parent = Memo::new(move |_| {
@@ -126,7 +126,7 @@ fn used(pod: &PodSummary) -> Option<String> {
 
 /// The second line. An idle Pod has none: its group says it.
 pub(crate) fn doing(pod: &PodSummary) -> Option<String> {
-    let word = state_words(pod.state);
+    let word = pod.state.as_str();
     match (pod.state, pod.activity.as_deref().or(pod.state_reason.as_deref())) {
         (PodState::Idle | PodState::Stopped, None) => None,
         (_, None) => Some(word.to_owned()),

@@ -10,12 +10,16 @@ pub(crate) use self::answering::{answer, answer_words, earlier_answer};
 use crate::{
     UiError,
     components::{
-        arguments::{ArgumentsView, always_words},
+        arguments::{ArgumentsView, Change, always_words},
         problem::Problem,
     },
     console::{Console, use_console},
     live,
+    server_fns::asked_change,
 };
+
+/// So often an open question looks at its file, in milliseconds.
+const COMPARED_MS: u32 = 5_000;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Question {
@@ -44,11 +48,18 @@ struct Card {
     is_sending: RwSignal<bool>,
     is_denying: RwSignal<bool>,
     reason: RwSignal<String>,
+    /// Where the focus was when a reason was asked for: whoever was writing goes on there.
+    was_writing: StoredValue<bool>,
 }
 
-/// All of what is asked, and three answers. `answered` takes the one that comes; the first one counts.
+/// All of what is asked, and three answers. `answered` takes the one that comes; the first one counts. The one that is
+/// next on its Pod's page is answered from the message too.
 #[component]
-pub(crate) fn QuestionCard(question: Question, answered: RwSignal<Option<Approval>>) -> impl IntoView {
+pub(crate) fn QuestionCard(
+    question: Question,
+    answered: RwSignal<Option<Approval>>,
+    #[prop(optional, into)] is_next: Signal<bool>,
+) -> impl IntoView {
     let console = use_console();
     let Question { tool, arguments, asked_at, .. } = question.clone();
     let card = Card {
@@ -59,6 +70,7 @@ pub(crate) fn QuestionCard(question: Question, answered: RwSignal<Option<Approva
         is_sending: RwSignal::new(false),
         is_denying: RwSignal::new(false),
         reason: RwSignal::new(String::new()),
+        was_writing: StoredValue::new(false),
     };
     let words = move || match answered.with(|answer| answer.as_ref().map(answer_words)) {
         Some(words) => words,
@@ -68,6 +80,10 @@ pub(crate) fn QuestionCard(question: Question, answered: RwSignal<Option<Approva
         },
     };
     let is_open = Memo::new(move |_| answered.with(Option::is_none));
+    let change = RwSignal::new(None);
+    if matches!(tool.as_str(), "Write" | "Edit") {
+        Effect::new(move |_| keep_compared(card, change));
+    }
     let covers = always_words(&tool);
     let label = format!("{tool} asks for permission");
     view! {
@@ -78,6 +94,7 @@ pub(crate) fn QuestionCard(question: Question, answered: RwSignal<Option<Approva
             tabindex="-1"
             aria-label=label
             data-question=move || is_open.get().then_some("")
+            data-next=move || (is_open.get() && is_next.get()).then_some("")
             on:keydown=move |event| on_key(card, &event)
         >
             <header>
@@ -85,27 +102,49 @@ pub(crate) fn QuestionCard(question: Question, answered: RwSignal<Option<Approva
                 <span>{move || if is_open.get() { "asks for permission" } else { "asked for permission" }}</span>
                 <span class="figure">{words}</span>
             </header>
-            <ArgumentsView tool=tool arguments=arguments />
+            {move || view! { <ArgumentsView tool=tool.clone() arguments=arguments.clone() change=change.get() /> }.into_any()}
             <Show when=move || is_open.get()>
-                <Answers card=card covers=covers.clone() />
+                <Answers card=card covers=covers.clone() is_next=is_next />
             </Show>
         </article>
     }
     .into_any()
 }
 
+/// Keeps what it would do to the file of now, for as long as it is open: others write there too.
+fn keep_compared(card: Card, change: RwSignal<Option<Change>>) {
+    spawn_local(async move {
+        let Some((pod, id)) = card.question.try_with_value(|question| (question.pod.clone(), question.id.clone()))
+        else {
+            return;
+        };
+        let found = asked_change(pod, id).await;
+        // What cannot be read now is read again; the page says itself that it is cut off.
+        if let Ok(Some(Approval { diff, effect: Some(effect), .. })) = found {
+            let now = Some(Change { diff, effect });
+            if change.try_with_untracked(|before| *before != now) == Some(true) {
+                change.try_set(now);
+            }
+        }
+        if card.answered.try_with_untracked(Option::is_none) == Some(true) {
+            live::after(COMPARED_MS, move || keep_compared(card, change));
+        }
+    });
+}
+
 #[component]
-fn Answers(card: Card, covers: String) -> impl IntoView {
+fn Answers(card: Card, covers: String, is_next: Signal<bool>) -> impl IntoView {
     let answer = move |how: Answer, words: &'static str, key: &'static str, class: &'static str| {
         view! {
             <button
                 type="button"
                 class=class
+                data-answer=key
                 aria-disabled=move || card.is_sending.get().to_string()
                 on:click=move |_| give(card, how)
             >
                 {words}
-                <kbd>{key}</kbd>
+                <kbd>{move || if is_next.get() { "Alt " } else { "" }} {key}</kbd>
             </button>
         }
         .into_any()
@@ -143,7 +182,10 @@ fn Denial(card: Card) -> impl IntoView {
                     "Escape" => {
                         event.prevent_default();
                         card.is_denying.set(false);
-                        live::focus_soon(&dom_id(card, "question"));
+                        match card.was_writing.get_value() {
+                            true => live::focus_soon("message"),
+                            false => live::focus_soon(&dom_id(card, "question")),
+                        }
                     }
                     _ => (),
                 }
@@ -188,6 +230,7 @@ fn give(card: Card, how: Answer) {
     let (decision, remember) = match how {
         Answer::AskWhy => {
             card.is_denying.set(true);
+            card.was_writing.set_value(live::has_focus("message"));
             return live::focus_soon(&dom_id(card, "reason"));
         }
         Answer::Deny => (Decision::Deny, false),
@@ -202,6 +245,8 @@ fn give(card: Card, how: Answer) {
     let reason = Some(card.reason.get_untracked().trim().to_owned()).filter(|reason| !reason.is_empty());
     let reason = reason.filter(|_| decision == Decision::Deny);
     let (pod, id) = card.question.with_value(|question| (question.pod.clone(), question.id.clone()));
+    // The card may be gone when the answer comes.
+    let was_writing = card.was_writing.get_value();
     spawn_local(async move {
         let answer = answer(card.console, pod, id, ApprovalCommand { decision, remember, reason }).await;
         card.is_sending.try_set(false);
@@ -210,7 +255,10 @@ fn give(card: Card, how: Answer) {
                 card.answered.try_set(Some(answer));
                 // The buttons are gone, and the focus with them. Not to the next question: a key that is pressed twice
                 // must not answer that one too.
-                live::focus_content();
+                match was_writing {
+                    true => live::focus_soon("message"),
+                    false => live::focus_content(),
+                }
             }
             Err(refusal) => {
                 card.error.try_set(Some(refusal));

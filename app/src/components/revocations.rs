@@ -2,35 +2,34 @@ use leptos::prelude::*;
 
 use crate::{
     console::{Dialog, use_console},
-    undoing::{Pending, undo},
+    undoing::{Ended, Stage, undo},
 };
 
-/// What ends in a moment, each with the way back. The dialog of peers has its own.
+/// What has just ended, each with the way back. The dialog of peers has its own.
 #[component]
 pub(crate) fn Revocations() -> impl IntoView {
     let console = use_console();
     let is_elsewhere = Memo::new(move |_| console.dialog.with(|dialog| matches!(dialog, Some(Dialog::Peer(_)))));
     let shown = move || match is_elsewhere.get() {
         true => Vec::new(),
-        false => console.pending.with(|pending| pending.list().to_vec()),
+        false => console.ended.with(|ended| ended.list().to_vec()),
     };
     view! {
-        <For each=shown key=|pending| (pending.number, pending.is_due) let:pending>
-            <Ending pending=pending />
+        <For each=shown key=|ended| (ended.number, ended.stage) let:ended>
+            <Ending ended=ended />
         </For>
     }
     .into_any()
 }
 
 #[component]
-fn Ending(pending: Pending) -> impl IntoView {
+fn Ending(ended: Ended) -> impl IntoView {
     let console = use_console();
-    let Pending { number, words, is_due, .. } = pending;
-    let when = if is_due { " now…" } else { " in 5 seconds." };
+    let number = ended.number;
     view! {
         <p class="notice">
-            <span>{words} {when}</span>
-            {(!is_due)
+            <span>{ended.words()}</span>
+            {(ended.stage == Stage::Done)
                 .then(|| {
                     view! {
                         <button class="button" type="button" title="Undo (u)" on:click=move |_| undo(console, number)>

@@ -3,27 +3,21 @@ use protocol::PodRef;
 
 use crate::{
     console::use_console,
-    undoing::{Ending, is_ending, keep, revoke},
+    undoing::{Ending, Stage, is_at, revoke, undo_ending},
 };
 
-/// Ends a link. In a dialog it is also where this is taken back: the notices cannot be reached from there.
+/// Ends a link.
 #[component]
 pub(crate) fn RevokeButton(
     pod: PodRef,
     peer: PodRef,
     /// `ada and bob`.
     names: String,
-    #[prop(optional)] has_undo: bool,
 ) -> impl IntoView {
     let console = use_console();
     let is_ending = {
         let link = Ending::Link(pod.clone(), peer.clone());
-        Memo::new(move |_| is_ending(console, &link))
-    };
-    let words = move || match (is_ending.get(), has_undo) {
-        (false, _) => "Revoke",
-        (true, false) => "Revoking…",
-        (true, true) => "Undo",
+        Memo::new(move |_| is_at(console, &link, Stage::UnderWay))
     };
     let label = format!("Revoke the link of {names}");
     view! {
@@ -31,18 +25,37 @@ pub(crate) fn RevokeButton(
             type="button"
             class="button"
             title=move || (!is_ending.get()).then(|| label.clone())
-            aria-disabled=move || (is_ending.get() && !has_undo).to_string()
-            on:click=move |_| match is_ending.get_untracked() {
-                false => revoke(console, pod.clone(), peer.clone(), names.clone()),
-                true if has_undo => keep(console, &Ending::Link(pod.clone(), peer.clone())),
-                true => (),
+            aria-disabled=move || is_ending.get().to_string()
+            on:click=move |_| {
+                if !is_ending.get_untracked() {
+                    revoke(console, pod.clone(), peer.clone(), names.clone());
+                }
             }
         >
-            {words}
+            {move || if is_ending.get() { "Revoking…" } else { "Revoke" }}
         </button>
-        {move || {
-            (is_ending.get() && has_undo).then(|| view! { <span class="hint">"It ends in 5 seconds."</span> }.into_any())
-        }}
     }
     .into_any()
+}
+
+/// Takes a revocation back, for as long as that can be had: in a dialog, from where the notices cannot be reached.
+#[component]
+pub(crate) fn UndoRevokeButton(pod: PodRef, peer: PodRef) -> impl IntoView {
+    let console = use_console();
+    let link = StoredValue::new(Ending::Link(pod, peer));
+    let can_undo = Memo::new(move |_| link.with_value(|link| is_at(console, link, Stage::Done)));
+    move || {
+        can_undo.get().then(|| {
+            view! {
+                <button
+                    type="button"
+                    class="button"
+                    on:click=move |_| link.with_value(|link| undo_ending(console, link))
+                >
+                    "Undo"
+                </button>
+            }
+            .into_any()
+        })
+    }
 }

@@ -4,6 +4,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, HtmlTextAreaElement, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::browser::{all, before_paint, document, element};
+use crate::console::Answering;
 
 pub(crate) fn focus(id: &str) {
     if let Some(element) = element(id) {
@@ -49,6 +50,42 @@ pub(crate) fn next_question(reach: impl FnOnce() -> bool) -> bool {
         });
     }
     is_there
+}
+
+/// Presses the button of this key on the question that is next, or on the one in which the focus is. Only where that
+/// button can be seen: else the question is brought into view, which `reach` does where it is not drawn.
+pub(crate) fn answer_question(key: &str, reach: impl FnOnce() -> bool) -> Answering {
+    let within = || document().active_element()?.closest("[data-question]").ok().flatten();
+    let next = || document().query_selector("[data-next]").ok().flatten();
+    let Some(card) = within().or_else(next) else {
+        return if reach() { Answering::Unseen } else { Answering::NoQuestion };
+    };
+    let button = card.query_selector(&format!("[data-answer='{key}']")).ok().flatten();
+    let Some(button) = button.and_then(|button| button.dyn_into::<HtmlElement>().ok()) else {
+        return Answering::NoQuestion;
+    };
+    match is_seen(&button) {
+        true => {
+            button.click();
+            Answering::Given
+        }
+        false => {
+            scroll_near(&button);
+            Answering::Unseen
+        }
+    }
+}
+
+/// Its middle is on the screen, and nothing lies over it.
+fn is_seen(element: &HtmlElement) -> bool {
+    let place = element.get_bounding_client_rect();
+    let (x, y) = (place.x() + place.width() / 2.0, place.y() + place.height() / 2.0);
+    let top = document().element_from_point(x as f32, y as f32);
+    top.is_some_and(|top| element.contains(Some(&top)))
+}
+
+pub(crate) fn has_focus(id: &str) -> bool {
+    document().active_element().is_some_and(|active| active.id() == id)
 }
 
 fn focus_next_question() -> bool {
@@ -140,9 +177,13 @@ pub(crate) fn reveal(id: &str) {
     let id = id.to_owned();
     before_paint(move || {
         if let Some(element) = element(&id) {
-            let options = ScrollIntoViewOptions::new();
-            options.set_block(ScrollLogicalPosition::Nearest);
-            element.scroll_into_view_with_scroll_into_view_options(&options);
+            scroll_near(&element);
         }
     });
+}
+
+fn scroll_near(element: &HtmlElement) {
+    let options = ScrollIntoViewOptions::new();
+    options.set_block(ScrollLogicalPosition::Nearest);
+    element.scroll_into_view_with_scroll_into_view_options(&options);
 }

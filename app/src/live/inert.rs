@@ -11,7 +11,7 @@ use protocol::{PodRef, Seq};
 use super::{KeyPress, Memory, PodFeed};
 use crate::{
     components::transcript::Rows,
-    console::Console,
+    console::{Answering, Console},
     notify::Means,
     server_fns::{CodeText, Run},
 };
@@ -45,6 +45,14 @@ pub(crate) fn plain_key(_event: &KeyboardEvent) -> Option<String> {
 }
 
 pub(crate) fn next_question(_reach: impl FnOnce() -> bool) -> bool {
+    false
+}
+
+pub(crate) fn answer_question(_key: &str, _reach: impl FnOnce() -> bool) -> Answering {
+    Answering::NoQuestion
+}
+
+pub(crate) fn has_focus(_id: &str) -> bool {
     false
 }
 

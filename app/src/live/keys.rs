@@ -23,16 +23,22 @@ fn is_field(event: &KeyboardEvent) -> bool {
     })
 }
 
-/// Every key, alone or together with Ctrl or Cmd; the answer is whether it has been used.
+/// AltGr, and Option on a Mac, make letters of a text.
+fn makes_a_letter(event: &KeyboardEvent) -> bool {
+    event.get_modifier_state("AltGraph") || event.alt_key() && !event.key().is_ascii()
+}
+
+/// Every key, alone or together with Ctrl or Cmd, or with Alt; the answer is whether it has been used.
 pub(crate) fn on_key(handle: impl Fn(KeyPress) -> bool + 'static) {
     let listener = Closure::<dyn Fn(KeyboardEvent)>::new(move |event: KeyboardEvent| {
-        if event.alt_key() || event.is_composing() || event.default_prevented() {
+        if event.is_composing() || event.default_prevented() || makes_a_letter(&event) {
             return;
         }
         let in_field = is_field(&event);
         let in_dialog = matches!(document().query_selector("dialog[open]"), Ok(Some(_)));
         let (is_chord, has_shift) = (event.ctrl_key() || event.meta_key(), event.shift_key());
-        if handle(KeyPress { key: event.key(), in_dialog, in_field, is_chord, has_shift }) {
+        let has_alt = event.alt_key();
+        if handle(KeyPress { key: event.key(), in_dialog, in_field, is_chord, has_shift, has_alt }) {
             event.prevent_default();
         }
     });

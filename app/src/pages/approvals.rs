@@ -164,15 +164,7 @@ fn Listed(question: Question, shown: Shown) -> impl IntoView {
         }
         let asked = asked.clone();
         spawn_local(async move {
-            let gone = || Approval {
-                id: asked.id.clone(),
-                tool: asked.tool.clone(),
-                arguments: asked.arguments.clone(),
-                asked_at: asked.asked_at,
-                decision: None,
-                by: None,
-                reason: None,
-            };
+            let gone = || Approval::open(asked.id.clone(), asked.tool.clone(), asked.arguments.clone(), asked.asked_at);
             let answer = earlier_answer(asked.pod.clone(), &asked.id).await.unwrap_or_else(gone);
             answered.try_update(|answered| answered.get_or_insert(answer).id.len());
         });
@@ -212,7 +204,7 @@ mod tests {
         let pod = pod(name, PodState::Waiting);
         let (id, tool) = (id.to_owned(), "Bash".to_owned());
         let (arguments, asked_at) = (serde_json::Value::Null, protocol::Timestamp::UNIX_EPOCH);
-        let approval = Approval { id, tool, arguments, asked_at, decision: None, by: None, reason: None };
+        let approval = Approval::open(id, tool, arguments, asked_at);
         OpenApproval { pod: pod.pod, name: pod.name, parent: None, approval }
     }
 

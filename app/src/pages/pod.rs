@@ -20,14 +20,18 @@ use crate::{
         pod_head::PodHead,
         transcript::{PodContext, Rows, TranscriptPane, find::FindBar, provide_linked},
     },
-    console::{Console, TranscriptKeys, pod_href, use_console},
+    console::{Answering, Console, TranscriptKeys, pod_href, use_console},
     format::sentence_case,
     live,
     server_fns::{PodPageData, load_pod},
 };
 
 const TRANSCRIPT_KEYS: TranscriptKeys =
-    TranscriptKeys { to_end: live::log_to_end, to_turn: live::log_to_turn, to_question: live::log_to_question };
+    TranscriptKeys { to_end: live::log_to_end, to_turn: live::log_to_turn, to_question: live::log_to_question, answer };
+
+fn answer(key: &str) -> Answering {
+    live::answer_question(key, live::log_to_question)
+}
 
 /// `/pods/{runtime_id}/{worker_id}`: a Pod's transcript, its composer, its inspector.
 #[component]

@@ -22,7 +22,8 @@ pub(super) fn pod_names() -> Vec<CompletionCandidate> {
     });
     let pods = listing.map(|listing| listing.items).unwrap_or_default();
     let candidate = |pod: &protocol::PodSummary| {
-        CompletionCandidate::new(commands::name_of(&pod.name, &pod.pod)).help(Some(pod.state.as_str().into()))
+        CompletionCandidate::new(commands::name_of(&pod.name, &pod.pod))
+            .help(Some(::commands::Sign::of(pod).word().into()))
     };
     pods.iter().map(candidate).collect()
 }

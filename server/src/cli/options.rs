@@ -172,7 +172,8 @@ pub(crate) struct NewOptions {
     /// A recipe of the server's configuration
     #[arg(long)]
     pub(crate) profile: Option<String>,
-    /// Working directory; by default the one that the server was started in
+    /// Working directory; by default the one that this is typed in. Of a server on another machine: the one that it was
+    /// started in
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
     /// What the model is told before anything else
@@ -305,7 +306,7 @@ pub(crate) struct RmOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Do it; it cannot be undone
+    /// Do it without asking; it cannot be undone
     #[arg(long)]
     pub(crate) yes: bool,
 }

@@ -96,6 +96,7 @@ fn print(questions: Vec<(Option<&OpenApproval>, &Approval)>, all: bool) -> Resul
         [pod, approval.id.clone(), asked, answer(approval), approval.tool.clone(), approval.arguments.to_string()]
     };
     let has_names = questions.iter().any(|(open, _)| open.is_some());
+    let changes: Vec<_> = questions.iter().filter_map(|(_, approval)| change(approval)).collect();
     let rows = questions.into_iter().map(row);
     match (has_names, all) {
         (true, true) => output::headed(["POD", "ID", "ASKED", "ANSWER", "TOOL", "ARGUMENTS"], rows),
@@ -111,7 +112,16 @@ fn print(questions: Vec<(Option<&OpenApproval>, &Approval)>, all: bool) -> Resul
             ["ID", "ASKED", "TOOL", "ARGUMENTS"],
             rows.map(|[_, id, asked, _, tool, arguments]| [id, asked, tool, arguments]),
         ),
-    }
+    }?;
+    changes.iter().try_for_each(|change| output::line(change))
+}
+
+/// What an open question would do to its file as it is now, below the table.
+fn change(approval: &Approval) -> Option<String> {
+    let effect = approval.effect.as_deref()?;
+    let path = approval.arguments.get("path").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let diff = approval.diff.as_deref().unwrap_or_default();
+    Some(format!("\n{} {} {path}: {effect}\n{diff}", approval.id, approval.tool).trim_end().to_owned())
 }
 
 /// `allowed by operator: reason`, `withdrawn`, or `open`.

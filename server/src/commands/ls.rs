@@ -1,6 +1,7 @@
+use ::commands::Sign;
 use anyhow::Result;
 use client::PodsFilter;
-use protocol::PodSummary;
+use protocol::{PodState, PodSummary};
 
 use super::{Caller, name_of, pods_of};
 use crate::{cli::LsOptions, output};
@@ -24,7 +25,10 @@ pub(super) async fn ls(caller: &Caller, options: LsOptions) -> Result<()> {
 }
 
 fn row(pod: &PodSummary) -> [String; 5] {
-    let state = if pod.needs_you { format!("{} (needs you)", pod.state.as_str()) } else { pod.state.as_str().into() };
+    let sign = Sign::of(pod);
+    // Of those two the name says it.
+    let says_it = matches!(sign, Sign::Failed | Sign::Of(PodState::Waiting));
+    let state = if pod.needs_you && !says_it { format!("{} (needs you)", sign.word()) } else { sign.word().to_owned() };
     let activity = pod.activity.clone().or_else(|| pod.state_reason.clone()).unwrap_or_default();
     [name_of(&pod.name, &pod.pod), state, pod.model.clone(), pod.cwd.clone(), activity]
 }

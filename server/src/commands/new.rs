@@ -1,6 +1,7 @@
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use client::ClientError;
 use protocol::{Access, CommandId, CreatePod, PodName, RuntimeId, ScopeRule};
 
 use super::Caller;
@@ -9,12 +10,15 @@ use crate::{cli::NewOptions, config::BadConfig, output};
 /// Makes a Pod and prints its address.
 pub(super) async fn new(caller: &Caller, options: NewOptions) -> Result<()> {
     let name = PodName::parse(&options.name).map_err(|error| BadConfig(error.to_string()))?;
-    // Taken from where the command is typed, as every program does.
-    let cwd = match options.cwd {
-        Some(cwd) => Some(absolute("--cwd", &cwd)?),
-        None => None,
-    };
     let runtime_id = options.runtime.as_deref().map(RuntimeId::parse).transpose();
+    // Taken from where the command is typed, as every program does.
+    let is_given = options.cwd.is_some();
+    let cwd = match (&options.cwd, &options.runtime) {
+        (Some(cwd), _) => Some(absolute("--cwd", cwd)?),
+        (None, None) => caller.client.shared_folder(),
+        (None, Some(_)) => None,
+    };
+    let is_shared = cwd.is_some();
     let rule = |(access, path): (Access, String)| {
         let path = absolute("--scope", Path::new(&path))?;
         anyhow::Ok(ScopeRule { path, access, recursive: true })
@@ -33,10 +37,20 @@ pub(super) async fn new(caller: &Caller, options: NewOptions) -> Result<()> {
         reasoning: options.reasoning,
         ..CreatePod::named(name)
     };
-    let pod = caller.client.create(&CommandId::random(), &create).await?;
+    let made = caller.client.create(&CommandId::random(), &create).await;
+    let pod = match made {
+        Err(ClientError::Api(refusal)) if is_shared && !is_given && refusal.detail.contains("working directory") => {
+            bail!("{}: the server is on another machine, it seems; say --cwd with a folder of its own", refusal.detail)
+        }
+        made => made?,
+    };
+    let whose = if is_shared { "" } else { " (the server's; --cwd takes another)" };
     match caller.config.json {
         true => output::json(&pod),
-        false => output::line(&format!("{} is {} ({} of {})", pod.name, pod.pod, pod.model, pod.provider)),
+        false => output::line(&format!(
+            "made {} in {}{whose}: {}, {} of {}",
+            pod.name, pod.cwd, pod.pod, pod.model, pod.provider
+        )),
     }
 }
 

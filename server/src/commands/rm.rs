@@ -1,19 +1,54 @@
-use anyhow::{Result, bail};
-use protocol::CommandId;
+use std::io::{IsTerminal, Write, stderr, stdin};
 
-use super::Caller;
+use ::commands::Sign;
+use anyhow::{Context, Result, bail};
+use protocol::{CommandId, PodSummary};
+
+use super::{Caller, name_of};
 use crate::{cli::RmOptions, output};
 
-/// Removes a Pod. The server wants its name again, and `--yes` is the person's word for it.
+/// Removes a Pod. The server wants its name again; the person's word for it is `--yes`, or an answer at a terminal.
 pub(super) async fn rm(caller: &Caller, options: RmOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
-    let name = caller.client.pod(&pod).await?.summary.name;
+    let summary = caller.client.pod(&pod).await?.summary;
+    let name = &summary.name;
     if !options.yes {
-        bail!("this removes {name} with all that it holds and cannot be undone; say --yes to do it");
+        if !stdin().is_terminal() || !stderr().is_terminal() {
+            bail!("this removes {name} with all that it holds and cannot be undone; say --yes to do it");
+        }
+        if !confirmed(summary.clone()).await? {
+            bail!("{name} is kept");
+        }
     }
     caller.client.delete(&CommandId::random(), &pod, name.as_str()).await?;
     match caller.config.json {
         true => output::json(&serde_json::json!({ "removed": pod })),
         false => output::line(&format!("{name} is removed")),
     }
+}
+
+/// Asks, beside whatever standard output is. Only yes is yes.
+async fn confirmed(pod: PodSummary) -> Result<bool> {
+    let ask = move || {
+        write!(stderr(), "{}", question(&pod)).and_then(|()| stderr().flush())?;
+        let mut line = String::new();
+        stdin().read_line(&mut line)?;
+        std::io::Result::Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+    };
+    tokio::task::spawn_blocking(ask).await.context("the question was not asked")?.context("the terminal cannot be read")
+}
+
+/// What goes, and what stays.
+fn question(pod: &PodSummary) -> String {
+    let children = match pod.relations.children {
+        0 => String::new(),
+        1 => ", and so does its child".to_owned(),
+        more => format!(", and so do its {more} children"),
+    };
+    output::printable(&format!(
+        "Remove {} ({}, in {}) with its whole transcript? It cannot be undone. Files that it has written stay{children}. [y/N] ",
+        name_of(&pod.name, &pod.pod),
+        Sign::of(pod).word(),
+        pod.cwd,
+    ))
 }

@@ -1,5 +1,6 @@
 //! One Pod: what it is, and what waits for it.
 
+use ::commands::Sign;
 use anyhow::Result;
 use protocol::{PodDetail, ScopeRule, Segment};
 
@@ -27,8 +28,10 @@ pub(super) async fn resolve(caller: &Caller, target: &str) -> Result<()> {
 
 fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
     let pod = &detail.summary;
+    let sign = Sign::of(pod).word();
     let reason = pod.state_reason.as_deref().or(pod.activity.as_deref());
-    let state = reason.map_or_else(|| word(&pod.state), |reason| format!("{}: {reason}", word(&pod.state)));
+    let state =
+        reason.map_or_else(|| sign.to_owned(), |reason| format!("{sign}: {}", reason.trim_start_matches("failed: ")));
     let relations = format!("{} peers, {} children", pod.relations.peers, pod.relations.children);
     let used = format!("{} in, {} out", pod.usage.input, pod.usage.output);
     let peers = match detail.wake_on_peer {

@@ -5,7 +5,7 @@ use leptos::{ev::KeyboardEvent, prelude::*};
 use protocol::Segment;
 
 use super::{
-    listed::List,
+    listed::{Entered, List},
     recall::{Recall, messages},
     sending::{Outgoing, Place, send},
     sending_key::{Enter, Held, enter, is_swapped},
@@ -34,7 +34,7 @@ impl Keys {
             "ArrowDown" if is_open => self.step(1),
             "ArrowUp" if is_open => self.step(-1),
             "Tab" if is_open && !event.shift_key() => {
-                self.list.complete(self.list.chosen.get_untracked());
+                self.list.complete_chosen();
                 true
             }
             "ArrowUp" if !event.shift_key() => self.older(),
@@ -52,16 +52,15 @@ impl Keys {
         // A command, or a file that is offered, is taken by Enter whatever sends a message.
         match enter(held, is_swapped() && !is_line) {
             Enter::NewLine => return false,
-            Enter::Send if self.list.has_files() => self.list.complete(self.list.chosen.get_untracked()),
+            Enter::Send if self.list.has_files() => self.list.complete_chosen(),
             Enter::Send => match self.list.command() {
-                Some(offer) if !offer.argument.is_empty() => {
-                    self.list.complete(self.list.chosen.get_untracked());
-                }
-                Some(offer) => {
-                    self.outgoing.draft.update(|draft| draft.text = format!(":{}", offer.line));
+                Entered::Completed => self.list.complete_chosen(),
+                Entered::Instead(line) => {
+                    self.outgoing.draft.update(|draft| draft.text = format!(":{line}"));
                     send(self.outgoing, Place::OwnRun);
                 }
-                None => send(self.outgoing, Place::OwnRun),
+                Entered::AsTyped => send(self.outgoing, Place::OwnRun),
+                Entered::Nothing => self.outgoing.refuse(commands::CHOOSE),
             },
             Enter::Steer => send(self.outgoing, Place::PresentRun),
         }

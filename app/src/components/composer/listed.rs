@@ -29,7 +29,8 @@ pub(super) struct List {
     outgoing: Outgoing,
     listed: Memo<Listed>,
     pub(super) choices: Memo<Vec<Choice>>,
-    pub(super) chosen: Memo<usize>,
+    /// None: nothing before an arrow key says so.
+    pub(super) chosen: Memo<Option<usize>>,
     /// The line that the arrow keys have gone to.
     at: RwSignal<Option<usize>>,
     /// The name that is being typed, and the files that the server knows for it.
@@ -69,7 +70,8 @@ impl List {
         let at = RwSignal::new(None::<usize>);
         let chosen = Memo::new(move |_| {
             let last = choices.with(Vec::len).saturating_sub(1);
-            at.get().unwrap_or_else(|| listed.with(Listed::first)).min(last)
+            let first = || outgoing.draft.with(|draft| listed.with(|listed| listed.first(&draft.text)));
+            at.get().map_or_else(first, |at| Some(at.min(last)))
         });
         Self { outgoing, listed, choices, chosen, at, word, found, number: StoredValue::new(0) }
     }
@@ -122,7 +124,8 @@ impl List {
     }
 
     pub(super) fn step(self, by: isize) {
-        let next = self.chosen.get_untracked().saturating_add_signed(by);
+        let last = self.choices.with_untracked(Vec::len).saturating_sub(1);
+        let next = self.chosen.get_untracked().map_or(0, |at| at.saturating_add_signed(by).min(last));
         self.at.set(Some(next));
         live::reveal(&format!("command-{next}"));
     }
@@ -170,11 +173,22 @@ impl List {
         }
     }
 
-    /// The chosen command, where it is not what has been typed already; and whether it can be run as it stands.
-    pub(super) fn command(self) -> Option<Offer> {
-        let Listed::Commands(offers) = self.listed.get_untracked() else { return None };
-        let offer = offers.into_iter().nth(self.chosen.get_untracked())?;
-        self.outgoing.draft.with_untracked(|draft| !offer.is_typed_in(&draft.text)).then_some(offer)
+    /// The line that is chosen, or the first one.
+    pub(super) fn complete_chosen(self) {
+        self.complete(self.chosen.get_untracked().unwrap_or_default());
+    }
+
+    /// What Enter does with the command that is typed.
+    pub(super) fn command(self) -> Entered {
+        let Listed::Commands(offers) = self.listed.get_untracked() else { return Entered::AsTyped };
+        let text = self.outgoing.draft.with_untracked(|draft| draft.text.clone());
+        match self.chosen.get_untracked().and_then(|chosen| offers.get(chosen)) {
+            Some(offer) if offer.is_typed_in(&text) => Entered::AsTyped,
+            Some(offer) if offer.argument.is_empty() => Entered::Instead(offer.line.clone()),
+            None if text == ":" => Entered::Nothing,
+            // A word is still to come; or it ends something, and is shown whole before it is done.
+            Some(_) | None => Entered::Completed,
+        }
     }
 
     pub(super) fn has_files(self) -> bool {
@@ -182,11 +196,22 @@ impl List {
     }
 }
 
+/// What Enter does with a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Entered {
+    AsTyped,
+    /// Does this line, which was chosen.
+    Instead(String),
+    /// Puts what fits into the text box.
+    Completed,
+    Nothing,
+}
+
 impl Listed {
-    fn first(&self) -> usize {
+    fn first(&self, text: &str) -> Option<usize> {
         match self {
-            Self::Commands(offers) => commands::first_available(offers),
-            _ => 0,
+            Self::Commands(offers) => commands::preselected(offers, text),
+            _ => Some(0),
         }
     }
 

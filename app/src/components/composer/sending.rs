@@ -47,7 +47,7 @@ impl Outgoing {
         }
     }
 
-    fn refuse(self, sentence: impl Into<String>) {
+    pub(super) fn refuse(self, sentence: impl Into<String>) {
         self.error.try_set(Some(UiError::new(ErrorCode::InvalidInput, sentence)));
     }
 

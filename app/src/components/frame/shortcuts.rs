@@ -7,7 +7,7 @@ use protocol::PodRef;
 
 use crate::{
     components::{palette, search, transcript::find},
-    console::{Console, Dialog, Introduction, TranscriptKeys, pod_of_path},
+    console::{Answering, Console, Dialog, Introduction, TranscriptKeys, pod_of_path},
     keys::{self, KeyReader, Shortcut},
     live::{self, KeyPress},
     undoing::undo_newest,
@@ -55,6 +55,8 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
                 go("/approvals");
             }
         }
+        Shortcut::Answer(key) => return answer(console, key),
+        Shortcut::Write => live::focus("message"),
         Shortcut::GoEnd => with_transcript(console, |keys| (keys.to_end)()),
         Shortcut::Move(step) => live::move_row(step),
         Shortcut::Extend(_) | Shortcut::SelectAll if row().is_none() => return false,
@@ -79,6 +81,18 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
         }
     }
     true
+}
+
+/// False where this page has no question: the keys are the browser's own then.
+fn answer(console: Console, key: &str) -> bool {
+    match console.transcript_keys.get_value().map(|keys| (keys.answer)(key)) {
+        Some(Answering::Given) => true,
+        Some(Answering::Unseen) => {
+            console.note("The question was out of sight. The same key answers it once you have read it.");
+            true
+        }
+        Some(Answering::NoQuestion) | None => false,
+    }
 }
 
 fn with_transcript(console: Console, act: impl FnOnce(TranscriptKeys)) {
@@ -121,6 +135,9 @@ fn introduce(console: Console, path: &str) {
 
 fn shortcut_of(console: Console, press: &KeyPress, reader: StoredValue<KeyReader>) -> Option<Shortcut> {
     let in_palette = || console.dialog.with_untracked(|dialog| matches!(dialog, Some(Dialog::Palette(_))));
+    if press.has_alt {
+        return keys::answering(&press.key).filter(|_| !press.in_dialog && !press.is_chord);
+    }
     if press.is_chord {
         let shortcut = keys::chord(&press.key).filter(|_| !press.has_shift)?;
         let is_free = match shortcut {
@@ -159,7 +176,14 @@ mod tests {
     }
 
     fn key(key: &str) -> KeyPress {
-        KeyPress { key: key.to_owned(), in_dialog: false, in_field: false, is_chord: false, has_shift: false }
+        KeyPress {
+            key: key.to_owned(),
+            in_dialog: false,
+            in_field: false,
+            is_chord: false,
+            has_shift: false,
+            has_alt: false,
+        }
     }
 
     #[test]
@@ -179,6 +203,19 @@ mod tests {
         assert_eq!(read(KeyPress { in_field: true, ..key("Escape") }, None), Some(Shortcut::Leave));
         assert_eq!(read(key("Escape"), None), Some(Shortcut::Back));
         assert_eq!(read(KeyPress { in_field: true, is_chord: true, ..key("a") }, None), None, "selects the text");
+    }
+
+    #[test]
+    fn with_alt_a_question_is_answered_also_while_writing_and_not_under_a_dialog() {
+        let alt = |typed: &str| KeyPress { has_alt: true, in_field: true, ..key(typed) };
+        for (typed, meant) in [("a", "a"), ("A", "A"), ("d", "d")] {
+            assert_eq!(read(alt(typed), None), Some(Shortcut::Answer(meant)));
+        }
+        assert_eq!(read(alt("x"), None), None, "the browser's own");
+        assert_eq!(read(KeyPress { is_chord: true, ..alt("a") }, None), None);
+        assert_eq!(read(KeyPress { in_dialog: true, ..alt("a") }, Some(Dialog::Help(Topic::Keys))), None);
+        assert_eq!(read(key("i"), None), Some(Shortcut::Write));
+        assert_eq!(read(KeyPress { in_field: true, ..key("i") }, None), None);
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn Children(console: Console, pod: PodContext) -> impl IntoView {
                     {line.name}
                 </a>
                 <small>
-                    {line.sign.words()} {lent.map(|lent| view! { " · " {lent} }.into_any())}
+                    {line.sign.word()} {lent.map(|lent| view! { " · " {lent} }.into_any())}
                 </small>
             </li>
         }

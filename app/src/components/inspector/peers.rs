@@ -75,7 +75,7 @@ fn PeerLine(view: PeerView, pod: PodContext) -> impl IntoView {
                     {abroad(&view.pod)}
                 </a>
                 <small>
-                    <span class="visually-hidden">{move || now.get().1.words()} ", "</span>
+                    <span class="visually-hidden">{move || now.get().1.word()} ", "</span>
                     {words} " " <Since at=view.since /> {by} {messages}
                 </small>
                 {view.note.clone().map(|note| view! { <q>{note}</q> }.into_any())}

@@ -35,7 +35,7 @@ fn option(search: Search, index: usize, line: Found) -> impl IntoView {
         <li
             id=format!("palette-{index}")
             role="option"
-            aria-selected=move || (search.chosen.get() == index).to_string()
+            aria-selected=move || (search.chosen.get() == Some(index)).to_string()
             aria-disabled=refusal.is_some().to_string()
             // The focus stays in the field.
             on:mousedown=|event| event.prevent_default()

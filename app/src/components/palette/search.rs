@@ -1,6 +1,6 @@
 //! What is typed into the palette, what it finds, and what Enter does with it.
 
-use commands::{Choice, Command, Does, Entry, Here, Offer, Topic, choices, found, is_command, remembered};
+use commands::{CHOOSE, Choice, Command, Does, Entry, Here, Offer, Topic, choices, found, is_command, remembered};
 use leptos::prelude::*;
 use protocol::{ErrorCode, PodRef};
 
@@ -49,7 +49,8 @@ pub(super) struct Search {
     /// Where the arrows have moved the choice.
     at: RwSignal<Option<usize>>,
     pub(super) lines: Memo<Vec<Found>>,
-    pub(super) chosen: Memo<usize>,
+    /// None: nothing before an arrow key says so.
+    pub(super) chosen: Memo<Option<usize>>,
     pub(super) error: RwSignal<Option<UiError>>,
     pub(super) next: StoredValue<Option<Next>>,
 }
@@ -69,9 +70,9 @@ impl Search {
             })
         });
         let chosen = Memo::new(move |_| {
-            lines.with(|lines| {
-                let first = || lines.iter().position(|line| line.refusal().is_none()).unwrap_or_default();
-                at.get().unwrap_or_else(first).min(lines.len().saturating_sub(1))
+            lines.with(|lines| match at.get() {
+                Some(at) => Some(at.min(lines.len().saturating_sub(1))),
+                None => typed.with(|typed| preselected(lines, typed)),
             })
         });
         let (error, next) = (RwSignal::new(None), StoredValue::new(None));
@@ -94,16 +95,17 @@ impl Search {
 
     pub(super) fn step(self, by: isize) {
         let last = self.lines.with_untracked(Vec::len).saturating_sub(1);
-        self.at.set(Some(self.chosen.get_untracked().saturating_add_signed(by).min(last)));
+        let to = self.chosen.get_untracked().map_or(0, |at| at.saturating_add_signed(by).min(last));
+        self.at.set(Some(to));
     }
 
     fn chosen_line(self) -> Option<Found> {
-        self.lines.with_untracked(|lines| lines.get(self.chosen.get_untracked()).cloned())
+        self.lines.with_untracked(|lines| lines.get(self.chosen.get_untracked()?).cloned())
     }
 
     /// Tab: goes on with the command that is chosen. False when there is none to go on with.
     pub(super) fn complete(self) -> bool {
-        match self.chosen_line() {
+        match self.chosen_line().or_else(|| self.first_line()) {
             Some(Found::Offer(offer)) => {
                 self.type_in(format!(":{} ", offer.line));
                 true
@@ -112,11 +114,24 @@ impl Search {
         }
     }
 
-    /// What is chosen; of a command line, what is typed when that is more.
+    /// The first that fits what has been begun.
+    fn first_line(self) -> Option<Found> {
+        let is_begun = self.typed.with_untracked(|typed| !matches!(typed.trim(), "" | ":"));
+        self.lines.with_untracked(|lines| lines.first().cloned()).filter(|_| is_begun)
+    }
+
+    /// What is chosen; of a command line, what is typed when that is more. Where nothing may be chosen beforehand, its
+    /// word is completed, and the next Enter does it.
     pub(super) fn enter(self) {
-        match self.chosen_line() {
-            Some(line) => self.take(line),
-            None => self.run(&self.typed.get_untracked()),
+        match (self.chosen_line(), self.first_line()) {
+            (Some(line), _) => self.take(line),
+            (None, Some(Found::Offer(offer))) => self.type_in(format!(":{} ", offer.line)),
+            (None, Some(Found::Choice(choice))) => {
+                if let Some(entry) = choice.grave() {
+                    self.type_in(format!(":{} ", entry.word));
+                }
+            }
+            (None, None) => self.run(&self.typed.get_untracked()),
         }
     }
 
@@ -152,7 +167,9 @@ impl Search {
             ("new", _) => self.leave(Next::Dialog(Box::new(Dialog::NewPod { name: String::new() }))),
             ("help", _) => self.leave(Next::Dialog(Box::new(Dialog::Help(Topic::Keys)))),
             ("rename", Some(summary)) => self.leave(Next::Dialog(Box::new(Dialog::Rename(summary)))),
-            ("delete", Some(summary)) => self.leave(Next::Dialog(Box::new(Dialog::Delete(summary)))),
+            ("delete", Some(summary)) => {
+                self.leave(Next::Dialog(Box::new(Dialog::Delete { pod: summary, is_named: false })));
+            }
             ("deny" | "unpeer" | "send", _) => {
                 self.type_in(format!(":{} ", entry.word));
                 live::focus("palette-field");
@@ -162,8 +179,10 @@ impl Search {
     }
 
     fn run(self, line: &str) {
-        if !is_command(line) {
-            return;
+        match line.trim() {
+            ":" => return self.refuse(CHOOSE.to_owned()),
+            line if !is_command(line) => return,
+            _ => (),
         }
         let here = untrack(|| here(self.console, self.pod));
         match commands::parse(line.trim_end(), here) {
@@ -193,6 +212,22 @@ fn here(console: Console, pod: StoredValue<Option<PodRef>>) -> Here {
 fn offered(console: Console, at: Option<AtHand>, typed: &str) -> Vec<Found> {
     let names = |word: &str, begun: &str| acting::named(console, at.as_ref(), word, begun);
     commands::offers(typed, acting::here(console, at.as_ref()), names).into_iter().map(Found::Offer).collect()
+}
+
+/// Where the choice stands before an arrow key has moved it.
+fn preselected(lines: &[Found], typed: &str) -> Option<usize> {
+    let offer = |line: &Found| match line {
+        Found::Offer(offer) => Some(offer.clone()),
+        Found::Choice(_) => None,
+    };
+    let offers: Vec<Offer> = lines.iter().filter_map(offer).collect();
+    if !offers.is_empty() {
+        return commands::preselected(&offers, typed);
+    }
+    let leads = |line: &Found| matches!(line, Found::Choice(choice) if choice.leads(typed));
+    // Its reason is said by whoever begins what does nothing now.
+    let all_refused = || lines.iter().all(|line| line.refusal().is_some()).then_some(0);
+    lines.iter().position(leads).or_else(all_refused).filter(|at| *at < lines.len())
 }
 
 fn chosen_from(all: &[Choice], typed: &str, recent: &[String]) -> Vec<Found> {
@@ -281,10 +316,27 @@ mod tests {
     #[test]
     fn arrows_move_the_choice_and_stop_at_the_ends() {
         let search = palette(None);
-        assert_eq!(search.chosen.get_untracked(), 0);
+        assert_eq!(search.chosen.get_untracked(), Some(0));
         search.step(-1);
-        assert_eq!(search.chosen.get_untracked(), 0);
+        assert_eq!(search.chosen.get_untracked(), Some(0));
         search.step(1_000);
-        assert_eq!(search.chosen.get_untracked() + 1, search.lines.with_untracked(Vec::len));
+        assert_eq!(search.chosen.get_untracked().unwrap() + 1, search.lines.with_untracked(Vec::len));
+    }
+
+    #[test]
+    fn nothing_that_ends_something_is_done_by_a_few_letters_and_enter() {
+        let search = typed(palette(Some("ada")), ":");
+        search.enter();
+        assert_eq!((search.next.get_value(), refused(search).as_str()), (None, CHOOSE));
+        for begun in ["sto", ":sto"] {
+            let search = typed(palette(Some("ada")), begun);
+            search.enter();
+            assert_eq!((search.next.get_value(), search.typed.get_untracked()), (None, ":stop ".to_owned()), "{begun}");
+            search.enter();
+            assert_eq!(search.next.get_value(), Some(Next::Run(Command::Control(ControlVerb::Stop))), "{begun}");
+        }
+        let search = typed(palette(Some("ada")), "stop");
+        search.enter();
+        assert_eq!(search.next.get_value(), Some(Next::Run(Command::Control(ControlVerb::Stop))), "its whole word");
     }
 }

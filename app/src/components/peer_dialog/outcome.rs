@@ -3,7 +3,10 @@ use protocol::{PeerAnswer, PeerLink};
 
 use super::meeting::Meeting;
 use crate::{
-    components::{revoke_button::RevokeButton, withdraw_button::WithdrawButton},
+    components::{
+        revoke_button::{RevokeButton, UndoRevokeButton},
+        withdraw_button::WithdrawButton,
+    },
     console::exchange_href,
     live,
 };
@@ -36,7 +39,7 @@ fn standing(meeting: Meeting, answer: PeerAnswer, link: Option<PeerLink>) -> Any
         Some(PeerLink::Linked) => view! {
             <p><span class="ok">"✓ "</span> {pair} " are linked."</p>
             <p><a href=exchange_href(&source, &peer) on:click=|_| live::close_dialog("peer")>"What they write to each other"</a></p>
-            <div class="peer-acts"><RevokeButton pod=source peer=peer names=names has_undo=true /></div>
+            <div class="peer-acts"><RevokeButton pod=source peer=peer names=names /></div>
         }
         .into_any(),
         Some(PeerLink::Pending) => view! {
@@ -47,12 +50,16 @@ fn standing(meeting: Meeting, answer: PeerAnswer, link: Option<PeerLink>) -> Any
         .into_any(),
         Some(PeerLink::OneSided) => view! {
             <p><span class="bad">"✗ "</span> {pair} ": one-sided, so it carries no messages. Introduce them again to repair it."</p>
-            <div class="peer-acts"><RevokeButton pod=source peer=peer names=names has_undo=true /></div>
+            <div class="peer-acts"><RevokeButton pod=source peer=peer names=names /></div>
         }
         .into_any(),
         Some(PeerLink::Expired) => {
             view! { <p>{pair} " are not linked: nobody answered within 24 hours. Introduce them again to ask once more."</p> }.into_any()
         }
-        Some(PeerLink::Declined) | None => view! { <p>{pair} " are not linked: it was declined, withdrawn or revoked."</p> }.into_any(),
+        Some(PeerLink::Declined) | None => view! {
+            <p>{pair} " are not linked: it was declined, withdrawn or revoked."</p>
+            <div class="peer-acts"><UndoRevokeButton pod=source peer=peer /></div>
+        }
+        .into_any(),
     }
 }

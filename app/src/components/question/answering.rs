@@ -60,6 +60,8 @@ mod tests {
                 decision,
                 by,
                 reason,
+                diff: None,
+                effect: None,
             })
         };
         assert_eq!(answer(Some(Decision::Allow), Some("kim"), None), "allowed by kim");

@@ -23,7 +23,11 @@ pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
             true => {
                 let Approval { id, tool, arguments, asked_at, .. } = asked;
                 let question = Question { pod: pod.pod.get_value(), id, tool, arguments, asked_at };
-                view! { <QuestionCard question=question answered=RwSignal::new(None) /> }.into_any()
+                let id = question.id.clone();
+                let is_next = Signal::derive(move || {
+                    pod.rows.questions.with(|questions| questions.first().is_some_and(|first| *first == id))
+                });
+                view! { <QuestionCard question=question answered=RwSignal::new(None) is_next=is_next /> }.into_any()
             }
             false => view! {
                 <p class="note-line">
@@ -49,5 +53,7 @@ fn asked(block: &Block) -> Option<Approval> {
         decision: *decision,
         by: by.clone(),
         reason: reason.clone(),
+        diff: None,
+        effect: None,
     })
 }

@@ -111,7 +111,7 @@ fn printed(part: PrintPart, from: Option<Seq>, to: Option<Seq>) -> AnyView {
 fn facts(detail: &PodDetail, ends: Option<(Seq, Seq)>, dates: Option<(Timestamp, Timestamp)>) -> impl IntoView + use<> {
     let summary = &detail.summary;
     let mut facts = vec![
-        ("State", Sign::of(summary).words().to_owned()),
+        ("State", Sign::of(summary).word().to_owned()),
         ("Model", format!("{} · {}", summary.provider, summary.model)),
         ("Works in", summary.cwd.clone()),
         ("Since", full_time(summary.created_at, None)),

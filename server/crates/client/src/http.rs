@@ -74,6 +74,12 @@ impl Client {
         self.places.now().address.clone()
     }
 
+    /// The folder that this program was started in, where the server is on this machine and knows it by the same path.
+    pub fn shared_folder(&self) -> Option<String> {
+        let folder = std::env::current_dir().ok()?.into_os_string().into_string().ok()?;
+        self.places.now().is_here().then_some(folder)
+    }
+
     pub(crate) fn place(&self) -> Arc<Place> {
         self.places.now()
     }

@@ -86,6 +86,11 @@ impl Place {
         self.base.host_str().is_some_and(|host| text.contains(host)) || port.is_some_and(|port| text.contains(&port))
     }
 
+    /// On this machine, as far as the address says: what a tunnel leads to looks so too.
+    pub(crate) fn is_here(&self) -> bool {
+        self.unix.is_some() || is_loopback(&self.base)
+    }
+
     pub(crate) fn unix(&self) -> Option<&Path> {
         self.unix.as_deref()
     }

@@ -2,7 +2,7 @@
 
 use protocol::{PodState, PodSummary, RuntimeId};
 
-use crate::lower;
+use crate::{Sign, lower};
 
 /// The four groups, in the order of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +51,8 @@ pub enum SortBy {
 pub fn matches(pod: &PodSummary, filter: &str) -> bool {
     let activity = pod.activity.as_deref().unwrap_or_default();
     let name = format!("{}@{}", pod.name, pod.pod.runtime_id);
-    let text = [&name, pod.state.as_str(), activity, &pod.provider, &pod.model, &pod.cwd].join("\n");
+    let text =
+        [&name, Sign::of(pod).word(), pod.state.as_str(), activity, &pod.provider, &pod.model, &pod.cwd].join("\n");
     let text = lower(&text);
     lower(filter).split_whitespace().all(|word| text.contains(word))
 }

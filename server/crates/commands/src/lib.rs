@@ -12,16 +12,18 @@ mod lower;
 mod palette;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
+mod sign;
 mod table;
 
 pub use self::{
     attention::{Attention, SortBy, grouped, matches, needing, sorted, total_tokens},
     fuzzy::{Fit, fit},
     line::{
-        Answer, Client, Command, Here, NOT_ATTACHED, Named, Offer, Standing, Topic, first_available, is_command,
-        offers, parse, refusal,
+        Answer, CHOOSE, Client, Command, Here, NOT_ATTACHED, Named, Offer, Standing, Topic, is_command, offers, parse,
+        preselected, refusal,
     },
     lower::lower,
     palette::{Choice, Does, RECENT_MAX, choices, found, remembered},
+    sign::Sign,
     table::{Entry, Page, TABLE, Where, by_key, entry},
 };

@@ -7,6 +7,9 @@ use crate::{Page, TABLE, Where, allowed, entry};
 /// Said where a command needs a Pod and none is open.
 pub const NOT_ATTACHED: &str = "not attached; open a Pod first";
 
+/// Said where a colon alone is entered.
+pub const CHOOSE: &str = "type a command, or choose one with the arrow keys";
+
 /// A line that has been understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
@@ -124,11 +127,22 @@ impl Offer {
         let rest = text.strip_prefix(':').and_then(|line| line.strip_prefix(self.line.as_str()));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     }
+
+    /// What it does is not to be begun by a letter and Enter.
+    fn is_grave(&self) -> bool {
+        let word = self.line.split(' ').next().unwrap_or_default();
+        entry(word).is_some_and(|entry| entry.is_grave)
+    }
 }
 
-/// Where the choice stands before an arrow key has moved it.
-pub fn first_available(offers: &[Offer]) -> usize {
-    offers.iter().position(|offer| offer.refusal.is_none()).unwrap_or_default()
+/// Where the choice stands before an arrow key has moved it: nowhere before a letter was typed, and on nothing grave
+/// before its whole word was.
+pub fn preselected(offers: &[Offer], text: &str) -> Option<usize> {
+    let is_begun = text.strip_prefix(':').is_some_and(|line| !line.is_empty());
+    let is_open = |offer: &Offer| offer.refusal.is_none() && (!offer.is_grave() || offer.is_typed_in(text));
+    // Its reason is said by whoever begins what does nothing now.
+    let all_refused = || offers.iter().all(|offer| offer.refusal.is_some()).then_some(0);
+    offers.iter().position(is_open).or_else(all_refused).filter(|_| is_begun && !offers.is_empty())
 }
 
 /// Whether the composer holds a command and not a message.
@@ -194,6 +208,9 @@ pub fn refusal(word: &str, here: Here) -> Option<&'static str> {
 pub fn parse(text: &str, here: Here) -> Result<Command, String> {
     let line = text.strip_prefix(':').unwrap_or(text).trim();
     let (word, argument) = line.split_once(' ').map_or((line, ""), |(word, rest)| (word, rest.trim()));
+    if word.is_empty() {
+        return Err(CHOOSE.to_owned());
+    }
     let Some(entry) = entry(word).filter(|entry| here.has(entry.place)) else {
         return Err(format!("there is no command :{word}; type : to see those that there are"));
     };
@@ -284,11 +301,26 @@ mod tests {
     }
 
     #[test]
-    fn the_choice_begins_at_what_can_be_done() {
+    fn nothing_is_chosen_before_a_letter_and_nothing_grave_before_its_whole_word() {
+        let chosen = |text: &str, now| {
+            let all = offers(text, now);
+            preselected(&all, text).map(|at| all[at].line.clone())
+        };
         let all = offers(":", IDLE);
-        assert_eq!((first_available(&all), all[0].line.as_str()), (0, "stop"));
         assert!(all.is_sorted_by_key(|offer| offer.refusal.is_some()));
-        assert_eq!(first_available(&offers(":pau", IDLE)), 0);
+        assert_eq!((all[0].line.as_str(), chosen(":", IDLE)), ("stop", None), "a colon and Enter do nothing");
+        assert_eq!(chosen(":s", IDLE).as_deref(), Some("spawn"), "the first that ends nothing");
+        assert_eq!((chosen(":sto", IDLE), chosen(":d", IDLE), chosen(":al", ASKS)), (None, None, None));
+        for word in [":stop", ":delete ada", ":unpeer bob", ":deny not today", ":always"] {
+            let begun = word.trim_start_matches(':').split(' ').next();
+            assert_eq!(chosen(word, ASKS).as_deref(), begun, "{word}");
+        }
+        assert_eq!(chosen(":pau", IDLE).as_deref(), Some("pause"), "with the reason why it does nothing");
+        assert_eq!((chosen(":x", IDLE), chosen("stop", IDLE)), (None, None));
+    }
+
+    #[test]
+    fn an_offer_knows_whether_the_line_has_it_already() {
         assert!(offers(":rename e", IDLE)[0].is_typed_in(":rename e"));
         assert!(!offers(":ren", IDLE)[0].is_typed_in(":ren"));
     }

@@ -1,8 +1,8 @@
 //! What the palette offers: Pods, pages and commands in one list, found by a few letters.
 
-use protocol::{PodRef, PodState, PodSummary, RuntimeId};
+use protocol::{PodRef, PodSummary, RuntimeId};
 
-use crate::{Entry, Here, Page, SortBy, TABLE, entry, fit, lower, refusal, sorted};
+use crate::{Entry, Here, Page, Sign, SortBy, TABLE, entry, fit, lower, refusal, sorted};
 
 /// So many of what was chosen are remembered.
 pub const RECENT_MAX: usize = 6;
@@ -32,6 +32,24 @@ pub struct Choice {
     pub does: Does,
 }
 
+impl Choice {
+    /// It may be the choice before an arrow key has moved it: it does something, and what is grave has its whole word
+    /// typed.
+    pub fn leads(&self, typed: &str) -> bool {
+        let word = typed.trim();
+        let is_typed = |entry: &Entry| word.strip_prefix(':').unwrap_or(word) == entry.word;
+        self.refusal.is_none() && self.grave().is_none_or(is_typed)
+    }
+
+    /// The command, where it is one that is never chosen beforehand.
+    pub fn grave(&self) -> Option<&'static Entry> {
+        match self.does {
+            Does::Command(entry) if entry.is_grave => Some(entry),
+            _ => None,
+        }
+    }
+}
+
 /// All there is to choose: Pods by what they want of a person, a new Pod, pages, and what can be done to the Pod that
 /// `here` speaks of. `:open` is left out: the Pods themselves are there.
 pub fn choices(pods: &[PodSummary], here: Here) -> Vec<Choice> {
@@ -48,19 +66,17 @@ pub fn choices(pods: &[PodSummary], here: Here) -> Vec<Choice> {
 }
 
 fn of_pod(pod: PodSummary) -> Choice {
-    let state = pod.state.as_str();
-    let has_failed = pod.state == PodState::Idle && pod.needs_you;
-    let doing = pod.activity.as_deref().map(|activity| format!(" · {activity}")).unwrap_or_default();
-    let doing = if has_failed { doing.replacen("failed: ", "", 1) } else { doing };
     // A run that failed leaves its Pod idle, and is no reason to think it well.
-    let state = if has_failed { "failed" } else { state };
+    let sign = Sign::of(&pod);
+    let doing = pod.activity.as_deref().map(|activity| format!(" · {activity}")).unwrap_or_default();
+    let doing = if sign == Sign::Failed { doing.replacen("failed: ", "", 1) } else { doing };
     Choice {
         id: format!("pod {}", pod.pod),
         title: match pod.pod.runtime_id == RuntimeId::local() {
             true => pod.name.to_string(),
             false => format!("{}@{}", pod.name, pod.pod.runtime_id),
         },
-        what: format!("{state}{doing} · {}", pod.cwd),
+        what: format!("{}{doing} · {}", sign.word(), pod.cwd),
         key: "",
         refusal: None,
         does: Does::Open(pod.pod),
@@ -91,10 +107,10 @@ fn of_command(entry: &'static Entry, here: Here) -> Choice {
 }
 
 /// Places of those that fit what was typed. The letters may lie apart in the title; after those come the ones that have
-/// every word anywhere. Nothing typed: all, what was chosen lately first.
+/// every word anywhere. Nothing typed: all, what was chosen lately first; what is grave stays where it is.
 pub fn found(choices: &[Choice], typed: &str, recent: &[String]) -> Vec<usize> {
     if typed.trim().is_empty() {
-        let place = |id: &String| choices.iter().position(|choice| choice.id == *id);
+        let place = |id: &String| choices.iter().position(|choice| choice.id == *id && choice.grave().is_none());
         let recent: Vec<usize> = recent.iter().filter_map(place).collect();
         let others = (0..choices.len()).filter(|index| !recent.contains(index));
         return recent.iter().copied().chain(others).collect();
@@ -120,6 +136,8 @@ pub fn remembered(recent: &[String], id: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use protocol::PodState;
+
     use super::*;
     use crate::{Client, Standing, samples::pod};
 
@@ -184,6 +202,15 @@ mod tests {
         let recent = ["map", "pod local/gone", "pod local/bob"];
         assert_eq!(titles(&all, "", &recent)[..3], ["Map", "bob", "ada"]);
         assert_eq!(titles(&all, "ada", &recent)[0], "ada");
+    }
+
+    #[test]
+    fn what_is_grave_leads_only_once_its_whole_word_is_typed() {
+        let all = choices(&[pod("ada", PodState::Idle)], on(PodState::Idle));
+        let stop = all.iter().find(|choice| choice.title == ":stop").unwrap();
+        assert!(stop.leads("stop") && stop.leads(":stop ") && !stop.leads("sto") && !stop.leads(""));
+        assert!(all.iter().find(|choice| choice.title == "ada").unwrap().leads(""));
+        assert_eq!(titles(&all, "", &["stop", "map"])[..2], ["Map", "ada"], "not even when it was chosen lately");
     }
 
     #[test]

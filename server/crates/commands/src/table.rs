@@ -37,6 +37,9 @@ pub struct Entry {
     pub place: Where,
     /// The key that does the same outside of a field; empty when there is none.
     pub key: &'static str,
+    /// It ends something, or answers a question for good. It is never chosen beforehand: an arrow key chooses it, or its
+    /// whole word is typed.
+    pub is_grave: bool,
 }
 
 /// A page that is about no Pod.
@@ -114,7 +117,11 @@ pub fn by_key(key: &str) -> Option<&'static Entry> {
 }
 
 const fn of(place: Where, word: &'static str, argument: &'static str, key: &'static str, what: &'static str) -> Entry {
-    Entry { word, argument, what, place, key }
+    Entry { word, argument, what, place, key, is_grave: false }
+}
+
+const fn grave(place: Where, word: &'static str, argument: &'static str, what: &'static str) -> Entry {
+    Entry { is_grave: true, ..of(place, word, argument, "", what) }
 }
 
 use Where::{Anywhere, Browser, Pod, Terminal, TerminalPod};
@@ -123,26 +130,26 @@ use Where::{Anywhere, Browser, Pod, Terminal, TerminalPod};
 pub const TABLE: &[Entry] = &[
     of(Pod, "pause", "", "", "close the open block and hold the run"),
     of(Pod, "resume", "", "", "go on with the held run"),
-    of(Pod, "cancel", "", "", "end the run and drop what is open"),
-    of(Pod, "stop", "", "", "end the Pod; it can be restored"),
+    grave(Pod, "cancel", "", "end the run and drop what is open"),
+    grave(Pod, "stop", "", "end the Pod; it can be restored"),
     of(Pod, "restore", "", "", "bring the stopped Pod back"),
-    of(Pod, "allow", "", "", "allow what it asks, this once"),
-    of(Pod, "always", "", "", "allow exactly this from now on"),
-    of(Pod, "deny", "REASON", "", "deny what it asks; a reason is optional"),
+    grave(Pod, "allow", "", "allow what it asks, this once"),
+    grave(Pod, "always", "", "allow exactly this from now on"),
+    grave(Pod, "deny", "REASON", "deny what it asks; a reason is optional"),
     of(Pod, "compact", "", "", "put a summary in the place of what came before"),
     of(Pod, "rewind", "", "", "take the newest turn out of its context"),
     of(Pod, "spawn", "NAME", "", "give a child a task and a part of the scope"),
     of(Pod, "peer", "NAME", "p", "introduce this Pod to another one"),
-    of(Pod, "unpeer", "NAME", "", "end what it is to a peer"),
+    grave(Pod, "unpeer", "NAME", "end what it is to a peer"),
     of(Pod, "send", "TEXT", "", "send a message to this Pod"),
     of(Pod, "rename", "NAME", "", "give this Pod another name"),
-    of(Pod, "delete", "NAME", "", "remove this Pod and its records; type its name"),
+    grave(Pod, "delete", "NAME", "remove this Pod and its records; type its name"),
     of(Pod, "export", "", "", "save the transcript as a file"),
     of(TerminalPod, "steer", "TEXT", "", "send a message into the present run"),
     of(TerminalPod, "queue", "", "w", "what waits and what is held back, to change it"),
     of(TerminalPod, "unqueue", "", "", "take the newest message that waits back"),
-    of(TerminalPod, "release", "", "", "deliver the oldest message that is held back"),
-    of(TerminalPod, "drop", "", "", "refuse the oldest message that is held back"),
+    grave(TerminalPod, "release", "", "deliver the oldest message that is held back"),
+    grave(TerminalPod, "drop", "", "refuse the oldest message that is held back"),
     of(Anywhere, "new", "NAME", "n", "make a Pod with every default"),
     of(Anywhere, "open", "NAME", "", "go to a Pod"),
     of(Anywhere, "pods", "", "g p", "all Pods"),

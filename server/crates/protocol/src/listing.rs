@@ -74,6 +74,19 @@ pub struct Approval {
     pub by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What an open Write or Edit would do to the file as it is now, as `tool_finished` has it when it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// The same in words: `+3 −11`, `new file, 12 lines`, or why it would fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<String>,
+}
+
+impl Approval {
+    /// A question that nobody has answered.
+    pub fn open(id: String, tool: String, arguments: Value, asked_at: Timestamp) -> Self {
+        Self { id, tool, arguments, asked_at, decision: None, by: None, reason: None, diff: None, effect: None }
+    }
 }
 
 /// An open question, with the Pod that asks.
@@ -103,12 +116,16 @@ struct FlatApproval {
     decision: Option<Decision>,
     by: Option<String>,
     reason: Option<String>,
+    diff: Option<String>,
+    effect: Option<String>,
 }
 
 impl From<FlatApproval> for OpenApproval {
     fn from(flat: FlatApproval) -> Self {
-        let FlatApproval { pod, name, parent, id, tool, arguments, asked_at, decision, by, reason } = flat;
-        Self { pod, name, parent, approval: Approval { id, tool, arguments, asked_at, decision, by, reason } }
+        let FlatApproval { pod, name, parent, id, tool, arguments, asked_at, decision, by, reason, diff, effect } =
+            flat;
+        let approval = Approval { id, tool, arguments, asked_at, decision, by, reason, diff, effect };
+        Self { pod, name, parent, approval }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Questions to people, as the journals have them.
 
-use pod_store::{PodGroup, PodKey};
-use protocol::{ApiError, Approval, ControlEvent, Event, OpenApproval, Record, WorkerId};
+use pod_store::{PodGroup, PodKey, PodRow};
+use protocol::{ApiError, Approval, ControlEvent, Event, OpenApproval, Record, ToolBy, WorkerId};
+use tools::files::Preview;
 
-use crate::{error, host::Inner, view};
+use crate::{error, host::Inner, place, view, view::Opened};
 
 /// Rows that are read at once.
 const ROWS_AT_ONCE: u32 = 1_000;
@@ -16,8 +17,7 @@ pub(crate) async fn of(inner: &Inner, key: PodKey) -> Result<Vec<Approval>, ApiE
         let at = record.at;
         match record.event {
             Event::Control(ControlEvent::ApprovalAsked { id, tool, arguments }) => {
-                let asked = Approval { id, tool, arguments, asked_at: at, decision: None, by: None, reason: None };
-                approvals.push(asked);
+                approvals.push(Approval::open(id, tool, arguments, at));
             }
             Event::Control(ControlEvent::ApprovalAnswered { id, decision, by, reason, .. }) => {
                 if let Some(approval) = approvals.iter_mut().find(|approval| approval.id == id) {
@@ -30,14 +30,48 @@ pub(crate) async fn of(inner: &Inner, key: PodKey) -> Result<Vec<Approval>, ApiE
     Ok(approvals)
 }
 
-/// The open questions of one Pod, or all that it ever asked.
+/// The open questions of one Pod, or all that it ever asked; of the open ones what they would do to the files of now.
 pub(crate) async fn of_pod(inner: &Inner, worker_id: &WorkerId, all: bool) -> Result<Vec<Approval>, ApiError> {
     let row = inner.existing_row(worker_id).await?;
     let mut approvals = of(inner, row.key).await?;
+    let Ok(opened) = view::open(&row) else { return Ok(if all { approvals } else { Vec::new() }) };
+    let is_open = |approval: &Approval| opened.pod.approvals.iter().any(|open| open.id == approval.id);
     if !all {
-        let open = view::open(&row).map(|opened| opened.pod.approvals).unwrap_or_default();
-        approvals.retain(|approval| open.iter().any(|open| open.id == approval.id));
+        approvals.retain(is_open);
     }
+    let asked: Vec<_> = approvals.iter_mut().filter(|approval| is_open(approval)).collect();
+    foresee(inner, &row, &opened, asked).await?;
+    Ok(approvals)
+}
+
+/// Says what each of these calls would do to its file as it is now.
+async fn foresee(inner: &Inner, row: &PodRow, opened: &Opened, asked: Vec<&mut Approval>) -> Result<(), ApiError> {
+    if asked.is_empty() {
+        return Ok(());
+    }
+    if inner.is_there(&row.worker_id).await.unwrap_or(true) {
+        for approval in asked.into_iter().filter(|approval| tools::files::is_change(&approval.tool)) {
+            approval.effect = Some("its files are on another host, so what would change is not known here".to_owned());
+        }
+        return Ok(());
+    }
+    let calls = asked.iter().map(|approval| (approval.tool.clone(), approval.arguments.clone())).collect();
+    let scope = place::scope(inner, row.key, &opened.spec).await?;
+    let seen = place::seen(&opened.pod, ToolBy::Model);
+    let previews = tools::files::previews(&opened.spec.cwd, scope, seen, calls).await;
+    for (approval, preview) in asked.into_iter().zip(previews) {
+        if let Some(Preview { diff, effect }) = preview {
+            (approval.diff, approval.effect) = (diff, Some(effect));
+        }
+    }
+    Ok(())
+}
+
+/// The open questions of one Pod, as its journal has them.
+async fn asked_by(inner: &Inner, row: &PodRow) -> Result<Vec<Approval>, ApiError> {
+    let open = view::open(row).map(|opened| opened.pod.approvals).unwrap_or_default();
+    let mut approvals = of(inner, row.key).await?;
+    approvals.retain(|approval| open.iter().any(|open| open.id == approval.id));
     Ok(approvals)
 }
 
@@ -56,7 +90,7 @@ pub(crate) async fn open(inner: &Inner) -> Result<Vec<OpenApproval>, ApiError> {
                 continue;
             }
             let summary = view::summary(row);
-            for approval in of_pod(inner, &row.worker_id, false).await? {
+            for approval in asked_by(inner, row).await? {
                 let (pod, name, parent) = (summary.pod.clone(), summary.name.clone(), summary.relations.parent.clone());
                 open.push(OpenApproval { pod, name, parent, approval });
             }

@@ -1,6 +1,6 @@
 //! Numbers and states in the words that every screen uses.
 
-use protocol::{Outcome, PodState, ReceiptState, Trigger};
+use protocol::{Outcome, ReceiptState, Trigger};
 
 use crate::{ChildStep, Receipt, RelationStep};
 
@@ -87,14 +87,6 @@ pub fn receipt_words(state: ReceiptState) -> &'static str {
         ReceiptState::Held => "held until somebody releases it",
         ReceiptState::Refused => "refused",
         ReceiptState::Expired => "expired",
-    }
-}
-
-/// What a Pod does.
-pub fn state_words(state: PodState) -> &'static str {
-    match state {
-        PodState::Waiting => "waiting for you",
-        other => other.as_str(),
     }
 }
 

@@ -5,11 +5,11 @@ mod export;
 
 use client::{Client, ClientError, EventStream};
 use futures_util::future::try_join;
-use protocol::{CommandId, CreatePod, InputCommand, PeerView, PodDetail, PodName, PodRef, SearchHit};
+use protocol::{CommandId, CreatePod, ErrorCode, InputCommand, PodName, PodRef, PodState, SearchHit};
 use tokio::sync::mpsc;
 
 use crate::{
-    model::{Asked, Effect, Message},
+    model::{Asked, Effect, Looked, Message},
     screen,
 };
 
@@ -75,12 +75,23 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
 
 async fn create(client: &Client, command_id: &CommandId, name: &str) -> Result<PodRef, ClientError> {
     let name = PodName::parse(name).map_err(|error| ClientError::Invalid(error.to_string()))?;
-    Ok(client.create(command_id, &CreatePod::named(name)).await?.pod)
+    // Where the console was started, as with `yoi new`.
+    let create = CreatePod { cwd: client.shared_folder(), ..CreatePod::named(name) };
+    match client.create(command_id, &create).await {
+        // Behind a tunnel there is another machine, which may not have that folder.
+        Err(ClientError::Api(refusal)) if create.cwd.is_some() && refusal.code == ErrorCode::InvalidInput => {
+            let create = CreatePod { cwd: None, ..create };
+            Ok(client.create(&CommandId::random(), &create).await?.pod)
+        }
+        made => Ok(made?.pod),
+    }
 }
 
-async fn look(client: &Client, pod: &PodRef) -> Result<(Box<PodDetail>, Vec<PeerView>), ClientError> {
+async fn look(client: &Client, pod: &PodRef) -> Result<Looked, ClientError> {
     let (detail, peers) = try_join(client.pod(pod), client.peers(pod)).await?;
-    Ok((Box::new(detail), peers.items))
+    let may_ask = detail.summary.state == PodState::Waiting || detail.summary.needs_you;
+    let asked = if may_ask { client.approvals(pod, false).await?.items } else { Vec::new() };
+    Ok(Looked { detail: Box::new(detail), peers: peers.items, asked })
 }
 
 /// What these Pods ask, then the requests that wait. A Pod that went away in the meantime asks nothing.

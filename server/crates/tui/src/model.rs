@@ -10,7 +10,7 @@ use commands::{Client, Here, Standing};
 use protocol::{PodRef, PodSummary};
 
 pub(crate) use self::{
-    message::{Act, Answer, Effect, Message, Spawn, Then},
+    message::{Act, Answer, Effect, Looked, Message, Spawn, Then},
     pod::{Focus, Naming, Older, OpenPod, Place, Seek, Sending},
     sheet::{Asked, Found, Inbox, Sheet, Waiting},
 };

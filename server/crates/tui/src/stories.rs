@@ -21,7 +21,7 @@ use ratatui::{Terminal, backend::TestBackend};
 use serde_json::{Value, json};
 
 use crate::{
-    model::{Act, Answer, Effect, Focus, Message, Model},
+    model::{Act, Answer, Effect, Focus, Looked, Message, Model},
     update::update,
     view::{self, Colours},
 };
@@ -110,11 +110,13 @@ impl Story {
         let mut detail = serde_json::to_value(pod("ada", "running")).unwrap();
         let plain = json!({ "scope": [], "peer_policy": "open", "wake_on_peer": true, "permissions": [],
             "reasoning": "full", "queued": [] });
-        for more in [plain, fields] {
+        for more in [plain, fields.clone()] {
             detail.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         }
+        let asked = fields.get("asked").cloned().unwrap_or_else(|| json!([]));
+        let asked = serde_json::from_value(asked).unwrap();
         let detail = serde_json::from_value(detail).unwrap();
-        self.happens(Message::Looked { pod: address("ada"), done: Ok((detail, Vec::new())) });
+        self.happens(Message::Looked { pod: address("ada"), done: Ok(Looked { detail, peers: Vec::new(), asked }) });
         // Once more, when something had happened in the meantime.
         self.model.open.as_mut().unwrap().asking = None;
     }

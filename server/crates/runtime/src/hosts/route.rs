@@ -106,6 +106,11 @@ impl Inner {
         .await
     }
 
+    /// The Pod is run by another host, which has its files.
+    pub(crate) async fn is_there(&self, worker_id: &WorkerId) -> Result<bool, ApiError> {
+        Ok(matches!(self.route(worker_id).await?, Route::There(_)))
+    }
+
     pub(crate) async fn files_there(&self, worker_id: &WorkerId, begun: &str) -> Result<Option<Vec<String>>, ApiError> {
         self.there(worker_id, || Call::Files { worker_id: worker_id.clone(), begun: begun.to_owned() }).await
     }

@@ -10,6 +10,7 @@ use super::{
     content,
     diff::diff,
     failure::Failure,
+    preview::Preview,
     seen,
     target::{Missing, Target},
     work::{Work, blocking, parsed},
@@ -71,6 +72,21 @@ fn edit(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
     let summary = format!("edited {}: +{} −{}", target.asked, diff.added, diff.removed);
     let seen = Some(seen::file(&target.path, new.as_bytes()));
     Ok(ToolOutcome { diff: diff.text, seen, ..ToolOutcome::done(summary) })
+}
+
+/// What it would do now.
+pub(super) fn preview(work: &Work, arguments: Value) -> Result<Preview, Failure> {
+    let arguments: Arguments = parsed("Edit", arguments)?;
+    check_passages(&arguments)?;
+    let target = Target::find(work, &work.absolute(&arguments.path)?, Missing::Refused)?;
+    let file = target.present()?.ok_or_else(|| Failure::NotFound(target.asked.clone()))?;
+    let bytes = content::bytes(&file, &target.asked)?;
+    let old = content::text(&bytes, &target.asked)?;
+    let new = changed(old, &arguments, &target.asked)?;
+    check_size(&new)?;
+    let places = old.matches(in_line_endings_of(old, &arguments.old, "").0.as_str()).count();
+    let refusal = seen::require(work, &target.path, &target.asked, &bytes).err();
+    Ok(Preview::change(diff(&target.asked, Some(old), &new), places, refusal))
 }
 
 fn check_passages(arguments: &Arguments) -> Result<(), Failure> {

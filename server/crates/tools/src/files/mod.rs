@@ -17,6 +17,7 @@ mod open;
 mod output;
 mod page;
 mod path;
+mod preview;
 mod read;
 mod seen;
 mod target;
@@ -30,6 +31,7 @@ pub use complete::complete;
 pub use edit::Edit;
 pub use glob::Glob;
 pub use grep::Grep;
+pub use preview::{Preview, is_change, previews};
 pub use read::Read;
 pub use write::Write;
 

@@ -11,6 +11,7 @@ use super::{
     diff::diff,
     failure::Failure,
     page::noun,
+    preview::Preview,
     seen,
     target::{Missing, Target},
     work::{Work, blocking, parsed},
@@ -76,6 +77,24 @@ fn write(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
         seen: Some(seen::file(&target.path, new.as_bytes())),
         ..ToolOutcome::done(format!("wrote {}, {lines} {} ({kind})", target.asked, noun(lines)))
     })
+}
+
+/// What it would do now.
+pub(super) fn preview(work: &Work, arguments: Value) -> Result<Preview, Failure> {
+    let arguments: Arguments = parsed("Write", arguments)?;
+    let new = arguments.content.as_str();
+    check_size(new)?;
+    let target = match Target::find(work, &work.absolute(&arguments.path)?, Missing::Refused) {
+        Err(Failure::NotFound(path)) => return Ok(Preview::new_file(diff(&path, None, new), new)),
+        found => found?,
+    };
+    let Some(file) = target.present()? else {
+        return Ok(Preview::new_file(diff(&target.asked, None, new), new));
+    };
+    let bytes = content::bytes(&file, &target.asked)?;
+    let old = content::text(&bytes, &target.asked)?;
+    let refusal = seen::require(work, &target.path, &target.asked, &bytes).err();
+    Ok(Preview::change(diff(&target.asked, Some(old), new), 1, refusal))
 }
 
 /// Whether `content` may be written.

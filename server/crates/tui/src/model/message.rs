@@ -3,9 +3,9 @@
 use client::{ClientError, StreamItem};
 use crossterm::event::KeyEvent;
 use protocol::{
-    ApprovalCommand, CommandId, CompactionPreview, ControlVerb, HeldDecision, InputCommand, Listing, PeerAnswer,
-    PeerView, PodDetail, PodName, PodRef, QueuedInput, Receipt, Record, RequestDecision, RewindCommand, ScopeRule,
-    SearchHit, Seq, ToolAnswer,
+    Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, HeldDecision, InputCommand, Listing,
+    PeerAnswer, PeerView, PodDetail, PodName, PodRef, QueuedInput, Receipt, Record, RequestDecision, RewindCommand,
+    ScopeRule, SearchHit, Seq, ToolAnswer,
 };
 
 use super::{Asked, Sending};
@@ -34,10 +34,10 @@ pub(crate) enum Message {
         pod: PodRef,
         done: Result<Listing<Record>, ClientError>,
     },
-    /// The queue of a Pod, and whom it knows.
+    /// The queue of a Pod, whom it knows, and what it asks.
     Looked {
         pod: PodRef,
-        done: Result<(Box<PodDetail>, Vec<PeerView>), ClientError>,
+        done: Result<Looked, ClientError>,
     },
     /// Files whose path fits what was `begun`.
     Files {
@@ -64,6 +64,15 @@ pub(crate) enum Message {
         act: Act,
         done: Result<Answer, ClientError>,
     },
+}
+
+/// What is known of a Pod besides its records.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    pub(crate) detail: Box<PodDetail>,
+    pub(crate) peers: Vec<PeerView>,
+    /// Its open questions, with what they would do to the files of now.
+    pub(crate) asked: Vec<Approval>,
 }
 
 /// What is to be done outside.

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
-use protocol::{CommandId, PeerView, PodRef, PodSummary, QueuedInput, ReceiptState, Record, Segment, Seq};
+use protocol::{Approval, CommandId, PeerView, PodRef, PodSummary, QueuedInput, ReceiptState, Record, Segment, Seq};
 use ratatui::text::Line;
 use transcript::{BlockId, BlockKind, Change, Transcript, group};
 
@@ -39,6 +39,8 @@ pub(crate) struct OpenPod {
     pub(crate) queued: Vec<QueuedInput>,
     /// The Pods it knows, and requests between it and others.
     pub(crate) peers: Vec<PeerView>,
+    /// What it asks, with what that would do to the files of now.
+    pub(crate) asked: Vec<Approval>,
     /// Its details are on their way, and whether they are to be asked for once more.
     pub(crate) asking: Option<bool>,
     /// The message that is on its way. It stays in the composer until the server has it on its disk.
@@ -128,6 +130,7 @@ impl OpenPod {
             seek: None,
             queued: Vec::new(),
             peers: Vec::new(),
+            asked: Vec::new(),
             asking: None,
             sending: None,
             failed: None,

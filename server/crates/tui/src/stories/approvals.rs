@@ -15,6 +15,15 @@ fn a_question_is_answered_in_the_transcript_by_one_key() {
     let mut story = Story::with_ada_in("waiting");
     story.records(vec![user("go"), asks("q1", "rm -rf target"), asks("q2", "ls")]);
     insta::assert_snapshot!("question", story.screen());
+    for (key, expected) in
+        [('a', (Decision::Allow, false)), ('A', (Decision::Allow, true)), ('d', (Decision::Deny, false))]
+    {
+        story.alt(KeyCode::Char(key));
+        assert_eq!((decision(&story), focus(&story)), (expected, Focus::Composer), "while writing");
+        story.key(KeyCode::Char(key));
+        assert_eq!((story.effects.len(), story.composer()), (0, key.to_string()), "a letter is text");
+        story.key(KeyCode::Backspace);
+    }
     story.key(KeyCode::Esc);
     story.shows("a allow · A always · d deny: Bash rm -rf target");
     for (key, expected) in
@@ -44,6 +53,21 @@ fn what_is_asked_can_be_judged_by_what_it_would_do() {
         json!({ "kind": "approval_asked", "id": "q2", "tool": "Write", "arguments": { "path": "b", "content": "1\n2\n3\n4\n5\n6\n7\n8" } }),
     ]);
     insta::assert_snapshot!("question_of_an_edit", story.screen());
+}
+
+#[test]
+fn a_write_shows_what_the_file_would_lose() {
+    let mut story = Story::with_ada_in("waiting");
+    let arguments = json!({ "path": "notes.md", "content": "new\n" });
+    story.records(vec![json!({ "kind": "approval_asked", "id": "q1", "tool": "Write", "arguments": arguments })]);
+    assert!(matches!(story.effects[..], [Effect::Look(_)]), "{:?}", story.effects);
+    let diff = "--- a/notes.md\n+++ b/notes.md\n@@ -1,2 +1 @@\n-one\n-two\n+new\n";
+    story.looked(json!({ "asked": [{ "id": "q1", "tool": "Write", "arguments": arguments,
+        "asked_at": "2026-01-01T00:00:00Z", "diff": diff, "effect": "+1 −2" }] }));
+    story.shows("notes.md +1 −2 @@ -1,2 +1 @@ -one -two +new");
+    story.looked(json!({ "asked": [{ "id": "q1", "tool": "Write", "arguments": arguments,
+        "asked_at": "2026-01-01T00:00:00Z", "effect": "it would fail: notes.md is a folder" }] }));
+    story.shows("it would fail: notes.md is a folder");
 }
 
 #[test]

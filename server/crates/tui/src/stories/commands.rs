@@ -28,6 +28,12 @@ fn what_fits_is_offered_with_the_reason_where_it_does_nothing_now() {
     let mut story = Story::with_ada();
     story.types(":");
     insta::assert_snapshot!("completion", story.screen());
+    story.shows_not("▸");
+    story.key(KeyCode::Tab);
+    story.key(KeyCode::Enter);
+    assert_eq!(story.effects, [], "nothing is chosen before a letter");
+    story.shows("type a command, or choose one with the arrow keys");
+    story.types(":");
     story.types("re");
     insta::assert_snapshot!("completion_re", story.screen());
     story.shows("it is not paused");
@@ -42,7 +48,7 @@ fn what_fits_is_offered_with_the_reason_where_it_does_nothing_now() {
 #[test]
 fn the_arrows_choose_and_enter_takes_the_choice() {
     let mut story = Story::with_ada();
-    story.types(":st");
+    story.types(":sto");
     story.key(KeyCode::Down);
     story.key(KeyCode::Enter);
     assert_eq!(story.act().1, Act::Control(ControlVerb::Stop));
@@ -119,12 +125,19 @@ fn a_child_gets_a_task_and_the_paths_that_are_named_or_its_parents_folder_to_rea
 }
 
 #[test]
-fn deleting_wants_the_pods_own_name_and_renaming_a_good_one() {
+fn deleting_wants_the_pods_own_name_and_a_y_and_renaming_a_good_one() {
     let mut story = Story::with_ada();
     story.enters(":delete bob");
     assert_eq!(story.effects, []);
-    story.shows("this Pod is ada; `:delete ada` deletes it");
+    story.shows("this Pod is ada; `:delete ada` asks whether to delete it");
     story.enters(":delete ada");
+    story.key(KeyCode::Enter);
+    assert_eq!(story.effects, [], "a second Enter is no answer");
+    story.shows("delete ada with its whole transcript? It cannot be undone.");
+    story.key(KeyCode::Char('n'));
+    story.shows("left as it is");
+    story.enters(":delete ada");
+    story.key(KeyCode::Char('y'));
     assert_eq!(story.act().1, Act::Delete("ada".into()));
     story.enters(":rename a b");
     assert_eq!(story.effects, []);

@@ -1,12 +1,12 @@
 //! What calls came to.
 
 use client::ClientError;
-use protocol::{CompactionPreview, ControlVerb, Listing, PeerView, PodDetail, PodRef, Record};
+use protocol::{CompactionPreview, ControlVerb, Listing, PodRef, Record};
 use transcript::words::tokens_words;
 
 use super::{look, open, scroll, sheets};
 use crate::{
-    model::{Act, Answer, Confirm, Effect, Focus, Model, Older, Sheet, Then},
+    model::{Act, Answer, Confirm, Effect, Focus, Looked, Model, Older, Sheet, Then},
     sentences,
 };
 
@@ -47,17 +47,13 @@ pub(super) fn older(model: &mut Model, pod: &PodRef, done: Result<Listing<Record
     }
 }
 
-pub(super) fn looked(
-    model: &mut Model,
-    pod: &PodRef,
-    done: Result<(Box<PodDetail>, Vec<PeerView>), ClientError>,
-) -> Vec<Effect> {
+pub(super) fn looked(model: &mut Model, pod: &PodRef, done: Result<Looked, ClientError>) -> Vec<Effect> {
     let Some(open) = model.open.as_mut().filter(|open| open.pod == *pod) else { return Vec::new() };
     let again = open.asking.take() == Some(true);
     // When it fails, what is known stays: the stream says what is wrong.
-    if let Ok((detail, peers)) = done {
+    if let Ok(Looked { detail, peers, asked }) = done {
         open.queued = detail.queued;
-        open.peers = peers;
+        (open.peers, open.asked) = (peers, asked);
         if again {
             return look(open);
         }

@@ -112,13 +112,14 @@ fn delete(model: &mut Model, name: String) -> Vec<Effect> {
     let Some(open) = &model.open else { return Vec::new() };
     let own = model.name_of(&open.pod);
     let pod = open.pod.clone();
-    checked(
-        model,
-        match own == name {
-            true => Ok(Effect::act(pod, Act::Delete(name))),
-            false => Err(format!("this Pod is {own}; `:delete {own}` deletes it with its records")),
-        },
-    )
+    if own != name {
+        model.complain(format!("this Pod is {own}; `:delete {own}` asks whether to delete it"));
+        return Vec::new();
+    }
+    let question =
+        format!("delete {own} with its whole transcript? It cannot be undone. y does it, any other key does not");
+    model.confirm = Some(Confirm { question, effect: Effect::act(pod, Act::Delete(name)) });
+    Vec::new()
 }
 
 /// Answers the oldest open question of the open Pod.

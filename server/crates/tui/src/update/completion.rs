@@ -1,8 +1,7 @@
 //! What is offered for the command that is typed, and what Tab and the arrows make of it.
 
-use commands::{Named, Offer, first_available, fit};
+use commands::{Named, Offer, Sign, fit, preselected};
 use protocol::{PeerLink, PeerView, PodRef, PodState, PodSummary};
-use transcript::words::state_words;
 
 use crate::{
     composer::Composer,
@@ -24,10 +23,11 @@ pub(crate) fn offers(model: &Model) -> Vec<Offer> {
     offers
 }
 
-/// Where the choice stands.
-pub(crate) fn choice(model: &Model, offers: &[Offer]) -> usize {
-    let chosen = model.line.as_ref().and_then(|line| line.chosen);
-    chosen.filter(|chosen| *chosen < offers.len()).unwrap_or_else(|| first_available(offers))
+/// Where the choice stands, if there is one.
+pub(crate) fn choice(model: &Model, offers: &[Offer]) -> Option<usize> {
+    let line = model.line.as_ref()?;
+    let chosen = line.chosen.filter(|chosen| *chosen < offers.len());
+    chosen.or_else(|| preselected(offers, &format!(":{}", line.text.text())))
 }
 
 pub(super) fn choose(model: &mut Model, step: isize) {
@@ -38,18 +38,22 @@ pub(super) fn choose(model: &mut Model, step: isize) {
         && !offers.is_empty()
     {
         // The first press says that the choice counts, and moves it only where the line has that one already.
-        let to = match (is_chosen, step) {
-            (false, 1) if !offers[at].is_typed_in(&format!(":{}", line.text.text())) => at,
-            _ => (at + offers.len()).saturating_add_signed(step) % offers.len(),
+        let to = match (at, step) {
+            (None, 1) => 0,
+            (None, _) => offers.len() - 1,
+            (Some(at), 1) if !is_chosen && !offers[at].is_typed_in(&format!(":{}", line.text.text())) => at,
+            (Some(at), step) => (at + offers.len()).saturating_add_signed(step) % offers.len(),
         };
         line.chosen = Some(to);
     }
 }
 
-/// Puts the choice into the line.
+/// Puts the choice into the line, or the first that fits what has been begun.
 pub(super) fn take(model: &mut Model) {
     let offers = offers(model);
-    let Some(offer) = offers.get(choice(model, &offers)) else { return };
+    let is_begun = model.line.as_ref().is_some_and(|line| !line.text.is_empty());
+    let at = choice(model, &offers).or(is_begun.then_some(0));
+    let Some(offer) = at.and_then(|at| offers.get(at)) else { return };
     let wants_more = !offer.argument.is_empty();
     if let Some(line) = &mut model.line {
         line.text = Composer::with(format!("{}{}", offer.line, if wants_more { " " } else { "" }));
@@ -90,7 +94,7 @@ fn named(model: &Model, word: &str, begun: &str) -> Vec<Named> {
 
 fn known(view: &PeerView) -> Named {
     let link = if view.link == PeerLink::Pending { "requested" } else { "linked" };
-    Named { name: view.name.to_string(), what: format!("{link} · {}", state_words(view.state)), refusal: None }
+    Named { name: view.name.to_string(), what: format!("{link} · {}", view.state.as_str()), refusal: None }
 }
 
 fn fitting(model: &Model, begun: &str, refusal: impl Fn(&PodSummary) -> Option<&'static str>) -> Vec<Named> {
@@ -99,7 +103,7 @@ fn fitting(model: &Model, begun: &str, refusal: impl Fn(&PodSummary) -> Option<&
         .into_iter()
         .map(|fit| {
             let pod = &model.pods[fit.index];
-            let what = format!("{} · {} · {}", state_words(pod.state), pod.pod.runtime_id, pod.cwd);
+            let what = format!("{} · {} · {}", Sign::of(pod).word(), pod.pod.runtime_id, pod.cwd);
             Named { name: names[fit.index].clone(), what, refusal: refusal(pod) }
         })
         .collect();

@@ -29,6 +29,10 @@ fn in_text(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     match key.code {
         KeyCode::Esc => (open.focus, open.naming) = (Focus::Transcript, None),
         KeyCode::Char(':') if open.composer.is_empty() => begin_line(model, LineOf::Command, ""),
+        // Esc and the letter, as a terminal sends it; while writing, too.
+        KeyCode::Char('a') if is_alt(&key) => return command::answer(model, commands::Answer::Once),
+        KeyCode::Char('A') if is_alt(&key) => return command::answer(model, commands::Answer::Always),
+        KeyCode::Char('d') if is_alt(&key) => return command::answer(model, commands::Answer::Deny(String::new())),
         KeyCode::Enter if key.modifiers.contains(KeyModifiers::SHIFT) => open.composer.insert("\n"),
         KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) => return composing::send(model, true),
         KeyCode::Enter => return composing::send(model, false),
@@ -46,6 +50,11 @@ fn in_text(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         }
     }
     Vec::new()
+}
+
+/// Together with Alt alone: AltGr, which makes letters, comes as Ctrl and Alt from some terminals.
+fn is_alt(key: &KeyEvent) -> bool {
+    key.modifiers.contains(KeyModifiers::ALT) && !key.modifiers.contains(KeyModifiers::CONTROL)
 }
 
 pub(super) fn in_transcript(model: &mut Model, key: KeyEvent) -> Vec<Effect> {

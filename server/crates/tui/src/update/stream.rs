@@ -2,7 +2,7 @@
 
 use client::{Connection, StreamItem};
 use commands::grouped;
-use protocol::{ControlEvent, DiagnosticCode, Event, PodRef, PodSummary, Record, ServerFrame};
+use protocol::{ControlEvent, DiagnosticCode, Event, PodRef, PodSummary, Record, ServerFrame, TurnEvent};
 
 use super::{close, look, look_for_wanted, scroll, sheets};
 use crate::model::{Effect, Link, Model, Older, OpenPod};
@@ -64,7 +64,7 @@ fn take_frame(model: &mut Model, frame: ServerFrame) -> Vec<Effect> {
     }
 }
 
-/// After it the queue or the peers may be others.
+/// After it the queue or the peers may be others, or what is asked would do something else.
 fn is_telling(record: &Record) -> bool {
     matches!(
         &record.event,
@@ -75,7 +75,8 @@ fn is_telling(record: &Record) -> bool {
                 | ControlEvent::PeerUnlinked { .. }
                 | ControlEvent::PeerRequested { .. }
                 | ControlEvent::PeerDeclined { .. }
-        )
+                | ControlEvent::ApprovalAsked { .. }
+        ) | Event::Turn(TurnEvent::ToolFinished { diff: Some(_), .. })
     )
 }
 

@@ -141,7 +141,7 @@ fn pod_hints(open: &OpenPod) -> String {
     {
         let asks = format!("{tool} {}", fit(&telling(Some(arguments), ""), QUESTION_COLUMNS));
         return match open.focus {
-            Focus::Composer => format!("asks: {asks} · :allow :always :deny, or Esc"),
+            Focus::Composer => format!("Alt-a allow · Alt-A always · Alt-d deny: {asks}"),
             Focus::Transcript => format!("a allow · A always · d deny: {asks}"),
         };
     }

@@ -3,7 +3,7 @@
 mod notes;
 mod speech;
 
-use protocol::Seq;
+use protocol::{Approval, Seq};
 use ratatui::{
     style::{Color, Style, Stylize},
     text::{Line, Span},
@@ -26,19 +26,25 @@ pub(super) struct Look {
 }
 
 /// The lines of a block, with an empty one before those that begin something. What a rewind took out of the model's
-/// context is dimmed; a call that waits for an answer (`is_asked`) says so.
-pub(super) fn block_lines(block: &Block, rewinds: &[(Seq, Seq)], is_asked: bool, look: Look) -> Vec<Line<'static>> {
+/// context is dimmed; a call that waits for an answer (`is_asked`) says so, and a question what it would `change`.
+pub(super) fn block_lines(
+    block: &Block,
+    rewinds: &[(Seq, Seq)],
+    is_asked: bool,
+    change: Option<&Approval>,
+    look: Look,
+) -> Vec<Line<'static>> {
     if block.is_empty() {
         return Vec::new();
     }
-    let lines = clipped(lines(block, is_asked, look), look.width);
+    let lines = clipped(lines(block, is_asked, change, look), look.width);
     match block.is_rewound(rewinds) {
         true => lines.into_iter().map(Stylize::dim).collect(),
         false => lines,
     }
 }
 
-fn lines(block: &Block, is_asked: bool, look: Look) -> Vec<Line<'static>> {
+fn lines(block: &Block, is_asked: bool, change: Option<&Approval>, look: Look) -> Vec<Line<'static>> {
     match &block.kind {
         BlockKind::Turn { number, trigger } => notes::turn(block, *number, *trigger, look),
         BlockKind::Person { segments, by, state, .. } => speech::person(segments, by, *state, look),
@@ -46,6 +52,7 @@ fn lines(block: &Block, is_asked: bool, look: Look) -> Vec<Line<'static>> {
         BlockKind::Assistant { text, status } => speech::assistant(text, *status, look),
         BlockKind::Reasoning { .. } => thoughts_lines(&[block], look),
         BlockKind::Tool { .. } => tool::lines(&block.kind, is_asked, look),
+        BlockKind::Approval { .. } => notes::approval(&block.kind, change, look),
         kind => notes::lines(kind, look),
     }
 }

@@ -1,6 +1,6 @@
 //! All Pods, grouped by what they want of a person.
 
-use commands::{Attention, matches, needing, total_tokens};
+use commands::{Attention, Sign, matches, needing, total_tokens};
 use protocol::{PodState, PodSummary};
 use ratatui::{
     Frame,
@@ -90,7 +90,7 @@ fn lines(model: &Model, pods: &[&PodSummary], width: usize) -> (Vec<Line<'static
 fn row(summary: &PodSummary, is_selected: bool, width: usize) -> Line<'static> {
     let unread = if summary.unread > 0 { format!(" ({})", summary.unread) } else { String::new() };
     let name = padded(&format!("{}{unread}", summary.name), NAME_WIDTH);
-    let state = padded(&format!("{} {}", mark(summary), summary.state.as_str()), STATE_WIDTH);
+    let state = padded(&format!("{} {}", mark(summary), Sign::of(summary).word()), STATE_WIDTH);
     let doing = summary.activity.as_deref().or(summary.state_reason.as_deref());
     let doing = doing.map_or_else(|| format!("{} · {}", summary.model, summary.cwd), str::to_owned);
     let figures = figures(summary);
@@ -119,15 +119,15 @@ pub(super) fn figures(summary: &PodSummary) -> String {
 
 /// A shape beside the word: a state is never told by its colour alone.
 pub(super) fn mark(summary: &PodSummary) -> &'static str {
-    match summary.state {
-        PodState::Waiting => "?",
-        PodState::Running => "●",
-        PodState::Paused => "‖",
-        PodState::Idle if summary.needs_you => "!",
-        PodState::Idle => "○",
-        PodState::Stopped => "□",
-        PodState::Unreachable => "~",
-        PodState::Broken => "×",
+    match Sign::of(summary) {
+        Sign::Of(PodState::Waiting) => "?",
+        Sign::Of(PodState::Running) => "●",
+        Sign::Of(PodState::Paused) => "‖",
+        Sign::Failed => "!",
+        Sign::Of(PodState::Idle) => "○",
+        Sign::Of(PodState::Stopped) => "□",
+        Sign::Of(PodState::Unreachable) => "~",
+        Sign::Of(PodState::Broken) => "×",
     }
 }
 

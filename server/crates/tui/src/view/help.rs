@@ -25,11 +25,12 @@ const DASHBOARD_KEYS: [(&str, &str); 8] = [
     ("q", "quit; Ctrl-C quits everywhere"),
 ];
 
-const COMPOSER_KEYS: [(&str, &str); 9] = [
+const COMPOSER_KEYS: [(&str, &str); 10] = [
     ("Enter", "send; while the Pod runs it waits in the queue"),
     ("Alt-Enter", "send into the present run, for its model's next question"),
     ("Ctrl-J  Shift-Enter", "new line; most terminals send Enter for Shift-Enter"),
     ("@", "name a file; Tab or Enter takes the one that is chosen"),
+    ("Alt-a  Alt-A  Alt-d", "answer the oldest question: allow, always, deny"),
     ("Up  Down", "earlier and later messages"),
     ("PgUp  PgDn  wheel", "scroll"),
     (":", "a command, as the first character"),
@@ -45,7 +46,7 @@ const TRANSCRIPT_KEYS: [(&str, &str); 14] = [
     ("v", "detail: brief, normal, full"),
     ("/  n  N", "find words; the next hit up, down"),
     ("y", "copy the block at hand, marked ▎ (OSC 52)"),
-    ("a  A  d", "answer the oldest question: allow, always, deny"),
+    ("a  A  d", "the same without Alt: allow, always, deny"),
     ("w", "what waits and what is held back: change it, decide on it"),
     ("p", "introduce this Pod to another one"),
     ("g p", "all Pods"),

@@ -1,6 +1,6 @@
 //! One Pod: heading, transcript, queue, composer.
 
-use commands::total_tokens;
+use commands::{Sign, total_tokens};
 use protocol::Segment;
 use ratatui::{
     Frame,
@@ -53,7 +53,7 @@ fn heading_line(model: &Model, open: &OpenPod, width: usize) -> Line<'static> {
     let Some(summary) = model.summary_of(&open.pod) else {
         return Line::from(fit(&open.pod.to_string(), width)).bold();
     };
-    let state = format!("{} {}", mark(summary), summary.state.as_str());
+    let state = format!("{} {}", mark(summary), Sign::of(summary).word());
     let reason = summary.state_reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
     let context = match (summary.usage.context_used, summary.usage.context_limit) {
         (0, _) => String::new(),

@@ -32,7 +32,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame<'_>, body: Rect) {
 
 /// The files that fit the name behind an `@`, in the rows above the message.
 pub(super) fn draw_files(naming: &Naming, frame: &mut Frame<'_>, above: Rect) {
-    draw_rows(frame, above, naming.found.len(), naming.chosen, |index, is_chosen| {
+    draw_rows(frame, above, naming.found.len(), Some(naming.chosen), |index, is_chosen| {
         file(&naming.found[index], is_chosen, above.width.into())
     });
 }
@@ -42,7 +42,7 @@ fn draw_rows(
     frame: &mut Frame<'_>,
     area: Rect,
     count: usize,
-    chosen: usize,
+    chosen: Option<usize>,
     row: impl Fn(usize, bool) -> Line<'static>,
 ) {
     let height = u16::try_from(count).unwrap_or(ROWS_MAX).min(ROWS_MAX).min(area.height);
@@ -50,8 +50,8 @@ fn draw_rows(
         return;
     }
     let area = Rect { y: area.bottom() - height, height, ..area };
-    let skipped = (chosen + 1).saturating_sub(height.into());
-    let lines: Vec<_> = (skipped..count).take(height.into()).map(|index| row(index, index == chosen)).collect();
+    let skipped = chosen.map_or(0, |chosen| (chosen + 1).saturating_sub(height.into()));
+    let lines: Vec<_> = (skipped..count).take(height.into()).map(|index| row(index, Some(index) == chosen)).collect();
     frame.render_widget(Clear, area);
     frame.render_widget(Paragraph::new(lines), area);
 }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use protocol::Approval;
 use ratatui::text::Line;
 use transcript::{Block, BlockId, BlockKind, group::Group};
 
@@ -52,7 +53,15 @@ impl<'a> Rows<'a> {
             Group::One(index) => {
                 let block = &self.open.transcript.blocks()[*index];
                 let of = (self.look.width, self.look.detail);
-                let make = || block_lines(block, self.open.transcript.rewinds(), self.is_asked(block), self.look);
+                let make = || {
+                    block_lines(
+                        block,
+                        self.open.transcript.rewinds(),
+                        self.is_asked(block),
+                        self.change(block),
+                        self.look,
+                    )
+                };
                 // Whether it is asked for is another block's matter: what is live is drawn anew.
                 if block.is_live() {
                     return Rc::new(make());
@@ -118,6 +127,12 @@ impl<'a> Rows<'a> {
         self.open.transcript.open_questions().any(|question| {
             matches!(&question.kind, BlockKind::Approval { tool, arguments, .. } if tool == name && arguments == given)
         })
+    }
+
+    /// What a question would do to the file of now.
+    fn change(&self, block: &Block) -> Option<&'a Approval> {
+        let BlockKind::Approval { approval_id, .. } = &block.kind else { return None };
+        self.open.asked.iter().find(|asked| asked.id == *approval_id)
     }
 
     pub(crate) fn row_of(&self, id: &BlockId) -> Option<usize> {

@@ -95,7 +95,7 @@ fn row(model: &Model, asked: &Asked, is_selected: bool, width: usize) -> Line<'s
 fn whole(asked: &Asked, width: usize) -> Vec<Line<'static>> {
     let look = Look { width: width.saturating_sub(4), detail: Detail::Normal };
     match asked {
-        Asked::Tool { approval, .. } => prefixed(asked_lines(&approval.arguments, look)),
+        Asked::Tool { approval, .. } => prefixed(asked_lines(&approval.arguments, Some(approval), look)),
         Asked::Peer(_) => {
             let text = "They will see each other and can send each other messages. This gives neither any files, control, \
                         or output of the other.";

@@ -1,6 +1,6 @@
 //! A call of a tool: what it is about, and what it gave.
 
-use protocol::ToolBy;
+use protocol::{Approval, ToolBy};
 use ratatui::{
     style::{Color, Style, Stylize},
     text::{Line, Span},
@@ -26,6 +26,8 @@ const DIFF_LINES_MAX: usize = 14;
 /// First lines of what is written to another Pod, and of each piece of a question.
 const SENT_LINES_MAX: usize = 4;
 const ASKED_LINES_MAX: usize = 6;
+/// Lines of what a question would change in a file.
+const CHANGE_LINES_MAX: usize = 40;
 /// Even the full detail ends: the file is the place for more.
 const FULL_LINES_MAX: usize = 2_000;
 
@@ -92,7 +94,22 @@ fn sent_lines(arguments: Option<&Value>, look: Look) -> Vec<Line<'static>> {
 
 /// What a person is asked to allow, so that it can be judged: what the call is about with its line breaks, for a second
 /// line may do what the first one hides; each other argument by its name; an edit as what goes and what comes.
-pub(super) fn asked_lines(arguments: &Value, look: Look) -> Vec<Line<'static>> {
+/// Of a change of a file that is known as `change`: what the file would lose and get.
+pub(super) fn asked_lines(arguments: &Value, change: Option<&Approval>, look: Look) -> Vec<Line<'static>> {
+    let Some(Approval { diff, effect: Some(effect), .. }) = change else { return argument_lines(arguments, look) };
+    let effect = || indented(effect, "  ", look).into_iter().map(|line| line.style(Style::new().bold()));
+    match diff {
+        Some(diff) => {
+            let path = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
+            let lines_max = if look.detail == Detail::Full { FULL_LINES_MAX } else { CHANGE_LINES_MAX };
+            let lines = indented(path, "  ", look).into_iter().chain(effect());
+            lines.chain(limited(diff::lines(diff, look.width), lines_max)).collect()
+        }
+        None => argument_lines(arguments, look).into_iter().chain(effect()).collect(),
+    }
+}
+
+fn argument_lines(arguments: &Value, look: Look) -> Vec<Line<'static>> {
     if look.detail == Detail::Full {
         let text = serde_json::to_string_pretty(arguments).unwrap_or_default();
         return limited(indented(&text, "  ", look), FULL_LINES_MAX);
@@ -232,7 +249,7 @@ mod tests {
     fn whoever_allows_a_call_has_seen_every_line_and_every_argument_of_it() {
         let shown = |arguments| {
             let look = Look { width: 40, detail: Detail::Normal };
-            asked_lines(&arguments, look).iter().map(Line::to_string).collect::<Vec<_>>()
+            asked_lines(&arguments, None, look).iter().map(Line::to_string).collect::<Vec<_>>()
         };
         let hidden = json!({ "command": "true # all is well\nrm -rf ~", "timeout_s": 9 });
         assert_eq!(shown(hidden), ["  true # all is well", "  rm -rf ~", "  timeout s: 9"]);

@@ -1,6 +1,6 @@
 //! What happened beside the conversation: turns, ends, questions, links, children, alerts.
 
-use protocol::{AlertLevel, ChildChange, Decision, Outcome, ReceiptState, Trigger, Usage};
+use protocol::{AlertLevel, Approval, ChildChange, Decision, Outcome, ReceiptState, Trigger, Usage};
 use ratatui::{
     style::{Color, Stylize},
     text::Line,
@@ -39,7 +39,6 @@ pub(super) fn lines(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
             let words = format!("↻ asking again (attempt {attempt}) in {}: {detail}", duration_words(*wait_ms));
             noted(&words, Color::Yellow, look)
         }
-        BlockKind::Approval { .. } => approval(kind, look),
         BlockKind::Message { peer, delivered: true, .. } => {
             noted(&format!("⇄ message with {}: released, see below", peer.name), Color::Magenta, look)
         }
@@ -129,15 +128,16 @@ fn tokens(usage: &Usage) -> String {
 }
 
 /// A question that is open says how it is answered.
-fn approval(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
+pub(super) fn approval(kind: &BlockKind, change: Option<&Approval>, look: Look) -> Vec<Line<'static>> {
     let BlockKind::Approval { tool, arguments, state, decision, by, reason, .. } = kind else { return Vec::new() };
     let asked = telling(Some(arguments), "");
     if *state == ApprovalState::Open {
         let mut lines = vec![Line::default()];
         lines.extend(noted(&format!("? {tool} wants your answer"), Color::Yellow, look).into_iter().map(Stylize::bold));
-        lines.extend(asked_lines(arguments, look));
+        lines.extend(asked_lines(arguments, change, look));
         lines.push(
-            Line::from(fit("  a allow once · A allow always · d deny (Esc first) · :deny REASON", look.width)).dim(),
+            Line::from(fit("  a allow once · A allow always · d deny (Alt, or Esc first) · :deny REASON", look.width))
+                .dim(),
         );
         return lines;
     }

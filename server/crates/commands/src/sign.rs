@@ -1,0 +1,76 @@
+//! What the state of a Pod is called: one name for the page, the terminal and the command line.
+
+use protocol::{PodState, PodSummary};
+
+/// What a Pod's mark says: its state, or that its last run failed. Such a Pod is idle, and must not look like it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sign {
+    Of(PodState),
+    Failed,
+}
+
+impl Sign {
+    /// Of a Pod in the list.
+    pub fn of(pod: &PodSummary) -> Self {
+        Self::in_state(pod.state, pod.needs_you)
+    }
+
+    /// An idle Pod that needs somebody needs them because its last run failed. Other states have signs of their own.
+    pub fn in_state(state: PodState, needs_you: bool) -> Self {
+        match state {
+            PodState::Idle if needs_you => Self::Failed,
+            state => Self::Of(state),
+        }
+    }
+
+    /// Its name, which is the API's own where that has one.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Of(state) => state.as_str(),
+            Self::Failed => "failed",
+        }
+    }
+
+    /// What it means, for whoever sees it the first time.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Of(PodState::Idle) => "it has nothing to do, and takes a message",
+            Self::Of(PodState::Running) => "its model or a tool is at work",
+            Self::Of(PodState::Paused) => "a run is held, and resume goes on with it",
+            Self::Of(PodState::Waiting) => "it asks, and goes on with your answer",
+            Self::Of(PodState::Stopped) => "it does nothing until it is restored",
+            Self::Of(PodState::Unreachable) => "its runtime does not answer",
+            Self::Of(PodState::Broken) => "its record cannot be read",
+            Self::Failed => "its last run ended with an error, and it takes a message",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::samples::pod;
+
+    #[test]
+    fn each_state_has_one_name_which_is_the_apis() {
+        let signs = || PodState::ALL.into_iter().map(Sign::Of).chain([Sign::Failed]);
+        let words: Vec<_> = signs().map(Sign::word).collect();
+        for state in PodState::ALL {
+            assert_eq!(serde_json::to_value(state).unwrap(), Sign::Of(state).word());
+        }
+        assert_eq!(words.iter().collect::<BTreeSet<_>>().len(), words.len());
+        assert_eq!(signs().map(Sign::meaning).collect::<BTreeSet<_>>().len(), words.len());
+    }
+
+    #[test]
+    fn a_failed_run_is_told_until_the_next_one() {
+        let failed = PodSummary { needs_you: true, ..pod("ada", PodState::Idle) };
+        assert_eq!((Sign::of(&failed), Sign::of(&failed).word()), (Sign::Failed, "failed"));
+        assert_eq!(Sign::of(&pod("ada", PodState::Idle)), Sign::Of(PodState::Idle));
+        for state in [PodState::Running, PodState::Waiting, PodState::Paused, PodState::Broken] {
+            assert_eq!(Sign::in_state(state, true), Sign::Of(state));
+        }
+    }
+}
