@@ -317,8 +317,9 @@ async fn browser_the_main_path_is_walked_with_the_keyboard_alone() {
     browser.wait_text("main h1", "ada").await;
     browser.wait_no_dialog().await;
 
-    // A message that makes it ask.
-    tab_to(&browser, "#message").await;
+    // A message that makes it ask: of a Pod that was just made, one writes first.
+    browser.wait_focus("message").await;
+    assert_focus_is_seen(&browser).await;
     browser.keys(format!("call Write {}", json!({ "path": "a.txt", "content": "x" }))).await;
     browser.keys(Key::Enter + "").await;
     browser.wait_text("main article", "asks for permission").await;
