@@ -161,7 +161,7 @@ pub(crate) enum Verb {
     Export(ExportOptions),
     /// Make a stopped Pod with the history of an export
     Import(ImportOptions),
-    /// Print the tokens that were used, and their cost
+    /// Print the tokens that were used
     Usage,
     /// Print who did what
     Audit(AuditOptions),

@@ -53,7 +53,7 @@ pub(crate) fn ProviderFields(form: NewPodForm) -> impl IntoView {
             id="new-pod-model"
             label="Model"
             value=form.model
-            hint="Empty: the provider's first model."
+            hint="Empty: the first one configured, else a usual one of its kind."
             list="new-pod-models"
         />
         <datalist id="new-pod-models">{models}</datalist>

@@ -18,7 +18,7 @@ use crate::{
 /// Least time between two readings, in milliseconds.
 const READING_MS_MIN: u32 = 10_000;
 
-/// `/usage`: tokens and cost of all Pods, over time and by whom.
+/// `/usage`: tokens of all Pods, over time and by whom.
 #[component]
 pub(crate) fn UsagePage() -> impl IntoView {
     let first = fetched(|| (), |()| read_usage());
@@ -68,7 +68,7 @@ fn Kept(report: UsageReport) -> impl IntoView {
         match is_unused.get() {
         true => view! {
             <p class="hint">
-                "No Pod has used any tokens yet. Once one has answered, this page has its tokens and, where the model has a price, their cost."
+                "No Pod has used any tokens yet. Once one has answered, this page has its tokens. Prices are not known to this version."
             </p>
         }
         .into_any(),

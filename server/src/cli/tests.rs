@@ -158,3 +158,28 @@ fn every_verb_has_an_example_in_the_documentation() {
         assert!(is_there(' ') || is_there('`'), "docs/cli.md has no example of `yoi {verb}`");
     }
 }
+
+/// What a page says can be typed can be typed.
+#[test]
+fn every_flag_that_the_pages_name_is_one_of_ours() {
+    /// Of curl, cargo and sqlite3.
+    const OF_OTHERS: [&str; 8] =
+        ["--unix-socket", "--release", "--fast", "--only", "--long", "--binary", "--target", "--no-block"];
+    fn flags(command: &clap::Command, known: &mut std::collections::BTreeSet<String>) {
+        known.extend(command.get_arguments().filter_map(|argument| Some(format!("--{}", argument.get_long()?))));
+        command.get_subcommands().for_each(|verb| flags(verb, known));
+    }
+    let mut known = std::collections::BTreeSet::from(["--help".to_owned(), "--version".to_owned()]);
+    flags(&Cli::command(), &mut known);
+    for page in
+        ["README.md", "docs/cli.md", "docs/operations.md", "docs/terminal.md", "docs/peers.md", "docs/security.md"]
+    {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(page);
+        let text = std::fs::read_to_string(path).unwrap();
+        let is_part = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+        let words = text.split(|letter| !is_part(letter)).filter(|word| word.len() > 2 && word.starts_with("--"));
+        let named = words.map(|word| word.trim_end_matches('-')).filter(|word| word.len() > 2);
+        let strange: Vec<&str> = named.filter(|flag| !known.contains(*flag) && !OF_OTHERS.contains(flag)).collect();
+        assert!(strange.is_empty(), "{page} names {strange:?}");
+    }
+}

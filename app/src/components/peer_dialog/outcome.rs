@@ -49,7 +49,7 @@ fn standing(meeting: Meeting, answer: PeerAnswer, link: Option<PeerLink>) -> Any
         }
         .into_any(),
         Some(PeerLink::OneSided) => view! {
-            <p><span class="bad">"✗ "</span> {pair} ": one-sided, so it carries no messages. Introduce them again to repair it."</p>
+            <p><span class="bad">"✗ "</span> {pair} ": one-sided, so it carries no messages: the other server was taken out here. Add it again, or end the link."</p>
             <div class="peer-acts"><RevokeButton pod=source peer=peer names=names /></div>
         }
         .into_any(),

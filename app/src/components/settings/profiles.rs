@@ -35,7 +35,7 @@ pub(crate) fn ProfilesSection(profiles: Vec<ProfileView>) -> impl IntoView {
 fn Profile(profile: ProfileView) -> impl IntoView {
     let model = match (profile.provider, profile.model) {
         (Some(provider), Some(model)) => format!("{provider} / {model}"),
-        (Some(provider), None) => format!("{provider}, its first model"),
+        (Some(provider), None) => format!("{provider}, its default model"),
         (None, Some(model)) => format!("{model} of the default provider"),
         (None, None) => "the default".to_owned(),
     };

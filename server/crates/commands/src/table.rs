@@ -156,7 +156,7 @@ pub const TABLE: &[Entry] = &[
     of(Anywhere, "approvals", "", "g a", "all questions to you"),
     of(Browser, "map", "", "g m", "who knows and leads whom"),
     of(Anywhere, "search", "WORDS", "g s", "look for words in all transcripts"),
-    of(Browser, "usage", "", "g u", "tokens and cost"),
+    of(Browser, "usage", "", "g u", "tokens used"),
     of(Browser, "audit", "", "g l", "who did what"),
     of(Browser, "settings", "", "g ,", "models, profiles, runtimes, this browser"),
     of(Anywhere, "help", "", "?", "list all keys; :help peer says what a peer is"),

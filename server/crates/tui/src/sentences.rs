@@ -59,7 +59,9 @@ fn introduced(name: &str, target: &str, link: PeerLink) -> String {
         PeerLink::Pending => format!("request sent: {target} is asked, and its people have to accept"),
         PeerLink::Declined => format!("{target} was asked, and somebody there declined; ask again if that has changed"),
         PeerLink::Expired => format!("{target} was asked, and nobody there answered in time; ask again"),
-        PeerLink::OneSided => format!("{name} and {target}: only one side holds the link; it carries no messages"),
+        PeerLink::OneSided => {
+            format!("{name} and {target}: one-sided, it carries no messages: add the other server again, or :unpeer")
+        }
     }
 }
 
