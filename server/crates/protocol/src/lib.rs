@@ -1,8 +1,7 @@
 //! The nouns on the wire: everything a client sends to yoi or reads from it.
 //!
 //! This crate holds types and their JSON, and no logic beyond reading them: names, sealed cursors, keys that stand twice. It builds
-//! for the server and for
-//! the browser. No path of ours, socket, endpoint or secret has a place in these types (I9).
+//! for the server and for the browser. No path of ours, socket, endpoint or secret has a place in these types (I9).
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
