@@ -21,7 +21,7 @@ use crate::{
     },
     console::{Console, Dialog, Introduction, export_href, fresh_command, pod_href, search_href},
     live,
-    server_fns::{control_pod, create_pod, pod_peers, rename_pod, resolve, submit_input, unlink_pods},
+    server_fns::{control_pod, create_pod, pod_peers, rename_pod, resolve, set_network, submit_input, unlink_pods},
     undoing,
 };
 
@@ -110,6 +110,10 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
         Command::Answer(answer) => give(console, &at, answer).await?,
         Command::Rename(name) => {
             rename_pod(pod, fresh_command(), named_so(&name)?).await?;
+        }
+        Command::Network(network) => {
+            set_network(pod, fresh_command(), network).await?;
+            return Ok(Some(format!("Its network is “{}” from its next command on.", network.as_str())));
         }
         Command::Delete(name) if name == at.summary.name.as_str() => {
             console.dialog.set(Some(Dialog::Delete { pod: Box::new(at.summary), is_named: true }));

@@ -262,6 +262,11 @@ pub(crate) fn export_href(pod: &PodRef) -> String {
     format!("/api/v1/runtimes/{}/workers/{}/export?format=markdown", pod.runtime_id, pod.worker_id)
 }
 
+/// All that one record of a Pod says, as plain text.
+pub(crate) fn record_href(pod: &PodRef, seq: Seq) -> String {
+    format!("/api/v1/runtimes/{}/workers/{}/records/{seq}?format=text", pod.runtime_id, pod.worker_id)
+}
+
 /// The search for these words; for none, the empty search.
 pub(crate) fn search_href(words: &str) -> String {
     match words.trim() {

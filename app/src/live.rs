@@ -42,8 +42,9 @@ pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::{
     browser::{
-        after, close_dialog, every, go_to_login, is_at, is_dark, keep_url, kept, next_frame, now_ms, on_leave,
-        once_painted, out_of_sight, painted, reload, remember, send_last, set_theme, show_dialog, visit, zone_minutes,
+        after, close_dialog, every, go_to_login, host_name, is_at, is_dark, keep_url, kept, next_frame, now_ms,
+        on_leave, once_painted, out_of_sight, painted, reload, remember, send_last, set_theme, show_dialog, visit,
+        zone_minutes,
     },
     clipboard::{copy_text, pasted_text},
     colours::{colours_forget, colours_known, colours_when_seen},

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use app::server_fns::{
-    answer_approval, compaction_preview, control_pod, create_pod, decide_held, decide_request, delete_pod,
+    PodPageData, answer_approval, compaction_preview, control_pod, create_pod, decide_held, decide_request, delete_pod,
     fitting_files, introduce_pods, list_pods, load_pod, older_records, open_approvals, open_requests, pod_approvals,
     pod_exchange, pod_peers, relations, rename_pod, resolve, restore_pod, rewind_pod, run_tool, steer_input,
     submit_input, take_back_input, unlink_pods,
@@ -107,14 +107,21 @@ async fn older_pages_follow_each_other_without_a_gap() {
             .unwrap();
     }
     let mut page = load_pod(pod.to_string(), None, None).await.unwrap();
-    while page.detail.summary.state != PodState::Idle || !page.detail.queued.is_empty() {
+    // The message itself is in the log as soon as it is queued, and the state is read beside the records:
+    // only its answer tells that all was answered.
+    let is_answered = |page: &PodPageData| {
+        page.records.iter().any(|record| {
+            matches!(&record.event, Event::Turn(TurnEvent::MessageFinished { text, .. }) if text.ends_with("n59"))
+        })
+    };
+    while !is_answered(&page) {
         tokio::task::yield_now().await;
         page = load_pod(pod.to_string(), None, None).await.unwrap();
     }
     let mut records = page.records;
     let mut has_more = page.has_more;
     while has_more {
-        let older = older_records(pod.clone(), records[0].seq).await.unwrap();
+        let older = older_records(pod.clone(), records[0].seq, false).await.unwrap();
         assert!(older.records.last().unwrap().seq < records[0].seq);
         has_more = older.has_more;
         records = older.records.into_iter().chain(records).collect();

@@ -57,7 +57,7 @@ fn asks(stage: &Stage) -> Owner {
 
 fn rule(pattern: &str) -> PermissionRule {
     let decision = PermissionDecision::Allow;
-    PermissionRule { tool: "Bash".to_owned(), pattern: Some(pattern.to_owned()), decision }
+    PermissionRule { tool: "Bash".to_owned(), pattern: Some(pattern.to_owned()), folder: None, pod: None, decision }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,6 +82,7 @@ async fn the_settings_say_what_the_server_is_set_up_with_and_never_a_key() {
         "this one",
         "No other browser is logged in.",
         "yoi token",
+        "yoi open",
         "As the system",
         "Ctrl Enter sends",
         "Notices outside of the page",

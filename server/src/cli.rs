@@ -76,7 +76,9 @@ pub(crate) enum Verb {
     /// Start the server (the default)
     Serve(ServeOptions),
     /// Print the token
-    Token,
+    Token(TokenOptions),
+    /// Open the console in a browser, logged in
+    Open(OpenOptions),
     /// List the Pods
     Ls(LsOptions),
     /// Print what a Pod is, and how it is set up
@@ -109,6 +111,8 @@ pub(crate) enum Verb {
     Rename(RenameOptions),
     /// Say who may introduce itself to a Pod
     Policy(PolicyOptions),
+    /// Say what commands of a Pod reach of the network
+    Network(NetworkOptions),
     /// Say whether a peer's message begins a run
     Wake(WakeOptions),
     /// List what a Pod may do without asking, or set it

@@ -14,6 +14,7 @@ mod ls;
 mod man;
 mod messages;
 mod new;
+mod open;
 mod patch;
 mod peers;
 mod providers;
@@ -80,6 +81,7 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Unqueue(options) => queue::unqueue(&caller, options).await,
         Verb::Rename(options) => patch::rename(&caller, options).await,
         Verb::Policy(options) => patch::policy(&caller, options).await,
+        Verb::Network(options) => patch::network(&caller, options).await,
         Verb::Wake(options) => patch::wake(&caller, options).await,
         Verb::Permissions(options) => patch::permissions(&caller, options).await,
         Verb::Rules => settings::rules(&caller).await,
@@ -110,6 +112,7 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Runtimes(options) => runtimes::runtimes(&caller, options).await,
         Verb::Providers(options) => providers::providers(&caller, options).await,
         Verb::Profiles => settings::profiles(&caller).await,
+        Verb::Open(options) => open::open(&caller, options).await,
         Verb::Sessions => sessions::sessions(&caller).await,
         Verb::SignOut(options) => sessions::sign_out(&caller, options).await,
         Verb::Tui(options) => tui::tui(caller, options).await,

@@ -3,6 +3,7 @@
 //! The only reader of the environment and of `config.toml`. Errors name the key or the variable, never a value that
 //! could be a secret.
 
+mod commands;
 mod environment;
 mod file;
 
@@ -20,6 +21,7 @@ use provider::{ProviderConfig, ProviderEnvironment};
 use runtime::Profile;
 use secrecy::SecretString;
 
+use self::commands::Commands;
 pub(crate) use self::environment::Environment;
 use self::file::File;
 pub(crate) use self::file::McpServer;
@@ -61,8 +63,9 @@ pub(crate) struct Config {
     pub(crate) mcp: BTreeMap<String, McpServer>,
     /// Files with keys, and the configuration itself: no tool of a Pod reads them.
     pub(crate) private_files: Vec<PathBuf>,
-    /// Variables with keys: no command of a Pod gets them.
+    /// Variables with keys.
     pub(crate) key_variables: Vec<String>,
+    pub(crate) commands: Commands,
 }
 
 /// What the other verbs need to know.
@@ -102,6 +105,7 @@ impl Config {
             providers: provider_environment(environment).apply(file.providers(environment)?),
             profiles: file.profiles,
             mcp: file.mcp,
+            commands: file.commands,
             data,
         })
     }

@@ -12,6 +12,8 @@ use anyhow::{Context, Result, bail};
 const LOCK: &str = "lock";
 const ADDRESS: &str = "address";
 const HOST: &str = "host";
+/// Long outputs of tools, in a folder for each Pod.
+pub(crate) const OUTPUTS: &str = "outputs";
 
 /// The folder, held: nobody else serves from it until this is dropped or the process is gone, however it went.
 #[derive(Debug)]
@@ -66,6 +68,17 @@ pub(crate) fn host_uid(path: &Path) -> Result<String> {
             Ok(uid)
         }
     }
+}
+
+/// What of this folder is there only where Pods were: so that their database is missed when it is gone.
+pub(crate) fn traces_of_pods(path: &Path) -> Vec<PathBuf> {
+    // A server of several on one PostgreSQL keeps no database here.
+    if path.join(HOST).exists() {
+        return Vec::new();
+    }
+    let outputs = path.join(OUTPUTS);
+    let has_some = fs::read_dir(&outputs).is_ok_and(|mut pods| pods.next().is_some());
+    if has_some { vec![outputs] } else { Vec::new() }
 }
 
 /// Where the server of this folder answers, or last answered.
@@ -172,6 +185,18 @@ mod tests {
         drop(held);
         assert_eq!(holder(root.path()), None);
         DataDir::hold(root.path()).unwrap();
+    }
+
+    #[test]
+    fn outputs_of_pods_are_traces_of_them_unless_their_database_is_elsewhere() {
+        let root = tempfile::tempdir().unwrap();
+        let outputs = root.path().join(OUTPUTS);
+        fs::create_dir(&outputs).unwrap();
+        assert!(traces_of_pods(root.path()).is_empty());
+        fs::create_dir(outputs.join("a Pod")).unwrap();
+        assert_eq!(traces_of_pods(root.path()), [outputs]);
+        host_uid(root.path()).unwrap();
+        assert!(traces_of_pods(root.path()).is_empty());
     }
 
     #[test]

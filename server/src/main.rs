@@ -14,7 +14,9 @@ mod host_name;
 mod idle_memory;
 mod logging;
 mod open_files;
+mod opening;
 mod output;
+mod own_name;
 mod pages;
 mod serve;
 mod signals;
@@ -67,7 +69,7 @@ fn run(cli: Cli) -> Result<()> {
         Verb::Man(options) => commands::man(options),
         Verb::Service(verb) => commands::service(verb, &common, &environment),
         Verb::Doctor(options) => block_on(commands::doctor(options, &common, &environment)),
-        Verb::Token => commands::token(&common, &environment),
+        Verb::Token(options) => commands::token(&options, &common, &environment),
         verb => block_on(commands::run(verb, common, environment)),
     }
 }

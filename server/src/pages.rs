@@ -26,8 +26,6 @@ use tokio::{
 
 /// Pages that are drawn at the same time; the next waits.
 const AT_ONCE_MAX: usize = 4;
-/// A page is at most so large; a transcript of 200 records is far below.
-const PAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The threads that draw pages. Each is started when it is first needed.
 #[derive(Debug, Clone)]
@@ -75,7 +73,8 @@ impl Drop for Lent {
 /// Draws a page whole, so that nothing of it is left to do elsewhere.
 async fn draw(request: Request, next: Next) -> anyhow::Result<Response> {
     let (parts, body) = next.run(request).await.into_parts();
-    let bytes = to_bytes(body, PAGE_BYTES_MAX).await.context("the page broke off")?;
+    // How large it is follows from what it reads, which is bounded where it is read.
+    let bytes = to_bytes(body, usize::MAX).await.context("the page broke off")?;
     Ok(Response::from_parts(parts, Body::from(bytes)))
 }
 

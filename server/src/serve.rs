@@ -3,23 +3,21 @@
 //! Start: hold the folder, bind, open the store, start the host, answer. Stop: no new connections and commands,
 //! working Pods reach a committed point, sockets close with a reason.
 
-mod host;
+mod console;
+pub(crate) mod host;
+mod listen;
 
-use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    path::PathBuf,
-    process::Stdio,
-    time::Duration,
-};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use api::{AllowedHosts, Api, ApiOptions, ConnectionLimits, Connections, Token};
-use axum::{Router, serve::ListenerExt};
+use axum::serve::ListenerExt;
 use backend::{Backend, BackendOptions};
 use provider::Providers;
 use secrecy::ExposeSecret;
-use tokio::{net::TcpListener, sync::watch, time::timeout};
+use tokio::{sync::watch, time::timeout};
 
+pub(crate) use self::console::base_url;
 use crate::{
     cli::{CommonOptions, ServeOptions},
     compat_sockets,
@@ -27,7 +25,7 @@ use crate::{
     data_dir::DataDir,
     host_name, logging,
     open_files::OpenFiles,
-    output,
+    opening, output, own_name,
     signals::Signals,
     socket::{self, SocketFile},
     token, web,
@@ -58,10 +56,9 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
     let mut signals = Signals::listen()?;
     let data = DataDir::hold(&config.data)?;
     let token = token::of_server(config.token.clone(), &data)?;
-    let listener = TcpListener::bind(config.listen).await.map_err(|error| {
-        anyhow!("cannot listen on {}: {error}; choose another address with --listen", config.listen)
-    })?;
-    let address = listener.local_addr().context("the socket has no address")?;
+    let own_name = own_name::of_folder(data.path())?;
+    let listeners = listen::listen(config.listen).await?;
+    let address = listeners.address;
     let (unix, socket_file) = match &config.socket {
         Some(path) => socket::listen(path).await.map(|(unix, file)| (Some(unix), Some(file)))?,
         None => (None, None),
@@ -73,7 +70,7 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
     let host = host::start(&config, providers, files).await?;
     let options = ApiOptions {
         token: Token::new(token.expose_secret()),
-        allowed: AllowedHosts::new(address, config.allow_hosts.clone()),
+        allowed: AllowedHosts::new(address, &own_name, config.allow_hosts.clone()),
         // With the console's own build: a page that stays open over an update can tell that it is older.
         server: format!("yoi {}", env!("CARGO_PKG_VERSION")),
         build: Some(bundle::HASH.to_owned()),
@@ -87,16 +84,17 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
         forget_after: config.forget_after,
     })?;
     compat_sockets::add(&backend, compat_folder).await?;
-    let router = router(backend, options);
+    let api = Api::new(backend.clone(), options);
+    let router = api.guard(api.router().merge(web::router(backend)));
 
-    let base_url = base_url(address);
-    data.write_address(&base_url)?;
-    let login_url = token::login_url(&base_url, &token);
-    output::line(&format!("yoi is ready: {login_url}"))?;
+    data.write_address(&base_url(address))?;
+    let console = console::url(&config, address, &own_name);
+    output::line(&format!("yoi is ready: {}", token::login_url(&console, &token)))?;
     log_start(&config, address, socket_file.as_ref());
+    console::log(&config, address, &own_name);
     tracing::debug!(open_files = ?files.now, connections = limits.at_once_max, "limits");
     if config.open {
-        open_browser(&login_url, files);
+        open_browser(&data, &console, &api.login_code()?, files);
     }
 
     #[cfg(target_os = "linux")]
@@ -104,13 +102,16 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
     let (accept_stop, accept_stopped) = watch::channel(false);
     let unix =
         unix.map(|unix| tokio::spawn(api::serve(unix, router.clone(), connections.clone(), accept_stopped.clone())));
-    let listener = listener.tap_io(|stream| {
-        // A chunk of text is smaller than a packet and must not wait for the next.
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "a connection went before it was served");
-        }
+    let servers = listeners.all.into_iter().map(|listener| {
+        let listener = listener.tap_io(|stream| {
+            // A chunk of text is smaller than a packet and must not wait for the next.
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(%error, "a connection went before it was served");
+            }
+        });
+        tokio::spawn(api::serve(listener, router.clone(), connections.clone(), accept_stopped.clone()))
     });
-    let server = tokio::spawn(api::serve(listener, router, connections, accept_stopped));
+    let servers: Vec<_> = servers.collect();
 
     signals.wait().await;
     tracing::info!("stopping");
@@ -121,7 +122,9 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
     sockets_stop.send_replace(true);
     // An upgraded socket is no connection of the server's any more: it is over when it has let go of the signal.
     let connections = async {
-        drop(server.await);
+        for server in servers {
+            drop(server.await);
+        }
         if let Some(unix) = unix {
             drop(unix.await);
         }
@@ -133,22 +136,6 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
     data.remove_address();
     tracing::info!("stopped");
     Ok(())
-}
-
-/// All that is served, behind the guard.
-fn router(backend: Backend, options: ApiOptions) -> Router {
-    let api = Api::new(backend.clone(), options);
-    api.guard(api.router().merge(web::router(backend)))
-}
-
-/// The address as a person or a program on this machine can use it.
-pub(crate) fn base_url(address: SocketAddr) -> String {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    format!("http://{}", SocketAddr::new(ip, address.port()))
 }
 
 fn log_start(config: &Config, address: SocketAddr, socket: Option<&SocketFile>) {
@@ -167,30 +154,11 @@ fn log_start(config: &Config, address: SocketAddr, socket: Option<&SocketFile>) 
 }
 
 /// Best effort: the line on standard output is there to be clicked on.
-fn open_browser(url: &str, files: OpenFiles) {
-    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let mut command = tokio::process::Command::new(program);
-    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    match command.spawn() {
+fn open_browser(data: &DataDir, console: &str, code: &str, files: OpenFiles) {
+    let opened = opening::write_page(data.path(), console, code)
+        .and_then(|page| opening::browser(&page).spawn().context("no browser could be started"));
+    match opened {
         Ok(browser) => files.give_back_to(browser.id()),
-        Err(error) => tracing::warn!(%error, program, "no browser could be opened; open the address by hand"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_that_means_all_is_printed_as_one_that_can_be_used() {
-        let table = [
-            ("127.0.0.1:7474", "http://127.0.0.1:7474"),
-            ("0.0.0.0:80", "http://127.0.0.1:80"),
-            ("[::]:81", "http://[::1]:81"),
-            ("192.168.0.9:82", "http://192.168.0.9:82"),
-        ];
-        for (listen, url) in table {
-            assert_eq!(base_url(listen.parse().unwrap()), url);
-        }
+        Err(error) => tracing::warn!(error = format!("{error:#}"), "open the address by hand"),
     }
 }

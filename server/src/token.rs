@@ -1,6 +1,11 @@
 //! The token that stands for the operator: made once, kept in the data folder.
 
-use std::{fmt::Write, fs, io::ErrorKind, path::Path};
+use std::{
+    fmt::Write,
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail};
 use secrecy::{ExposeSecret, SecretString};
@@ -8,6 +13,7 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::data_dir::{DataDir, write_private};
 
 const FILE: &str = "token";
+const HEADER_FILE: &str = "token.header";
 
 /// The token of this server: the given one, or the folder's, which is made at the first start.
 pub(crate) fn of_server(given: Option<SecretString>, data: &DataDir) -> Result<SecretString> {
@@ -46,6 +52,17 @@ fn make(data: &Path) -> Result<SecretString> {
     });
     write_private(&data.join(FILE), &format!("{token}\n"))?;
     Ok(SecretString::from(token))
+}
+
+/// Writes the header that the token goes into, for programs that read it from a file: nobody sees it among the arguments of a
+/// running program.
+///
+/// # Errors
+/// When the folder cannot be written to.
+pub(crate) fn write_header(data: &Path, token: &SecretString) -> Result<PathBuf> {
+    let path = std::path::absolute(data.join(HEADER_FILE)).context("the current directory is gone")?;
+    write_private(&path, &format!("Authorization: Bearer {}\n", token.expose_secret()))?;
+    Ok(path)
 }
 
 /// The address that logs a browser in.

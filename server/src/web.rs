@@ -26,8 +26,8 @@ use crate::pages::{Renderers, apart};
 
 /// The path changes with the content, so what was fetched once never is again.
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-/// Pages show what only the person who is logged in may see, and are old the next moment.
-const NEVER: HeaderValue = HeaderValue::from_static("private, no-cache");
+/// Pages show what only the person who is logged in may see: going back after a logout must not show it again.
+const NEVER: HeaderValue = HeaderValue::from_static("private, no-store");
 
 /// Pages, server functions under `/fn`, assets under `/pkg`. Everything else that is asked for is a 404.
 pub(crate) fn router(backend: Backend) -> Router {

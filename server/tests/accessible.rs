@@ -108,7 +108,7 @@ async fn browser_every_figure_beside_a_name_is_heard_with_what_it_counts() {
     let roles = ["link", "button", "heading", "rowheader", "columnheader", "tab", "DisclosureTriangle"];
     let pods = [page_of(&yoi, &ada), format!("{}?pane=details", page_of(&yoi, &bob))];
     let pages = ["/", "/map", "/approvals", "/audit", "/settings", "/search?q=hello", "/usage"];
-    let pages = pages.map(|path| format!("{}{path}", yoi.base_url()));
+    let pages = pages.map(|path| format!("{}{path}", yoi.console_url()));
     for (width, bar) in [(1440, "top"), (360, "bottom")] {
         browser.set_viewport(width, 900).await;
         for page in pods.iter().chain(&pages) {
@@ -156,7 +156,7 @@ async fn browser_the_first_minute_and_the_login_have_no_serious_finding() {
     let yoi = YoiProcess::start(YOI).await;
     let (axe, mut report) = (Axe::load().await, Report::default());
     let browser = Browser::start(1440, 900).await;
-    browser.goto(&format!("{}/login", yoi.base_url())).await;
+    browser.goto(&format!("{}/login", yoi.console_url())).await;
     browser.field("Token").await;
     report.look(&axe, &browser, "the login").await;
     browser.goto(&yoi.login_url()).await;

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 use testkit::{
     browser::Browser,
-    yoi::{YoiProcess, pod_path},
+    yoi::{Launch, YoiProcess, pod_path},
 };
 use thirtyfour::Key;
 
@@ -29,7 +29,7 @@ async fn goto_pod(browser: &Browser, yoi: &YoiProcess, pod: &Value) {
 
 fn page_of(yoi: &YoiProcess, pod: &Value) -> String {
     let part = |name: &str| pod["pod"][name].as_str().unwrap().to_owned();
-    format!("{}/pods/{}/{}", yoi.base_url(), part("runtime_id"), part("worker_id"))
+    format!("{}/pods/{}/{}", yoi.console_url(), part("runtime_id"), part("worker_id"))
 }
 
 async fn wait_live(browser: &Browser) {
@@ -164,8 +164,8 @@ async fn browser_a_phone_has_no_sideways_scrolling() {
     yoi.say(&pod, &format!("say {long}\nfail 401")).await;
     let browser = open(&yoi, 360, 780).await;
     let fits = "return document.documentElement.scrollWidth <= window.innerWidth";
-    for path in ["/".to_owned(), page_of(&yoi, &pod).replacen(yoi.base_url(), "", 1)] {
-        browser.goto(&format!("{}{path}", yoi.base_url())).await;
+    for path in ["/".to_owned(), page_of(&yoi, &pod).replacen(yoi.console_url(), "", 1)] {
+        browser.goto(&format!("{}{path}", yoi.console_url())).await;
         wait_live(&browser).await;
         assert_eq!(browser.eval(fits).await, json!(true), "{path}");
         assert_eq!(browser.eval("return document.querySelectorAll('main').length").await, json!(1), "{path}");
@@ -197,7 +197,7 @@ async fn browser_without_javascript_the_transcript_can_be_read() {
 async fn browser_without_a_login_there_is_the_login_page() {
     let yoi = YoiProcess::start(YOI).await;
     let browser = Browser::start(1440, 900).await;
-    browser.goto(&format!("{}/pods/local/whoever", yoi.base_url())).await;
+    browser.goto(&format!("{}/pods/local/whoever", yoi.console_url())).await;
     assert!(browser.url().await.ends_with("/login"));
     let field = browser.field("Token").await;
     assert!(browser.is_absent("[role=alert]").await, "nothing was tried");
@@ -210,6 +210,22 @@ async fn browser_without_a_login_there_is_the_login_page() {
     field.send_keys(Key::Enter + "").await.unwrap();
     browser.button("New Pod").await;
     assert!(!browser.url().await.contains("token"));
+    browser.quit().await;
+}
+
+#[tokio::test]
+async fn browser_a_console_that_shares_its_host_says_what_that_means() {
+    let own = YoiProcess::start(YOI).await;
+    let browser = open(&own, 1440, 900).await;
+    browser.goto(&format!("{}/settings", own.base_url())).await;
+    assert_eq!(browser.url().await, format!("{}/settings", own.console_url()), "the shared name leads home, logged in");
+    wait_live(&browser).await;
+    browser.wait_text("#sessions", "this one").await;
+    assert!(browser.is_absent("#sessions [role=note]").await);
+    let shared = Launch::new(YOI).arg("--allow-host").arg("127.0.0.1").start().await;
+    browser.goto(&shared.login_url()).await;
+    browser.goto(&format!("{}/settings", shared.console_url())).await;
+    browser.wait_text("#sessions [role=note]", "This console is kept on 127.0.0.1 by --allow-host.").await;
     browser.quit().await;
 }
 

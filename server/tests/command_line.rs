@@ -140,6 +140,40 @@ async fn what_waits_can_be_taken_back_and_what_two_wrote_be_read() {
 }
 
 #[tokio::test]
+async fn a_browser_is_logged_in_without_the_token_and_curl_reads_it_from_a_file() {
+    let yoi = YoiProcess::start(YOI).await;
+    let (code, printed, _) = run(yoi.launch(), &["open", "--print"]).await;
+    let address = printed.trim();
+    assert!(code == Some(0) && address.starts_with(&format!("{}/?code=", yoi.console_url())), "{printed}");
+    let entered = yoi.browser_client().get(address).send().await.unwrap();
+    assert_eq!((entered.status().as_u16(), entered.headers()["location"].to_str().unwrap()), (303, "/"));
+    assert!(entered.headers().contains_key("set-cookie"));
+
+    let (_, printed, _) = run(yoi.launch(), &["token", "--header"]).await;
+    let file = std::path::Path::new(printed.trim());
+    assert_eq!(std::fs::read_to_string(file).unwrap(), format!("Authorization: Bearer {}\n", yoi.token()));
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(file).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+
+    // Our own programs find the console's name, whatever the system knows of it.
+    let mut by_name = yoi.launch().command();
+    by_name.args(["ls", "--server", yoi.console_url()]).env("YOI_TOKEN", yoi.token());
+    assert!(by_name.status().await.unwrap().success());
+}
+
+#[tokio::test]
+async fn the_console_stays_on_127_0_0_1_for_who_lists_it_and_is_told_what_that_means() {
+    let yoi = Launch::new(YOI).arg("--allow-host").arg("127.0.0.1").start().await;
+    assert_eq!(yoi.console_url(), yoi.base_url());
+    let login = yoi.browser_client().get(yoi.login_url()).send().await.unwrap();
+    assert_eq!((login.status().as_u16(), login.headers()["location"].to_str().unwrap()), (303, "/"));
+    let cookie = login.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let page = yoi.browser_client().get(format!("{}/", yoi.base_url())).header("cookie", cookie).send().await.unwrap();
+    assert_eq!(page.status(), 200);
+    assert!(yoi.log().iter().any(|line| line.contains("the console stays on 127.0.0.1")), "{:?}", yoi.log());
+}
+
+#[tokio::test]
 async fn what_the_server_is_set_up_with_is_listed() {
     let yoi = YoiProcess::start(YOI).await;
     let launch = yoi.launch();
@@ -150,8 +184,7 @@ async fn what_the_server_is_set_up_with_is_listed() {
     assert_eq!(json(launch, &["profiles"]).await["items"], serde_json::json!([]));
     assert!(run(launch, &["tools"]).await.1.contains("Bash           ask"));
 
-    let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-    assert_eq!(browser.get(yoi.login_url()).send().await.unwrap().status(), 303);
+    assert_eq!(yoi.browser_client().get(yoi.login_url()).send().await.unwrap().status(), 303);
     let id = json(launch, &["sessions"]).await["items"][0]["id"].as_str().unwrap().to_owned();
     assert!(run(launch, &["sign-out", &id]).await.1.contains("signed out"));
     assert_eq!(json(launch, &["sessions"]).await["items"], serde_json::json!([]));

@@ -61,8 +61,7 @@ async fn sockets_that_send_one_byte_are_let_go_and_nobody_waits_for_them() {
     until_figure(&yoi, "connections", |open| open >= 1_500).await;
 
     // A new connection each, as a browser and a script open them.
-    let fresh = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
-    let page = fresh.get(yoi.login_url()).send().await.unwrap();
+    let page = yoi.browser_client().get(yoi.login_url()).send().await.unwrap();
     assert!(page.status().is_success() || page.status().is_redirection(), "{}", page.status());
     let receipt = yoi.say(&pod, "say hello").await;
     assert!(receipt["seq"].is_i64(), "{receipt}");

@@ -293,7 +293,7 @@ async fn browser_notices_outside_of_the_page_tell_what_was_chosen_while_nobody_l
     let yoi = YoiProcess::start(YOI).await;
     let (ada, bob) = (yoi.new_pod("ada").await, yoi.new_pod("bob").await);
     let browser = Browser::open(&yoi, 1440, 900).await;
-    let granted = json!({ "origin": yoi.base_url(), "permissions": ["notifications"] });
+    let granted = json!({ "origin": yoi.console_url(), "permissions": ["notifications"] });
     browser.devtools("Browser.grantPermissions", granted).await;
     browser.goto_page(&yoi, "/settings").await;
     for title in ["A Pod asks for permission", "A Pod has finished what it did"] {

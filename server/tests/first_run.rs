@@ -83,8 +83,8 @@ async fn a_folder_in_use_is_refused_with_the_pid_and_is_free_at_once_after_a_kil
 #[tokio::test]
 async fn a_page_leads_to_the_login_and_the_printed_address_logs_in() {
     let yoi = YoiProcess::start(YOI).await;
-    let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-    let get = |path: &str| browser.get(format!("{}{path}", yoi.base_url()));
+    let browser = yoi.browser_client();
+    let get = |path: &str| browser.get(format!("{}{path}", yoi.console_url()));
     let refused = get("/").send().await.unwrap();
     assert_eq!((refused.status().as_u16(), refused.headers()["location"].to_str().unwrap()), (303, "/login"));
     assert_eq!(get("/login").send().await.unwrap().status(), 200);
@@ -182,14 +182,16 @@ async fn sigterm_ends_with_0_in_time_and_tells_open_sockets_why() {
 #[tokio::test]
 async fn the_log_holds_no_token_even_when_it_holds_everything() {
     let mut yoi = Launch::new(YOI).env("YOI_LOG", "trace").start().await;
-    reqwest::get(yoi.login_url()).await.unwrap();
+    yoi.browser_client().get(yoi.login_url()).send().await.unwrap();
+    let code = yoi.post("/api/v1/login-codes", &Value::Null).await.expect(201)["code"].as_str().unwrap().to_owned();
+    yoi.browser_client().get(format!("{}/?code={code}", yoi.console_url())).send().await.unwrap();
     let events = yoi.events().await;
     events.close().await;
     yoi.get("/api/v1/pods").await.expect(200);
     yoi.terminate().await;
     let log = yoi.log();
     assert!(!log.is_empty());
-    let leak = log.iter().find(|line| line.contains(yoi.token()) || line.contains("?token"));
+    let leak = log.iter().find(|line| line.contains(yoi.token()) || line.contains("?token") || line.contains(&code));
     assert_eq!(leak, None);
 }
 

@@ -3,10 +3,15 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::{
+    fs::DirEntry,
+    time::{Duration, Instant},
+};
+
 use serde_json::{Value, json};
 use testkit::{
     scripted_model::{Answer, ScriptedModel, Step},
-    yoi::{EventSocket, Launch, YoiProcess, pod_path},
+    yoi::{EventSocket, Launch, YoiProcess, pod_path, until},
 };
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
@@ -91,6 +96,30 @@ async fn what_a_command_wrote_stays_however_its_run_is_ended() {
         let export = yoi.request(reqwest::Method::GET, &format!("{path}/export?format=markdown"));
         assert!(export.send().await.unwrap().text().await.unwrap().contains("out13\n"), "{how:?}");
     }
+}
+
+#[tokio::test]
+async fn a_command_that_wrote_nothing_ran_until_the_kill_and_not_while_the_server_was_away() {
+    let mut yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let rules = json!({ "permissions": [{ "tool": "Bash", "decision": "allow" }] });
+    yoi.patch(&pod_path(&pod), &rules).await.expect(200);
+    let began = Instant::now();
+    yoi.say(&pod, &format!("call Bash {}", json!({ "command": "sleep 300" }))).await;
+    let outputs = yoi.launch().data_dir().join("outputs").join(pod["pod"]["worker_id"].as_str().unwrap());
+    let is_mark = |file: std::io::Result<DirEntry>| file.unwrap().path().extension() == Some("running".as_ref());
+    until("the call is marked as running", async || {
+        std::fs::read_dir(&outputs).is_ok_and(|mut files| files.any(is_mark)).then_some(())
+    })
+    .await;
+    yoi.kill9().await;
+    let ran = began.elapsed();
+    tokio::time::sleep(ran + Duration::from_secs(1)).await;
+    yoi.restart().await;
+    let journal = yoi.journal(&pod).await;
+    let told = Duration::from_millis(last(&journal, "tool_finished")["duration_ms"].as_u64().unwrap());
+    assert!(told >= Duration::from_millis(400) && told <= ran, "{told:?} of {ran:?}");
+    assert_eq!(std::fs::read_dir(&outputs).unwrap().count(), 0, "no mark is left");
 }
 
 fn address(pod: &Value) -> String {

@@ -24,7 +24,7 @@ async fn open(yoi: &YoiProcess, pod: &Value) -> Browser {
 
 async fn goto_pod(browser: &Browser, yoi: &YoiProcess, pod: &Value) {
     let part = |name: &str| pod["pod"][name].as_str().unwrap().to_owned();
-    browser.goto(&format!("{}/pods/{}/{}", yoi.base_url(), part("runtime_id"), part("worker_id"))).await;
+    browser.goto(&format!("{}/pods/{}/{}", yoi.console_url(), part("runtime_id"), part("worker_id"))).await;
     browser.wait_text("[role=status]", "live").await;
 }
 

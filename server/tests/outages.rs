@@ -2,26 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::{os::unix::fs::PermissionsExt, time::Duration};
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
-use testkit::yoi::{Launch, WAIT_MAX, YoiProcess, pod_path};
+use testkit::yoi::{Launch, WAIT_MAX, YoiProcess, pod_path, until};
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
-
-/// Waits for a condition, asking again and again.
-async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let looking = async {
-        loop {
-            if let Some(found) = look().await {
-                return found;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(WAIT_MAX, looking).await.unwrap_or_else(|_| panic!("it never came to this: {what}"))
-}
 
 /// All words that the Pod has said, in order, with the texts of its blocks joined.
 fn said(journal: &[Value]) -> Vec<String> {

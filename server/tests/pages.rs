@@ -149,14 +149,14 @@ async fn browser_an_answer_in_the_page_is_in_the_audit_with_what_it_was_about() 
     let pod = yoi.new_pod("ada").await;
     yoi.say(&pod, r#"call Bash {"command":"ls -l"}"#).await;
     let browser = Browser::open(&yoi, 1440, 900).await;
-    browser.goto(&format!("{}/approvals", yoi.base_url())).await;
+    browser.goto(&format!("{}/approvals", yoi.console_url())).await;
     browser.find("main .answers .primary").await.click().await.unwrap();
     browser
         .wait_until("it is answered", async |_| {
             !yoi.get(&pod_path(&pod)).await.expect(200)["needs_you"].as_bool().unwrap()
         })
         .await;
-    browser.goto(&format!("{}/audit?action=approve", yoi.base_url())).await;
+    browser.goto(&format!("{}/audit?action=approve", yoi.console_url())).await;
     browser.wait_text("main .audit-table .audit-about", "allowed Bash: ls -l").await;
     browser.no_errors().await;
     browser.quit().await;

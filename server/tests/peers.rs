@@ -17,7 +17,7 @@ async fn open(yoi: &YoiProcess, pod: &Value) -> Browser {
     let browser = Browser::start(1440, 900).await;
     browser.goto(&yoi.login_url()).await;
     let part = |name: &str| pod["pod"][name].as_str().unwrap().to_owned();
-    browser.goto(&format!("{}/pods/{}/{}", yoi.base_url(), part("runtime_id"), part("worker_id"))).await;
+    browser.goto(&format!("{}/pods/{}/{}", yoi.console_url(), part("runtime_id"), part("worker_id"))).await;
     browser.wait_text("[role=status]", "live").await;
     browser
 }

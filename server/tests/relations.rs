@@ -17,7 +17,7 @@ async fn open(yoi: &YoiProcess, pod: &Value) -> Browser {
     let browser = Browser::start(1440, 900).await;
     browser.goto(&yoi.login_url()).await;
     let worker_id = pod["pod"]["worker_id"].as_str().unwrap();
-    browser.goto(&format!("{}/pods/local/{worker_id}", yoi.base_url())).await;
+    browser.goto(&format!("{}/pods/local/{worker_id}", yoi.console_url())).await;
     browser.wait_text("[role=status]", "live").await;
     browser
 }

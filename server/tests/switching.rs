@@ -33,7 +33,7 @@ async fn pod(yoi: &YoiProcess, name: &str, turns: usize) -> Value {
 }
 
 fn path_of(yoi: &YoiProcess, pod: &Value) -> String {
-    page_of(yoi, pod).strip_prefix(yoi.base_url()).unwrap().to_owned()
+    page_of(yoi, pod).strip_prefix(yoi.console_url()).unwrap().to_owned()
 }
 
 /// Clicks on the Pod's row, and waits until its page is the one that is seen.

@@ -79,6 +79,15 @@ fn parts(tool: &str, arguments: &Value, change: Option<Change>) -> Vec<Part> {
             &["command"],
             vec![Part::Code { language: "command", text: text("command").unwrap_or_default().to_owned() }],
         ),
+        "Network" if text("host").is_some() && text("command").is_some() => {
+            let port = fields.get("port").map(|port| format!(":{port}")).unwrap_or_default();
+            let host = format!("{}{port}", text("host").unwrap_or_default());
+            let code = |language, text: &str| Part::Code { language, text: text.to_owned() };
+            (
+                &["host", "port", "command"],
+                vec![code("host", &host), code("command", text("command").unwrap_or_default())],
+            )
+        }
         "Write" if text("content").is_some() => {
             (&["content"], vec![Part::Change(signed('+', text("content").unwrap_or_default()))])
         }
@@ -109,8 +118,12 @@ fn signed(sign: char, text: &str) -> String {
 /// What "always" covers, so that nobody allows more than they meant.
 pub(crate) fn always_words(tool: &str) -> String {
     match tool {
-        "Bash" => "“Always” means Bash with exactly this command, in this Pod.".to_owned(),
+        "Bash" => "“Always” means Bash with exactly this command in this folder, in this Pod.".to_owned(),
         "Write" | "Edit" => format!("“Always” means {tool} of exactly this file, whatever the content, in this Pod."),
+        "Network" => {
+            "“Always” means this host, for every command of this Pod; on this machine and its networks, this port of it."
+                .to_owned()
+        }
         "WebFetch" => "“Always” means WebFetch of exactly this address, in this Pod.".to_owned(),
         "Read" => "“Always” means Read of exactly this file, in this Pod.".to_owned(),
         "Glob" | "Grep" => format!("“Always” means {tool} of exactly this pattern, in this Pod."),
@@ -131,6 +144,16 @@ mod tests {
             Part::Code { language: "command", text: "cargo test\n  --all".into() },
         ];
         assert_eq!(parts("Bash", &json!({ "command": "cargo test\n  --all", "timeout_s": 9 }), None), expected);
+    }
+
+    #[test]
+    fn a_way_out_is_its_host_and_the_command_that_wants_it() {
+        let asked = json!({ "host": "crates.io", "port": 443, "command": "cargo add x" });
+        let expected = [
+            Part::Code { language: "host", text: "crates.io:443".into() },
+            Part::Code { language: "command", text: "cargo add x".into() },
+        ];
+        assert_eq!(parts("Network", &asked, None), expected);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use leptos::prelude::*;
 use protocol::{AuditEntry, PodRef, PodSummary};
+use transcript::unseen;
 
 use crate::{
     components::{
@@ -47,9 +48,9 @@ fn AuditRow(row: protocol::AuditRow) -> impl IntoView {
             <td class="audit-what">{entry.action.replace('_', " ")}</td>
             <td class="audit-about">
                 <About entry=entry.clone() />
-                {entry.about.as_ref().map(|about| view! { <span class="audit-call">{about.to_string()}</span> }.into_any())}
+                {entry.about.as_ref().map(|about| view! { <span class="audit-call">{unseen::shown(&about.to_string()).into_owned()}</span> }.into_any())}
             </td>
-            <td class="audit-who">{entry.by.clone()}</td>
+            <td class="audit-who">{unseen::shown(&entry.by).into_owned()}</td>
             <td class="audit-from">{entry.client.clone()} {at_runtime(&runtime_id)}</td>
         </tr>
     }

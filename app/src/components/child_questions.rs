@@ -1,5 +1,6 @@
 use leptos::prelude::*;
 use protocol::{OpenApproval, PodRef};
+use transcript::unseen;
 
 use crate::{
     components::{
@@ -87,7 +88,7 @@ fn askers(console: Console, of: &PodRef) -> Vec<Asker> {
     let asker = |pod: &protocol::PodSummary| Asker {
         pod: pod.pod.clone(),
         name: pod.name.to_string(),
-        words: pod.activity.clone().unwrap_or_else(|| "asks for permission".to_owned()),
+        words: unseen::shown(pod.activity.as_deref().unwrap_or("asks for permission")).into_owned(),
         is_child: pod.relations.parent.as_ref() == Some(of),
     };
     console.book.with(|book| {

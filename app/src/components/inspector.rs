@@ -1,17 +1,25 @@
 mod audit;
 mod context_meter;
 mod family;
+mod network;
 mod peers;
 mod scope;
 
 use leptos::prelude::*;
 use protocol::{PeerPolicy, PermissionDecision, ReasoningPolicy};
-use transcript::words::{cost_words, tokens_words};
+use transcript::{
+    unseen,
+    words::{cost_words, tokens_words},
+};
 
-pub(crate) use self::family::spawn;
-use self::{audit::Audit, context_meter::ContextMeter, family::Family, peers::Peers, scope::Scope};
+use self::{
+    audit::Audit, context_meter::ContextMeter, family::Family, network::NetworkChoice, peers::Peers, scope::Scope,
+};
+pub(crate) use self::{family::spawn, network::network_words};
 use crate::{
-    components::{state_mark::StateWord, transcript::use_pod, usage::RunsLine, when::Since},
+    components::{
+        settings::permissions::warned, state_mark::StateWord, transcript::use_pod, usage::RunsLine, when::Since,
+    },
     console::pod_href,
     format::percent,
 };
@@ -42,7 +50,8 @@ pub(crate) fn Inspector() -> impl IntoView {
 fn Facts() -> impl IntoView {
     let pod = use_pod();
     let reason = move || pod.summary.with(|summary| summary.state_reason.clone());
-    let activity = move || pod.summary.with(|summary| summary.activity.clone());
+    let activity =
+        move || pod.summary.with(|summary| summary.activity.as_deref().map(|doing| unseen::shown(doing).into_owned()));
     let summary = pod.summary;
     view! {
         <section>
@@ -135,14 +144,16 @@ fn Rules() -> impl IntoView {
                 PermissionDecision::Deny => "deny",
             };
             let pattern = rule.pattern.map(|pattern| view! { " " <code>{pattern}</code> }.into_any());
+            let folder = rule.folder.map(|folder| view! { " in " <code>{folder}</code> }.into_any());
             view! {
                 <dt>{rule.tool}</dt>
-                <dd>{decision} {pattern}</dd>
+                <dd>{decision} {pattern} {folder}</dd>
             }
             .into_any()
         };
         rules.into_iter().map(rule).collect_view()
     };
+    let warnings = move || warned(detail.with(|detail| detail.warnings.clone()));
     view! {
         <section>
             <h2>"Rules"</h2>
@@ -153,8 +164,13 @@ fn Rules() -> impl IntoView {
                 <dd>{peers}</dd>
                 <dt>"a message"</dt>
                 <dd>{wakes}</dd>
+                <dt>"network"</dt>
+                <dd>
+                    <NetworkChoice />
+                </dd>
                 {permissions}
             </dl>
+            {warnings}
         </section>
     }
     .into_any()

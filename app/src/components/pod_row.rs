@@ -2,7 +2,7 @@ use commands::total_tokens;
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 use protocol::{PodState, PodSummary};
-use transcript::words::tokens_words;
+use transcript::{unseen, words::tokens_words};
 
 use crate::{
     components::{
@@ -127,7 +127,8 @@ fn used(pod: &PodSummary) -> Option<String> {
 /// The second line. An idle Pod has none: its group says it.
 pub(crate) fn doing(pod: &PodSummary) -> Option<String> {
     let word = pod.state.as_str();
-    match (pod.state, pod.activity.as_deref().or(pod.state_reason.as_deref())) {
+    let said = pod.activity.as_deref().or(pod.state_reason.as_deref()).map(unseen::shown);
+    match (pod.state, said.as_deref()) {
         (PodState::Idle | PodState::Stopped, None) => None,
         (_, None) => Some(word.to_owned()),
         (PodState::Idle | PodState::Stopped, Some(said)) => Some(said.to_owned()),

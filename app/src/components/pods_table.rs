@@ -1,7 +1,7 @@
 use commands::{SortBy, sorted, total_tokens};
 use leptos::prelude::*;
 use protocol::PodSummary;
-use transcript::words::tokens_words;
+use transcript::{unseen, words::tokens_words};
 
 use crate::{
     components::{
@@ -153,7 +153,8 @@ fn TableRow(pod: Memo<PodSummary>, shown: Memo<Vec<PodSummary>>) -> impl IntoVie
 
 /// What it says of itself; the state has its own column.
 fn activity(pod: &PodSummary) -> String {
-    let said = pod.activity.clone().or_else(|| pod.state_reason.clone()).unwrap_or_default();
+    let said = pod.activity.as_deref().or(pod.state_reason.as_deref()).unwrap_or_default();
+    let said = unseen::shown(said).into_owned();
     let words = match Sign::of(pod) {
         Sign::Failed => said.strip_prefix("failed: ").map(str::to_owned).unwrap_or(said),
         Sign::Of(_) => said,

@@ -3,16 +3,17 @@
 mod browser;
 mod client;
 mod notices;
-mod permissions;
+pub(crate) mod permissions;
 mod profiles;
 mod runtimes;
 mod sessions;
+mod walls;
 
 use leptos::prelude::*;
 
 pub(crate) use self::{
     browser::BrowserSection, notices::NoticesSettings, permissions::PermissionsSection, profiles::ProfilesSection,
-    runtimes::RuntimesSection, sessions::SessionsSection,
+    runtimes::RuntimesSection, sessions::SessionsSection, walls::WallsSection,
 };
 
 /// One part of the page, that a link can lead to.

@@ -8,6 +8,7 @@ mod block;
 mod changes;
 pub(crate) mod code;
 mod context;
+mod cut;
 mod diff;
 pub(crate) mod find;
 mod linked;

@@ -188,6 +188,11 @@ pub(crate) fn keep_url(url: &str) -> String {
     location.href().unwrap_or_default()
 }
 
+/// The host that this page is at, without its port.
+pub(crate) fn host_name() -> String {
+    window().location().hostname().unwrap_or_default()
+}
+
 /// The login has expired: no retry can help.
 pub(crate) fn go_to_login() {
     visit("/login");

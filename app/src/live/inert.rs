@@ -96,6 +96,10 @@ pub(crate) fn go_to_login() {}
 
 pub(crate) fn visit(_href: &str) {}
 
+pub(crate) fn host_name() -> String {
+    String::new()
+}
+
 pub(crate) fn reload() {}
 
 pub(crate) fn has_attention() -> bool {

@@ -36,8 +36,8 @@ pub(crate) fn LoginStyle() -> impl IntoView {
     .into_any()
 }
 
-/// Asks for the token. A plain form: `?token=…` sets the session and leads on; one that is wrong leads back here, with
-/// `?tried=1`.
+/// Asks for the token, or for a code. A plain form, sent as a body so that no history has it; one that is wrong leads back
+/// here, with `?tried=1`.
 #[component]
 pub(crate) fn LoginPage() -> impl IntoView {
     let query = use_query_map();
@@ -50,19 +50,18 @@ pub(crate) fn LoginPage() -> impl IntoView {
         <Title text="Log in · yoi" />
         <main id="main">
             <h1>"yoi"</h1>
-            <form method="get" action="/login" autocomplete="off">
-                <input type="hidden" name="tried" value="1" />
+            <form method="post" action="/login" autocomplete="off">
                 <label for="token">"Token"</label>
                 <input id="token" name="token" type="password" aria-describedby="refusal" autocomplete="off" required autofocus spellcheck="false" autocapitalize="off" />
                 {refusal}
                 <button type="submit">"Log in"</button>
             </form>
             <p>
-                "The token is in the line that yoi printed when it started, after "
-                <code>"?token="</code>
-                ". On the machine that it runs on, "
+                "On the machine that yoi runs on, "
                 <code>"yoi token"</code>
-                " prints it again."
+                " prints the token, and "
+                <code>"yoi open"</code>
+                " opens this console without it."
             </p>
         </main>
     }

@@ -8,18 +8,19 @@ use crate::{
         read_first::ReadFirst,
         settings::{
             BrowserSection, NoticesSettings, PermissionsSection, ProfilesSection, RuntimesSection, Section,
-            SessionsSection,
+            SessionsSection, WallsSection,
         },
     },
     server_fns::{SettingsFound, read_settings},
 };
 
 /// Where the sections are, in the order in which they stand.
-const SECTIONS: [(&str, &str); 6] = [
+const SECTIONS: [(&str, &str); 7] = [
     ("#models", "Models"),
     ("#profiles", "Profiles"),
     ("#runtimes", "Runtimes"),
     ("#permissions", "Permissions"),
+    ("#walls", "Walls around commands"),
     ("#sessions", "Sessions and tokens"),
     ("#browser", "This browser"),
 ];
@@ -53,7 +54,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
 
 #[component]
 fn OfServer(found: SettingsFound) -> impl IntoView {
-    let SettingsFound { providers, profiles, runtimes, tools, rules, sessions } = found;
+    let SettingsFound { providers, profiles, runtimes, tools, rules, sessions, walls } = found;
     view! {
         <Section id="models" title="Models">
             <p class="hint">
@@ -64,6 +65,7 @@ fn OfServer(found: SettingsFound) -> impl IntoView {
         <ProfilesSection profiles=profiles />
         <RuntimesSection runtimes=runtimes />
         <PermissionsSection tools=tools rules=rules />
+        <WallsSection walls=walls />
         <SessionsSection sessions=sessions />
     }
     .into_any()

@@ -36,8 +36,7 @@ mod reader {
     use super::PodPageData;
     use crate::server_fns::{
         TAIL_RECORDS,
-        door::decode,
-        read_back::{Past, complete, page_before},
+        read_back::{Gathering, Past, complete, page_before},
     };
 
     pub(super) async fn load(
@@ -70,9 +69,10 @@ mod reader {
             match item {
                 FeedItem::Snapshot { cursor, summary, records, has_more } => {
                     detail.summary = *summary;
-                    let records = decode(&records)?;
-                    let head = records.last().map_or(Seq(0), |record| record.seq);
-                    let Past { records, has_more } = complete(backend, pod, Past { records, has_more }).await?;
+                    // Pieces of a block may have been joined, so that its last record is older than it is long.
+                    let head = detail.summary.head_seq;
+                    let gathered = Gathering::of(&records, has_more)?;
+                    let Past { records, has_more } = complete(backend, pod, gathered).await?;
                     return Ok(PodPageData { detail, peers, records, cursor: Some(cursor), head, has_more });
                 }
                 FeedItem::Closed { reason } => return Err(ApiError::new(ErrorCode::PodNotFound, reason)),

@@ -11,9 +11,13 @@ pub struct OlderPage {
     pub has_more: bool,
 }
 
+/// The page before `before`; where `is_whole` the one record before it alone, with all that is cut in pages.
 #[server(prefix = "/fn", endpoint = "older_records", input = Json, output = Json)]
-pub async fn older_records(pod: PodRef, before: Seq) -> Result<OlderPage, UiError> {
+pub async fn older_records(pod: PodRef, before: Seq, is_whole: bool) -> Result<OlderPage, UiError> {
     let (backend, _) = super::door::caller()?;
-    let past = super::read_back::page_before(&backend, &pod, before).await;
+    let past = match is_whole {
+        true => super::read_back::whole_before(&backend, &pod, before).await,
+        false => super::read_back::page_before(&backend, &pod, before).await,
+    };
     super::door::answer(past.map(|past| OlderPage { records: past.records, has_more: past.has_more }))
 }

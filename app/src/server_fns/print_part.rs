@@ -1,6 +1,6 @@
 //! A transcript, or a part of it, for the page that is printed. Only the server reads it: no page carries it.
 
-use backend::Backend;
+use backend::{Backend, RecordForm};
 use protocol::{ApiError, ErrorCode, PodDetail, PodRef, Record, Seq};
 
 use super::door::{answer, caller, decode};
@@ -9,7 +9,7 @@ use crate::UiError;
 /// Records of one page at most; what is older is on the page before.
 const RECORDS_MAX: usize = 50_000;
 /// Encoded records of one page at most, in bytes. As a page they are several times as large.
-const BYTES_MAX: usize = 8 * 1024 * 1024;
+const BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Records of one read.
 const READ_RECORDS: u32 = 1_000;
 
@@ -38,7 +38,9 @@ async fn read(backend: &Backend, address: &str, from: Option<Seq>, to: Option<Se
     let mut part = PrintPart { detail, records: Vec::new(), is_cut: false };
     let (mut pages, mut count, mut bytes) = (Vec::new(), 0, 0);
     loop {
-        let page = backend.transcript(&pod, before.map(|before| before.to_string()).as_deref(), READ_RECORDS).await?;
+        let page = backend
+            .transcript(&pod, before.map(|before| before.to_string()).as_deref(), READ_RECORDS, RecordForm::Shown)
+            .await?;
         let fitting = fitting(&page.items, &mut bytes);
         part.is_cut = fitting < page.items.len() || count >= RECORDS_MAX;
         let mut records = decode(&page.items[page.items.len() - fitting..])?;
@@ -77,8 +79,8 @@ mod tests {
     fn the_newest_records_fit_and_one_always_does() {
         let mega = vec![0u8; 1024 * 1024];
         let mut bytes = 0;
-        assert_eq!(fitting(&vec![mega.clone(); 5], &mut bytes), 5);
-        assert_eq!(fitting(&vec![mega; 5], &mut bytes), 3);
+        assert_eq!(fitting(&vec![mega.clone(); 3], &mut bytes), 3);
+        assert_eq!(fitting(&vec![mega; 5], &mut bytes), 1);
         assert_eq!(fitting(&[vec![0u8; BYTES_MAX + 1]], &mut 0), 1);
         assert_eq!(fitting(&[] as &[Vec<u8>], &mut 0), 0);
     }

@@ -1,8 +1,10 @@
 //! Reads a transcript backwards in pages that a reader can use: never cut in the middle of a block that still streams,
 //! and without the hundreds of little pieces that such a block consists of.
 
-use backend::Backend;
-use protocol::{ApiError, Event, PodRef, Record, Seq, TurnEvent};
+use std::borrow::Cow;
+
+use backend::{Backend, RecordForm};
+use protocol::{ApiError, CUT_BYTES_MAX, Event, PodRef, Record, Seq, cut_record};
 
 use super::{TAIL_RECORDS, door::decode};
 
@@ -12,45 +14,95 @@ const PAGE_RECORDS: u32 = 1_000;
 /// So many reads at most for one page: a block of more pieces is shown from its middle on.
 const READS_MAX: usize = 20;
 
+/// Bytes of records that a page carries, about: as HTML, and once more for the script, they are some three times as many.
+const PAGE_BYTES_MAX: usize = 256 * 1024;
+
 /// Records, oldest first, and whether there are older ones.
 pub(super) struct Past {
     pub(super) records: Vec<Record>,
     pub(super) has_more: bool,
 }
 
-impl Past {
-    /// So far nothing that could be shown by itself, or not much of it.
+/// Past that is being gathered: each record with the bytes that it adds to a page.
+pub(super) struct Gathering {
+    records: Vec<(Record, usize)>,
+    has_more: bool,
+}
+
+impl Gathering {
+    /// Cuts what is too large for a page that carries it twice.
+    pub(super) fn of(items: &[impl AsRef<[u8]>], has_more: bool) -> Result<Self, ApiError> {
+        let cut = |item| cut_record(item, CUT_BYTES_MAX).map_or(Cow::Borrowed(item), Cow::Owned);
+        let items: Vec<Cow<'_, [u8]>> = items.iter().map(|item| cut(item.as_ref())).collect();
+        let records = decode(&items)?.into_iter().zip(&items).map(|(record, item)| {
+            // Pieces of a block become one.
+            let bytes = piece_len(&record).unwrap_or(item.len());
+            (record, bytes)
+        });
+        Ok(Self { records: records.collect(), has_more })
+    }
+
+    /// So far nothing that could be shown by itself, or not much of it, though there is room.
     fn is_too_little(&self) -> bool {
-        let begins_in_a_block = self.records.first().is_none_or(is_chunk);
-        let whole = self.records.iter().filter(|record| !is_chunk(record)).count();
-        begins_in_a_block || whole < TAIL_RECORDS as usize / 2
+        let begins_in_a_block = self.records.first().is_none_or(|(record, _)| is_chunk(record));
+        let whole = self.records.iter().filter(|(record, _)| !is_chunk(record)).count();
+        let bytes: usize = self.records.iter().map(|(_, bytes)| bytes).sum();
+        bytes < PAGE_BYTES_MAX && (begins_in_a_block || whole < TAIL_RECORDS as usize / 2)
+    }
+
+    /// The newest that a page has room for; one at least.
+    fn fitting(mut self) -> Past {
+        let mut bytes = 0;
+        let too_many = self.records.iter().rposition(|(_, own)| {
+            let is_first = bytes == 0;
+            bytes += own;
+            !is_first && bytes > PAGE_BYTES_MAX
+        });
+        if let Some(last) = too_many {
+            self.records.drain(..=last);
+            self.has_more = true;
+        }
+        let records = self.records.into_iter().map(|(record, _)| record).collect();
+        Past { records: folded(records), has_more: self.has_more }
     }
 }
 
 /// The records before `before`.
 pub(super) async fn page_before(backend: &Backend, pod: &PodRef, before: Seq) -> Result<Past, ApiError> {
-    let page = backend.transcript(pod, Some(&before.to_string()), TAIL_RECORDS).await?;
-    let past = Past { has_more: page.next.is_some(), records: decode(&page.items)? };
-    complete(backend, pod, past).await
+    let page = backend.transcript(pod, Some(&before.to_string()), TAIL_RECORDS, RecordForm::Shown).await?;
+    complete(backend, pod, Gathering::of(&page.items, page.next.is_some())?).await
 }
 
-/// Adds older records until the page is one that can be shown.
-pub(super) async fn complete(backend: &Backend, pod: &PodRef, mut past: Past) -> Result<Past, ApiError> {
+/// The one record before `before`, whole.
+pub(super) async fn whole_before(backend: &Backend, pod: &PodRef, before: Seq) -> Result<Past, ApiError> {
+    let page = backend.transcript(pod, Some(&before.to_string()), 1, RecordForm::Whole).await?;
+    Ok(Past { has_more: page.next.is_some(), records: decode(&page.items)? })
+}
+
+/// Adds older records until the page is one that can be shown, and leaves out what it has no room for.
+pub(super) async fn complete(backend: &Backend, pod: &PodRef, mut past: Gathering) -> Result<Past, ApiError> {
     for _ in 0..READS_MAX {
-        let Some(first) = past.records.first().map(|record| record.seq) else { break };
+        let Some(first) = past.records.first().map(|(record, _)| record.seq) else { break };
         if !past.has_more || !past.is_too_little() {
             break;
         }
-        let older = backend.transcript(pod, Some(&first.to_string()), PAGE_RECORDS).await?;
-        past.has_more = older.next.is_some();
-        past.records.splice(0..0, decode(&older.items)?);
+        let older = backend.transcript(pod, Some(&first.to_string()), PAGE_RECORDS, RecordForm::Shown).await?;
+        let older = Gathering::of(&older.items, older.next.is_some())?;
+        past.has_more = older.has_more;
+        past.records.splice(0..0, older.records);
     }
-    past.records = folded(past.records);
-    Ok(past)
+    Ok(past.fitting())
+}
+
+fn piece_len(record: &Record) -> Option<usize> {
+    match &record.event {
+        Event::Turn(event) => event.chunk_len(),
+        _ => None,
+    }
 }
 
 fn is_chunk(record: &Record) -> bool {
-    matches!(&record.event, Event::Turn(event) if event.is_chunk())
+    piece_len(record).is_some()
 }
 
 /// Consecutive pieces of one block as one piece. It keeps the first one's seq: an older page ends before it, and what
@@ -67,17 +119,8 @@ fn folded(records: Vec<Record>) -> Vec<Record> {
 }
 
 fn join(before: &mut Event, after: &Event) -> bool {
-    let (Event::Turn(before), Event::Turn(after)) = (before, after) else { return false };
     match (before, after) {
-        (TurnEvent::TextChunk { block, text }, TurnEvent::TextChunk { block: same, text: more })
-        | (TurnEvent::ReasoningChunk { block, text }, TurnEvent::ReasoningChunk { block: same, text: more })
-        | (TurnEvent::ToolArgsChunk { block, text, .. }, TurnEvent::ToolArgsChunk { block: same, text: more, .. })
-        | (TurnEvent::ToolOutputChunk { block, text }, TurnEvent::ToolOutputChunk { block: same, text: more })
-            if block == same =>
-        {
-            text.push_str(more);
-            true
-        }
+        (Event::Turn(before), Event::Turn(after)) => before.join_chunk(after),
         _ => false,
     }
 }
@@ -116,5 +159,28 @@ mod tests {
             blocks.into_iter().map(|block| (block.id, block.kind)).collect::<Vec<_>>()
         };
         assert_eq!(kinds(&folded), kinds(&records));
+    }
+
+    #[test]
+    fn a_page_carries_what_it_has_room_for_and_cuts_what_is_large() {
+        let answer = |seq: i64, bytes: usize| {
+            record(
+                seq,
+                json!({ "kind": "message_finished", "block": format!("b{seq}"), "text": "x".repeat(bytes), "interrupted": false }),
+            )
+        };
+        let gathered = |records: &[Record]| {
+            let items: Vec<_> = records.iter().map(|record| serde_json::to_vec(record).unwrap()).collect();
+            let past = Gathering::of(&items, false).unwrap().fitting();
+            (past.records.iter().map(|record| record.seq.0).collect::<Vec<_>>(), past.has_more)
+        };
+        let quarter = PAGE_BYTES_MAX / 4;
+        assert_eq!(gathered(&[answer(1, 9), answer(2, 9)]), (vec![1, 2], false));
+        let four: Vec<_> = (1..=4).map(|seq| answer(seq, quarter)).collect();
+        assert_eq!(gathered(&four), (vec![2, 3, 4], true));
+        assert_eq!(gathered(&[answer(1, quarter), answer(2, PAGE_BYTES_MAX * 2)]), (vec![1, 2], false), "it is cut");
+        // Little pieces count as their text.
+        let pieces: Vec<_> = (1..=5_000).map(|seq| chunk(seq, "text_chunk", "b", "word ")).collect();
+        assert_eq!(gathered(&pieces), (vec![1], false));
     }
 }

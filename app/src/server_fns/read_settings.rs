@@ -1,5 +1,5 @@
 use leptos::prelude::*;
-use protocol::{Gathered, PodRules, ProfileView, RuntimeView, SessionView, ToolDefault};
+use protocol::{Gathered, PodRules, ProfileView, RuntimeView, SessionView, ToolDefault, WallItem};
 use serde::{Deserialize, Serialize};
 
 use super::ProvidersFound;
@@ -15,6 +15,7 @@ pub struct SettingsFound {
     /// Of all servers that answer.
     pub rules: Gathered<PodRules>,
     pub sessions: Vec<SessionView>,
+    pub walls: Vec<WallItem>,
 }
 
 #[server(prefix = "/fn", endpoint = "read_settings", input = Json, output = Json)]
@@ -26,6 +27,7 @@ pub async fn read_settings() -> Result<SettingsFound, UiError> {
         runtimes: backend.runtimes(),
         tools: backend.tool_defaults(),
         rules: super::door::answer(backend.rules(None).await)?,
+        walls: backend.walls().await,
         sessions: super::door::answer(backend.sessions(super::door::login().as_ref()).await)?,
     })
 }

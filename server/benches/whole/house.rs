@@ -21,6 +21,9 @@ pub(crate) fn tokio_runtime() -> Runtime {
     Runtime::new().expect("threads can be started")
 }
 
+/// What stands before the port in the line that says where a program answers: of a console, and of others.
+const BEFORE_PORT: [&str; 2] = [".localhost:", "127.0.0.1:"];
+
 /// A server that was started by the clock. Dropping it kills it, as `kill -9` does.
 #[derive(Debug)]
 pub(crate) struct Started {
@@ -46,16 +49,20 @@ impl Started {
             String::from_utf8_lossy(&log).into_owned()
         });
         let mut line = String::new();
-        while !line.contains("127.0.0.1:") {
+        let port_in =
+            |line: &str| BEFORE_PORT.into_iter().find_map(|before| Some(line.trim().split_once(before)?.1.to_owned()));
+        let address = loop {
+            if let Some(address) = port_in(&line) {
+                break address;
+            }
             line.clear();
             let bytes = output.read_line(&mut line).expect("standard output is text");
             if bytes == 0 {
                 let status = child.wait().expect("a child can be waited for");
                 panic!("the server ended before it was ready ({status}):\n{}", log.join().unwrap_or_default());
             }
-        }
-        let (_, address) = line.trim().split_once("127.0.0.1:").expect("the loop ended at such a line");
-        let (port, token) = address.split_once("/?token=").unwrap_or((address, ""));
+        };
+        let (port, token) = address.split_once("/?token=").unwrap_or((&address, ""));
         first_answer(port);
         let took = began.elapsed();
         Self { child, took, base_url: format!("http://127.0.0.1:{port}"), token: token.to_owned() }

@@ -6,6 +6,7 @@
 
 mod bare;
 mod burst;
+mod commands;
 mod crash;
 mod create;
 mod criterion;
@@ -32,11 +33,12 @@ use crate::{options::Options, report::Report};
 type Topic = fn(&Options, &mut Report);
 
 /// In the order of the table. Memory and start come first: they want a quiet machine most.
-const TOPICS: [(&str, Topic); 10] = [
+const TOPICS: [(&str, Topic); 11] = [
     ("start", start::run),
     ("crash", crash::run),
     ("memory", memory::run),
     ("create", create::run),
+    ("commands", commands::run),
     ("delta", delta::run),
     ("burst", burst::run),
     ("history", history::run),

@@ -108,7 +108,7 @@ fn journal(turns: usize) -> String {
         for event in turn(run) {
             seq += 1;
             let at = jiff::Timestamp::UNIX_EPOCH;
-            let record = Record { seq: Seq(seq), at, run_id: Some(format!("run-{run}")), event };
+            let record = Record { seq: Seq(seq), at, run_id: Some(format!("run-{run}")), event, cut: None };
             lines.push_str(&serde_json::to_string(&record).expect("a record is JSON"));
             lines.push('\n');
         }

@@ -5,7 +5,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use clap_complete::engine::ArgValueCandidates;
-use protocol::{Access, PeerPolicy, PermissionDecision, PermissionRule, PodState, ReasoningPolicy};
+use protocol::{Access, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodState, ReasoningPolicy};
 use serde::de::DeserializeOwned;
 
 use super::names::pod_names;
@@ -41,6 +41,16 @@ pub(crate) struct PolicyOptions {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct NetworkOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// Nothing, each host that a rule or you allow, or all that the machine reaches
+    #[arg(value_parser = one_of::<NetworkPolicy>(&NETWORKS))]
+    pub(crate) network: NetworkPolicy,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct WakeOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
@@ -55,7 +65,7 @@ pub(crate) struct PermissionsOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// The rules from now on, in order, the first that fits decides: 'allow Bash cargo *' 'ask Bash'
+    /// The rules from now on, in order, the first that fits decides: 'allow Bash cargo *' 'ask Bash'; 'allow Bash@/work cargo *' is for one folder
     #[arg(value_name = "RULE", value_parser = parse_rule)]
     pub(crate) rules: Vec<PermissionRule>,
     /// Take all rules away
@@ -100,6 +110,7 @@ pub(crate) struct ExchangeOptions {
 }
 
 const STATES: [&str; 7] = ["idle", "running", "paused", "waiting", "stopped", "unreachable", "broken"];
+pub(super) const NETWORKS: [&str; 3] = ["none", "ask", "open"];
 pub(super) const POLICIES: [&str; 3] = ["open", "ask", "closed"];
 pub(super) const REASONING: [&str; 3] = ["full", "summary", "hidden"];
 
@@ -114,7 +125,7 @@ pub(super) fn switch() -> impl TypedValueParser<Value = bool> {
     PossibleValuesParser::new(["on", "off"]).map(|word| word == "on")
 }
 
-/// `DECISION TOOL [PATTERN]`.
+/// `DECISION TOOL[@FOLDER] [PATTERN]`.
 fn parse_rule(text: &str) -> Result<PermissionRule, String> {
     let mut words = text.trim().splitn(3, char::is_whitespace).map(str::trim);
     let decision = match words.next() {
@@ -128,7 +139,13 @@ fn parse_rule(text: &str) -> Result<PermissionRule, String> {
         }
     };
     match words.next().filter(|tool| !tool.is_empty()) {
-        Some(tool) => Ok(PermissionRule { tool: tool.to_owned(), pattern: words.next().map(str::to_owned), decision }),
+        Some(tool) => Ok(PermissionRule {
+            tool: tool.split('@').next().unwrap_or_default().to_owned(),
+            pattern: words.next().map(str::to_owned),
+            folder: tool.split_once('@').map(|(_, folder)| folder.to_owned()),
+            pod: None,
+            decision,
+        }),
         None => Err("the rule names no tool, such as Bash".to_owned()),
     }
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
-use protocol::{Access, PeerPolicy, ReasoningPolicy};
+use protocol::{Access, NetworkPolicy, PeerPolicy, ReasoningPolicy};
 
 use super::{
-    changes::{POLICIES, one_of, parse_scope, reasoning, switch},
+    changes::{NETWORKS, POLICIES, one_of, parse_scope, reasoning, switch},
     names::pod_names,
 };
 
@@ -191,6 +191,9 @@ pub(crate) struct NewOptions {
     /// Whether a peer's message begins a run when the Pod is idle
     #[arg(long, value_name = "on|off", value_parser = switch())]
     pub(crate) wake: Option<bool>,
+    /// What its commands reach of the network
+    #[arg(long, value_name = "none|ask|open", value_parser = one_of::<NetworkPolicy>(&NETWORKS))]
+    pub(crate) network: Option<NetworkPolicy>,
     /// How much of its reasoning is shown
     #[arg(long, value_name = "HOW_MUCH", value_parser = reasoning())]
     pub(crate) reasoning: Option<ReasoningPolicy>,

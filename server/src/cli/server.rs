@@ -50,6 +50,20 @@ pub(crate) struct AddRuntimeOptions {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct TokenOptions {
+    /// Write it as a header to a file that only you read, and print the file's name: `curl -H @"$(yoi token --header)" …`
+    #[arg(long)]
+    pub(crate) header: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OpenOptions {
+    /// Start nothing; print an address that logs one browser in, once, within a minute
+    #[arg(long)]
+    pub(crate) print: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct SignOutOptions {
     /// Which login; `yoi sessions` lists them
     #[arg(value_name = "ID", required_unless_present = "all")]

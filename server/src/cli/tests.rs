@@ -162,9 +162,18 @@ fn every_verb_has_an_example_in_the_documentation() {
 /// What a page says can be typed can be typed.
 #[test]
 fn every_flag_that_the_pages_name_is_one_of_ours() {
-    /// Of curl, cargo and sqlite3.
-    const OF_OTHERS: [&str; 8] =
-        ["--unix-socket", "--release", "--fast", "--only", "--long", "--binary", "--target", "--no-block"];
+    /// Of curl, cargo, sqlite3 and docker.
+    const OF_OTHERS: [&str; 9] = [
+        "--unix-socket",
+        "--release",
+        "--fast",
+        "--only",
+        "--long",
+        "--binary",
+        "--target",
+        "--no-block",
+        "--security-opt",
+    ];
     fn flags(command: &clap::Command, known: &mut std::collections::BTreeSet<String>) {
         known.extend(command.get_arguments().filter_map(|argument| Some(format!("--{}", argument.get_long()?))));
         command.get_subcommands().for_each(|verb| flags(verb, known));

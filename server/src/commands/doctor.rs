@@ -4,7 +4,7 @@ mod local;
 mod remote;
 
 use anyhow::{Result, bail};
-use protocol::{ProviderView, UnconfiguredProvider};
+use protocol::{ProviderView, UnconfiguredProvider, WallItem};
 use serde::Serialize;
 
 use super::Caller;
@@ -39,6 +39,7 @@ struct Report {
     server: Option<String>,
     data: Option<String>,
     commands_confined: bool,
+    walls: Vec<WallItem>,
     findings: Vec<Finding>,
     providers: Vec<ProviderView>,
     unconfigured: Vec<UnconfiguredProvider>,
@@ -100,8 +101,8 @@ async fn look(
     common: &CommonOptions,
     environment: &Environment,
 ) -> Result<()> {
-    local::commands(report);
     let config = Config::load(common, &ServeOptions::default(), environment);
+    local::commands(report, config.as_ref().map(|config| config.commands.builder()).unwrap_or_default());
     let used = config.as_ref().map(|config| config.key_variables.as_slice()).unwrap_or_default();
     local::variables(report, environment, used);
     let config = match config {

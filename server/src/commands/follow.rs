@@ -62,7 +62,11 @@ impl Follow {
             Some(_) => {}
             None => self.seen = Some(summary.head_seq),
         }
-        Ok(self.records(records))
+        let mut news = self.records(records);
+        for record in news.iter_mut().filter(|record| record.cut.is_some()) {
+            *record = client.record(&self.pod, record.seq).await?;
+        }
+        Ok(news)
     }
 }
 
@@ -75,7 +79,7 @@ async fn missed(client: &Client, pod: &PodRef, seen: Seq, before: Option<Seq>) -
             output::note("more was missed than is fetched; `yoi export` has it all");
             break;
         }
-        let page = client.transcript(pod, before, PAGE).await?;
+        let page = client.whole_transcript(pod, before, PAGE).await?;
         before = page.items.first().map(|record| record.seq);
         let is_last = page.next.is_none() || before.is_none();
         pages.push(page.items);

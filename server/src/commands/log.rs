@@ -2,7 +2,7 @@ use std::io::{IsTerminal, stdout};
 
 use anyhow::{Result, bail};
 use client::{Connection, StreamItem};
-use protocol::{DiagnosticCode, PodRef, Record, Seq, ServerFrame};
+use protocol::{DiagnosticCode, Listing, PodRef, Record, Seq, ServerFrame};
 
 use super::{
     Caller,
@@ -36,11 +36,26 @@ pub(super) async fn log(caller: &Caller, options: LogOptions) -> Result<()> {
         printer.end()?;
         return ended;
     }
-    let listing = caller.client.transcript(&pod, options.before.map(Seq), options.limit).await?;
+    let listing = newest(caller, &pod, options.before.map(Seq), options.limit).await?;
     match caller.config.json {
         true => output::json(&listing),
         false => Printer::Lines.print(&listing.items),
     }
+}
+
+/// The newest `limit` records, or those before a seq, each whole: over as many pages as they take.
+async fn newest(caller: &Caller, pod: &PodRef, before: Option<Seq>, limit: u32) -> Result<Listing<Record>> {
+    let mut listing = caller.client.whole_transcript(pod, before, limit).await?;
+    while let (Some(first), true) = (listing.items.first(), listing.next.is_some()) {
+        let missing = limit.saturating_sub(listing.items.len().try_into().unwrap_or(u32::MAX));
+        if missing == 0 {
+            break;
+        }
+        let older = caller.client.whole_transcript(pod, Some(first.seq), missing).await?;
+        listing.next = older.next;
+        listing.items.splice(0..0, older.items);
+    }
+    Ok(listing)
 }
 
 async fn follow(caller: &Caller, pod: PodRef, tail: u32, printer: &mut Printer) -> Result<()> {

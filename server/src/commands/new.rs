@@ -33,6 +33,7 @@ pub(super) async fn new(caller: &Caller, options: NewOptions) -> Result<()> {
         runtime_id: runtime_id.map_err(|error| BadConfig(error.to_string()))?,
         scope: (!scope.is_empty()).then_some(scope),
         peer_policy: options.peer_policy,
+        network: options.network,
         wake_on_peer: options.wake,
         reasoning: options.reasoning,
         ..CreatePod::named(name)

@@ -5,7 +5,7 @@ use protocol::{CommandId, PatchPod, PodDetail, PodName};
 
 use super::{Caller, settings, word};
 use crate::{
-    cli::{PermissionsOptions, PolicyOptions, RenameOptions, WakeOptions},
+    cli::{NetworkOptions, PermissionsOptions, PolicyOptions, RenameOptions, WakeOptions},
     config::BadConfig,
     output,
 };
@@ -21,6 +21,13 @@ pub(super) async fn rename(caller: &Caller, options: RenameOptions) -> Result<()
 pub(super) async fn policy(caller: &Caller, options: PolicyOptions) -> Result<()> {
     let patch = PatchPod { peer_policy: Some(options.policy), ..PatchPod::default() };
     let said = |detail: &PodDetail| format!("{}: introductions are {}", detail.summary.name, word(&detail.peer_policy));
+    change(caller, &options.target, &patch, said).await
+}
+
+/// Says what commands reach.
+pub(super) async fn network(caller: &Caller, options: NetworkOptions) -> Result<()> {
+    let patch = PatchPod { network: Some(options.network), ..PatchPod::default() };
+    let said = |detail: &PodDetail| format!("{}: the network is {}", detail.summary.name, word(&detail.network));
     change(caller, &options.target, &patch, said).await
 }
 
@@ -40,11 +47,18 @@ pub(super) async fn permissions(caller: &Caller, options: PermissionsOptions) ->
         return rules(caller, &options.target).await;
     }
     let patch = PatchPod { permissions: Some(options.rules), ..PatchPod::default() };
-    let said = |detail: &PodDetail| match detail.permissions.len() {
-        0 => format!("{} has no rules of its own", detail.summary.name),
-        count => format!("{} has {count} rules; the first that fits decides", detail.summary.name),
+    let said = |detail: &PodDetail| {
+        settings::warn(&detail.warnings);
+        count(detail)
     };
     change(caller, &options.target, &patch, said).await
+}
+
+fn count(detail: &PodDetail) -> String {
+    match detail.permissions.len() {
+        0 => format!("{} has no rules of its own", detail.summary.name),
+        count => format!("{} has {count} rules; the first that fits decides", detail.summary.name),
+    }
 }
 
 async fn rules(caller: &Caller, target: &str) -> Result<()> {
@@ -56,6 +70,7 @@ async fn rules(caller: &Caller, target: &str) -> Result<()> {
     if detail.permissions.is_empty() {
         output::note(&format!("{target} has no rules of its own; `yoi tools` lists what holds without"));
     }
+    settings::warn(&detail.warnings);
     detail.permissions.iter().try_for_each(|rule| output::line(&output::printable(&settings::said(rule))))
 }
 

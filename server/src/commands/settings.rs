@@ -52,11 +52,18 @@ pub(super) async fn rules(caller: &Caller) -> Result<()> {
         let name = name_of(&pod.name, &pod.pod);
         pod.permissions.iter().map(move |rule| [name.clone(), said(rule)]).collect::<Vec<_>>()
     };
+    listing.items.iter().for_each(|pod| warn(&pod.warnings));
     output::headed(["POD", "RULE"], listing.items.iter().flat_map(of_pod))
+}
+
+/// Says what rules allow beyond what they seem to.
+pub(super) fn warn(warnings: &[String]) {
+    warnings.iter().for_each(|warning| output::note(&output::printable(&format!("warning: {warning}"))));
 }
 
 /// A rule as `yoi permissions` takes it.
 pub(super) fn said(rule: &PermissionRule) -> String {
     let pattern = rule.pattern.as_deref().map(|pattern| format!(" {pattern}")).unwrap_or_default();
-    format!("{} {}{pattern}", word(&rule.decision), rule.tool)
+    let folder = rule.folder.as_deref().map(|folder| format!("@{folder}")).unwrap_or_default();
+    format!("{} {}{folder}{pattern}", word(&rule.decision), rule.tool)
 }

@@ -49,12 +49,14 @@ fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
         ("used", used),
         ("knows", relations),
         ("peers", peers),
+        ("network", word(&detail.network)),
         ("reasoning", word(&detail.reasoning)),
     ];
     rows.extend(detail.profile.clone().map(|profile| ("profile", profile)));
     rows.extend(detail.instructions.clone().map(|instructions| ("told", instructions)));
     rows.extend(detail.scope.iter().map(|rule| ("may", scope(rule))));
     rows.extend(detail.permissions.iter().map(|rule| ("rule", settings::said(rule))));
+    rows.extend(detail.warnings.iter().map(|warning| ("warning", warning.clone())));
     rows.extend(detail.children.iter().map(|child| ("leads", name_of(&child.name, &child.pod))));
     rows.extend(detail.queued.iter().map(|queued| ("waits", Segment::join(&queued.segments))));
     rows.into_iter().map(|(what, text)| vec![what.to_owned(), text]).collect()

@@ -1,14 +1,15 @@
 use anyhow::{Result, bail};
 use secrecy::ExposeSecret;
+use serde_json::json;
 
 use crate::{
-    cli::CommonOptions,
+    cli::{CommonOptions, TokenOptions},
     config::{ClientConfig, Environment},
     output,
 };
 
-/// Prints the token that YOI_TOKEN or the data folder holds.
-pub(crate) fn token(common: &CommonOptions, environment: &Environment) -> Result<()> {
+/// Prints the token that YOI_TOKEN or the data folder holds, or the name of a file with the header that it goes into.
+pub(crate) fn token(options: &TokenOptions, common: &CommonOptions, environment: &Environment) -> Result<()> {
     let config = ClientConfig::load(common, environment)?;
     let found = match config.token {
         Some(token) => Some(token),
@@ -17,8 +18,15 @@ pub(crate) fn token(common: &CommonOptions, environment: &Environment) -> Result
     let Some(token) = found else {
         bail!("there is no token in {}; the first start of yoi makes one", config.data.display());
     };
+    if options.header {
+        let file = crate::token::write_header(&config.data, &token)?;
+        return match config.json {
+            true => output::json(&json!({ "header_file": file })),
+            false => output::line(&file.display().to_string()),
+        };
+    }
     match config.json {
-        true => output::json(&serde_json::json!({ "token": token.expose_secret() })),
+        true => output::json(&json!({ "token": token.expose_secret() })),
         false => output::line(token.expose_secret()),
     }
 }

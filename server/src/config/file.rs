@@ -14,7 +14,7 @@ use runtime::{Profile, rules_refusal};
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, de};
 
-use super::{BadConfig, Environment};
+use super::{BadConfig, Environment, commands::Commands};
 
 /// Of `forget_after_s`, when the file says nothing.
 const FORGET_AFTER: Duration = Duration::from_secs(600);
@@ -37,6 +37,7 @@ pub(super) struct File {
     providers: Vec<(String, ProviderTable)>,
     pub(super) profiles: BTreeMap<String, Profile>,
     pub(super) mcp: BTreeMap<String, McpServer>,
+    pub(super) commands: Commands,
     /// Where it was read; paths in it are taken from its folder.
     #[serde(skip)]
     path: PathBuf,
@@ -99,6 +100,9 @@ impl File {
             if server.command.is_empty() == server.url.is_none() {
                 return Err(file.bad(&format!("[mcp.{name}] needs either command or url")));
             }
+        }
+        if let Some(sentence) = file.commands.refusal(&file.key_variables()) {
+            return Err(file.bad(&sentence));
         }
         for (name, profile) in &file.profiles {
             let rules = profile.permissions.as_deref().unwrap_or_default();

@@ -1,17 +1,19 @@
 //! The host of the Pods: its store, its tools, and what no Pod may see of this machine.
 
 use std::{
+    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, anyhow, bail};
+use etcetera::BaseStrategy as _;
 use pod_store::{Database, HostIdentity, Store, StoreError, StoreOptions};
 use provider::Providers;
-use runtime::{Host, HostOptions};
+use runtime::{Host, HostOptions, Protected, Walls};
 use tools::{
     Tool, Toolbox,
-    bash::{self, Bash, BashOptions, Confinement},
+    bash::{self, Bash, BashOptions, Builder, Confine, Confinement},
     files,
     web::{WebFetch, WebOptions},
 };
@@ -22,28 +24,46 @@ use crate::{config::Config, data_dir, host_name, open_files::OpenFiles};
 const OPEN_MAX: Duration = Duration::from_secs(8);
 /// … every so often.
 const OPEN_AGAIN: Duration = Duration::from_millis(250);
+/// Folders of settings from which programs are run.
+const SETTINGS: [&str; 6] = ["autostart", "environment.d", "fish", "git", "systemd", "yoi"];
+
+/// Of a server that has more rights than it needs.
+pub(crate) const ROOT_WARNING: &str =
+    "yoi runs as root: whatever gets past its walls owns this machine; start it as an ordinary account";
 
 /// Opens the store, and brings to life what is in it.
 pub(super) async fn start(config: &Config, providers: Providers, files: OpenFiles) -> Result<Host> {
-    let options = StoreOptions::new(config.database.clone());
+    let options = StoreOptions::new(config.database.clone()).with_remains(remains(config));
     let store = open(options, identity(config)?).await.context("the store cannot be opened")?;
     let cwd = std::env::current_dir().context("the current directory is gone; start yoi in one that is there")?;
     let cwd = cwd
         .into_os_string()
         .into_string()
         .map_err(|cwd| anyhow!("the current directory {} is not valid UTF-8; start yoi in another", cwd.display()))?;
-    let shell_is_unconfined = matches!(bash::confinement(), Confinement::Missing { .. });
-    if shell_is_unconfined {
-        tracing::warn!("this kernel cannot confine commands to a Pod's scope; each of them waits for a person");
+    if rustix::process::geteuid().is_root() {
+        tracing::warn!("{ROOT_WARNING}");
     }
     let options = HostOptions {
         profiles: config.profiles.clone(),
         toolbox: toolbox(config, files),
         hidden: hidden(config),
-        shell_is_unconfined,
-        ..HostOptions::of(store, providers, cwd, config.data.join("outputs"))
+        protected: protected(config),
+        walls: walls(config.commands.builder()),
+        ..HostOptions::of(store, providers, cwd, config.data.join(data_dir::OUTPUTS))
     };
     Host::start(options).await.context("the Pods cannot be hosted")
+}
+
+/// Builds a first room, which takes a moment, while the rest starts.
+fn walls(builder: Builder) -> Walls {
+    let (sender, walls) = Walls::soon();
+    tokio::task::spawn_blocking(move || {
+        if let Confinement::Missing { reason, .. } = bash::confinement(builder) {
+            tracing::warn!("commands have no room of their own here, and each of them waits for a person: {reason}");
+        }
+        sender.send_replace(Some(bash::walls(Confine::Auto, builder)));
+    });
+    walls
 }
 
 /// Tries again for a while what may pass: another program that holds the database, a full disk, a database that starts.
@@ -66,6 +86,14 @@ async fn open(options: StoreOptions, identity: HostIdentity) -> Result<Store> {
     }
 }
 
+/// What is in the data folder only where its database was.
+pub(crate) fn remains(config: &Config) -> Vec<PathBuf> {
+    match &config.database {
+        Database::Sqlite { path } if path.starts_with(&config.data) => data_dir::traces_of_pods(&config.data),
+        _ => Vec::new(),
+    }
+}
+
 /// Who this server is among others on one database. Where one serves it alone, nobody asks.
 fn identity(config: &Config) -> Result<HostIdentity> {
     if matches!(config.database, Database::Sqlite { .. }) {
@@ -81,12 +109,26 @@ fn toolbox(config: &Config, files: OpenFiles) -> Toolbox {
     let options = BashOptions {
         // Without confinement a command waits for a person; that is seen to where it is decided what is allowed.
         allow_unconfined: true,
-        hidden_variables: config.key_variables.clone(),
-        open_files_max: files.before,
+        builder: config.commands.builder(),
+        environment: config.commands.environment.clone(),
+        limits: config.commands.limits(files.before),
         ..BashOptions::of_this_process()
     };
     let others: [Arc<dyn Tool>; 2] = [Arc::new(Bash::new(options)), Arc::new(WebFetch::new(WebOptions::default()))];
     Toolbox::new(files::tools()).with(others)
+}
+
+/// What no Pod writes: where this account's programs and yoi look for what they run, also while nothing is there.
+fn protected(config: &Config) -> Protected {
+    let Ok(strategy) = etcetera::choose_base_strategy() else { return Protected::default() };
+    let (home, settings) = (strategy.home_dir().to_owned(), strategy.config_dir());
+    // Where XDG_CONFIG_HOME leads elsewhere, what would be in `.config` is there.
+    let moved = SETTINGS.map(|name| settings.join(name));
+    let own = std::iter::once(&config.data).chain(&config.private_files).cloned().chain(moved);
+    let named = |path: PathBuf| path.into_os_string().into_string().ok();
+    // By its own name, and as the kernel names it.
+    let both = |path: PathBuf| [path.canonicalize().ok(), Some(path)].into_iter().flatten().filter_map(named);
+    Protected::new(both(home), own.flat_map(both))
 }
 
 /// What is yoi's own on this disk, as the kernel names it.

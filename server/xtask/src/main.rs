@@ -6,6 +6,7 @@ mod bench;
 mod bench_web;
 mod build;
 mod count;
+mod dependencies;
 mod run;
 mod shots;
 mod test;

@@ -42,6 +42,14 @@ pub(crate) fn ensure_generators() -> Result<()> {
     ensure_packages("Node with npm", &["nodejs", "npm"], || is_in_path("node") && is_in_path("npm"))
 }
 
+/// What commands of Pods are held by, and attacked with. Without bubblewrap its half is not tried, and the tests say so.
+pub(crate) fn ensure_walls() {
+    let is_there = || is_in_path("bwrap") && is_in_path("tmux");
+    if let Err(error) = ensure_packages("bubblewrap", &["bubblewrap", "tmux"], is_there) {
+        println!("    {error:#}");
+    }
+}
+
 /// Ensures PostgreSQL's programs. Debian keeps them out of the PATH: the folder to add is the answer.
 pub(crate) fn ensure_postgres() -> Result<Option<PathBuf>> {
     let is_there = || is_in_path("initdb") && is_in_path("postgres") || debian_postgres().is_some();

@@ -170,7 +170,7 @@ impl Search {
             ("delete", Some(summary)) => {
                 self.leave(Next::Dialog(Box::new(Dialog::Delete { pod: summary, is_named: false })));
             }
-            ("deny" | "unpeer" | "send", _) => {
+            ("deny" | "unpeer" | "send" | "network", _) => {
                 self.type_in(format!(":{} ", entry.word));
                 live::focus("palette-field");
             }

@@ -44,7 +44,7 @@ pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Gathered<PodRul
 
 #[component]
 fn OfPod(rules: PodRules) -> impl IntoView {
-    let PodRules { pod, name, permissions } = rules;
+    let PodRules { pod, name, permissions, warnings } = rules;
     let (href, home) = (pod_href(&pod), abroad(&pod));
     let left = RwSignal::new(permissions);
     let deed = Deed::new();
@@ -67,6 +67,7 @@ fn OfPod(rules: PodRules) -> impl IntoView {
                 </a>
             </h4>
             <ul class="lines">{lines}</ul>
+            {warned(warnings)}
             <p class="hint" role="status">
                 {move || left.with(Vec::is_empty).then_some("No rule is left; the defaults hold.")}
             </p>
@@ -125,8 +126,16 @@ pub(super) fn rule_words(rule: &PermissionRule) -> String {
         PermissionDecision::Ask => "ask",
         PermissionDecision::Deny => "deny",
     };
+    let folder = rule.folder.as_deref().map(|folder| format!(" in {folder}")).unwrap_or_default();
     match &rule.pattern {
-        Some(pattern) => format!("{decision} {}: {pattern}", rule.tool),
-        None => format!("{decision} {}", rule.tool),
+        Some(pattern) => format!("{decision} {}{folder}: {pattern}", rule.tool),
+        None => format!("{decision} {}{folder}", rule.tool),
     }
+}
+
+/// What rules allow beyond what they seem to.
+pub(crate) fn warned(warnings: Vec<String>) -> impl IntoView {
+    let line = |warning| view! { <li>{warning}</li> }.into_any();
+    (!warnings.is_empty())
+        .then(|| view! { <ul class="hint">{warnings.into_iter().map(line).collect_view()}</ul> }.into_any())
 }

@@ -3,7 +3,12 @@
 use leptos::prelude::*;
 use protocol::{PeerPolicy, ProfileView, ReasoningPolicy};
 
-use super::{Section, permissions::rule_words};
+use crate::components::inspector::network_words;
+
+use super::{
+    Section,
+    permissions::{rule_words, warned},
+};
 
 const EXAMPLE: &str = r#"[profiles.reviewer]
 provider = "openai"
@@ -59,6 +64,7 @@ fn Profile(profile: ProfileView) -> impl IntoView {
         PeerPolicy::Closed => "nobody may link",
     };
     let wakes = if profile.wake_on_peer.unwrap_or(true) { "wakes it" } else { "waits for its next run" };
+    let network = network_words(profile.network.unwrap_or_default());
     let instructions = profile
         .instructions
         .map(|text| view! { <dt>"instructions"</dt><dd class="instructions">{text}</dd> }.into_any());
@@ -71,11 +77,13 @@ fn Profile(profile: ProfileView) -> impl IntoView {
                 <dt>"tools"</dt>
                 <dd>{tools}</dd>
                 <dt>"rules"</dt>
-                <dd>{rules}</dd>
+                <dd>{rules} {warned(profile.warnings)}</dd>
                 <dt>"reasoning"</dt>
                 <dd>{reasoning}</dd>
                 <dt>"peers"</dt>
                 <dd>{peers}</dd>
+                <dt>"network"</dt>
+                <dd>{network}</dd>
                 <dt>"a message"</dt>
                 <dd>{wakes}</dd>
                 {instructions}

@@ -26,6 +26,7 @@ pub(crate) fn SessionsSection(sessions: Vec<SessionView>) -> impl IntoView {
     view! {
         <Section id="sessions" title="Sessions and tokens">
             <p class="hint">"Browsers that are logged in. Signing one out closes its pages at once."</p>
+            <SharedHost />
             <ul class="lines">
                 <For each=move || sessions.get() key=|session| session.id.clone() let:session>
                     <SessionLine session=session sessions=sessions deed=deed />
@@ -50,7 +51,8 @@ pub(crate) fn SessionsSection(sessions: Vec<SessionView>) -> impl IntoView {
             <h3>"The token"</h3>
             <p>
                 "It is never shown here. On the server's machine, " <code>"yoi token"</code>
-                " prints it; programs send it as " <code>"Authorization: Bearer TOKEN"</code>
+                " prints it, and " <code>"yoi open"</code>
+                " opens a browser that is logged in without it. Programs send it as " <code>"Authorization: Bearer TOKEN"</code>
                 ". To change it, stop yoi, remove the file " <code>"token"</code>
                 " from its data folder (or set another " <code>"YOI_TOKEN"</code>
                 "), and start it again. Browsers stay logged in until they are signed out here."
@@ -58,6 +60,27 @@ pub(crate) fn SessionsSection(sessions: Vec<SessionView>) -> impl IntoView {
         </Section>
     }
     .into_any()
+}
+
+/// Names that every server of a machine has; `--allow-host` can keep the console there.
+const SHARED_HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+/// Says what it means that the console is not under its own name. The address is known in the browser only.
+#[component]
+fn SharedHost() -> impl IntoView {
+    let shared = RwSignal::new(None::<String>);
+    Effect::new(move |_| shared.set(Some(live::host_name()).filter(|host| SHARED_HOSTS.contains(&host.as_str()))));
+    let told = move |host: String| {
+        view! {
+            <p role="note">
+                "This console is kept on " <code>{host}</code> " by " <code>"--allow-host"</code>
+                ". Every other server of that machine that you open under this name is sent its login. Without that option the \
+                console has a name of its own."
+            </p>
+        }
+        .into_any()
+    };
+    move || shared.get().map(told)
 }
 
 #[component]

@@ -7,6 +7,7 @@ use super::{
     approval::ApprovalView,
     assistant::AssistantView,
     changes::CompactedView,
+    cut::cut_note,
     linked::LinkedHere,
     notes::NoteLine,
     peer::{MessageView, PeerView},
@@ -27,7 +28,12 @@ pub(crate) fn BlockView(block: RwSignal<Block>) -> impl IntoView {
     let rows = use_pod().rows;
     let is_hidden =
         Memo::new(move |_| block.with(|block| block.is_empty() || is_asked(block, rows) || is_carried(block, rows)));
-    move || (!is_hidden.get()).then(|| drawn(block, rows))
+    // What is whole now is drawn anew: most of a block is drawn once.
+    let cuts = Memo::new(move |_| block.with(|block| block.cut.len()));
+    move || {
+        cuts.track();
+        (!is_hidden.get()).then(|| drawn(block, rows))
+    }
 }
 
 fn drawn(block: RwSignal<Block>, rows: Rows) -> AnyView {
@@ -43,6 +49,7 @@ fn drawn(block: RwSignal<Block>, rows: Rows) -> AnyView {
             {linked}
             {gone}
             {by_kind(block)}
+            {cut_note(block)}
         </div>
     }
     .into_any()

@@ -141,7 +141,7 @@ async fn load_older(pod: PodContext) -> bool {
     let (Some(true), Some(first)) = (pod.rows.has_more.try_get_untracked(), pod.rows.first.try_get_untracked()) else {
         return false;
     };
-    let Ok(page) = older_records(pod.pod.get_value(), first).await else { return false };
+    let Ok(page) = older_records(pod.pod.get_value(), first, false).await else { return false };
     // The answer may be late, and another Pod be on the screen.
     if pod.rows.first.try_get_untracked() != Some(first) {
         return false;

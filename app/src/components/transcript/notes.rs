@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use protocol::{Access, ChildChange, PodLabel, ScopeRule};
 use transcript::{
-    Block, BlockKind, ChildStep,
+    Block, BlockKind, ChildStep, unseen,
     words::{child_words, duration_words},
 };
 
@@ -17,6 +17,7 @@ fn line(kind: &BlockKind) -> AnyView {
     match kind {
         BlockKind::Retry { attempt, wait_ms, code, detail, .. } => {
             let words = format!("asking again in {}, attempt {attempt}: {detail} ({code})", duration_words(*wait_ms));
+            let words = unseen::shown(&words).into_owned();
             view! { <span class="is-waiting">{words}</span> }.into_any()
         }
         BlockKind::ChildEvent { what, child, detail } => {
@@ -25,7 +26,8 @@ fn line(kind: &BlockKind) -> AnyView {
                 ChildChange::Errored => "failed",
                 ChildChange::ShutDown => "shut down",
             };
-            let detail = detail.clone().map(|detail| view! { <q>{detail}</q> }.into_any());
+            let detail =
+                detail.as_deref().map(|detail| view! { <q>{unseen::shown(detail).into_owned()}</q> }.into_any());
             view! {
                 "child "
                 {child_link(child)}
@@ -37,7 +39,8 @@ fn line(kind: &BlockKind) -> AnyView {
         BlockKind::Child { what, child, scope } => {
             let rules = scope.iter().map(|rule| {
                 let (access, only) = rule_words(rule);
-                view! { <span>{access} " " <code>{rule.path.clone()}</code> {only}</span> }.into_any()
+                view! { <span>{access} " " <code>{unseen::shown(&rule.path).into_owned()}</code> {only}</span> }
+                    .into_any()
             });
             let lent = match (what, scope.is_empty()) {
                 (ChildStep::Stopped, _) => "what was lent is back",

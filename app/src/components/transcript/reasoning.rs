@@ -1,5 +1,5 @@
 use leptos::prelude::*;
-use transcript::{Block, BlockKind, Status, words::duration_words};
+use transcript::{Block, BlockKind, Status, unseen, words::duration_words};
 
 use crate::{format::ms_between, live};
 
@@ -8,7 +8,7 @@ use crate::{format::ms_between, live};
 pub(crate) fn ReasoningView(block: RwSignal<Block>) -> impl IntoView {
     let text = move || {
         block.with(|block| match &block.kind {
-            BlockKind::Reasoning { text, .. } => text.trim_end().to_owned(),
+            BlockKind::Reasoning { text, .. } => unseen::shown(text.trim_end()).into_owned(),
             _ => String::new(),
         })
     };

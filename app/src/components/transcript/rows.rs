@@ -102,6 +102,14 @@ impl Rows {
         self.is_cut.set_value(begins_in_a_block(older));
     }
 
+    /// Takes the whole of a record that is cut in here.
+    pub(crate) fn complete(self, record: &Record) {
+        self.transcript.try_update_value(|transcript| {
+            let change = transcript.complete(record);
+            self.draw(transcript, change);
+        });
+    }
+
     /// Begins anew, from a snapshot. Blocks that are the same stay as they are on the screen.
     pub(crate) fn reset(self, records: &[Record], has_more: bool) {
         self.transcript.update_value(|transcript| {

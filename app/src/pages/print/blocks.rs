@@ -1,20 +1,28 @@
 //! A block on paper: all of it, opened, with nothing to press.
 
 use leptos::prelude::*;
-use protocol::{Segment, Trigger};
+use protocol::{PodRef, Segment, Trigger};
 use serde_json::Value;
-use transcript::{Block, BlockKind, Status, ToolResult, plain_text, unseen, words};
+use transcript::{
+    Block, BlockKind, Status, ToolResult, plain_text, unseen,
+    words::{self, bytes_words},
+};
 
 use crate::{
     components::transcript::{code, diff_lines, markup_whole, output_lines},
-    console::pod_href,
+    console::{pod_href, record_href},
     format::{full_time, ms_between},
     server_fns::{Budget, CodeText},
 };
 
-/// `pod` is the address of the Pod's page: each turn links to where it is there.
-pub(super) fn block_view(block: &Block, pod: &str, is_rewound: bool) -> AnyView {
+/// A block of the Pod at `address`, whose page is `pod`: each turn links to where it is there.
+pub(super) fn block_view(block: &Block, address: &PodRef, pod: &str, is_rewound: bool) -> AnyView {
     let gone = is_rewound.then(|| view! { <p class="print-aside">"Not in the context any more:"</p> }.into_any());
+    let cut = block.cut_bytes().zip(block.cut.first()).map(|(bytes, first)| {
+        let href = record_href(address, first.seq);
+        let words = format!("all {} of it", bytes_words(bytes));
+        view! { <p class="print-aside">"Only the beginning is here; " <a href=href>{words}</a></p> }.into_any()
+    });
     let body = match &block.kind {
         BlockKind::Turn { number, trigger } => turn(block, *number, *trigger, pod),
         BlockKind::Person { segments, by, .. } => {
@@ -57,6 +65,7 @@ pub(super) fn block_view(block: &Block, pod: &str, is_rewound: bool) -> AnyView 
         <div class="print-block" id=block.id.to_string()>
             {gone}
             {body}
+            {cut}
         </div>
     }
     .into_any()

@@ -85,7 +85,8 @@ fn printed(part: PrintPart, from: Option<Seq>, to: Option<Seq>) -> AnyView {
     let transcript = Transcript::from_records(&records);
     let rewinds = transcript.rewinds();
     let blocks = transcript.blocks().iter().filter(|block| !block.is_empty());
-    let blocks = blocks.map(|block| block_view(block, &pod, block.is_rewound(rewinds))).collect_view();
+    let blocks =
+        blocks.map(|block| block_view(block, &detail.summary.pod, &pod, block.is_rewound(rewinds))).collect_view();
     let dates = records.first().zip(records.last()).map(|(first, last)| (first.at, last.at));
     view! {
         <Title text=format!("{} · yoi", detail.summary.name) />

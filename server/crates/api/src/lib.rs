@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use backend::Backend;
+use protocol::ApiError;
 use tokio::sync::watch;
 
 pub use crate::answer::problem;
@@ -31,7 +32,10 @@ pub use crate::connections::{
 pub use crate::guard::{AllowedHosts, Token};
 pub use crate::openapi::{described_openapi, openapi_json};
 
-use crate::{guard::Attempts, metrics::Metrics};
+use crate::{
+    guard::{Attempts, LoginCodes},
+    metrics::Metrics,
+};
 
 /// What the API needs to know besides the backend.
 #[derive(Debug, Clone)]
@@ -58,12 +62,14 @@ struct Shared {
     options: ApiOptions,
     /// Wrong tokens slow further wrong tokens down.
     attempts: Attempts,
+    codes: LoginCodes,
     metrics: Metrics,
 }
 
 impl Api {
     pub fn new(backend: Backend, options: ApiOptions) -> Self {
-        Self(Arc::new(Shared { backend, options, attempts: Attempts::default(), metrics: Metrics::default() }))
+        let (attempts, codes) = (Attempts::default(), LoginCodes::default());
+        Self(Arc::new(Shared { backend, options, attempts, codes, metrics: Metrics::default() }))
     }
 
     /// `/api`, `/metrics`, `/healthz`, `/readyz`. It has no fallback of its own, so it can be merged with the pages.
@@ -76,9 +82,17 @@ impl Api {
     /// Puts the guard around everything: Host, Origin, login, size and type of bodies, security headers, panics.
     ///
     /// Handlers inside find a [`backend::Origin`] among the request's extensions. The page `/login` is let through
-    /// without one. `GET /any/page?token=…` is answered here.
+    /// without one. `POST /login`, `GET /any/page?code=…`, and pages under a loopback name are answered here.
     pub fn guard(&self, router: Router) -> Router {
         guard::around(self.clone(), router)
+    }
+
+    /// A code that logs one browser in, once and within a minute.
+    ///
+    /// # Errors
+    /// When the system has no random numbers.
+    pub fn login_code(&self) -> Result<String, ApiError> {
+        self.codes().issue()
     }
 
     pub(crate) fn backend(&self) -> &Backend {
@@ -91,6 +105,10 @@ impl Api {
 
     pub(crate) fn attempts(&self) -> &Attempts {
         &self.0.attempts
+    }
+
+    pub(crate) fn codes(&self) -> &LoginCodes {
+        &self.0.codes
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {

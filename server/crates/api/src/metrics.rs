@@ -41,6 +41,11 @@ impl Metrics {
         registry.register("viewers", "Streams that are open now", gauge(figures.viewers));
         registry.register("records", "Records committed since the start", ConstCounter::new(figures.records_total));
         registry.register("commands", "Commands accepted since the start", ConstCounter::new(figures.commands_total));
+        registry.register(
+            "runtime_poll_seconds_max",
+            "The longest that a task held a shared thread at once, in the last minute",
+            ConstGauge::new(figures.longest_step.as_secs_f64()),
+        );
         let storage = Family::<Vec<(&str, &str)>, Counter>::default();
         for (what, count) in [("read", figures.reads_failed_total), ("write", figures.writes_failed_total)] {
             storage.get_or_create(&vec![("operation", what)]).inc_by(count);
@@ -48,6 +53,14 @@ impl Metrics {
         registry.register("storage_failures", "Reads and writes of the database that failed", storage);
         let is_out = u64::from(figures.is_out);
         registry.register("storage_out", "1 while the database cannot be written", gauge(is_out));
+        let is_lost = u64::from(figures.is_lost);
+        registry.register("storage_lost", "1 while the database is gone: deleted, moved or replaced", gauge(is_lost));
+        let damaged = gauge(figures.records_damaged);
+        registry.register(
+            "records_damaged",
+            "Records that are damaged and set aside; `yoi doctor` lists them",
+            damaged,
+        );
         registry.register("http_requests", "Requests answered since the start", self.requests.clone());
         let ConnectionFigures { open, refused_total, timed_out_total, displaced_total } = connections;
         let mut counter = |name: &str, help: &str, total: u64| registry.register(name, help, ConstCounter::new(total));
@@ -89,6 +102,7 @@ mod tests {
         metrics.count(&Method::GET, StatusCode::OK);
         metrics.count(&Method::GET, StatusCode::OK);
         let figures = Figures { active_pods: 3, records_total: 7, writes_failed_total: 2, ..Figures::default() };
+        let figures = Figures { longest_step: std::time::Duration::from_millis(250), ..figures };
         let connections = ConnectionFigures { open: 2, timed_out_total: 5, ..ConnectionFigures::default() };
         let text = metrics.text(figures, connections);
         assert!(
@@ -98,6 +112,7 @@ mod tests {
             ),
             "{text}"
         );
+        assert!(text.contains("yoi_runtime_poll_seconds_max 0.25\n"), "{text}");
         assert!(
             text.contains(
                 "yoi_active_pods 3

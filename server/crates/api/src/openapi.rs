@@ -46,6 +46,7 @@ struct Problem {
         rest::settings::test_provider,
         rest::settings::profiles,
         rest::settings::tools,
+        rest::settings::walls,
         rest::pods::pods,
         rest::pods::create,
         rest::pods::resolve,
@@ -75,6 +76,7 @@ struct Problem {
         rest::peers::send,
         rest::peers::decide_held,
         rest::journal::transcript,
+        rest::journal::record,
         rest::journal::history,
         rest::journal::compaction_preview,
         rest::export::export,
@@ -86,6 +88,7 @@ struct Problem {
         rest::settings::sessions,
         rest::settings::end_others,
         rest::settings::end,
+        rest::settings::login_code,
         events::events,
         service::openapi,
         service::docs,
@@ -106,7 +109,8 @@ impl Modify for Common {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         let components = document.components.get_or_insert_default();
         components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
-        let cookie = ApiKey::Cookie(ApiKeyValue::with_description("yoi_PORT", "Set by `/?token=…`."));
+        let cookie =
+            ApiKey::Cookie(ApiKeyValue::with_description("yoi_PORT", "Set by `/login`, on the console's own host."));
         components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
         shapes::name_shapes(components);
         for item in document.paths.paths.values_mut() {

@@ -33,6 +33,7 @@ routes! {
     get    "/api/v1/providers"                                         => rest::runtimes::providers;
     post   "/api/v1/providers/{name}/test"                             => rest::settings::test_provider;
     get    "/api/v1/profiles"                                          => rest::settings::profiles;
+    get    "/api/v1/walls"                                             => rest::settings::walls;
     get    "/api/v1/tools"                                             => rest::settings::tools;
 
     get    "/api/v1/pods"                                              => rest::pods::pods;
@@ -69,6 +70,7 @@ routes! {
     get    "/api/v1/requests"                                                               => rest::peers::open_requests;
 
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/transcript" => rest::journal::transcript;
+    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/records/{seq}" => rest::journal::record;
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/history"    => rest::journal::history;
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/export"     => rest::export::export;
     post   "/api/v1/import"                                            => rest::export::import;
@@ -80,6 +82,7 @@ routes! {
     get    "/api/v1/sessions"                                          => rest::settings::sessions;
     delete "/api/v1/sessions"                                          => rest::settings::end_others;
     delete "/api/v1/sessions/{id}"                                     => rest::settings::end;
+    post   "/api/v1/login-codes"                                       => rest::settings::login_code;
 
     get    "/api/v1/events"                                            => events::events;
 

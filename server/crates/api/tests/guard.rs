@@ -50,8 +50,9 @@ async fn only_known_hosts_are_answered_to_and_the_host_is_looked_at_first() {
 #[tokio::test]
 async fn what_changes_something_comes_from_our_own_origin_or_from_no_page() {
     let server = Server::start().await;
-    let own = format!("http://{}", server.address);
-    let foreign = ["null", "http://evil.example", "http://127.0.0.1:1", &own.replace("http", "https"), ""];
+    let own = server.console();
+    let shared = format!("http://{}", server.address);
+    let foreign = ["null", &shared, "http://evil.example", "http://127.0.0.1:1", &own.replace("http", "https"), ""];
     for origin in foreign {
         for (method, path) in
             [("POST", "/api/v1/pods"), ("DELETE", "/x"), ("GET", "/fn/touch"), ("OPTIONS", "/api/v1/pods")]
@@ -94,6 +95,7 @@ async fn without_login_pages_lead_to_the_login_page_and_all_else_is_unauthorized
     for (path, leads) in [
         ("/login?tried=1&token=wrong", "/login?tried=1"),
         ("/login?token=wrong", "/login"),
+        ("/pods/x?code=wrong&y=1", "/pods/x?y=1"),
         ("/?tried=1&token=wrong", "/login"),
     ] {
         let page = server.bare(Method::GET, path).send().await.unwrap();

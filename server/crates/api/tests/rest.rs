@@ -100,7 +100,7 @@ async fn a_repeated_key_is_one_command() {
 async fn what_is_malformed_is_told_in_one_shape() {
     let server = Server::start().await;
     let pod = server.pod("ada").await;
-    let long = "x".repeat(65_537);
+    let long = "x".repeat(protocol::INPUT_BYTES_MAX + 1);
     for (path, body, expected) in [
         ("/api/v1/pods", json!({ "name": "ada" }), (409, "name_taken")),
         ("/api/v1/pods", json!({}), (400, "invalid_input")),

@@ -207,7 +207,8 @@ async fn an_open_socket_is_told_at_once_that_its_login_has_ended() {
     let (desk, phone) = (log_in(&server, "Desk").await, log_in(&server, "Phone").await);
     let open = async |cookie: &str| {
         let stream = TcpStream::connect(server.address).await.unwrap();
-        let mut request = format!("ws://{}/api/v1/events", server.address).into_client_request().unwrap();
+        let mut request =
+            format!("{}/api/v1/events", server.console().replace("http", "ws")).into_client_request().unwrap();
         request.headers_mut().insert(header::COOKIE, cookie.parse().unwrap());
         let mut socket = client_async(request, stream).await.unwrap().0;
         assert!(socket.next().await.unwrap().unwrap().to_text().unwrap().contains("hello"));

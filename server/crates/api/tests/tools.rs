@@ -163,8 +163,11 @@ async fn rules_that_say_nothing_and_more_of_them_than_there_may_be_are_refused_b
     assert!(refused.1["detail"].as_str().unwrap().starts_with("`remember`: the Pod has 200 rules"), "{refused:?}");
     assert_eq!(patch(&many(199)).await.0, 200);
     assert_eq!(server.post(&path, json!({ "decision": "allow", "remember": true })).await.0, 200);
-    let permissions = server.get(&pod).await.1["permissions"].take();
-    assert_eq!((permissions.as_array().unwrap().len(), &permissions[0]), (200, &rule("Bash", "ls")));
+    let mut detail = server.get(&pod).await.1;
+    let permissions = detail["permissions"].take();
+    let folder = &detail["cwd"];
+    let kept = json!({ "tool": "Bash", "match": "ls", "folder": folder, "decision": "allow" });
+    assert_eq!((permissions.as_array().unwrap().len(), &permissions[0]), (200, &kept));
 }
 
 #[tokio::test]

@@ -1,11 +1,40 @@
 //! A Pod's conversation as a whole: bringing it back, going back in it, and what compacting it would do.
 
-use protocol::{ApiError, CommandId, CompactionPreview, PodRef, QueuedInput, Receipt, RestoreCommand, RewindCommand};
-use runtime::Origin;
+use bytes::Bytes;
+use protocol::{
+    ApiError, CommandId, CompactionPreview, ErrorCode, PodRef, QueuedInput, Receipt, RestoreCommand, RewindCommand, Seq,
+};
+use runtime::{Origin, RecordForm};
+use serde::Deserialize;
 
 use crate::{Backend, command_key};
 
 impl Backend {
+    /// One record, whole, as JSON.
+    pub async fn record(&self, pod: &PodRef, seq: Seq) -> Result<Bytes, ApiError> {
+        #[derive(Deserialize)]
+        struct Place {
+            seq: Seq,
+        }
+        let page = self.transcript(pod, Some(&seq.next().to_string()), 1, RecordForm::Whole).await?;
+        let is_it = |record: &Bytes| serde_json::from_slice::<Place>(record).is_ok_and(|place| place.seq == seq);
+        page.items.into_iter().next().filter(is_it).ok_or_else(|| {
+            let sentence = format!(
+                "the journal has no record {seq}; pieces of a block are gone once it has ended, and its last record has it whole"
+            );
+            ApiError::new(ErrorCode::NotFound, sentence)
+        })
+    }
+
+    /// The words of one record, all of them: what was said, what a tool was given or gave back.
+    pub async fn record_text(&self, pod: &PodRef, seq: Seq) -> Result<String, ApiError> {
+        let body = self.record(pod, seq).await?;
+        let record = serde_json::from_slice(&body).map_err(|error| {
+            ApiError::new(ErrorCode::Internal, format!("record {seq} of the journal cannot be read: {error}"))
+        })?;
+        Ok(transcript::record_text(&record))
+    }
+
     /// Takes a queued input out of the queue and gives it back. One that has begun is `already_answered`.
     pub async fn take_back(
         &self,

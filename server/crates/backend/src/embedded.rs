@@ -10,8 +10,8 @@ use protocol::{
     SearchHit, ToolAnswer, ToolCommand, UsageReport, VisiblePod, WorkerId, open_cursor,
 };
 use runtime::{
-    AuditFilter, CommandKey, Export, Host, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage,
-    SearchQuery,
+    AuditFilter, CommandKey, Export, Host, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordForm,
+    RecordPage, SearchQuery,
 };
 
 use crate::RuntimePort;
@@ -224,8 +224,14 @@ impl RuntimePort for Embedded {
         self.host.exchange(worker_id, peer, before, limit).await
     }
 
-    async fn transcript(&self, worker_id: &WorkerId, before: Option<&str>, limit: u32) -> Result<RecordPage, ApiError> {
-        self.host.transcript(worker_id, before, limit).await
+    async fn transcript(
+        &self,
+        worker_id: &WorkerId,
+        before: Option<&str>,
+        limit: u32,
+        form: RecordForm,
+    ) -> Result<RecordPage, ApiError> {
+        self.host.transcript(worker_id, before, limit, form).await
     }
 
     async fn history(&self, worker_id: &WorkerId) -> Result<History, ApiError> {

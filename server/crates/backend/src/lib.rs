@@ -33,10 +33,11 @@ use protocol::{
     ApiError, AuditAbout, AuditEntry, CommandId, ControlVerb, CreatePod, ErrorCode, History, InputCommand, PatchPod,
     PodDetail, PodRef, PodSummary, ProviderView, Receipt, RestoreCommand, RuntimeId, UnconfiguredProvider,
 };
+pub use runtime::watched;
 use runtime::{CommandKey, Host};
 pub use runtime::{
     DatabaseState, Export, FeedItem, Figures, Introduced, Observation, Origin, PodQuery, PodsItem, PodsObservation,
-    Readiness, RecordPage,
+    Readiness, RecordForm, RecordPage,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -190,8 +191,16 @@ impl Backend {
         self.carry_out(origin, "delete", &key, (&pod.runtime_id, pod.to_string()), work).await
     }
 
-    pub async fn transcript(&self, pod: &PodRef, before: Option<&str>, limit: u32) -> Result<RecordPage, ApiError> {
-        self.port(&pod.runtime_id)?.transcript(&pod.worker_id, before, limit).await
+    /// The newest records, or those before a seq: at most `limit`, and about [`protocol::PAGE_BYTES_MAX`] bytes of them, but one if
+    /// there is any.
+    pub async fn transcript(
+        &self,
+        pod: &PodRef,
+        before: Option<&str>,
+        limit: u32,
+        form: RecordForm,
+    ) -> Result<RecordPage, ApiError> {
+        self.port(&pod.runtime_id)?.transcript(&pod.worker_id, before, limit, form).await
     }
 
     /// What the Pod's model would be sent now.

@@ -12,8 +12,8 @@ use protocol::{
     UsageReport, VisiblePod, WorkerId,
 };
 use runtime::{
-    AuditFilter, CommandKey, Export, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage,
-    SearchQuery,
+    AuditFilter, CommandKey, Export, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordForm,
+    RecordPage, SearchQuery,
 };
 
 /// What can be asked of a runtime, and is refused by one that cannot do it.
@@ -247,11 +247,14 @@ pub trait RuntimePort: Send + Sync + fmt::Debug {
         Err(self.refuse(Verb::Exchange, Some(worker_id)).await)
     }
 
+    /// The newest records, or those before a seq: at most `limit` of them and about [`protocol::PAGE_BYTES_MAX`], but one if there
+    /// is any.
     async fn transcript(
         &self,
         worker_id: &WorkerId,
         _before: Option<&str>,
         _limit: u32,
+        _form: RecordForm,
     ) -> Result<RecordPage, ApiError> {
         Err(self.refuse(Verb::Transcript, Some(worker_id)).await)
     }

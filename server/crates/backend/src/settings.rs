@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use protocol::{
     ApiError, AuditRow, CommandId, ErrorCode, Gathered, PatchPod, PermissionRule, PodDetail, PodRef, PodRules,
-    ProfileView, ProviderTest, RuntimeId, ToolDefault,
+    ProfileView, ProviderTest, RuntimeId, ToolDefault, WallItem,
 };
 use runtime::{AuditFilter, Origin};
 
@@ -37,6 +37,11 @@ impl Backend {
     /// The configured recipes for new Pods.
     pub fn profiles(&self) -> Vec<ProfileView> {
         self.host.profiles()
+    }
+
+    /// What stands around the commands of this server's own Pods.
+    pub async fn walls(&self) -> Vec<WallItem> {
+        self.host.walls().await
     }
 
     /// Every tool, and what happens to a call of it that no rule is about.

@@ -169,16 +169,41 @@ impl Client {
         self.call(Method::GET, &format!("{}/files", pod_path(pod)), &[("q", Some(begun))])?.json().await
     }
 
-    /// One page of records in seq order: the newest, or those before `before`.
+    /// One page of records in seq order: the newest, or those before `before`. Large ones are cut.
     pub async fn transcript(
         &self,
         pod: &PodRef,
         before: Option<Seq>,
         limit: u32,
     ) -> Result<Listing<Record>, ClientError> {
+        self.records(pod, before, limit, None).await
+    }
+
+    /// As [`Client::transcript`], with every record whole.
+    pub async fn whole_transcript(
+        &self,
+        pod: &PodRef,
+        before: Option<Seq>,
+        limit: u32,
+    ) -> Result<Listing<Record>, ClientError> {
+        self.records(pod, before, limit, Some("true")).await
+    }
+
+    async fn records(
+        &self,
+        pod: &PodRef,
+        before: Option<Seq>,
+        limit: u32,
+        whole: Option<&str>,
+    ) -> Result<Listing<Record>, ClientError> {
         let (before, limit) = (before.map(|seq| seq.to_string()), limit.to_string());
-        let query = [("before", before.as_deref()), ("limit", Some(limit.as_str()))];
+        let query = [("before", before.as_deref()), ("limit", Some(limit.as_str())), ("whole", whole)];
         self.call(Method::GET, &format!("{}/transcript", pod_path(pod)), &query)?.json().await
+    }
+
+    /// One record, whole.
+    pub async fn record(&self, pod: &PodRef, seq: Seq) -> Result<Record, ClientError> {
+        self.get(&format!("{}/records/{seq}", pod_path(pod)))?.json().await
     }
 
     /// What the Pod's model would be sent now.

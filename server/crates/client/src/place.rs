@@ -21,6 +21,10 @@ const UNIX: &str = "unix:";
 /// What a request over a Unix socket names as its host: the server checks it there, too.
 const UNIX_BASE: &str = "http://localhost";
 
+/// Names of this machine, such as a console's own.
+const UNDER_LOCALHOST: &str = ".localhost";
+const LOOPBACK: &str = "127.0.0.1";
+
 /// One address, and what talks to it.
 #[derive(Debug)]
 pub(crate) struct Place {
@@ -152,6 +156,10 @@ fn parse_base(text: &str) -> Result<Url, ClientError> {
     // The line that `serve` prints may be pasted whole; its token is not part of the address.
     url.set_query(None);
     url.set_fragment(None);
+    if url.host_str().is_some_and(|host| host.ends_with(UNDER_LOCALHOST)) {
+        // They are this machine's loopback by definition, and not every system's resolver knows it.
+        url.set_host(Some(LOOPBACK)).map_err(|_| wrong("it should look like http://127.0.0.1:7474"))?;
+    }
     Ok(url)
 }
 
@@ -173,6 +181,8 @@ mod tests {
         let here = place("http://127.0.0.1:7474/?token=secret");
         assert_eq!(here.address, "http://127.0.0.1:7474");
         assert_eq!(here.socket_address(), "ws://127.0.0.1:7474/api/v1/events");
+        let own = place("http://yoi-x.localhost:7474/?token=secret");
+        assert_eq!(own.base.as_str(), "http://127.0.0.1:7474/", "no resolver is asked");
         assert_eq!(place("https://box.example/yoi/").socket_address(), "wss://box.example/yoi/api/v1/events");
         for bad in ["", "127.0.0.1:7474", "ftp://x", "http://"] {
             assert!(matches!(Place::parse(bad), Err(ClientError::Invalid(_))), "{bad:?}");

@@ -29,9 +29,15 @@ impl Client {
     }
 
     /// One page of records as they were encoded: the newest, or those before `before`.
-    pub async fn raw_transcript(&self, pod: &PodRef, before: Option<&str>, limit: u32) -> Result<RawPage, ClientError> {
+    pub async fn raw_transcript(
+        &self,
+        pod: &PodRef,
+        before: Option<&str>,
+        limit: u32,
+        is_whole: bool,
+    ) -> Result<RawPage, ClientError> {
         let limit = limit.to_string();
-        let query = [("before", before), ("limit", Some(limit.as_str()))];
+        let query = [("before", before), ("limit", Some(limit.as_str())), ("whole", is_whole.then_some("true"))];
         let text = self.call(Method::GET, &format!("{}/transcript", pod_path(pod)), &query)?.bytes().await?;
         raw::page(text).ok_or_else(|| self.protocol("a page is an object with `items` and `next`"))
     }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use protocol::{AuditRow, Gathered, Listing, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
+use protocol::{
+    AuditRow, Gathered, Listing, LoginCode, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault, WallItem,
+};
 use reqwest::Method;
 
 use crate::{Client, ClientError, calls::segment};
@@ -37,6 +39,11 @@ impl Client {
         self.get("/api/v1/profiles")?.json().await
     }
 
+    /// What stands around the commands of the server's Pods.
+    pub async fn walls(&self) -> Result<Listing<WallItem>, ClientError> {
+        self.get("/api/v1/walls")?.json().await
+    }
+
     /// The tools, and what happens to a call that no rule is about.
     pub async fn tool_defaults(&self) -> Result<Listing<ToolDefault>, ClientError> {
         self.get("/api/v1/tools")?.json().await
@@ -65,6 +72,11 @@ impl Client {
     /// Ends the logins of all browsers.
     pub async fn sign_out_all(&self) -> Result<(), ClientError> {
         self.call(Method::DELETE, "/api/v1/sessions", &[])?.done().await
+    }
+
+    /// A code that logs one browser in.
+    pub async fn login_code(&self) -> Result<LoginCode, ClientError> {
+        self.post("/api/v1/login-codes")?.json().await
     }
 
     /// Who did what, newest first: those rows alone that the filter lets through.

@@ -1,6 +1,6 @@
 //! The `:` commands: what is offered for a line, and what it means.
 
-use protocol::{ControlVerb, HeldDecision, PodState};
+use protocol::{ControlVerb, HeldDecision, NetworkPolicy, PodState};
 
 use crate::{Page, TABLE, Where, allowed, entry};
 
@@ -15,6 +15,8 @@ pub const CHOOSE: &str = "type a command, or choose one with the arrow keys";
 pub enum Command {
     Control(ControlVerb),
     Rename(String),
+    /// What its commands reach.
+    Network(NetworkPolicy),
     /// Deletes this Pod; the name has to be its own.
     Delete(String),
     New(String),
@@ -226,6 +228,10 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
     };
     match entry.word {
         "rename" => named(Command::Rename),
+        "network" => match NetworkPolicy::ALL.into_iter().find(|policy| policy.as_str() == argument) {
+            Some(policy) => Ok(Command::Network(policy)),
+            None => Err(":network needs none, ask or open after it".to_owned()),
+        },
         "delete" => named(Command::Delete),
         "new" => named(Command::New),
         "open" => named(Command::Open),
@@ -330,6 +336,8 @@ mod tests {
         let idle = |text| parse(text, IDLE);
         assert_eq!(idle(":stop"), Ok(Command::Control(ControlVerb::Stop)));
         assert_eq!(idle(":rename  eve "), Ok(Command::Rename("eve".into())));
+        assert_eq!(idle(":network none"), Ok(Command::Network(NetworkPolicy::None)));
+        assert_eq!(idle(":network of"), Err(":network needs none, ask or open after it".into()));
         assert_eq!(idle(":help"), Ok(Command::Help(Topic::Keys)));
         assert_eq!(idle(":help peer"), Ok(Command::Help(Topic::Peers)));
         assert_eq!(idle(":new"), Err(":new needs a name after it".into()));

@@ -143,6 +143,7 @@ pub const TABLE: &[Entry] = &[
     grave(Pod, "unpeer", "NAME", "end what it is to a peer"),
     of(Pod, "send", "TEXT", "", "send a message to this Pod"),
     of(Pod, "rename", "NAME", "", "give this Pod another name"),
+    of(Pod, "network", "POLICY", "", "none, ask or open: what its commands reach"),
     grave(Pod, "delete", "NAME", "remove this Pod and its records; type its name"),
     of(Pod, "export", "", "", "save the transcript as a file"),
     of(TerminalPod, "steer", "TEXT", "", "send a message into the present run"),

@@ -13,10 +13,11 @@ pub(crate) enum Chore {
     Probe,
     Session(SessionChange),
     Claim(ClaimChange),
-    /// Copies a journal row that cannot be read.
+    /// Copies a journal row that is not what was written.
     Quarantine {
         pod: PodKey,
         seq: Seq,
         found_at: Timestamp,
+        reason: &'static str,
     },
 }

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    CommandRow, InboxRow, MailRow, ParentRow, PodKey, PodRow, RecordClass, SearchRow, SessionRow, StoreError,
-    StoredRecord,
+    CommandRow, DamagedRecord, InboxRow, MailRow, ParentRow, PodKey, PodRow, RecordClass, SearchRow, SessionRow,
+    StoreError, checksum::RawRecord, search::Hit,
 };
 
 pub(crate) fn micros(time: Timestamp) -> i64 {
@@ -107,8 +107,22 @@ impl TryFrom<PodColumns> for PodRow {
     }
 }
 
-pub(crate) fn record((seq, body): (i64, Vec<u8>)) -> StoredRecord {
-    StoredRecord { seq: Seq(seq), body: Bytes::from(body) }
+/// The Pod's name, `seq, reason, found_at`.
+pub(crate) fn damaged_record((pod, seq, reason, found_at): (String, i64, String, Option<i64>)) -> DamagedRecord {
+    let set_aside_at = found_at.and_then(|at| time(at).ok());
+    DamagedRecord { pod, seq: Seq(seq), reason, set_aside_at }
+}
+
+/// `seq, class, sum, body`.
+pub(crate) type RecordColumns = (i64, i64, Option<i64>, Vec<u8>);
+
+pub(crate) fn record((seq, class, sum, body): RecordColumns) -> RawRecord {
+    RawRecord { seq: Seq(seq), class, sum, body: Bytes::from(body) }
+}
+
+/// The same, of a record whose body may be too large to be read.
+pub(crate) fn found((seq, class, sum, body): (i64, i64, Option<i64>, Option<Vec<u8>>)) -> (Seq, Option<RawRecord>) {
+    (Seq(seq), body.map(|body| record((seq, class, sum, body))))
 }
 
 pub(crate) type CommandColumns = (String, Vec<u8>, String, i64);
@@ -176,16 +190,12 @@ pub(crate) fn session(columns: (Vec<u8>, String, i64, i64, i64)) -> Result<Sessi
 /// Longest snippet, in characters: a text may be one word from its beginning to its end.
 const SNIPPET_CHARS_MAX: usize = 400;
 
-pub(crate) type SearchColumns = (i64, String, String, i64, String, String, Option<Vec<u8>>);
+/// The number of a hit, its Pod's key, id and name, `seq, kind, snippet`, and of its record `class, sum, body`.
+pub(crate) type SearchColumns =
+    (i64, i64, String, String, i64, String, String, Option<i64>, Option<i64>, Option<Vec<u8>>);
 
-/// What of a record says when it was.
-#[derive(serde::Deserialize)]
-struct Dated {
-    at: Timestamp,
-}
-
-pub(crate) fn search(columns: SearchColumns) -> Result<(i64, SearchRow), StoreError> {
-    let (id, worker_id, name, seq, kind, mut snippet, body) = columns;
+pub(crate) fn search(columns: SearchColumns) -> Result<Hit, StoreError> {
+    let (id, pod, worker_id, name, seq, kind, mut snippet, class, sum, body) = columns;
     if let Some((end, _)) = snippet.char_indices().nth(SNIPPET_CHARS_MAX) {
         snippet.truncate(end);
         snippet.push('…');
@@ -196,7 +206,8 @@ pub(crate) fn search(columns: SearchColumns) -> Result<(i64, SearchRow), StoreEr
         seq: Seq(seq),
         kind,
         snippet,
-        at: body.and_then(|body| serde_json::from_slice::<Dated>(&body).ok()).map(|dated| dated.at),
+        at: None,
     };
-    Ok((id, row))
+    let record = class.zip(body).map(|(class, body)| record((seq, class, sum, body)));
+    Ok(Hit { id, pod: PodKey(pod), row, record })
 }

@@ -8,19 +8,25 @@ use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
 
 use crate::{
     AuditFilter, Checkpoint, ChildRow, CommandRow, FarChange, Fold, ForeignPod, HostRow, InboxRow, MailPut, MailRow,
-    MessageRow, NewMessage, NewPod, NewRecord, PairRow, ParentLink, PeerLinkRow, PodGroup, PodKey, PodRow, RequestRow,
-    SearchRow, SessionRow, StoreError, StoredRecord,
+    MessageRow, NewMessage, NewPod, NewRecord, PairRow, ParentLink, PeerLinkRow, PodGroup, PodKey, PodRow, Portion,
+    RequestRow, SessionRow, StoreError,
+    checksum::RawRecord,
     chore::Chore,
     far::FarEngine,
     peer_plan::{Pair, PeerLines, ReceiptLine},
     postgres::{Hosts, Loops},
-    search::{SearchFilter, Word},
+    search::{Hit, SearchFilter, Word},
     usage::{SpentLine, UsageRows},
 };
 
 /// Reads. Each call takes a connection of a small pool; all of them are safe beside the writer.
 #[async_trait]
 pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
+    /// Whether what is open is still the database that others find; if not, what has happened and what to do.
+    fn find(&self) -> Result<(), String> {
+        Ok(())
+    }
+
     async fn pod_find(&self, worker_id: &WorkerId) -> Result<Option<PodRow>, StoreError>;
     async fn pod_find_by_name(&self, name: &PodName) -> Result<Option<PodRow>, StoreError>;
     async fn pod_find_by_key(&self, key: PodKey) -> Result<Option<PodRow>, StoreError>;
@@ -55,9 +61,15 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
         after: Seq,
         max_records: u32,
         max_bytes: usize,
-    ) -> Result<Vec<StoredRecord>, StoreError>;
-    async fn records_before(&self, pod: PodKey, before: Seq, limit: u32) -> Result<Vec<StoredRecord>, StoreError>;
-    async fn turn_records(&self, pod: PodKey, from: Seq) -> Result<Vec<StoredRecord>, StoreError>;
+    ) -> Result<Vec<RawRecord>, StoreError>;
+    /// Those that are larger than `portion.each` without what they say.
+    async fn records_before(
+        &self,
+        pod: PodKey,
+        before: Seq,
+        portion: Portion,
+    ) -> Result<Vec<(Seq, Option<RawRecord>)>, StoreError>;
+    async fn turn_records(&self, pod: PodKey, from: Seq) -> Result<Vec<RawRecord>, StoreError>;
     /// Before a position, newest first.
     async fn turn_records_back(
         &self,
@@ -65,10 +77,12 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
         before: Seq,
         max_records: u32,
         max_bytes: usize,
-    ) -> Result<Vec<StoredRecord>, StoreError>;
-    async fn question_records(&self, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError>;
+    ) -> Result<Vec<RawRecord>, StoreError>;
+    async fn question_records(&self, pod: PodKey) -> Result<Vec<RawRecord>, StoreError>;
     /// `None`: no such Pod.
     async fn head(&self, pod: PodKey) -> Result<Option<Seq>, StoreError>;
+    /// How many rows of journals are set aside.
+    async fn quarantined_count(&self) -> Result<i64, StoreError>;
     /// When the record was set aside; `None` while it is not.
     async fn quarantined_at(&self, pod: PodKey, seq: Seq) -> Result<Option<Timestamp>, StoreError>;
 
@@ -85,12 +99,7 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
     async fn session_find(&self, hash: &[u8; 32], now: Timestamp) -> Result<Option<SessionRow>, StoreError>;
     async fn sessions(&self, now: Timestamp) -> Result<Vec<SessionRow>, StoreError>;
     /// `words`: at least one.
-    async fn search(
-        &self,
-        words: &[Word],
-        filter: SearchFilter,
-        limit: u32,
-    ) -> Result<Vec<(i64, SearchRow)>, StoreError>;
+    async fn search(&self, words: &[Word], filter: SearchFilter, limit: u32) -> Result<Vec<Hit>, StoreError>;
 
     async fn usage(&self) -> Result<UsageRows, StoreError>;
 
@@ -105,6 +114,11 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
 /// Between `begin` and `commit` or `rollback` there is an open transaction; every method needs one that does not say otherwise.
 #[async_trait]
 pub(crate) trait Pen: Send {
+    /// At any time: whether what is open is still the database that others find. Asked before anything is written, so that it is
+    /// not, and after the commit, so that what is lost is not said to be kept.
+    fn find(&self) -> Result<(), WriteError> {
+        Ok(())
+    }
     /// Without an open transaction, as it opens one.
     async fn begin(&mut self) -> Result<(), WriteError>;
     /// The newest host's number; held still until the transaction ends.
@@ -228,6 +242,10 @@ pub(crate) enum WriteError {
     /// The database is at fault, or out of reach, and may be well again in a moment. In the commit: nobody knows whether it
     /// is on the disk.
     Failed(String),
+    /// The database is gone, and may be put back. The sentence says what is left of it, and what to do.
+    Lost(String),
+    /// The file cannot be read in a place, whatever is tried.
+    Damaged(String),
     /// It stood in another host's way; nothing was written, and it may be tried again.
     Again(String),
 }

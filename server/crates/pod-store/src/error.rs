@@ -32,6 +32,13 @@ pub enum StoreError {
     /// The database went away in the commit itself: what was to be written is there or not, and is there once at most.
     #[error("the database went away, and it is not known whether this was written: {0}")]
     Unknown(String),
+    /// The database is gone: it was deleted, moved, emptied or replaced. Nothing was written. The sentence says what is left
+    /// and what to do.
+    #[error("{0}")]
+    Lost(String),
+    /// The file cannot be read in a place, whatever is tried. The sentence names the operation, the file and what to do.
+    #[error("{0}")]
+    Damaged(String),
     /// A read failed, and may succeed in a moment; the sentence names what was to be read.
     #[error("{0}")]
     Unread(String),

@@ -26,6 +26,8 @@ pub(crate) enum Failure {
     Again(String),
     /// The database cannot be written now. It is tried again until it can; in doubt whether it was written, it is looked first.
     Away(String),
+    /// As [`Failure::Away`], because the database is gone; it is looked for until it is put back.
+    Lost(String),
     /// Trying again would not help.
     All(StoreError),
 }
@@ -34,6 +36,7 @@ impl From<WriteError> for Failure {
     fn from(error: WriteError) -> Self {
         match error {
             WriteError::Failed(sentence) => Self::Away(sentence),
+            WriteError::Lost(sentence) => Self::Lost(sentence),
             WriteError::Again(sentence) => Self::Again(sentence),
             refused => Self::Someone(refused),
         }
@@ -52,6 +55,7 @@ impl Writer {
     }
 
     async fn write(&mut self, jobs: &[Job]) -> Result<Vec<Committed>, Failure> {
+        self.pen.find()?;
         if self.doubt.is_none()
             && let Some(outcomes) = self.append_alone(jobs).await?
         {
@@ -262,7 +266,12 @@ impl Writer {
                     self.doubt(outcomes);
                     Failure::Away(sentence)
                 }
+                WriteError::Lost(sentence) => {
+                    self.doubt(outcomes);
+                    Failure::Lost(sentence)
+                }
                 WriteError::Again(sentence) => Failure::Again(sentence),
+                WriteError::Damaged(sentence) => Failure::All(StoreError::Damaged(sentence)),
                 WriteError::Refused(sentence) => Failure::All(StoreError::Database(sentence)),
                 WriteError::Conflict | WriteError::NameTaken => Failure::All(StoreError::Conflict),
             });
@@ -270,11 +279,11 @@ impl Writer {
         self.written(outcomes)
     }
 
-    /// It is on the disk.
+    /// It is on the disk; unless the file was deleted meanwhile.
     fn written(&mut self, outcomes: &[Committed]) -> Result<(), Failure> {
         self.heads.commit();
-        let told = self.fault(Step::Answer);
-        if matches!(told, Err(Failure::Away(_))) {
+        let told = self.fault(Step::Answer).and_then(|()| Ok(self.pen.find()?));
+        if matches!(told, Err(Failure::Away(_) | Failure::Lost(_))) {
             self.doubt(outcomes);
         }
         told

@@ -184,9 +184,9 @@ impl Store {
 
     /// New records of several Pods after a position each; at most `max_records` of each.
     pub async fn follow(&self, pods: &[(PodKey, Seq)], max_records: u32) -> Result<Vec<Followed>, StoreError> {
-        let mut followed = self.shared_hosts()?.follow(pods, max_records).await?;
-        for Followed { pod, records } in &mut followed {
-            *records = self.mended(*pod, std::mem::take(records)).await;
+        let mut followed = Vec::new();
+        for (pod, found) in self.shared_hosts()?.follow(pods, max_records).await? {
+            followed.push(Followed { pod, records: self.mended(pod, found).await });
         }
         Ok(followed)
     }

@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod batch;
+mod checksum;
 mod chore;
 mod claims;
 mod columns;
@@ -49,12 +50,12 @@ pub use far::{FarCardRow, FarChange, FarMessageRow, FarPeerRow, FarPosition, Far
 pub use faults::{Faults, Step};
 pub use hosts::{Followed, ForeignPod, HostCall, HostIdentity, HostRow, Moves, WakeUps, Whereabouts};
 pub use messages::{MessageChange, MessageRow, NewMessage};
-pub use options::{Database, Inspection, StoreOptions};
-pub use outage::{Failures, OUTAGE_WAIT_MAX, Outage, Patience};
+pub use options::{DamagedRecord, DamagedRecords, Database, Inspection, Probe, StoreOptions};
+pub use outage::{Failures, OUTAGE_WAIT_MAX, Outage, OutageKind, Patience};
 pub use peers::{NewRequest, PairRow, PeerChange, PeerLinkRow, RequestRow};
 pub use rows::{
-    AuditFilter, ChildRow, CommandRow, InboxRow, MailPut, MailRow, ParentRow, PodGroup, PodKey, PodRow, SearchRow,
-    StoredRecord,
+    AuditFilter, ChildRow, CommandRow, FoundRecord, InboxRow, MailPut, MailRow, ParentRow, PodGroup, PodKey, PodRow,
+    Portion, SearchRow, StoredRecord,
 };
 pub use search::SearchFilter;
 pub use sessions::{SESSIONS_LISTED_MAX, SessionRow};

@@ -2,6 +2,9 @@
 
 use std::{path::PathBuf, str::FromStr, sync::Arc};
 
+use jiff::Timestamp;
+use protocol::Seq;
+
 use crate::{Faults, StoreError};
 
 /// Where the data lives.
@@ -35,16 +38,54 @@ impl Database {
 }
 
 impl Database {
-    /// Connects to a PostgreSQL and gives its version, such as `15.18`; changes nothing. None: the data is in a file.
+    /// Connects to a PostgreSQL and looks at it; changes nothing. None: the data is in a file.
     ///
     /// # Errors
     /// What the database, or the way to it, said; never the address, which may hold a password. It has no bound in time.
-    pub async fn probe(&self) -> Result<Option<String>, StoreError> {
+    pub async fn probe(&self) -> Result<Option<Probe>, StoreError> {
         match self {
             Self::Sqlite { .. } => Ok(None),
             Self::Postgres { url } => crate::postgres::probe(url).await.map(Some),
         }
     }
+}
+
+/// What a PostgreSQL says of itself, and of the records in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probe {
+    /// Such as `15.18`.
+    pub version: String,
+    /// Those that were read and set aside.
+    pub damaged: DamagedRecords,
+}
+
+/// Records that are not what was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DamagedRecords {
+    pub count: u64,
+    /// At most [`DamagedRecords::LISTED_MAX`] of them.
+    pub listed: Vec<DamagedRecord>,
+}
+
+impl DamagedRecords {
+    pub const LISTED_MAX: usize = 20;
+
+    pub(crate) fn add(&mut self, record: impl FnOnce() -> DamagedRecord) {
+        self.count += 1;
+        if self.listed.len() < Self::LISTED_MAX {
+            self.listed.push(record());
+        }
+    }
+}
+
+/// One of them: where it is, what is wrong with it, and when a reader first came to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedRecord {
+    /// Its Pod's name, or the Pod's number where there is none.
+    pub pod: String,
+    pub seq: Seq,
+    pub reason: String,
+    pub set_aside_at: Option<Timestamp>,
 }
 
 /// What a look into a database finds.
@@ -55,6 +96,8 @@ pub struct Inspection {
     pub known_version: usize,
     /// What its own check found to be wrong.
     pub damage: Vec<String>,
+    /// All records were looked at.
+    pub damaged: DamagedRecords,
     /// Of the write-ahead log.
     pub log_bytes: u64,
     /// Why it cannot be written now.
@@ -62,6 +105,14 @@ pub struct Inspection {
 }
 
 impl Database {
+    /// What is said at the start when the database is gone and something of it is left; None: it is there, or it never was.
+    pub fn missed(&self, remains: &[PathBuf]) -> Option<String> {
+        match self {
+            Self::Sqlite { path } => crate::sqlite::missed(path, remains),
+            Self::Postgres { .. } => None,
+        }
+    }
+
     /// Opens a file for reading, checks it as a whole, and sees whether it could be written; changes nothing. None: the data is
     /// not in a file.
     ///
@@ -69,7 +120,10 @@ impl Database {
     /// What is there cannot be opened, or is no database.
     pub async fn inspect(&self) -> Result<Option<Inspection>, StoreError> {
         match self {
-            Self::Sqlite { path } => crate::sqlite::inspect(path).await.map(Some),
+            Self::Sqlite { path } => {
+                let found = crate::sqlite::inspect(path).await;
+                found.map(Some).map_err(|error| crate::sqlite::in_file(error, path))
+            }
             Self::Postgres { .. } => Ok(None),
         }
     }
@@ -87,18 +141,24 @@ impl FromStr for Database {
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
     pub database: Database,
+    /// Files and folders that are there only where there was a database: beside one of them, none is begun.
+    pub remains: Vec<PathBuf>,
     /// For tests: asked before each durable step.
     pub faults: Option<Arc<dyn Faults>>,
 }
 
 impl StoreOptions {
     pub fn new(database: Database) -> Self {
-        Self { database, faults: None }
+        Self { database, remains: Vec::new(), faults: None }
     }
 
     /// A SQLite file; it and its folder are made when missing, readable by their owner only.
     pub fn sqlite(path: impl Into<PathBuf>) -> Self {
         Self::new(Database::Sqlite { path: path.into() })
+    }
+
+    pub fn with_remains(self, remains: Vec<PathBuf>) -> Self {
+        Self { remains, ..self }
     }
 
     pub fn with_faults(self, faults: Arc<dyn Faults>) -> Self {

@@ -4,25 +4,29 @@
 //! on the disk is the writer's business alone.
 
 use std::{
+    collections::HashSet,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU8, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use jiff::Timestamp;
+use protocol::Seq;
 use tokio::{
     sync::watch,
     time::{Instant, sleep, timeout},
 };
 
-use crate::StoreError;
+use crate::{PodKey, StoreError};
 
 /// Who writes on somebody's behalf waits for so long of an outage, and then takes back what is not written.
 pub const OUTAGE_WAIT_MAX: Duration = Duration::from_secs(3);
 /// Whoever cannot take it back, because it may be on the disk, waits for so long again.
 const DOUBT_WAIT_MAX: Duration = Duration::from_secs(5);
+/// Damaged records that the log tells of, each by itself; the rest is counted.
+const ALARMS_MAX: usize = 1_000;
 /// How often it is tried to take back a batch that is just being committed.
 const TAKE_BACK_EVERY: Duration = Duration::from_millis(50);
 
@@ -30,8 +34,28 @@ const TAKE_BACK_EVERY: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outage {
     pub since: Timestamp,
+    pub kind: OutageKind,
     /// What the database said last, fit for people.
     pub why: String,
+}
+
+/// Whether an outage ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutageKind {
+    /// It passes, as a full disk or a database that is started again.
+    Away,
+    /// The database was deleted, moved or replaced; it ends when somebody puts back what was there.
+    Lost,
+}
+
+impl Outage {
+    /// For who wanted something written; nothing was.
+    pub fn refusal(self) -> StoreError {
+        match self.kind {
+            OutageKind::Away => StoreError::Away(self.why),
+            OutageKind::Lost => StoreError::Lost(self.why),
+        }
+    }
 }
 
 /// What has failed since the store was opened.
@@ -39,6 +63,8 @@ pub struct Outage {
 pub struct Failures {
     pub reads: u64,
     pub writes: u64,
+    /// Records that are damaged and set aside, whenever they were found.
+    pub damaged: u64,
 }
 
 /// How long a batch waits for a database that cannot be written.
@@ -59,6 +85,10 @@ pub(crate) struct Health {
     pub(crate) closing: watch::Sender<bool>,
     reads_failed: AtomicU64,
     writes_failed: AtomicU64,
+    /// Rows of journals that are set aside.
+    pub(crate) damaged: AtomicU64,
+    /// Those that the log has told of.
+    alarms: Mutex<HashSet<(PodKey, Seq)>>,
 }
 
 impl Default for Health {
@@ -68,6 +98,8 @@ impl Default for Health {
             closing: watch::Sender::new(false),
             reads_failed: AtomicU64::new(0),
             writes_failed: AtomicU64::new(0),
+            damaged: AtomicU64::new(0),
+            alarms: Mutex::default(),
         }
     }
 }
@@ -85,6 +117,7 @@ impl Health {
         Failures {
             reads: self.reads_failed.load(Ordering::Relaxed),
             writes: self.writes_failed.load(Ordering::Relaxed),
+            damaged: self.damaged.load(Ordering::Relaxed),
         }
     }
 
@@ -93,20 +126,32 @@ impl Health {
     }
 
     /// A write failed, and may succeed when it is tried again.
-    pub(crate) fn write_failed(&self, why: &str) {
+    pub(crate) fn write_failed(&self, kind: OutageKind, why: &str) {
         self.writes_failed.fetch_add(1, Ordering::Relaxed);
-        self.outage.send_if_modified(|outage| match outage {
-            Some(outage) if outage.why == why => false,
-            Some(outage) => {
-                why.clone_into(&mut outage.why);
-                true
+        self.outage.send_if_modified(|outage| {
+            let (was, since) = outage.as_ref().map(|outage| (outage.kind, outage.since)).unzip();
+            if was != Some(kind) {
+                match kind {
+                    OutageKind::Away => {
+                        tracing::error!(why, "the database cannot be written; trying again until it can")
+                    }
+                    OutageKind::Lost => tracing::error!(why, "THE DATABASE IS GONE; nothing is written any more"),
+                }
             }
-            none => {
-                tracing::error!(why, "the database cannot be written; trying again until it can");
-                *none = Some(Outage { since: Timestamp::now(), why: why.to_owned() });
-                true
-            }
+            let since = since.unwrap_or_else(Timestamp::now);
+            let now = Some(Outage { since, kind, why: why.to_owned() });
+            let is_news = *outage != now;
+            *outage = now;
+            is_news
         });
+    }
+
+    /// Loudly, and once.
+    pub(crate) fn tell_damaged(&self, pod: PodKey, seq: Seq, reason: &str) {
+        let mut alarms = self.alarms.lock().unwrap_or_else(PoisonError::into_inner);
+        if alarms.len() < ALARMS_MAX && alarms.insert((pod, seq)) {
+            tracing::error!(pod = pod.0, seq = seq.0, reason, "A JOURNAL RECORD IS DAMAGED; setting it aside");
+        }
     }
 
     pub(crate) fn written(&self) {
@@ -119,18 +164,18 @@ impl Health {
         }
     }
 
-    /// Ends when an outage has gone on for so long while this waited, with what is wrong.
-    pub(crate) async fn outlasts(&self, wait: Duration) -> String {
+    /// Ends when an outage has gone on for so long while this waited; at once when the database is gone.
+    pub(crate) async fn outlasts(&self, wait: Duration) -> Outage {
         let mut outage = self.outage();
+        // Its sender lives as long as `self`, so that no wait fails.
         loop {
-            // Its sender lives as long as `self`.
-            let why = match outage.wait_for(Option::is_some).await {
-                Ok(outage) => outage.as_ref().map(|outage| outage.why.clone()),
-                Err(_) => None,
-            };
-            let why = why.unwrap_or_default();
-            if timeout(wait, outage.wait_for(Option::is_none)).await.is_err() {
-                return why;
+            drop(outage.wait_for(Option::is_some).await);
+            let is_over_or_lost = |now: &Option<Outage>| now.as_ref().is_none_or(|now| now.kind == OutageKind::Lost);
+            let is_over = matches!(timeout(wait, outage.wait_for(is_over_or_lost)).await, Ok(Ok(now)) if now.is_none());
+            let now = outage.borrow().clone();
+            match now {
+                Some(now) if !is_over => return now,
+                _ => (),
             }
         }
     }
@@ -142,16 +187,16 @@ impl Health {
         }
         let mut tried_since = None;
         loop {
-            let why = match tried_since {
+            let outage = match tried_since {
                 None => self.outlasts(OUTAGE_WAIT_MAX).await,
                 Some(_) => self.outlasts(TAKE_BACK_EVERY).await,
             };
             if ticket.take_back() {
-                return StoreError::Away(why);
+                return outage.refusal();
             }
             let since: Instant = *tried_since.get_or_insert_with(Instant::now);
             if patience == Patience::Short && since.elapsed() > DOUBT_WAIT_MAX {
-                return StoreError::Unknown(why);
+                return StoreError::Unknown(outage.why);
             }
             sleep(TAKE_BACK_EVERY).await;
         }
@@ -209,7 +254,7 @@ mod tests {
         let ticket = Ticket::default();
         let ends = async {
             for _ in 0..3 {
-                health.write_failed("the disk is full");
+                health.write_failed(OutageKind::Away, "the disk is full");
                 sleep(OUTAGE_WAIT_MAX / 2).await;
                 health.written();
                 sleep(OUTAGE_WAIT_MAX).await;
@@ -219,12 +264,12 @@ mod tests {
             given_up = health.gives_up(&ticket, Patience::Short) => panic!("{given_up}"),
             () = ends => (),
         }
-        health.write_failed("the disk is full");
+        health.write_failed(OutageKind::Away, "the disk is full");
         let given_up = health.gives_up(&ticket, Patience::UntilKnown).await;
         assert!(matches!(&given_up, StoreError::Away(why) if why == "the disk is full"), "{given_up:?}");
         let doubtful = Ticket::default();
         assert!(doubtful.commit());
         assert!(matches!(health.gives_up(&doubtful, Patience::Short).await, StoreError::Unknown(_)));
-        assert_eq!(health.failures(), Failures { reads: 0, writes: 4 });
+        assert_eq!(health.failures(), Failures { writes: 4, ..Failures::default() });
     }
 }

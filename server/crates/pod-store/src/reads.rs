@@ -1,13 +1,14 @@
 //! What can be asked of a store.
 
-use bytes::Bytes;
 use jiff::Timestamp;
-use protocol::{AlertLevel, AuditEntry, CommandId, ControlEvent, PodName, Record, Seq, WorkerId};
-use serde::de::IgnoredAny;
+use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
 
 use crate::{
-    AuditFilter, ChildRow, CommandRow, InboxRow, MailRow, PodGroup, PodKey, PodRow, Store, StoreError, StoredRecord,
-    chore::Chore, columns,
+    AuditFilter, ChildRow, CommandRow, FoundRecord, InboxRow, MailRow, PodGroup, PodKey, PodRow, Portion, Store,
+    StoreError, StoredRecord,
+    checksum::{Damage, RawRecord},
+    chore::Chore,
+    columns,
 };
 
 impl Store {
@@ -35,12 +36,12 @@ impl Store {
         after: Option<PodKey>,
         limit: u32,
     ) -> Result<Vec<PodRow>, StoreError> {
-        self.engine().pods_page_of(group, after.unwrap_or(PodKey(0)), limit).await
+        self.read(self.engine().pods_page_of(group, after.unwrap_or(PodKey(0)), limit)).await
     }
 
     /// The names of all Pods, in no order.
     pub async fn pod_names(&self) -> Result<Vec<PodName>, StoreError> {
-        let names = self.engine().pod_names().await?;
+        let names = self.read(self.engine().pod_names()).await?;
         names.lines().map(|name| PodName::parse(name).map_err(columns::damaged("Pod name"))).collect()
     }
 
@@ -72,15 +73,30 @@ impl Store {
         Ok(self.mended(pod, records).await)
     }
 
-    /// The newest `limit` records before a position, or of the whole journal; ascending.
+    /// The newest records before a position, or of the whole journal; ascending.
     pub async fn records_before(
         &self,
         pod: PodKey,
         before: Option<Seq>,
-        limit: u32,
-    ) -> Result<Vec<StoredRecord>, StoreError> {
-        let records = self.read(self.engine().records_before(pod, before.unwrap_or(Seq(i64::MAX)), limit)).await?;
-        Ok(self.mended(pod, records).await)
+        portion: Portion,
+    ) -> Result<Vec<FoundRecord>, StoreError> {
+        let before = before.unwrap_or(Seq(i64::MAX));
+        let mut found = Vec::new();
+        for (seq, record) in self.read(self.engine().records_before(pod, before, portion)).await? {
+            // A large one is looked at when it is read.
+            let body = match record {
+                Some(record) => Some(self.mended_one(pod, record).await.body),
+                None => None,
+            };
+            found.push(FoundRecord { seq, body });
+        }
+        Ok(found)
+    }
+
+    /// One record, whole.
+    pub async fn record(&self, pod: PodKey, seq: Seq) -> Result<Option<StoredRecord>, StoreError> {
+        let found = self.records_after(pod, Seq(seq.0 - 1), 1, 0).await?;
+        Ok(found.into_iter().next().filter(|record| record.seq == seq))
     }
 
     /// Everything that can reach the model, from a position on; ascending.
@@ -100,7 +116,7 @@ impl Store {
         if let Some(faults) = self.faults() {
             faults.before_turns(before).await;
         }
-        let records = self.engine().turn_records_back(pod, before, max_records, max_bytes).await?;
+        let records = self.read(self.engine().turn_records_back(pod, before, max_records, max_bytes)).await?;
         Ok(self.mended(pod, records).await)
     }
 
@@ -145,43 +161,42 @@ impl Store {
     }
 
     /// Puts a readable record in the place of each damaged one, so that one bad row harms nothing else.
-    pub(crate) async fn mended(&self, pod: PodKey, mut records: Vec<StoredRecord>) -> Vec<StoredRecord> {
-        for record in &mut records {
-            if !is_json(&record.body) {
-                record.body = self.set_aside(pod, record.seq).await;
-            }
+    pub(crate) async fn mended(&self, pod: PodKey, found: Vec<RawRecord>) -> Vec<StoredRecord> {
+        let mut records = Vec::with_capacity(found.len());
+        for record in found {
+            records.push(self.mended_one(pod, record).await);
         }
         records
     }
 
-    async fn set_aside(&self, pod: PodKey, seq: Seq) -> Bytes {
+    async fn mended_one(&self, pod: PodKey, record: RawRecord) -> StoredRecord {
+        match record.damage(pod) {
+            None => record.into(),
+            Some(damage) => {
+                let found_at = self.set_aside(pod, record.seq, damage).await;
+                record.stand_in(damage, found_at)
+            }
+        }
+    }
+
+    /// Keeps a copy of a damaged row, which itself stays as it is. Gives the time at which it was first found.
+    pub(crate) async fn set_aside(&self, pod: PodKey, seq: Seq, damage: Damage) -> Timestamp {
         let found_at = Timestamp::now();
-        let at = match self.read(self.engine().quarantined_at(pod, seq)).await {
+        match self.read(self.engine().quarantined_at(pod, seq)).await {
             Ok(Some(at)) => at,
+            Err(_) => found_at,
             Ok(None) => {
-                tracing::error!(pod = pod.0, seq = seq.0, "a journal record is damaged; setting it aside");
+                let reason = damage.reason();
+                self.tell_damaged(pod, seq, reason);
                 // A store that cannot write any more still reads.
-                if let Err(error) = self.chore(Chore::Quarantine { pod, seq, found_at }).await {
-                    tracing::warn!(pod = pod.0, seq = seq.0, %error, "the damaged record could not be copied");
+                match self.chore(Chore::Quarantine { pod, seq, found_at, reason }).await {
+                    Ok(()) => self.count_damaged().await,
+                    Err(error) => {
+                        tracing::warn!(pod = pod.0, seq = seq.0, %error, "the damaged record could not be copied");
+                    }
                 }
                 found_at
             }
-            Err(_) => found_at,
-        };
-        stand_in(seq, at)
+        }
     }
-}
-
-fn is_json(body: &[u8]) -> bool {
-    std::str::from_utf8(body).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
-}
-
-fn stand_in(seq: Seq, at: Timestamp) -> Bytes {
-    let alert = ControlEvent::Alert {
-        level: AlertLevel::Error,
-        source: "journal".to_owned(),
-        text: format!("record {seq} of this Pod is damaged; it was set aside"),
-    };
-    let record = Record { seq, at, run_id: None, event: alert.into() };
-    serde_json::to_vec(&record).expect("an alert is plain JSON").into()
 }

@@ -91,6 +91,24 @@ pub struct StoredRecord {
     pub body: Bytes,
 }
 
+/// How much of a journal is read at once. One record always comes, however large it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Portion {
+    pub records: u32,
+    pub bytes: usize,
+    /// A record of more bytes comes without its body: [`Store::record`](crate::Store::record) has it.
+    pub each: usize,
+    /// It counts as one of so many bytes.
+    pub larger: usize,
+}
+
+/// A record that was found, and what it says unless it is a large one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundRecord {
+    pub seq: Seq,
+    pub body: Option<Bytes>,
+}
+
 /// A command that has been carried out, and what its caller was told.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandRow {

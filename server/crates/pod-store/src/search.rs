@@ -1,6 +1,9 @@
 //! Finding what was said: the words of a query, and pages of what they find.
 
-use crate::{PodKey, SearchRow, Store, StoreError, words};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use crate::{PodKey, SearchRow, Store, StoreError, checksum::RawRecord, words};
 
 /// Words of a query that are looked for; what follows them is left out.
 const WORDS_MAX: usize = 16;
@@ -23,6 +26,23 @@ pub(crate) struct Word {
     pub(crate) is_beginning: bool,
 }
 
+/// What the index found, and the record that it found it in.
+#[derive(Debug)]
+pub(crate) struct Hit {
+    /// The number of the text in the index.
+    pub(crate) id: i64,
+    pub(crate) pod: PodKey,
+    /// Without its time, which stands in the record alone.
+    pub(crate) row: SearchRow,
+    pub(crate) record: Option<RawRecord>,
+}
+
+/// What of a record says when it was.
+#[derive(Deserialize)]
+struct Dated {
+    at: Timestamp,
+}
+
 impl Store {
     /// Records that hold all the words, newest first; the last word may be the beginning of one. Any text will do; one
     /// without a word finds nothing.
@@ -41,8 +61,24 @@ impl Store {
         let words = words_of(query);
         match words.is_empty() {
             true => Ok(Vec::new()),
-            false => self.read(self.engine().search(&words, filter, limit)).await,
+            false => {
+                let mut rows = Vec::new();
+                for hit in self.read(self.engine().search(&words, filter, limit)).await? {
+                    rows.push((hit.id, self.dated(hit).await));
+                }
+                Ok(rows)
+            }
         }
+    }
+
+    async fn dated(&self, Hit { pod, mut row, record, .. }: Hit) -> SearchRow {
+        if let Some(record) = record {
+            match record.damage(pod) {
+                Some(damage) => drop(self.set_aside(pod, record.seq, damage).await),
+                None => row.at = serde_json::from_slice(&record.body).ok().map(|Dated { at }| at),
+            }
+        }
+        row
     }
 }
 

@@ -1,19 +1,26 @@
 //! The handle that everyone else holds.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError, Weak, atomic::Ordering},
+    time::Duration,
+};
 
-use protocol::AuditEntry;
+use protocol::{AuditEntry, Seq};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
-    Batch, Committed, Database, Faults, HostIdentity, StoreError, StoreOptions,
+    Batch, Committed, Database, Faults, HostIdentity, PodKey, StoreError, StoreOptions,
     chore::Chore,
     engine::Engine,
-    outage::{Failures, Health, OUTAGE_WAIT_MAX, Outage, Patience, Ticket},
+    outage::{Failures, Health, OUTAGE_WAIT_MAX, Outage, OutageKind, Patience, Ticket},
     postgres::{self, Hosts, Loops},
     sqlite,
     writer::{self, Job, Writer},
 };
+
+/// How often it is looked whether the database is still there, while nobody writes.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// One database. Cheap to clone; the writer stops when the last clone is gone, or on [`Store::close`].
 #[derive(Debug, Clone)]
@@ -32,6 +39,8 @@ struct Shared {
     health: Arc<Health>,
     /// Moves when something may have happened on the way to other stores. Carries nothing: what happened is read.
     far: watch::Sender<()>,
+    /// Present when the database is a file.
+    file: Option<PathBuf>,
     /// Present when other hosts may serve the database, too.
     hosts: Option<Arc<Hosts>>,
     faults: Option<Arc<dyn Faults>>,
@@ -49,9 +58,12 @@ impl Store {
     /// As [`Store::open`], as one of several hosts if the database can have several: only who had it open under the same
     /// identity is replaced.
     pub async fn open_as(options: StoreOptions, identity: HostIdentity) -> Result<Self, StoreError> {
-        let opened = match &options.database {
-            Database::Sqlite { path } => sqlite::open(path).await?,
-            Database::Postgres { url } => postgres::open(url, identity).await?,
+        let (opened, file) = match &options.database {
+            Database::Sqlite { path } => {
+                let opened = sqlite::open(path, &options.remains).await;
+                (opened.map_err(|error| sqlite::in_file(error, path))?, Some(path.clone()))
+            }
+            Database::Postgres { url } => (postgres::open(url, identity).await?, None),
         };
         let (hosts, loops) = opened.hosts.unzip();
         let (jobs, incoming) = mpsc::channel(writer::QUEUE_JOBS_MAX);
@@ -63,6 +75,9 @@ impl Store {
             writer.run(incoming).await;
             drop(alive);
         });
+        if file.is_some() {
+            tokio::spawn(look_for(Arc::downgrade(&opened.engine), jobs.downgrade(), health.clone()));
+        }
         let jobs = Mutex::new(Some(jobs));
         let shared = Shared {
             engine: opened.engine,
@@ -71,11 +86,14 @@ impl Store {
             writer_alive,
             health,
             far: watch::Sender::new(()),
+            file,
             hosts,
             faults: options.faults,
             loops: Mutex::new(loops),
         };
-        Ok(Self { shared: Arc::new(shared) })
+        let store = Self { shared: Arc::new(shared) };
+        store.count_damaged().await;
+        Ok(store)
     }
 
     /// Random id of this database, made when it was created. A cursor of another database is told by it.
@@ -105,8 +123,13 @@ impl Store {
         self.shared.health.is_out()
     }
 
-    /// Ends when an outage has gone on for [`OUTAGE_WAIT_MAX`] while this waited, with what is wrong.
-    pub async fn outlasts_waiting(&self) -> String {
+    /// The database was deleted, moved or replaced, and is not back yet.
+    pub fn is_lost(&self) -> bool {
+        self.outage().borrow().as_ref().is_some_and(|outage| outage.kind == OutageKind::Lost)
+    }
+
+    /// Ends when an outage has gone on for [`OUTAGE_WAIT_MAX`] while this waited, or at once when the database is gone.
+    pub async fn outlasts_waiting(&self) -> Outage {
         self.shared.health.outlasts(OUTAGE_WAIT_MAX).await
     }
 
@@ -172,15 +195,43 @@ impl Store {
 
     /// Counts it when a read fails.
     pub(crate) async fn read<T>(&self, read: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
-        let read = read.await;
-        if matches!(read, Err(StoreError::Unread(_) | StoreError::Database(_))) {
+        let mut read = read.await;
+        if let Err(StoreError::Unread(_)) = read
+            && let Err(why) = self.engine().find()
+        {
+            read = Err(StoreError::Lost(why));
+        }
+        if matches!(
+            read,
+            Err(StoreError::Unread(_) | StoreError::Lost(_) | StoreError::Damaged(_) | StoreError::Database(_))
+        ) {
             self.shared.health.read_failed();
         }
-        read
+        read.map_err(|error| self.in_file(error))
+    }
+
+    /// Names the file that is damaged.
+    fn in_file(&self, error: StoreError) -> StoreError {
+        match &self.shared.file {
+            Some(file) => sqlite::in_file(error, file),
+            None => error,
+        }
+    }
+
+    pub(crate) fn tell_damaged(&self, pod: PodKey, seq: Seq, reason: &str) {
+        self.shared.health.tell_damaged(pod, seq, reason);
+    }
+
+    /// Only for figures: a count that fails stays what it was.
+    pub(crate) async fn count_damaged(&self) {
+        if let Ok(count) = self.read(self.engine().quarantined_count()).await {
+            self.shared.health.damaged.store(count.unsigned_abs(), Ordering::Relaxed);
+        }
     }
 
     async fn submit(&self, batch: Batch, chore: Option<Chore>, patience: Patience) -> Result<Committed, StoreError> {
         let is_far = !batch.far.is_empty() || batch.changes.iter().any(|change| !change.far.is_empty());
+        let deletes = self.failures().damaged > 0 && batch.changes.iter().any(|change| change.delete);
         let ticket = Ticket::default();
         let outcome = tokio::select! {
             biased;
@@ -190,7 +241,10 @@ impl Store {
         if is_far && outcome.is_ok() {
             self.shared.far.send_replace(());
         }
-        outcome
+        if deletes {
+            self.count_damaged().await;
+        }
+        outcome.map_err(|error| self.in_file(error))
     }
 
     async fn written(&self, batch: Batch, chore: Option<Chore>, ticket: Ticket) -> Result<Committed, StoreError> {
@@ -203,5 +257,17 @@ impl Store {
 
     fn jobs(&self) -> std::sync::MutexGuard<'_, Option<mpsc::Sender<Job>>> {
         self.shared.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Has the writer find out that the database is gone, while nobody else writes: it tells those who have to know.
+async fn look_for(engine: Weak<dyn Engine>, jobs: mpsc::WeakSender<Job>, health: Arc<Health>) {
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let Some((engine, jobs)) = engine.upgrade().zip(jobs.upgrade()) else { return };
+        if !health.is_out() && engine.find().is_err() {
+            // Full: then others write.
+            let _ = jobs.try_send(Job::probe());
+        }
     }
 }

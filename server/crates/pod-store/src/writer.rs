@@ -15,7 +15,7 @@ use crate::{
     engine::{Engine, Pen, WriteError},
     group::Failure,
     heads::Heads,
-    outage::{Health, Ticket},
+    outage::{Health, OutageKind, Ticket},
     postgres::Hosts,
 };
 
@@ -46,7 +46,7 @@ pub(crate) struct Job {
 
 impl Job {
     /// Writes nothing new, and nobody waits for it.
-    fn probe() -> Self {
+    pub(crate) fn probe() -> Self {
         let (answer, _) = oneshot::channel();
         Self { batch: Batch::default(), chore: Some(Chore::Probe), answer, ticket: Ticket::default() }
     }
@@ -162,6 +162,13 @@ impl Writer {
             group.into_iter().for_each(|job| job.answer(joined.clone()));
             return Vec::new();
         }
+        if self.doubt.is_none() {
+            // Nothing of them may stand in the way of what came after them.
+            group.retain(|job| !job.ticket.is_taken_back());
+        }
+        if group.is_empty() {
+            return Vec::new();
+        }
         if self.is_fenced {
             return answer_all(group, &StoreError::Fenced);
         }
@@ -181,7 +188,11 @@ impl Writer {
                 Vec::new()
             }
             Err(Failure::One(index, error)) => {
-                group.remove(index).answer(Err(error));
+                let before = group.len();
+                group.retain(|job| !job.ticket.is_taken_back());
+                if group.len() == before {
+                    group.remove(index).answer(Err(error));
+                }
                 if group.is_empty() { Vec::new() } else { vec![group] }
             }
             // Halving finds the wrong one with few transactions, however many were gathered.
@@ -198,21 +209,22 @@ impl Writer {
             }
             Err(Failure::Again(sentence)) if self.again >= AGAIN_MAX => {
                 self.again = 0;
-                self.wait_out(group, &sentence).await
+                self.wait_out(group, OutageKind::Away, &sentence).await
             }
             Err(Failure::Again(_)) => {
                 self.again += 1;
                 vec![group]
             }
-            Err(Failure::Away(sentence)) => self.wait_out(group, &sentence).await,
+            Err(Failure::Away(sentence)) => self.wait_out(group, OutageKind::Away, &sentence).await,
+            Err(Failure::Lost(sentence)) => self.wait_out(group, OutageKind::Lost, &sentence).await,
             Err(Failure::All(error)) => answer_all(group, &error),
         }
     }
 
     /// Waits a little, and gives the group back without those who have taken theirs back: to be tried again, before anything
     /// that came later. In doubt it stays as it is.
-    async fn wait_out(&mut self, mut group: Vec<Job>, why: &str) -> Vec<Vec<Job>> {
-        self.health.write_failed(why);
+    async fn wait_out(&mut self, mut group: Vec<Job>, kind: OutageKind, why: &str) -> Vec<Vec<Job>> {
+        self.health.write_failed(kind, why);
         if self.doubt.is_none() {
             group.iter().for_each(|job| job.ticket.reopen());
             group.retain(|job| !job.ticket.is_taken_back());
@@ -237,10 +249,8 @@ impl Writer {
                 Ok(Committed::Done { created: Vec::new() })
             }
             Ok(None) => Err(StoreError::Fenced),
-            Err(WriteError::Failed(sentence) | WriteError::Refused(sentence) | WriteError::Again(sentence)) => {
-                Err(StoreError::Database(sentence))
-            }
             Err(WriteError::Conflict | WriteError::NameTaken) => Err(StoreError::Conflict),
+            Err(error) => Err(plain(error)),
         }
     }
 
@@ -252,9 +262,7 @@ impl Writer {
                 self.heads.forget();
                 StoreError::Conflict
             }
-            WriteError::Refused(sentence) | WriteError::Failed(sentence) | WriteError::Again(sentence) => {
-                StoreError::Database(sentence)
-            }
+            error => plain(error),
         }
     }
 
@@ -272,6 +280,18 @@ impl Writer {
             Some(name) => StoreError::NameTaken(name.clone()),
             None => StoreError::Conflict,
         }
+    }
+}
+
+/// A failure of the database that is nobody's fault who writes.
+fn plain(error: WriteError) -> StoreError {
+    match error {
+        WriteError::Refused(sentence) | WriteError::Failed(sentence) | WriteError::Again(sentence) => {
+            StoreError::Database(sentence)
+        }
+        WriteError::Lost(sentence) => StoreError::Lost(sentence),
+        WriteError::Damaged(sentence) => StoreError::Damaged(sentence),
+        WriteError::NameTaken | WriteError::Conflict => StoreError::Conflict,
     }
 }
 

@@ -3,8 +3,12 @@
 //! No clock, random or counter value enters it, so the same journal gives the same bytes.
 
 mod cut;
+mod heads;
+mod mend;
 mod prompt;
 mod reach;
+mod room;
+mod told;
 
 use std::{
     borrow::Cow,
@@ -13,7 +17,12 @@ use std::{
 
 use protocol::{Message, ReasoningPolicy, Role, Segment, Seq, ToolBy, ToolCall, TurnEvent};
 
-pub use self::{cut::Cut, reach::Reach};
+use self::told::without_middle;
+pub use self::{
+    cut::{Cut, in_tokens as tokens_of_bytes},
+    reach::Reach,
+    room::Room,
+};
 use crate::PodSpec;
 
 /// Bytes of what a call wrote before it was interrupted that a model is sent. A result of a tool's own is no longer.
@@ -108,11 +117,12 @@ impl Context {
         match event {
             TurnEvent::UserMessage { segments, .. } => self.say(seq, segments_text(segments)),
             TurnEvent::PeerMessage { text, from, .. } => {
+                let text = heads::marked(text);
                 self.hear(seq, run_id.is_none(), format!("[peer message from {}]\n{text}", from.name));
             }
             TurnEvent::ChildEvent { what, child, detail } => {
                 let what = serde_json::to_value(what).expect("a word encodes");
-                let detail = detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
+                let detail = detail.as_deref().map(|detail| format!(": {}", heads::marked(detail))).unwrap_or_default();
                 let what = what.as_str().unwrap_or_default().replace('_', " ");
                 self.hear(seq, run_id.is_none(), format!("[child event]\n{} {what}{detail}", child.name));
             }
@@ -279,13 +289,9 @@ impl Entry {
 
 /// The beginning and the end of what a call wrote that was interrupted, when it is longer than a tool's own result.
 fn shortened<'a>(content: &'a str, call_id: &str) -> Cow<'a, str> {
-    if content.len() <= INTERRUPTED_BYTES_MAX {
-        return content.into();
-    }
-    let head = &content[..content.floor_char_boundary(INTERRUPTED_BYTES_MAX / 3)];
-    let tail = &content[content.ceil_char_boundary(content.len() - INTERRUPTED_BYTES_MAX / 2)..];
-    let left_out = content.len() - head.len() - tail.len();
-    format!("{head}\n[{left_out} bytes left out; Read {{\"path\":\"output:{call_id}\"}} shows all]\n{tail}").into()
+    let left_out =
+        |bytes: usize| format!("\n[{bytes} bytes left out; Read {{\"path\":\"output:{call_id}\"}} shows all]\n");
+    without_middle(content, INTERRUPTED_BYTES_MAX, left_out)
 }
 
 /// Where the newest answer begins; how many calls it has, and how many results are behind it.

@@ -4,17 +4,25 @@ mod calls;
 mod commands;
 mod draft;
 mod mail;
+mod overflow;
 mod summary;
+mod way_out;
 
 use protocol::{ErrorCode, ToolBy, TurnEvent};
 
 pub use self::calls::ROUNDS_MAX;
-pub(crate) use self::{calls::start_calls, draft::Draft, mail::complete};
+pub(crate) use self::{
+    calls::start_calls,
+    draft::Draft,
+    mail::complete,
+    overflow::{OVERFLOW, SUSPECTED, failed, said_nothing},
+};
 use self::{
     calls::{answer, operator_call, tool_finished},
     commands::{cancel, pause, restore, resume, steer, stop, submit},
     mail::mail,
     summary::{compact, rewind, summarised},
+    way_out::way_out,
 };
 use crate::{
     Input, ModelPiece, Pod, PodSpec, Step,
@@ -46,6 +54,13 @@ pub enum Effect {
         name: String,
         arguments: serde_json::Value,
         by: ToolBy,
+    },
+    /// Let a running command reach a host, or refuse it.
+    LetOut {
+        call_id: String,
+        host: String,
+        port: u16,
+        is_allowed: bool,
     },
 }
 
@@ -110,6 +125,7 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         Input::Model(piece) if pod.is_answering() => answer_piece(&mut draft, spec, piece),
         // Of a call that is over.
         Input::ToolOutput { .. } => (),
+        Input::WayOut { call_id, host, port } => way_out(&mut draft, spec, call_id, host, port),
         Input::ToolFinished { call_id, outcome } => tool_finished(&mut draft, &call_id, outcome),
         Input::Answer { id, decision, by, reason } => answer(&mut draft, id, decision, by, reason)?,
         Input::Model(_) => (),

@@ -5,8 +5,9 @@ use protocol::{
     TurnEvent, Usage,
 };
 
-use crate::state::{
-    BlockKind, OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SEEN_FILES_MAX, SeenFile,
+use crate::{
+    decide::OVERFLOW,
+    state::{BlockKind, OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SEEN_FILES_MAX, SeenFile},
 };
 
 impl Pod {
@@ -106,6 +107,7 @@ impl Pod {
                     self.unread_mail = None;
                     if let Some(run) = &mut self.run {
                         run.rounds += 1;
+                        run.overflows = 0;
                     }
                 }
                 if let Some(seen) = seen {
@@ -131,6 +133,7 @@ impl Pod {
             // The model has the contents of files before it no longer.
             TurnEvent::Compacted { .. } => {
                 self.seen_files.clear();
+                (self.fits, self.suspicion) = (None, None);
                 if let Some(run) = &mut self.run {
                     // Taking the message back would bring back what the summary stands for.
                     run.input_seq = None;
@@ -142,6 +145,7 @@ impl Pod {
                 self.unread_messages.retain(|letter| letter.seq <= *to_seq);
                 self.seen_files.clear();
                 self.resumable = false;
+                (self.fits, self.suspicion) = (None, None);
             }
         }
     }
@@ -196,10 +200,16 @@ impl Pod {
                     input_seq: None,
                     bare_since: Some(self.head),
                     rounds: 0,
+                    overflows: 0,
                 });
             }
-            ControlEvent::RunFinished { outcome, detail, .. } => {
-                self.run = None;
+            ControlEvent::RunFinished { outcome, code, detail, .. } => {
+                let run = self.run.take();
+                if code.as_deref() == Some(OVERFLOW) {
+                    // There was nothing left to drop. The next question is asked as it is: its model may have more room by then.
+                    (self.fits, self.suspicion) = (None, None);
+                }
+                self.count_failures(*outcome, run.is_some_and(|run| run.blocks_before == self.blocks));
                 if *outcome != Outcome::Completed {
                     self.read_messages.clear();
                 }
@@ -220,7 +230,9 @@ impl Pod {
                 self.state = *state;
                 self.state_reason = state_reason.clone();
             }
+            ControlEvent::ProviderRetry { attempt, code, detail, .. } => self.note_retry(*attempt, code, detail),
             ControlEvent::Usage { usage } => {
+                self.learn(usage);
                 add(&mut self.usage, usage);
                 if let Some(run) = &mut self.run {
                     add(&mut run.usage, usage);

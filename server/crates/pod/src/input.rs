@@ -29,7 +29,7 @@ pub enum Input {
     /// Puts a summary in the place of the conversation's beginning.
     Compact,
     /// The summary that was asked for.
-    Summarised(Result<Summary, String>),
+    Summarised(Result<Summary, NoSummary>),
     Rewind {
         to_seq: Seq,
         expected_head: Seq,
@@ -56,6 +56,12 @@ pub enum Input {
         call_id: String,
         text: String,
     },
+    /// A command that runs wants to reach a host.
+    WayOut {
+        call_id: String,
+        host: String,
+        port: u16,
+    },
     /// A tool came to an end.
     ToolFinished {
         call_id: String,
@@ -78,6 +84,27 @@ pub struct Summary {
     pub kept_from_seq: Seq,
     /// What making it used; `context_used` is an estimate of what the context is now.
     pub usage: Usage,
+}
+
+/// Why there is no summary.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NoSummary {
+    /// There is nothing that one could stand for.
+    NothingToDrop(Newest),
+    /// In one line.
+    Failed(String),
+}
+
+/// What no summary can stand for. Estimates, in tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Newest {
+    /// Where the newest message is, when it has no answer yet.
+    pub at: Option<Seq>,
+    pub tokens: u64,
+    /// Instructions, and the tools that are offered.
+    pub always: u64,
+    /// The context without it.
+    pub left: u64,
 }
 
 /// A piece of a model's answer.
@@ -108,10 +135,48 @@ pub enum ModelPiece {
     Finished,
     /// The answer is cut by the model's own limit.
     Limit,
-    Failed {
-        code: String,
-        detail: String,
+    /// The answer ended with nothing at all in it, and was whole or cut by the model's own limit.
+    Nothing {
+        is_limit: bool,
+        asked: QuestionSize,
     },
+    Failed(Failure),
+}
+
+/// How an answer failed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    /// As `run_finished` tells it.
+    pub code: String,
+    pub detail: String,
+    pub cause: Cause,
+    pub asked: QuestionSize,
+}
+
+/// Size of a question in estimated tokens; 0 when nothing was asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct QuestionSize {
+    pub whole: u64,
+    /// The conversation alone, without instructions and tools.
+    pub said: u64,
+}
+
+/// What an answer failed of, as far as it decides on what follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The question is longer than the model's context. Tokens, as far as the provider told them.
+    Overflow { limit: Option<u64>, used: Option<u64> },
+    /// Nothing that says what; the question may have been too long.
+    Unexplained,
+    /// Something that no shorter question would change.
+    Other,
+}
+
+impl Failure {
+    /// Of something that no shorter question would change.
+    pub fn new(code: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { code: code.into(), detail: detail.into(), cause: Cause::Other, asked: QuestionSize::default() }
+    }
 }
 
 /// How a tool call ended.

@@ -1,10 +1,10 @@
 //! A model's answer, piece by piece, as events.
 
-use protocol::{ControlEvent, Outcome, PodState, ToolBy, TurnEvent};
+use protocol::{ControlEvent, Outcome, PodState, ToolBy, TurnEvent, Usage};
 
 use crate::{
     ModelPiece, PodSpec,
-    decide::{Draft, complete, start_calls},
+    decide::{Draft, complete, failed, said_nothing, start_calls},
     state::BlockKind,
 };
 
@@ -39,6 +39,7 @@ pub(crate) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
         }
         ModelPiece::Usage(usage) => {
             draft.close_speech(false);
+            let usage = Usage { context_limit: draft.pod.limit_of(&usage), ..usage };
             draft.event(ControlEvent::Usage { usage });
         }
         ModelPiece::Finished if draft.pod.calls.is_empty() => {
@@ -59,12 +60,10 @@ pub(crate) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
             draft.finish_run(Outcome::Limit, Some(("limit".to_owned(), detail)));
             draft.status(PodState::Idle, None);
         }
-        ModelPiece::Failed { code, detail } => {
-            draft.close_answer();
-            draft.close_calls("cancelled", "not run: the provider failed before the answer was whole");
-            draft.finish_run(Outcome::Error, Some((code, detail)));
-            draft.status(PodState::Idle, None);
-        }
+        ModelPiece::Nothing { asked, .. } if said_nothing(draft, asked) => (),
+        ModelPiece::Nothing { is_limit: true, .. } => answer_piece(draft, spec, ModelPiece::Limit),
+        ModelPiece::Nothing { is_limit: false, .. } => answer_piece(draft, spec, ModelPiece::Finished),
+        ModelPiece::Failed(failure) => failed(draft, failure),
     }
 }
 

@@ -49,6 +49,12 @@ fn flaw(rule: &PermissionRule) -> Option<(&'static str, String)> {
     if let Some(why) = too_long(&rule.tool, RULE_TOOL_CHARS_MAX) {
         return Some(("tool", why));
     }
+    if let Some(folder) = rule.folder.as_deref().filter(|folder| !folder.starts_with('/')) {
+        return Some(("folder", format!("is \"{folder}\"; it is an absolute path")));
+    }
+    if let Some(why) = rule.folder.as_deref().and_then(|folder| too_long(folder, RULE_PATTERN_CHARS_MAX)) {
+        return Some(("folder", why));
+    }
     let pattern = rule.pattern.as_deref()?;
     if blank(pattern) {
         return Some((
@@ -66,7 +72,13 @@ mod tests {
     use super::*;
 
     fn rule(tool: &str, pattern: Option<&str>) -> PermissionRule {
-        PermissionRule { tool: tool.to_owned(), pattern: pattern.map(str::to_owned), decision: Allow }
+        PermissionRule {
+            tool: tool.to_owned(),
+            pattern: pattern.map(str::to_owned),
+            folder: None,
+            pod: None,
+            decision: Allow,
+        }
     }
 
     fn some(count: usize) -> Vec<PermissionRule> {

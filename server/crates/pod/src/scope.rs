@@ -3,7 +3,11 @@
 //! Pure: paths are compared as text, `/`-separated, absolute and without `.` or `..`. That a path on the disk really is
 //! what its text says is checked where files are opened, against this.
 
+use std::sync::Arc;
+
 use protocol::{Access, ScopeRule};
+
+use crate::Protected;
 
 /// What a Pod holds, as it stands with its loans.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -11,6 +15,8 @@ pub struct Scope {
     rules: Vec<ScopeRule>,
     /// Lent to children for writing: read here, and not written.
     lent: Vec<ScopeRule>,
+    /// Written by nobody, whatever the rules say.
+    protected: Arc<Protected>,
 }
 
 /// Why a path may not be touched.
@@ -24,6 +30,11 @@ pub enum ScopeRefusal {
     Denied,
     #[error("is lent to a child for writing; stop the child to have it back")]
     Lent,
+    #[error(
+        "makes a shell, git, the session or yoi itself run something outside of every scope, so no Pod writes it; change it \
+         yourself if you want it changed"
+    )]
+    Protected,
 }
 
 /// Why something cannot be lent.
@@ -43,11 +54,21 @@ impl Scope {
     /// `lent` is what is out with children now; only what is lent for writing takes something from the lender.
     pub fn new(rules: impl IntoIterator<Item = ScopeRule>, lent: impl IntoIterator<Item = ScopeRule>) -> Self {
         let lent = lent.into_iter().filter(|rule| rule.access == Access::Write).collect();
-        Self { rules: rules.into_iter().collect(), lent }
+        Self { rules: rules.into_iter().collect(), lent, protected: Arc::default() }
+    }
+
+    /// The same scope, in which what is protected cannot be written.
+    #[must_use]
+    pub fn with_protected(self, protected: Arc<Protected>) -> Self {
+        Self { protected, ..self }
     }
 
     pub fn rules(&self) -> &[ScopeRule] {
         &self.rules
+    }
+
+    pub fn protected(&self) -> &Protected {
+        &self.protected
     }
 
     /// What is out with children for writing.
@@ -60,10 +81,11 @@ impl Scope {
         self.granted(path).map(|_| ())
     }
 
-    /// Whether `path` may be written: granted for writing, not denied, and not lent.
+    /// Whether `path` may be written: granted for writing, not denied, not lent, and not protected.
     pub fn may_write(&self, path: &str) -> Result<(), ScopeRefusal> {
         match self.granted(path)? {
             Access::Write if self.lent.iter().any(|rule| covers(rule, path)) => Err(ScopeRefusal::Lent),
+            Access::Write if self.protected.covers(path) => Err(ScopeRefusal::Protected),
             Access::Write => Ok(()),
             Access::Read | Access::Deny => Err(ScopeRefusal::ReadOnly),
         }

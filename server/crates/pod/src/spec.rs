@@ -1,7 +1,9 @@
 //! The resolved recipe that a Pod was born with.
 
-use protocol::{PeerPolicy, PermissionRule, ReasoningPolicy, ScopeRule};
+use protocol::{NetworkPolicy, PeerPolicy, PermissionRule, ReasoningPolicy, ScopeRule};
 use serde::{Deserialize, Serialize};
+
+use crate::{Leader, Sights};
 
 /// Everything about a Pod that its journal does not say. Stored with the Pod, so that a changed profile or
 /// configuration never changes a Pod that exists.
@@ -20,13 +22,16 @@ pub struct PodSpec {
     pub wake_on_peer: bool,
     #[serde(default)]
     pub permissions: Vec<PermissionRule>,
+    /// What its commands reach of the network.
+    #[serde(default)]
+    pub network: NetworkPolicy,
     #[serde(default)]
     pub reasoning: ReasoningPolicy,
     /// Names of the tools that the model is offered; absent: all.
     #[serde(default)]
     pub tools: Option<Vec<String>>,
-    /// Rules of those who lead this Pod, nearest first. None of them can be got around by leading another Pod: of all
-    /// decisions, the strictest counts.
+    /// Rules of those who lead this Pod, nearest first, as they were when it was made. None of them can be got around by
+    /// leading another Pod: of all decisions, the strictest counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ceilings: Vec<Vec<PermissionRule>>,
     /// `AGENTS.md` of the working directory, as it was when the Pod was made.
@@ -35,9 +40,20 @@ pub struct PodSpec {
     /// The kernel here cannot confine a shell, so that nothing of it is allowed without a person.
     #[serde(skip)]
     pub shell_is_unconfined: bool,
+    /// Those who lead this Pod, nearest first, as they are now; takes the place of `ceilings` once they were looked at.
+    #[serde(skip)]
+    pub leaders: Option<Vec<Leader>>,
+    /// What was found out about the calls that are to be judged.
+    #[serde(skip)]
+    pub sights: Sights,
 }
 
 impl PodSpec {
+    /// What its commands reach of the network: of all up the line, the least.
+    pub fn network_now(&self) -> NetworkPolicy {
+        self.leaders.iter().flatten().map(|leader| leader.network).fold(self.network, NetworkPolicy::min)
+    }
+
     /// Whether the model is offered this tool.
     pub fn offers(&self, tool: &str) -> bool {
         self.tools.as_ref().is_none_or(|names| names.iter().any(|name| name == tool))

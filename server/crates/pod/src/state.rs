@@ -7,6 +7,11 @@ use serde_json::Value;
 /// Files whose content a caller is known to have seen; beyond it the oldest is forgotten, and has to be read again.
 pub(crate) const SEEN_FILES_MAX: usize = 128;
 
+/// What rules and questions about ways out to the network are called by, as if it were a tool.
+pub(crate) const NETWORK: &str = "Network";
+/// Between a call's id and the place of its question in the id of such a question.
+pub(crate) const WAY_OUT: &str = ".out";
+
 /// What a journal comes to. Small: the conversation itself stays in the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pod {
@@ -60,6 +65,18 @@ pub struct Pod {
     pub usage: Usage,
     /// Why the newest run failed, until the next one starts.
     pub failure: Option<String>,
+    /// The context as it stands does not fit the model; so many tokens do at most, by our own estimate.
+    #[serde(default)]
+    pub fits: Option<u64>,
+    /// What the provider said instead, when nobody said that the context does not fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspicion: Option<String>,
+    /// The model's context as an overflow taught it, in tokens; 0 when none did.
+    #[serde(default)]
+    pub learnt_limit: u64,
+    /// Runs since the last whole answer that ended without one.
+    #[serde(default)]
+    pub failures: u32,
 }
 
 /// The open run.
@@ -84,6 +101,9 @@ pub struct Run {
     /// How often all calls of an answer had their results, so that the model was to be asked again.
     #[serde(default)]
     pub rounds: u32,
+    /// How often the question was too long since an answer was whole.
+    #[serde(default)]
+    pub overflows: u32,
 }
 
 /// A file whose content a caller has seen.
@@ -171,6 +191,14 @@ pub struct OpenApproval {
     pub arguments: Value,
 }
 
+impl OpenApproval {
+    /// Of a question about a way out to the network: the running call that wants it.
+    pub fn wants_out(&self) -> Option<&str> {
+        let (call_id, _) = self.id.rsplit_once(WAY_OUT).filter(|_| self.tool == NETWORK)?;
+        Some(call_id)
+    }
+}
+
 /// An event with the run it belongs to, before it has a place in the journal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
@@ -202,6 +230,10 @@ impl Default for Pod {
             read_outputs: Vec::new(),
             usage: Usage::default(),
             failure: None,
+            fits: None,
+            suspicion: None,
+            learnt_limit: 0,
+            failures: 0,
         }
     }
 }
@@ -212,6 +244,24 @@ impl Pod {
         !self.approvals.is_empty()
             || self.failure.is_some()
             || (self.state == PodState::Paused && self.state_reason.is_some())
+    }
+
+    /// The run waits for a person. What a person's own command asks holds no run up.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.approvals.iter().any(|open| !self.is_of_operator(open))
+    }
+
+    /// A call that a person made by hand asks.
+    pub(crate) fn is_of_operator(&self, open: &OpenApproval) -> bool {
+        open.wants_out().is_some_and(|asker| self.operator_calls.iter().any(|call| call.call_id == asker))
+    }
+
+    /// As people see it: one at rest waits while a command asks that somebody runs by hand.
+    pub fn shown_state(&self) -> PodState {
+        match self.state {
+            PodState::Idle if !self.approvals.is_empty() => PodState::Waiting,
+            state => state,
+        }
     }
 
     /// A restart has to look at this Pod.

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Decision, PeerPolicy, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId, ScopeRule, Segment, Seq,
-    Timestamp,
+    Decision, NetworkPolicy, PeerPolicy, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId, ScopeRule,
+    Segment, Seq, Timestamp,
 };
 
 /// The caller's own id of one command: 1 to 128 visible ASCII characters. Repeated, it happens once (I5).
@@ -114,6 +114,9 @@ pub struct CreatePod {
     pub wake_on_peer: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<ReasoningPolicy>,
+    /// What its commands reach of the network; `ask` by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkPolicy>,
 }
 
 impl CreatePod {
@@ -131,6 +134,7 @@ impl CreatePod {
             peer_policy: None,
             wake_on_peer: None,
             reasoning: None,
+            network: None,
         }
     }
 }
@@ -160,6 +164,9 @@ pub struct PatchPod {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(max_items = 200))]
     pub permissions: Option<Vec<PermissionRule>>,
+    /// What its commands reach of the network, from their next start on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkPolicy>,
 }
 
 /// Body of `POST P/input`.

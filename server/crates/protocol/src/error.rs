@@ -107,6 +107,15 @@ impl ApiError {
         Self::new(ErrorCode::InvalidInput, detail)
     }
 
+    /// To an input of so many bytes, which are more than [`crate::INPUT_BYTES_MAX`].
+    pub fn input_too_large(bytes: usize) -> Self {
+        let most = crate::INPUT_BYTES_MAX;
+        let sentence = format!(
+            "the message has {bytes} bytes; at most {most} fit: send it in parts, or write it to a file and name that file"
+        );
+        Self::new(ErrorCode::PayloadTooLarge, sentence)
+    }
+
     #[must_use]
     pub fn with_candidates(mut self, candidates: Vec<Candidate>) -> Self {
         self.candidates = candidates;

@@ -6,7 +6,9 @@
 use serde::{Deserialize, Serialize, de};
 use serde_json::{Map, Value};
 
-use crate::{CommandId, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment, Seq, Timestamp, Usage, WorkerId};
+use crate::{
+    CommandId, Cut, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment, Seq, Timestamp, Usage, WorkerId,
+};
 
 /// One committed change of one Pod.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,6 +19,9 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
     pub event: Event,
+    /// Its texts are cut here; the record itself, by its seq, has them whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
 }
 
 /// What a record says. A kind that this version does not know keeps its kind and fields.
@@ -64,6 +69,11 @@ impl<'de> Deserialize<'de> for Event {
             (None, _) => Err(de::Error::custom("an event is an object with a `kind`")),
         }
     }
+}
+
+/// A word under `kind` that this version has an event for.
+pub(crate) fn is_known(kind: &str) -> bool {
+    TurnEvent::KINDS.contains(&kind) || ControlEvent::KINDS.contains(&kind)
 }
 
 /// The words under `kind`, and how an event is read: by its fields' names; those that have to be there, those that may be
@@ -219,6 +229,33 @@ impl TurnEvent {
                 | Self::ToolArgsChunk { .. }
                 | Self::ToolOutputChunk { .. }
         )
+    }
+
+    /// Bytes of text in a piece of a block; none of what is no piece.
+    pub fn chunk_len(&self) -> Option<usize> {
+        match self {
+            Self::TextChunk { text, .. }
+            | Self::ReasoningChunk { text, .. }
+            | Self::ToolArgsChunk { text, .. }
+            | Self::ToolOutputChunk { text, .. } => Some(text.len()),
+            _ => None,
+        }
+    }
+
+    /// Adds the piece that follows on this one; false, and nothing changed, when it is not the next of the same block.
+    pub fn join_chunk(&mut self, next: &Self) -> bool {
+        match (self, next) {
+            (Self::TextChunk { block, text }, Self::TextChunk { block: same, text: more })
+            | (Self::ReasoningChunk { block, text }, Self::ReasoningChunk { block: same, text: more })
+            | (Self::ToolArgsChunk { block, text, .. }, Self::ToolArgsChunk { block: same, text: more, .. })
+            | (Self::ToolOutputChunk { block, text }, Self::ToolOutputChunk { block: same, text: more })
+                if block == same =>
+            {
+                text.push_str(more);
+                true
+            }
+            _ => false,
+        }
     }
 }
 

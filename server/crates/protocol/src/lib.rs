@@ -1,12 +1,13 @@
 //! The nouns on the wire: everything a client sends to yoi or reads from it.
 //!
-//! This crate holds types and their JSON, and no logic beyond reading them: names, sealed cursors, keys that stand twice. It builds
+//! This crate holds types and their JSON, and no logic beyond reading them: names, sealed cursors, keys that stand twice, texts that are cut. It builds
 //! for the server and for the browser. No path of ours, socket, endpoint or secret has a place in these types (I9).
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod command;
 mod cursor;
+mod cut;
 mod error;
 mod event;
 mod frame;
@@ -23,12 +24,14 @@ mod summary;
 #[cfg(any(target_arch = "wasm32", test))]
 mod timestamp;
 mod unambiguous;
+mod wall;
 
 pub use command::{
     ApprovalCommand, CommandId, CommandIdError, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt,
     RestoreCommand, RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
 };
 pub use cursor::{open_cursor, seal_cursor};
+pub use cut::{CUT_BYTES_MAX, Cut, SHOWN_BYTES_MAX, cut_record, cut_segments};
 pub use error::{ApiError, Candidate, ErrorCode};
 pub use event::{
     AlertLevel, ChildChange, ControlEvent, Decision, Event, Outcome, PeerLabel, PodLabel, ReceiptState, Record, Seen,
@@ -50,14 +53,15 @@ pub use peer::{
     PeerLink, PeerView, RequestCommand, RequestDecision,
 };
 pub use segment::{Access, ScopeRule, Segment};
-pub use settings::{About, AddRuntime, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
+pub use settings::{About, AddRuntime, LoginCode, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
 pub use summary::{
-    ChildView, PeerPolicy, PermissionDecision, PermissionRule, PodDetail, PodState, PodSummary, QueuedInput,
-    ReasoningPolicy, Relations, Usage,
+    ChildView, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodDetail, PodState, PodSummary,
+    QueuedInput, ReasoningPolicy, Relations, Usage,
 };
 #[cfg(target_arch = "wasm32")]
 pub use timestamp::{Timestamp, TimestampError};
 pub use unambiguous::unambiguous;
+pub use wall::{Wall, WallItem, WallState};
 
 /// A moment. In the browser's half it is a small type of our own.
 #[cfg(not(target_arch = "wasm32"))]
@@ -66,8 +70,14 @@ pub use jiff::Timestamp;
 /// Version of the frames and records in this crate; the `hello` frame carries it.
 pub const PROTOCOL_VERSION: u32 = 1;
 
-/// Largest text of one message, in bytes of UTF-8.
+/// Largest text of one message between Pods, in bytes of UTF-8.
 pub const MESSAGE_BYTES_MAX: usize = 65_536;
+
+/// Largest input of a person, in bytes of UTF-8: a paste of 2 MiB, and beside it as many words as a message has.
+pub const INPUT_BYTES_MAX: usize = 2 * 1024 * 1024 + MESSAGE_BYTES_MAX;
+
+/// About so many bytes of records a page, a snapshot and a frame have at most; of one record they have always room.
+pub const PAGE_BYTES_MAX: usize = 900_000;
 
 /// Largest body of one request, in bytes.
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;

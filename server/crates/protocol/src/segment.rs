@@ -53,6 +53,11 @@ impl Segment {
         whole
     }
 
+    /// Bytes of text in a whole message.
+    pub fn bytes(segments: &[Self]) -> usize {
+        segments.iter().map(|segment| segment.as_text().len()).sum()
+    }
+
     /// Both stand in one line: a file that is named within a sentence.
     pub fn runs_into(&self, next: &Self) -> bool {
         let goes_on = |letter: char| letter.is_whitespace() || letter.is_ascii_punctuation();

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{PeerPolicy, PermissionDecision, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId, Timestamp};
+use crate::{
+    NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId,
+    Timestamp,
+};
 
 /// How a provider answered when it was asked now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +45,12 @@ pub struct ProfileView {
     pub peer_policy: Option<PeerPolicy>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_on_peer: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkPolicy>,
     pub permissions: Vec<PermissionRule>,
+    /// What some of these rules allow beyond what they seem to, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// What happens to a call of a tool that no rule of its Pod is about.
@@ -61,6 +69,19 @@ pub struct PodRules {
     pub name: PodName,
     /// In the order in which they are tried.
     pub permissions: Vec<PermissionRule>,
+    /// What some of these rules allow beyond what they seem to, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// What logs one browser in, once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct LoginCode {
+    pub code: String,
+    /// Where the console is: `ADDRESS/login` takes the code as a form, `ADDRESS/?code=CODE` in the address.
+    pub address: String,
+    pub expires_at: Timestamp,
 }
 
 /// A browser that is logged in.

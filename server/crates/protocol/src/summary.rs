@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{PodName, PodRef, ScopeRule, Segment, Seq, Timestamp};
+use crate::{Cut, PodName, PodRef, ScopeRule, Segment, Seq, Timestamp, WorkerId};
 
 /// What a Pod is doing, as clients see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -116,6 +116,32 @@ pub enum PeerPolicy {
     Closed,
 }
 
+/// What commands of a Pod reach of the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkPolicy {
+    /// Nothing.
+    None,
+    /// Each host that a rule allows, or a person when asked.
+    #[default]
+    Ask,
+    /// All that the machine reaches, this machine too.
+    Open,
+}
+
+impl NetworkPolicy {
+    pub const ALL: [Self; 3] = [Self::None, Self::Ask, Self::Open];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Ask => "ask",
+            Self::Open => "open",
+        }
+    }
+}
+
 /// How much of a Pod's reasoning leaves the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -138,6 +164,18 @@ pub enum PermissionDecision {
     Deny,
 }
 
+impl PermissionDecision {
+    /// Of two decisions the one that allows less.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Deny, _) | (_, Self::Deny) => Self::Deny,
+            (Self::Ask, _) | (_, Self::Ask) => Self::Ask,
+            (Self::Allow, Self::Allow) => Self::Allow,
+        }
+    }
+}
+
 /// One rule over tool calls; the first that matches decides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -149,6 +187,12 @@ pub struct PermissionRule {
     /// characters, and not only spaces.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
+    /// Only calls in this folder, an absolute path. Absent: wherever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// The Pod that `match` named when the rule was given. Another one that is called so later is not meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pod: Option<WorkerId>,
     pub decision: PermissionDecision,
 }
 
@@ -162,6 +206,9 @@ pub struct QueuedInput {
     /// It goes into the present run, when its model is asked next.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub steer: bool,
+    /// Its text is cut here, and had so many bytes; taken back it is whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
 }
 
 /// A Pod on its own page: the summary's fields, flat, and more.
@@ -178,6 +225,12 @@ pub struct PodDetail {
     pub peer_policy: PeerPolicy,
     pub wake_on_peer: bool,
     pub permissions: Vec<PermissionRule>,
+    /// What some of these rules allow beyond what they seem to, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// What its commands reach of the network. Where it is led, they reach no more than those of its leader.
+    #[serde(default)]
+    pub network: NetworkPolicy,
     pub reasoning: ReasoningPolicy,
     /// Accepted inputs that have not begun, oldest first.
     pub queued: Vec<QueuedInput>,

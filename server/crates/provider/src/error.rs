@@ -11,11 +11,22 @@ pub struct ProviderError {
     pub detail: String,
     /// How long the provider asked to be left alone.
     pub retry_after: Option<Duration>,
+    /// What it said of the context's size, when that is what failed.
+    pub sizes: ContextSizes,
+}
+
+/// Sizes in tokens, as far as a provider told them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ContextSizes {
+    /// The model's context.
+    pub limit: Option<u64>,
+    /// What was asked, the room for the answer included where the provider counts it.
+    pub used: Option<u64>,
 }
 
 impl ProviderError {
     pub fn new(code: ProviderErrorCode, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), retry_after: None }
+        Self { code, detail: detail.into(), retry_after: None, sizes: ContextSizes::default() }
     }
 
     /// Worth another attempt, as long as nothing of an answer was shown.
@@ -25,7 +36,7 @@ impl ProviderError {
     }
 }
 
-/// What kind of failure it was; the text of it goes into `run_finished.code`.
+/// What kind of failure it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ProviderErrorCode {
     Unauthorized,
@@ -36,24 +47,28 @@ pub enum ProviderErrorCode {
     Unreachable,
     /// The stream ended before the answer did.
     Cut,
-    ContextTooLong,
+    /// The question is longer than the model's context.
+    ContextOverflow,
     ModelNotFound,
     BadRequest,
+    /// The answer went beyond what is read of one.
+    TooLarge,
     /// Any other failure of the provider.
     Failed,
 }
 
 impl ProviderErrorCode {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Unauthorized,
         Self::RateLimited,
         Self::Overloaded,
         Self::Timeout,
         Self::Unreachable,
         Self::Cut,
-        Self::ContextTooLong,
+        Self::ContextOverflow,
         Self::ModelNotFound,
         Self::BadRequest,
+        Self::TooLarge,
         Self::Failed,
     ];
 
@@ -65,9 +80,10 @@ impl ProviderErrorCode {
             Self::Timeout => "timeout",
             Self::Unreachable => "unreachable",
             Self::Cut => "cut",
-            Self::ContextTooLong => "context_too_long",
+            Self::ContextOverflow => "context_overflow",
             Self::ModelNotFound => "model_not_found",
             Self::BadRequest => "bad_request",
+            Self::TooLarge => "too_large",
             Self::Failed => "failed",
         }
     }
@@ -78,7 +94,7 @@ impl ProviderErrorCode {
             401 | 403 => Self::Unauthorized,
             404 => Self::ModelNotFound,
             408 | 504 => Self::Timeout,
-            413 => Self::ContextTooLong,
+            413 => Self::ContextOverflow,
             429 => Self::RateLimited,
             501 | 505 => Self::Failed,
             409 | 500..=599 => Self::Overloaded,

@@ -19,7 +19,7 @@ mod retry;
 mod vendor;
 
 pub use config::{ProviderConfig, ProviderEnvironment, ProviderKind, ProviderKindError, ProviderSource};
-pub use error::{ProviderError, ProviderErrorCode};
+pub use error::{ContextSizes, ProviderError, ProviderErrorCode};
 pub use provider::{ModelStream, Provider};
 pub use registry::{Providers, ProvidersError};
 pub use rehearsal::Rehearsal;

@@ -83,7 +83,7 @@ fn way_out(config: &ProviderConfig, code: ProviderErrorCode) -> String {
         ProviderErrorCode::ModelNotFound | ProviderErrorCode::BadRequest => {
             format!("see that the base_url and the kind of [providers.{name}] are right")
         }
-        ProviderErrorCode::ContextTooLong | ProviderErrorCode::Failed => {
+        ProviderErrorCode::ContextOverflow | ProviderErrorCode::TooLarge | ProviderErrorCode::Failed => {
             format!("see that [providers.{name}] leads to a server of kind {}", config.kind)
         }
     }

@@ -94,8 +94,8 @@ async fn the_fourth_failure_is_final() {
 
 #[tokio::test(start_paused = true)]
 async fn what_stays_wrong_is_not_tried_again() {
-    use ProviderErrorCode::{BadRequest, ContextTooLong, Failed, ModelNotFound, Unauthorized};
-    for code in [BadRequest, ContextTooLong, Failed, ModelNotFound, Unauthorized] {
+    use ProviderErrorCode::{BadRequest, ContextOverflow, Failed, ModelNotFound, Unauthorized};
+    for code in [BadRequest, ContextOverflow, Failed, ModelNotFound, Unauthorized] {
         let (items, left, seconds) = run(vec![fails(code), vec![]]).await;
         assert_eq!((items, left, seconds), (vec![failed(code)], 1, 0.0));
     }

@@ -5,10 +5,15 @@
 
 mod address;
 mod answer;
+mod bounds;
 mod calls;
 mod failure;
 mod frames;
+mod gate;
+mod line;
 mod masked;
+mod overflow;
+mod plain;
 mod quiet;
 mod request;
 
@@ -19,7 +24,7 @@ use std::{
 
 use futures_util::{FutureExt, StreamExt, stream};
 use genai::{
-    Client, ModelIden, ServiceTarget,
+    ModelIden, ServiceTarget,
     adapter::AdapterKind,
     resolver::{AuthData, Endpoint},
 };
@@ -27,7 +32,16 @@ use protocol::ModelView;
 use secrecy::{ExposeSecret, SecretString};
 
 use self::{
-    address::Address, answer::Answer, failure::Failures, frames::Frames, masked::Masked, quiet::Quiet,
+    address::Address,
+    answer::Answer,
+    bounds::{MODELS_MAX, TooMuch},
+    failure::Failures,
+    frames::Frames,
+    gate::{Ask, Shape},
+    line::Line,
+    masked::Masked,
+    plain::Plain,
+    quiet::Quiet,
     request::ChatQuestion,
 };
 use crate::{
@@ -70,7 +84,7 @@ struct Shared {
     address: Address,
     limits: TimeLimits,
     failures: Failures,
-    client: OnceLock<Result<Client, ProviderError>>,
+    line: OnceLock<Result<Line, ProviderError>>,
 }
 
 impl Vendor {
@@ -81,7 +95,7 @@ impl Vendor {
         let address = Address::parse(config.kind, config.base_url.as_deref())?;
         let secrets = config.api_key.iter().cloned().chain(address.secrets()).collect();
         let failures = Failures::new(config.name.clone(), Redactor::new(secrets), limits);
-        Ok(Self { shared: Arc::new(Shared { config, adapter, address, limits, failures, client: OnceLock::new() }) })
+        Ok(Self { shared: Arc::new(Shared { config, adapter, address, limits, failures, line: OnceLock::new() }) })
     }
 }
 
@@ -100,12 +114,18 @@ impl Provider for Vendor {
     async fn models(&self) -> Result<Vec<ModelView>, ProviderError> {
         let shared = &self.shared;
         shared.check_key()?;
-        let target = (shared.endpoint(), shared.auth());
-        let asked = shared.client()?.all_model_names(shared.adapter, target).boxed();
-        let names = tokio::time::timeout(shared.limits.header, Quiet::new(asked))
+        let line = shared.line()?;
+        let ask = line.gate.ask(Shape::Whole);
+        let target = (Endpoint::from_owned(ask.base_url()), shared.auth());
+        let asked = line.client.all_model_names(shared.adapter, target).boxed();
+        let names = tokio::time::timeout(shared.limits.header, Quiet::new(ask.drive(asked).boxed()))
             .await
             .map_err(|_| shared.failures.header_timeout())?
-            .map_err(|error| shared.failures.translate(error))?;
+            .map_err(|_| shared.failures.unreadable())?
+            .map_err(|error| shared.translate(&ask, error))?;
+        if names.len() > MODELS_MAX {
+            return Err(shared.failures.too_much(TooMuch::Models));
+        }
         Ok(names.into_iter().map(|name| ModelView { context_limit: known::context_limit(&name), name }).collect())
     }
 
@@ -121,7 +141,7 @@ impl Shared {
         let bytes: usize = request.messages.iter().map(|message| message.content.len()).sum();
         let is_short = bytes <= AT_ONCE_BYTES_MAX && request.messages.len() <= AT_ONCE_MESSAGES_MAX;
         // The HTTP client reads the system's certificates when it is made.
-        if is_short && self.client.get().is_some() {
+        if is_short && self.line.get().is_some() {
             return self.ask(request).await;
         }
         let (runtime, shared) = (tokio::runtime::Handle::current(), Arc::clone(&self));
@@ -133,22 +153,22 @@ impl Shared {
     }
 
     /// Connects to nobody yet: the answer does when it is read.
-    async fn ask(&self, request: ModelRequest) -> Result<Answer, ProviderError> {
+    async fn ask(self: Arc<Self>, request: ModelRequest) -> Result<Answer, ProviderError> {
         self.check_key()?;
         let frames = Frames::new(self.config.kind);
         let question = ChatQuestion::new(self.config.kind, &request, self.limits, &frames);
-        let target = ServiceTarget {
-            endpoint: self.endpoint(),
-            auth: self.auth_of_chat(),
-            model: ModelIden::new(self.adapter, request.model.clone()),
-        };
-        let response = self
-            .client()?
-            .exec_chat_stream(target, question.chat, Some(&question.options))
+        let line = self.line()?;
+        let ask = line.gate.ask(match self.config.kind {
+            ProviderKind::Ollama => Shape::Lines,
+            _ => Shape::Events,
+        });
+        let response = line
+            .client
+            .exec_chat_stream(self.target(&ask, &request), question.chat, Some(&question.options))
             .await
-            .map_err(|error| self.failures.translate(error))?;
-        let context_limit = known::context_limit(&request.model);
-        Ok(Answer::new(response.stream, frames, &request.messages, context_limit, self.failures.clone()))
+            .map_err(|error| self.translate(&ask, error))?;
+        let plain = Plain { shared: Arc::clone(&self), request };
+        Ok(Answer::new(response.stream, ask, frames, self.failures.clone(), plain))
     }
 
     fn check_key(&self) -> Result<(), ProviderError> {
@@ -161,8 +181,17 @@ impl Shared {
         }
     }
 
-    fn endpoint(&self) -> Endpoint {
-        Endpoint::from_owned(self.address.base())
+    fn target(&self, ask: &Ask, request: &ModelRequest) -> ServiceTarget {
+        ServiceTarget {
+            endpoint: Endpoint::from_owned(ask.base_url()),
+            auth: self.auth_of_chat(ask),
+            model: ModelIden::new(self.adapter, request.model.clone()),
+        }
+    }
+
+    /// What the gate says of a failure is more than what the library sees of it.
+    fn translate(&self, ask: &Ask, error: genai::Error) -> ProviderError {
+        ask.failure().unwrap_or_else(|| self.failures.translate(error))
     }
 
     fn key(&self) -> Option<&str> {
@@ -178,34 +207,18 @@ impl Shared {
     }
 
     /// A server without a key gets no `Authorization` at all: some refuse an empty one.
-    fn auth_of_chat(&self) -> AuthData {
+    fn auth_of_chat(&self, ask: &Ask) -> AuthData {
         match self.auth() {
             AuthData::None => AuthData::RequestOverride {
-                url: self.address.join("chat/completions"),
+                url: format!("{}chat/completions", ask.base_url()),
                 headers: genai::Headers::default(),
             },
             auth => auth,
         }
     }
 
-    fn client(&self) -> Result<&Client, ProviderError> {
-        self.client.get_or_init(|| self.connect()).as_ref().map_err(Clone::clone)
-    }
-
-    fn connect(&self) -> Result<Client, ProviderError> {
-        // Fails only when the process has one already, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        // A redirect could carry the key to another host.
-        let mut builder = reqwest::Client::builder()
-            .connect_timeout(self.limits.connect)
-            .redirect(reqwest::redirect::Policy::none())
-            .tcp_nodelay(true);
-        if self.address.is_loopback() {
-            builder = builder.no_proxy();
-        }
-        let failed = |reason: String| self.failures.error(ProviderErrorCode::Failed, &reason);
-        let http = builder.build().map_err(|error| failed(format!("no HTTP client: {error}")))?;
-        Client::builder().with_reqwest(http).build().map_err(|error| failed(error.to_string()))
+    fn line(&self) -> Result<&Line, ProviderError> {
+        self.line.get_or_init(|| Line::open(&self.address, self.limits, &self.failures)).as_ref().map_err(Clone::clone)
     }
 }
 

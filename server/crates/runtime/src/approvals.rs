@@ -1,7 +1,9 @@
 //! Questions to people, as the journals have them.
 
 use pod_store::{PodGroup, PodKey, PodRow};
-use protocol::{ApiError, Approval, ControlEvent, Event, OpenApproval, Record, ToolBy, WorkerId};
+use protocol::{
+    ApiError, Approval, ControlEvent, Event, OpenApproval, PodSummary, Record, ToolBy, Wall, WallItem, WorkerId,
+};
 use tools::files::Preview;
 
 use crate::{error, host::Inner, place, view, view::Opened};
@@ -59,12 +61,23 @@ async fn foresee(inner: &Inner, row: &PodRow, opened: &Opened, asked: Vec<&mut A
     let scope = place::scope(inner, row.key, &opened.spec).await?;
     let seen = place::seen(&opened.pod, ToolBy::Model);
     let previews = tools::files::previews(&opened.spec.cwd, scope, seen, calls).await;
+    let walls = inner.walls.items().await;
+    let has_room = inner.walls.hold_commands().await;
     for (approval, preview) in asked.into_iter().zip(previews) {
         if let Some(Preview { diff, effect }) = preview {
             (approval.diff, approval.effect) = (diff, Some(effect));
+        } else if approval.tool == "Bash" && !has_room {
+            approval.effect = Some(unheld(&walls));
         }
     }
     Ok(())
+}
+
+/// Why a command is asked for that a rule may allow.
+fn unheld(walls: &[WallItem]) -> String {
+    let namespaces = walls.iter().find(|item| item.wall == Wall::Namespaces);
+    let why = namespaces.and_then(|item| item.detail.as_deref()).unwrap_or("each command is asked for");
+    format!("this machine has no room for commands, so it would not be held to the scope as a whole; {why}")
 }
 
 /// The open questions of one Pod, as its journal has them.
@@ -73,6 +86,17 @@ async fn asked_by(inner: &Inner, row: &PodRow) -> Result<Vec<Approval>, ApiError
     let mut approvals = of(inner, row.key).await?;
     approvals.retain(|approval| open.iter().any(|open| open.id == approval.id));
     Ok(approvals)
+}
+
+async fn open_of(inner: &Inner, row: &PodRow) -> Result<Vec<OpenApproval>, ApiError> {
+    if view::open(row).is_ok_and(|opened| opened.pod.approvals.is_empty()) {
+        return Ok(Vec::new());
+    }
+    let PodSummary { pod, name, relations, .. } = view::summary(row);
+    let asked = asked_by(inner, row).await?.into_iter();
+    let of_pod =
+        |approval| OpenApproval { pod: pod.clone(), name: name.clone(), parent: relations.parent.clone(), approval };
+    Ok(asked.map(of_pod).collect())
 }
 
 /// The open questions of every Pod, oldest first.
@@ -85,18 +109,16 @@ pub(crate) async fn open(inner: &Inner) -> Result<Vec<OpenApproval>, ApiError> {
             inner.store.pods_page_of(PodGroup::Halted, after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
         after = rows.last().map(|row| row.key);
         for row in &rows {
-            let asks = view::open(row).is_ok_and(|opened| !opened.pod.approvals.is_empty());
-            if !asks {
-                continue;
-            }
-            let summary = view::summary(row);
-            for approval in asked_by(inner, row).await? {
-                let (pod, name, parent) = (summary.pod.clone(), summary.name.clone(), summary.relations.parent.clone());
-                open.push(OpenApproval { pod, name, parent, approval });
-            }
+            open.extend(open_of(inner, row).await?);
         }
         if rows.len() < ROWS_AT_ONCE as usize {
             break;
+        }
+    }
+    // A command that a person runs asks without halting its Pod.
+    for row in inner.store.pods_open().await.map_err(error::store_failed)? {
+        if !open.iter().any(|asked| asked.pod.worker_id == row.worker_id) {
+            open.extend(open_of(inner, &row).await?);
         }
     }
     open.sort_by_key(|asked| asked.approval.asked_at);

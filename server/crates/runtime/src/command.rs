@@ -68,6 +68,12 @@ pub struct Figures {
     /// Reads and writes of the database that failed; a write that is tried again counts each time.
     pub reads_failed_total: u64,
     pub writes_failed_total: u64,
+    /// Records of the database that are damaged and set aside.
+    pub records_damaged: u64,
+    /// The longest that a task held its thread at once, in the last minute.
+    pub longest_step: std::time::Duration,
     /// The database cannot be written now.
     pub is_out: bool,
+    /// Because it is gone: deleted, moved or replaced.
+    pub is_lost: bool,
 }

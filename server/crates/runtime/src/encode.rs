@@ -98,6 +98,11 @@ pub(crate) fn visible(policy: ReasoningPolicy, body: Bytes) -> Bytes {
     serde_json::to_vec(&record).expect("protocol types always encode").into()
 }
 
+/// A record as a page has room for it.
+pub(crate) fn shown(body: Bytes) -> Bytes {
+    protocol::cut_record(&body, protocol::SHOWN_BYTES_MAX).map_or(body, Bytes::from)
+}
+
 fn shown_reasoning(policy: ReasoningPolicy, text: &str) -> String {
     match policy {
         ReasoningPolicy::Full => text.to_owned(),

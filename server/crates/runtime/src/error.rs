@@ -32,6 +32,15 @@ pub(crate) fn store_failed(error: StoreError) -> ApiError {
                  idempotency key: it happens once"
             ),
         ),
+        StoreError::Lost(why) => {
+            ApiError::new(ErrorCode::RuntimeUnavailable, format!("yoi's database is gone, so nothing was done: {why}"))
+        }
+        StoreError::Damaged(why) => {
+            tracing::error!(why, "the database is damaged");
+            let sentence = "yoi's database is damaged in this place, so nothing was done; `yoi doctor` and the log name the \
+                file and what to do";
+            ApiError::new(ErrorCode::Internal, sentence)
+        }
         StoreError::Unread(why) => {
             tracing::error!(why, "the store could not be read");
             ApiError::new(

@@ -4,25 +4,27 @@ use pod::{Context, Pod, PodSpec, Reach};
 use pod_store::{PodKey, Store, StoreError, StoredRecord};
 use protocol::{ApiError, CompactionPreview, ErrorCode, Event, History, Record, Seq, TurnEvent, WorkerId};
 
-use crate::{RecordPage, encode, error, heavy, host::Inner, view};
+use crate::{RecordForm, RecordPage, error, heavy, host::Inner, view};
 
 /// Events of a conversation that are read at once, and their bytes.
 const TURNS_AT_ONCE_MAX: u32 = 512;
 const BYTES_AT_ONCE_MAX: usize = 1024 * 1024;
 
-/// A page of records with seq below `before`, newest page first, in seq order within.
+/// A page of records with seq below `before`, newest page first, in seq order within; at most `limit` of them, and fewer where
+/// they are large.
 pub(crate) async fn page(
     inner: &Inner,
     worker_id: &WorkerId,
     before: Option<&str>,
     limit: u32,
+    form: RecordForm,
 ) -> Result<RecordPage, ApiError> {
     let before = before.map(read_before).transpose()?;
     let row = inner.existing_row(worker_id).await?;
     let policy = view::open(&row).map(|opened| opened.spec.reasoning).unwrap_or_default();
-    let rows = inner.store.records_before(row.key, before, limit).await.map_err(error::store_failed)?;
+    let rows = inner.rows_before(row.key, policy, before, (limit, form)).await.map_err(error::store_failed)?;
     let next = rows.first().filter(|first| first.seq > Seq(1)).map(|first| first.seq.to_string());
-    Ok(RecordPage { items: rows.into_iter().map(|row| encode::visible(policy, row.body)).collect(), next })
+    Ok(RecordPage { items: rows.into_iter().map(|row| row.body).collect(), next })
 }
 
 fn read_before(text: &str) -> Result<Seq, ApiError> {
@@ -89,7 +91,7 @@ impl Journal {
     /// The context as the journal has it, read from the newest event back to where nothing before matters.
     pub(crate) async fn context(self, mut reach: Reach) -> Result<Context, StoreError> {
         let Self { store, key, spec, bare_runs, mut before } = self;
-        let (mut turns, mut bytes, mut is_covered) = (Vec::new(), 0, false);
+        let (mut turns, mut bytes, mut is_covered, mut has_gaps) = (Vec::new(), 0, false, false);
         while !is_covered {
             let rows = store.turn_records_back(key, before, TURNS_AT_ONCE_MAX, BYTES_AT_ONCE_MAX).await?;
             let Some(last) = rows.last() else { break };
@@ -97,13 +99,17 @@ impl Journal {
             let size = rows.iter().map(|row| row.body.len()).sum();
             bytes += size;
             let page;
-            (page, reach, is_covered) = heavy::work(size, move || read(rows, reach)).await;
-            turns.push(page);
+            (page, reach) = heavy::work(size, move || read(rows, reach)).await;
+            (is_covered, has_gaps) = (page.is_last, has_gaps || page.has_gaps);
+            turns.push(page.turns);
         }
         let fold = move || {
             let mut context = Context::new(&spec, &bare_runs);
             for (seq, run_id, event) in turns.into_iter().flatten().rev() {
                 context.push(seq, run_id.as_deref(), &event);
+            }
+            if has_gaps {
+                context.mend();
             }
             context
         };
@@ -111,18 +117,29 @@ impl Journal {
     }
 }
 
-/// A page of a conversation, newest first, as far as it matters; and whether that was all that does.
-fn read(rows: Vec<StoredRecord>, mut reach: Reach) -> (Vec<Turn>, Reach, bool) {
-    let mut turns = Vec::new();
+/// Some events of a conversation, newest first.
+struct Page {
+    turns: Vec<Turn>,
+    /// Nothing before them matters.
+    is_last: bool,
+    /// Records between them are damaged.
+    has_gaps: bool,
+}
+
+/// A page as far as it matters.
+fn read(rows: Vec<StoredRecord>, mut reach: Reach) -> (Page, Reach) {
+    let mut page = Page { turns: Vec::new(), is_last: false, has_gaps: false };
     for row in rows {
-        // A damaged row was given back as an alert: it is no part of a conversation.
-        if let Ok(Record { seq, run_id, event: Event::Turn(event), .. }) = serde_json::from_slice(&row.body) {
-            let is_covered = reach.is_covered_by(seq, run_id.as_deref(), &event);
-            turns.push((seq, run_id, event));
-            if is_covered {
-                return (turns, reach, true);
-            }
+        let Ok(Record { seq, run_id, event: Event::Turn(event), .. }) = serde_json::from_slice(&row.body) else {
+            // A damaged row was given back as an alert: it is no part of a conversation.
+            page.has_gaps = true;
+            continue;
+        };
+        page.is_last = reach.is_covered_by(seq, run_id.as_deref(), &event);
+        page.turns.push((seq, run_id, event));
+        if page.is_last {
+            break;
         }
     }
-    (turns, reach, false)
+    (page, reach)
 }

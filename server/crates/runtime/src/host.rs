@@ -11,6 +11,7 @@ mod options;
 mod peering;
 mod settings;
 mod tasks;
+mod walls;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -35,6 +36,7 @@ use tools::Toolbox;
 pub use self::{
     claims::Claimed,
     options::{HostOptions, Profile},
+    walls::Walls,
 };
 use crate::{
     CommandKey, Origin, approvals, error,
@@ -66,8 +68,9 @@ pub(crate) struct Inner {
     pub(crate) toolbox: Toolbox,
     pub(crate) cwd: String,
     pub(crate) hidden: Vec<String>,
+    pub(crate) protected: Arc<pod::Protected>,
     pub(crate) outputs: PathBuf,
-    pub(crate) shell_is_unconfined: bool,
+    pub(crate) walls: Walls,
     /// Tasks of the Pods that work now.
     tasks: Mutex<HashMap<WorkerId, mpsc::Sender<Request>>>,
     /// Live tails of the Pods that work or are watched now.
@@ -93,7 +96,7 @@ impl Host {
     /// Returns as soon as it is known which Pods a crash left open; those are recovered in the background, and a
     /// look at one of them waits for it.
     pub async fn start(options: HostOptions) -> Result<Self, ApiError> {
-        let HostOptions { store, providers, profiles, toolbox, cwd, hidden, outputs, shell_is_unconfined } = options;
+        let HostOptions { store, providers, profiles, toolbox, cwd, hidden, protected, outputs, walls } = options;
         let inner = Arc::new_cyclic(|inner| Inner {
             store,
             providers,
@@ -101,8 +104,9 @@ impl Host {
             toolbox: toolbox.with(pod_tools::tools(inner)),
             cwd,
             hidden,
+            protected: Arc::new(protected),
             outputs,
-            shell_is_unconfined,
+            walls,
             tasks: Mutex::default(),
             feeds: Mutex::default(),
             list: ListFeed::new(),

@@ -81,7 +81,10 @@ impl History {
 
     fn take(&mut self, number: usize, record: Record, spec: &PodSpec) -> Result<(), ApiError> {
         let wrong = |why: &str| Err(ApiError::invalid(format!("line {number}: {why}")));
-        let Record { seq, at, run_id, event } = record;
+        let Record { seq, at, run_id, event, cut } = record;
+        if cut.is_some() {
+            return wrong("the texts of this record are cut; an export has them whole");
+        }
         let pod = &mut self.pod;
         let is_open = |id: &str| pod.calls.iter().chain(&pod.operator_calls).any(|call| call.call_id == id);
         match &event {
@@ -105,7 +108,7 @@ impl History {
     /// Ends whatever the history leaves open, as a restart and a stop would.
     fn come_to_rest(&mut self, spec: &PodSpec, now: Timestamp) {
         let at = encode::timestamp(now);
-        self.add(recover(&self.pod).steps, &at, spec);
+        self.add(recover(&self.pod, |_| None).steps, &at, spec);
         for _ in 0..ROUNDS_MAX {
             let asks = !self.pod.approvals.is_empty() || !self.pod.calls.is_empty();
             if asks && !matches!(self.pod.state, PodState::Running | PodState::Waiting | PodState::Paused) {

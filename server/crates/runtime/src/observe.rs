@@ -45,6 +45,15 @@ pub type Observation = BoxStream<'static, FeedItem>;
 /// The stream of the list of Pods; changes between two pulls come as one.
 pub type PodsObservation = BoxStream<'static, PodsItem>;
 
+/// How records are given that are too large for a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordForm {
+    /// Those of more than [`protocol::SHOWN_BYTES_MAX`] are cut, to at most [`protocol::CUT_BYTES_MAX`].
+    Shown,
+    /// Whole: a page is then as large as its only record may be.
+    Whole,
+}
+
 /// One page of a journal, oldest first. `next` goes into `?before=`.
 #[derive(Debug, Clone)]
 pub struct RecordPage {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use pod_store::{Outage, StoreError};
+use pod_store::{OUTAGE_WAIT_MAX, Outage, OutageKind, StoreError};
 use protocol::{ApiError, PodState, PodSummary, WorkerId};
 
 use tokio::time::{Instant, error::Elapsed};
@@ -72,14 +72,15 @@ impl Inner {
         answer: impl Future<Output = Result<T, ApiError>>,
     ) -> Result<T, ApiError> {
         let gives_up = async {
-            let mut why = self.store.outlasts_waiting().await;
+            let mut outage = self.store.outlasts_waiting().await;
             if slip.withdraw() {
-                return error::store_failed(StoreError::Away(why));
+                return error::store_failed(outage.refusal());
             }
             for _ in 0..WAITS_IN_DOUBT {
-                why = self.store.outlasts_waiting().await;
+                // That the database is gone is told at once; what became of this takes the Pod's task a moment.
+                (outage, ()) = tokio::join!(self.store.outlasts_waiting(), tokio::time::sleep(OUTAGE_WAIT_MAX));
             }
-            error::store_failed(StoreError::Unknown(why))
+            error::store_failed(StoreError::Unknown(outage.why))
         };
         tokio::select! {
             biased;
@@ -96,7 +97,7 @@ impl Inner {
         let mut failed = 0;
         loop {
             let error = match read().await {
-                Err(error @ StoreError::Unread(_)) => error,
+                Err(error @ (StoreError::Unread(_) | StoreError::Lost(_))) => error,
                 read => return read,
             };
             if self.stopping.is_cancelled() {
@@ -108,8 +109,8 @@ impl Inner {
                 if failed == READS_MAX {
                     return Err(error);
                 }
-                tokio::time::sleep(READ_AGAIN).await;
             }
+            tokio::time::sleep(READ_AGAIN).await;
         }
     }
 
@@ -152,12 +153,13 @@ impl Inner {
         state
     }
 
-    /// Says of the Pods that work what keeps them from it.
+    /// Says of the Pods that work what keeps them from it; of all that live, when their database is gone.
     pub(crate) fn with_outage(&self, mut summaries: Vec<PodSummary>) -> Vec<PodSummary> {
         if let Some(outage) = self.store.outage().borrow().as_ref() {
-            let held_up = summaries
-                .iter_mut()
-                .filter(|summary| summary.state != PodState::Stopped && self.has_task(&summary.pod.worker_id));
+            let is_lost = outage.kind == OutageKind::Lost;
+            let held_up = summaries.iter_mut().filter(|summary| {
+                summary.state != PodState::Stopped && (is_lost || self.has_task(&summary.pod.worker_id))
+            });
             held_up.for_each(|summary| {
                 summary.activity = None;
                 summary.state_reason = Some(reason(outage));
@@ -169,7 +171,12 @@ impl Inner {
 
 /// What is wrong, for people.
 pub(crate) fn reason(outage: &Outage) -> String {
-    format!("yoi cannot write to its database and goes on by itself once it can: {}", outage.why)
+    match outage.kind {
+        OutageKind::Away => {
+            format!("yoi cannot write to its database and goes on by itself once it can: {}", outage.why)
+        }
+        OutageKind::Lost => format!("yoi's database is gone, and nothing is kept any more: {}", outage.why),
+    }
 }
 
 /// Has lists look again at the Pods that an outage holds up, when it begins and when it is over.
@@ -181,13 +188,18 @@ pub(crate) async fn tell(inner: Arc<Inner>) {
             () = inner.stopping.cancelled() => return,
             changed = outage.changed() => if changed.is_err() { return },
         }
-        if outage.borrow_and_update().is_some() {
-            held_up.extend(inner.pods_with_task());
-            held_up.iter().for_each(|worker_id| inner.list.tell_changed(worker_id));
-        } else {
-            held_up.clear();
-            // Something may be there now that its caller had given up.
-            inner.list.tell_all();
+        let kind = outage.borrow_and_update().as_ref().map(|outage| outage.kind);
+        match kind {
+            Some(OutageKind::Away) => {
+                held_up.extend(inner.pods_with_task());
+                held_up.iter().for_each(|worker_id| inner.list.tell_changed(worker_id));
+            }
+            Some(OutageKind::Lost) => inner.list.tell_all(),
+            None => {
+                held_up.clear();
+                // Something may be there now that its caller had given up.
+                inner.list.tell_all();
+            }
         }
     }
 }

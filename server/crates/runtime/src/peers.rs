@@ -16,7 +16,7 @@ pub use self::link::Introduced;
 pub(crate) use self::{
     held::decide_held,
     link::{NOTE_CHARS_MAX, check_note, introduce, readable, refused},
-    list::{exchange, of_pod, open_requests, read_cursor, write_cursor},
+    list::{end_page, exchange, of_pod, open_requests, read_cursor, write_cursor},
     message::{Cause, Outgoing, check, send},
     requests::{EXPIRED, decide_request, expire, how_it_ended},
     unlink::{end_all, knows_anybody, unlink},

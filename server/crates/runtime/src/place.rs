@@ -9,7 +9,7 @@ use std::{
 use pod::{Pod, PodSpec, Scope};
 use pod_store::PodKey;
 use protocol::{Access, ApiError, ScopeRule, ToolBy, WorkerId};
-use tools::{Lifeline, Place};
+use tools::{Lifeline, Place, bash::Network};
 
 use crate::{error, host::Inner, view};
 
@@ -18,7 +18,7 @@ pub(crate) async fn scope(inner: &Inner, key: PodKey, spec: &PodSpec) -> Result<
     let hidden =
         inner.hidden.iter().map(|path| ScopeRule { path: path.clone(), access: Access::Deny, recursive: true });
     let rules = spec.scope.iter().cloned().chain(hidden);
-    Ok(Scope::new(rules, loans(inner, key).await?))
+    Ok(Scope::new(rules, loans(inner, key).await?).with_protected(Arc::clone(&inner.protected)))
 }
 
 /// Everything that is out with children, for reading too.
@@ -43,8 +43,10 @@ pub(crate) fn nowhere(worker_id: &WorkerId, call_id: &str, lifeline: Lifeline) -
         call_id: call_id.to_owned(),
         cwd: PathBuf::from("/"),
         scope: Scope::default(),
+        leads: None,
         seen: Arc::default(),
         outputs: PathBuf::new(),
+        network: Network::None,
         lifeline,
     }
 }

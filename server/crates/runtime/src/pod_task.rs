@@ -7,12 +7,16 @@ mod conversation;
 mod effects;
 mod held;
 mod letters;
+mod pieces;
 mod portion;
 mod questions;
 mod queue;
 mod receipts;
+mod running;
+mod sight;
 mod spending;
 mod summary;
+mod ways;
 mod work;
 
 use std::{
@@ -163,7 +167,7 @@ impl PodTask {
             key: row.key,
             worker_id: worker_id.clone(),
             name: row.name.clone(),
-            spec: PodSpec { shell_is_unconfined: inner.shell_is_unconfined, ..opened.spec },
+            spec: PodSpec { shell_is_unconfined: !inner.walls.hold_commands().await, ..opened.spec },
             pod: opened.pod,
             inbox: inbox.into(),
             feed,
@@ -257,6 +261,8 @@ impl PodTask {
         inputs: impl IntoIterator<Item = Input>,
         mut extras: commit::Extras,
     ) -> Result<commit::Outcome, ApiError> {
+        let inputs: Vec<Input> = inputs.into_iter().collect();
+        self.look(&inputs).await?;
         let mut staged = self.stage();
         let mut effects = Vec::new();
         for input in inputs {
@@ -289,8 +295,12 @@ impl PodTask {
                 Effect::AbortOperatorCalls => self.work.abort_operator_calls(),
                 Effect::CallModel => self.ask(Purpose::Answer),
                 Effect::Summarise => self.ask(Purpose::Summary),
+                Effect::LetOut { call_id, host, port, is_allowed } => {
+                    self.work.let_out(call_id, host, port, is_allowed);
+                }
                 Effect::RunTool { call_id, name, arguments, by } => {
-                    self.work.enqueue(work::Call { call_id, name, arguments, by });
+                    let leads = self.spec.sights.leads(&name, &arguments);
+                    self.work.enqueue(work::Call { call_id, name, arguments, by, leads });
                 }
             }
         }

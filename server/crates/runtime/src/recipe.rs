@@ -51,9 +51,12 @@ pub(crate) fn of_person(inner: &Inner, create: &CreatePod) -> Result<PodSpec, Ap
         wake_on_peer: create.wake_on_peer.or(profile.wake_on_peer).unwrap_or(true),
         permissions: profile.permissions.clone().unwrap_or_default(),
         ceilings: Vec::new(),
+        network: create.network.or(profile.network).unwrap_or_default(),
         reasoning: create.reasoning.or(profile.reasoning).unwrap_or_default(),
         tools: profile.tools.clone(),
         shell_is_unconfined: false,
+        leaders: None,
+        sights: pod::Sights::default(),
     })
 }
 
@@ -82,9 +85,12 @@ pub(crate) fn of_child(inner: &Inner, parent: &PodSpec, asked: ChildAsked) -> Re
         wake_on_peer: profile.wake_on_peer.unwrap_or(parent.wake_on_peer),
         permissions: profile.permissions.clone().unwrap_or_else(|| parent.permissions.clone()),
         ceilings: std::iter::once(parent.permissions.clone()).chain(parent.ceilings.clone()).collect(),
+        network: profile.network.unwrap_or(parent.network).min(parent.network),
         reasoning: profile.reasoning.unwrap_or(parent.reasoning),
         tools,
         shell_is_unconfined: false,
+        leaders: None,
+        sights: pod::Sights::default(),
     })
 }
 

@@ -1,10 +1,17 @@
-//! Pages of a journal.
+//! Pages of a journal, bounded by their bytes as well as by their records.
 
 use bytes::Bytes;
-use pod_store::{PodKey, StoreError};
-use protocol::{Event, Record, Seq, TurnEvent};
+use pod_store::{FoundRecord, PodKey, Portion, StoreError};
+use protocol::{CUT_BYTES_MAX, Event, PAGE_BYTES_MAX, ReasoningPolicy, Record, SHOWN_BYTES_MAX, Seq};
 
-use crate::host::Inner;
+use crate::{RecordForm, encode, heavy, host::Inner};
+
+/// A record as a viewer gets it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) seq: Seq,
+    pub(crate) body: Bytes,
+}
 
 /// The newest records of a journal.
 #[derive(Debug)]
@@ -14,49 +21,228 @@ pub(crate) struct Newest {
     pub(crate) has_more: bool,
 }
 
-/// How far back an open block is looked for, in records, before its head is left to the next page.
+/// How far back an open block is looked for, in records, before its head is left to the next page,
 const OPEN_BLOCK_RECORDS_MAX: u32 = 200_000;
+/// and in bytes.
+const OPEN_BLOCK_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Bytes that are read of it at once.
+const OPEN_BLOCK_BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
+/// Text of one piece of an open block whose own pieces were too many.
+const PIECE_BYTES_MAX: usize = 32 * 1024;
 
 impl Inner {
+    /// The newest records before a position that a page has room for, ascending; at least one, if there is any.
+    pub(crate) async fn rows_before(
+        &self,
+        key: PodKey,
+        policy: ReasoningPolicy,
+        before: Option<Seq>,
+        (limit, form): (u32, RecordForm),
+    ) -> Result<Vec<Row>, StoreError> {
+        let each = if form == RecordForm::Whole { usize::MAX } else { SHOWN_BYTES_MAX };
+        let portion = Portion { records: limit, bytes: PAGE_BYTES_MAX, each, larger: CUT_BYTES_MAX };
+        self.rows(key, policy, before, portion).await
+    }
+
+    /// Large records are read one by one, and cut before the next one is.
+    async fn rows(
+        &self,
+        key: PodKey,
+        policy: ReasoningPolicy,
+        before: Option<Seq>,
+        portion: Portion,
+    ) -> Result<Vec<Row>, StoreError> {
+        let found = self.store.records_before(key, before, portion).await?;
+        let mut rows = Vec::with_capacity(found.len());
+        for FoundRecord { seq, body } in found {
+            if let Some(body) = body {
+                rows.push(Row { seq, body: encode::visible(policy, body) });
+            } else if let Some(record) = self.store.record(key, seq).await? {
+                // Else it was a piece of a block that has been finished since.
+                let body = record.body;
+                let cut = move || encode::shown(encode::visible(policy, body));
+                rows.push(Row { seq, body: heavy::work(SHOWN_BYTES_MAX, cut).await });
+            }
+        }
+        Ok(rows)
+    }
+
     /// The newest `limit` records, and before them what an unfinished block at their head has already said: who
-    /// comes in mid-stream sees all of it. With a `limit` of 0 that block is all there is.
-    pub(crate) async fn newest_records(&self, key: PodKey, limit: u32) -> Result<Newest, StoreError> {
-        let mut rows = self.store.records_before(key, None, limit.max(1)).await?;
-        if limit == 0 && rows.last().is_some_and(|row| !is_chunk(&row.body)) {
-            let head = rows.last().map_or(Seq(0), |row| row.seq);
+    /// comes in mid-stream sees all of it. With a `limit` of 0 that block is all there is. At most [`PAGE_BYTES_MAX`] of it all.
+    pub(crate) async fn newest_records(
+        &self,
+        key: PodKey,
+        policy: ReasoningPolicy,
+        limit: u32,
+    ) -> Result<Newest, StoreError> {
+        let mut rows = self.rows_before(key, policy, None, (limit.max(1), RecordForm::Shown)).await?;
+        let head = rows.last().map_or(Seq(0), |row| row.seq);
+        if limit == 0 && rows.last().is_some_and(|row| !is_chunk(row)) {
             return Ok(Newest { records: Vec::new(), head, has_more: true });
         }
-        let mut searched = limit;
-        while rows.first().is_some_and(|row| row.seq > Seq(1) && is_chunk(&row.body))
+        self.add_beginning(key, policy, limit, &mut rows).await?;
+        let bytes = sum(&rows);
+        if bytes > PAGE_BYTES_MAX {
+            rows = heavy::work(bytes, move || newest_that_fit(joined(rows))).await;
+        }
+        let has_more = rows.first().is_some_and(|row| row.seq > Seq(1));
+        Ok(Newest { records: rows.into_iter().map(|row| row.body).collect(), head, has_more })
+    }
+
+    /// Puts what an unfinished block has said before the first of these records before them.
+    async fn add_beginning(
+        &self,
+        key: PodKey,
+        policy: ReasoningPolicy,
+        limit: u32,
+        rows: &mut Vec<Row>,
+    ) -> Result<(), StoreError> {
+        let (mut searched, mut bytes) = (limit, 0);
+        while rows.first().is_some_and(|row| row.seq > Seq(1) && is_chunk(row))
             && searched < OPEN_BLOCK_RECORDS_MAX
+            && bytes < OPEN_BLOCK_BYTES_MAX
         {
             let step = searched.clamp(1_000, 20_000);
+            let portion = Portion {
+                records: step,
+                bytes: OPEN_BLOCK_BYTES_AT_ONCE,
+                each: SHOWN_BYTES_MAX,
+                larger: CUT_BYTES_MAX,
+            };
             let before = rows.first().map(|row| row.seq);
-            let mut older = self.store.records_before(key, before, step).await?;
+            let mut older = self.rows(key, policy, before, portion).await?;
             if older.is_empty() {
                 break;
             }
             // Keep from the last record that is no chunk: the block that goes on begins right after it.
-            let start = older.iter().rposition(|row| !is_chunk(&row.body));
+            let start = older.iter().rposition(|row| !is_chunk(row));
             if let Some(start) = start {
                 older.drain(..=start);
             }
             searched += step;
-            older.append(&mut rows);
-            rows = older;
+            bytes += sum(&older);
+            older.append(rows);
+            *rows = older;
             if start.is_some() {
                 break;
             }
         }
-        let head = rows.last().map_or(Seq(0), |row| row.seq);
-        let has_more = rows.first().is_some_and(|row| row.seq > Seq(1));
-        Ok(Newest { records: rows.into_iter().map(|row| row.body).collect(), head, has_more })
+        Ok(())
     }
 }
 
-fn is_chunk(body: &[u8]) -> bool {
+fn sum(rows: &[Row]) -> usize {
+    rows.iter().map(|row| row.body.len()).sum()
+}
+
+fn is_chunk(row: &Row) -> bool {
     matches!(
-        serde_json::from_slice::<Record>(body),
-        Ok(Record { event: Event::Turn(event), .. }) if TurnEvent::is_chunk(&event)
+        serde_json::from_slice::<Record>(&row.body),
+        Ok(Record { event: Event::Turn(event), .. }) if event.is_chunk()
     )
+}
+
+/// Pieces that follow on each other in one block as fewer pieces. Each keeps the seq of its first: an older page ends before it.
+fn joined(rows: Vec<Row>) -> Vec<Row> {
+    let mut joined = Vec::new();
+    let mut piece: Option<Record> = None;
+    for row in rows {
+        let record = serde_json::from_slice::<Record>(&row.body).ok();
+        let record = record.filter(|record| chunk_len(record).is_some());
+        if let (Some(before), Some(next)) = (&mut piece, &record)
+            && join(before, next)
+        {
+            continue;
+        }
+        joined.extend(piece.take().map(encoded));
+        match record {
+            Some(record) => piece = Some(record),
+            None => joined.push(row),
+        }
+    }
+    joined.extend(piece.map(encoded));
+    joined
+}
+
+fn join(before: &mut Record, next: &Record) -> bool {
+    let is_full = chunk_len(before).unwrap_or_default() + chunk_len(next).unwrap_or_default() > PIECE_BYTES_MAX;
+    if is_full || before.run_id != next.run_id {
+        return false;
+    }
+    match (&mut before.event, &next.event) {
+        (Event::Turn(before), Event::Turn(next)) => before.join_chunk(next),
+        _ => false,
+    }
+}
+
+fn chunk_len(record: &Record) -> Option<usize> {
+    match &record.event {
+        Event::Turn(event) => event.chunk_len(),
+        _ => None,
+    }
+}
+
+fn encoded(record: Record) -> Row {
+    let body = serde_json::to_vec(&record).expect("protocol types always encode");
+    Row { seq: record.seq, body: body.into() }
+}
+
+/// What a page has room for, from the end on; at least one.
+fn newest_that_fit(mut rows: Vec<Row>) -> Vec<Row> {
+    let mut bytes = 0;
+    let too_many = rows.iter().rposition(|row| {
+        let is_first = bytes == 0;
+        bytes += row.body.len();
+        !is_first && bytes > PAGE_BYTES_MAX
+    });
+    if let Some(last) = too_many {
+        rows.drain(..=last);
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn row(seq: i64, event: serde_json::Value) -> Row {
+        let record = json!({ "seq": seq, "at": "2026-11-23T00:00:00Z", "run_id": "run-1", "event": event });
+        Row { seq: Seq(seq), body: serde_json::to_vec(&record).unwrap().into() }
+    }
+
+    fn chunk(seq: i64, block: &str, text: &str) -> Row {
+        row(seq, json!({ "kind": "text_chunk", "block": block, "text": text }))
+    }
+
+    fn texts(rows: &[Row]) -> Vec<(i64, String)> {
+        let text = |row: &Row| {
+            let record: serde_json::Value = serde_json::from_slice(&row.body).unwrap();
+            record["event"]["text"].as_str().unwrap().to_owned()
+        };
+        rows.iter().map(|row| (row.seq.0, text(row))).collect()
+    }
+
+    #[test]
+    fn pieces_of_one_block_become_fewer_and_say_the_same() {
+        let other = row(5, json!({ "kind": "alert", "level": "note", "source": "x", "text": "!" }));
+        let rows =
+            vec![chunk(1, "a", "one "), chunk(2, "a", "two "), chunk(3, "b", "x"), chunk(4, "a", "three"), other];
+        let expected = [(1, "one two "), (3, "x"), (4, "three"), (5, "!")].map(|(seq, text)| (seq, text.to_owned()));
+        assert_eq!(texts(&joined(rows)), expected);
+        let long = "é".repeat(PIECE_BYTES_MAX / 4 + 1);
+        let rows = (1..=4).map(|seq| chunk(seq, "a", &long)).collect();
+        assert_eq!(joined(rows).len(), 4, "no piece grows beyond its bound");
+    }
+
+    #[test]
+    fn the_newest_rows_fit_and_one_always_does() {
+        let third = "x".repeat(PAGE_BYTES_MAX / 3);
+        let rows: Vec<Row> = (1..=5).map(|seq| chunk(seq, "a", &third)).collect();
+        let seqs = |rows: Vec<Row>| newest_that_fit(rows).iter().map(|row| row.seq.0).collect::<Vec<_>>();
+        assert_eq!(seqs(rows), [4, 5]);
+        assert_eq!(seqs(vec![chunk(1, "a", "x"), chunk(2, "a", &"x".repeat(PAGE_BYTES_MAX))]), [2]);
+        assert!(seqs(Vec::new()).is_empty());
+    }
 }

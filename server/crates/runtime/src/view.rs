@@ -3,8 +3,13 @@
 use pod::{Pod, PodSpec};
 use pod_store::{ChildRow, InboxRow, PodRow};
 use protocol::{
-    ChildView, PodDetail, PodLabel, PodRef, PodState, PodSummary, QueuedInput, Relations, RuntimeId, ScopeRule,
+    ChildView, PodDetail, PodLabel, PodRef, PodState, PodSummary, QueuedInput, Relations, RuntimeId, ScopeRule, Segment,
 };
+
+/// Bytes of text that are shown of all inputs that wait,
+const WAITING_BYTES_MAX: usize = 64 * 1024;
+/// and of each in any case.
+const WAITING_BYTES_EACH: usize = 1_024;
 
 /// The parts of a row that are JSON, read.
 #[derive(Debug, Clone)]
@@ -36,7 +41,7 @@ fn healthy(row: &PodRow, Opened { spec, pod }: &Opened) -> PodSummary {
     PodSummary {
         pod: pod_ref(row),
         name: row.name.clone(),
-        state: pod.state,
+        state: pod.shown_state(),
         state_reason: pod.state_reason.clone(),
         provider: spec.provider.clone(),
         model: spec.model.clone(),
@@ -99,7 +104,7 @@ pub(crate) fn lent_last(child: &ChildRow) -> Vec<ScopeRule> {
 
 /// What a Pod does now, in its own words.
 fn activity(pod: &Pod) -> Option<String> {
-    match pod.state {
+    match pod.shown_state() {
         PodState::Running if pod.compacting_from.is_some() => Some("compacting its context".to_owned()),
         PodState::Running => Some(match pod.calls.first() {
             Some(call) => format!("running {}", in_short(&call.name, &call.arguments)),
@@ -126,7 +131,8 @@ fn in_short(tool: &str, arguments: &serde_json::Value) -> String {
 pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) -> PodDetail {
     let summary = summary(row);
     let spec = open(row).map(|opened| opened.spec).ok();
-    let queued = inbox.into_iter().map(queued).collect();
+    let queued = waiting(inbox);
+    let permissions = spec.as_ref().map(|spec| spec.permissions.clone()).unwrap_or_default();
     PodDetail {
         summary,
         profile: spec.as_ref().and_then(|spec| spec.profile.clone()),
@@ -134,20 +140,36 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) 
         scope: spec.as_ref().map(|spec| spec.scope.clone()).unwrap_or_default(),
         peer_policy: spec.as_ref().map(|spec| spec.peer_policy).unwrap_or_default(),
         wake_on_peer: spec.as_ref().is_none_or(|spec| spec.wake_on_peer),
-        permissions: spec.as_ref().map(|spec| spec.permissions.clone()).unwrap_or_default(),
+        warnings: pod::rule_warnings(&permissions),
+        permissions,
+        network: spec.as_ref().map(|spec| spec.network).unwrap_or_default(),
         reasoning: spec.as_ref().map(|spec| spec.reasoning).unwrap_or_default(),
         queued,
         children: children.iter().map(child).collect(),
     }
 }
 
+/// The inputs that wait, as they are shown: the first ones whole, the beginning of those that there is no room for.
+fn waiting(inbox: Vec<InboxRow>) -> Vec<QueuedInput> {
+    let mut room = WAITING_BYTES_MAX;
+    let shown = inbox.into_iter().map(|row| {
+        let mut input = queued(row);
+        if let Some((segments, cut)) = protocol::cut_segments(&input.segments, room.max(WAITING_BYTES_EACH)) {
+            (input.segments, input.cut) = (segments, Some(cut));
+        }
+        room = room.saturating_sub(Segment::bytes(&input.segments));
+        input
+    });
+    shown.collect()
+}
+
 /// An input that waits.
 pub(crate) fn queued(row: InboxRow) -> QueuedInput {
     let InboxRow { command_id, segments, by: _, at, steers } = row;
-    QueuedInput { command_id: command_id.to_string(), segments, at, steer: steers }
+    QueuedInput { command_id: command_id.to_string(), segments, at, steer: steers, cut: None }
 }
 
 fn child(child: &ChildRow) -> ChildView {
-    let state = open(&child.pod).map_or(PodState::Broken, |opened| opened.pod.state);
+    let state = open(&child.pod).map_or(PodState::Broken, |opened| opened.pod.shown_state());
     ChildView { pod: pod_ref(&child.pod), name: child.pod.name.clone(), state, scope: lent(child) }
 }

@@ -19,7 +19,7 @@ use crate::{
 const ITEM_RECORDS_MAX: usize = 2_000;
 /// Bytes of one item, about.
 const ITEM_BYTES_MAX: usize = 512 * 1024;
-/// Records of a snapshot, at most; an open block may make it more.
+/// Records of a snapshot, at most; pieces of an open block may make it more.
 const SNAPSHOT_RECORDS_MAX: u32 = 2_000;
 
 struct Viewer {
@@ -137,7 +137,7 @@ impl Viewer {
     }
 
     async fn snapshot(&mut self) -> FeedItem {
-        let read = self.inner.newest_records(self.key, self.tail).await;
+        let read = self.inner.newest_records(self.key, self.feed.policy, self.tail).await;
         // The summary is read after the records: it may be newer than they are, never older.
         let row = self.inner.store.pod_find(&self.worker_id).await;
         match (read, row) {
@@ -149,7 +149,7 @@ impl Viewer {
                 FeedItem::Snapshot {
                     cursor: self.cursor(newest.head),
                     summary: Box::new(summary),
-                    records: self.shown(newest.records),
+                    records: newest.records,
                     has_more: newest.has_more,
                 }
             }

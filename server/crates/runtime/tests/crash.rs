@@ -6,12 +6,15 @@
 //!
 //! Three stories go on beside each other: `ada` answers a person; `lead` spawns a child over a folder, stops it, has it
 //! back, and has it stopped by a person (`led`); `ann` is introduced to two others and they write to each other (`peers`).
-//! Then rounds of nothing but introductions and messages, killed at random instants, on one database (`rounds`).
+//! Then a question that is too long for its model, killed at each step of its own (`overflow`), and
+//! rounds of nothing but introductions and messages, killed at random instants, on one database (`rounds`).
 
 #![allow(clippy::unwrap_used)]
 
 #[path = "crash/led.rs"]
 mod led;
+#[path = "crash/overflow.rs"]
+mod overflow;
 #[path = "crash/peers.rs"]
 mod peers;
 #[path = "crash/relation.rs"]
@@ -44,9 +47,11 @@ const AFTER: &str = "YOI_CRASH_AFTER";
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     if let Ok(folder) = std::env::var(FOLDER) {
-        match std::env::var(rounds::ROUND) {
-            Ok(round) => runtime.block_on(rounds::play(Path::new(&folder), &round)),
-            Err(_) => runtime.block_on(child(Path::new(&folder))),
+        let folder = Path::new(&folder);
+        match (std::env::var(rounds::ROUND), std::env::var(overflow::MODEL)) {
+            (Ok(round), _) => runtime.block_on(rounds::play(folder, &round)),
+            (_, Ok(model)) => runtime.block_on(overflow::play(folder, &model)),
+            _ => runtime.block_on(child(folder)),
         }
         return;
     }
@@ -77,8 +82,10 @@ fn main() {
         cases += 1;
         kills += u32::from(is_killed);
     }
+    let overflows = runtime.block_on(overflow::all());
     let rounds = runtime.block_on(rounds::all());
-    (cases, kills) = (cases + rounds, kills + rounds);
+    // One of each kind of step came to its end.
+    (cases, kills) = (cases + rounds + overflows + 2, kills + rounds + overflows);
     println!("{kills} of {cases} children were killed; the others reached their end first");
     println!("test result: ok. {cases} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out");
 }

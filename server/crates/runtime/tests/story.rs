@@ -161,7 +161,7 @@ async fn bad_input_changes_nothing() {
     for (input, code) in [
         (text(String::new()), ErrorCode::InvalidInput),
         (text(" \n ".into()), ErrorCode::InvalidInput),
-        (text("x".repeat(65_537)), ErrorCode::PayloadTooLarge),
+        (text("x".repeat(protocol::INPUT_BYTES_MAX + 1)), ErrorCode::PayloadTooLarge),
         (InputCommand { segments: unknown, queue: false, steer: false }, ErrorCode::InvalidInput),
         (InputCommand { segments: vec![], queue: false, steer: false }, ErrorCode::InvalidInput),
     ] {
@@ -313,7 +313,7 @@ async fn cursors_that_are_of_no_use_are_told_and_followed_by_a_snapshot() {
 async fn the_host_does_the_same_on_postgresql() {
     let url = testkit::postgres::fresh_database().await.unwrap();
     let database = pod_store::Database::parse(&url).unwrap();
-    let open = || pod_store::Store::open(pod_store::StoreOptions { database: database.clone(), faults: None });
+    let open = || pod_store::Store::open(pod_store::StoreOptions::new(database.clone()));
     let stage = Stage { host: stage::host_on(open().await.unwrap()).await, folder: tempfile::tempdir().unwrap() };
     let pod = stage.create("ada").await;
     stage.host.input(key("k1"), &origin(), &pod, say("say one two\nstream 500 at 0")).await.unwrap();

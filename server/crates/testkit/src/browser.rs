@@ -45,15 +45,22 @@ pub struct Browser {
 impl Browser {
     /// Starts a browser whose page is `width` × `height` CSS pixels.
     pub async fn start(width: u32, height: u32) -> Self {
-        Self::start_with(width, height, json!({})).await
+        Self::start_with(width, height, json!({}), &[]).await
+    }
+
+    /// As [`start`](Self::start), where these names lead to `127.0.0.1`, as a name does that somebody has rebound.
+    pub async fn start_misled(width: u32, height: u32, names: &[&str]) -> Self {
+        let rules: Vec<String> = names.iter().map(|name| format!("MAP {name} 127.0.0.1")).collect();
+        Self::start_with(width, height, json!({}), &[format!("--host-resolver-rules={}", rules.join(","))]).await
     }
 
     /// As [`start`](Self::start), with scripts switched off as in a browser's settings.
     pub async fn start_without_javascript(width: u32, height: u32) -> Self {
-        Self::start_with(width, height, json!({ "profile.managed_default_content_settings.javascript": 2 })).await
+        let preferences = json!({ "profile.managed_default_content_settings.javascript": 2 });
+        Self::start_with(width, height, preferences, &[]).await
     }
 
-    async fn start_with(width: u32, height: u32, preferences: Value) -> Self {
+    async fn start_with(width: u32, height: u32, preferences: Value, more_flags: &[String]) -> Self {
         crate::yoi::install_tls_provider();
         let profile =
             tempfile::Builder::new().prefix("yoi-browser-").tempdir().expect("a temporary folder can be made");
@@ -63,7 +70,8 @@ impl Browser {
         let mut capabilities = DesiredCapabilities::chrome();
         let profile_flag = format!("--user-data-dir={}", profile.path().display());
         let size_flag = format!("--window-size={width},{height}");
-        for flag in FLAGS.into_iter().chain([profile_flag.as_str(), size_flag.as_str()]) {
+        let more_flags = more_flags.iter().map(String::as_str);
+        for flag in FLAGS.into_iter().chain([profile_flag.as_str(), size_flag.as_str()]).chain(more_flags) {
             capabilities.add_arg(flag).expect("a flag is text");
         }
         capabilities.add_experimental_option("prefs", preferences).expect("preferences are JSON");
@@ -152,6 +160,11 @@ impl Browser {
         let file = self._profile.path().join("DevToolsActivePort");
         let text = std::fs::read_to_string(&file).expect("a browser that is driven writes its port into its profile");
         text.lines().next().and_then(|port| port.parse().ok()).expect("the first line of that file is the port")
+    }
+
+    /// The folder of its profile, which goes away with it.
+    pub fn profile(&self) -> &Path {
+        self._profile.path()
     }
 
     /// Ends the browser in order: it writes its profile and closes its sockets, which dropping does not.

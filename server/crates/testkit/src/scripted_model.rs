@@ -52,6 +52,10 @@ struct Shared {
     answers: Mutex<VecDeque<Answer>>,
     /// Said when the queue is empty.
     fallback: Mutex<Option<Answer>>,
+    /// A question of more bytes gets this answer.
+    room: Mutex<Option<(usize, Answer)>>,
+    /// A question with these words in it gets that answer.
+    refusals: Mutex<Vec<(String, Answer)>>,
     models: Mutex<Vec<String>>,
     questions: watch::Sender<Vec<Question>>,
     /// How many clients went away before their answer was complete.
@@ -100,6 +104,21 @@ impl ScriptedModel {
         *lock(&self.shared.fallback) = Some(answer);
     }
 
+    /// A context of so many bytes: a longer question, its tools included, gets this answer, and none of the queue.
+    pub fn set_room(&self, bytes_max: usize, beyond: Answer) {
+        *lock(&self.shared.room) = Some((bytes_max, beyond));
+    }
+
+    /// A question with these words in it gets this answer, and none of the queue.
+    pub fn refuse_where(&self, words: &str, answer: Answer) {
+        lock(&self.shared.refusals).push((words.to_owned(), answer));
+    }
+
+    /// From now on no words are refused.
+    pub fn refuse_nothing(&self) {
+        lock(&self.shared.refusals).clear();
+    }
+
     /// What `GET /v1/models` lists; `scripted` from the start.
     pub fn set_models(&self, models: &[&str]) {
         *lock(&self.shared.models) = models.iter().map(|&model| model.to_owned()).collect();
@@ -135,6 +154,16 @@ impl Drop for ScriptedModel {
     }
 }
 
+impl Shared {
+    fn refusal(&self, question: &[u8]) -> Option<Answer> {
+        let text = String::from_utf8_lossy(question);
+        let said = |(words, _): &&(String, Answer)| text.contains(words.as_str());
+        let beyond =
+            lock(&self.room).as_ref().filter(|(room, _)| question.len() > *room).map(|(_, answer)| answer.clone());
+        beyond.or_else(|| lock(&self.refusals).iter().find(said).map(|(_, answer)| answer.clone()))
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -159,10 +188,12 @@ async fn raw(State(shared): State<Arc<Shared>>, request: Request) -> Response {
 async fn answer(shared: Arc<Shared>, request: Request, wire: fn(&Value, &Answer) -> Wire) -> Response {
     let (head, body) = request.into_parts();
     let body = axum::body::to_bytes(body, QUESTION_BYTES_MAX).await.unwrap_or_default();
+    let refusal = shared.refusal(&body);
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
     let question = Question { path: head.uri.path().to_owned(), headers: head.headers, body: body.clone() };
     // The answer is taken before the question shows, so a test that waits for questions knows which one got which.
-    let next = lock(&shared.answers).pop_front().or_else(|| lock(&shared.fallback).clone());
+    let next = || lock(&shared.answers).pop_front().or_else(|| lock(&shared.fallback).clone());
+    let next = refusal.or_else(next);
     shared.questions.send_modify(|questions| questions.push(question));
     let Some(answer) = next else {
         let error = json!({ "error": { "message": "the test wrote no answer for this question" } });

@@ -25,6 +25,22 @@ pub use launch::{FailedStart, Launch};
 /// The longest that any wait in a test lasts before it fails. Generous: machines that run tests are busy.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);
 
+/// Asks again and again until there is an answer.
+///
+/// # Panics
+/// When there is none within [`WAIT_MAX`]; `what` says what was waited for.
+pub async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let looking = async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(WAIT_MAX, looking).await.unwrap_or_else(|_| panic!("it never came to this: {what}"))
+}
+
 /// How much of the log a failing test prints.
 const LOG_LINES_SHOWN: usize = 60;
 
@@ -34,6 +50,7 @@ pub struct YoiProcess {
     launch: Launch,
     child: Child,
     base_url: String,
+    console_url: String,
     token: String,
     http: reqwest::Client,
     log: Log,
@@ -45,9 +62,23 @@ impl YoiProcess {
         Launch::new(binary).start().await
     }
 
-    /// `http://127.0.0.1:PORT`, without a slash at its end.
+    /// `http://127.0.0.1:PORT`, without a slash at its end: where programs ask.
     pub fn base_url(&self) -> &str {
         &self.base_url
+    }
+
+    /// `http://NAME.localhost:PORT`, without a slash at its end: where the pages are.
+    pub fn console_url(&self) -> &str {
+        &self.console_url
+    }
+
+    /// A client that finds the console's own name, follows no redirect and keeps no cookie.
+    pub fn browser_client(&self) -> reqwest::Client {
+        let (host, port) = self.console_url.trim_start_matches("http://").rsplit_once(':').expect("it names a port");
+        let port = port.parse().expect("a port is a number");
+        let there = std::net::SocketAddr::from(([127, 0, 0, 1], port));
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy();
+        client.resolve(host, there).build().expect("a client without settings of the machine can be built")
     }
 
     /// The bearer token from the line that said the server is ready.
@@ -57,7 +88,7 @@ impl YoiProcess {
 
     /// The address to open in a browser: it logs in and redirects.
     pub fn login_url(&self) -> String {
-        format!("{}/?token={}", self.base_url, self.token)
+        format!("{}/?token={}", self.console_url, self.token)
     }
 
     /// None when the process was waited for, after [`kill9`](Self::kill9) or [`terminate`](Self::terminate).

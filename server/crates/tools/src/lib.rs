@@ -8,6 +8,7 @@
 mod arguments;
 pub mod bash;
 pub mod files;
+pub mod proxy;
 pub mod web;
 
 use std::{
@@ -36,10 +37,14 @@ pub struct Place {
     pub cwd: PathBuf,
     /// What may be read and written now.
     pub scope: Scope,
+    /// Where the path of the call led when rules decided on it: elsewhere it does nothing. None: no rule is about it.
+    pub leads: Option<String>,
     /// Files whose present content the caller has seen: absolute path → SHA-256 as hex digits (one or more versions).
     pub seen: Arc<BTreeMap<String, BTreeSet<String>>>,
     /// Where output that is too long for a transcript is kept, in a file per call. Never told to a model.
     pub outputs: PathBuf,
+    /// What a command reaches of the network, where it has a room.
+    pub network: bash::Network,
     /// Held by everything that the call has started, also by what goes on after its future is dropped (a blocking
     /// write, a process that is being killed): once nobody holds it, nothing is left that could change a file.
     pub lifeline: Lifeline,

@@ -70,8 +70,10 @@ async fn fetch(options: WebOptions, arguments: Value) -> ToolOutcome {
         call_id: "call-1".to_owned(),
         cwd: PathBuf::from("/"),
         scope: Scope::default(),
+        leads: None,
         seen: Arc::default(),
         outputs: PathBuf::from("/nonexistent"),
+        network: tools::bash::Network::Open,
         lifeline: Lifeline::pair().0,
     };
     WebFetch::new(options).call(&place, arguments, mpsc::channel(1).0).await

@@ -18,7 +18,13 @@ fn journal(count: usize) -> Vec<Record> {
         .map(|index| {
             let (run, step) = (index / 50, index % 50);
             let seq = Seq(index as i64 + 1);
-            Record { seq, at: Timestamp::UNIX_EPOCH, run_id: Some(format!("run-{run}")), event: event(run, step) }
+            Record {
+                seq,
+                at: Timestamp::UNIX_EPOCH,
+                run_id: Some(format!("run-{run}")),
+                event: event(run, step),
+                cut: None,
+            }
         })
         .collect()
 }

@@ -43,11 +43,29 @@ pub struct Block {
     /// When its first record was committed.
     pub at: Timestamp,
     pub kind: BlockKind,
+    /// Records of it whose texts are cut here; [`crate::Transcript::complete`] takes them whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<CutRecord>,
+}
+
+/// A record that is not whole in here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutRecord {
+    pub seq: Seq,
+    /// Bytes of the whole one.
+    pub bytes: u64,
 }
 
 impl Block {
     pub(crate) fn new(id: BlockId, record: &Record, kind: BlockKind) -> Self {
-        Self { id, seq: record.seq, last_seq: record.seq, run_id: record.run_id.clone(), at: record.at, kind }
+        let run_id = record.run_id.clone();
+        Self { id, seq: record.seq, last_seq: record.seq, run_id, at: record.at, kind, cut: Vec::new() }
+    }
+
+    /// Bytes of its records that are cut here, as they are whole; none where nothing is.
+    pub fn cut_bytes(&self) -> Option<u64> {
+        let bytes = self.cut.iter().map(|cut| cut.bytes).sum();
+        (bytes > 0).then_some(bytes)
     }
 
     /// Still growing: a screen draws it as unfinished.

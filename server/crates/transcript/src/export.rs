@@ -1,6 +1,7 @@
 //! Blocks as text: for the clipboard, and for a file.
 
-use protocol::{AlertLevel, ChildChange, Decision, PodLabel, Segment, Usage};
+use protocol::{AlertLevel, ChildChange, ControlEvent, Decision, Event, PodLabel, Record, Segment, TurnEvent, Usage};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
@@ -43,6 +44,34 @@ pub fn plain_text(block: &Block) -> String {
         BlockKind::Alert { source, text, .. } => format!("{source}: {text}"),
         BlockKind::Unknown { fields, .. } => serde_json::to_string(fields).unwrap_or_default(),
     }
+}
+
+/// What one record says, as it was said: for who wants all of a text that is cut elsewhere.
+pub fn record_text(record: &Record) -> String {
+    use TurnEvent as E;
+    match &record.event {
+        Event::Turn(E::UserMessage { segments, .. }) => segments_text(segments),
+        Event::Turn(
+            E::PeerMessage { text, .. }
+            | E::MessageFinished { text, .. }
+            | E::ReasoningFinished { text, .. }
+            | E::TextChunk { text, .. }
+            | E::ReasoningChunk { text, .. }
+            | E::ToolArgsChunk { text, .. }
+            | E::ToolOutputChunk { text, .. },
+        ) => text.clone(),
+        Event::Turn(E::ToolCalled { arguments, .. }) => pretty(arguments),
+        Event::Turn(E::ToolFinished { summary, content, diff, .. }) => {
+            content.as_ref().or(diff.as_ref()).unwrap_or(summary).clone()
+        }
+        Event::Turn(E::Compacted { summary, .. }) => summary.clone(),
+        Event::Control(ControlEvent::Alert { text, .. }) => text.clone(),
+        other => pretty(other),
+    }
+}
+
+fn pretty(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
 /// A transcript as a Markdown document. Empty blocks are left out.

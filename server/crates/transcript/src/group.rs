@@ -110,7 +110,15 @@ mod tests {
 
     fn block(run: &str, kind: BlockKind) -> Block {
         let (seq, run_id) = (Seq(1), Some(run.to_owned()));
-        Block { id: BlockId("b".to_owned()), seq, last_seq: seq, run_id, at: Timestamp::UNIX_EPOCH, kind }
+        Block {
+            id: BlockId("b".to_owned()),
+            seq,
+            last_seq: seq,
+            run_id,
+            at: Timestamp::UNIX_EPOCH,
+            kind,
+            cut: Vec::new(),
+        }
     }
 
     fn thought(run: &str, text: &str) -> Block {

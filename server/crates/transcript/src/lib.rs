@@ -8,6 +8,7 @@
 pub mod ansi;
 mod block;
 mod change;
+mod complete;
 pub mod export;
 pub mod group;
 pub mod markup;
@@ -20,10 +21,11 @@ pub mod unseen;
 pub mod words;
 
 pub use block::{
-    ApprovalState, Block, BlockId, BlockKind, ChildStep, PersonState, Receipt, RelationStep, Status, ToolResult,
+    ApprovalState, Block, BlockId, BlockKind, ChildStep, CutRecord, PersonState, Receipt, RelationStep, Status,
+    ToolResult,
 };
 pub use change::Change;
-pub use export::{export_markdown, plain_text};
+pub use export::{export_markdown, plain_text, record_text};
 pub use reduce::{PodStatus, Transcript};
 pub use rows::OPEN_BLOCKS_MAX;
 pub use snippet::snippet_words;

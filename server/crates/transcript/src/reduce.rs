@@ -63,6 +63,9 @@ impl Transcript {
                 self.add(record, BlockKind::Unknown { kind, fields: fields.clone() });
             }
         }
+        if let Some(cut) = record.cut.filter(|_| !is_chunk(record)) {
+            self.mark_cut(record.seq, cut);
+        }
         self.rows.take_change()
     }
 
@@ -189,6 +192,10 @@ impl Transcript {
     fn add(&mut self, record: &Record, kind: BlockKind) -> Key {
         self.rows.add(Block::new(BlockId::of_seq(record.seq), record, kind))
     }
+}
+
+fn is_chunk(record: &Record) -> bool {
+    matches!(&record.event, Event::Turn(event) if event.is_chunk())
 }
 
 /// The same on a screen: how they came about does not matter.

@@ -226,5 +226,6 @@ fn unused() -> Block {
         run_id: None,
         at: Timestamp::UNIX_EPOCH,
         kind: BlockKind::Rewound { to_seq: Seq(0) },
+        cut: Vec::new(),
     }
 }

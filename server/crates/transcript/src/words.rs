@@ -28,6 +28,15 @@ pub fn tokens_words(count: u64) -> String {
     }
 }
 
+/// A size: `940 B`, `66 kB`, `2.0 MB`. Cut off.
+pub fn bytes_words(count: u64) -> String {
+    match count {
+        0..1_000 => format!("{count} B"),
+        1_000..1_000_000 => format!("{} kB", count / 1_000),
+        _ => format!("{}.{} MB", count / 1_000_000, count / 100_000 % 10),
+    }
+}
+
 fn tenths(count: u64, unit: &str) -> String {
     match count % 10 {
         0 => format!("{}{unit}", count / 10),
@@ -142,6 +151,15 @@ mod tests {
             (41_000_000, "41M"),
         ] {
             assert_eq!(tokens_words(count), words);
+        }
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        for (count, words) in
+            [(0, "0 B"), (999, "999 B"), (66_123, "66 kB"), (2_000_114, "2.0 MB"), (12_340_000, "12.3 MB")]
+        {
+            assert_eq!(bytes_words(count), words);
         }
     }
 

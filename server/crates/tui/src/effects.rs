@@ -4,7 +4,7 @@ mod acts;
 mod export;
 
 use client::{Client, ClientError, EventStream};
-use futures_util::future::try_join;
+use futures_util::future::{try_join, try_join_all};
 use protocol::{CommandId, CreatePod, ErrorCode, InputCommand, PodName, PodRef, PodState, SearchHit};
 use tokio::sync::mpsc;
 
@@ -55,6 +55,10 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
         Effect::Create { command_id, name } => Message::Created(create(client, &command_id, &name).await),
         Effect::LoadOlder { pod, before } => {
             Message::Older { done: client.transcript(&pod, Some(before), TAIL).await, pod }
+        }
+        Effect::LoadWhole { pod, seqs } => {
+            let records = seqs.into_iter().map(|seq| client.record(&pod, seq));
+            Message::Whole { done: try_join_all(records).await, pod }
         }
         Effect::Look(pod) => Message::Looked { done: look(client, &pod).await, pod },
         Effect::Preview(pod) => Message::Preview { done: client.compaction_preview(&pod).await, pod },

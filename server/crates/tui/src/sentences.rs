@@ -2,7 +2,8 @@
 
 use client::{ClientError, in_verbs};
 use protocol::{
-    ApiError, Candidate, ControlVerb, Decision, ErrorCode, HeldDecision, PeerLink, PodName, RequestDecision,
+    ApiError, Candidate, ControlVerb, Decision, ErrorCode, HeldDecision, NetworkPolicy, PeerLink, PodName,
+    RequestDecision,
 };
 
 use crate::model::{Act, Answer, Notice, Then};
@@ -31,6 +32,7 @@ fn success(name: &str, act: &Act, answer: &Answer) -> String {
         (Act::Control(ControlVerb::Compact), _) => format!("{name} is being compacted"),
         (Act::Control(verb), _) => format!("{name}: {} accepted", verb.as_str()),
         (Act::Rename(new), _) => format!("{name} is {new} now"),
+        (Act::Network(policy), _) => network(name, *policy),
         (Act::Delete(_), _) => format!("{name} is deleted"),
         (Act::Answer { command, .. }, _) => match (command.decision, command.remember) {
             (Decision::Allow, false) => format!("{name}: allowed once"),
@@ -50,6 +52,14 @@ fn success(name: &str, act: &Act, answer: &Answer) -> String {
         (Act::Held { decision: HeldDecision::Release, .. }, _) => "released; it is on its way".to_owned(),
         (Act::Held { decision: HeldDecision::Drop, .. }, _) => "dropped; nobody gets it".to_owned(),
         (Act::Export(_) | Act::Say(_), _) => format!("sent to {name}"),
+    }
+}
+
+fn network(name: &str, policy: NetworkPolicy) -> String {
+    match policy {
+        NetworkPolicy::None => format!("commands of {name} reach no network"),
+        NetworkPolicy::Ask => format!("commands of {name} ask for each host that no rule is about"),
+        NetworkPolicy::Open => format!("commands of {name} reach all that this machine reaches"),
     }
 }
 

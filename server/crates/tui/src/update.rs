@@ -38,6 +38,7 @@ pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Resolved { target, done } => answers::resolved(model, target, done),
         Message::Created(done) => answers::created(model, done),
         Message::Older { pod, done } => answers::older(model, &pod, done),
+        Message::Whole { pod, done } => answers::whole(model, &pod, done),
         Message::Looked { pod, done } => answers::looked(model, &pod, done),
         Message::Files { pod, begun, done } => files::found(model, &pod, &begun, done),
         Message::Preview { pod, done } => answers::preview(model, pod, done),

@@ -10,11 +10,15 @@ use std::{
     time::Duration,
 };
 
-use pod_store::{Database, Inspection};
-use tools::bash::{Confinement, confinement};
+use pod_store::{DamagedRecord, DamagedRecords, Database, Inspection, Probe, StoreError};
+use protocol::{WallItem, WallState};
+use tools::bash::{Builder, Confine, Confinement, confinement, walls};
 
 use super::Report;
-use crate::config::{Config, Environment, units_folder};
+use crate::{
+    config::{Config, Environment, units_folder},
+    serve,
+};
 
 /// A database that does not answer within this is no use to a server either.
 const DATABASE_WAIT_MAX: Duration = Duration::from_secs(5);
@@ -27,16 +31,28 @@ const ROOM_BYTES_MIN: u64 = 32 * MB;
 /// … and with less than this, it is soon.
 const ROOM_BYTES_NOTED: u64 = 512 * MB;
 
-/// Whether the kernel holds commands to a Pod's scope.
-pub(super) fn commands(report: &mut Report) {
-    match confinement() {
-        Confinement::Landlock { abi } => {
+/// Which walls stand around commands.
+pub(super) fn commands(report: &mut Report, builder: Builder) {
+    match confinement(builder) {
+        Confinement::Room { .. } => {
             report.commands_confined = true;
-            report.ok("commands", format!("are held to a Pod's scope by the kernel here (Landlock {abi})"));
+            report.ok("commands", "each has a room of its own here, which holds its Pod's scope");
         }
-        Confinement::Missing { reason } => {
-            report.note("commands", format!("cannot be held to a Pod's scope here, so each is asked for: {reason}"));
+        Confinement::Missing { reason, .. } => {
+            report.note("commands", format!("have no room of their own here, so each is asked for: {reason}"));
         }
+    }
+    report.walls = walls(Confine::Auto, builder);
+    for WallItem { wall, state, detail } in report.walls.clone() {
+        let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
+        let text = format!("{} {}{detail}", wall.as_str(), state.as_str());
+        match state {
+            WallState::On => report.ok("walls", text),
+            WallState::Partly | WallState::Off => report.note("walls", text),
+        }
+    }
+    if rustix::process::geteuid().is_root() {
+        report.note("account", serve::host::ROOT_WARNING);
     }
 }
 
@@ -108,10 +124,15 @@ pub(super) fn token(report: &mut Report, config: &Config) {
 }
 
 pub(super) async fn database(report: &mut Report, config: &Config) {
+    if let Some(sentence) = config.database.missed(&serve::host::remains(config)) {
+        return report.broken("database", sentence);
+    }
     match &config.database {
         postgres @ Database::Postgres { .. } => match tokio::time::timeout(DATABASE_WAIT_MAX, postgres.probe()).await {
-            Ok(Ok(version)) => {
-                report.ok("database", format!("PostgreSQL {} answers", version.unwrap_or_default()));
+            Ok(Ok(None)) => (),
+            Ok(Ok(Some(Probe { version, damaged }))) => {
+                report.ok("database", format!("PostgreSQL {version} answers"));
+                records(report, &damaged);
             }
             Ok(Err(error)) => report.broken(
                 "database",
@@ -147,12 +168,14 @@ async fn look_into(report: &mut Report, database: &Database, path: &Path) {
     let found = match database.inspect().await {
         Ok(Some(found)) => found,
         Ok(None) => return,
+        Err(error @ StoreError::Damaged(_)) => return report.broken("database", error.to_string()),
         Err(error) => {
             return report
                 .broken("database", format!("{error}; see docs/operations.md, or put a copy of yours in its place"));
         }
     };
-    let Inspection { version, known_version, damage, log_bytes, unwritable } = found;
+    let Inspection { version, known_version, damage, damaged, log_bytes, unwritable } = found;
+    records(report, &damaged);
     match version.cmp(&known_version) {
         Ordering::Equal => report.ok("database", format!("its tables are of version {version}, which is this yoi's")),
         Ordering::Less => report.note(
@@ -186,6 +209,22 @@ async fn look_into(report: &mut Report, database: &Database, path: &Path) {
     match unwritable {
         None => report.ok("database", "can be written"),
         Some(why) => report.broken("database", format!("{} cannot be written: {why}", path.display())),
+    }
+}
+
+/// Records that are not what was written, each with its place.
+fn records(report: &mut Report, damaged: &DamagedRecords) {
+    let DamagedRecords { count, listed } = damaged;
+    for DamagedRecord { pod, seq, reason, set_aside_at } in listed {
+        let since = set_aside_at.map(|at| format!(", set aside at {at:.0}")).unwrap_or_default();
+        report.broken("records", format!("record {seq} of \"{pod}\" is damaged: {reason}{since}"));
+    }
+    let others = count.saturating_sub(listed.len() as u64);
+    if others > 0 {
+        report.broken("records", format!("{others} more are damaged"));
+    }
+    if *count > 0 {
+        report.note("records", "readers are shown where they were; docs/operations.md says what can be done");
     }
 }
 

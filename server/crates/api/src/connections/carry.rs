@@ -37,6 +37,9 @@ use super::{
 const REFUSALS_MAX: usize = 32;
 const REFUSAL_TIME_MAX: Duration = Duration::from_secs(1);
 const REFUSAL_READ_MAX: u64 = 64 * 1024;
+/// The head of a request. All cookies that a browser keeps of one host fit, so that a page that sets too many locks nobody out; a
+/// longer head is answered with 431.
+const HEAD_BYTES_MAX: usize = 1024 * 1024;
 const RETRY_MS: u64 = 1_000;
 
 /// Answers on a listener until no more connections are wanted, and those that there are have ended.
@@ -69,10 +72,10 @@ pub async fn serve<L: Listener>(
         };
         let (watcher, io) = (seat.watcher(), Lingering::new(io, seat));
         let (router, stopped, held) = (router.clone(), stopped.clone(), held.clone());
-        tokio::spawn(async move {
+        tokio::spawn(backend::watched(async move {
             carry(io, watcher, router, stopped).await;
             drop(held);
-        });
+        }));
     }
     drop((listener, held));
     open.closed().await;
@@ -93,7 +96,8 @@ async fn carry<Io: Connection>(
         request.extensions_mut().insert(turn.visitor());
         async move { router.oneshot(request).await.map(|answer| attended(turn, answer)) }
     });
-    let connection = http1::Builder::new().serve_connection(TokioIo::new(io), service).with_upgrades();
+    let connection =
+        http1::Builder::new().max_buf_size(HEAD_BYTES_MAX).serve_connection(TokioIo::new(io), service).with_upgrades();
     let mut connection = pin!(connection);
     let mut stop = pin!(async move { drop(stopped.wait_for(|stop| *stop).await) });
     let mut is_stopping = false;

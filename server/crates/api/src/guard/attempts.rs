@@ -16,6 +16,9 @@ const WAIT_MS_MAX: u64 = 1_000;
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
 /// So many wrong tokens wait at a time; more are told to come back later.
 const WAITING_MAX: usize = 64;
+/// So many rows of the audit tell of wrong logins in an hour; the next hour's first says how many more there were.
+const TOLD_MAX: u32 = 20;
+const TOLD_EVERY: Duration = Duration::from_secs(3_600);
 
 /// The memory of wrong tokens of one process.
 #[derive(Debug)]
@@ -23,11 +26,21 @@ pub(crate) struct Attempts {
     /// How many, and when the newest was.
     seen: Mutex<(u32, Option<Instant>)>,
     waiting: Semaphore,
+    told: Mutex<Told>,
+}
+
+/// What the audit was told of wrong logins.
+#[derive(Debug, Default)]
+struct Told {
+    since: Option<Instant>,
+    rows: u32,
+    /// Wrong logins that no row tells of.
+    unsaid: u64,
 }
 
 impl Default for Attempts {
     fn default() -> Self {
-        Self { seen: Mutex::default(), waiting: Semaphore::new(WAITING_MAX) }
+        Self { seen: Mutex::default(), waiting: Semaphore::new(WAITING_MAX), told: Mutex::default() }
     }
 }
 
@@ -44,6 +57,25 @@ impl Attempts {
             tokio::time::sleep(wait).await;
         }
         Ok(())
+    }
+
+    /// Whether the audit tells of a wrong login, and of how many more that no row told of. Whoever has no login cannot fill the
+    /// database with his attempts.
+    pub(crate) fn to_be_told(&self) -> Option<u64> {
+        self.tell(Instant::now())
+    }
+
+    fn tell(&self, now: Instant) -> Option<u64> {
+        let mut told = self.told.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if told.since.is_none_or(|since| now.duration_since(since) >= TOLD_EVERY) {
+            (told.since, told.rows) = (Some(now), 0);
+        }
+        if told.rows == TOLD_MAX {
+            told.unsaid += 1;
+            return None;
+        }
+        told.rows += 1;
+        Some(std::mem::take(&mut told.unsaid))
     }
 
     fn note(&self, now: Instant) -> Duration {
@@ -76,5 +108,18 @@ mod tests {
         }
         assert_eq!(attempts.note(now), Duration::from_secs(1));
         assert_eq!(attempts.note(now + Duration::from_secs(61)), Duration::ZERO);
+    }
+
+    #[test]
+    fn the_audit_is_told_of_a_few_wrong_logins_an_hour_and_of_how_many_more_there_were() {
+        let (attempts, now) = (Attempts::default(), Instant::now());
+        for _ in 0..TOLD_MAX {
+            assert_eq!(attempts.tell(now), Some(0));
+        }
+        for _ in 0..1_000 {
+            assert_eq!(attempts.tell(now), None);
+        }
+        assert_eq!(attempts.tell(now + TOLD_EVERY), Some(1_000));
+        assert_eq!(attempts.tell(now + TOLD_EVERY), Some(0));
     }
 }

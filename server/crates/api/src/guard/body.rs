@@ -28,7 +28,12 @@ struct Limits {
     way_out: &'static str,
 }
 
-const USUAL: Limits = Limits { media: Media::Json, bytes: BODY_BYTES_MAX, time: Duration::from_secs(60), way_out: "" };
+const USUAL: Limits = Limits {
+    media: Media::Json,
+    bytes: BODY_BYTES_MAX,
+    time: Duration::from_secs(60),
+    way_out: "; send it in parts, or write it to a file and name that file",
+};
 /// The path where a whole journal comes in.
 const IMPORT_PATH: &str = "/api/v1/import";
 const IMPORT_AS_JSON: Limits = Limits {

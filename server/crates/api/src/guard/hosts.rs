@@ -1,42 +1,73 @@
-//! Which names this server answers to, and which origin is its own.
+//! Which names this server answers to, and what it is under each of them.
 //!
-//! The Host check is what stops a page whose name was rebound to this machine; the Origin check stops pages of
-//! other sites, and of other servers on this machine.
+//! The Host check is what stops a page whose name was rebound to this machine. Browsers share cookies between the ports of a
+//! host, so the console lives under a name that no other server of this machine has: `NAME.localhost`. Under the loopback names
+//! that everybody shares, programs are answered, and pages only lead on.
 
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+};
 
-use axum::http::{HeaderMap, Version, header, request::Parts, uri::Authority};
+use axum::http::uri::Authority;
+use axum::http::{Version, header, request::Parts};
 use protocol::{ApiError, ErrorCode};
 
 /// Names and addresses that may stand in `Host`.
 #[derive(Debug, Clone)]
 pub struct AllowedHosts {
     listen: SocketAddr,
+    /// The console's own name, such as `yoi-q3k7.localhost`, lower-cased.
+    own: String,
     /// Of `--allow-host`, lower-cased: a name, or `name:port`.
     names: Vec<String>,
+}
+
+/// What the server is under the name that a request used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// The console: a login there is a cookie of this host.
+    Console,
+    /// A name that every server of this machine has: a bearer token is taken, a cookie is not, and pages lead to the console.
+    Shared,
 }
 
 /// The `Host` of a request, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Host {
     /// Lower-cased; an IPv6 address in brackets.
-    name: String,
-    port: Option<u16>,
+    pub(super) name: String,
+    pub(super) port: Option<u16>,
 }
 
 impl AllowedHosts {
-    /// `listen` is the address that the server got, port included. A name in `names` stands for any port of it,
-    /// `name:port` for that one.
-    pub fn new(listen: SocketAddr, names: impl IntoIterator<Item = String>) -> Self {
-        Self { listen, names: names.into_iter().map(|name| name.to_ascii_lowercase()).collect() }
+    /// `listen` is the address that the server got, port included. `own` is the console's own name. A name in `names` stands
+    /// for any port of it, `name:port` for that one.
+    pub fn new(listen: SocketAddr, own: &str, names: impl IntoIterator<Item = String>) -> Self {
+        let names = names.into_iter().map(|name| name.to_ascii_lowercase()).collect();
+        Self { listen, own: own.to_ascii_lowercase(), names }
     }
 
-    /// The cookie of a login. Browsers share cookies between the ports of a host, so the port is part of its name.
+    /// The cookie of a login. The port is part of its name, for hosts that several servers share.
     pub(super) fn cookie_name(&self) -> String {
         format!("yoi_{}", self.listen.port())
     }
 
-    pub(super) fn check_host(&self, parts: &Parts) -> Result<Host, ApiError> {
+    /// The console's own origin, at the port that a request of a shared name came to: a tunnel may have another one.
+    pub(super) fn own_origin(&self, port: Option<u16>) -> String {
+        let host = Host { name: self.own.clone(), port: port.filter(|port| *port != HTTP_PORT) };
+        format!("http://{host}")
+    }
+
+    /// Where the console is for somebody who asks under this name. A name without a port comes from a socket that has none.
+    pub(super) fn console_for(&self, host: &Host) -> String {
+        match self.standing(host) {
+            Some(Standing::Shared) => self.own_origin(host.port.or(Some(self.listen.port()))),
+            _ => format!("http://{host}"),
+        }
+    }
+
+    pub(super) fn check_host(&self, parts: &Parts) -> Result<(Host, Standing), ApiError> {
         let forbidden = |why: String| ApiError::new(ErrorCode::ForbiddenHost, why);
         let mut named = parts.headers.get_all(header::HOST).iter();
         let (Some(host), None) = (named.next(), named.next()) else {
@@ -48,31 +79,47 @@ impl AllowedHosts {
             Some(authority) if parts.version <= Version::HTTP_11 => Some(Host::parse(authority.as_str())),
             _ => None,
         };
-        match (host, target) {
-            (Some(host), None) if self.allows(&host) => Ok(host),
-            (Some(host), Some(Some(target))) if self.allows(&host) && host == target => Ok(host),
-            _ => Err(forbidden(
-                "this server answers to loopback names and its listen address only; `--allow-host NAME` adds one"
-                    .to_owned(),
-            )),
-        }
+        let host = host.filter(|host| target.is_none_or(|target| target.as_ref() == Some(host)));
+        host.and_then(|host| self.standing(&host).map(|standing| (host, standing))).ok_or_else(|| {
+            let sentence = "this server answers to its own name, loopback names and its listen address only; \
+                            `--allow-host NAME` adds one";
+            forbidden(sentence.to_owned())
+        })
     }
 
-    fn allows(&self, host: &Host) -> bool {
-        let listed = self.names.iter().any(|name| match host.port {
+    /// What the server is under this name; none where it answers to nothing.
+    fn standing(&self, host: &Host) -> Option<Standing> {
+        let is_listed = self.names.iter().any(|name| match host.port {
             _ if *name == host.name => true,
             Some(port) => *name == format!("{}:{port}", host.name),
             None => false,
         });
         let own_port = host.port.is_none_or(|port| port == self.listen.port());
+        if is_listed || host.name == self.own {
+            return Some(Standing::Console);
+        }
+        if host.address() == Some(self.listen.ip()) && !self.is_at_home() {
+            return own_port.then_some(Standing::Console);
+        }
         // A tunnel may bring a loopback name here from any port. A page of another server on this machine gains nothing by
         // it: its `Origin` has its own port, and its `Host` has this one.
-        listed || host.is_loopback() || (own_port && host.address() == Some(self.listen.ip()))
+        if host.is_loopback() {
+            return Some(Standing::Shared);
+        }
+        None
+    }
+
+    /// Whether it listens where the console's own name leads.
+    fn is_at_home(&self) -> bool {
+        matches!(self.listen.ip(), IpAddr::V4(Ipv4Addr::LOCALHOST) | IpAddr::V6(Ipv6Addr::LOCALHOST))
     }
 }
 
+/// What a browser leaves out of an address.
+pub(super) const HTTP_PORT: u16 = 80;
+
 impl Host {
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let authority: Authority = text.parse().ok()?;
         if text.contains('@') || authority.host().is_empty() {
             return None;
@@ -94,34 +141,24 @@ impl Host {
         }
     }
 
+    /// A name that is not of this machine is answered to only where `--allow-host` lists it: for a proxy, as a rule.
+    pub(super) fn may_be_proxied(&self) -> bool {
+        let is_of_this_machine = self.name.rsplit('.').next() == Some("localhost");
+        !is_of_this_machine && self.address().is_none()
+    }
+
     fn is_loopback(&self) -> bool {
         self.name == "localhost" || self.address().is_some_and(|address| address.to_canonical().is_loopback())
     }
 }
 
-/// An `Origin`, where there is one, has to be exactly `http://` and the request's own `Host`.
-pub(super) fn check_origin(host: &Host, headers: &HeaderMap) -> Result<(), ApiError> {
-    let mut origins = headers.get_all(header::ORIGIN).iter();
-    let own = match (origins.next(), origins.next()) {
-        (None, _) => true,
-        (Some(origin), None) => origin
-            .to_str()
-            .ok()
-            .and_then(origin_host)
-            .is_some_and(|origin| origin.name == host.name && origin.port.unwrap_or(80) == host.port.unwrap_or(80)),
-        _ => false,
-    };
-    match own {
-        true => Ok(()),
-        false => Err(ApiError::new(
-            ErrorCode::ForbiddenOrigin,
-            "only pages of this server may do this; the request's `Origin` is another one",
-        )),
+impl fmt::Display for Host {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.port {
+            Some(port) => write!(formatter, "{}:{port}", self.name),
+            None => formatter.write_str(&self.name),
+        }
     }
-}
-
-fn origin_host(origin: &str) -> Option<Host> {
-    Host::parse(origin.strip_prefix("http://")?)
 }
 
 #[cfg(test)]
@@ -129,17 +166,28 @@ mod tests {
     use super::*;
 
     fn allowed() -> AllowedHosts {
-        AllowedHosts::new("127.0.0.1:7474".parse().unwrap(), ["Box.example".to_owned(), "gate.example:8443".to_owned()])
+        let names = ["Box.example".to_owned(), "gate.example:8443".to_owned()];
+        AllowedHosts::new("127.0.0.1:7474".parse().unwrap(), "yoi-x.localhost", names)
     }
 
-    fn is_allowed(hosts: &AllowedHosts, host: &str) -> bool {
-        Host::parse(host).is_some_and(|host| hosts.allows(&host))
+    fn standing(hosts: &AllowedHosts, host: &str) -> Option<Standing> {
+        hosts.standing(&Host::parse(host)?)
     }
 
     #[test]
-    fn loopback_the_listen_address_and_listed_names_are_answered_to() {
+    fn the_console_has_names_of_its_own_and_shared_ones_lead_there() {
         let hosts = allowed();
-        for good in [
+        for console in [
+            "yoi-x.localhost:7474",
+            "YOI-X.localhost",
+            "yoi-x.localhost:9",
+            "box.example",
+            "BOX.EXAMPLE:9",
+            "gate.example:8443",
+        ] {
+            assert_eq!(standing(&hosts, console), Some(Standing::Console), "{console}");
+        }
+        for shared in [
             "localhost:7474",
             "LOCALHOST:7474",
             "localhost",
@@ -148,14 +196,11 @@ mod tests {
             "127.8.9.1:7474",
             "[::1]:7474",
             "[::1]",
-            "box.example",
-            "box.example:7474",
-            "BOX.EXAMPLE:9",
-            "gate.example:8443",
+            "[::ffff:127.0.0.1]:7474",
         ] {
-            assert!(is_allowed(&hosts, good), "{good}");
+            assert_eq!(standing(&hosts, shared), Some(Standing::Shared), "{shared}");
         }
-        for bad in [
+        for nobody in [
             "",
             "evil.example",
             "evil.example:7474",
@@ -172,42 +217,32 @@ mod tests {
             "gate.example",
             "gate.example:7474",
             "[::2]:7474",
+            "yoi-y.localhost:7474",
+            "a.yoi-x.localhost:7474",
+            "yoi-x.localhost.:7474",
+            "yoi-x.localhost.evil.example",
         ] {
-            assert!(!is_allowed(&hosts, bad), "{bad}");
+            assert_eq!(standing(&hosts, nobody), None, "{nobody}");
         }
-        let lan = AllowedHosts::new("192.168.0.9:80".parse().unwrap(), []);
-        assert!(is_allowed(&lan, "192.168.0.9"));
-        assert!(!is_allowed(&lan, "192.168.0.8"));
-        assert!(!is_allowed(&lan, "192.168.0.9:81"));
+        let lan = AllowedHosts::new("192.168.0.9:80".parse().unwrap(), "yoi-x.localhost", ["127.0.0.1".to_owned()]);
+        assert_eq!(standing(&lan, "192.168.0.9"), Some(Standing::Console));
+        assert_eq!(standing(&lan, "192.168.0.8"), None);
+        assert_eq!(standing(&lan, "192.168.0.9:81"), None);
+        assert_eq!(standing(&lan, "127.0.0.1:5"), Some(Standing::Console), "who lists it wants the console there");
     }
 
     #[test]
-    fn an_origin_is_ones_own_or_foreign() {
-        let check = |host: &str, origins: &[&str]| {
-            let mut headers = HeaderMap::new();
-            for origin in origins {
-                headers.append(header::ORIGIN, origin.parse().unwrap());
-            }
-            check_origin(&Host::parse(host).unwrap(), &headers).is_ok()
-        };
-        assert!(check("127.0.0.1:7474", &[]));
-        assert!(check("127.0.0.1:7474", &["http://127.0.0.1:7474"]));
-        assert!(check("localhost", &["http://localhost"]));
-        assert!(check("localhost:80", &["http://localhost"]));
-        for foreign in [
-            "null",
-            "",
-            "http://127.0.0.1:7475",
-            "http://127.0.0.1",
-            "https://127.0.0.1:7474",
-            "http://localhost:7474",
-            "http://evil.example",
-            "http://127.0.0.1:7474/",
-            "http://127.0.0.1:7474.evil.example",
-            "127.0.0.1:7474",
+    fn the_way_to_the_console_keeps_the_port_that_was_asked_for() {
+        let hosts = allowed();
+        for (host, console) in [
+            ("127.0.0.1:9000", "http://yoi-x.localhost:9000"),
+            ("localhost", "http://yoi-x.localhost:7474"),
+            ("[::1]:80", "http://yoi-x.localhost"),
+            ("box.example:81", "http://box.example:81"),
+            ("yoi-x.localhost:7474", "http://yoi-x.localhost:7474"),
         ] {
-            assert!(!check("127.0.0.1:7474", &[foreign]), "{foreign}");
+            assert_eq!(hosts.console_for(&Host::parse(host).unwrap()), console);
         }
-        assert!(!check("localhost:1", &["http://localhost:1", "http://localhost:1"]));
+        assert_eq!(hosts.own_origin(None), "http://yoi-x.localhost");
     }
 }

@@ -2,10 +2,14 @@
 //!
 //! It never sends a CORS header, and never logs a query: a token may be in it.
 
+mod address;
 mod attempts;
 mod body;
+mod codes;
+mod entry;
 mod hosts;
 mod login;
+mod origin;
 mod token;
 
 use std::{any::Any, time::Instant};
@@ -14,7 +18,7 @@ use axum::{
     Router,
     body::Body,
     extract::{DefaultBodyLimit, Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
+    http::{HeaderName, HeaderValue, Method, StatusCode, header, request::Parts},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
@@ -22,7 +26,9 @@ use protocol::{ApiError, ErrorCode};
 use tower_http::catch_panic::CatchPanicLayer;
 
 pub(crate) use self::attempts::Attempts;
+pub(crate) use self::codes::{CODE_LIFE, LoginCodes};
 pub use self::hosts::AllowedHosts;
+use self::hosts::{Host, Standing};
 pub use self::token::Token;
 use crate::{Api, Visitor, answer::problem};
 
@@ -52,48 +58,72 @@ async fn guard(State(api): State<Api>, request: Request, next: Next) -> Response
 /// Lets a request in, with its caller among the extensions and its body read, or says why not.
 async fn admit(api: &Api, request: Request) -> Result<Request, Response> {
     let (mut parts, body) = request.into_parts();
-    if let Err(refusal) = identify(api, &mut parts).await {
-        body::drain(&parts.headers, body).await;
-        return Err(refusal);
+    match identify(api, &mut parts).await {
+        Ok(Step::In) => {
+            let body = body::admit(&parts, body).await.map_err(problem)?;
+            Ok(Request::from_parts(parts, body))
+        }
+        Ok(Step::LogIn(host)) => Err(entry::by_form(api, &host, &parts, body).await),
+        Err(refusal) => {
+            body::drain(&parts.headers, body).await;
+            Err(refusal)
+        }
     }
-    let body = body::admit(&parts, body).await.map_err(problem)?;
-    Ok(Request::from_parts(parts, body))
 }
 
-async fn identify(api: &Api, parts: &mut Parts) -> Result<(), Response> {
-    let allowed = &api.options().allowed;
-    let host = allowed.check_host(parts).map_err(problem)?;
-    if needs_own_origin(parts) {
-        hosts::check_origin(&host, &parts.headers).map_err(problem)?;
-    }
+/// What becomes of a request that is not refused by what it says of itself.
+enum Step {
+    In,
+    /// It brings a login, in its body.
+    LogIn(Host),
+}
+
+async fn identify(api: &Api, parts: &mut Parts) -> Result<Step, Response> {
+    let (host, standing) = api.options().allowed.check_host(parts).map_err(problem)?;
     let place = Place::of(&parts.method, parts.uri.path());
+    origin::check(&host, place, parts).map_err(problem)?;
     if place == Place::Health {
-        return Ok(());
+        return Ok(Step::In);
     }
-    if matches!(place, Place::Page | Place::Login)
-        && let Some(token) = login::token_in_query(&parts.uri)
+    if standing == Standing::Shared && place == Place::Submit {
+        return Err(entry::lead_to_login(api, &host));
+    }
+    if place == Place::Submit {
+        return Ok(Step::LogIn(host));
+    }
+    let is_page = matches!(place, Place::Page | Place::Login);
+    if is_page
+        && standing == Standing::Console
+        && let Some(secret) = address::secret_in(&parts.uri)
     {
-        return Err(login::by_link(api, parts, &token).await);
+        return Err(entry::by_link(api, parts, &secret).await);
     }
-    match (login::caller(api, &parts.headers).await.map_err(problem)?, place) {
+    let caller = login::caller(api, standing, &parts.headers).await.map_err(problem)?;
+    match (caller, place) {
         (Some((origin, session)), _) => {
             if let Some(visitor) = parts.extensions.get::<Visitor>() {
                 visitor.is_known();
             }
+            parts.extensions.insert(ConsoleAddress(api.options().allowed.console_for(&host)));
             parts.extensions.insert(origin);
             if let Some(session) = session {
                 parts.extensions.insert(session);
             }
-            Ok(())
+            Ok(Step::In)
         }
-        (None, Place::Login) => Ok(()),
-        (None, Place::Page) => Err(login::redirect("/login")),
+        (None, _) if is_page && standing == Standing::Shared => Err(entry::lead_on(api, &host, parts).await),
+        (None, Place::Login) => Ok(Step::In),
+        (None, Place::Page) => Err(entry::to_login(api, &parts.headers)),
         (None, _) => Err(problem(ApiError::new(
             ErrorCode::Unauthorized,
             "send `Authorization: Bearer TOKEN`, or open the address that `yoi serve` printed; `yoi token` shows it",
         ))),
     }
 }
+
+/// Where the console is for whoever sent a request: `http://NAME.localhost:PORT`.
+#[derive(Debug, Clone)]
+pub(crate) struct ConsoleAddress(pub(crate) String);
 
 /// What a path is, as far as login goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +132,8 @@ enum Place {
     Health,
     /// The one page without login.
     Login,
+    /// What the login page, or the file of `yoi open`, sends.
+    Submit,
     /// Something a person looks at: without login it leads to the login page.
     Page,
     /// All else.
@@ -116,23 +148,15 @@ impl Place {
         match (reads, path) {
             (true, "/healthz") => Self::Health,
             (true, "/login") => Self::Login,
+            (false, "/login") if method == Method::POST => Self::Submit,
             (true, _) if !machine => Self::Page,
             _ => Self::Machine,
         }
     }
 }
 
-/// Requests that another site's page could send with the person's cookie: all that may change something, and
-/// sockets, which browsers let any page open.
-fn needs_own_origin(parts: &Parts) -> bool {
-    let reads = parts.method == Method::GET || parts.method == Method::HEAD;
-    let path = parts.uri.path();
-    !reads || path == "/fn" || path.starts_with("/fn/") || is_upgrade(&parts.headers)
-}
-
-fn is_upgrade(headers: &HeaderMap) -> bool {
-    headers.contains_key(header::UPGRADE)
-}
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// Headers that every answer has, and a problem where something inside answered with a bare status.
 fn finished(path: &str, answer: Response) -> Response {
@@ -140,6 +164,9 @@ fn finished(path: &str, answer: Response) -> Response {
     let headers = answer.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    // No page of another origin holds a window of ours, or loads anything of ours.
+    headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
     if path.starts_with("/api") && !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
@@ -200,6 +227,7 @@ mod tests {
         assert_eq!(of("GET", "/healthz"), Place::Health);
         assert_eq!(of("POST", "/healthz"), Place::Machine);
         assert_eq!(of("GET", "/login"), Place::Login);
-        assert_eq!(of("POST", "/login"), Place::Machine);
+        assert_eq!(of("POST", "/login"), Place::Submit);
+        assert_eq!(of("PUT", "/login"), Place::Machine);
     }
 }

@@ -3,16 +3,17 @@
 use axum::{
     Json,
     extract::State,
-    http::StatusCode,
+    http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use protocol::{CompactionPreview, History, Listing, Record};
+use backend::RecordForm;
+use protocol::{CompactionPreview, History, Listing, Record, Seq};
 use serde::Deserialize;
 
 use crate::{
     Api,
     answer::{Problem, records_page},
-    extract::{Asked, Caller, PodPath, limit},
+    extract::{Asked, Caller, PodPath, Within, flag, invalid, limit},
 };
 
 const RECORDS_DEFAULT: u32 = 200;
@@ -26,9 +27,27 @@ pub(crate) struct PageAsked {
     /// At most so many; 200 when absent, never more than 1,000.
     #[param(value_type = Option<u32>, minimum = 1)]
     limit: Option<String>,
+    /// `true`: no record is cut, however large it is.
+    #[param(value_type = Option<bool>)]
+    whole: Option<String>,
+}
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RecordAsked {
+    /// `json`, which is meant when it is absent, or `text`: only the words in it.
+    format: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct RecordNamed {
+    seq: String,
 }
 
 /// One page of records in seq order: the newest, or those before `before`.
+///
+/// It has about 900 kB at most. A record of more than 256 KiB is cut in it, and says so by `cut`; `whole=true` leaves it as it is, and
+/// the page then has room for at least one.
 #[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/transcript", tag = "journal",
     params(("runtime_id" = String, Path), ("worker_id" = String, Path), PageAsked),
     responses((status = 200, description = "One page", body = Listing<Record>)))]
@@ -39,8 +58,38 @@ pub(crate) async fn transcript(
     Asked(asked): Asked<PageAsked>,
 ) -> Result<Response, Problem> {
     let limit = limit(asked.limit.as_deref(), RECORDS_DEFAULT, RECORDS_MAX)?;
-    let page = api.backend().transcript(&pod, asked.before.as_deref(), limit).await?;
+    let form = match flag("whole", asked.whole.as_deref())? {
+        true => RecordForm::Whole,
+        false => RecordForm::Shown,
+    };
+    let page = api.backend().transcript(&pod, asked.before.as_deref(), limit, form).await?;
     Ok(records_page(&page.items, page.next.as_deref()))
+}
+
+/// One record, whole; or only the words in it.
+#[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/records/{seq}", tag = "journal",
+    params(("runtime_id" = String, Path), ("worker_id" = String, Path),
+        ("seq" = i64, Path, description = "Its place in the journal"), RecordAsked),
+    responses((status = 200, description = "The record", content(
+        (Record = "application/json"), (String = "text/plain")))))]
+pub(crate) async fn record(
+    State(api): State<Api>,
+    _: Caller,
+    PodPath(pod): PodPath,
+    Within(RecordNamed { seq }): Within<RecordNamed>,
+    Asked(asked): Asked<RecordAsked>,
+) -> Result<Response, Problem> {
+    let seq = seq.parse().ok().filter(|seq| *seq > 0).map(Seq);
+    let seq = seq.ok_or_else(|| invalid("a record is named by its seq: a whole number from 1"))?;
+    Ok(match asked.format.as_deref() {
+        None | Some("json") => {
+            let kind = HeaderValue::from_static("application/json");
+            ([(header::CONTENT_TYPE, kind)], api.backend().record(&pod, seq).await?).into_response()
+        }
+        // Answered as plain text.
+        Some("text") => api.backend().record_text(&pod, seq).await?.into_response(),
+        Some(other) => return Err(invalid(format!("`format` is json or text, not \"{other}\""))),
+    })
 }
 
 /// What this Pod's model would be sent now. The same journal gives the same bytes.

@@ -1,13 +1,18 @@
 //! What the server is set up with, and who is logged in to it.
 
-use axum::{Json, extract::State, http::StatusCode};
-use protocol::{Gathered, Listing, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
+use axum::{Extension, Json, extract::State, http::StatusCode};
+use jiff::Timestamp;
+use protocol::{
+    ApiError, ErrorCode, Gathered, Listing, LoginCode, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault,
+    WallItem,
+};
 use serde::Deserialize;
 
 use crate::{
     Api,
     answer::Problem,
     extract::{Asked, Caller, Login, Within},
+    guard::{CODE_LIFE, ConsoleAddress},
     rest::paging::PageAsked,
 };
 
@@ -42,6 +47,17 @@ pub(crate) async fn profiles(
     Asked(page): Asked<PageAsked>,
 ) -> Result<Json<Listing<ProfileView>>, Problem> {
     Ok(Json(page.of(api.backend().profiles(), |profile| profile.name.clone())?))
+}
+
+/// What stands around the commands of this server's own Pods.
+#[utoipa::path(get, path = "/api/v1/walls", tag = "runtimes", params(PageAsked),
+    responses((status = 200, description = "Every wall, whether it stands, and why", body = Listing<WallItem>)))]
+pub(crate) async fn walls(
+    State(api): State<Api>,
+    _: Caller,
+    Asked(page): Asked<PageAsked>,
+) -> Result<Json<Listing<WallItem>>, Problem> {
+    Ok(Json(page.of(api.backend().walls().await, |item| item.wall.as_str().to_owned())?))
 }
 
 /// The tools, and what happens to a call that no rule is about.
@@ -112,4 +128,21 @@ pub(crate) async fn end_others(
 ) -> Result<StatusCode, Problem> {
     api.backend().sessions_end_others(&origin, this.as_ref()).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Makes a code that logs one browser in, once and within a minute. Only whoever has the token can: a login makes no other.
+#[utoipa::path(post, path = "/api/v1/login-codes", tag = "sessions",
+    responses((status = 201, description = "The code, and where it is taken", body = LoginCode)))]
+pub(crate) async fn login_code(
+    State(api): State<Api>,
+    _: Caller,
+    Login(this): Login,
+    Extension(ConsoleAddress(address)): Extension<ConsoleAddress>,
+) -> Result<(StatusCode, Json<LoginCode>), Problem> {
+    if this.is_some() {
+        let sentence = "a login makes no code; use the token, or `yoi open` on the machine of the server";
+        return Err(ApiError::new(ErrorCode::PermissionDenied, sentence).into());
+    }
+    let code = api.codes().issue()?;
+    Ok((StatusCode::CREATED, Json(LoginCode { code, address, expires_at: Timestamp::now() + CODE_LIFE })))
 }

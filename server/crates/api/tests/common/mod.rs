@@ -24,6 +24,8 @@ use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 pub const TOKEN: &str = "the-right-token";
+/// The console's own name.
+pub const OWN_NAME: &str = "yoi-test.localhost";
 
 /// How often it is looked for something, every 25 ms: for a minute. Machines that run tests are busy.
 pub const LOOKS_MAX: usize = 2_400;
@@ -113,7 +115,7 @@ impl Server {
         let connections = Connections::start(ConnectionLimits::default());
         let options = ApiOptions {
             token: Token::new(TOKEN),
-            allowed: AllowedHosts::new(address, ["box.example".to_owned()]),
+            allowed: AllowedHosts::new(address, OWN_NAME, ["box.example".to_owned()]),
             server: "yoi 0.1.0".to_owned(),
             build: None,
             shutdown,
@@ -127,13 +129,19 @@ impl Server {
             api::serve(listener, app, connections, stopped).await.unwrap();
             drop(never);
         });
-        let http = reqwest::Client::builder().redirect(Policy::none()).no_proxy().build().unwrap();
+        let http = reqwest::Client::builder().redirect(Policy::none()).no_proxy();
+        let http = http.resolve(OWN_NAME, address).build().unwrap();
         Self { address, backend, http, stop, host, toolbox, serving, folder }
     }
 
-    /// A request without login.
+    /// Where the console is, under its own name.
+    pub fn console(&self) -> String {
+        format!("http://{OWN_NAME}:{}", self.address.port())
+    }
+
+    /// A request without login, to the console.
     pub fn bare(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("http://{}{path}", self.address)).timeout(Duration::from_secs(60))
+        self.http.request(method, format!("{}{path}", self.console())).timeout(Duration::from_secs(60))
     }
 
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use protocol::{
-    ApiError, CommandId, ControlVerb, ErrorCode, InputCommand, MESSAGE_BYTES_MAX, PeerAnswer, PeerLink, PodName,
+    ApiError, CommandId, ControlVerb, ErrorCode, INPUT_BYTES_MAX, InputCommand, PeerAnswer, PeerLink, PodName,
     PodState, Receipt, Segment, Seq,
 };
 use runtime::Introduced;
@@ -62,12 +62,11 @@ fn check(input: &InputCommand) -> Result<(), ApiError> {
     if input.segments.iter().all(is_blank) {
         return Err(ApiError::invalid("the message is empty; write something"));
     }
-    let bytes: usize = input.segments.iter().map(|segment| segment.as_text().len()).sum();
-    if bytes > MESSAGE_BYTES_MAX {
-        let sentence = format!("the message has {bytes} bytes; at most {MESSAGE_BYTES_MAX} fit");
-        return Err(ApiError::new(ErrorCode::PayloadTooLarge, sentence));
+    let bytes = Segment::bytes(&input.segments);
+    match bytes > INPUT_BYTES_MAX {
+        true => Err(ApiError::input_too_large(bytes)),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// Pause, resume, cancel, stop, compact.

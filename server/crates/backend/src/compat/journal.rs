@@ -10,7 +10,8 @@ use std::{
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use protocol::{Event, Record, Seq, TurnEvent};
+use protocol::{CUT_BYTES_MAX, Event, PAGE_BYTES_MAX, Record, SHOWN_BYTES_MAX, Seq, TurnEvent};
+use runtime::RecordForm;
 use tokio::sync::watch;
 
 /// Records that are kept of one Pod; the oldest go first.
@@ -147,8 +148,14 @@ impl Journal {
         self.lock().updated_at
     }
 
-    /// The newest records, at most `limit`, and before them what an open block at their head has said already.
-    pub(super) fn newest(&self, limit: usize) -> Page {
+    /// All that is kept.
+    pub(super) fn all(&self) -> Vec<Bytes> {
+        self.lock().records.iter().map(|row| row.body.clone()).collect()
+    }
+
+    /// The newest records, at most `limit`, and before them what an open block at their head has said already; of all that as
+    /// much as a page has room for.
+    pub(super) fn newest(&self, limit: usize, form: RecordForm) -> Page {
         let kept = self.lock();
         let mut start = kept.records.len().saturating_sub(limit);
         if kept.records.get(start).is_some_and(|row| row.chunk.is_some())
@@ -156,14 +163,18 @@ impl Journal {
         {
             start = start.min(kept.at(*first));
         }
-        kept.page(start, kept.records.len())
+        let page = kept.page(start, kept.records.len(), form);
+        drop(kept);
+        page.shown(form)
     }
 
     /// The newest `limit` of the records before a seq.
-    pub(super) fn before(&self, before: Seq, limit: usize) -> Page {
+    pub(super) fn before(&self, before: Seq, limit: usize, form: RecordForm) -> Page {
         let kept = self.lock();
         let end = kept.at(before);
-        kept.page(end.saturating_sub(limit), end)
+        let page = kept.page(end.saturating_sub(limit), end, form);
+        drop(kept);
+        page.shown(form)
     }
 
     /// What is after a position; `is_live`: this reader has been at the head once.
@@ -197,13 +208,37 @@ impl Journal {
     }
 }
 
+impl Page {
+    /// Its records as they are asked for.
+    fn shown(mut self, form: RecordForm) -> Self {
+        if form == RecordForm::Shown {
+            for record in &mut self.records {
+                if let Some(cut) = protocol::cut_record(record, SHOWN_BYTES_MAX) {
+                    *record = cut.into();
+                }
+            }
+        }
+        self
+    }
+}
+
 impl Kept {
     /// Index of the first record that is not before a seq.
     fn at(&self, seq: Seq) -> usize {
         self.records.partition_point(|row| row.seq < seq)
     }
 
-    fn page(&self, start: usize, end: usize) -> Page {
+    /// From `start` on, or from where the rest fits.
+    fn page(&self, start: usize, end: usize, form: RecordForm) -> Page {
+        let each = if form == RecordForm::Whole { usize::MAX } else { SHOWN_BYTES_MAX };
+        let mut bytes = 0;
+        let fits = |row: &&Row| {
+            let is_first = bytes == 0;
+            let own = row.body.len();
+            bytes += if own <= each { own } else { CUT_BYTES_MAX };
+            is_first || bytes <= PAGE_BYTES_MAX
+        };
+        let start = end - self.records.range(start..end).rev().take_while(fits).count();
         let rows = self.records.range(start..end);
         let first = self.records.get(start).map_or(self.head, |row| row.seq);
         let last = match end == self.records.len() {
@@ -224,7 +259,7 @@ impl Kept {
         if let Some(block) = &chunk {
             self.open.entry(block.clone()).or_insert(self.head);
         }
-        let record = Record { seq: self.head, at, run_id, event };
+        let record = Record { seq: self.head, at, run_id, event, cut: None };
         let body: Bytes = serde_json::to_vec(&record).expect("protocol types always encode").into();
         let (size, offset) = (body.len(), self.written);
         self.bytes += size;
@@ -300,9 +335,9 @@ mod tests {
         assert_eq!(after(&journal, 1, 1), [2, 3]);
         journal.push(vec![whole("ab")]);
         assert_eq!(after(&journal, 1, 2), [4]);
-        assert_eq!(seqs(&journal.newest(10).records), [1, 4]);
+        assert_eq!(seqs(&journal.newest(10, RecordForm::Shown).records), [1, 4]);
         assert_eq!(journal.begin(vec![whole("again")]), Seq(5));
-        assert_eq!(seqs(&journal.newest(10).records), [5]);
+        assert_eq!(seqs(&journal.newest(10, RecordForm::Shown).records), [5]);
     }
 
     #[test]
@@ -338,11 +373,31 @@ mod tests {
         let journal = Journal::new();
         journal.begin((0..5).map(|_| whole("x")).collect());
         journal.push((0..20).map(|_| chunk("y")).collect());
-        let page = journal.newest(3);
+        let page = journal.newest(3, RecordForm::Shown);
         assert_eq!((page.first, page.last, page.has_more), (Seq(6), Seq(25), true));
-        let older = journal.before(page.first, 2);
+        let older = journal.before(page.first, 2, RecordForm::Shown);
         assert_eq!((seqs(&older.records), older.has_more), (vec![4, 5], true));
-        assert!(!journal.before(Seq(2), 10).has_more);
-        assert!(journal.before(Seq(0), 10).records.is_empty());
+        assert!(!journal.before(Seq(2), 10, RecordForm::Shown).has_more);
+        assert!(journal.before(Seq(0), 10, RecordForm::Shown).records.is_empty());
+    }
+
+    #[test]
+    fn a_page_is_as_large_as_it_may_be_and_the_rest_is_behind_it() {
+        let journal = Journal::new();
+        let long = "x".repeat(PAGE_BYTES_MAX / 2);
+        journal.begin((0..30).map(|_| whole(&long)).collect());
+        let bytes = |page: &Page| page.records.iter().map(Bytes::len).sum::<usize>();
+        let page = journal.newest(100, RecordForm::Shown);
+        assert!(bytes(&page) <= PAGE_BYTES_MAX && page.records.len() > 5 && page.has_more, "{}", bytes(&page));
+        let mut seen = page.records.len();
+        let mut before = page.first;
+        while seen < 30 {
+            let page = journal.before(before, 100, RecordForm::Shown);
+            assert!(bytes(&page) <= PAGE_BYTES_MAX && !page.records.is_empty());
+            (seen, before) = (seen + page.records.len(), page.first);
+        }
+        let one = journal.before(Seq(30), 100, RecordForm::Whole);
+        assert_eq!((one.records.len(), one.first, one.last), (1, Seq(29), Seq(29)));
+        assert!(bytes(&one) > long.len());
     }
 }

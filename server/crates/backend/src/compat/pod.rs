@@ -255,6 +255,8 @@ impl Pod {
             peer_policy: PeerPolicy::Open,
             wake_on_peer: true,
             permissions: Vec::new(),
+            warnings: Vec::new(),
+            network: protocol::NetworkPolicy::default(),
             reasoning: ReasoningPolicy::Full,
             queued: Vec::new(),
             children: Vec::new(),

@@ -9,7 +9,9 @@ use protocol::{
     PodDetail, PodName, PodRef, PodSummary, Receipt, RestoreCommand, RuntimeKind, RuntimeState, RuntimeView, Seq,
     Visibility, VisiblePod, WorkerId,
 };
-use runtime::{CommandKey, Export, FeedItem, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage};
+use runtime::{
+    CommandKey, Export, FeedItem, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordForm, RecordPage,
+};
 
 use super::{CompatSockets, commands, list, listed::ListedPod, names, viewer};
 use crate::{RuntimePort, port::Verb};
@@ -166,15 +168,21 @@ impl RuntimePort for CompatSockets {
         Ok(peers.map(view).collect())
     }
 
-    async fn transcript(&self, worker_id: &WorkerId, before: Option<&str>, limit: u32) -> Result<RecordPage, ApiError> {
+    async fn transcript(
+        &self,
+        worker_id: &WorkerId,
+        before: Option<&str>,
+        limit: u32,
+        form: RecordForm,
+    ) -> Result<RecordPage, ApiError> {
         let pod = self.folder.pod(worker_id)?;
         let limit = limit.clamp(1, PAGE_MAX) as usize;
         let page = match before {
-            None => pod.journal.newest(limit),
+            None => pod.journal.newest(limit, form),
             Some(text) => {
                 let seq = text.parse().ok().filter(|seq: &i64| *seq > 0);
                 let before = seq.ok_or_else(|| ApiError::invalid("`before` is a seq of this transcript"))?;
-                pod.journal.before(Seq(before), limit)
+                pod.journal.before(Seq(before), limit, form)
             }
         };
         let next = page.has_more.then(|| page.first.to_string());
@@ -198,7 +206,7 @@ impl RuntimePort for CompatSockets {
 
     async fn export(&self, worker_id: &WorkerId) -> Result<Export, ApiError> {
         let pod = self.folder.pod(worker_id)?;
-        let records = pod.journal.newest(usize::MAX).records;
+        let records = pod.journal.all();
         let pages: Vec<Result<Vec<Bytes>, ApiError>> =
             records.chunks(EXPORT_RECORDS).map(|page| Ok(page.to_vec())).collect();
         Ok(Export { name: pod.name.clone(), pages: stream::iter(pages).boxed() })

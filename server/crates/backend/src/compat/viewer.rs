@@ -8,7 +8,7 @@ use std::sync::{Arc, atomic::Ordering};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use protocol::{DiagnosticCode, Seq, open_cursor, seal_cursor};
-use runtime::{FeedItem, Observation};
+use runtime::{FeedItem, Observation, RecordForm};
 use tokio::sync::watch;
 
 use super::{
@@ -113,7 +113,7 @@ impl Viewer {
 
     fn snapshot(&mut self) -> FeedItem {
         self.position.mark_unchanged();
-        let page = self.pod.journal.newest(self.tail);
+        let page = self.pod.journal.newest(self.tail, RecordForm::Shown);
         // The summary is read after the records: it may be newer than they are, never older.
         let mut summary = self.pod.summary();
         summary.head_seq = page.last;

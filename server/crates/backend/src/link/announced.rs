@@ -117,6 +117,8 @@ impl RuntimePort for Announced {
             peer_policy: protocol::PeerPolicy::default(),
             wake_on_peer: true,
             permissions: Vec::new(),
+            warnings: Vec::new(),
+            network: protocol::NetworkPolicy::default(),
             reasoning: protocol::ReasoningPolicy::default(),
             queued: Vec::new(),
             children: Vec::new(),

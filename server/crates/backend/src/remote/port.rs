@@ -10,8 +10,8 @@ use protocol::{
     RuntimeView, SearchHit, ToolAnswer, ToolCommand, UsageReport, VisiblePod, WorkerId,
 };
 use runtime::{
-    AuditFilter, CommandKey, Export, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordPage,
-    SearchQuery,
+    AuditFilter, CommandKey, Export, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordForm,
+    RecordPage, SearchQuery,
 };
 
 use super::Remote;
@@ -252,8 +252,15 @@ impl RuntimePort for Remote {
         Ok(self.known.terms.answer(listing))
     }
 
-    async fn transcript(&self, worker_id: &WorkerId, before: Option<&str>, limit: u32) -> Result<RecordPage, ApiError> {
-        let page = self.read(self.client.raw_transcript(&Self::there(worker_id), before, limit)).await?;
+    async fn transcript(
+        &self,
+        worker_id: &WorkerId,
+        before: Option<&str>,
+        limit: u32,
+        form: RecordForm,
+    ) -> Result<RecordPage, ApiError> {
+        let (pod, is_whole) = (Self::there(worker_id), form == RecordForm::Whole);
+        let page = self.read(self.client.raw_transcript(&pod, before, limit, is_whole)).await?;
         let terms = &self.known.terms;
         Ok(RecordPage { items: page.items.into_iter().map(|record| terms.record(record)).collect(), next: page.next })
     }

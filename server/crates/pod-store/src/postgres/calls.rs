@@ -6,9 +6,10 @@ use protocol::{Seq, WorkerId};
 
 use super::{hosts::Hosts, pods, read_failed};
 use crate::{
-    HostCall, HostRow, PodKey, PodRow, StoreError, StoredRecord,
+    HostCall, HostRow, PodKey, PodRow, StoreError,
+    checksum::RawRecord,
     columns::{self, damaged, pod_columns, pod_tables},
-    hosts::{Followed, Moves, Whereabouts},
+    hosts::{Moves, Whereabouts},
 };
 
 /// Bytes of what is followed of one Pod at once, about.
@@ -16,6 +17,9 @@ const FOLLOWED_BYTES_MAX: i64 = 512 * 1024;
 
 /// The owner's number and name, and the name of the host that ran it last.
 type WhereaboutsColumns = (Option<i64>, Option<String>, Option<String>);
+
+/// The Pod's key, and of a record `seq, class, sum, body`.
+type FollowedColumns = (i64, i64, i64, Option<i64>, String);
 
 impl Hosts {
     pub(crate) async fn call_put(&self, host: i64, body: &str) -> Result<i64, StoreError> {
@@ -147,14 +151,18 @@ impl Hosts {
         Ok(Moves { position: next, changed, gone: gone.iter().map(worker_id).collect::<Result<_, _>>()? })
     }
 
-    pub(crate) async fn follow(&self, pods: &[(PodKey, Seq)], max_records: u32) -> Result<Vec<Followed>, StoreError> {
-        let rows: Result<Vec<(i64, i64, String)>, _> = sqlx::query_as(
-            "select followed.pod, page.seq, page.body
+    pub(crate) async fn follow(
+        &self,
+        pods: &[(PodKey, Seq)],
+        max_records: u32,
+    ) -> Result<Vec<(PodKey, Vec<RawRecord>)>, StoreError> {
+        let rows: Result<Vec<FollowedColumns>, _> = sqlx::query_as(
+            "select followed.pod, page.seq, page.class::bigint, page.sum, page.body
              from unnest($1::bigint[], $2::bigint[]) as followed (pod, after)
              cross join lateral (
-                 select seq, body from (
-                     select seq, body, row_number() over part as place, sum(octet_length(body)) over part as bytes
-                     from (select seq, body from journal where pod = followed.pod and seq > followed.after
+                 select seq, class, sum, body from (
+                     select seq, class, sum, body, row_number() over part as place, sum(octet_length(body)) over part as bytes
+                     from (select seq, class, sum, body from journal where pod = followed.pod and seq > followed.after
                            order by seq limit $3) found
                      window part as (order by seq)
                  ) counted where place = 1 or bytes <= $4
@@ -166,10 +174,10 @@ impl Hosts {
         .bind(FOLLOWED_BYTES_MAX)
         .fetch_all(&self.readers)
         .await;
-        let mut followed: BTreeMap<i64, Vec<StoredRecord>> = BTreeMap::new();
-        for (pod, seq, body) in rows.map_err(read_failed("follow journals"))? {
-            followed.entry(pod).or_default().push(columns::record((seq, body.into_bytes())));
+        let mut followed: BTreeMap<i64, Vec<RawRecord>> = BTreeMap::new();
+        for (pod, seq, class, sum, body) in rows.map_err(read_failed("follow journals"))? {
+            followed.entry(pod).or_default().push(columns::record((seq, class, sum, body.into_bytes())));
         }
-        Ok(followed.into_iter().map(|(pod, records)| Followed { pod: PodKey(pod), records }).collect())
+        Ok(followed.into_iter().map(|(pod, records)| (PodKey(pod), records)).collect())
     }
 }

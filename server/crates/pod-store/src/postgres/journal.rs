@@ -5,7 +5,12 @@ use protocol::Seq;
 use sqlx::{PgConnection, PgPool};
 
 use super::{read_failed, write_failed};
-use crate::{Fold, NewRecord, PodKey, StoreError, StoredRecord, columns, engine::WriteError};
+use crate::{
+    Fold, NewRecord, PodKey, Portion, StoreError,
+    checksum::{RawRecord, checksum},
+    columns,
+    engine::WriteError,
+};
 
 pub(super) async fn after(
     pool: &PgPool,
@@ -13,12 +18,12 @@ pub(super) async fn after(
     after: Seq,
     max_records: u32,
     max_bytes: usize,
-) -> Result<Vec<StoredRecord>, StoreError> {
+) -> Result<Vec<RawRecord>, StoreError> {
     // Cut by the server: rows that were sent and not read would have to be drained before the next query.
     let rows = sqlx::query_as(
-        "select seq, body from (
-             select seq, body, row_number() over page as place, sum(octet_length(body)) over page as bytes
-             from (select seq, body from journal where pod = $1 and seq > $2 order by seq limit $3) found
+        "select seq, class::bigint, sum, body from (
+             select seq, class, sum, body, row_number() over page as place, sum(octet_length(body)) over page as bytes
+             from (select seq, class, sum, body from journal where pod = $1 and seq > $2 order by seq limit $3) found
              window page as (order by seq)
          ) counted where place = 1 or bytes <= $4 order by seq",
     )
@@ -35,20 +40,32 @@ pub(super) async fn before(
     pool: &PgPool,
     pod: PodKey,
     before: Seq,
-    limit: u32,
-) -> Result<Vec<StoredRecord>, StoreError> {
-    let rows = sqlx::query_as("select seq, body from journal where pod = $1 and seq < $2 order by seq desc limit $3")
-        .bind(pod.0)
-        .bind(before.0)
-        .bind(i64::from(limit))
-        .fetch_all(pool)
-        .await;
-    Ok(rows.map_err(read_failed("read a journal"))?.into_iter().rev().map(record).collect())
+    portion: Portion,
+) -> Result<Vec<(Seq, Option<RawRecord>)>, StoreError> {
+    // Cut by the server, as in `after`.
+    let rows: Vec<LargeColumns> = sqlx::query_as(
+        "select seq, class::bigint, sum, case when own <= $5 then body end from (
+             select seq, class, sum, body, own, row_number() over page as place, sum(case when own <= $5 then own else $6 end) over page as bytes
+             from (select seq, class, sum, body, octet_length(body)::bigint as own from journal where pod = $1 and seq < $2
+                   order by seq desc limit $3) found
+             window page as (order by seq desc)
+         ) counted where place = 1 or bytes <= $4 order by seq",
+    )
+    .bind(pod.0)
+    .bind(before.0)
+    .bind(i64::from(portion.records))
+    .bind(i64::try_from(portion.bytes).unwrap_or(i64::MAX))
+    .bind(i64::try_from(portion.each).unwrap_or(i64::MAX))
+    .bind(i64::try_from(portion.larger).unwrap_or(i64::MAX))
+    .fetch_all(pool)
+    .await
+    .map_err(read_failed("read a journal"))?;
+    Ok(rows.into_iter().map(found).collect())
 }
 
-pub(super) async fn turns(pool: &PgPool, pod: PodKey, from: Seq) -> Result<Vec<StoredRecord>, StoreError> {
+pub(super) async fn turns(pool: &PgPool, pod: PodKey, from: Seq) -> Result<Vec<RawRecord>, StoreError> {
     let rows = sqlx::query_as(
-        "select seq, body from journal
+        "select seq, class::bigint, sum, body from journal
          where class = 1 and pod = $1 and seq >= $2 order by seq",
     )
     .bind(pod.0)
@@ -64,12 +81,12 @@ pub(super) async fn turns_back(
     before: Seq,
     max_records: u32,
     max_bytes: usize,
-) -> Result<Vec<StoredRecord>, StoreError> {
+) -> Result<Vec<RawRecord>, StoreError> {
     // Cut by the server, as in `after`.
     let rows = sqlx::query_as(
-        "select seq, body from (
-             select seq, body, row_number() over page as place, sum(octet_length(body)) over page as bytes
-             from (select seq, body from journal where class = 1 and pod = $1 and seq < $2 order by seq desc limit $3) found
+        "select seq, class::bigint, sum, body from (
+             select seq, class, sum, body, row_number() over page as place, sum(octet_length(body)) over page as bytes
+             from (select seq, class, sum, body from journal where class = 1 and pod = $1 and seq < $2 order by seq desc limit $3) found
              window page as (order by seq desc)
          ) counted where place = 1 or bytes <= $4 order by seq desc",
     )
@@ -82,11 +99,12 @@ pub(super) async fn turns_back(
     Ok(rows.map_err(read_failed("read a conversation"))?.into_iter().map(record).collect())
 }
 
-pub(super) async fn questions(pool: &PgPool, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError> {
-    let rows = sqlx::query_as("select seq, body from journal where class = 3 and pod = $1 order by seq")
-        .bind(pod.0)
-        .fetch_all(pool)
-        .await;
+pub(super) async fn questions(pool: &PgPool, pod: PodKey) -> Result<Vec<RawRecord>, StoreError> {
+    let rows =
+        sqlx::query_as("select seq, class::bigint, sum, body from journal where class = 3 and pod = $1 order by seq")
+            .bind(pod.0)
+            .fetch_all(pool)
+            .await;
     Ok(rows.map_err(read_failed("list questions"))?.into_iter().map(record).collect())
 }
 
@@ -100,6 +118,11 @@ pub(super) async fn head(pool: &PgPool, pod: PodKey) -> Result<Option<Seq>, Stor
     .await
     .map_err(read_failed("read a journal's head"))?;
     Ok(head.map(Seq))
+}
+
+pub(super) async fn quarantined_count(pool: &PgPool) -> Result<i64, StoreError> {
+    let count = sqlx::query_scalar("select count(*) from quarantine").fetch_one(pool).await;
+    count.map_err(read_failed("count what is set aside"))
 }
 
 pub(super) async fn quarantined_at(pool: &PgPool, pod: PodKey, seq: Seq) -> Result<Option<Timestamp>, StoreError> {
@@ -137,13 +160,14 @@ pub(super) async fn append_in_txn(
     let bodies =
         bodies.map_err(|error| WriteError::Refused(format!("cannot append a record that is no text: {error}")))?;
     sqlx::query(
-        "insert into journal (pod, seq, class, body)
-         select * from unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::text[])",
+        "insert into journal (pod, seq, class, body, sum)
+         select * from unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::text[], $5::bigint[])",
     )
     .bind(lines.iter().map(|(pod, _)| pod.0).collect::<Vec<_>>())
     .bind(lines.iter().map(|(_, record)| record.seq.0).collect::<Vec<_>>())
     .bind(lines.iter().map(|(_, record)| columns::class_number(record.class)).collect::<Vec<_>>())
     .bind(bodies)
+    .bind(lines.iter().map(|(pod, record)| sum_of(*pod, record)).collect::<Vec<_>>())
     .execute(connection)
     .await
     .map(drop)
@@ -164,6 +188,17 @@ pub(super) async fn fold_in_txn(connection: &mut PgConnection, lines: &[(PodKey,
     .map_err(write_failed("fold chunks"))
 }
 
-fn record((seq, body): (i64, String)) -> StoredRecord {
-    columns::record((seq, body.into_bytes()))
+fn sum_of(pod: PodKey, record: &NewRecord) -> i64 {
+    checksum(pod, record.seq, columns::class_number(record.class), &record.body).into()
+}
+
+fn record((seq, class, sum, body): (i64, i64, Option<i64>, String)) -> RawRecord {
+    columns::record((seq, class, sum, body.into_bytes()))
+}
+
+/// `seq, class, sum, body`.
+type LargeColumns = (i64, i64, Option<i64>, Option<String>);
+
+fn found((seq, class, sum, body): LargeColumns) -> (Seq, Option<RawRecord>) {
+    columns::found((seq, class, sum, body.map(String::into_bytes)))
 }

@@ -188,11 +188,12 @@ pub(super) async fn chore_in_txn(connection: &mut PgConnection, chore: &Chore) -
                 .bind(id.as_str())
                 .bind(&fingerprint[..])
         }
-        Chore::Quarantine { pod, seq, found_at } => sqlx::query(
-            "insert into quarantine (pod, seq, body, found_at)
-             select pod, seq, body, $1 from journal where pod = $2 and seq = $3 on conflict do nothing",
+        Chore::Quarantine { pod, seq, found_at, reason } => sqlx::query(
+            "insert into quarantine (pod, seq, body, found_at, reason)
+             select pod, seq, body, $1, $2 from journal where pod = $3 and seq = $4 on conflict do nothing",
         )
         .bind(micros(*found_at))
+        .bind(*reason)
         .bind(pod.0)
         .bind(seq.0),
     };

@@ -26,7 +26,7 @@ use sqlx::{
 
 pub(crate) use self::hosts::{Hosts, Loops};
 use crate::{
-    HostIdentity, StoreError,
+    DamagedRecords, HostIdentity, Probe, StoreError, columns,
     engine::{Opened, WriteError},
 };
 
@@ -41,6 +41,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres_7.sql"),
     include_str!("../../migrations/postgres_8.sql"),
     include_str!("../../migrations/postgres_9.sql"),
+    include_str!("../../migrations/postgres_10.sql"),
 ];
 /// Hosts that open a new database at the same time migrate one after the other.
 const MIGRATION_LOCK: i64 = 0x796f_6900;
@@ -82,8 +83,8 @@ pub(crate) async fn open(url: &str, identity: HostIdentity) -> Result<Opened, St
     })
 }
 
-/// Connects and asks for the version of the server, such as `15.18`; changes nothing.
-pub(crate) async fn probe(url: &str) -> Result<String, StoreError> {
+/// Connects and asks for the version of the server, and what is set aside; changes nothing.
+pub(crate) async fn probe(url: &str) -> Result<Probe, StoreError> {
     let options = PgConnectOptions::from_str(url)
         .map_err(read_failed("read the address of the database"))?
         .application_name("yoi doctor")
@@ -99,7 +100,16 @@ pub(crate) async fn probe(url: &str) -> Result<String, StoreError> {
             "the database was made by a newer yoi; start that one, or choose another database".to_owned(),
         ));
     }
-    Ok(version.split_whitespace().next().unwrap_or_default().to_owned())
+    let mut damaged = DamagedRecords::default();
+    if done == MIGRATIONS.len() {
+        let found = sqlx::query_as(
+            "select coalesce(pods.name, 'Pod ' || pod), seq, reason, found_at
+             from quarantine left join pods on pods.key = pod order by pod, seq",
+        );
+        let found = found.fetch_all(&mut connection).await.map_err(read_failed("list what is set aside"))?;
+        found.into_iter().for_each(|row| damaged.add(|| columns::damaged_record(row)));
+    }
+    Ok(Probe { version: version.split_whitespace().next().unwrap_or_default().to_owned(), damaged })
 }
 
 async fn migrate(connection: &mut PgConnection) -> Result<(), StoreError> {
@@ -154,6 +164,7 @@ async fn version(connection: &mut PgConnection) -> Result<usize, StoreError> {
 fn read_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> StoreError {
     move |error| match error {
         sqlx::Error::PoolClosed => StoreError::Closed,
+        error if is_gone(&error) => StoreError::Lost(gone(operation, &error)),
         error if may_pass(&error) => StoreError::Unread(format!("cannot {operation}: {error}")),
         error => StoreError::Database(format!("cannot {operation}: {error}")),
     }
@@ -174,6 +185,18 @@ fn may_pass(error: &sqlx::Error) -> bool {
     }
 }
 
+/// The database, or a table, is not there: it was dropped.
+fn is_gone(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    matches!(code.as_deref(), Some("3D000" | "3F000" | "42P01"))
+}
+
+fn gone(operation: &'static str, error: &sqlx::Error) -> String {
+    format!(
+        "cannot {operation}: {error}. It is not there, or was dropped: restore it from a backup; until then nothing is written"
+    )
+}
+
 fn write_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> WriteError {
     move |error| {
         let sentence = format!("cannot {operation}: {error}");
@@ -185,6 +208,9 @@ fn write_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> WriteError {
                 Some("pods_name") => WriteError::NameTaken,
                 _ => WriteError::Conflict,
             };
+        }
+        if is_gone(&error) {
+            return WriteError::Lost(gone(operation, &error));
         }
         match refusal.code().as_deref().and_then(|code| code.get(..2)) {
             // Two hosts waited for each other; PostgreSQL chose this one to begin again.

@@ -4,9 +4,9 @@ use sqlx::{PgConnection, PgPool};
 
 use super::{read_failed, write_failed};
 use crate::{
-    SearchRow, StoreError, columns,
+    StoreError, columns,
     engine::{SearchLine, WriteError},
-    search::{SearchFilter, Word},
+    search::{Hit, SearchFilter, Word},
     words,
 };
 
@@ -19,7 +19,7 @@ pub(super) async fn find(
     words: &[Word],
     filter: SearchFilter,
     limit: u32,
-) -> Result<Vec<(i64, SearchRow)>, StoreError> {
+) -> Result<Vec<Hit>, StoreError> {
     let quoted = |word: &Word| format!("'{}'{}", word.text, if word.is_beginning { ":*" } else { "" });
     let end = |word: &Word| if word.is_beginning { "" } else { "(?![[:alnum:]])" };
     let around = words.first().map(|word| format!("(?i).{{0,60}}(?<![[:alnum:]]){}{}.{{0,140}}", word.text, end(word)));
@@ -29,10 +29,10 @@ pub(super) async fn find(
              from search_texts
              where words @@ to_tsquery('simple', $1) and id < $4 and ($5::bigint is null or pod = $5)
              order by id desc limit $3)
-         select id, pods.worker_id, pods.name, found.seq, kind,
+         select id, pods.key, pods.worker_id, pods.name, found.seq, kind,
                 case when starts_with(text, piece) then '' else '…' end || piece ||
                 case when right(text, length(piece)) = piece then '' else '…' end,
-                convert_to(journal.body, 'UTF8')
+                journal.class::bigint, journal.sum, convert_to(journal.body, 'UTF8')
          from found join pods on pods.key = found.pod
          left join journal on journal.pod = found.pod and journal.seq = found.seq
          order by id desc",

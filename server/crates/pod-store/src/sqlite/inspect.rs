@@ -1,24 +1,22 @@
 //! A look into the file for somebody who only wants to know: it is opened for reading, and nothing in it is changed.
 
-use std::{
-    fs,
-    io::Read,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fs, io::Read, path::Path, time::Duration};
 
+use futures_util::TryStreamExt;
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
-use super::{MIGRATIONS, read_failed, version};
-use crate::{Inspection, StoreError};
+use super::{MIGRATIONS, mark, read_failed, version};
+use crate::{DamagedRecords, Inspection, PodKey, StoreError, columns};
 
 /// A lock of another program is waited for so long.
 const LOCK_WAIT_MAX: Duration = Duration::from_millis(1_500);
+/// The version of the tables that has checksums.
+const CHECKSUMS_SINCE: usize = 10;
 /// What every database of SQLite begins with.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 pub(crate) async fn inspect(path: &Path) -> Result<Inspection, StoreError> {
-    let log_bytes = fs::metadata(log_of(path)).map_or(0, |log| log.len());
+    let log_bytes = fs::metadata(mark::beside(path, "-wal")).map_or(0, |log| log.len());
     // SQLite removes the log of a file that is empty, so that one is not opened at all.
     begins_well(path).map_err(|why| {
         let log = if log_bytes > 0 { format!(", beside a log of {} kB", log_bytes / 1024) } else { String::new() };
@@ -32,17 +30,38 @@ pub(crate) async fn inspect(path: &Path) -> Result<Inspection, StoreError> {
         .fetch_all(&mut connection)
         .await
         .map_err(read_failed("check the database"))?;
+    let mut damage: Vec<String> = findings.into_iter().filter(|finding| finding != "ok").collect();
+    let mut damaged = DamagedRecords::default();
+    if done >= CHECKSUMS_SINCE
+        && let Err(error) = look_at_records(&mut connection, &mut damaged).await
+        && damage.is_empty()
+    {
+        damage.push(error.to_string());
+    }
     drop(connection.close().await);
-    let damage: Vec<String> = findings.into_iter().filter(|finding| finding != "ok").collect();
     // What is damaged is not touched.
     let unwritable = if damage.is_empty() { why_not_writable(path).await } else { None };
-    Ok(Inspection { version: done, known_version: MIGRATIONS.len(), damage, log_bytes, unwritable })
+    Ok(Inspection { version: done, known_version: MIGRATIONS.len(), damage, damaged, log_bytes, unwritable })
 }
 
-fn log_of(path: &Path) -> PathBuf {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    log.into()
+/// Each record of each Pod: whether it is what was written.
+async fn look_at_records(connection: &mut SqliteConnection, damaged: &mut DamagedRecords) -> Result<(), sqlx::Error> {
+    let mut rows = sqlx::query_as(
+        "select journal.pod, journal.seq, class, cast(sum as integer), journal.body,
+                coalesce(pods.name, 'Pod ' || journal.pod), quarantine.found_at
+         from journal
+         left join pods on pods.key = journal.pod
+         left join quarantine on quarantine.pod = journal.pod and quarantine.seq = journal.seq
+         order by journal.pod, journal.seq",
+    )
+    .fetch(connection);
+    while let Some(row) = rows.try_next().await? {
+        let (pod, seq, class, sum, body, name, found_at): (_, _, _, _, _, String, Option<i64>) = row;
+        if let Some(damage) = columns::record((seq, class, sum, body)).damage(PodKey(pod)) {
+            damaged.add(|| columns::damaged_record((name, seq, damage.reason().to_owned(), found_at)));
+        }
+    }
+    Ok(())
 }
 
 fn begins_well(path: &Path) -> Result<(), String> {

@@ -2,14 +2,18 @@
 
 use std::fmt::Write;
 
-use futures_util::TryStreamExt;
 use jiff::Timestamp;
 use protocol::Seq;
 use serde_json::json;
 use sqlx::{SqliteConnection, SqlitePool};
 
 use super::{read_failed, write_failed};
-use crate::{Fold, NewRecord, PodKey, StoreError, StoredRecord, columns, engine::WriteError};
+use crate::{
+    Fold, NewRecord, PodKey, Portion, StoreError,
+    checksum::{RawRecord, checksum},
+    columns,
+    engine::WriteError,
+};
 
 pub(super) async fn after(
     pool: &SqlitePool,
@@ -17,42 +21,54 @@ pub(super) async fn after(
     after: Seq,
     max_records: u32,
     max_bytes: usize,
-) -> Result<Vec<StoredRecord>, StoreError> {
-    let mut rows = sqlx::query_as("select seq, body from journal where pod = ? and seq > ? order by seq limit ?")
-        .bind(pod.0)
-        .bind(after.0)
-        .bind(max_records)
-        .fetch(pool);
-    let (mut records, mut bytes) = (Vec::new(), 0);
-    while let Some(row) = rows.try_next().await.map_err(read_failed("read a journal"))? {
-        let record = columns::record(row);
-        bytes += record.body.len();
-        if bytes > max_bytes && !records.is_empty() {
-            break;
-        }
-        records.push(record);
-    }
-    Ok(records)
+) -> Result<Vec<RawRecord>, StoreError> {
+    // Lengths first: a body that does not fit is never read, nor its pages.
+    let rows = sqlx::query_as(
+        "select counted.seq, class, cast(journal.sum as integer), journal.body from (
+             select seq, row_number() over page as place, sum(bytes) over page as bytes
+             from (select seq, octet_length(body) as bytes from journal where pod = ?1 and seq > ?2 order by seq limit ?3)
+             window page as (order by seq)
+         ) counted join journal on journal.pod = ?1 and journal.seq = counted.seq
+         where counted.place = 1 or counted.bytes <= ?4 order by counted.seq",
+    )
+    .bind(pod.0)
+    .bind(after.0)
+    .bind(max_records)
+    .bind(bytes(max_bytes))
+    .fetch_all(pool)
+    .await;
+    Ok(rows.map_err(read_failed("read a journal"))?.into_iter().map(columns::record).collect())
 }
 
 pub(super) async fn before(
     pool: &SqlitePool,
     pod: PodKey,
     before: Seq,
-    limit: u32,
-) -> Result<Vec<StoredRecord>, StoreError> {
-    let rows = sqlx::query_as("select seq, body from journal where pod = ? and seq < ? order by seq desc limit ?")
-        .bind(pod.0)
-        .bind(before.0)
-        .bind(limit)
-        .fetch_all(pool)
-        .await;
-    Ok(rows.map_err(read_failed("read a journal"))?.into_iter().rev().map(columns::record).collect())
+    portion: Portion,
+) -> Result<Vec<(Seq, Option<RawRecord>)>, StoreError> {
+    // Lengths first, as in `after`.
+    let rows = sqlx::query_as(
+        "select counted.seq, class, cast(journal.sum as integer), case when counted.own <= ?5 then journal.body end from (
+             select seq, own, row_number() over page as place, sum(case when own <= ?5 then own else ?6 end) over page as bytes
+             from (select seq, octet_length(body) as own from journal where pod = ?1 and seq < ?2 order by seq desc limit ?3)
+             window page as (order by seq desc)
+         ) counted join journal on journal.pod = ?1 and journal.seq = counted.seq
+         where counted.place = 1 or counted.bytes <= ?4 order by counted.seq",
+    )
+    .bind(pod.0)
+    .bind(before.0)
+    .bind(portion.records)
+    .bind(bytes(portion.bytes))
+    .bind(bytes(portion.each))
+    .bind(bytes(portion.larger))
+    .fetch_all(pool)
+    .await;
+    Ok(rows.map_err(read_failed("read a journal"))?.into_iter().map(columns::found).collect())
 }
 
-pub(super) async fn turns(pool: &SqlitePool, pod: PodKey, from: Seq) -> Result<Vec<StoredRecord>, StoreError> {
+pub(super) async fn turns(pool: &SqlitePool, pod: PodKey, from: Seq) -> Result<Vec<RawRecord>, StoreError> {
     let rows = sqlx::query_as(
-        "select seq, body from journal indexed by journal_turns
+        "select seq, class, cast(sum as integer), body from journal indexed by journal_turns
          where class = 1 and pod = ? and seq >= ? order by seq",
     )
     .bind(pod.0)
@@ -68,30 +84,29 @@ pub(super) async fn turns_back(
     before: Seq,
     max_records: u32,
     max_bytes: usize,
-) -> Result<Vec<StoredRecord>, StoreError> {
-    let mut rows = sqlx::query_as(
-        "select seq, body from journal indexed by journal_turns
-         where class = 1 and pod = ? and seq < ? order by seq desc limit ?",
+) -> Result<Vec<RawRecord>, StoreError> {
+    // Lengths first, as in `after`.
+    let rows = sqlx::query_as(
+        "select counted.seq, class, cast(journal.sum as integer), journal.body from (
+             select seq, row_number() over page as place, sum(bytes) over page as bytes
+             from (select seq, octet_length(body) as bytes from journal indexed by journal_turns
+                   where class = 1 and pod = ?1 and seq < ?2 order by seq desc limit ?3)
+             window page as (order by seq desc)
+         ) counted join journal on journal.pod = ?1 and journal.seq = counted.seq
+         where counted.place = 1 or counted.bytes <= ?4 order by counted.seq desc",
     )
     .bind(pod.0)
     .bind(before.0)
     .bind(max_records)
-    .fetch(pool);
-    let (mut records, mut bytes) = (Vec::new(), 0);
-    while let Some(row) = rows.try_next().await.map_err(read_failed("read a conversation"))? {
-        let record = columns::record(row);
-        bytes += record.body.len();
-        if bytes > max_bytes && !records.is_empty() {
-            break;
-        }
-        records.push(record);
-    }
-    Ok(records)
+    .bind(bytes(max_bytes))
+    .fetch_all(pool)
+    .await;
+    Ok(rows.map_err(read_failed("read a conversation"))?.into_iter().map(columns::record).collect())
 }
 
-pub(super) async fn questions(pool: &SqlitePool, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError> {
+pub(super) async fn questions(pool: &SqlitePool, pod: PodKey) -> Result<Vec<RawRecord>, StoreError> {
     let rows = sqlx::query_as(
-        "select seq, body from journal indexed by journal_questions
+        "select seq, class, cast(sum as integer), body from journal indexed by journal_questions
          where class = 3 and pod = ? order by seq",
     )
     .bind(pod.0)
@@ -110,6 +125,11 @@ pub(super) async fn head(pool: &SqlitePool, pod: PodKey) -> Result<Option<Seq>, 
     .await
     .map_err(read_failed("read a journal's head"))?;
     Ok(head.map(Seq))
+}
+
+pub(super) async fn quarantined_count(pool: &SqlitePool) -> Result<i64, StoreError> {
+    let count = sqlx::query_scalar("select count(*) from quarantine").fetch_one(pool).await;
+    count.map_err(read_failed("count what is set aside"))
 }
 
 pub(super) async fn quarantined_at(pool: &SqlitePool, pod: PodKey, seq: Seq) -> Result<Option<Timestamp>, StoreError> {
@@ -143,8 +163,8 @@ pub(super) async fn append_in_txn(
     lines: &[(PodKey, &NewRecord)],
 ) -> Result<(), WriteError> {
     sqlx::query(
-        "insert into journal (pod, seq, class, body)
-         select value->>0, value->>1, value->>2, value->3 from json_each(?)",
+        "insert into journal (pod, seq, class, sum, body)
+         select value->>0, value->>1, value->>2, value->>3, value->4 from json_each(?)",
     )
     .bind(rows_of(lines)?)
     .execute(connection)
@@ -160,8 +180,8 @@ pub(super) async fn append_alone(
     lines: &[(PodKey, &NewRecord)],
 ) -> Result<bool, WriteError> {
     let done = sqlx::query(
-        "insert into journal (pod, seq, class, body)
-         select value->>0, value->>1, value->>2, value->3 from json_each(?)
+        "insert into journal (pod, seq, class, sum, body)
+         select value->>0, value->>1, value->>2, value->>3, value->4 from json_each(?)
          where (select host_epoch from meta) = ?",
     )
     .bind(rows_of(lines)?)
@@ -174,14 +194,15 @@ pub(super) async fn append_alone(
 
 /// All rows as one JSON value. Bodies are JSON already and go in as they are, neither quoted nor parsed by us.
 fn rows_of(lines: &[(PodKey, &NewRecord)]) -> Result<String, WriteError> {
-    let bytes: usize = lines.iter().map(|(_, record)| record.body.len() + 48).sum();
+    let bytes: usize = lines.iter().map(|(_, record)| record.body.len() + 60).sum();
     let mut rows = String::with_capacity(bytes + 2);
     for (pod, record) in lines {
         let body = std::str::from_utf8(&record.body)
             .map_err(|error| WriteError::Refused(format!("cannot append a record that is no text: {error}")))?;
         rows.push(if rows.is_empty() { '[' } else { ',' });
-        write!(rows, "[{},{},{},{body}]", pod.0, record.seq, columns::class_number(record.class))
-            .expect("writing to a String does not fail");
+        let class = columns::class_number(record.class);
+        let sum = checksum(*pod, record.seq, class, &record.body);
+        write!(rows, "[{},{},{class},{sum},{body}]", pod.0, record.seq).expect("writing to a String does not fail");
     }
     rows.push(']');
     Ok(rows)
@@ -203,4 +224,8 @@ pub(super) async fn fold_in_txn(
     .await
     .map(drop)
     .map_err(write_failed("fold chunks"))
+}
+
+fn bytes(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -178,11 +178,12 @@ pub(super) async fn chore_in_txn(connection: &mut SqliteConnection, chore: &Chor
                 .bind(id.as_str())
                 .bind(&fingerprint[..])
         }
-        Chore::Quarantine { pod, seq, found_at } => sqlx::query(
-            "insert or ignore into quarantine (pod, seq, body, found_at)
-             select pod, seq, cast(body as blob), ? from journal where pod = ? and seq = ?",
+        Chore::Quarantine { pod, seq, found_at, reason } => sqlx::query(
+            "insert or ignore into quarantine (pod, seq, body, found_at, reason)
+             select pod, seq, cast(body as blob), ?, ? from journal where pod = ? and seq = ?",
         )
         .bind(micros(*found_at))
+        .bind(*reason)
         .bind(pod.0)
         .bind(seq.0),
     };

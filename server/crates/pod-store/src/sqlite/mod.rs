@@ -8,6 +8,7 @@ mod inspect;
 mod journal;
 mod ledger;
 mod mail;
+mod mark;
 mod messages;
 mod peers;
 mod pen;
@@ -17,11 +18,17 @@ mod relations;
 mod search;
 mod sessions;
 mod usage;
+mod watch;
 
-use std::{fs, io, path::Path, sync::Arc, time::Duration};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use sqlx::{
-    ConnectOptions, Connection, Row, SqliteConnection,
+    ConnectOptions, Connection, Row, SqliteConnection, SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous},
 };
 
@@ -31,6 +38,7 @@ use crate::{
 };
 
 pub(crate) use self::inspect::inspect;
+use self::watch::Watch;
 
 /// In order; `pragma user_version` counts those that have run.
 const MIGRATIONS: &[&str] = &[
@@ -43,6 +51,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite_7.sql"),
     include_str!("../../migrations/sqlite_8.sql"),
     include_str!("../../migrations/sqlite_9.sql"),
+    include_str!("../../migrations/sqlite_10.sql"),
 ];
 
 const READERS_MAX: u32 = 4;
@@ -53,29 +62,50 @@ const BUSY_WAIT_MAX: Duration = Duration::from_secs(5);
 /// How long a read waits for one of the readers.
 const READER_WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// Opens or creates the file, migrates it, and takes the next host epoch.
-pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
+/// Opens or creates the file, migrates it, and takes the next host epoch. `remains` are files and folders that there are only
+/// where there was a database.
+pub(crate) async fn open(path: &Path, remains: &[PathBuf]) -> Result<Opened, StoreError> {
+    mark::refuse_beginning_beside_remains(path, remains)?;
     create_file(path)
         .map_err(|error| StoreError::Database(format!("cannot open the database {}: {error}", path.display())))?;
     let options = writer_options(path);
     let mut connection = options.connect().await.map_err(read_failed("open the database"))?;
     // Nobody relies on these steps before the first commit, whose sync covers them: a start waits for no disk.
     set_synchronous(&mut connection, "pragma synchronous = normal").await?;
-    migrate(&mut connection).await?;
+    migrate(&mut connection, path).await?;
     let row = take_over(&mut connection).await.map_err(read_failed("take over the database"))?;
     set_synchronous(&mut connection, "pragma synchronous = full").await?;
-    let readers = SqlitePoolOptions::new()
-        .max_connections(READERS_MAX)
-        .acquire_timeout(READER_WAIT_MAX)
-        .test_before_acquire(false)
-        .connect_lazy_with(reader_options(path));
+    let store_id: String = row.try_get(0).map_err(read_failed("read the database's id"))?;
+    mark::put(path, &store_id);
+    let watch = Watch::of(path)
+        .map_err(|error| StoreError::Database(format!("cannot find the database {}: {error}", path.display())))?;
+    let watch = Arc::new(watch);
     Ok(Opened {
-        engine: Arc::new(reader::Sqlite { readers }),
-        pen: Box::new(pen::SqlitePen::new(connection, options)),
-        store_id: row.try_get(0).map_err(read_failed("read the database's id"))?,
+        engine: Arc::new(reader::Sqlite { readers: readers(path, &watch), watch: watch.clone() }),
+        pen: Box::new(pen::SqlitePen::new(connection, options, watch)),
+        store_id,
         host_epoch: row.try_get(1).map_err(read_failed("read the host epoch"))?,
         hosts: None,
     })
+}
+
+/// What [`open`] would say of a file that is gone.
+pub(crate) fn missed(path: &Path, remains: &[PathBuf]) -> Option<String> {
+    mark::refuse_beginning_beside_remains(path, remains).err().map(|error| error.to_string())
+}
+
+/// None of them is ever opened on another file than the writer has.
+fn readers(path: &Path, watch: &Arc<Watch>) -> SqlitePool {
+    let watch = watch.clone();
+    SqlitePoolOptions::new()
+        .max_connections(READERS_MAX)
+        .acquire_timeout(READER_WAIT_MAX)
+        .test_before_acquire(false)
+        .after_connect(move |_, _| {
+            let found = watch.check().map_err(|why| sqlx::Error::Io(io::Error::other(why)));
+            Box::pin(async move { found })
+        })
+        .connect_lazy_with(reader_options(path))
 }
 
 /// In a transaction of its own: the row that a statement returns is there before its commit, which may fail.
@@ -137,7 +167,7 @@ fn reader_options(path: &Path) -> SqliteConnectOptions {
 }
 
 /// Each step is one transaction together with its version, so a killed migration starts again where it stopped.
-async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+async fn migrate(connection: &mut SqliteConnection, path: &Path) -> Result<(), StoreError> {
     if version(connection).await? == MIGRATIONS.len() {
         return Ok(());
     }
@@ -148,6 +178,9 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
         return Err(StoreError::Database(
             "the database was made by a newer yoi; start that one, or choose another file".to_owned(),
         ));
+    }
+    if done == 0 {
+        mark::refuse_first_tables_beside_mark(path)?;
     }
     for script in &MIGRATIONS[done..] {
         sqlx::raw_sql(*script).execute(&mut *txn).await.map_err(read_failed("migrate the database"))?;
@@ -177,6 +210,7 @@ fn read_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> StoreError {
     move |error| match error {
         sqlx::Error::PoolClosed => StoreError::Closed,
         error if may_pass(&error) => StoreError::Unread(format!("cannot {operation}: {}", plain(&error))),
+        error if is_damage(&error) => StoreError::Damaged(format!("cannot {operation}: {error}")),
         error => StoreError::Database(format!("cannot {operation}: {error}")),
     }
 }
@@ -188,6 +222,24 @@ fn may_pass(error: &sqlx::Error) -> bool {
         sqlx::Error::Database(_) => matches!(code(error) & 0xff, 5 | 6 | 7 | 8 | 10 | 13 | 14 | 15),
         sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed => true,
         _ => false,
+    }
+}
+
+/// The file is no database, or not in this place: corrupt, not a database.
+fn is_damage(error: &sqlx::Error) -> bool {
+    matches!(code(error) & 0xff, 11 | 26)
+}
+
+/// Completes the sentence of a [`StoreError::Damaged`] with the file, and with what to do about it.
+pub(crate) fn in_file(error: StoreError, path: &Path) -> StoreError {
+    match error {
+        StoreError::Damaged(sentence) if !sentence.contains("docs/") => StoreError::Damaged(format!(
+            "{sentence}: the database {} is damaged. Stop yoi, keep a copy of the folder, and put a backup in its place or \
+             rescue what can be read with `sqlite3 {} .recover`; see docs/operations.md",
+            path.display(),
+            path.display()
+        )),
+        error => error,
     }
 }
 
@@ -216,9 +268,9 @@ fn write_failed(operation: &'static str) -> impl Fn(sqlx::Error) -> WriteError {
                 false => WriteError::Conflict,
             };
         }
-        match may_pass(&error) {
-            true => WriteError::Failed(format!("cannot {operation}: {}", plain(&error))),
-            false => WriteError::Refused(sentence),
+        if may_pass(&error) {
+            return WriteError::Failed(format!("cannot {operation}: {}", plain(&error)));
         }
+        if is_damage(&error) { WriteError::Damaged(sentence) } else { WriteError::Refused(sentence) }
     }
 }

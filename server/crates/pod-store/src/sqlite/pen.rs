@@ -1,12 +1,12 @@
 //! The writing half: the one connection that changes the file.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
 use protocol::{AuditEntry, CommandId, Seq};
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
-use super::{far, journal, ledger, mail, messages, peers, pods, relations, search, usage, write_failed};
+use super::{Watch, far, journal, ledger, mail, messages, peers, pods, relations, search, usage, write_failed};
 use crate::{
     CommandRow, FarChange, Fold, InboxRow, MailPut, NewMessage, NewPod, NewRecord, PodKey,
     chore::Chore,
@@ -22,11 +22,12 @@ pub(super) struct SqlitePen {
     in_txn: bool,
     /// As it was when this transaction began. Nobody else can write until it ends.
     host_epoch: i64,
+    watch: Arc<Watch>,
 }
 
 impl SqlitePen {
-    pub(super) fn new(connection: SqliteConnection, options: SqliteConnectOptions) -> Self {
-        Self { connection: Some(connection), options, in_txn: false, host_epoch: 0 }
+    pub(super) fn new(connection: SqliteConnection, options: SqliteConnectOptions, watch: Arc<Watch>) -> Self {
+        Self { connection: Some(connection), options, in_txn: false, host_epoch: 0, watch }
     }
 
     async fn run(&mut self, sql: &'static str) -> Result<(), WriteError> {
@@ -36,7 +37,11 @@ impl SqlitePen {
     async fn connected(&mut self) -> Result<&mut SqliteConnection, WriteError> {
         match &mut self.connection {
             Some(connection) => Ok(connection),
-            none => Ok(none.insert(self.options.connect().await.map_err(write_failed("open the database"))?)),
+            none => {
+                let connection = self.options.connect().await.map_err(write_failed("open the database"))?;
+                self.watch.forget_log();
+                Ok(none.insert(connection))
+            }
         }
     }
 
@@ -47,6 +52,10 @@ impl SqlitePen {
 
 #[async_trait]
 impl Pen for SqlitePen {
+    fn find(&self) -> Result<(), WriteError> {
+        self.watch.check().map_err(WriteError::Lost)
+    }
+
     async fn begin(&mut self) -> Result<(), WriteError> {
         let connection = self.connected().await?;
         // Both at once: each statement is a way to the database's thread and back.
@@ -212,7 +221,8 @@ mod tests {
         for sql in ["create table meta (host_epoch integer)", "insert into meta values (7)", "begin immediate"] {
             sqlx::query(sql).execute(&mut other).await.unwrap();
         }
-        let mut pen = SqlitePen::new(options.connect().await.unwrap(), options);
+        let watch = Watch::of(options.get_filename()).unwrap();
+        let mut pen = SqlitePen::new(options.connect().await.unwrap(), options, Arc::new(watch));
         let refusal = pen.begin().await.unwrap_err();
         assert!(
             matches!(&refusal, WriteError::Failed(sentence) if sentence.contains("another process has held")),

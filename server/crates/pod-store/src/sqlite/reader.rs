@@ -1,28 +1,36 @@
 //! The reading half, one line for each question; the SQL lies with its table.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
 use sqlx::SqlitePool;
 
-use super::{journal, ledger, mail, messages, peers, pods, relations, search, sessions, usage};
+use super::{Watch, journal, ledger, mail, messages, peers, pods, relations, search, sessions, usage};
 use crate::{
     AuditFilter, ChildRow, CommandRow, InboxRow, MailRow, MessageRow, PairRow, PeerLinkRow, PodGroup, PodKey, PodRow,
-    RequestRow, SearchRow, SessionRow, StoreError, StoredRecord,
+    Portion, RequestRow, SessionRow, StoreError,
+    checksum::RawRecord,
     engine::Engine,
     far::FarEngine,
     peer_plan::Pair,
-    search::{SearchFilter, Word},
+    search::{Hit, SearchFilter, Word},
     usage::UsageRows,
 };
 
 #[derive(Debug)]
 pub(super) struct Sqlite {
     pub(super) readers: SqlitePool,
+    pub(super) watch: Arc<Watch>,
 }
 
 #[async_trait]
 impl Engine for Sqlite {
+    fn find(&self) -> Result<(), String> {
+        self.watch.check()
+    }
+
     async fn pod_find(&self, worker_id: &WorkerId) -> Result<Option<PodRow>, StoreError> {
         pods::find(&self.readers, worker_id).await
     }
@@ -114,15 +122,20 @@ impl Engine for Sqlite {
         after: Seq,
         max_records: u32,
         max_bytes: usize,
-    ) -> Result<Vec<StoredRecord>, StoreError> {
+    ) -> Result<Vec<RawRecord>, StoreError> {
         journal::after(&self.readers, pod, after, max_records, max_bytes).await
     }
 
-    async fn records_before(&self, pod: PodKey, before: Seq, limit: u32) -> Result<Vec<StoredRecord>, StoreError> {
-        journal::before(&self.readers, pod, before, limit).await
+    async fn records_before(
+        &self,
+        pod: PodKey,
+        before: Seq,
+        portion: Portion,
+    ) -> Result<Vec<(Seq, Option<RawRecord>)>, StoreError> {
+        journal::before(&self.readers, pod, before, portion).await
     }
 
-    async fn turn_records(&self, pod: PodKey, from: Seq) -> Result<Vec<StoredRecord>, StoreError> {
+    async fn turn_records(&self, pod: PodKey, from: Seq) -> Result<Vec<RawRecord>, StoreError> {
         journal::turns(&self.readers, pod, from).await
     }
 
@@ -132,16 +145,20 @@ impl Engine for Sqlite {
         before: Seq,
         max_records: u32,
         max_bytes: usize,
-    ) -> Result<Vec<StoredRecord>, StoreError> {
+    ) -> Result<Vec<RawRecord>, StoreError> {
         journal::turns_back(&self.readers, pod, before, max_records, max_bytes).await
     }
 
-    async fn question_records(&self, pod: PodKey) -> Result<Vec<StoredRecord>, StoreError> {
+    async fn question_records(&self, pod: PodKey) -> Result<Vec<RawRecord>, StoreError> {
         journal::questions(&self.readers, pod).await
     }
 
     async fn head(&self, pod: PodKey) -> Result<Option<Seq>, StoreError> {
         journal::head(&self.readers, pod).await
+    }
+
+    async fn quarantined_count(&self) -> Result<i64, StoreError> {
+        journal::quarantined_count(&self.readers).await
     }
 
     async fn quarantined_at(&self, pod: PodKey, seq: Seq) -> Result<Option<Timestamp>, StoreError> {
@@ -181,12 +198,7 @@ impl Engine for Sqlite {
         sessions::list(&self.readers, now).await
     }
 
-    async fn search(
-        &self,
-        words: &[Word],
-        filter: SearchFilter,
-        limit: u32,
-    ) -> Result<Vec<(i64, SearchRow)>, StoreError> {
+    async fn search(&self, words: &[Word], filter: SearchFilter, limit: u32) -> Result<Vec<Hit>, StoreError> {
         search::find(&self.readers, words, filter, limit).await
     }
 

@@ -5,9 +5,9 @@ use sqlx::{SqliteConnection, SqlitePool};
 
 use super::{read_failed, write_failed};
 use crate::{
-    SearchRow, StoreError, columns,
+    StoreError, columns,
     engine::{SearchLine, WriteError},
-    search::{SearchFilter, Word},
+    search::{Hit, SearchFilter, Word},
 };
 
 /// Each word is quoted, so nothing a person types is taken for FTS5's query language.
@@ -16,11 +16,12 @@ pub(super) async fn find(
     words: &[Word],
     filter: SearchFilter,
     limit: u32,
-) -> Result<Vec<(i64, SearchRow)>, StoreError> {
+) -> Result<Vec<Hit>, StoreError> {
     let quoted = |word: &Word| format!("\"{}\"{}", word.text, if word.is_beginning { " *" } else { "" });
     let rows = sqlx::query_as(
-        "select search_texts.id, pods.worker_id, pods.name, search_texts.seq, search_texts.kind,
-                snippet(search_words, 0, '', '', '…', 24), cast(journal.body as blob)
+        "select search_texts.id, pods.key, pods.worker_id, pods.name, search_texts.seq, search_texts.kind,
+                snippet(search_words, 0, '', '', '…', 24), journal.class, cast(journal.sum as integer),
+                cast(journal.body as blob)
          from search_words
          join search_texts on search_texts.id = search_words.rowid
          join pods on pods.key = search_texts.pod

@@ -1,5 +1,5 @@
 use bytes::Bytes;
-use pod_store::{Fold, NewRecord, PodChange, PodKey, RecordClass, StoreError};
+use pod_store::{Fold, FoundRecord, NewRecord, PodChange, PodKey, Portion, RecordClass, StoreError};
 use protocol::{AlertLevel, ControlEvent, Event, Record, Seq};
 
 use crate::world::*;
@@ -33,10 +33,54 @@ pub(crate) async fn older_records_are_paged_backwards(world: World) {
     let store = world.open().await;
     let ada = create(&store, "ada").await;
     done(&store, one(records(ada, 1, 10))).await;
-    assert_eq!(seqs(&store.records_before(ada, None, 4).await.unwrap()), [7, 8, 9, 10]);
-    assert_eq!(seqs(&store.records_before(ada, Some(Seq(7)), 4).await.unwrap()), [3, 4, 5, 6]);
-    assert_eq!(seqs(&store.records_before(ada, Some(Seq(3)), 4).await.unwrap()), [1, 2]);
-    assert_eq!(seqs(&store.records_before(ada, Some(Seq(1)), 4).await.unwrap()), [0; 0]);
+    let before = async |before: Option<i64>, records| {
+        let portion = Portion { records, bytes: ALL, each: ALL, larger: ALL };
+        numbers(&store.records_before(ada, before.map(Seq), portion).await.unwrap())
+    };
+    assert_eq!(before(None, 4).await, [7, 8, 9, 10]);
+    assert_eq!(before(Some(7), 4).await, [3, 4, 5, 6]);
+    assert_eq!(before(Some(3), 4).await, [1, 2]);
+    assert_eq!(before(Some(1), 4).await, [0; 0]);
+}
+
+pub(crate) async fn a_page_ends_where_its_bytes_do_and_a_large_record_comes_by_itself(world: World) {
+    let store = world.open().await;
+    let ada = create(&store, "ada").await;
+    let mut records: Vec<NewRecord> = (1..=6).map(|seq| record(seq, RecordClass::Turn)).collect();
+    let large = |seq: i64| Bytes::from(format!("{{\"seq\":{seq},\"text\":\"{}\"}}", "é".repeat(100_000)));
+    records[2].body = large(3);
+    records[4].body = large(5);
+    done(&store, one(PodChange { records, ..PodChange::of(ada) })).await;
+    let (small, each, larger) = (body(1).len(), 1_000, 600);
+    let found = async |before: Option<i64>, bytes| {
+        let portion = Portion { records: 10, bytes, each, larger };
+        store.records_before(ada, before.map(Seq), portion).await.unwrap()
+    };
+    // A large one counts as `larger`.
+    assert_eq!(numbers(&found(None, 2 * small + 2 * larger).await), [3, 4, 5, 6]);
+    assert_eq!(numbers(&found(None, 2 * small + 2 * larger - 1).await), [4, 5, 6]);
+    assert_eq!(numbers(&found(None, small + larger - 1).await), [6]);
+    // One always comes.
+    assert_eq!(numbers(&found(Some(6), 0).await), [5]);
+    let all = found(None, ALL).await;
+    assert_eq!(numbers(&all), [1, 2, 3, 4, 5, 6]);
+    for record in &all {
+        let is_large = matches!(record.seq.0, 3 | 5);
+        assert_eq!(record.body, (!is_large).then(|| body(record.seq.0)), "{}", record.seq);
+    }
+    assert_eq!(store.record(ada, Seq(5)).await.unwrap().unwrap().body, large(5));
+    assert_eq!(store.record(ada, Seq(7)).await.unwrap(), None);
+    // Whole ones, when nothing is too large.
+    let whole = Portion { records: 10, bytes: large(5).len() + small, each: ALL, larger: ALL };
+    let found = store.records_before(ada, None, whole).await.unwrap();
+    assert_eq!((numbers(&found), found[0].body.clone()), (vec![5, 6], Some(large(5))));
+    // Forwards and for a model: the same.
+    assert_eq!(seqs(&store.records_after(ada, Seq(2), 10, large(3).len() + small).await.unwrap()), [3, 4]);
+    assert_eq!(seqs(&store.turn_records_back(ada, Seq(6), 10, large(5).len() + small).await.unwrap()), [5, 4]);
+}
+
+fn numbers(found: &[FoundRecord]) -> Vec<i64> {
+    found.iter().map(|record| record.seq.0).collect()
 }
 
 pub(crate) async fn only_turn_records_are_given_to_a_model(world: World) {
@@ -181,12 +225,13 @@ pub(crate) async fn a_damaged_record_is_set_aside_and_harms_no_other(world: Worl
     let alert = ControlEvent::Alert {
         level: AlertLevel::Error,
         source: "journal".to_owned(),
-        text: "record 3 of this Pod is damaged; it was set aside".to_owned(),
+        text: "record 3 of this Pod is damaged: its checksum does not match; it was set aside and is shown to nobody, the model included".to_owned(),
     };
     assert_eq!((stand_in.seq, stand_in.event), (Seq(3), Event::Control(alert)));
 
     assert_eq!(store.turn_records(ada, Seq(3)).await.unwrap()[0].seq, Seq(3));
-    assert_eq!(store.records_before(ada, None, 3).await.unwrap()[0].seq, Seq(3));
+    let three = Portion { records: 3, bytes: ALL, each: ALL, larger: ALL };
+    assert_eq!(store.records_before(ada, None, three).await.unwrap()[0].seq, Seq(3));
     let copies = "select count(*) from quarantine where seq = 3 and found_at > 0";
     assert_eq!(world.count(copies).await, 1);
     done(&store, one(records(ada, 6, 6))).await;

@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod commands;
+mod damage;
 mod durability;
 mod far;
 mod handshake;
 mod hosts;
 mod journal;
 mod ledger;
+mod lost;
 mod mail;
 mod messages;
 mod outages;
@@ -40,6 +42,7 @@ macro_rules! on_both_engines {
 on_both_engines! {
     journal::records_are_read_in_pages_of_bounded_count_and_size,
     journal::older_records_are_paged_backwards,
+    journal::a_page_ends_where_its_bytes_do_and_a_large_record_comes_by_itself,
     journal::only_turn_records_are_given_to_a_model,
     journal::turn_records_are_paged_backwards_in_pages_of_bounded_count_and_size,
     journal::questions_are_listed_and_given_to_no_model,
@@ -118,6 +121,18 @@ on_both_engines! {
     outages::whoever_cannot_wait_is_told_that_nothing_was_written,
     outages::an_outage_is_over_by_itself_when_nobody_writes_any_more,
     outages::a_store_that_is_closed_in_an_outage_lets_those_go_who_wait,
+    damage::a_row_that_was_altered_moved_or_swapped_is_set_aside_on_every_way_of_reading,
+    damage::a_row_of_another_pod_is_not_taken_for_one_of_this,
+    damage::questions_and_what_streams_in_are_checked_like_everything_else,
+    damage::what_was_written_before_there_were_checksums_is_read_as_it_stands,
+    damage::a_look_from_the_side_lists_damaged_records_with_their_places,
+    damage::a_page_that_cannot_be_read_is_told_with_its_file_and_a_way_out_and_harms_no_other,
+    lost::where_a_database_was_none_is_begun,
+    lost::a_log_without_its_database_is_kept,
+    lost::other_things_that_are_left_say_so_too,
+    lost::a_database_that_is_taken_away_is_missed_by_itself_and_takes_nothing_until_it_is_back,
+    lost::what_was_written_to_a_file_that_nobody_finds_is_not_said_to_be_kept,
+    lost::a_dropped_database_is_gone_and_not_only_away,
     outages::a_connection_that_is_lost_costs_nothing_but_time,
     durability::everything_is_there_after_a_restart,
     durability::whoever_opens_the_database_next_fences_the_one_before,

@@ -2,14 +2,13 @@
 
 use protocol::{Message, Role, Seq};
 
-use super::{Context, Entry, joined, open_answer, prompt};
+use super::{Context, Entry, Room, joined, open_answer, prompt, told};
+use crate::{Newest, QuestionSize};
 
 /// Bytes of text that count as one token. An estimate, and on the safe side for prose and code.
 const BYTES_PER_TOKEN: usize = 4;
-/// Part of the model's context that the retained end may take.
-const KEPT_PERCENT_MAX: u64 = 20;
-/// What may stay when the model's limit is not known, in tokens.
-const KEPT_TOKENS_DEFAULT: u64 = 8_000;
+/// What stands above a summary takes so much, at most.
+const SUMMARY_HEADER_TOKENS: u64 = 64;
 
 /// A cut of a context in two.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,12 +24,27 @@ pub struct Cut {
     pub tokens_kept: u64,
     /// Of the system message, which always stays.
     tokens_system: u64,
+    /// How long the summary may be.
+    tokens_summary: u64,
+    /// What stands for what is dropped when it is too long even to be summarised.
+    without_summary: String,
 }
 
 impl Cut {
     /// Estimated tokens of the context once `summary` stands for what the cut drops.
     pub fn tokens_after(&self, summary: &str) -> u64 {
         self.tokens_system + self.tokens_kept + in_tokens(summary.len())
+    }
+
+    /// The summary, cut off where it is too long for its place.
+    pub fn within<'a>(&self, summary: &'a str) -> &'a str {
+        let bytes_max = in_bytes(self.tokens_summary);
+        &summary[..summary.floor_char_boundary(bytes_max)]
+    }
+
+    /// What stands for what is dropped when it is too long even to be summarised.
+    pub fn without_summary(&self) -> &str {
+        &self.without_summary
     }
 }
 
@@ -40,36 +54,83 @@ impl Context {
         tokens(std::iter::once(&self.system).chain(self.all().map(|entry| &entry.message)))
     }
 
-    /// Cuts so that the newest turns stay, as far as they fit; `head` is the newest position of the journal and `limit`
-    /// the model's context in tokens, 0 when unknown. At least half of the text is dropped, but never a message that
-    /// has no answer yet, nor a call that has no result yet. None when there is nothing to drop.
+    /// The size of a question with nothing but this in it.
+    pub fn size(&self) -> QuestionSize {
+        let whole = self.tokens();
+        QuestionSize { whole, said: whole.saturating_sub(in_tokens(bytes(&self.system))) }
+    }
+
+    /// As [`Self::cut_within`], of a context that fits; `limit` is the model's context in tokens, 0 when unknown.
     pub fn cut(&self, head: Seq, limit: u64) -> Option<Cut> {
+        self.cut_within(head, Room { limit, ..Room::default() })
+    }
+
+    /// Cuts so that the newest turns stay, as far as they fit; `head` is the newest position of the journal. At least half of
+    /// the text is dropped, but never a message that has no answer yet, nor a call that has no result yet; of messages
+    /// without an answer that are too long only the newest stays for sure. None when there is nothing to drop.
+    pub fn cut_within(&self, head: Seq, room: Room) -> Option<Cut> {
         let entries: Vec<&Entry> = self.all().collect();
         let behind = bytes_behind(&entries);
-        let system = bytes(&self.system);
-        let allowed = match limit {
-            0 => KEPT_TOKENS_DEFAULT,
-            limit => limit * KEPT_PERCENT_MAX / 100,
-        };
-        let at = boundary(&entries, &behind, allowed.min(in_tokens(behind[0]) / 2)).min(unsettled(&entries));
+        let (system, whole) = (in_tokens(bytes(&self.system)), in_tokens(bytes(&self.system) + behind[0]));
+        let floor = if room.is_too_long() { newest_unsettled(&entries) } else { unsettled(&entries) };
+        let at = boundary(&entries, &behind, room.kept(system).min(in_tokens(behind[0]) / 2)).min(floor);
         let (dropped, kept) = entries.split_at(at);
-        // A summary of nothing but a summary makes no room.
+        let tokens_summary = room.summary(system);
+        // A summary of nothing but a summary makes no room, unless that was made when there was more.
         let summary_at = self.compacted.last().map(|(at, _)| *at);
-        if dropped.iter().all(|entry| Some(entry.at) == summary_at) {
+        let is_long = room.is_too_long() && in_tokens(behind[0] - behind[at]) > tokens_summary + SUMMARY_HEADER_TOKENS;
+        if dropped.is_empty() || (!is_long && dropped.iter().all(|entry| Some(entry.at) == summary_at)) {
             return None;
         }
         let before = joined(dropped.iter().copied());
         let messages = |entries: &[&Entry]| entries.iter().filter(|entry| !entry.joins).count();
-        let request = Message::new(Role::User, prompt::SUMMARISE);
+        let without_summary = match room.request(system, whole) {
+            Some(_) => told::without_summary(&before, in_bytes(tokens_summary)),
+            None => String::new(),
+        };
         Some(Cut {
-            request: std::iter::once(self.system.clone()).chain(before).chain([request]).collect(),
+            request: self.request(before, room.request(system, whole)),
             kept_from_seq: kept.first().map_or(head.next(), |entry| entry.at),
             dropped: messages(dropped),
             kept: messages(kept),
-            tokens_now: in_tokens(system + behind[0]),
+            tokens_now: whole,
             tokens_kept: in_tokens(behind[at]),
-            tokens_system: in_tokens(system),
+            tokens_system: system,
+            tokens_summary,
+            without_summary,
         })
+    }
+
+    /// How a summary of these messages is asked for, in at most so many tokens of them.
+    fn request(&self, before: Vec<Message>, tokens_max: Option<u64>) -> Vec<Message> {
+        let request = Message::new(Role::User, prompt::SUMMARISE);
+        let said = match tokens_max {
+            Some(max) if tokens(&before) > max => {
+                let told = told::told(&before, in_bytes(max));
+                return vec![
+                    self.system.clone(),
+                    Message::new(Role::User, format!("{}\n{told}\n\n{}", prompt::TOLD_HEADER, prompt::SUMMARISE)),
+                ];
+            }
+            _ => before,
+        };
+        std::iter::once(self.system.clone()).chain(said).chain([request]).collect()
+    }
+
+    /// What no summary can stand for, beside tools of so many tokens.
+    pub fn newest(&self, tools: u64) -> Newest {
+        let newest = self.all().last().filter(|entry| entry.message.role == Role::User && !self.is_compaction(entry));
+        let tokens = newest.map_or(0, |entry| in_tokens(bytes(&entry.message)));
+        Newest {
+            at: newest.map(|entry| entry.at),
+            tokens,
+            always: in_tokens(bytes(&self.system)) + tools,
+            left: self.tokens().saturating_sub(tokens) + tools,
+        }
+    }
+
+    fn is_compaction(&self, entry: &Entry) -> bool {
+        self.compacted.last().is_some_and(|(at, _)| *at == entry.at)
     }
 
     fn all(&self) -> impl Iterator<Item = &Entry> {
@@ -102,12 +163,25 @@ fn unsettled(entries: &[&Entry]) -> usize {
     open_answer(entries.iter().copied()).unwrap_or(answered)
 }
 
+/// Where the newest message begins, when it has no answer yet; else what [`unsettled`] says.
+fn newest_unsettled(entries: &[&Entry]) -> usize {
+    open_answer(entries.iter().copied()).unwrap_or(match entries.last() {
+        Some(newest) if newest.message.role == Role::User => entries.len() - 1,
+        _ => entries.len(),
+    })
+}
+
 fn tokens<'a>(messages: impl IntoIterator<Item = &'a Message>) -> u64 {
     in_tokens(messages.into_iter().map(bytes).sum())
 }
 
-fn in_tokens(bytes: usize) -> u64 {
+/// Estimated tokens of a text of so many bytes.
+pub fn in_tokens(bytes: usize) -> u64 {
     (bytes / BYTES_PER_TOKEN) as u64
+}
+
+fn in_bytes(tokens: u64) -> usize {
+    usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN)
 }
 
 fn bytes(message: &Message) -> usize {

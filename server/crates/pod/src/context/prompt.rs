@@ -8,6 +8,9 @@ pub(super) const SUMMARY_HEADER: &str = "[summary of what came before]";
 /// Stands above the files that a person's message refers to.
 pub(super) const FILES_HEADER: &str = "[files that this message refers to; their contents are not in it]";
 
+/// Stands above a conversation that is told as one text, to be summarised.
+pub(super) const TOLD_HEADER: &str = "[the conversation so far, shortened, because it is longer than your context]";
+
 /// How a summary is asked for.
 pub(super) const SUMMARISE: &str = "The conversation up to here is about to be taken out of your context. Write what \
     has to stay known: what was asked for and why, what was decided, what was done (files with their paths, commands \

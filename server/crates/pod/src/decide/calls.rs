@@ -2,7 +2,7 @@
 
 use protocol::{ControlEvent, Outcome, PermissionDecision, PodState, ToolBy, TurnEvent};
 
-use super::{Effect, Refusal, draft::Draft};
+use super::{Effect, Refusal, draft::Draft, way_out::answered};
 use crate::{PodSpec, ToolOutcome, permission};
 
 /// Answers with calls that one run may hold. Long work takes some hundreds; a model that turns in a circle would go on
@@ -30,9 +30,9 @@ pub(crate) fn start_calls(draft: &mut Draft, spec: &PodSpec) {
             }
         }
     }
-    match draft.pod.approvals.is_empty() {
-        true => go_on_after_calls(draft),
-        false => draft.status(PodState::Waiting, None),
+    match draft.pod.is_asking() {
+        false => go_on_after_calls(draft),
+        true => draft.status(PodState::Waiting, None),
     }
 }
 
@@ -45,14 +45,23 @@ pub(super) fn answer(
 ) -> Result<(), Refusal> {
     let open = draft.pod.approvals.iter().find(|open| open.id == id).cloned().ok_or(Refusal::AlreadyAnswered)?;
     let denied = format!("a person denied it{}", reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default());
-    draft.event(ControlEvent::ApprovalAnswered {
-        id: open.id,
+    let is_of_operator = draft.pod.is_of_operator(&open);
+    let event = ControlEvent::ApprovalAnswered {
+        id: open.id.clone(),
         tool: open.tool.clone(),
         arguments: open.arguments.clone(),
         decision: Some(decision),
         by: Some(by),
         reason,
-    });
+    };
+    match is_of_operator {
+        true => draft.outside(event),
+        false => draft.event(event),
+    }
+    if let Some(call_id) = open.wants_out() {
+        answered(draft, &open, call_id, decision);
+        return Ok(());
+    }
     let is_paused = draft.pod.is_paused();
     match decision {
         protocol::Decision::Deny => {
@@ -66,7 +75,7 @@ pub(super) fn answer(
             by: ToolBy::Model,
         }),
     }
-    if !is_paused && draft.pod.approvals.is_empty() {
+    if !is_paused && !draft.pod.is_asking() {
         draft.status(PodState::Running, None);
         go_on_after_calls(draft);
     }
@@ -120,6 +129,7 @@ pub(super) fn tool_finished(draft: &mut Draft, call_id: &str, outcome: ToolOutco
     let is_models = draft.pod.calls.iter().any(|call| call.call_id == call_id);
     draft.finish_call(call_id, outcome);
     if is_models {
+        draft.wait_no_more();
         go_on_after_calls(draft);
     }
 }

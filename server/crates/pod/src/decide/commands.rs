@@ -71,7 +71,7 @@ pub(super) fn resume(draft: &mut Draft, command_id: Option<CommandId>) -> Result
     }
     draft.begin(Trigger::Resume, command_id, []);
     run_allowed(draft);
-    if !draft.pod.approvals.is_empty() {
+    if draft.pod.is_asking() {
         draft.status(PodState::Waiting, None);
     } else if draft.pod.calls.is_empty() {
         draft.ask_model();

@@ -4,7 +4,7 @@ use protocol::{CommandId, ControlEvent, Event, Outcome, PodState, ReceiptState, 
 
 use super::{Decision, Effect};
 use crate::{
-    OpenCall, PeerLetter, Pod, Step, ToolOutcome,
+    OpenApproval, OpenCall, PeerLetter, Pod, Step, ToolOutcome,
     state::{BlockKind, OpenBlock},
 };
 
@@ -59,11 +59,11 @@ impl Draft {
         self.event(ControlEvent::Status { state: PodState::Running, state_reason: None });
     }
 
-    /// Asks the model; before that, makes room when its context is nearly full.
+    /// Asks the model; before that, makes room when its context is nearly full, or known to be too long.
     pub(crate) fn ask_model(&mut self) {
         let Usage { context_used, context_limit, .. } = self.pod.usage;
         let is_nearly_full = context_limit > 0 && context_used * 100 >= context_limit * CONTEXT_PERCENT_MAX;
-        match is_nearly_full {
+        match is_nearly_full || self.pod.fits.is_some() {
             true => self.effect(Effect::Summarise),
             false => self.call_model(),
         }
@@ -162,6 +162,26 @@ impl Draft {
             ToolBy::Model => self.event(event),
             ToolBy::Operator => self.outside(event),
         }
+        self.void_ways_out(call_id, by);
+    }
+
+    /// Withdraws what a call has asked that is over.
+    fn void_ways_out(&mut self, call_id: &str, by: ToolBy) {
+        let is_its = |open: &&OpenApproval| open.wants_out() == Some(call_id);
+        for open in self.pod.approvals.iter().filter(is_its).cloned().collect::<Vec<_>>() {
+            let event = withdrawn(open, "the command ended");
+            match by {
+                ToolBy::Model => self.event(event),
+                ToolBy::Operator => self.outside(event),
+            }
+        }
+    }
+
+    /// The run goes on when nothing is left that it waits for.
+    pub(super) fn wait_no_more(&mut self) {
+        if self.pod.state == PodState::Waiting && !self.pod.is_asking() {
+            self.status(PodState::Running, None);
+        }
     }
 
     /// Ends a call from outside: what it wrote until then stays, as its result.
@@ -200,16 +220,12 @@ impl Draft {
         }
     }
 
+    /// Withdraws what the run has asked.
     pub(super) fn void_approvals(&mut self, reason: &str) {
         for open in self.pod.approvals.clone() {
-            self.event(ControlEvent::ApprovalAnswered {
-                id: open.id,
-                tool: open.tool,
-                arguments: open.arguments,
-                decision: None,
-                by: None,
-                reason: Some(reason.to_owned()),
-            });
+            if !self.pod.is_of_operator(&open) {
+                self.event(withdrawn(open, reason));
+            }
         }
     }
 
@@ -217,5 +233,16 @@ impl Draft {
         let usage = self.pod.run.as_ref().map(|run| run.usage).unwrap_or_default();
         let (code, detail) = failure.unzip();
         self.event(ControlEvent::RunFinished { outcome, code, detail, usage });
+    }
+}
+
+fn withdrawn(open: OpenApproval, reason: &str) -> ControlEvent {
+    ControlEvent::ApprovalAnswered {
+        id: open.id,
+        tool: open.tool,
+        arguments: open.arguments,
+        decision: None,
+        by: None,
+        reason: Some(reason.to_owned()),
     }
 }

@@ -2,8 +2,15 @@
 
 use protocol::{AlertLevel, ControlEvent, PodState, ReceiptState, Seq, TurnEvent, Usage};
 
-use super::{Effect, Refusal, draft::Draft};
-use crate::{PeerLetter, Summary};
+use super::{
+    Effect, Refusal,
+    draft::Draft,
+    overflow::{end, give_up, tell_room},
+};
+use crate::{NoSummary, PeerLetter, Summary};
+
+/// The code of a failure that has none of its own.
+pub(super) const PROVIDER_ERROR: &str = "provider_error";
 
 pub(super) fn compact(draft: &mut Draft) -> Result<(), Refusal> {
     match draft.pod.state {
@@ -17,25 +24,44 @@ pub(super) fn compact(draft: &mut Draft) -> Result<(), Refusal> {
 }
 
 /// The summary takes its place, or the failure is told; then the Pod goes on where it was.
-pub(super) fn summarised(draft: &mut Draft, summary: Result<Summary, String>) {
+pub(super) fn summarised(draft: &mut Draft, summary: Result<Summary, NoSummary>) {
     if draft.pod.state != PodState::Running {
         return;
     }
+    let was_suspected = draft.pod.suspicion.is_some();
+    let is_too_long = draft.pod.fits.is_some() && draft.pod.compacting_from.is_none();
     match summary {
         Ok(Summary { text, kept_from_seq, usage }) => {
             draft.event(TurnEvent::Compacted { summary: text, kept_from_seq });
             draft.event(ControlEvent::Usage { usage });
+            if is_too_long {
+                tell_room(draft, was_suspected);
+            }
         }
-        Err(detail) => draft.event(ControlEvent::Alert {
-            level: AlertLevel::Warn,
-            source: "compaction".to_owned(),
-            text: format!("the context could not be compacted: {detail}"),
-        }),
+        // Asked as it is it would fail again.
+        Err(NoSummary::NothingToDrop(newest)) if is_too_long => return give_up(draft, newest),
+        Err(NoSummary::Failed(detail)) if is_too_long => {
+            let detail = format!("the model's context is full, and older turns could not be summarised: {detail}");
+            return end(draft, PROVIDER_ERROR, detail);
+        }
+        Err(reason) => tell_failure(draft, reason),
     }
     match draft.pod.compacting_from {
         Some(before) => draft.status(before, None),
         None => draft.call_model(),
     }
+}
+
+fn tell_failure(draft: &mut Draft, reason: NoSummary) {
+    let reason = match reason {
+        NoSummary::NothingToDrop(_) => "there is nothing yet that a summary could stand for".to_owned(),
+        NoSummary::Failed(detail) => detail,
+    };
+    draft.event(ControlEvent::Alert {
+        level: AlertLevel::Warn,
+        source: "compaction".to_owned(),
+        text: format!("the context could not be compacted: {reason}"),
+    });
 }
 
 /// Takes the records after `to_seq` out of the context. They stay in the journal.
@@ -54,6 +80,14 @@ pub(super) fn rewind(draft: &mut Draft, to_seq: Seq, expected_head: Seq, context
     draft.void_approvals("the conversation was rewound");
     draft.close_calls("cancelled", "not finished: the conversation was rewound");
     let context_limit = draft.pod.usage.context_limit;
+    take_back(draft, to_seq);
+    draft.event(ControlEvent::Usage { usage: Usage { context_used, context_limit, ..Usage::default() } });
+    draft.status(PodState::Idle, None);
+    Ok(())
+}
+
+/// Takes what came after `to_seq` out of the context.
+pub(super) fn take_back(draft: &mut Draft, to_seq: Seq) {
     let unread = draft.pod.unread_messages.iter().filter(|letter| letter.seq > to_seq).cloned().collect::<Vec<_>>();
     draft.event(TurnEvent::Rewound { to_seq });
     for PeerLetter { message_id, from: peer, .. } in unread {
@@ -62,9 +96,6 @@ pub(super) fn rewind(draft: &mut Draft, to_seq: Seq, expected_head: Seq, context
             (ReceiptState::Expired, Some("the conversation was rewound before it was read".to_owned()));
         draft.event(ControlEvent::MessageReceipt { message_id, peer, state, turn: None, reason });
     }
-    draft.event(ControlEvent::Usage { usage: Usage { context_used, context_limit, ..Usage::default() } });
-    draft.status(PodState::Idle, None);
-    Ok(())
 }
 
 /// Gives up a summary that is being made outside of a run. False when there is none.

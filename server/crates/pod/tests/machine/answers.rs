@@ -1,6 +1,6 @@
 //! What the model says, as records.
 
-use pod::{Effect, Input, ModelPiece, ROUNDS_MAX, ToolOutcome};
+use pod::{Effect, Failure, Input, ModelPiece, ROUNDS_MAX, ToolOutcome};
 use protocol::{PodState, Usage};
 use serde_json::json;
 
@@ -121,7 +121,7 @@ fn an_answer_of_nothing_takes_no_mail_away_that_came_in_meanwhile() {
 
 #[test]
 fn a_limit_and_a_failure_close_the_calls_that_did_not_run() {
-    let failed = Input::Model(ModelPiece::Failed { code: "provider_error".into(), detail: "no".into() });
+    let failed = Input::Model(ModelPiece::Failed(Failure::new("provider_error", "no")));
     for (piece, outcome, code) in [(Input::Model(ModelPiece::Limit), "limit", "limit"), (failed, "error", "cancelled")]
     {
         let journal = running().all([text("so"), call("Read"), piece]);

@@ -1,6 +1,6 @@
 //! What was on the screen when something was interrupted: it stays, is marked, and the model is told it.
 
-use pod::{Input, ModelPiece};
+use pod::{Failure, Input, ModelPiece};
 use serde_json::{Value, json};
 
 use crate::journal::*;
@@ -23,7 +23,7 @@ fn calling() -> Journal {
 
 /// Every way in which a run is interrupted; after some of them a person has it go on.
 fn interruptions() -> Vec<(&'static str, Vec<Input>, Vec<Input>)> {
-    let failed = Input::Model(ModelPiece::Failed { code: "provider_error".to_owned(), detail: "no".to_owned() });
+    let failed = Input::Model(ModelPiece::Failed(Failure::new("provider_error", "no")));
     vec![
         ("cancelled", vec![Input::Cancel], vec![ask("go on")]),
         ("paused", vec![Input::Pause], vec![resume()]),

@@ -1,7 +1,8 @@
 //! A Pod with the journal that made it, and short names for what can happen to it.
 
 use pod::{
-    Context, Decision, Effect, Input, ModelPiece, Pod, PodSpec, Reach, Refusal, Summary, ToolOutcome, decide, recover,
+    Context, Decision, Effect, Input, ModelPiece, NoSummary, Pod, PodSpec, Reach, Refusal, Summary, ToolOutcome,
+    decide, recover,
 };
 use protocol::{CommandId, Event, Message, PodState, Record, Role, Segment, Seq, ToolBy, TurnEvent, Usage};
 use serde_json::{Value, json};
@@ -40,7 +41,7 @@ impl Journal {
     /// What a crash and a restart do.
     pub(crate) fn crash(&mut self) {
         self.pod = serde_json::from_str(&serde_json::to_string(&self.pod).unwrap()).unwrap();
-        let decision = recover(&self.pod);
+        let decision = recover(&self.pod, |_| None);
         assert_eq!(self.write(decision), [], "a restart does nothing to the world");
     }
 
@@ -50,7 +51,7 @@ impl Journal {
             // A second lies between any two records.
             let at = protocol::Timestamp::from_second(1_767_225_600 + seq.0).unwrap();
             self.pod.evolve_at(seq, at, &step.event);
-            self.records.push(Record { seq, at, run_id: step.run_id, event: step.event });
+            self.records.push(Record { seq, at, run_id: step.run_id, event: step.event, cut: None });
         }
         decision.effects
     }
@@ -234,7 +235,7 @@ pub(crate) fn summary(text: &str, kept_from_seq: Seq) -> Input {
 }
 
 pub(crate) fn no_summary() -> Input {
-    Input::Summarised(Err("no".to_owned()))
+    Input::Summarised(Err(NoSummary::Failed("no".to_owned())))
 }
 
 /// A rewind by somebody who knows the head.

@@ -1,6 +1,6 @@
 //! Messages of peers: what is told of them as they are stored, read and answered, and how far they are from a person.
 
-use pod::{Effect, Input, ModelPiece, PodSpec, decide};
+use pod::{Effect, Failure, Input, ModelPiece, PodSpec, decide};
 use protocol::{ControlEvent, Event, PodState, ReceiptState, TurnEvent};
 use serde_json::json;
 
@@ -21,7 +21,7 @@ fn quiet(events: impl IntoIterator<Item = TurnEvent>) -> Input {
 }
 
 fn failed() -> Input {
-    Input::Model(ModelPiece::Failed { code: "provider_error".to_owned(), detail: "no".to_owned() })
+    Input::Model(ModelPiece::Failed(Failure::new("provider_error", "no")))
 }
 
 impl Journal {

@@ -1,6 +1,6 @@
 //! What holds for every sequence of events.
 
-use pod::{Decision, Input, ModelPiece, Pod, Reach, ToolOutcome, recover};
+use pod::{Decision, Failure, Input, ModelPiece, Pod, Reach, ToolOutcome, recover};
 use proptest::prelude::*;
 use protocol::{Event, PodState, Record, Seq, TurnEvent, Usage};
 
@@ -41,7 +41,7 @@ fn any_input() -> impl Strategy<Value = Input> {
         2 => tool.prop_map(call),
         3 => Just(finished()),
         1 => Just(Input::Model(ModelPiece::Limit)),
-        1 => Just(Input::Model(ModelPiece::Failed { code: "provider_error".into(), detail: "no".into() })),
+        1 => Just(Input::Model(ModelPiece::Failed(Failure::new("provider_error", "no")))),
         1 => Just(Input::Model(ModelPiece::Retry { attempt: 1, wait_ms: 1, code: "429".into(), detail: "no".into() })),
         1 => Just(Input::Model(ModelPiece::Usage(Usage { input: 1, cost: Some(0.5), ..Usage::default() }))),
         1 => (0_u64..100).prop_map(used),
@@ -84,7 +84,7 @@ proptest! {
         let mut journal = journal_of(inputs);
         journal.crash();
         let pod = &journal.pod;
-        prop_assert_eq!(recover(pod), Decision::default());
+        prop_assert_eq!(recover(pod, |_| None), Decision::default());
         prop_assert!(pod.state != PodState::Running);
         prop_assert!(pod.state == PodState::Waiting || pod.open_blocks.is_empty());
         prop_assert!(pod.state != PodState::Idle || (pod.calls.is_empty() && pod.run.is_none()));
@@ -141,4 +141,15 @@ proptest! {
         world.act(&Act::Stop);
         world.use_again();
     }
+}
+
+#[test]
+fn a_pod_whose_instructions_alone_were_too_long_asks_its_next_question_all_the_same() {
+    let mut world = World::default();
+    let mail = Act::Mail { peers: 0, children: 1, wakes: true };
+    for act in [mail, Act::Arguments(0), Act::Overflow, Act::Summary(true), Act::Overflow] {
+        world.act(&act);
+    }
+    assert!(world.journal.pod.failure.as_deref().unwrap().contains("instructions and tools alone"));
+    world.use_again();
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use pod::{Context, Effect, Input, ModelPiece, Reach};
+use pod::{Cause, Context, Cut, Effect, Failure, Input, ModelPiece, NoSummary, Reach, Room};
 use proptest::prelude::*;
 use protocol::{Decision, Event, Message, PodState, Role, Seq, ToolBy, TurnEvent};
 use serde_json::json;
@@ -34,8 +34,12 @@ pub(crate) enum Act {
     Finish,
     Limit,
     Fail,
+    /// The question was too long; a summary may then have nothing to stand for.
+    Overflow,
     Output(usize),
     EndTool(usize),
+    /// A command that runs wants to reach a host.
+    WayOut(usize),
     Answer(usize, bool),
     Mail {
         peers: usize,
@@ -67,8 +71,10 @@ pub(crate) fn any_act() -> impl Strategy<Value = Act> {
         6 => Just(Act::Finish),
         1 => Just(Act::Limit),
         1 => Just(Act::Fail),
+        2 => Just(Act::Overflow),
         1 => (0_usize..4).prop_map(Act::Output),
         6 => (0_usize..4).prop_map(Act::EndTool),
+        3 => (0_usize..4).prop_map(Act::WayOut),
         4 => (0_usize..4, any::<bool>()).prop_map(|(which, allows)| Act::Answer(which, allows)),
         3 => (0_usize..3, 0_usize..2, any::<bool>()).prop_map(|(peers, children, wakes)| Act::Mail { peers, children, wakes }),
         1 => tool.prop_map(Act::ByHand),
@@ -152,11 +158,12 @@ impl World {
                 | Act::Finish
                 | Act::Limit
                 | Act::Fail
+                | Act::Overflow
         );
         if of_model && !self.is_answering {
             return None;
         }
-        if matches!(act, Act::Finish | Act::Limit | Act::Fail) {
+        if matches!(act, Act::Finish | Act::Limit | Act::Fail | Act::Overflow) {
             self.is_answering = false;
         }
         match act {
@@ -181,7 +188,12 @@ impl World {
             Act::Used(tokens) => Some(used(*tokens)),
             Act::Finish => Some(finished()),
             Act::Limit => model(ModelPiece::Limit),
-            Act::Fail => model(ModelPiece::Failed { code: "provider_error".to_owned(), detail: "no".to_owned() }),
+            Act::Fail => model(ModelPiece::Failed(Failure::new("provider_error", "no"))),
+            Act::Overflow => {
+                let cause = Cause::Overflow { limit: Some(CONTEXT_LIMIT), used: None };
+                let failure = Failure::new("context_overflow", "no");
+                model(ModelPiece::Failed(Failure { cause, asked: self.context().size(), ..failure }))
+            }
             Act::Output(which) => {
                 self.tools.iter().chain(&self.by_hand).nth(*which).map(|call_id| output(call_id, "out"))
             }
@@ -190,6 +202,10 @@ impl World {
                 self.tools.retain(|other| *other != call_id);
                 self.by_hand.retain(|other| *other != call_id);
                 Some(ended(&call_id, &self.number()))
+            }
+            Act::WayOut(which) => {
+                let call_id = self.tools.iter().chain(&self.by_hand).nth(*which)?.clone();
+                Some(Input::WayOut { call_id, host: self.number(), port: 443 })
             }
             Act::Answer(which, allows) => {
                 let decision = if *allows { Decision::Allow } else { Decision::Deny };
@@ -224,15 +240,22 @@ impl World {
                 }
                 Effect::Summarise => {
                     assert!(!self.is_answering && self.summarising.is_none() && self.tools.is_empty());
-                    match self.context().cut(self.journal.pod.head, CONTEXT_LIMIT) {
+                    let room = Room { limit: CONTEXT_LIMIT, fits: self.journal.pod.fits, ..Room::default() };
+                    let context = self.context();
+                    match context.cut_within(self.journal.pod.head, room) {
                         Some(cut) => {
                             check_conversation(&cut.request);
                             assert!(cut.dropped > 0);
-                            let dropped = cut.request.iter().flat_map(|message| numbers(&message.content)).collect();
+                            // A request that was shortened leaves some out, and so they are not in the conversation either.
+                            let is_dropped = |message: &&Message| !context_tail(&context, &cut).contains(message);
+                            let dropped = context.messages();
+                            let dropped =
+                                dropped.iter().filter(is_dropped).flat_map(|one| numbers(&one.content)).collect();
                             self.summarising = Some((cut.kept_from_seq, dropped));
                         }
                         None => {
-                            let effects = self.journal.take(no_summary()).unwrap();
+                            let none = NoSummary::NothingToDrop(context.newest(0));
+                            let effects = self.journal.take(Input::Summarised(Err(none))).unwrap();
                             self.perform(effects);
                         }
                     }
@@ -240,6 +263,9 @@ impl World {
                 Effect::Abort => {
                     (self.is_answering, self.summarising, self.live) = (false, None, None);
                     self.tools.clear();
+                }
+                Effect::LetOut { call_id, .. } => {
+                    assert!(self.tools.contains(&call_id) || self.by_hand.contains(&call_id), "nobody waits for it");
                 }
                 Effect::AbortOperatorCalls => self.by_hand.clear(),
                 Effect::RunTool { call_id, by: ToolBy::Model, .. } => self.tools.push(call_id),
@@ -277,15 +303,17 @@ impl World {
     fn check(&self) {
         let pod = &self.journal.pod;
         let is_asked = |call_id: &str| pod.approvals.iter().any(|open| open.call_id == call_id);
+        let is_by_hand = |call_id: &str| pod.operator_calls.iter().any(|call| call.call_id == call_id);
+        let is_asking = pod.approvals.iter().any(|open| !open.wants_out().is_some_and(is_by_hand));
         match pod.state {
             PodState::Idle | PodState::Stopped => {
-                assert!(pod.run.is_none() && pod.calls.is_empty() && pod.approvals.is_empty(), "{pod:?}");
+                assert!(pod.run.is_none() && pod.calls.is_empty() && !is_asking, "{pod:?}");
             }
             PodState::Paused => {
                 assert!(pod.run.is_none());
                 assert!(pod.calls.iter().all(|call| call.is_allowed || is_asked(&call.call_id)), "{pod:?}");
             }
-            PodState::Waiting => assert!(pod.run.is_some() && !pod.approvals.is_empty(), "{pod:?}"),
+            PodState::Waiting => assert!(pod.run.is_some() && is_asking, "{pod:?}"),
             PodState::Running => {
                 assert_eq!(pod.run.is_none(), pod.compacting_from.is_some(), "{pod:?}");
                 let goes_on = self.is_answering || self.summarising.is_some() || !self.tools.is_empty();
@@ -298,6 +326,10 @@ impl World {
         let open: BTreeSet<_> = pod.operator_calls.iter().map(|call| &call.call_id).collect();
         assert_eq!(open, self.by_hand.iter().collect(), "what a person runs, and what is open of it");
         for open in &pod.approvals {
+            if let Some(call_id) = open.wants_out() {
+                assert!(is_by_hand(call_id) || self.tools.iter().any(|running| running == call_id), "{pod:?}");
+                continue;
+            }
             assert!(pod.calls.iter().any(|call| call.call_id == open.call_id && !call.is_allowed));
         }
     }
@@ -354,7 +386,7 @@ fn numbers(text: &str) -> Vec<String> {
 }
 
 /// What a provider takes: the system message first and once, and behind each answer one result for each of its calls.
-fn check_conversation(messages: &[Message]) {
+pub(crate) fn check_conversation(messages: &[Message]) {
     assert_eq!(messages[0].role, Role::System);
     let mut expected: BTreeSet<&str> = BTreeSet::new();
     for message in &messages[1..] {
@@ -375,4 +407,10 @@ fn check_conversation(messages: &[Message]) {
         }
     }
     assert!(expected.is_empty(), "a call without its result at the end: {messages:#?}");
+}
+
+/// What stays of the conversation.
+fn context_tail(context: &Context, cut: &Cut) -> Vec<Message> {
+    let messages = context.messages();
+    messages[messages.len() - cut.kept..].to_vec()
 }

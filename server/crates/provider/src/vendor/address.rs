@@ -38,14 +38,13 @@ impl Address {
         Ok(Self { url })
     }
 
-    pub(super) fn base(&self) -> String {
-        self.url.to_string()
-    }
-
-    pub(super) fn join(&self, path: &str) -> String {
+    /// `path` below the address. What the address asks for in its query stays.
+    pub(super) fn to(&self, path: &str, query: Option<&str>) -> Url {
         let mut url = self.url.clone();
         url.set_path(&format!("{}{path}", self.url.path()));
-        url.to_string()
+        let queries: Vec<_> = self.url.query().into_iter().chain(query).filter(|query| !query.is_empty()).collect();
+        url.set_query((!queries.is_empty()).then(|| queries.join("&")).as_deref());
+        url
     }
 
     pub(super) fn is_loopback(&self) -> bool {
@@ -94,7 +93,7 @@ mod tests {
     use super::*;
 
     fn base(kind: ProviderKind, text: &str) -> String {
-        Address::parse(kind, Some(text)).unwrap().base()
+        Address::parse(kind, Some(text)).unwrap().to("", None).to_string()
     }
 
     #[test]
@@ -106,13 +105,17 @@ mod tests {
         assert_eq!(base(ProviderKind::Ollama, "0.0.0.0"), "http://127.0.0.1:11434/");
         assert_eq!(base(ProviderKind::Ollama, "box:9999"), "http://box:9999/");
         assert_eq!(base(ProviderKind::Ollama, "https://box"), "https://box/");
-        assert_eq!(Address::parse(ProviderKind::OpenAi, None).unwrap().base(), "https://api.openai.com/v1/");
+        assert_eq!(
+            Address::parse(ProviderKind::OpenAi, None).unwrap().to("", None).as_str(),
+            "https://api.openai.com/v1/"
+        );
     }
 
     #[test]
     fn a_path_goes_before_the_query() {
         let address = Address::parse(ProviderKind::OpenAi, Some("http://h/v1?a=b")).unwrap();
-        assert_eq!(address.join("chat/completions"), "http://h/v1/chat/completions?a=b");
+        assert_eq!(address.to("chat/completions", None).as_str(), "http://h/v1/chat/completions?a=b");
+        assert_eq!(address.to("m:stream", Some("alt=sse")).as_str(), "http://h/v1/m:stream?a=b&alt=sse");
     }
 
     #[test]

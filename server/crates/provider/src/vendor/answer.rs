@@ -3,55 +3,66 @@
 use std::{
     collections::VecDeque,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
-use futures_util::{Stream, StreamExt};
-use genai::chat::{ChatStream, ChatStreamEvent, StopReason, StreamEnd};
-use protocol::{Message, Usage};
+use futures_util::{FutureExt, Stream, StreamExt, future::BoxFuture};
+use genai::chat::{ChatResponse, ChatStream, ChatStreamEvent, StopReason, StreamEnd, ToolCall};
+use protocol::Usage;
 use serde_json::Value;
+use tokio::task::coop::poll_proceed;
 
-use super::{calls::Calls, failure::Failures, frames::Frames};
-use crate::{FinishReason, ModelEvent, ProviderError, ProviderErrorCode, ProviderKind};
+use super::{
+    bounds::{SAID_BYTES_MAX, TooMuch},
+    calls::Calls,
+    failure::Failures,
+    frames::Frames,
+    gate::Ask,
+    plain::Plain,
+};
+use crate::{FinishReason, ModelEvent, ProviderError, ProviderKind, known};
 
 type Item = Result<ModelEvent, ProviderError>;
 
 /// Ends after `Finished` or an error, and lets go of the connection then.
 pub(super) struct Answer {
     stream: Option<ChatStream>,
+    ask: Ask,
     frames: Frames,
     calls: Calls,
+    /// Bytes of text and reasoning so far.
+    said: usize,
     context_limit: Option<u64>,
     failures: Failures,
+    /// The question, until something of an answer has come.
+    plain: Option<Plain>,
+    looking: Option<BoxFuture<'static, Result<ChatResponse, ProviderError>>>,
     ready: VecDeque<Item>,
 }
 
 impl Answer {
-    pub(super) fn new(
-        stream: ChatStream,
-        frames: Frames,
-        messages: &[Message],
-        context_limit: Option<u64>,
-        failures: Failures,
-    ) -> Self {
-        let calls = Calls::new(messages);
-        Self { stream: Some(stream), frames, calls, context_limit, failures, ready: VecDeque::new() }
+    pub(super) fn new(stream: ChatStream, ask: Ask, frames: Frames, failures: Failures, plain: Plain) -> Self {
+        Self {
+            stream: Some(stream),
+            ask,
+            frames,
+            calls: Calls::new(&plain.request.messages),
+            said: 0,
+            context_limit: known::context_limit(&plain.request.model),
+            failures,
+            plain: Some(plain),
+            looking: None,
+            ready: VecDeque::new(),
+        }
     }
 
     fn accept(&mut self, event: Option<genai::Result<ChatStreamEvent>>) {
         match event {
-            Some(Ok(ChatStreamEvent::Chunk(chunk))) => self.show(ModelEvent::Text(chunk.content)),
-            Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => self.show(ModelEvent::Reasoning(chunk.content)),
+            Some(Ok(ChatStreamEvent::Chunk(chunk))) => self.say(chunk.content, ModelEvent::Text),
+            Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => self.say(chunk.content, ModelEvent::Reasoning),
             // On OpenAI's wire the frames say more than the library's event.
             Some(Ok(ChatStreamEvent::ToolCallChunk(chunk))) if self.frames.kind != ProviderKind::OpenAi => {
-                let call = chunk.tool_call;
-                let whole = match call.fn_arguments {
-                    Value::String(text) => text,
-                    Value::Null => String::new(),
-                    value => value.to_string(),
-                };
-                let event = self.calls.grow(&call.call_id, &call.fn_name, &whole);
-                self.ready.extend(event.map(Ok));
+                self.call(chunk.tool_call);
             }
             Some(Ok(ChatStreamEvent::End(end))) => {
                 self.take_frames();
@@ -59,8 +70,13 @@ impl Answer {
             }
             // Also what newer versions of the library may add.
             Some(Ok(_)) => (),
+            // Lines of JSON that is laid out over several.
+            Some(Err(genai::Error::StreamParse { .. })) if self.frames.kind == ProviderKind::Ollama => {
+                self.frames.with(|noticed| noticed.is_no_event = true);
+                self.cut();
+            }
             Some(Err(error)) => {
-                let error = self.failures.translate(error);
+                let error = self.ask.failure().unwrap_or_else(|| self.failures.translate(error));
                 self.fail(error);
             }
             None => {
@@ -69,6 +85,34 @@ impl Answer {
             }
         }
         self.take_frames();
+        if !self.ready.is_empty() {
+            self.plain = None;
+        }
+    }
+
+    fn call(&mut self, call: ToolCall) {
+        let whole = match call.fn_arguments {
+            Value::String(text) => text,
+            Value::Null => String::new(),
+            value => value.to_string(),
+        };
+        let event = self.calls.grow(&call.call_id, &call.fn_name, &whole);
+        self.called(event);
+    }
+
+    fn called(&mut self, event: Result<Option<ModelEvent>, TooMuch>) {
+        match event {
+            Ok(event) => self.ready.extend(event.map(Ok)),
+            Err(bound) => self.fail(self.failures.too_much(bound)),
+        }
+    }
+
+    fn say(&mut self, text: String, event: fn(String) -> ModelEvent) {
+        self.said += text.len();
+        match self.said > SAID_BYTES_MAX {
+            true => self.fail(self.failures.too_much(TooMuch::Said)),
+            false => self.show(event(text)),
+        }
     }
 
     fn show(&mut self, event: ModelEvent) {
@@ -78,7 +122,10 @@ impl Answer {
     fn take_frames(&mut self) {
         for piece in self.frames.with(|noticed| std::mem::take(&mut noticed.calls)) {
             let event = self.calls.add(piece);
-            self.ready.extend(event.map(Ok));
+            self.called(event);
+            if self.stream.is_none() {
+                return;
+            }
         }
     }
 
@@ -140,9 +187,35 @@ impl Answer {
         }
     }
 
+    /// The stream has ended too early. When it was none, the server is asked what it said.
     fn cut(&mut self) {
-        let error = self.failures.error(ProviderErrorCode::Cut, "the stream ended before the answer did");
-        self.fail(error);
+        let is_no_stream = self.ready.is_empty() && self.frames.with(|noticed| noticed.is_no_event);
+        match self.plain.take().filter(|_| is_no_stream) {
+            Some(plain) => {
+                self.stream = None;
+                self.looking = Some(plain.ask().boxed());
+            }
+            None => self.fail(self.failures.cut()),
+        }
+    }
+
+    /// The answer has come in one piece.
+    fn looked(&mut self, answer: Result<ChatResponse, ProviderError>) {
+        self.looking = None;
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => return self.fail(error),
+        };
+        if let Some(reasoning) = answer.reasoning_content.filter(|text| !text.is_empty()) {
+            self.say(reasoning, ModelEvent::Reasoning);
+        }
+        let (text, calls) = (answer.content.joined_texts(), answer.content.into_tool_calls());
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            self.say(text, ModelEvent::Text);
+        }
+        calls.into_iter().for_each(|call| self.call(call));
+        let usage = answer.usage;
+        self.finish(answer.stop_reason, usage.prompt_tokens.is_some().then_some(usage));
     }
 
     fn fail(&mut self, error: ProviderError) {
@@ -159,10 +232,29 @@ impl Stream for Answer {
             if let Some(item) = self.ready.pop_front() {
                 return Poll::Ready(Some(item));
             }
-            let Some(stream) = self.stream.as_mut() else { return Poll::Ready(None) };
-            match stream.poll_next_unpin(context) {
-                Poll::Ready(event) => self.accept(event),
-                Poll::Pending => return Poll::Pending,
+            // An answer whose pieces are all there takes turns with everybody else.
+            let turn = ready!(poll_proceed(context));
+            if let Some(looking) = self.looking.as_mut() {
+                match looking.poll_unpin(context) {
+                    Poll::Ready(answer) => {
+                        turn.made_progress();
+                        self.looked(answer);
+                    }
+                    Poll::Pending => return Poll::Pending,
+                }
+                continue;
+            }
+            let Self { stream: Some(stream), ask, .. } = &mut *self else { return Poll::Ready(None) };
+            match ask.work(|| stream.poll_next_unpin(context)) {
+                Ok(Poll::Ready(event)) => {
+                    turn.made_progress();
+                    self.accept(event);
+                }
+                Ok(Poll::Pending) => return Poll::Pending,
+                Err(_panicked) => {
+                    let error = self.failures.unreadable();
+                    self.fail(error);
+                }
             }
         }
     }

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use protocol::Message;
 use serde_json::{Map, Value};
 
+use super::bounds::{ARGUMENTS_BYTES_MAX, CALLS_MAX, NAME_BYTES_MAX, TooMuch};
 use crate::{ModelEvent, request::first_free_call_number};
 
 /// A piece of a call.
@@ -49,14 +50,21 @@ impl Calls {
     }
 
     /// Adds a piece; what a viewer gets of it, when it says something new.
-    pub(super) fn add(&mut self, piece: CallPiece) -> Option<ModelEvent> {
+    pub(super) fn add(&mut self, piece: CallPiece) -> Result<Option<ModelEvent>, TooMuch> {
         let id = piece.id.filter(|id| !id.is_empty());
         let name = piece.name.filter(|name| !name.is_empty());
-        let position = self.position(piece.index, id.as_deref(), name.is_some()).unwrap_or_else(|| {
-            let call = OpenCall { index: piece.index, id: String::new(), name: String::new(), text: String::new() };
-            self.open.push(call);
-            self.open.len() - 1
-        });
+        if [&id, &name].into_iter().flatten().any(|word| word.len() > NAME_BYTES_MAX) {
+            return Err(TooMuch::Name);
+        }
+        let position = match self.position(piece.index, id.as_deref(), name.is_some()) {
+            Some(position) => position,
+            None if self.open.len() == CALLS_MAX => return Err(TooMuch::Calls),
+            None => {
+                let call = OpenCall { index: piece.index, id: String::new(), name: String::new(), text: String::new() };
+                self.open.push(call);
+                self.open.len() - 1
+            }
+        };
         let call = &mut self.open[position];
         if let Some(id) = id
             && call.id.is_empty()
@@ -68,17 +76,17 @@ impl Calls {
         {
             call.name = name;
         }
+        if call.text.len() + piece.text.len() > ARGUMENTS_BYTES_MAX {
+            return Err(TooMuch::Arguments);
+        }
         call.text.push_str(&piece.text);
         let begins = call.text.len() == piece.text.len();
-        (begins || !piece.text.is_empty()).then(|| ModelEvent::ToolArgs {
-            index: position,
-            name: call.name.clone(),
-            text: piece.text,
-        })
+        let says_more = begins || !piece.text.is_empty();
+        Ok(says_more.then(|| ModelEvent::ToolArgs { index: position, name: call.name.clone(), text: piece.text }))
     }
 
     /// Adds a call whose text so far is known as a whole; only what is new of it goes on.
-    pub(super) fn grow(&mut self, id: &str, name: &str, whole: &str) -> Option<ModelEvent> {
+    pub(super) fn grow(&mut self, id: &str, name: &str, whole: &str) -> Result<Option<ModelEvent>, TooMuch> {
         let known = self.open.iter().find(|call| call.id == id).map_or(0, |call| call.text.len());
         let text = whole.get(known..).unwrap_or_default().to_owned();
         self.add(CallPiece { index: None, id: Some(id.to_owned()), name: Some(name.to_owned()), text })
@@ -151,7 +159,7 @@ mod tests {
     fn finished(pieces: Vec<CallPiece>) -> Vec<(String, String, Value)> {
         let mut calls = Calls::new(&[]);
         for piece in pieces {
-            calls.add(piece);
+            calls.add(piece).unwrap();
         }
         calls
             .finish()
@@ -205,7 +213,7 @@ mod tests {
         let earlier = |id: &str| ToolCall { call_id: id.to_owned(), name: "Read".to_owned(), arguments: json!({}) };
         message.tool_calls = vec![earlier("call_0"), earlier("call_7")];
         let mut calls = Calls::new(&[message]);
-        calls.add(piece(Some(0), "call_0", "Read", "{}"));
+        calls.add(piece(Some(0), "call_0", "Read", "{}")).unwrap();
         let Some(ModelEvent::ToolCall { call_id, .. }) = calls.finish().pop() else { panic!() };
         assert_eq!(call_id, "call_8");
     }
@@ -215,7 +223,7 @@ mod tests {
         let mut calls = Calls::new(&[]);
         let texts: Vec<_> = ["", "{\"a\"", "{\"a\":1}"]
             .iter()
-            .filter_map(|whole| match calls.grow("id", "Read", whole) {
+            .filter_map(|whole| match calls.grow("id", "Read", whole).unwrap() {
                 Some(ModelEvent::ToolArgs { text, .. }) => Some(text),
                 _ => None,
             })

@@ -7,8 +7,8 @@ use jiff::{Timestamp, fmt::rfc2822};
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::TimeLimits;
-use crate::{ProviderError, ProviderErrorCode, redact::Redactor};
+use super::{TimeLimits, bounds::TooMuch, overflow};
+use crate::{ContextSizes, ProviderError, ProviderErrorCode, redact::Redactor};
 
 /// Makes the errors of one provider: each names it, none shows its key.
 #[derive(Debug, Clone)]
@@ -32,7 +32,21 @@ impl Failures {
         self.error(ProviderErrorCode::Timeout, &reason)
     }
 
-    fn silence_timeout(&self) -> ProviderError {
+    pub(super) fn cut(&self) -> ProviderError {
+        self.error(ProviderErrorCode::Cut, "the stream ended before the answer did")
+    }
+
+    /// Nothing of what went beyond a bound is kept, and asking again would bring the same.
+    pub(super) fn too_much(&self, bound: TooMuch) -> ProviderError {
+        self.error(ProviderErrorCode::TooLarge, &format!("it sent {bound}, and no more than that is read"))
+    }
+
+    /// The library gave up on it without a word.
+    pub(super) fn unreadable(&self) -> ProviderError {
+        self.error(ProviderErrorCode::Failed, "an unreadable piece of an answer")
+    }
+
+    pub(super) fn silence_timeout(&self) -> ProviderError {
         let reason = format!("silent for {} s in the middle of the answer", self.limits.silence.as_secs_f32());
         self.error(ProviderErrorCode::Timeout, &reason)
     }
@@ -41,11 +55,12 @@ impl Failures {
         match error {
             Error::HttpError { status, body, headers, .. } => self.refused(status.as_u16(), &body, &headers),
             Error::ChatResponse { body, .. } => self.said(&body),
+            Error::ChatResponseGeneration { response_body, .. } => self.said(&response_body),
             Error::WebStream { error, .. } => self.of_stream(error),
             Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
                 self.of_web(webc_error)
             }
-            Error::StreamParse { .. } => self.error(ProviderErrorCode::Failed, "an unreadable piece of an answer"),
+            Error::StreamParse { .. } => self.unreadable(),
             other => self.error(ProviderErrorCode::Failed, &other.to_string()),
         }
     }
@@ -54,7 +69,7 @@ impl Failures {
     pub(super) fn said(&self, body: &Value) -> ProviderError {
         let said = Said::read(body);
         let code = said.code().unwrap_or(ProviderErrorCode::Failed);
-        self.error(code, &said.message)
+        ProviderError { sizes: said.sizes, ..self.error(code, &said.message) }
     }
 
     fn of_stream(&self, error: genai::BoxError) -> ProviderError {
@@ -85,7 +100,7 @@ impl Failures {
     }
 
     /// Addresses stay out of the sentence; the root of the chain says what happened.
-    fn of_transport(&self, error: &reqwest::Error) -> ProviderError {
+    pub(super) fn of_transport(&self, error: &reqwest::Error) -> ProviderError {
         let root = root_cause(error);
         if error.is_connect() {
             return self.error(ProviderErrorCode::Unreachable, &format!("cannot be reached: {root}"));
@@ -102,12 +117,14 @@ impl Failures {
     fn refused(&self, status: u16, body: &str, headers: &HeaderMap) -> ProviderError {
         let said = match serde_json::from_str::<Value>(body) {
             Ok(value) => Said::read(&value),
-            Err(_) => Said { message: body.to_owned(), names: Vec::new() },
+            Err(_) => Said::words(body),
         };
         let code = match ProviderErrorCode::of_status(status) {
             // Only these are wide enough that the vendor's words say more than its status.
-            ProviderErrorCode::BadRequest | ProviderErrorCode::ModelNotFound => {
-                said.narrow().unwrap_or(ProviderErrorCode::of_status(status))
+            code @ (ProviderErrorCode::BadRequest | ProviderErrorCode::ModelNotFound) => said.narrow().unwrap_or(code),
+            // Some servers have no better status for it.
+            ProviderErrorCode::Overloaded | ProviderErrorCode::Failed if said.is_overflow() => {
+                ProviderErrorCode::ContextOverflow
             }
             code => code,
         };
@@ -115,7 +132,7 @@ impl Failures {
             "" => format!("HTTP status {status}"),
             message => format!("HTTP status {status}: {message}"),
         };
-        ProviderError { retry_after: retry_after(headers), ..self.error(code, &reason) }
+        ProviderError { retry_after: retry_after(headers), sizes: said.sizes, ..self.error(code, &reason) }
     }
 }
 
@@ -132,9 +149,16 @@ struct Said {
     message: String,
     /// Values of `type`, `code` and `status`, lower case.
     names: Vec<String>,
+    sizes: ContextSizes,
 }
 
 impl Said {
+    /// What is no JSON.
+    fn words(text: &str) -> Self {
+        let sizes = overflow::sizes(&Value::Null, text);
+        Self { message: text.to_owned(), names: Vec::new(), sizes }
+    }
+
     /// Vendors agree that it is JSON; the error is in `error`, or is the whole.
     fn read(body: &Value) -> Self {
         let body = match body {
@@ -154,11 +178,16 @@ impl Said {
             .filter_map(|name| error.get(name))
             .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned).to_lowercase())
             .collect();
-        Self { message, names }
+        let sizes = overflow::sizes(error, &message);
+        Self { message, names, sizes }
     }
 
     fn code(&self) -> Option<ProviderErrorCode> {
         self.narrow().or_else(|| self.names.iter().find_map(|name| named(name)))
+    }
+
+    fn is_overflow(&self) -> bool {
+        overflow::is_told(&self.names, &self.message)
     }
 
     /// The two failures that are worth a code of their own, whatever their status.
@@ -166,10 +195,8 @@ impl Said {
         let message = self.message.to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
         let named = |word: &str| self.names.iter().any(|name| name.contains(word));
-        if named("context_length")
-            || says(&["context length", "context window", "prompt is too long", "too many tokens"])
-        {
-            return Some(ProviderErrorCode::ContextTooLong);
+        if self.is_overflow() {
+            return Some(ProviderErrorCode::ContextOverflow);
         }
         let is_unknown = message.contains("model") && says(&["does not exist", "not found", "unknown model"]);
         (named("model_not_found") || is_unknown).then_some(ProviderErrorCode::ModelNotFound)

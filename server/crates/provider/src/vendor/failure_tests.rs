@@ -24,9 +24,9 @@ fn a_refusal_says_the_status_and_the_vendors_words() {
 #[test]
 fn the_vendors_words_narrow_a_bad_request() {
     let too_long = json!({"error": {"code": "context_length_exceeded", "message": "too big"}});
-    assert_eq!(refused(400, &too_long.to_string()).code, ProviderErrorCode::ContextTooLong);
+    assert_eq!(refused(400, &too_long.to_string()).code, ProviderErrorCode::ContextOverflow);
     let too_long = json!({"type": "error", "error": {"message": "prompt is too long: 2 > 1"}});
-    assert_eq!(refused(400, &too_long.to_string()).code, ProviderErrorCode::ContextTooLong);
+    assert_eq!(refused(400, &too_long.to_string()).code, ProviderErrorCode::ContextOverflow);
     let unknown = json!({"error": "model \"x\" not found"});
     assert_eq!(refused(400, &unknown.to_string()).code, ProviderErrorCode::ModelNotFound);
     assert_eq!(refused(429, &too_long.to_string()).code, ProviderErrorCode::RateLimited);

@@ -22,6 +22,8 @@ pub(super) struct Noticed {
     pub(super) usage: Option<Value>,
     /// An error inside the stream.
     pub(super) error: Option<Value>,
+    /// Something came that is no event, and that the library drops.
+    pub(super) is_no_event: bool,
 }
 
 /// Shared with the library, which calls it for each frame.
@@ -44,6 +46,10 @@ impl Frames {
 
 impl ChatFrameSink for Frames {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
+        if frame.data.is_empty() {
+            self.with(|noticed| noticed.is_no_event = true);
+            return;
+        }
         match self.kind {
             ProviderKind::OpenAi => {
                 if says_more_than_text(frame.data)

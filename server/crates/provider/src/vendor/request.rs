@@ -30,12 +30,11 @@ impl ChatQuestion {
 }
 
 fn options(kind: ProviderKind, model: &str, limits: TimeLimits, frames: &Frames) -> ChatOptions {
+    // Calls and reasoning are kept by us: the library makes room for as many calls as an index says, whatever it says.
     let options = ChatOptions::default()
         .with_stream_header_timeout(limits.header)
         .with_stream_read_timeout(limits.silence)
         .with_capture_usage(true)
-        .with_capture_tool_calls(true)
-        .with_capture_reasoning_content(true)
         .with_raw_frame_sink(frames.clone());
     match kind {
         // The library would cut `vendor::` and an ending like `-high` off the name; the body's own name wins.

@@ -8,3 +8,4 @@ mod failures;
 mod logs;
 mod open_ai;
 mod other_wires;
+mod overflow;

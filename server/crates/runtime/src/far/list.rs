@@ -114,9 +114,9 @@ pub(crate) async fn exchange(
         return Err(ApiError::new(ErrorCode::RuntimeNotFound, sentence));
     };
     let rows = inner.store.far_messages(own.key, &store, &peer.worker_id, before, limit).await;
-    let rows = rows.map_err(error::store_failed)?;
-    let next = rows.last().filter(|_| rows.len() == limit as usize);
-    let next = next.map(|row| peers::write_cursor(row.at, &row.id));
+    let mut rows = rows.map_err(error::store_failed)?;
+    let has_more = peers::end_page(&mut rows, limit, |row| row.text.len());
+    let next = rows.last().filter(|_| has_more).map(|row| peers::write_cursor(row.at, &row.id));
     let items = rows.into_iter().map(|row| {
         let (here, there) = (view::pod_ref(own), peer.clone());
         let (from, to) = if row.is_outgoing { (here, there) } else { (there, here) };

@@ -8,8 +8,8 @@ use protocol::{
 
 use super::Host;
 use crate::{
-    Figures, Observation, PodQuery, PodsObservation, Readiness, RecordPage, error, find, history, names, outage,
-    pod_tools, view, viewer,
+    Figures, Observation, PodQuery, PodsObservation, Readiness, RecordForm, RecordPage, error, find, history, names,
+    outage, pod_tools, view, viewer,
 };
 
 impl Host {
@@ -20,8 +20,10 @@ impl Host {
     }
 
     pub async fn pod(&self, worker_id: &WorkerId) -> Result<PodDetail, ApiError> {
+        let key = self.inner.existing_row(worker_id).await?.key;
+        // The queue before the state: a message that leaves the queue in between is then seen at work, and not as answered.
+        let inbox = self.inner.store.inbox(key).await.map_err(error::store_failed)?;
         let row = self.inner.existing_row(worker_id).await?;
-        let inbox = self.inner.store.inbox(row.key).await.map_err(error::store_failed)?;
         let children = self.inner.store.children(row.key).await.map_err(error::store_failed)?;
         let detail = view::detail(&row, inbox, &children);
         let summary = self.inner.with_places(vec![detail.summary.clone()]).await.pop();
@@ -53,8 +55,9 @@ impl Host {
         worker_id: &WorkerId,
         before: Option<&str>,
         limit: u32,
+        form: RecordForm,
     ) -> Result<RecordPage, ApiError> {
-        history::page(&self.inner, worker_id, before, limit).await
+        history::page(&self.inner, worker_id, before, limit, form).await
     }
 
     pub async fn history(&self, worker_id: &WorkerId) -> Result<History, ApiError> {
@@ -97,9 +100,12 @@ impl Host {
         let active = self.inner.tasks.lock().expect("no holder of the tasks panics").len();
         let failures = self.inner.store.failures();
         Figures {
+            longest_step: crate::watchdog::longest_step(),
             reads_failed_total: failures.reads,
             writes_failed_total: failures.writes,
+            records_damaged: failures.damaged,
             is_out: self.inner.store.is_out(),
+            is_lost: self.inner.store.is_lost(),
             active_pods: active as u64,
             records_total: self.inner.records.load(Ordering::Relaxed),
             commands_total: self.inner.commands.load(Ordering::Relaxed),

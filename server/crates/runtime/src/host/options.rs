@@ -6,6 +6,8 @@ use pod_store::Store;
 use provider::Providers;
 use tools::Toolbox;
 
+use super::Walls;
+
 /// What a host is made of.
 #[derive(Debug)]
 pub struct HostOptions {
@@ -19,10 +21,12 @@ pub struct HostOptions {
     pub cwd: String,
     /// Absolute paths of yoi's own: no tool of any Pod touches them, whatever its scope says.
     pub hidden: Vec<String>,
+    /// What every Pod may read within its scope, and none may write.
+    pub protected: pod::Protected,
     /// Where long outputs of tools are kept, in a folder per Pod.
     pub outputs: PathBuf,
-    /// The kernel cannot confine a shell here, so that no rule allows Bash without a person.
-    pub shell_is_unconfined: bool,
+    /// What stands around commands. Where they have no room, no rule allows Bash without a person.
+    pub walls: Walls,
 }
 
 impl HostOptions {
@@ -35,8 +39,9 @@ impl HostOptions {
             toolbox: Toolbox::default(),
             cwd: cwd.into(),
             hidden: Vec::new(),
+            protected: pod::Protected::default(),
             outputs: outputs.into(),
-            shell_is_unconfined: false,
+            walls: Walls::standing(),
         }
     }
 }
@@ -54,4 +59,5 @@ pub struct Profile {
     pub peer_policy: Option<protocol::PeerPolicy>,
     pub wake_on_peer: Option<bool>,
     pub permissions: Option<Vec<protocol::PermissionRule>>,
+    pub network: Option<protocol::NetworkPolicy>,
 }

@@ -2,10 +2,10 @@
 //! audit and the logins.
 
 use jiff::Timestamp;
-use pod_store::{AuditFilter, PodGroup, SessionRow, StoreError};
+use pod_store::{AuditFilter, PodGroup, SessionRow};
 use protocol::{
     ApiError, AuditEntry, AuditRow, Listing, PodRules, ProfileView, ProviderTest, ProviderView, RuntimeId, ToolDefault,
-    UnconfiguredProvider, seal_cursor,
+    UnconfiguredProvider, WallItem, seal_cursor,
 };
 
 use super::Host;
@@ -31,6 +31,11 @@ impl Host {
         self.inner.providers.test(name).await
     }
 
+    /// What stands around the commands of Pods.
+    pub async fn walls(&self) -> Vec<WallItem> {
+        self.inner.walls.items().await
+    }
+
     /// The configured profiles, by name.
     pub fn profiles(&self) -> Vec<ProfileView> {
         let view = |(name, profile): (&String, &super::Profile)| ProfileView {
@@ -42,7 +47,9 @@ impl Host {
             reasoning: profile.reasoning,
             peer_policy: profile.peer_policy,
             wake_on_peer: profile.wake_on_peer,
+            network: profile.network,
             permissions: profile.permissions.clone().unwrap_or_default(),
+            warnings: pod::rule_warnings(profile.permissions.as_deref().unwrap_or_default()),
         };
         self.inner.profiles.iter().map(view).collect()
     }
@@ -68,7 +75,8 @@ impl Host {
             let with_rules = rows.iter().filter_map(|row| {
                 let permissions = view::open(row).ok()?.spec.permissions;
                 let (pod, name) = (view::pod_ref(row), row.name.clone());
-                (!permissions.is_empty()).then_some(PodRules { pod, name, permissions })
+                let warnings = pod::rule_warnings(&permissions);
+                (!permissions.is_empty()).then_some(PodRules { pod, name, permissions, warnings })
             });
             found.extend(with_rules);
             if rows.len() < ROWS_AT_ONCE as usize || found.len() >= PODS_WITH_RULES_MAX {
@@ -81,7 +89,7 @@ impl Host {
     pub async fn audit_append(&self, entry: AuditEntry) -> Result<(), ApiError> {
         if let Some(outage) = self.inner.store.outage().borrow().as_ref() {
             // Nobody waits for what is only a note of what was refused.
-            return Err(error::store_failed(StoreError::Away(outage.why.clone())));
+            return Err(error::store_failed(outage.clone().refusal()));
         }
         self.inner.store.audit_append(entry).await.map_err(error::store_failed)
     }

@@ -99,7 +99,8 @@ impl Inner {
         }
         let (sender, requests) = mpsc::channel(REQUESTS_MAX);
         tasks.insert(worker_id.clone(), sender.clone());
-        self.tracker.spawn(self.under_lease(pod_task::run(self.clone(), worker_id.clone(), requests)));
+        let task = self.under_lease(pod_task::run(self.clone(), worker_id.clone(), requests));
+        self.tracker.spawn(crate::watched(task));
         sender
     }
 

@@ -76,6 +76,8 @@ pub(crate) struct HeldView {
     pub(crate) label: PodLabel,
     pub(crate) spec: PodSpec,
     pub(crate) pod: Pod,
+    #[serde(default)]
+    pub(crate) runs_command: bool,
 }
 
 /// What is wanted of a held Pod.

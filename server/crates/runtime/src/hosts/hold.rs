@@ -41,9 +41,11 @@ impl Inner {
     ) -> Result<Option<Held>, ApiError> {
         let hold = uuid::Uuid::now_v7().to_string();
         let call = Call::Hold { hold: hold.clone(), worker_id: worker_id.clone() };
-        let Some(HeldView { key, label, spec, pod }) = self.call(&host, &call).await? else { return Ok(None) };
+        let Some(HeldView { key, label, spec, pod, runs_command }) = self.call(&host, &call).await? else {
+            return Ok(None);
+        };
         let (orders, order) = oneshot::channel();
-        let held = Held { key, label, spec, pod, host: Some(host.id), orders };
+        let held = Held { key, label, spec, pod, runs_command, host: Some(host.id), orders };
         self.tracker.spawn(stand_in(self.clone(), host, hold, order));
         Ok(Some(held))
     }
@@ -51,8 +53,9 @@ impl Inner {
     /// Here: the Pod stands still, for a host that asks for it.
     pub(super) async fn hold_for(self: &Arc<Self>, hold: String, worker_id: &WorkerId) -> Result<HeldView, ApiError> {
         let held = self.hold_here(worker_id).await?;
-        let Held { key, label, spec, pod, .. } = &held;
-        let view = HeldView { key: *key, label: label.clone(), spec: spec.clone(), pod: pod.clone() };
+        let Held { key, label, spec, pod, runs_command, .. } = &held;
+        let (label, spec, pod) = (label.clone(), spec.clone(), pod.clone());
+        let view = HeldView { key: *key, label, spec, pod, runs_command: *runs_command };
         self.put_stage(hold, Stage::Held(Box::new(held)));
         Ok(view)
     }

@@ -8,7 +8,10 @@ use protocol::{
     Access, AlertLevel, ApiError, ControlEvent, ErrorCode, PodState, Receipt, RestoreLine, ScopeRule, Seq, WorkerId,
 };
 
-use super::{audit_only, child_row, spawn::refused};
+use super::{
+    audit_only, child_row,
+    spawn::{check_idle, refused},
+};
 use crate::{
     CommandKey, Origin,
     asked::Asked,
@@ -167,6 +170,7 @@ async fn lent_again(
     }
     let scope = view::lent_last(&link);
     let grants: Vec<ScopeRule> = scope.iter().filter(|rule| rule.access != Access::Deny).cloned().collect();
+    check_idle(lender, &grants)?;
     let loans = place::loans(inner, lender.key).await?;
     let held = Scope::new(lender.spec.scope.iter().cloned(), loans.iter().cloned());
     held.lend(&grants, &loans).map_err(|refusal| refused(&refusal))?;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use pod::{LendRefusal, PodSpec, Scope};
-use pod_store::{InboxRow, ParentLink, PodChange};
-use protocol::{ApiError, CommandId, ControlEvent, ErrorCode, PodLabel, PodName, ScopeRule, Segment, WorkerId};
+use pod_store::{InboxRow, ParentLink, PodChange, PodKey};
+use protocol::{Access, ApiError, CommandId, ControlEvent, ErrorCode, PodLabel, PodName, ScopeRule, Segment, WorkerId};
 
-use super::audit_only;
+use super::{audit_only, stop::needs_stop};
 use crate::{
     Origin, clock,
     create::Newborn,
@@ -17,6 +17,11 @@ use crate::{
     pod_task::Held,
     recipe::{self, ChildAsked},
 };
+
+/// Children of one Pod that are not stopped. Each costs memory while it works, and a person keeps an eye on it.
+const CHILDREN_MAX: usize = 32;
+/// Of all that one Pod leads, however far down: so that none makes others without end.
+const FAMILY_MAX: usize = 128;
 
 /// What a Pod wants.
 #[derive(Debug)]
@@ -37,6 +42,7 @@ pub(crate) async fn spawn(
 ) -> Result<(PodLabel, Vec<ScopeRule>), ApiError> {
     let mut holding = inner.hold(&[parent]).await?;
     let held = holding.remove(parent).ok_or_else(|| error::no_such_pod(parent))?;
+    check_room(inner, held.key).await?;
     let scope = lend(inner, &held, &spawn.scope).await?;
     let asked = ChildAsked { profile: spawn.profile, model: spawn.model, scope: scope.clone() };
     let spec = recipe::of_child(inner, &held.spec, asked)?;
@@ -51,10 +57,38 @@ pub(crate) async fn spawn(
     Ok((child, scope))
 }
 
+/// Counts those that are not stopped: of this parent, and of the whole family that it belongs to.
+async fn check_room(inner: &Inner, parent: PodKey) -> Result<(), ApiError> {
+    let mut top = parent;
+    while let Some(child) = inner.store.child(top).await.map_err(error::store_failed)? {
+        let Some(above) = child.pod.parent else { break };
+        top = above.key;
+    }
+    let (mut family, mut own, mut left) = (0, 0, vec![top]);
+    while let Some(key) = left.pop() {
+        for child in
+            inner.store.children(key).await.map_err(error::store_failed)?.iter().filter(|child| needs_stop(child))
+        {
+            family += 1;
+            own += usize::from(key == parent);
+            left.push(child.pod.key);
+        }
+        if own >= CHILDREN_MAX || family >= FAMILY_MAX {
+            let (has, max) =
+                if own >= CHILDREN_MAX { ("it has", CHILDREN_MAX) } else { ("its family has", FAMILY_MAX) };
+            let sentence =
+                format!("{has} {max} children that are not stopped, and there may be no more; stop one first");
+            return Err(ApiError::new(ErrorCode::RateLimited, sentence));
+        }
+    }
+    Ok(())
+}
+
 /// What the child holds: what was asked for, if its parent may lend it. A refusal names paths as they were asked for,
 /// and says of none outside the scope whether it exists or where a link leads.
 async fn lend(inner: &Inner, held: &Held, asked: &[ScopeRule]) -> Result<Vec<ScopeRule>, ApiError> {
     let wanted = asked.iter().map(recipe::real_rule).collect::<Result<Vec<_>, _>>()?;
+    check_idle(held, &wanted)?;
     let loans = place::loans(inner, held.key).await?;
     let scope = Scope::new(held.spec.scope.iter().cloned(), loans.iter().cloned());
     let as_asked = |path: String| match wanted.iter().position(|rule| rule.path == path) {
@@ -68,6 +102,17 @@ async fn lend(inner: &Inner, held: &Held, asked: &[ScopeRule]) -> Result<Vec<Sco
     })?;
     asked.iter().try_for_each(|rule| recipe::real_existing_rule(rule).map(drop))?;
     Ok(lent)
+}
+
+/// A command began with what its Pod held then; what it may write cannot be lent before it has ended.
+pub(super) fn check_idle(lender: &Held, lent: &[ScopeRule]) -> Result<(), ApiError> {
+    if !lender.runs_command || lent.iter().all(|rule| rule.access != Access::Write) {
+        return Ok(());
+    }
+    let name = &lender.label.name;
+    let sentence =
+        format!("a command of {name} runs that can write what is to be lent; wait until it has ended, or cancel it");
+    Err(ApiError::new(ErrorCode::Busy, sentence))
 }
 
 pub(super) fn refused(refusal: &LendRefusal) -> ApiError {

@@ -61,7 +61,7 @@ pub(crate) async fn stop(
     Err(ApiError::new(ErrorCode::Busy, "it spawns children faster than they can be stopped; pause it first"))
 }
 
-fn needs_stop(child: &ChildRow) -> bool {
+pub(super) fn needs_stop(child: &ChildRow) -> bool {
     child.is_lent || view::open(&child.pod).is_ok_and(|opened| opened.pod.state != PodState::Stopped)
 }
 

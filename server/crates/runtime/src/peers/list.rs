@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use pod_store::{PodRow, RequestRow};
 use protocol::{
-    ApiError, ErrorCode, ExchangeMessage, Listing, OpenRequest, PeerLink, PeerView, PodRef, WorkerId, open_cursor,
-    seal_cursor,
+    ApiError, ErrorCode, ExchangeMessage, Listing, OpenRequest, PAGE_BYTES_MAX, PeerLink, PeerView, PodRef, WorkerId,
+    open_cursor, seal_cursor,
 };
 
 use crate::{clock, error, far, host::Inner, view};
@@ -84,9 +84,10 @@ pub(crate) async fn exchange(
 ) -> Result<Listing<ExchangeMessage>, ApiError> {
     let (own, other) = (inner.existing_row(own).await?, inner.existing_row(other).await?);
     let before = before.map(read_cursor).transpose()?;
-    let rows = inner.store.messages_of_pair(own.key, other.key, before, limit).await.map_err(error::store_failed)?;
-    let next = rows.last().filter(|_| rows.len() == limit as usize);
-    let next = next.map(|row| write_cursor(row.at, &row.id));
+    let mut rows =
+        inner.store.messages_of_pair(own.key, other.key, before, limit).await.map_err(error::store_failed)?;
+    let has_more = end_page(&mut rows, limit, |row| row.text.len());
+    let next = rows.last().filter(|_| has_more).map(|row| write_cursor(row.at, &row.id));
     let pod = |key| -> PodRef { view::pod_ref(if key == own.key { &own } else { &other }) };
     let items = rows.into_iter().map(|row| ExchangeMessage {
         from: pod(row.sender),
@@ -101,6 +102,26 @@ pub(crate) async fn exchange(
     Ok(Listing { items: items.collect(), next })
 }
 
+/// Leaves what a page has room for, one at least; whether there may be more.
+pub(crate) fn end_page<T>(rows: &mut Vec<T>, limit: u32, bytes: impl Fn(&T) -> usize) -> bool {
+    let is_full = rows.len() == limit as usize;
+    let mut room = PAGE_BYTES_MAX;
+    let fits = rows.iter().position(|row| match room.checked_sub(bytes(row)) {
+        Some(rest) => {
+            room = rest;
+            false
+        }
+        None => true,
+    });
+    match fits {
+        Some(count) => {
+            rows.truncate(count.max(1));
+            true
+        }
+        None => is_full,
+    }
+}
+
 /// Right behind a message of the exchange between two Pods, wherever the other one lives.
 pub(crate) fn write_cursor(at: Timestamp, message_id: &str) -> String {
     seal_cursor(&format!("{}.{message_id}", at.as_microsecond()))
@@ -113,4 +134,24 @@ pub(crate) fn read_cursor(text: &str) -> Result<(Timestamp, String), ApiError> {
     };
     read()
         .ok_or_else(|| ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_ends_where_its_bytes_do_and_one_message_always_fits() {
+        let page = |sizes: &[usize], limit| {
+            let mut rows = sizes.to_vec();
+            let has_more = end_page(&mut rows, limit, |bytes| *bytes);
+            (rows.len(), has_more)
+        };
+        let half = PAGE_BYTES_MAX / 2;
+        assert_eq!(page(&[half, half], 3), (2, false));
+        assert_eq!(page(&[half, half], 2), (2, true), "there may be a next one");
+        assert_eq!(page(&[half, half, 1], 9), (2, true));
+        assert_eq!(page(&[PAGE_BYTES_MAX + 1, 1], 9), (1, true));
+        assert_eq!(page(&[], 9), (0, false));
+    }
 }

@@ -103,11 +103,12 @@ impl PodTask {
         let mut spec = self.spec.clone();
         spec.peer_policy = patch.peer_policy.unwrap_or(spec.peer_policy);
         spec.wake_on_peer = patch.wake_on_peer.unwrap_or(spec.wake_on_peer);
+        spec.network = patch.network.unwrap_or(spec.network);
         if let Some(permissions) = patch.permissions {
             if let Some(sentence) = rules_refusal(&permissions, &spec.permissions) {
                 return Err(ApiError::invalid(sentence));
             }
-            spec.permissions = permissions;
+            spec.permissions = self.given(permissions, &spec.permissions).await?;
         }
         let name = patch.name.unwrap_or_else(|| self.name.clone());
         let update = PodUpdate {
@@ -218,12 +219,9 @@ fn check_segments(segments: &[Segment]) -> Result<(), ApiError> {
     if segments.iter().all(is_blank) {
         return Err(ApiError::invalid("the message is empty; write something"));
     }
-    let bytes: usize = segments.iter().map(|segment| segment.as_text().len()).sum();
-    if bytes > protocol::MESSAGE_BYTES_MAX {
-        return Err(ApiError::new(
-            protocol::ErrorCode::PayloadTooLarge,
-            format!("the message has {bytes} bytes; at most {} fit", protocol::MESSAGE_BYTES_MAX),
-        ));
+    let bytes = Segment::bytes(segments);
+    match bytes > protocol::INPUT_BYTES_MAX {
+        true => Err(ApiError::input_too_large(bytes)),
+        false => Ok(()),
     }
-    Ok(())
 }

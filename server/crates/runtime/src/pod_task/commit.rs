@@ -11,7 +11,7 @@ use protocol::{
     ReceiptState, Record, Seq, ToolAnswer, ToolBy, Trigger, TurnEvent, WorkerId,
 };
 
-use super::{PodTask, portion::gathering, receipts::Receipts, spending};
+use super::{PodTask, portion::gathering, receipts::Receipts, running, spending};
 use crate::{clock, encode, error, mail};
 
 /// Records read at once while a journal's end is folded in.
@@ -95,7 +95,7 @@ pub(super) enum Outcome {
 /// The folded state, as the store keeps it.
 pub(crate) fn checkpoint(pod: &Pod) -> Checkpoint {
     Checkpoint {
-        state: pod.state,
+        state: pod.shown_state(),
         open: pod.is_open(),
         json: serde_json::to_string(pod).expect("a Pod's state always encodes"),
         seq: pod.head,
@@ -229,7 +229,7 @@ impl PodTask {
             }
             Err(failure) => {
                 // Without this command all goes on as it was.
-                if !matches!(failure, StoreError::NameTaken(_) | StoreError::Away(_)) {
+                if !matches!(failure, StoreError::NameTaken(_) | StoreError::Away(_) | StoreError::Lost(_)) {
                     self.work.abort();
                 }
                 self.reload().await?;
@@ -325,7 +325,7 @@ impl PodTask {
         let opened =
             crate::view::open(&row).map_err(|reason| ApiError::new(protocol::ErrorCode::NotRestorable, reason))?;
         self.pod = opened.pod;
-        self.spec = pod::PodSpec { shell_is_unconfined: self.inner.shell_is_unconfined, ..opened.spec };
+        self.spec = pod::PodSpec { shell_is_unconfined: !inner.walls.hold_commands().await, ..opened.spec };
         self.parent = row.parent;
         self.name = row.name;
         self.conversation.forget();
@@ -342,12 +342,16 @@ impl PodTask {
     /// Folds in what the journal holds beyond the checkpoint, and closes what a crash left open.
     pub(super) async fn catch_up(&mut self) -> Result<(), ApiError> {
         self.fold_in_tail().await.map_err(error::store_failed)?;
-        let decision = recover(&self.pod);
+        let outputs = self.inner.outputs_of(&self.worker_id);
+        let open: Vec<_> =
+            self.pod.calls.iter().chain(&self.pod.operator_calls).map(|call| call.call_id.clone()).collect();
+        let decision = recover(&self.pod, |call_id| running::last_seen(&outputs, call_id));
         if !decision.steps.is_empty() {
             let mut staged = self.stage();
             self.add(&mut staged, decision.steps);
             self.commit(staged, Extras::default()).await?;
         }
+        open.iter().for_each(|call_id| running::forget(&outputs, call_id));
         Ok(())
     }
 

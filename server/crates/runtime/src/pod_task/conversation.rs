@@ -2,7 +2,7 @@
 //! the receipt meanwhile, and a cancellation is heard.
 
 use futures_util::future::BoxFuture;
-use pod::{Context, Cut, Reach};
+use pod::{Context, Cut, Newest, NoSummary, Reach, Room};
 use protocol::{Message, Seq, TurnEvent};
 use provider::Purpose;
 
@@ -84,14 +84,49 @@ pub(super) struct Asked {
 }
 
 enum Question {
-    Answer(Vec<Message>),
-    Summary(Option<Cut>),
+    /// With the size of it.
+    Answer(Vec<Message>, pod::QuestionSize),
+    Summary(Result<Cut, Newest>),
+}
+
+/// What the question is made by.
+#[derive(Clone, Copy)]
+struct Making {
+    purpose: Purpose,
+    head: Seq,
+    room: Room,
+    /// Nobody counts the tokens of this conversation, so it is compacted by our own estimate.
+    is_uncounted: bool,
+}
+
+/// Percent of the model's context that may be used by our own estimate.
+const CONTEXT_PERCENT_MAX: u64 = 80;
+
+impl Making {
+    fn question(&self, context: &Context) -> Question {
+        let cut = || context.cut_within(self.head, self.room);
+        if self.purpose == Purpose::Summary {
+            return Question::Summary(cut().ok_or_else(|| context.newest(self.room.tools)));
+        }
+        let tokens = context.tokens();
+        let is_nearly_full = (tokens + self.room.tools) * 100 >= self.room.limit * CONTEXT_PERCENT_MAX;
+        match (self.is_uncounted && is_nearly_full).then(cut).flatten() {
+            Some(cut) => Question::Summary(Ok(cut)),
+            None => Question::Answer(context.messages(), context.size()),
+        }
+    }
 }
 
 impl PodTask {
     /// Begins to make the question that the model is asked, with the conversation as it stands now.
     pub(super) fn ask(&mut self, purpose: Purpose) {
-        let (head, limit) = (self.pod.head, self.pod.usage.context_limit);
+        let usage = self.pod.usage;
+        let was_compacted = std::mem::take(&mut self.work.is_compacted);
+        let (limit, halvings) = (usage.context_limit, self.work.halvings);
+        let is_uncounted = usage.input == 0 && limit > 0 && !was_compacted;
+        let tools = if is_uncounted || purpose == Purpose::Summary { self.tool_tokens() } else { 0 };
+        let room = Room { limit, fits: self.pod.fits, tools, halvings };
+        let making = Making { purpose, head: self.pod.head, room, is_uncounted };
         let here = self.conversation.leave();
         let journal = history::Journal::until(&self.inner, self.key, &self.spec, &self.pod);
         let asked = Box::pin(async move {
@@ -102,14 +137,11 @@ impl PodTask {
                     read.map_err(|error| format!("the conversation could not be read: {error}"))?
                 }
             };
-            let making = heavy::work(context.weight(), move || {
-                let question = match purpose {
-                    Purpose::Answer => Question::Answer(context.messages()),
-                    Purpose::Summary => Question::Summary(context.cut(head, limit)),
-                };
+            let made = heavy::work(context.weight(), move || {
+                let question = making.question(&context);
                 Asked { context, question }
             });
-            Ok(making.await)
+            Ok(made.await)
         });
         self.work.asking = Some(Asking { purpose, asked });
     }
@@ -128,11 +160,13 @@ impl PodTask {
                 self.conversation.come_back(context);
                 question
             }
-            Err(reason) if purpose == Purpose::Summary => return self.take_summary(Err(reason)).await,
+            Err(reason) if purpose == Purpose::Summary => {
+                return self.take_summary(Err(NoSummary::Failed(reason))).await;
+            }
             Err(reason) => return self.fail(reason),
         };
         match question {
-            Question::Answer(messages) => self.call_model(messages),
+            Question::Answer(messages, asked) => self.call_model(messages, asked),
             Question::Summary(cut) => self.begin_summary(cut).await,
         }
         self.let_go();

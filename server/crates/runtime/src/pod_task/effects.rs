@@ -2,27 +2,40 @@
 
 use std::sync::Arc;
 
-use protocol::{Message, ToolBy};
-use provider::{ModelRequest, ModelStream, ProviderError, Purpose, ToolSpec};
+use pod::QuestionSize;
+use protocol::{Message, NetworkPolicy};
+use provider::{ModelRequest, ModelStream, ProviderError, ProviderErrorCode, Purpose, ToolSpec};
+use tools::{bash::Network, proxy::Proxy};
 
-use super::{PodTask, portion::Answer};
+use super::{PodTask, portion::Answer, work::Call};
 use crate::place;
 
 impl PodTask {
-    /// Asks the model.
-    pub(super) fn call_model(&mut self, messages: Vec<Message>) {
+    /// Asks the model; `asked` is the size of the messages.
+    pub(super) fn call_model(&mut self, messages: Vec<Message>, asked: QuestionSize) {
         let Some(provider) = self.inner.providers.get(&self.spec.provider) else {
             let name = &self.spec.provider;
             return self.fail(format!("the provider \"{name}\" is not configured any more; add it and resume"));
         };
-        let tools = self.inner.toolbox.offered(self.spec.tools.as_deref()).map(|tool| ToolSpec {
+        let tools = self.tool_specs();
+        let asked = QuestionSize { whole: asked.whole + tokens_of(&tools), ..asked };
+        let request = ModelRequest { purpose: Purpose::Answer, model: self.spec.model.clone(), messages, tools };
+        self.work.answer = Some(Answer::new(provider.stream(request), asked));
+    }
+
+    fn tool_specs(&self) -> Vec<ToolSpec> {
+        let offered = self.inner.toolbox.offered(self.spec.tools.as_deref());
+        let spec = |tool: &Arc<dyn tools::Tool>| ToolSpec {
             name: tool.name().to_owned(),
             description: tool.description().to_owned(),
             schema: tool.schema(),
-        });
-        let request =
-            ModelRequest { purpose: Purpose::Answer, model: self.spec.model.clone(), messages, tools: tools.collect() };
-        self.work.answer = Some(Answer::new(provider.stream(request)));
+        };
+        offered.map(spec).collect()
+    }
+
+    /// Of the tools that each question offers, about.
+    pub(super) fn tool_tokens(&self) -> u64 {
+        tokens_of(&self.tool_specs())
     }
 
     /// Starts every call that may begin now.
@@ -30,7 +43,10 @@ impl PodTask {
         let inner = self.inner.clone();
         let only_reads = |name: &str| inner.toolbox.get(name).is_none_or(|tool| tool.only_reads());
         while let Some(call) = self.work.next_call(only_reads) {
-            let place = self.place(call.by, &call.call_id).await;
+            let (place, proxy) = match self.place(&call).await {
+                Ok((place, proxy)) => (Ok(place), proxy),
+                Err(refused) => (Err(refused), None),
+            };
             let known = inner.toolbox.get(&call.name).filter(|_| self.spec.offers(&call.name));
             let unknown = || inner.toolbox.unknown(&call.name, self.spec.tools.as_deref());
             let tool = match place {
@@ -38,30 +54,60 @@ impl PodTask {
                 Err(ref refused) => Err(refused.clone()),
             };
             let place = place.unwrap_or_else(|_| place::nowhere(&self.worker_id, &call.call_id, self.work.lifeline()));
-            self.work.run_tool(call, tool, place);
+            self.work.run_tool(call, tool, place, proxy);
         }
     }
 
-    async fn place(&mut self, by: ToolBy, call_id: &str) -> Result<tools::Place, pod::ToolOutcome> {
+    /// Where a call stands, and its way out to the network if it has one.
+    async fn place(&mut self, call: &Call) -> Result<(tools::Place, Option<Proxy>), pod::ToolOutcome> {
+        let Call { by, call_id, leads, .. } = call;
         let lifeline = self.work.lifeline();
-        let seen = place::seen(&self.pod, by);
+        let seen = place::seen(&self.pod, *by);
         let scope = place::scope(&self.inner, self.key, &self.spec).await;
         let scope = scope.map_err(|error| pod::ToolOutcome::failed("internal", error.detail))?;
-        Ok(tools::Place {
+        let (network, proxy) = self.network(call).await?;
+        let place = tools::Place {
             worker_id: self.worker_id.clone(),
-            call_id: call_id.to_owned(),
+            call_id: call_id.clone(),
+            leads: leads.clone(),
             cwd: self.spec.cwd.clone().into(),
             scope,
             seen: Arc::new(seen),
             outputs: self.inner.outputs_of(&self.worker_id),
+            network,
             lifeline,
-        })
+        };
+        Ok((place, proxy))
+    }
+
+    /// What a command reaches of the network.
+    async fn network(&mut self, call: &Call) -> Result<(Network, Option<Proxy>), pod::ToolOutcome> {
+        if call.name != "Bash" {
+            return Ok((Network::None, None));
+        }
+        self.look_up().await.map_err(|error| pod::ToolOutcome::failed("internal", error.detail))?;
+        match self.spec.network_now() {
+            NetworkPolicy::None => Ok((Network::None, None)),
+            NetworkPolicy::Open => Ok((Network::Open, None)),
+            NetworkPolicy::Ask => {
+                let proxy = Proxy::open(&call.call_id, self.work.wishes()).map_err(|error| {
+                    let sentence = format!("the command's way to the network could not be made: {error}");
+                    pod::ToolOutcome::failed("io_failed", sentence)
+                })?;
+                Ok((Network::Through { socket: proxy.socket() }, Some(proxy)))
+            }
+        }
     }
 
     /// An answer that fails before it begins takes the same way as one that fails later.
     pub(super) fn fail(&mut self, detail: String) {
-        let error = ProviderError { code: provider::ProviderErrorCode::Failed, detail, retry_after: None };
+        let error = ProviderError::new(ProviderErrorCode::Failed, detail);
         let failed: ModelStream = Box::pin(futures_util::stream::iter([Err(error)]));
-        self.work.answer = Some(Answer::new(failed));
+        self.work.answer = Some(Answer::new(failed, QuestionSize::default()));
     }
+}
+
+fn tokens_of(tools: &[ToolSpec]) -> u64 {
+    let bytes = |tool: &ToolSpec| tool.name.len() + tool.description.len() + tool.schema.to_string().len();
+    pod::tokens_of_bytes(tools.iter().map(bytes).sum())
 }

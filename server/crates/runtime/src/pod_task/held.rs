@@ -16,6 +16,8 @@ pub(crate) struct Held {
     pub(crate) label: PodLabel,
     pub(crate) spec: PodSpec,
     pub(crate) pod: Pod,
+    /// A command of it runs now.
+    pub(crate) runs_command: bool,
     /// The host that runs it, if that is another one.
     pub(crate) host: Option<i64>,
     pub(crate) orders: oneshot::Sender<Order>,
@@ -73,6 +75,7 @@ impl PodTask {
             label: self.label(),
             spec: self.spec.clone(),
             pod: self.pod.clone(),
+            runs_command: self.work.runs(&self.pod, "Bash"),
             host: None,
             orders,
         };

@@ -10,6 +10,7 @@ use std::{
 };
 
 use futures_util::StreamExt;
+use pod::QuestionSize;
 use provider::{ModelEvent, ModelStream, ProviderError};
 
 /// Pieces of one portion, and bytes of their texts.
@@ -20,6 +21,10 @@ type Piece = Result<ModelEvent, ProviderError>;
 
 /// A model's answer. Dropping it drops the connection.
 pub(super) struct Answer {
+    /// Size of the question.
+    pub(super) asked: QuestionSize,
+    /// Something of it was taken.
+    pub(super) has_begun: bool,
     stream: ModelStream,
     come: Vec<Piece>,
     bytes: usize,
@@ -27,8 +32,8 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    pub(super) fn new(stream: ModelStream) -> Self {
-        Self { stream, come: Vec::new(), bytes: 0, is_over: false }
+    pub(super) fn new(stream: ModelStream, asked: QuestionSize) -> Self {
+        Self { asked, has_begun: false, stream, come: Vec::new(), bytes: 0, is_over: false }
     }
 
     /// All that has come, as soon as there is something; none when nothing comes any more. Cancel safe.
@@ -99,10 +104,13 @@ mod tests {
     #[tokio::test]
     async fn what_comes_while_something_else_is_waited_for_is_the_next_portion() {
         let (sender, pieces) = tokio::sync::mpsc::unbounded_channel();
-        let mut answer = Answer::new(Box::pin(stream::unfold(pieces, async |mut pieces| {
-            let piece = pieces.recv().await?;
-            Some((piece, pieces))
-        })));
+        let mut answer = Answer::new(
+            Box::pin(stream::unfold(pieces, async |mut pieces| {
+                let piece = pieces.recv().await?;
+                Some((piece, pieces))
+            })),
+            QuestionSize::default(),
+        );
         sender.send(text("a")).unwrap();
         assert_eq!(answer.next().await, Some(vec![text("a")]));
 
@@ -124,11 +132,13 @@ mod tests {
 
     #[test]
     fn a_portion_has_a_bound_and_nothing_is_lost_at_it() {
-        let mut answer = Answer::new(Box::pin(stream::repeat_with(|| text("x")).take(PIECES_MAX + 1)));
+        let mut answer =
+            Answer::new(Box::pin(stream::repeat_with(|| text("x")).take(PIECES_MAX + 1)), QuestionSize::default());
         assert_eq!(answer.next().now_or_never().flatten().map(|pieces| pieces.len()), Some(PIECES_MAX));
         assert_eq!(answer.next().now_or_never().flatten().map(|pieces| pieces.len()), Some(1));
         let long = "x".repeat(BYTES_MAX);
-        let mut answer = Answer::new(Box::pin(stream::repeat_with(move || text(&long)).take(3)));
+        let mut answer =
+            Answer::new(Box::pin(stream::repeat_with(move || text(&long)).take(3)), QuestionSize::default());
         for _ in 0..3 {
             assert_eq!(answer.next().now_or_never().flatten().map(|pieces| pieces.len()), Some(1));
         }

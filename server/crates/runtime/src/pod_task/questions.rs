@@ -46,7 +46,9 @@ impl PodTask {
                 Decision::Allow => PermissionDecision::Allow,
                 Decision::Deny => PermissionDecision::Deny,
             };
-            let rule = remembered(&answered.tool, &answered.arguments, always);
+            let (tool, arguments) = (&answered.tool, &answered.arguments);
+            let sight = self.sight(tool, arguments).await?;
+            let rule = remembered(&self.spec.cwd, tool, arguments, sight, always);
             spec.permissions = with_rule(&spec.permissions, rule).map_err(|why| {
                 ApiError::invalid(format!("`remember`: {why}; or answer without `remember`, for this once"))
             })?;

@@ -14,6 +14,8 @@ use crate::{CommandKey, Origin, clock, error, place, view};
 
 /// Inputs that may wait in one Pod.
 const QUEUED_MAX: usize = 1_000;
+/// Bytes of text in all of them.
+const QUEUED_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 impl PodTask {
     /// Keeps an accepted input until its turn comes.
@@ -26,6 +28,15 @@ impl PodTask {
     ) -> Result<String, ApiError> {
         if self.inbox.len() >= QUEUED_MAX {
             let sentence = format!("pod \"{}\" has {QUEUED_MAX} inputs queued; wait until some are done", self.name);
+            return Err(ApiError::new(ErrorCode::RateLimited, sentence));
+        }
+        let waiting = self.inbox.iter().map(|row| &row.segments).chain([&segments]);
+        if waiting.map(|segments| Segment::bytes(segments)).sum::<usize>() > QUEUED_BYTES_MAX {
+            let mebibytes = QUEUED_BYTES_MAX >> 20;
+            let sentence = format!(
+                "the inputs that are queued for pod \"{}\" have {mebibytes} MiB at most; wait until some are done",
+                self.name
+            );
             return Err(ApiError::new(ErrorCode::RateLimited, sentence));
         }
         let now = clock::now();

@@ -9,20 +9,29 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use pod::{Cut, Input, ModelPiece, ToolOutcome};
+use pod::{Cause, Cut, Failure, HostPort, Input, ModelPiece, Pod, QuestionSize, ToolOutcome};
 use protocol::{Event, ToolBy, TurnEvent, Usage};
-use provider::{FinishReason, ModelEvent, ModelStream, ProviderError, Purpose};
+use provider::{ModelEvent, ProviderError, Purpose};
 use serde_json::Value;
 use tokio::{sync::mpsc, task::JoinSet};
-use tools::{Lifeline, Place, Tool};
+use tools::{
+    Lifeline, Place, Tool,
+    proxy::{Proxy, Wish},
+};
 
 use super::{
     conversation::{Asked, Asking},
+    pieces::{PROVIDER_ERROR, piece_of},
     portion::Answer,
+    running,
+    summary::Summarising,
+    ways::Ways,
 };
 
 /// Pieces of live output of one tool that wait to be committed.
 const OUTPUT_PIECES_MAX: usize = 64;
+/// Hosts that commands of one Pod want to reach and that have not been looked at; more wait.
+const WISHES_MAX: usize = 64;
 /// How long it is waited for what a tool started to be gone, once it was told to end.
 const END_WAIT_MAX: Duration = Duration::from_secs(4);
 
@@ -36,14 +45,8 @@ pub(super) struct Call {
     pub(super) name: String,
     pub(super) arguments: Value,
     pub(super) by: ToolBy,
-}
-
-/// A summary that is being made.
-pub(super) struct Summarising {
-    pub(super) stream: ModelStream,
-    pub(super) cut: Cut,
-    pub(super) text: String,
-    pub(super) usage: Usage,
+    /// Where its path led when rules decided on it.
+    pub(super) leads: Option<String>,
 }
 
 /// The model's stream and the tools of one Pod. Dropping it stops them.
@@ -52,6 +55,10 @@ pub(super) struct Work {
     pub(super) asking: Option<Asking>,
     pub(super) answer: Option<Answer>,
     pub(super) summary: Option<Summarising>,
+    /// How often the request for the present summary was too long itself.
+    pub(super) halvings: u32,
+    /// The context was compacted, or could not be, just before the model is asked.
+    pub(super) is_compacted: bool,
     /// Calls of the model that have not begun. They run in their order; what only reads runs beside its like.
     queue: VecDeque<Call>,
     tools: JoinSet<(String, ToolOutcome)>,
@@ -61,6 +68,9 @@ pub(super) struct Work {
     operator_queue: Vec<Call>,
     operator_tools: JoinSet<(String, ToolOutcome)>,
     output: Option<(mpsc::Sender<OutputPiece>, mpsc::Receiver<OutputPiece>)>,
+    /// Hosts that commands want to reach, on their way here, and what became of those that came.
+    wishes: Option<(mpsc::Sender<Wish>, mpsc::Receiver<Wish>)>,
+    ways: Ways,
     /// Held by all that a tool has started; its other end tells when nothing of it is left.
     life: Option<(Lifeline, mpsc::Receiver<()>)>,
     /// When each tool began, and when it was told to end, if it was.
@@ -77,8 +87,10 @@ pub(super) enum Happening {
     /// The stream ended without saying so.
     Silence,
     /// The summary came to an end.
-    Summarised(Box<Cut>, Result<(String, Usage), String>),
+    Summarised(Box<Cut>, Result<(String, Usage), Failure>),
     Output(Vec<OutputPiece>),
+    /// A command wants to reach a host.
+    Wished(Wish),
     ToolEnded(String, ToolOutcome),
 }
 
@@ -105,6 +117,12 @@ impl Work {
         }
     }
 
+    /// A call of this tool has begun and has not ended.
+    pub(super) fn runs(&self, pod: &Pod, tool: &str) -> bool {
+        let mut calls = pod.calls.iter().chain(&pod.operator_calls).filter(|call| call.name == tool);
+        calls.any(|call| self.ran.contains_key(&call.call_id))
+    }
+
     fn note_ends(&mut self) {
         let now = Instant::now();
         self.ran.values_mut().for_each(|(_, ended)| *ended = ended.or(Some(now)));
@@ -115,6 +133,8 @@ impl Work {
         self.asking = None;
         self.answer = None;
         self.summary = None;
+        self.halvings = 0;
+        self.is_compacted = false;
         self.queue.clear();
         self.tools = JoinSet::new();
         self.is_exclusive = false;
@@ -171,13 +191,30 @@ impl Work {
         lifeline.clone()
     }
 
-    /// Starts a tool, or reports at once why it cannot.
-    pub(super) fn run_tool(&mut self, call: Call, tool: Result<Arc<dyn Tool>, ToolOutcome>, place: Place) {
+    /// Where the proxies of commands send what they want.
+    pub(super) fn wishes(&mut self) -> mpsc::Sender<Wish> {
+        self.wishes.get_or_insert_with(|| mpsc::channel(WISHES_MAX)).0.clone()
+    }
+
+    /// Lets a running command reach a host, or refuses it.
+    pub(super) fn let_out(&mut self, call_id: String, host: String, port: u16, is_allowed: bool) {
+        self.ways.settle(call_id, HostPort { host, port }, is_allowed);
+    }
+
+    /// Starts a tool, or reports at once why it cannot. The proxy lives as long as the call.
+    pub(super) fn run_tool(
+        &mut self,
+        call: Call,
+        tool: Result<Arc<dyn Tool>, ToolOutcome>,
+        place: Place,
+        proxy: Option<Proxy>,
+    ) {
         let (sender, _) = self.output.get_or_insert_with(|| mpsc::channel(OUTPUT_PIECES_MAX));
         let sender = sender.clone();
         let Call { call_id, arguments, by, .. } = call;
         self.ran.insert(call_id.clone(), (Instant::now(), None));
         let work = async move {
+            let _proxy = proxy;
             let tool = match tool {
                 Ok(tool) => tool,
                 Err(outcome) => return (call_id, outcome),
@@ -192,7 +229,11 @@ impl Work {
                 }
             };
             let calling = AssertUnwindSafe(tool.call(&place, arguments, output)).catch_unwind();
-            let (outcome, ()) = tokio::join!(calling, forward);
+            let called = async { tokio::join!(calling, forward).0 };
+            let outcome = tokio::select! {
+                outcome = called => outcome,
+                never = running::mark(place.outputs.clone(), call_id.clone()) => match never {},
+            };
             let mut outcome = outcome.unwrap_or_else(|_| {
                 tracing::error!(tool = tool.name(), "a tool broke");
                 ToolOutcome::failed("internal", format!("{} broke inside yoi; its log says where", tool.name()))
@@ -201,14 +242,14 @@ impl Work {
             (call_id, outcome)
         };
         match by {
-            ToolBy::Model => self.tools.spawn(work),
-            ToolBy::Operator => self.operator_tools.spawn(work),
+            ToolBy::Model => self.tools.spawn(crate::watched(work)),
+            ToolBy::Operator => self.operator_tools.spawn(crate::watched(work)),
         };
     }
 
     /// Waits for the next thing that happens. Cancel safe.
     pub(super) async fn next(&mut self) -> Happening {
-        let Self { asking, answer, summary, tools, operator_tools, output, .. } = self;
+        let Self { asking, answer, summary, tools, operator_tools, output, wishes, .. } = self;
         tokio::select! {
             biased;
             (asked, purpose) = async { match asking { Some(asking) => (asking.asked.as_mut().await, asking.purpose()), None => pending().await } } => {
@@ -224,13 +265,16 @@ impl Work {
             Some(pieces) = async { match output { Some((_, pieces)) => written(pieces).await, None => pending().await } } => {
                 Happening::Output(pieces)
             }
+            Some(wish) = async { match wishes { Some((_, wishes)) => wishes.recv().await, None => pending().await } } => {
+                Happening::Wished(wish)
+            }
             Some(ended) = tools.join_next() => ended_tool(ended),
             Some(ended) = operator_tools.join_next() => ended_tool(ended),
             else => pending().await,
         }
     }
 
-    fn summarised(&mut self, outcome: Result<(), String>) -> Happening {
+    fn summarised(&mut self, outcome: Result<(), Failure>) -> Happening {
         match self.summary.take() {
             Some(Summarising { cut, text, usage, .. }) => {
                 Happening::Summarised(Box::new(cut), outcome.map(|()| (text, usage)))
@@ -243,22 +287,30 @@ impl Work {
     pub(super) fn inputs(&mut self, happening: Happening) -> Vec<Input> {
         match happening {
             Happening::Pieces(pieces) => {
-                let inputs: Vec<_> = pieces.into_iter().map(|piece| Input::Model(piece_of(piece))).collect();
+                let Some(answer) = &mut self.answer else { return Vec::new() };
+                let piece = |piece: Result<ModelEvent, ProviderError>| {
+                    answer.has_begun |= piece.as_ref().is_ok_and(ModelEvent::is_delta);
+                    Input::Model(piece_of(piece, answer.asked, answer.has_begun))
+                };
+                let inputs: Vec<_> = pieces.into_iter().map(piece).collect();
                 if inputs.iter().any(ends_answer) {
                     self.answer = None;
                 }
                 inputs
             }
             Happening::Silence => {
-                self.answer = None;
-                let detail = "the provider's stream ended before the answer did".to_owned();
-                vec![Input::Model(ModelPiece::Failed { code: "provider_error".to_owned(), detail })]
+                let asked = self.answer.take().map_or_else(QuestionSize::default, |answer| answer.asked);
+                let detail = "the provider's stream ended before the answer did";
+                let failure = Failure { cause: Cause::Unexplained, asked, ..Failure::new(PROVIDER_ERROR, detail) };
+                vec![Input::Model(ModelPiece::Failed(failure))]
             }
             Happening::Output(pieces) => {
                 pieces.into_iter().map(|(call_id, text)| Input::ToolOutput { call_id, text }).collect()
             }
+            Happening::Wished(wish) => self.ways.wished(wish).into_iter().collect(),
             Happening::ToolEnded(call_id, outcome) => {
                 self.ran.remove(&call_id);
+                self.ways.forget(&call_id);
                 vec![Input::ToolFinished { call_id, outcome }]
             }
             Happening::Asked(..) | Happening::Summarised(..) => Vec::new(),
@@ -282,25 +334,8 @@ fn ended_tool(ended: Result<(String, ToolOutcome), tokio::task::JoinError>) -> H
 }
 
 fn ends_answer(input: &Input) -> bool {
-    matches!(input, Input::Model(ModelPiece::Finished | ModelPiece::Limit | ModelPiece::Failed { .. }))
-}
-
-fn piece_of(event: Result<ModelEvent, ProviderError>) -> ModelPiece {
-    match event {
-        Ok(ModelEvent::Text(text)) => ModelPiece::Text(text),
-        Ok(ModelEvent::Reasoning(text)) => ModelPiece::Reasoning(text),
-        Ok(ModelEvent::ToolArgs { index, name, text }) => ModelPiece::ToolArgs { index, name, text },
-        Ok(ModelEvent::ToolCall { index, name, arguments, .. }) => ModelPiece::ToolCall { index, name, arguments },
-        Ok(ModelEvent::Retry { attempt, wait, code, detail }) => {
-            ModelPiece::Retry { attempt, wait_ms: wait.as_millis().try_into().unwrap_or(u64::MAX), code, detail }
-        }
-        Ok(ModelEvent::Usage(usage)) => ModelPiece::Usage(usage),
-        Ok(ModelEvent::Finished { reason: FinishReason::Stop | FinishReason::ToolCalls }) => ModelPiece::Finished,
-        Ok(ModelEvent::Finished { reason: FinishReason::Length }) => ModelPiece::Limit,
-        Ok(ModelEvent::Finished { reason: FinishReason::Filtered }) => ModelPiece::Failed {
-            code: "provider_error".to_owned(),
-            detail: "the provider withheld the rest of the answer (content filter)".to_owned(),
-        },
-        Err(error) => ModelPiece::Failed { code: "provider_error".to_owned(), detail: error.detail },
-    }
+    matches!(
+        input,
+        Input::Model(ModelPiece::Finished | ModelPiece::Limit | ModelPiece::Nothing { .. } | ModelPiece::Failed(_))
+    )
 }

@@ -38,7 +38,7 @@ impl Tool for SendToPeerPod {
     }
 
     async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
-        outcome(bounded("sending to the peer", self.send(place, arguments)).await)
+        outcome(bounded("sending to the peer", Box::pin(self.send(place, arguments))).await)
     }
 }
 

@@ -31,7 +31,7 @@ impl Tool for RestorePod {
     }
 
     async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
-        outcome(bounded("restoring the Pod", self.restore(place, arguments)).await)
+        outcome(bounded("restoring the Pod", Box::pin(self.restore(place, arguments))).await)
     }
 }
 

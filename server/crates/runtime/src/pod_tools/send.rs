@@ -35,6 +35,10 @@ impl Tool for SendToPod {
 impl SendToPod {
     async fn send(&self, place: &Place, arguments: Value) -> Result<ToolOutcome, ApiError> {
         let arguments::Message { name, message } = arguments::read(arguments)?;
+        if message.len() > protocol::MESSAGE_BYTES_MAX {
+            let sentence = format!("the message is too large; at most {} bytes fit", protocol::MESSAGE_BYTES_MAX);
+            return Err(ApiError::new(ErrorCode::PayloadTooLarge, sentence));
+        }
         let inner = self.0.inner()?;
         let child = sight::child(&inner, &place.worker_id, &name).await?;
         let own = inner.existing_row(&place.worker_id).await?;

@@ -51,6 +51,8 @@ impl Seen {
 /// Exactly what ListPods tells the model of this Pod: itself first, then its children, then its peers, oldest first, and
 /// then those of other runtimes.
 pub(crate) async fn visible(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
+    // The states of others are told: after a crash those that they were put in, and not those that it left.
+    inner.recovered().await;
     let mut seen: Vec<VisiblePod> = all(inner, worker_id).await?.iter().map(Seen::told).collect();
     let own = inner.existing_row(worker_id).await?;
     seen.extend(far::visible(inner, own.key).await?.into_iter().map(|(_, pod)| pod));

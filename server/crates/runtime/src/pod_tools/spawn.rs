@@ -32,7 +32,7 @@ impl Tool for SpawnPod {
     }
 
     async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
-        outcome(bounded("spawning the Pod", self.spawn(place, arguments)).await)
+        outcome(bounded("spawning the Pod", Box::pin(self.spawn(place, arguments))).await)
     }
 }
 

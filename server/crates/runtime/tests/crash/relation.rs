@@ -129,7 +129,7 @@ pub(crate) async fn journal(host: &Host, pod: &WorkerId) -> Vec<Record> {
     let mut pages = Vec::new();
     let mut before = None;
     loop {
-        let page = host.transcript(pod, before.as_deref(), 1_000).await.unwrap();
+        let page = host.transcript(pod, before.as_deref(), 1_000, runtime::RecordForm::Whole).await.unwrap();
         pages.push(read_all(&page.items));
         before = page.next;
         if before.is_none() {

@@ -177,7 +177,7 @@ async fn play(two: &Two, ada: &WorkerId, bob: &WorkerId, act: usize, written: &m
 }
 
 async fn journal((side, pod): (&crate::ground::Side, &WorkerId)) -> Option<Vec<Record>> {
-    let page = side.host.transcript(pod, None, 1_000).await.ok()?;
+    let page = side.host.transcript(pod, None, 1_000, runtime::RecordForm::Whole).await.ok()?;
     Some(crate::stage::read_all(&page.items))
 }
 

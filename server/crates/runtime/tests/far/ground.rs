@@ -116,7 +116,7 @@ impl Side {
 
 async fn host_in(folder: &TempDir, faults: Option<Arc<dyn Faults>>) -> (Host, Store) {
     let database = Database::Sqlite { path: folder.path().join("yoi.db") };
-    let store = Store::open(StoreOptions { database, faults }).await.unwrap();
+    let store = Store::open(StoreOptions { faults, ..StoreOptions::new(database) }).await.unwrap();
     let options = HostOptions::of(store.clone(), Providers::new(Vec::new()).unwrap(), "/", "/nowhere");
     (Host::start(options).await.unwrap(), store)
 }

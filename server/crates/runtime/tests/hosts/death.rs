@@ -104,6 +104,8 @@ async fn a_question_to_a_person_outlives_the_host_that_asked_it() {
     let asks = protocol::PermissionRule {
         tool: "ListPods".to_owned(),
         pattern: None,
+        folder: None,
+        pod: None,
         decision: protocol::PermissionDecision::Ask,
     };
     let ada = create(&one, "ada").await;

@@ -138,3 +138,19 @@ async fn a_child_whose_parent_is_paused_while_it_is_spawned_has_its_task() {
     assert_eq!(heard(&records), ["say begun"]);
     assert_eq!(ground.seen(&ada, "bob").await.scope, [write(&ground.path("a"))]);
 }
+
+#[tokio::test]
+async fn a_pod_with_many_children_makes_no_more_before_one_is_stopped() {
+    let ground = Ground::new().await;
+    let lead = ground.lead("lead").await;
+    for number in 0..32 {
+        ground.spawn(&lead, &format!("kid-{number}"), "say done", &[]).await;
+    }
+    let more = json!({ "name": "one-more", "task": "say done", "scope": [] });
+    let (code, sentence) = ground.refused(&lead, "SpawnPod", more.clone()).await;
+    assert_eq!(code, "rate_limited");
+    assert!(sentence.contains("32 children") && sentence.contains("stop one first"), "{sentence}");
+    assert_eq!(ground.named("one-more").await, None, "nothing was made");
+    ground.done(&lead, "StopPod", json!({ "name": "kid-0" })).await;
+    ground.done(&lead, "SpawnPod", more).await;
+}

@@ -185,7 +185,7 @@ fn sqlite(folder: &TempDir) -> Database {
 }
 
 async fn host(folder: &TempDir, database: &Database, providers: &Providers, faults: Option<Arc<dyn Faults>>) -> Host {
-    let store = Store::open(StoreOptions { database: database.clone(), faults }).await.unwrap();
+    let store = Store::open(StoreOptions { faults, ..StoreOptions::new(database.clone()) }).await.unwrap();
     let cwd = work(folder).to_str().unwrap().to_owned();
     let ours = ours(folder);
     let rehearsing =

@@ -41,7 +41,8 @@ impl Ground {
     }
 
     async fn over(folder: TempDir, database: Database, faults: Option<Arc<dyn Faults>>) -> Self {
-        let store = Store::open(StoreOptions { database: database.clone(), faults: faults.clone() }).await.unwrap();
+        let store =
+            Store::open(StoreOptions { faults: faults.clone(), ..StoreOptions::new(database.clone()) }).await.unwrap();
         let cwd = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
         let options = HostOptions::of(store.clone(), Providers::new(Vec::new()).unwrap(), cwd, "/nowhere");
         let host = Host::start(options).await.unwrap();

@@ -54,7 +54,7 @@ impl Stage {
 
 /// Every record of a Pod, oldest first.
 pub async fn records_of(host: &Host, pod: &WorkerId) -> Vec<Record> {
-    let page = host.transcript(pod, None, 1_000).await.unwrap();
+    let page = host.transcript(pod, None, 1_000, runtime::RecordForm::Whole).await.unwrap();
     read_all(&page.items)
 }
 

@@ -12,6 +12,7 @@ mod calls;
 mod compaction;
 mod conversations;
 mod import;
+mod overflow;
 mod portions;
 mod queue;
 mod recipes;

@@ -58,7 +58,7 @@ async fn an_agents_md_that_is_a_link_or_a_folder_is_not_read() {
 
 #[tokio::test]
 async fn a_profile_is_resolved_once_and_kept() {
-    let rule = |decision| PermissionRule { tool: "Bash".to_owned(), pattern: None, decision };
+    let rule = |decision| PermissionRule { tool: "Bash".to_owned(), pattern: None, folder: None, pod: None, decision };
     let careful = Profile {
         instructions: Some("Be careful.".to_owned()),
         tools: Some(vec!["Bash".to_owned()]),

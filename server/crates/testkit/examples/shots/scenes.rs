@@ -115,7 +115,7 @@ impl Scene {
 
     pub(crate) async fn set(self, cast: &Cast, browser: &Browser) {
         match self {
-            Self::Login => browser.goto(&format!("{}/login", cast.yoi.base_url())).await,
+            Self::Login => browser.goto(&format!("{}/login", cast.yoi.console_url())).await,
             Self::Dashboard => {
                 browser.goto(&cast.yoi.login_url()).await;
                 browser.wait_text(".connection [role=status]", "live").await;
@@ -139,7 +139,7 @@ impl Scene {
                 let with = path(&cast.reviewer).replacen("/pods/", "/with/", 1);
                 page(cast, browser, &format!("{}{with}", path(&cast.planner))).await;
             }
-            Self::Print => browser.goto(&format!("{}{}/print", cast.yoi.base_url(), path(&cast.planner))).await,
+            Self::Print => browser.goto(&format!("{}{}/print", cast.yoi.console_url(), path(&cast.planner))).await,
             Self::Palette => {
                 page(cast, browser, &path(&cast.planner)).await;
                 let chord = browser.driver.action_chain().key_down(Key::Control).send_keys("k").key_up(Key::Control);
@@ -173,7 +173,7 @@ fn path(pod: &Value) -> String {
 }
 
 async fn page(cast: &Cast, browser: &Browser, path: &str) {
-    browser.goto(&format!("{}{path}", cast.yoi.base_url())).await;
+    browser.goto(&format!("{}{path}", cast.yoi.console_url())).await;
     browser.wait_text(".connection [role=status]", "live").await;
 }
 

@@ -20,6 +20,8 @@ use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 const ANSWERS: usize = 26;
 const ANSWER_BYTES: usize = 2_000_000;
+/// What shows records is not larger than this, whatever they say.
+const SHOWN_BYTES_MAX: usize = 1_000_000;
 const PODS: (usize, usize) = (100, 10_000);
 const TURNS: (usize, usize) = (10, 60_000);
 const SOCKETS: usize = 1_050;
@@ -57,16 +59,13 @@ async fn bytes(binary: &str, report: &mut Report, failures: &mut Vec<String>) {
     let page = path.replacen("/api/v1/runtimes/", "/pods/", 1).replacen("/workers/", "/", 1);
     let asked = [
         ("size_page", "a page of its transcript", format!("{path}/transcript")),
-        ("size_history", "what its model would be sent", format!("{path}/history")),
         ("size_html", "its page in the console", page),
     ];
+    let before = memory_mb(&yoi, "VmRSS:");
+    forget_peak(&yoi);
     for (key, what, path) in asked {
-        let answer = yoi.request(Method::GET, &path).send().await.expect("yoi answers");
-        let status = answer.status();
-        let bytes = answer.bytes().await.map_or(0, |bytes| bytes.len());
-        if !status.is_success() {
-            failures.push(format!("{what} is answered with {status}"));
-        }
+        let bytes = answer_bytes(&yoi, what, &path, failures).await;
+        check_shown(what, bytes, failures);
         report.add(Line::new(key, what, Megabytes, megabytes(bytes)).note(format!("of {ANSWERS} answers of 2 MB")));
     }
     let mut socket = yoi.events().await;
@@ -75,14 +74,47 @@ async fn bytes(binary: &str, report: &mut Report, failures: &mut Vec<String>) {
     while snapshot.as_ref().is_some_and(|frame| frame["type"] != "snapshot") {
         snapshot = socket.next_frame().await;
     }
-    match snapshot {
-        Some(frame) => {
-            report.add(Line::new("size_snapshot", "a snapshot of it", Megabytes, megabytes(frame.to_string().len())));
+    match snapshot.map(|frame| frame.to_string().len()) {
+        Some(bytes) => {
+            check_shown("a snapshot of it", bytes, failures);
+            report.add(Line::new("size_snapshot", "a snapshot of it", Megabytes, megabytes(bytes)));
         }
         // A client takes 16 MiB in one frame, unless it is told to take more.
         None => failures.push("a snapshot of it is more than a client takes".to_owned()),
     }
-    report.add(Line::new("size_peak", "the most memory that this took", Megabytes, memory_mb(&yoi, "VmHWM:")));
+    let note = format!("{before:.0} MB before, with what the import left");
+    report
+        .add(Line::new("size_peak", "the most memory in these three", Megabytes, memory_mb(&yoi, "VmHWM:")).note(note));
+    let whole =
+        answer_bytes(&yoi, "one of its answers", &format!("{path}/records/{ANSWERS}?format=text"), failures).await;
+    if whole < ANSWER_BYTES {
+        failures.push(format!("one of its answers comes with {whole} bytes"));
+    }
+    let what = "what its model would be sent";
+    let bytes = answer_bytes(&yoi, what, &format!("{path}/history"), failures).await;
+    report.add(Line::new("size_history", what, Megabytes, megabytes(bytes)));
+    report.add(Line::new("size_peak_all", "the most memory with that", Megabytes, memory_mb(&yoi, "VmHWM:")));
+}
+
+async fn answer_bytes(yoi: &YoiProcess, what: &str, path: &str, failures: &mut Vec<String>) -> usize {
+    let answer = yoi.request(Method::GET, path).send().await.expect("yoi answers");
+    let status = answer.status();
+    if !status.is_success() {
+        failures.push(format!("{what} is answered with {status}"));
+    }
+    answer.bytes().await.map_or(0, |bytes| bytes.len())
+}
+
+fn check_shown(what: &str, bytes: usize, failures: &mut Vec<String>) {
+    if bytes > SHOWN_BYTES_MAX {
+        failures.push(format!("{what} has {bytes} bytes"));
+    }
+}
+
+/// From here on Linux counts the most memory anew.
+fn forget_peak(yoi: &YoiProcess) {
+    let pid = yoi.pid().expect("it runs");
+    std::fs::write(format!("/proc/{pid}/clear_refs"), "5").expect("Linux takes this of who started a process");
 }
 
 async fn pods(binary: &str, report: &mut Report) {

@@ -21,7 +21,7 @@ pub(crate) async fn run(stage: &Stage, report: &mut Report) {
     let pages = [
         (
             "dashboard",
-            format!("{}/", stage.yoi.base_url()),
+            format!("{}/", stage.yoi.console_url()),
             ["lh_dash_perf", "lh_dash_a11y", "lh_dash_best", "lh_dash_seo"],
         ),
         ("Pod page", stage.page_of(&stage.short[0]), ["lh_pod_perf", "lh_pod_a11y", "lh_pod_best", "lh_pod_seo"]),

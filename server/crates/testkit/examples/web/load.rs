@@ -34,7 +34,7 @@ const LOOK: &str = "
     }";
 
 pub(crate) async fn run(stage: &Stage, report: &mut Report) {
-    let dashboard = format!("{}/", stage.yoi.base_url());
+    let dashboard = format!("{}/", stage.yoi.console_url());
     let keys = ["dashboard_painted", "dashboard_runs", "dashboard_load", "dashboard_shift", "dashboard_slow"];
     visit(stage, report, &dashboard, "dashboard", keys).await;
     let pod = stage.page_of(&stage.short[0]);

@@ -42,7 +42,7 @@ impl Stage {
     }
 
     pub(crate) fn page_of(&self, pod: &Value) -> String {
-        format!("{}{}", self.yoi.base_url(), path_of(pod))
+        format!("{}{}", self.yoi.console_url(), path_of(pod))
     }
 
     /// A browser that is logged in, at a page that fetches nothing else of the console.

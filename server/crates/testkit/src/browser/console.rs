@@ -9,7 +9,7 @@ use crate::yoi::YoiProcess;
 /// The address of a Pod's page, from its summary.
 pub fn page_of(yoi: &YoiProcess, pod: &Value) -> String {
     let part = |name: &str| pod["pod"][name].as_str().expect("a summary names its Pod").to_owned();
-    format!("{}/pods/{}/{}", yoi.base_url(), part("runtime_id"), part("worker_id"))
+    format!("{}/pods/{}/{}", yoi.console_url(), part("runtime_id"), part("worker_id"))
 }
 
 impl Browser {
@@ -35,7 +35,7 @@ impl Browser {
 
     /// Loads a page of the console; `path` begins with a slash.
     pub async fn goto_page(&self, yoi: &YoiProcess, path: &str) {
-        self.goto(&format!("{}{path}", yoi.base_url())).await;
+        self.goto(&format!("{}{path}", yoi.console_url())).await;
         self.wait_live().await;
     }
 

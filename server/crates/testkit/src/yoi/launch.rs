@@ -188,9 +188,10 @@ impl Launch {
     }
 
     fn running(self, child: Child, url: &str, log: Log) -> YoiProcess {
-        let (base_url, token) = split_login_url(url);
+        let (console_url, token) = split_login_url(url);
+        let base_url = base_url_of(&console_url);
         super::install_tls_provider();
-        YoiProcess { launch: self, child, base_url, token, http: reqwest::Client::new(), log }
+        YoiProcess { launch: self, child, base_url, console_url, token, http: reqwest::Client::new(), log }
     }
 }
 
@@ -217,4 +218,12 @@ async fn gather(stream: impl AsyncBufRead + Unpin, log: Log, mut ready: Option<o
 fn split_login_url(url: &str) -> (String, String) {
     let (base_url, token) = url.split_once("/?token=").unwrap_or_else(|| panic!("no token in the ready line's {url}"));
     (base_url.to_owned(), token.to_owned())
+}
+
+/// Where programs ask: a console's own name is this machine's loopback, and not every resolver knows that.
+fn base_url_of(console_url: &str) -> String {
+    match console_url.split_once(".localhost:") {
+        Some((_, port)) => format!("http://127.0.0.1:{port}"),
+        None => console_url.to_owned(),
+    }
 }

@@ -11,8 +11,8 @@ use std::{
     path::Path,
 };
 
-use pod::covers;
-use protocol::ScopeRule;
+use pod::{Scope, covers};
+use protocol::{Access, ScopeRule};
 use rustix::{
     fd::OwnedFd,
     fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat2},
@@ -120,7 +120,7 @@ impl<'a> Carver<'a> {
     }
 }
 
-fn names(folder: &OwnedFd) -> io::Result<Vec<CString>> {
+pub(super) fn names(folder: &OwnedFd) -> io::Result<Vec<CString>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let listed = openat2(folder, ".", flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
     let entries = Dir::read_from(&listed)?.map(|entry| Ok(entry?.file_name().to_owned()));
@@ -133,7 +133,7 @@ fn joined(folder: &str, name: &CStr) -> String {
 }
 
 /// Fails for a link.
-fn entry_of(folder: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
+pub(super) fn entry_of(folder: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
     openat2(folder, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve)
 }
@@ -145,4 +145,14 @@ fn is_folder(file: &OwnedFd) -> bool {
 /// The rule covers `path` or something beneath it.
 fn touches(rule: &ScopeRule, path: &str) -> bool {
     covers(rule, path) || Path::new(&rule.path).starts_with(path)
+}
+
+/// The denying rules, each also with the path that its own leads to: a denied link denies what it means.
+pub(super) fn denials(scope: &Scope) -> Vec<ScopeRule> {
+    let denied = scope.rules().iter().filter(|rule| rule.access == Access::Deny);
+    let real = |rule: &ScopeRule| {
+        let path = Path::new(&rule.path).canonicalize().ok()?.to_str()?.to_owned();
+        Some(ScopeRule { path, ..rule.clone() })
+    };
+    denied.flat_map(|rule| [Some(rule.clone()), real(rule)]).flatten().collect()
 }

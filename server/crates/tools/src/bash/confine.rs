@@ -6,7 +6,7 @@
 //! exists, its size and its times can always be asked. Beside the scope, a command reads the system's own folders and the
 //! tool chains of the user (see `system`), unless a rule of the scope denies them.
 
-use std::{path::Path, sync::OnceLock};
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath, RestrictSelf, Ruleset,
@@ -14,51 +14,33 @@ use landlock::{
 };
 use pod::Scope;
 use protocol::{Access, ScopeRule};
-use rustix::{
-    fd::OwnedFd,
-    io,
-    thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities},
-};
+use rustix::fd::OwnedFd;
 
 use super::{
-    carve::{Carver, Node, open},
-    system,
+    carve::{Carver, Node, denials, open},
+    room::plan::DEVICES,
+    system::System,
 };
 
 /// The first that can keep every file from being changed: before it, a file could be cut by its path.
 const OLDEST: ABI = ABI::V3;
 /// The newest that is known here; what the kernel lacks of it is left out.
 const NEWEST: ABI = ABI::V9;
-/// Devices without anything behind them.
-const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+/// The kernel's own files. A room has its own processes here, and of the machine next to nothing.
+const KERNEL: [&str; 2] = ["/proc", "/sys"];
+/// Written by every command of a room.
+const SHARED_MEMORY: &str = "/dev/shm";
 
-/// What the kernel of this machine can do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Confinement {
-    /// Commands are held to their Pod's scope; `abi` is the version of Landlock that is used.
-    Landlock { abi: i32 },
-    /// They cannot be; the reason is half a sentence.
-    Missing { reason: String },
-}
-
-/// Asked of the kernel once.
-pub fn confinement() -> Confinement {
-    static FOUND: OnceLock<Confinement> = OnceLock::new();
-    FOUND.get_or_init(probe).clone()
-}
-
-fn probe() -> Confinement {
-    let missing = |reason: &str| Confinement::Missing { reason: reason.to_owned() };
+/// The version of Landlock that is used here; or half a sentence that says why there is none.
+pub(super) fn version() -> Result<i32, &'static str> {
     // With nothing to restrict, this only tells what there is.
     let status = RestrictSelf::default().no_new_privs(false).apply().map(|status| status.landlock);
     match status {
-        Ok(LandlockStatus::Available { effective_abi, .. }) if effective_abi >= OLDEST => {
-            Confinement::Landlock { abi: effective_abi as i32 }
-        }
-        Ok(LandlockStatus::Available { .. }) => missing("its Landlock is older than that of Linux 6.2"),
-        Ok(LandlockStatus::NotEnabled) => missing("Landlock is switched off in its kernel"),
-        Ok(LandlockStatus::NotImplemented) => missing("its kernel has no Landlock"),
-        Err(_) => missing("its kernel did not say whether it has Landlock"),
+        Ok(LandlockStatus::Available { effective_abi, .. }) if effective_abi >= OLDEST => Ok(effective_abi as i32),
+        Ok(LandlockStatus::Available { .. }) => Err("its Landlock is older than that of Linux 6.2"),
+        Ok(LandlockStatus::NotEnabled) => Err("Landlock is switched off in its kernel"),
+        Ok(LandlockStatus::NotImplemented) => Err("its kernel has no Landlock"),
+        Err(_) => Err("its kernel did not say whether it has Landlock"),
     }
 }
 
@@ -73,7 +55,7 @@ fn writing() -> BitFlags<AccessFs> {
 }
 
 /// Confines the calling thread, for good. The error says what could not be done; then nothing may be run.
-pub(super) fn restrict(scope: &Scope, temp: &Path) -> Result<(), String> {
+pub(super) fn restrict(scope: &Scope, system: &System, temp: &Path, in_room: bool) -> Result<(), String> {
     let failed = |error: &dyn std::fmt::Display| format!("the kernel refused the rules: {error}");
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -86,37 +68,19 @@ pub(super) fn restrict(scope: &Scope, temp: &Path) -> Result<(), String> {
         .map_err(|error| failed(&error))?;
     let mut grants = Grants { ruleset: Some(ruleset) };
     grants.add_scope(scope)?;
-    grants.add_system(scope)?;
+    grants.add_system(scope, system)?;
     grants.add_path(temp, writing())?;
+    if in_room {
+        grants.add_path(Path::new(SHARED_MEMORY), writing())?;
+    }
     for device in DEVICES {
         grants.add_path(Path::new(device), AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev)?;
     }
-    lower_rights().map_err(|error| format!("the rights of its user could not be lowered: {error}"))?;
     let status = grants.ruleset.ok_or("the rules were lost")?.restrict_self().map_err(|error| failed(&error))?;
     match status.ruleset {
         RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced if status.no_new_privs => Ok(()),
         _ => Err("the kernel took the rules and does not enforce them".to_owned()),
     }
-}
-
-/// Keeps of root's rights what files and their owners need. With the others, root reads the memory of unconfined
-/// processes, loads modules, or opens disks, past every rule. What is given up here does not come back when a program is
-/// started.
-fn lower_rights() -> io::Result<()> {
-    let kept = CapabilitySet::CHOWN
-        | CapabilitySet::DAC_OVERRIDE
-        | CapabilitySet::FOWNER
-        | CapabilitySet::FSETID
-        | CapabilitySet::SETUID
-        | CapabilitySet::SETGID
-        | CapabilitySet::NET_BIND_SERVICE;
-    let had = capabilities(None)?;
-    let sets = CapabilitySets {
-        effective: had.effective & kept,
-        permitted: had.permitted & kept,
-        inheritable: had.inheritable & kept,
-    };
-    set_capabilities(None, sets)
 }
 
 /// The rules for the kernel as they gather.
@@ -142,9 +106,9 @@ impl Grants {
     }
 
     /// The system and the tool chains: read and run, where no denial covers them.
-    fn add_system(&mut self, scope: &Scope) -> Result<(), String> {
+    fn add_system(&mut self, scope: &Scope, system: &System) -> Result<(), String> {
         let denied = denials(scope);
-        for path in system::readable(scope) {
+        for path in system.readable.iter().map(PathBuf::as_path).chain(KERNEL.map(Path::new)) {
             let Some(path) = path.to_str().map(str::to_owned) else {
                 continue;
             };
@@ -177,14 +141,4 @@ impl Grants {
         self.ruleset = Some(ruleset);
         Ok(())
     }
-}
-
-/// The denying rules, each also with the path that its own leads to: a denied link denies what it means.
-fn denials(scope: &Scope) -> Vec<ScopeRule> {
-    let denied = scope.rules().iter().filter(|rule| rule.access == Access::Deny);
-    let real = |rule: &ScopeRule| {
-        let path = Path::new(&rule.path).canonicalize().ok()?.to_str()?.to_owned();
-        Some(ScopeRule { path, ..rule.clone() })
-    };
-    denied.flat_map(|rule| [Some(rule.clone()), real(rule)]).flatten().collect()
 }

@@ -23,9 +23,15 @@ pub(super) fn end_all() {
 
 /// Kills until this process ends, while another thread waits for the children.
 pub(super) fn kill_forever() -> ! {
+    // With the first process of a room the kernel ends all the others, parents before children, so that no shell lives to
+    // tell of the death of a child.
+    let own = getpid().as_raw_nonzero().get();
+    for (pid, _) in processes().filter(|(_, parent)| *parent == own) {
+        kill(pid, own);
+    }
     loop {
-        kill_all();
         thread::sleep(LOOK_AGAIN);
+        kill_all();
     }
 }
 

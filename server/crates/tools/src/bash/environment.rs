@@ -1,27 +1,88 @@
-//! Which variables of yoi's environment a command gets: all but those that are secrets or lead to somebody who holds some.
+//! Which variables of yoi's environment a command gets: those that tell programs where they are and how to speak, those
+//! that name tool chains, and those that a person has named. Whatever else is in yoi's environment is not the command's.
 
 use std::ffi::{OsStr, OsString};
 
-/// A name with one of these in it, in whatever case, is that of a secret.
-const SECRET: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
-/// Agents that would act for the command outside of its scope.
-const AGENTS: [&str; 3] = ["SSH_AUTH_SOCK", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS"];
+/// By their whole name.
+const NAMES: [&str; 58] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TZDIR",
+    "COLORTERM",
+    "NO_COLOR",
+    "CLICOLOR",
+    "TERMINFO",
+    "TERMINFO_DIRS",
+    "EDITOR",
+    "MANPATH",
+    "INFOPATH",
+    "HOSTNAME",
+    "SOURCE_DATE_EPOCH",
+    "CI",
+    // Where libraries and headers are looked for.
+    "LD_LIBRARY_PATH",
+    "LIBRARY_PATH",
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+    "PKG_CONFIG_PATH",
+    "CMAKE_PREFIX_PATH",
+    "CC",
+    "CXX",
+    "CFLAGS",
+    "CXXFLAGS",
+    "LDFLAGS",
+    "MAKEFLAGS",
+    // Tool chains.
+    "CARGO_HOME",
+    "CARGO_TARGET_DIR",
+    "CARGO_INCREMENTAL",
+    "CARGO_BUILD_JOBS",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "RUSTFLAGS",
+    "RUST_BACKTRACE",
+    "GOPATH",
+    "GOROOT",
+    "GOFLAGS",
+    "JAVA_HOME",
+    "ANDROID_HOME",
+    "NVM_DIR",
+    "NODE_PATH",
+    "PYENV_ROOT",
+    "PYTHONPATH",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "RBENV_ROOT",
+    "GEM_HOME",
+    "GEM_PATH",
+    "PERL5LIB",
+    "NIX_PATH",
+    "NIX_PROFILES",
+];
+/// By how they begin.
+const BEGINNINGS: [&str; 3] = ["LC_", "CARGO_PROFILE_", "NIX_SSL_"];
 /// A command has no terminal and nobody to ask.
 const FIXED: [(&str, &str); 3] = [("PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0"), ("TERM", "dumb")];
 
-/// `all` without secrets and without `hidden`, and with what a command without a terminal needs.
-pub(super) fn shown(all: impl Iterator<Item = (OsString, OsString)>, hidden: &[String]) -> Vec<(OsString, OsString)> {
+/// Of `all` what every command gets, what is in `named`, and what a command without a terminal needs.
+pub(super) fn shown(all: impl Iterator<Item = (OsString, OsString)>, named: &[String]) -> Vec<(OsString, OsString)> {
     let fixed = FIXED.map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let is_fixed = |name: &OsStr| FIXED.iter().any(|(fixed, _)| name == *fixed);
-    all.filter(|(name, _)| !is_hidden(name, hidden) && !is_fixed(name)).chain(fixed).collect()
+    all.filter(|(name, _)| is_shown(name, named) && !is_fixed(name)).chain(fixed).collect()
 }
 
-fn is_hidden(name: &OsStr, hidden: &[String]) -> bool {
-    let name = name.to_string_lossy().to_uppercase();
-    name.starts_with("YOI_")
-        || AGENTS.contains(&name.as_str())
-        || SECRET.iter().any(|part| name.contains(part))
-        || hidden.iter().any(|other| other.to_uppercase() == name)
+fn is_shown(name: &OsStr, named: &[String]) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    NAMES.contains(&name)
+        || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+        || named.iter().any(|other| other == name)
 }
 
 #[cfg(test)]
@@ -29,26 +90,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_and_hidden_names_are_left_out_and_the_rest_is_passed_on() {
+    fn what_is_not_named_is_not_passed_on() {
         let names = [
             "PATH",
             "HOME",
             "YOI_TOKEN",
-            "yoi_x",
             "OPENAI_API_KEY",
-            "npm_token",
-            "MY_PASSWORD",
-            "DB_PASSWD",
-            "AWS_CREDENTIALS",
-            "Client_Secret",
+            "DATABASE_URL",
             "SSH_AUTH_SOCK",
+            "LD_PRELOAD",
+            "BASH_ENV",
+            "GIT_SSH_COMMAND",
+            "LC_ALL",
             "MINE",
+            "mine",
             "TERM",
             "LANG",
         ];
         let all = names.iter().map(|name| (OsString::from(name), OsString::from("x")));
-        let shown = shown(all, &["mine".to_owned()]);
+        let shown = shown(all, &["MINE".to_owned()]);
         let names = shown.iter().map(|(name, _)| name.to_str().unwrap()).collect::<Vec<_>>();
-        assert_eq!(names, ["PATH", "HOME", "LANG", "PAGER", "GIT_TERMINAL_PROMPT", "TERM"]);
+        assert_eq!(names, ["PATH", "HOME", "LC_ALL", "MINE", "LANG", "PAGER", "GIT_TERMINAL_PROMPT", "TERM"]);
     }
 }

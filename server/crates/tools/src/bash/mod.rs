@@ -1,25 +1,43 @@
-//! Bash: runs a command line, held by the kernel to what the Pod's scope grants.
+//! Bash: runs a command line in a room of its own, which holds what the Pod's scope grants and nothing else.
 //!
-//! The server never confines itself and never forks by hand: it starts its own program again as a helper, which keeps the
-//! command's life and confines it. A command ends with its call: with the time limit, with the call being given up, and
-//! with yoi's own death, and everything that it started ends with it.
+//! The server never confines itself and never forks by hand: it starts its own program again as a helper (`helper`). The
+//! `keeper` stands outside, has the room built (`room`), and ends everything when the call ends: with the time limit, with
+//! the call being given up, and with yoi's own death. The `first` process of the room starts the `shell`, which gives up
+//! every right before it is there: files by Landlock (`confine`), calls of the kernel (`seccomp`), capabilities (`rights`),
+//! and what it may take of the machine (`limits`).
 
 mod carve;
+mod channel;
+mod closed;
 mod confine;
 mod descendants;
 mod ending;
 mod environment;
 mod failure;
+mod first;
 mod helper;
+mod keeper;
 mod kept;
+mod kernel;
+mod limits;
 mod live;
+mod network;
 mod order;
+mod reading;
+mod repositories;
+mod rights;
+mod room;
 mod run;
+mod seccomp;
+mod shell;
 mod system;
 mod text;
+mod unwritten;
+mod walls;
 
 use std::{
     path::{Component, Path, PathBuf},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -29,10 +47,23 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-pub use confine::{Confinement, confinement};
-pub use helper::helper_main;
+pub use self::{
+    helper::helper_main,
+    limits::Limits,
+    network::Network,
+    reading::commands_in,
+    walls::{Builder, Confinement, confinement, walls},
+};
 
-use self::{ending::Ended, failure::Failure, kept::Kept, live::Live, order::Order, run::Running};
+use self::{
+    ending::Ended,
+    failure::Failure,
+    kept::Kept,
+    live::Live,
+    order::{Hold, Order},
+    repositories::Repositories,
+    run::Running,
+};
 use crate::{Output, Place, Tool, arguments};
 
 const SECONDS_DEFAULT: u64 = 120;
@@ -44,12 +75,12 @@ pub struct BashOptions {
     /// A program whose `main` begins with [`helper_main`].
     pub helper: PathBuf,
     pub confine: Confine,
+    pub builder: Builder,
     /// Where the kernel cannot confine: whether commands may run all the same. Then the caller has asked somebody.
     pub allow_unconfined: bool,
-    /// Names of variables that a command does not get, beside those that look like secrets.
-    pub hidden_variables: Vec<String>,
-    /// How many files a command may have open, where that is less than this process may.
-    pub open_files_max: Option<u64>,
+    /// Names of variables that a command gets beside those that every one needs.
+    pub environment: Vec<String>,
+    pub limits: Limits,
 }
 
 /// Whether commands are confined.
@@ -66,8 +97,14 @@ impl BashOptions {
     pub fn of_this_process() -> Self {
         let own = PathBuf::from(helper::OWN_PROGRAM);
         let helper = if own.exists() { own } else { std::env::current_exe().unwrap_or(own) };
-        let hidden_variables = Vec::new();
-        Self { helper, confine: Confine::Auto, allow_unconfined: false, hidden_variables, open_files_max: None }
+        Self {
+            helper,
+            confine: Confine::Auto,
+            builder: Builder::default(),
+            allow_unconfined: false,
+            environment: Vec::new(),
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -94,9 +131,17 @@ impl Bash {
         Self { options }
     }
 
-    /// Whether commands are held to the scope by the kernel. If not, each should be asked for.
+    /// Whether commands are held to the scope, each in a room. If not, each should be asked for.
     pub fn is_confined(&self) -> bool {
-        self.options.confine == Confine::Auto && matches!(confinement(), Confinement::Landlock { .. })
+        matches!(self.hold(), Hold::Room { .. })
+    }
+
+    fn hold(&self) -> Hold {
+        match (self.options.confine, confinement(self.options.builder)) {
+            (Confine::Never, _) | (_, Confinement::Missing { landlock: false, .. }) => Hold::Nothing,
+            (_, Confinement::Missing { landlock: true, .. }) => Hold::Landlock,
+            (_, Confinement::Room { bubblewrap, .. }) => Hold::Room { bubblewrap },
+        }
     }
 
     /// What to run and for how long.
@@ -114,19 +159,30 @@ impl Bash {
             command: arguments.command,
             cwd: folder(place, arguments.cwd.as_deref())?,
             rules: place.scope.rules().to_vec(),
-            lent: place.scope.lent().to_vec(),
-            confine: self.is_confined(),
-            open_files_max: self.options.open_files_max,
-            temp: None,
+            lent: unwritten::unwritten(&place.scope),
+            fixed: Vec::new(),
+            closed: closed::paths(),
+            hold: self.hold(),
+            network: place.network.clone(),
+            limits: self.options.limits.clone(),
         };
         Ok((order, Duration::from_secs(seconds)))
     }
 
     async fn run(&self, place: &Place, arguments: Value, output: Output) -> Result<ToolOutcome, Failure> {
-        let (order, limit) = self.order(place, arguments)?;
-        if !order.confine && !self.options.allow_unconfined {
+        let (mut order, limit) = self.order(place, arguments)?;
+        let is_confined = matches!(order.hold, Hold::Room { .. });
+        if !is_confined && !self.options.allow_unconfined {
             return Err(Failure::CannotConfine(self.why_unconfined()));
         }
+        let repositories = match is_confined {
+            true => {
+                let scope = place.scope.clone();
+                Arc::new(beside(move || Repositories::within(&scope)).await)
+            }
+            false => Arc::default(),
+        };
+        order.fixed = repositories.fixed();
         let started = Instant::now();
         let running = Running::start(&self.options, &order, place.lifeline.clone()).await;
         let running = running.map_err(|error| Failure::NotStarted(error.to_string()))?;
@@ -134,16 +190,17 @@ impl Bash {
         let (mut kept, mut live) = (Kept::new(&place.outputs, &place.call_id), Live::new(&name));
         let ending = running.finish(limit, &mut kept, &mut live, &output).await;
         let took = started.elapsed();
+        beside(move || repositories.tidy()).await;
         let lines = kept.lines();
         let (content, last) = kept.finish(&name).await;
         live.push(&last);
         live.finish(&output).await;
-        Ended { ending, is_confined: order.confine, limit, took, lines, content }.outcome()
+        Ended { ending, is_confined, limit, took, lines, content }.outcome()
     }
 
     fn why_unconfined(&self) -> String {
-        match (self.options.confine, confinement()) {
-            (Confine::Auto, Confinement::Missing { reason }) => reason,
+        match (self.options.confine, confinement(self.options.builder)) {
+            (Confine::Auto, Confinement::Missing { reason, .. }) => reason,
             _ => "that is switched off".to_owned(),
         }
     }
@@ -160,8 +217,9 @@ impl Tool for Bash {
          call is a new shell: folders changed and variables set are gone in the next one. It can read and write only \
          what your scope grants, can read the system's programs, and has a temporary folder of its own in $TMPDIR. \
          Everything that it starts ends with the call, also what runs in the background. In a folder of which a part is \
-         denied or lent, it cannot make, rename or remove entries; Write can make files there. For reading and changing \
-         files prefer Read, Write, Edit, Glob and Grep."
+         denied or lent, it cannot make, rename or remove entries; Write can make files there. Git's settings and hooks, \
+         .envrc and the start files of shells are read here and never written: ask the person to change those, and to \
+         move or delete a repository. For reading and changing files prefer Read, Write, Edit, Glob and Grep."
     }
 
     fn schema(&self) -> Value {
@@ -171,6 +229,11 @@ impl Tool for Bash {
     async fn call(&self, place: &Place, arguments: Value, output: Output) -> ToolOutcome {
         self.run(place, arguments, output).await.unwrap_or_else(ToolOutcome::from)
     }
+}
+
+/// Work on the disk that may take a while.
+async fn beside<T: Default + Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }
 
 /// Where a command is to run: a folder that the Pod may read.

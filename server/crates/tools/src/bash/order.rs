@@ -7,6 +7,8 @@ use pod::Scope;
 use protocol::ScopeRule;
 use serde::{Deserialize, Serialize};
 
+use super::{limits::Limits, network::Network};
+
 /// One line of JSON.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Order {
@@ -14,12 +16,26 @@ pub(super) struct Order {
     pub(super) cwd: PathBuf,
     pub(super) rules: Vec<ScopeRule>,
     pub(super) lent: Vec<ScopeRule>,
-    /// Whether the kernel is to hold the command to the scope. Where it is and cannot be done, nothing runs.
-    pub(super) confine: bool,
-    /// The soft limit of open files, where it is not to be that of yoi.
-    pub(super) open_files_max: Option<u64>,
-    /// The private temporary folder: chosen by the helper, which makes it and removes it.
-    pub(super) temp: Option<PathBuf>,
+    /// Files and folders that are there, and are only read, whatever the rules say; nor are they moved away.
+    pub(super) fixed: Vec<PathBuf>,
+    /// Of the system what is kept back from it.
+    pub(super) closed: Vec<PathBuf>,
+    pub(super) hold: Hold,
+    pub(super) network: Network,
+    pub(super) limits: Limits,
+}
+
+/// What is to hold the command to its scope. Where that cannot be done, nothing runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Hold {
+    Nothing,
+    /// The kernel's file rules alone: somebody has been asked.
+    Landlock,
+    /// A room of its own, built by bubblewrap where that is named.
+    Room {
+        bubblewrap: Option<PathBuf>,
+    },
 }
 
 impl Order {
@@ -32,7 +48,7 @@ impl Order {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
-    /// The kernel did not take the rules, so nothing was run.
+    /// What was to hold the command could not be had, so nothing was run.
     Unconfined(String),
     /// The command could not be started.
     NotStarted(String),

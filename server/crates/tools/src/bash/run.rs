@@ -41,7 +41,7 @@ impl Running {
             .arg0("yoi")
             .arg(helper::KEEPER)
             .env_clear()
-            .envs(environment::shown(std::env::vars_os(), &options.hidden_variables))
+            .envs(environment::shown(std::env::vars_os(), &options.environment))
             .current_dir(Path::new("/"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -7,9 +7,10 @@ use std::{
 
 use pod::{Scope, covers};
 use protocol::Access;
+use serde::{Deserialize, Serialize};
 
-const SYSTEM: [&str; 11] =
-    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/proc", "/sys"];
+const SYSTEM: [&str; 10] =
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/sys/devices/system/cpu"];
 /// Where `/etc/resolv.conf` and, on NixOS, every program really is.
 const RUNNING: [&str; 4] =
     ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system"];
@@ -20,31 +21,58 @@ const GIT: [&str; 4] = [".gitconfig", ".config/git/config", ".config/git/ignore"
 /// Links on the way to one file; the kernel follows as many.
 const LINKS_MAX: usize = 40;
 
-/// The real paths of those that are there. None of them passes through something that the scope may write: a command
-/// could have put a link there, and would read more the next time.
-pub(super) fn readable(scope: &Scope) -> Vec<PathBuf> {
-    let home = env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    let at_home = |name: &str| home.as_ref().map(|home| home.join(name));
+/// What the system offers to every command.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct System {
+    /// The real paths of what may be read, those that are there. None of them passes through something that the scope may
+    /// write: a command could have put a link there, and would read more the next time.
+    pub(super) readable: Vec<PathBuf>,
+    /// Links on the way to them, each with what it says.
+    pub(super) links: Vec<(PathBuf, PathBuf)>,
+    /// Parts of it that are kept back.
+    pub(super) closed: Vec<PathBuf>,
+}
+
+impl System {
+    pub(super) fn of(scope: &Scope, closed: Vec<PathBuf>) -> Self {
+        let home = env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        // A whole home, or what holds it, is never meant by a folder of programs.
+        let is_narrow =
+            |folder: &PathBuf| folder != Path::new("/") && !home.as_ref().is_some_and(|home| home.starts_with(folder));
+        let mut links = Vec::new();
+        let wanted = wanted(home.as_deref()).into_iter().filter(|path| path.is_absolute());
+        let mut readable = wanted.filter_map(|path| resolved(&path, scope, &mut links)).collect::<Vec<_>>();
+        readable.retain(is_narrow);
+        readable.sort();
+        readable.dedup();
+        links.sort();
+        links.dedup();
+        Self { readable, links, closed }
+    }
+
+    /// Whether a command may read `path` whatever its scope says.
+    pub(super) fn shows(&self, path: &Path) -> bool {
+        let is_in = |paths: &[PathBuf]| paths.iter().any(|outer| path.starts_with(outer));
+        is_in(&self.readable) && !is_in(&self.closed)
+    }
+}
+
+/// What is looked for.
+fn wanted(home: Option<&Path>) -> Vec<PathBuf> {
+    let at_home = |name: &str| home.map(|home| home.join(name));
     let folder = |variable: &str, name: &str| env::var_os(variable).map(PathBuf::from).or_else(|| at_home(name));
     let cargo = folder("CARGO_HOME", ".cargo");
     let path = env::var_os("PATH").unwrap_or_default();
-    // A whole home, or what holds it, is never meant by a folder of programs.
-    let is_narrow =
-        |folder: &PathBuf| folder != Path::new("/") && !home.as_ref().is_some_and(|home| home.starts_with(folder));
     let fixed = SYSTEM.iter().chain(&RUNNING).map(PathBuf::from);
     let of_cargo = CARGO.iter().filter_map(|name| Some(cargo.as_ref()?.join(name)));
     let of_git = GIT.iter().filter_map(|name| at_home(name));
     let of_path = env::split_paths(&path).collect::<Vec<_>>();
-    let all = fixed.chain(of_cargo).chain(of_git).chain(folder("RUSTUP_HOME", ".rustup")).chain(of_path);
-    let real = all.filter(|path| path.is_absolute()).filter_map(|path| resolved(&path, scope));
-    let mut real = real.filter(is_narrow).collect::<Vec<_>>();
-    real.sort();
-    real.dedup();
-    real
+    fixed.chain(of_cargo).chain(of_git).chain(folder("RUSTUP_HOME", ".rustup")).chain(of_path).collect()
 }
 
-/// `path` with its links followed, unless it is not there or passes through what `scope` may write.
-fn resolved(path: &Path, scope: &Scope) -> Option<PathBuf> {
+/// `path` with its links followed and added to `links`, unless it is not there or passes through what `scope` may write.
+fn resolved(path: &Path, scope: &Scope, links: &mut Vec<(PathBuf, PathBuf)>) -> Option<PathBuf> {
+    let mut passed = Vec::new();
     // Also what is lent: then it is a child's commands that write it.
     let is_granted = |path: &str| scope.rules().iter().any(|rule| rule.access == Access::Write && covers(rule, path));
     let is_writable = |path: &Path| path.to_str().is_none_or(is_granted);
@@ -63,6 +91,7 @@ fn resolved(path: &Path, scope: &Scope) -> Option<PathBuf> {
         if fs::symlink_metadata(&real).ok()?.is_symlink() {
             links_left = links_left.checked_sub(1)?;
             let target = fs::read_link(&real).ok()?;
+            passed.push((real.clone(), target.clone()));
             match target.is_absolute() {
                 true => real = PathBuf::from("/"),
                 false => drop(real.pop()),
@@ -70,6 +99,7 @@ fn resolved(path: &Path, scope: &Scope) -> Option<PathBuf> {
             ahead.extend(parts(&target));
         }
     }
+    links.append(&mut passed);
     Some(real)
 }
 
@@ -100,10 +130,14 @@ mod tests {
         let path = root.join("project").to_str().unwrap().to_owned();
         let scope = Scope::new([ScopeRule { path, access: Access::Write, recursive: true }], []);
 
-        assert_eq!(resolved(&root.join("outer"), &scope), Some(root.join("tools/bin")));
-        assert_eq!(resolved(&root.join("tools/../outer"), &scope), Some(root.join("tools/bin")));
+        let mut links = Vec::new();
+        let mut resolved = |name: &str| resolved(&root.join(name), &scope, &mut links);
+        assert_eq!(resolved("outer"), Some(root.join("tools/bin")));
+        assert_eq!(resolved("tools/../outer"), Some(root.join("tools/bin")));
         for bad in ["project/link", "by_way", "loop", "missing"] {
-            assert_eq!(resolved(&root.join(bad), &scope), None, "{bad}");
+            assert_eq!(resolved(bad), None, "{bad}");
         }
+        let outer = (root.join("outer"), PathBuf::from("tools/bin"));
+        assert_eq!(links, [outer.clone(), outer]);
     }
 }

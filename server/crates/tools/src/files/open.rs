@@ -134,6 +134,7 @@ impl<'a> Route<'a> {
     fn arrive(self, handle: OwnedFd) -> Result<Opened, Failure> {
         let path = self.real(&handle)?;
         self.work.scope.may_read(&path).map_err(|refusal| self.refused(refusal))?;
+        self.work.check_led(&self.asked, &path)?;
         Opened::new(handle, path).map_err(|errno| self.failed(errno))
     }
 

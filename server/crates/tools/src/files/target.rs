@@ -70,6 +70,7 @@ impl<'a> Target<'a> {
     fn arrive(work: &'a Work, route: Route<'_>, folder: OwnedFd, name: &str) -> Result<Self, Failure> {
         let path = join(&route.real(&folder)?, name);
         work.scope.may_write(&path).map_err(|refusal| route.refused(refusal))?;
+        work.check_led(&route.asked, &path)?;
         Ok(Self { work, folder, name: name.to_owned(), path, asked: route.asked })
     }
 

@@ -24,6 +24,8 @@ use crate::{Lifeline, Place, arguments};
 pub(super) struct Work {
     pub(super) cwd: String,
     pub(super) scope: Scope,
+    /// Where the path led when rules decided on it.
+    leads: Option<String>,
     pub(super) seen: Arc<BTreeMap<String, BTreeSet<String>>>,
     pub(super) outputs: PathBuf,
     given_up: Arc<AtomicBool>,
@@ -54,6 +56,7 @@ impl Work {
         Self {
             cwd: path::join("/", cwd),
             scope,
+            leads: None,
             seen: Arc::default(),
             outputs: PathBuf::new(),
             given_up: Arc::default(),
@@ -65,6 +68,16 @@ impl Work {
     /// The absolute path of what a model wrote.
     pub(super) fn absolute(&self, path: &str) -> Result<String, Failure> {
         path::absolute(&self.cwd, path)
+    }
+
+    /// What was opened for the path that was asked for is what rules decided on.
+    pub(super) fn check_led(&self, asked: &str, path: &str) -> Result<(), Failure> {
+        match self.leads.as_deref().is_none_or(|leads| leads == path) {
+            true => Ok(()),
+            false => Err(Failure::Denied(format!(
+                "{asked} leads elsewhere than when the rules allowed it; repeat the call, so that they decide on what it is now"
+            ))),
+        }
     }
 
     /// How `path` is written in outputs.
@@ -95,6 +108,7 @@ where
     let stand = Work {
         cwd: path::join("/", cwd),
         scope: place.scope.clone(),
+        leads: place.leads.clone(),
         seen: place.seen.clone(),
         outputs: place.outputs.clone(),
         given_up,

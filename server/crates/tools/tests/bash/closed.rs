@@ -8,11 +8,14 @@ use tools::{
     bash::{Bash, BashOptions, Confine, Confinement, confinement},
 };
 
-use crate::{PARENT, stage::Stage};
+use crate::{
+    PARENT,
+    stage::{Stage, builder},
+};
 
 pub(crate) async fn this_kernel_confines() {
-    let Confinement::Landlock { abi } = confinement() else {
-        panic!("these tests need Landlock: {:?}", confinement());
+    let Confinement::Room { abi, .. } = confinement(builder()) else {
+        panic!("these tests need namespaces and Landlock: {:?}", confinement(builder()));
     };
     assert!(abi >= 3);
     assert!(Bash::new(BashOptions::of_this_process()).is_confined());
@@ -21,13 +24,29 @@ pub(crate) async fn this_kernel_confines() {
 pub(crate) async fn secrets_are_not_in_the_environment() {
     // This process has none of them: another one runs the command, and says what it saw.
     let mut child = Command::new(env::current_exe().unwrap());
-    let secrets = ["YOI_ADDRESS", "OPENAI_API_KEY", "my_token", "SSH_AUTH_SOCK", "PGPASSWORD", "BASH_TEST_HIDDEN"];
-    child.envs(secrets.map(|name| (name, "do-not-tell"))).env("BASH_TEST_SHOWN", "shown").env(PARENT, "env");
+    let secrets = [
+        "YOI_ADDRESS",
+        "OPENAI_API_KEY",
+        "my_token",
+        "SSH_AUTH_SOCK",
+        "PGPASSWORD",
+        "BASH_TEST_UNNAMED",
+        "LD_PRELOAD_",
+        "BASH_ENV",
+    ];
+    child
+        .envs(secrets.map(|name| (name, "do-not-tell")))
+        .env("BASH_TEST_SHOWN", "shown")
+        .env("LC_TEST", "shown")
+        .env(PARENT, "env");
     let output = child.output().unwrap();
     assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(
-        said.contains("BASH_TEST_SHOWN=shown") && said.contains("PAGER=cat") && said.contains("TERM=dumb"),
+        said.contains("BASH_TEST_SHOWN=shown")
+            && said.contains("LC_TEST=shown")
+            && said.contains("PAGER=cat")
+            && said.contains("TERM=dumb"),
         "{said}"
     );
     assert!(said.contains("GIT_TERMINAL_PROMPT=0") && said.contains("TMPDIR="), "{said}");
@@ -48,10 +67,6 @@ pub(crate) async fn the_environment_of_the_server_and_of_the_keeper_is_closed() 
 
 pub(crate) async fn the_server_and_the_keeper_cannot_be_signalled() {
     let stage = Stage::new();
-    // Older kernels cannot keep signals inside.
-    if matches!(confinement(), Confinement::Landlock { abi: ..6 }) {
-        return;
-    }
     for signal in [0, 15, 9] {
         stage.is_refused(&format!("kill -{signal} {}", std::process::id())).await;
         stage.is_refused(&format!("kill -{signal} $PPID")).await;
@@ -112,5 +127,7 @@ pub(crate) async fn the_temporary_folder_is_private_and_removed() {
         .await;
     let lines = said.lines().collect::<Vec<_>>();
     assert_eq!(lines[1], "700");
-    assert!(lines[2].starts_with(lines[0]) && !Path::new(lines[0]).exists());
+    assert!(lines[2].starts_with(lines[0]) && !Path::new(lines[2]).exists());
+    // Nothing of it is there for the next one, or in the temporary folder of the machine.
+    assert_eq!(stage.says("ls -A $TMPDIR | grep -v ^[.]tmp || true").await, "");
 }

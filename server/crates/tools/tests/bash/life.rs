@@ -60,7 +60,7 @@ pub(crate) async fn the_time_limit_ends_a_whole_tree() {
     let command =
         "trap '' TERM INT HUP; echo begun; setsid bash -c 'setsid sleep 2222.1 & sleep 2222.2' & sleep 2222.3";
     let done = stage.call(json!({ "command": command, "timeout_s": 5 })).await;
-    assert_eq!(done.outcome.summary, "killed after 5 s (time limit) · 1 line");
+    assert_eq!(done.outcome.summary, "killed after 5 s (time limit) · 1 line", "{}", done.content());
     assert_eq!((done.outcome.is_error, done.outcome.code.as_deref()), (true, Some("timeout")));
     assert_eq!(done.content(), "begun\n");
     for word in ["2222.1", "2222.2", "2222.3"] {
@@ -106,7 +106,7 @@ pub(crate) async fn the_death_of_the_server_ends_the_command() {
 pub(crate) async fn be_a_parent(role: &str) {
     let mut stage = Stage::new();
     if role == "env" {
-        stage.options.hidden_variables = vec!["BASH_TEST_HIDDEN".to_owned()];
+        stage.options.environment = vec!["BASH_TEST_SHOWN".to_owned()];
         println!("{}", stage.says("env").await);
         return;
     }

@@ -14,6 +14,8 @@ use std::{
     process::ExitCode,
 };
 
+use tools::bash::{Builder, Confinement, confinement};
+
 /// The binary as a yoi of its own, in one of two roles (`life::be_a_parent`).
 pub(crate) const PARENT: &str = "BASH_TEST_PARENT";
 
@@ -28,18 +30,30 @@ fn main() -> ExitCode {
     }
     let wanted = wanted(env::args().skip(1));
     let (mut passed, mut failed) = (0, 0);
-    for (name, test) in TESTS {
-        if wanted.as_ref().is_some_and(|wanted| !name.contains(wanted.as_str())) {
-            continue;
+    for builder in builders() {
+        stage::build_by(builder);
+        for (name, test) in TESTS {
+            if wanted.as_ref().is_some_and(|wanted| !name.contains(wanted.as_str())) {
+                continue;
+            }
+            let is_ok = catch_unwind(AssertUnwindSafe(|| test(&runtime))).is_ok();
+            println!("test {name} ({builder:?}) ... {}", if is_ok { "ok" } else { "FAILED" });
+            passed += u32::from(is_ok);
+            failed += u32::from(!is_ok);
         }
-        let is_ok = catch_unwind(AssertUnwindSafe(|| test(&runtime))).is_ok();
-        println!("test {name} ... {}", if is_ok { "ok" } else { "FAILED" });
-        passed += u32::from(is_ok);
-        failed += u32::from(!is_ok);
     }
     let result = if failed == 0 { "ok" } else { "FAILED" };
     println!("test result: {result}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out");
     ExitCode::from(u8::from(failed > 0))
+}
+
+/// All that can build a room here: ourselves, and bubblewrap where it is installed.
+fn builders() -> Vec<Builder> {
+    let has_bubblewrap = matches!(confinement(Builder::Bubblewrap), Confinement::Room { bubblewrap: Some(_), .. });
+    if !has_bubblewrap {
+        println!("bubblewrap is not here, or does not work: its half is not tried");
+    }
+    [Builder::Own].into_iter().chain(has_bubblewrap.then_some(Builder::Bubblewrap)).collect()
 }
 
 /// The name that was asked for, as other tests take it: not the value of an option.

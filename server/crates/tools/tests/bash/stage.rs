@@ -1,6 +1,13 @@
 //! Where the tests stand: a Pod's folder with something beside it, and calls of the tool.
 
-use std::{env, fs, path::PathBuf, sync::Arc};
+use std::{
+    env, fs,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use pod::{Scope, ToolOutcome};
 use protocol::{Access, ScopeRule};
@@ -9,8 +16,19 @@ use tempfile::TempDir;
 use tokio::sync::mpsc;
 use tools::{
     Lifeline, Place, Tool,
-    bash::{Bash, BashOptions},
+    bash::{Bash, BashOptions, Builder},
 };
+
+static BY_BUBBLEWRAP: AtomicBool = AtomicBool::new(false);
+
+/// What builds the rooms of the tests that follow.
+pub(crate) fn build_by(builder: Builder) {
+    BY_BUBBLEWRAP.store(builder == Builder::Bubblewrap, Ordering::Relaxed);
+}
+
+pub(crate) fn builder() -> Builder {
+    if BY_BUBBLEWRAP.load(Ordering::Relaxed) { Builder::Bubblewrap } else { Builder::Own }
+}
 
 /// A Pod's folder, and one beside it.
 pub(crate) struct Stage {
@@ -41,7 +59,12 @@ impl Stage {
         for file in ["pod/a", "pod/src/b", "pod/lent/c", "pod/secret/d", "outside/e"] {
             fs::write(root.path().join(file), format!("text of {file}\n")).unwrap();
         }
-        let mut stage = Self { root, rules: Vec::new(), lent: Vec::new(), options: BashOptions::of_this_process() };
+        let mut stage = Self {
+            root,
+            rules: Vec::new(),
+            lent: Vec::new(),
+            options: BashOptions { builder: builder(), ..BashOptions::of_this_process() },
+        };
         stage.rules = vec![stage.rule("pod", Access::Write)];
         stage
     }
@@ -60,8 +83,10 @@ impl Stage {
             call_id: "call-7".to_owned(),
             cwd: self.path("pod"),
             scope: Scope::new(self.rules.clone(), self.lent.clone()),
+            leads: None,
             seen: Arc::default(),
             outputs: self.path("kept/outputs"),
+            network: tools::bash::Network::Open,
             lifeline: Lifeline::pair().0,
         }
     }
@@ -93,9 +118,18 @@ impl Stage {
     /// The command fails because of the kernel.
     pub(crate) async fn is_refused(&self, command: &str) {
         let done = self.run(command).await;
-        let is_refused = ["ermission denied", "not permitted", "Cross-device", "cross-device"]
-            .iter()
-            .any(|words| done.content().contains(words));
+        let is_refused = [
+            "ermission denied",
+            "not permitted",
+            "ross-device",
+            "No such file",
+            "Read-only",
+            "busy",
+            "No such process",
+            "in use",
+        ]
+        .iter()
+        .any(|words| done.content().contains(words));
         assert_eq!(done.outcome.code.as_deref(), Some("exit"), "{command}: {:?}", done.outcome);
         assert!(is_refused, "{command}: {:?}", done.outcome);
     }

@@ -84,8 +84,10 @@ impl Desk {
             call_id: "call-1".to_owned(),
             cwd: self.top.join("w"),
             scope: Scope::new(self.rules.clone(), self.lent.clone()),
+            leads: None,
             seen: Arc::new(self.seen.clone()),
             outputs: self.top.join("outputs"),
+            network: tools::bash::Network::Open,
             lifeline: Lifeline::pair().0,
         }
     }

@@ -60,6 +60,7 @@ impl Transcript {
         {
             follow_question(&mut kept.kind, gone.kind);
             kept.last_seq = gone.last_seq;
+            kept.cut.extend(gone.cut);
         }
     }
 

@@ -103,6 +103,7 @@ impl Transcript {
             block.seq = older.seq;
             block.at = older.at;
             block.run_id = older.run_id;
+            block.cut.splice(0..0, older.cut);
             begin_kind(&mut block.kind, older.kind);
         }
     }
@@ -160,6 +161,7 @@ fn keep_text(text: &mut String, status: Status, earlier: String) {
 /// Adds to a block what came of it later; a finished record (`is_whole`) replaces the text instead.
 fn continue_block(block: &mut Block, newer: Block, is_whole: bool) {
     block.last_seq = newer.last_seq;
+    block.cut.extend(newer.cut);
     let mut newer = newer.kind;
     if let (Some(text), Some(more)) = (stream::text_of(&mut block.kind), stream::text_of(&mut newer)) {
         match is_whole && !more.is_empty() {

@@ -150,15 +150,17 @@ impl Transcript {
         }
     }
 
+    /// The questions of runs. What a command asks that a person runs belongs to no run, and does not end with one.
     pub(crate) fn void_questions(&mut self) {
         self.index.voids = true;
-        for key in std::mem::take(&mut self.index.open_approvals) {
-            self.void_question(key);
-        }
+        let mut open = std::mem::take(&mut self.index.open_approvals);
+        open.iter().for_each(|&key| self.void_question(key));
+        open.retain(|&key| self.rows.get(key).is_some_and(|block| block.is_live()));
+        self.index.open_approvals = open;
     }
 
     pub(crate) fn void_question(&mut self, key: Key) {
-        if self.rows.get(key).is_some_and(|block| block.is_live())
+        if self.rows.get(key).is_some_and(|block| block.is_live() && block.run_id.is_some())
             && let Some(BlockKind::Approval { state, .. }) = self.rows.edit(key).map(|block| &mut block.kind)
         {
             *state = ApprovalState::Void;

@@ -92,7 +92,7 @@ impl Writer {
     fn push_as(&mut self, event: impl Into<Event>, run_id: Option<String>) -> Seq {
         let seq = Seq(self.records.len() as i64 + 1);
         let at = Timestamp::UNIX_EPOCH + SignedDuration::from_millis(seq.0 * 700);
-        self.records.push(Record { seq, at, run_id, event: event.into() });
+        self.records.push(Record { seq, at, run_id, event: event.into(), cut: None });
         seq
     }
 
@@ -259,15 +259,22 @@ impl Writer {
         self.push_as(ControlEvent::MessageReceipt { message_id, peer: bob(), state, turn, reason: None }, None);
     }
 
+    /// Some are asked in runs, and some by what a person runs, which belongs to none.
     fn question(&mut self, detail: usize) {
-        let (id, tool, arguments) = (format!("q{}", detail / 2 % 4), "Write".to_owned(), json!({}));
-        match detail % 2 {
-            0 => self.push(ControlEvent::ApprovalAsked { id, tool, arguments }),
+        let number = detail / 2 % 4;
+        let run_id = self.run.clone().filter(|_| number.is_multiple_of(2));
+        if run_id.is_none() && number.is_multiple_of(2) {
+            return;
+        }
+        let (id, tool, arguments) = (format!("q{number}"), "Write".to_owned(), json!({}));
+        let event = match detail % 2 {
+            0 => ControlEvent::ApprovalAsked { id, tool, arguments },
             _ => {
                 let decision = Some(Decision::Allow);
-                self.push(ControlEvent::ApprovalAnswered { id, tool, arguments, decision, by: None, reason: None })
+                ControlEvent::ApprovalAnswered { id, tool, arguments, decision, by: None, reason: None }
             }
         };
+        self.push_as(event, run_id);
     }
 
     fn other(&mut self, detail: usize) {

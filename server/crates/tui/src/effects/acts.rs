@@ -29,6 +29,10 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
             let patch = PatchPod { name: Some(name.clone()), ..PatchPod::default() };
             client.patch(id, pod, &patch).await.map(|_| Answer::Accepted)
         }
+        Act::Network(policy) => {
+            let patch = PatchPod { network: Some(*policy), ..PatchPod::default() };
+            client.patch(id, pod, &patch).await.map(|_| Answer::Accepted)
+        }
         Act::Delete(name) => client.delete(id, pod, name).await.map(|()| Answer::Accepted),
         Act::Answer { approval, command } => answer(client, pod, id, approval, command).await,
         Act::Decide { request_id, decision } => {

@@ -34,6 +34,11 @@ pub(crate) enum Message {
         pod: PodRef,
         done: Result<Listing<Record>, ClientError>,
     },
+    /// Records that are cut in the transcript.
+    Whole {
+        pod: PodRef,
+        done: Result<Vec<Record>, ClientError>,
+    },
     /// The queue of a Pod, whom it knows, and what it asks.
     Looked {
         pod: PodRef,
@@ -91,6 +96,11 @@ pub(crate) enum Effect {
         pod: PodRef,
         before: Seq,
     },
+    /// These records as they are, and not as a page has room for them.
+    LoadWhole {
+        pod: PodRef,
+        seqs: Vec<Seq>,
+    },
     /// Its queue and whom it knows.
     Look(PodRef),
     Preview(PodRef),
@@ -128,6 +138,8 @@ pub(crate) enum Act {
     Introduce(String),
     Unlink(String),
     Rename(PodName),
+    /// What its commands reach.
+    Network(protocol::NetworkPolicy),
     /// Its name, as a confirmation.
     Delete(String),
     Answer {

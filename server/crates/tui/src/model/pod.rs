@@ -153,6 +153,14 @@ impl OpenPod {
         self.groups = group::groups(self.transcript.blocks());
     }
 
+    /// Takes records that were cut.
+    pub(crate) fn complete(&mut self, whole: &[Record]) {
+        for record in whole {
+            let change = self.transcript.complete(record);
+            self.drawn.get_mut().forget(&self.transcript, change);
+        }
+    }
+
     pub(crate) fn prepend(&mut self, older: &[Record]) {
         self.transcript.prepend(older);
         self.redraw();

@@ -96,3 +96,27 @@ fn of_a_long_transcript_only_what_fits_is_drawn() {
     story.shows("line 20000.");
     assert!(story.model.open.as_ref().unwrap().drawn.borrow().len() <= 24);
 }
+
+#[test]
+fn a_long_answer_says_that_it_is_cut_and_one_key_brings_the_rest() {
+    let mut story = Story::with_ada();
+    let text = |last: &str| format!("{}\n\n{last}", "word ".repeat(20));
+    let record = |text: String, cut: Value| {
+        json!({ "seq": 7, "at": "2026-01-01T00:00:00Z", "cut": cut, "event": {
+            "kind": "message_finished", "block": "b7", "text": text, "interrupted": false } })
+    };
+    story.frame(json!({ "type": "snapshot", "id": "s2", "cursor": "c7", "summary": pod("ada", "idle"),
+        "records": [record(text("first…"), json!({ "bytes": 2_000_114 }))], "has_more": false }));
+    story.shows("first…");
+    story.shows("o shows all 2.0 MB");
+    story.key(KeyCode::Esc);
+    story.key(KeyCode::Char('o'));
+    assert_eq!(story.effects, [Effect::LoadWhole { pod: address("ada"), seqs: vec![protocol::Seq(7)] }]);
+    let whole: Record = serde_json::from_value(record(text("the very end"), Value::Null)).unwrap();
+    story.happens(Message::Whole { pod: address("ada"), done: Ok(vec![whole]) });
+    story.shows("the very end");
+    story.shows_not("shows all");
+    story.key(KeyCode::Char('o'));
+    assert_eq!(story.effects, []);
+    story.shows("all of this block is here");
+}

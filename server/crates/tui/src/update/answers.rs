@@ -47,6 +47,19 @@ pub(super) fn older(model: &mut Model, pod: &PodRef, done: Result<Listing<Record
     }
 }
 
+/// What was cut is all here.
+pub(super) fn whole(model: &mut Model, pod: &PodRef, done: Result<Vec<Record>, ClientError>) -> Vec<Effect> {
+    let Some(open) = model.open.as_mut().filter(|open| open.pod == *pod) else { return Vec::new() };
+    match done {
+        Ok(records) => {
+            open.complete(&records);
+            model.tell("all of it is here");
+        }
+        Err(error) => model.complain(sentences::of_error(&error)),
+    }
+    Vec::new()
+}
+
 pub(super) fn looked(model: &mut Model, pod: &PodRef, done: Result<Looked, ClientError>) -> Vec<Effect> {
     let Some(open) = model.open.as_mut().filter(|open| open.pod == *pod) else { return Vec::new() };
     let again = open.asking.take() == Some(true);

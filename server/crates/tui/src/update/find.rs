@@ -1,5 +1,6 @@
 //! Looking for words in the transcript, and copying of it.
 
+use protocol::Seq;
 use transcript::{Block, BlockKind, plain_text};
 
 use super::scroll;
@@ -76,6 +77,22 @@ pub(super) fn copy(model: &mut Model) -> Vec<Effect> {
     let lines = text.lines().count();
     model.tell(format!("copied: {what}, {lines} {}", if lines == 1 { "line" } else { "lines" }));
     vec![Effect::Copy(text)]
+}
+
+/// Fetches what is cut of the block at hand.
+pub(super) fn show_all(model: &mut Model) -> Vec<Effect> {
+    let area = crate::view::transcript_area(model);
+    let Some(open) = &model.open else { return Vec::new() };
+    let rows = Rows::new(open, model.detail, area.width);
+    let at_hand = rows.at_hand(area.height).into_iter().flat_map(|row| rows.blocks(row));
+    let seqs: Vec<Seq> = at_hand.flat_map(|block| &block.cut).map(|cut| cut.seq).collect();
+    if seqs.is_empty() {
+        model.tell("all of this block is here; v shows more of it");
+        return Vec::new();
+    }
+    let effect = Effect::LoadWhole { pod: open.pod.clone(), seqs };
+    model.tell("fetching all of it …");
+    vec![effect]
 }
 
 fn word(block: &Block) -> &'static str {

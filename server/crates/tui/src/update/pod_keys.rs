@@ -89,6 +89,7 @@ pub(super) fn in_transcript(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             model.tell(format!("detail: {}", model.detail.word()));
         }
         (_, KeyCode::Char('y')) => return find::copy(model),
+        (_, KeyCode::Char('o')) => return find::show_all(model),
         (_, KeyCode::Char('w')) => sheets::open_queue(model),
         (_, KeyCode::Char('/')) => begin_line(model, LineOf::Find, ""),
         (_, KeyCode::Char('n')) => find::again(model, true),

@@ -8,7 +8,7 @@ use ratatui::{
     style::{Color, Style, Stylize},
     text::{Line, Span},
 };
-use transcript::{Block, BlockKind};
+use transcript::{Block, BlockKind, words::bytes_words};
 
 pub(super) use self::speech::thoughts_lines;
 use super::tool;
@@ -37,7 +37,11 @@ pub(super) fn block_lines(
     if block.is_empty() {
         return Vec::new();
     }
-    let lines = clipped(lines(block, is_asked, change, look), look.width);
+    let mut lines = clipped(lines(block, is_asked, change, look), look.width);
+    if let Some(bytes) = block.cut_bytes() {
+        let note = format!("  … only the beginning is here; o shows all {}", bytes_words(bytes));
+        lines.push(Line::from(fit(&note, look.width)).yellow());
+    }
     match block.is_rewound(rewinds) {
         true => lines.into_iter().map(Stylize::dim).collect(),
         false => lines,

@@ -38,7 +38,7 @@ const COMPOSER_KEYS: [(&str, &str); 10] = [
     ("Esc", "leave it for the transcript"),
 ];
 
-const TRANSCRIPT_KEYS: [(&str, &str); 14] = [
+const TRANSCRIPT_KEYS: [(&str, &str); 15] = [
     ("i  Enter", "write"),
     ("j k", "scroll; PgUp, PgDn, Ctrl-U, Ctrl-D by a page"),
     ("J K", "next, previous message to the Pod"),
@@ -46,6 +46,7 @@ const TRANSCRIPT_KEYS: [(&str, &str); 14] = [
     ("v", "detail: brief, normal, full"),
     ("/  n  N", "find words; the next hit up, down"),
     ("y", "copy the block at hand, marked ▎ (OSC 52)"),
+    ("o", "show all of the block at hand, where it is cut"),
     ("a  A  d", "the same without Alt: allow, always, deny"),
     ("w", "what waits and what is held back: change it, decide on it"),
     ("p", "introduce this Pod to another one"),

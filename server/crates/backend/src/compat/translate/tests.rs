@@ -282,7 +282,7 @@ fn a_log_becomes_records_of_its_own_time() {
     assert_eq!(drafts[1].at, Timestamp::from_millisecond(900).unwrap());
     // Each of them is a record that any client can read.
     for (draft, seq) in drafts.into_iter().zip(1..) {
-        let record = Record { seq: Seq(seq), at: draft.at, run_id: draft.run_id, event: draft.event };
+        let record = Record { seq: Seq(seq), at: draft.at, run_id: draft.run_id, event: draft.event, cut: None };
         let read: Record = serde_json::from_value(serde_json::to_value(&record).unwrap()).unwrap();
         assert_eq!(read, record);
     }

@@ -1,0 +1,25 @@
+//! What stands between commands and the machine.
+
+use leptos::prelude::*;
+use protocol::WallItem;
+
+use super::Section;
+
+#[component]
+pub(crate) fn WallsSection(walls: Vec<WallItem>) -> impl IntoView {
+    let none = walls.is_empty().then(|| view! { <p>"This server runs no commands."</p> }.into_any());
+    let line = |WallItem { wall, state, detail }: WallItem| {
+        let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
+        view! { <dt>{wall.as_str()}</dt><dd>{format!("{}{detail}", state.as_str())}</dd> }.into_any()
+    };
+    view! {
+        <Section id="walls" title="Walls around commands">
+            <p class="hint">
+                "A command of a Pod runs in a room of its own. Where that cannot be had, each command is asked for."
+            </p>
+            {none}
+            <dl>{walls.into_iter().map(line).collect_view()}</dl>
+        </Section>
+    }
+    .into_any()
+}

@@ -1,0 +1,159 @@
+//! Which page a request comes from. What changes something, and what streams, is for the console's own pages and for programs.
+
+use axum::http::{HeaderMap, Method, header, request::Parts};
+use protocol::{ApiError, ErrorCode};
+
+use super::{
+    Place,
+    hosts::{HTTP_PORT, Host},
+};
+
+/// Where a browser says that a request comes from.
+pub(super) const FETCH_SITE: &str = "sec-fetch-site";
+const HTTPS_PORT: u16 = 443;
+/// What it says that the answer is for.
+const FETCH_DEST: &str = "sec-fetch-dest";
+
+/// Refuses what pages of other origins send. `Origin` is looked at where a request may change something or opens a socket, and
+/// `Sec-Fetch-Site`, which no page can forge, wherever it is sent.
+pub(super) fn check(host: &Host, place: Place, parts: &Parts) -> Result<(), ApiError> {
+    if needs_own_origin(parts) {
+        check_origin(host, &parts.headers)?;
+    }
+    let is_refused = match place {
+        Place::Health => false,
+        // A login may come from the file that `yoi open` writes; it carries a secret that no page has.
+        Place::Submit => false,
+        // A link may lead to a page; nothing may show one inside of another, or load it as something else.
+        Place::Login | Place::Page => is_foreign(&parts.headers) && !is_for_a_window(&parts.headers),
+        Place::Machine => is_foreign(&parts.headers),
+    };
+    match is_refused {
+        true => Err(forbidden("the request comes from a page of another origin; open the console and do it there")),
+        false => Ok(()),
+    }
+}
+
+/// Whether a page of another origin sent it. Who says nothing is a program, or a browser of before 2023: `Origin` stops that one.
+pub(super) fn is_foreign(headers: &HeaderMap) -> bool {
+    headers.get_all(FETCH_SITE).iter().any(|site| !matches!(site.as_bytes(), b"same-origin" | b"none"))
+}
+
+fn is_for_a_window(headers: &HeaderMap) -> bool {
+    headers.get(FETCH_DEST).is_none_or(|dest| dest == "document")
+}
+
+/// Requests that another site's page could send with the person's cookie: all that may change something, and
+/// sockets, which browsers let any page open.
+fn needs_own_origin(parts: &Parts) -> bool {
+    let reads = parts.method == Method::GET || parts.method == Method::HEAD;
+    let path = parts.uri.path();
+    let is_login = !reads && path == "/login";
+    let is_upgrade = parts.headers.contains_key(header::UPGRADE);
+    !is_login && (!reads || path == "/fn" || path.starts_with("/fn/") || is_upgrade)
+}
+
+/// An `Origin`, where there is one, has to be exactly `http://` and the request's own `Host`; of a host that `--allow-host` names,
+/// which a proxy with TLS may stand before, also `https://`.
+fn check_origin(host: &Host, headers: &HeaderMap) -> Result<(), ApiError> {
+    match is_own(host, headers) {
+        true => Ok(()),
+        false => Err(forbidden("only pages of this server may do this; the request's `Origin` is another one")),
+    }
+}
+
+/// Whether there is no `Origin`, or one that is the request's own.
+pub(super) fn is_own(host: &Host, headers: &HeaderMap) -> bool {
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    match (origins.next(), origins.next()) {
+        (None, _) => true,
+        (Some(origin), None) => origin.to_str().is_ok_and(|origin| {
+            is_at(origin, "http://", HTTP_PORT, host)
+                || (host.may_be_proxied() && is_at(origin, "https://", HTTPS_PORT, host))
+        }),
+        _ => false,
+    }
+}
+
+/// Whether an origin is this host, by this scheme, whose port browsers leave out.
+fn is_at(origin: &str, scheme: &str, default: u16, host: &Host) -> bool {
+    let origin = origin.strip_prefix(scheme).and_then(Host::parse);
+    origin.is_some_and(|origin| {
+        origin.name == host.name && origin.port.unwrap_or(default) == host.port.unwrap_or(default)
+    })
+}
+
+fn forbidden(why: &str) -> ApiError {
+    ApiError::new(ErrorCode::ForbiddenOrigin, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_ones_own_or_foreign() {
+        let check = |host: &str, origins: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for origin in origins {
+                headers.append(header::ORIGIN, origin.parse().unwrap());
+            }
+            check_origin(&Host::parse(host).unwrap(), &headers).is_ok()
+        };
+        assert!(check("127.0.0.1:7474", &[]));
+        assert!(check("127.0.0.1:7474", &["http://127.0.0.1:7474"]));
+        assert!(check("localhost", &["http://localhost"]));
+        assert!(check("localhost:80", &["http://localhost"]));
+        for foreign in [
+            "null",
+            "",
+            "http://127.0.0.1:7475",
+            "http://127.0.0.1",
+            "https://127.0.0.1:7474",
+            "http://localhost:7474",
+            "http://evil.example",
+            "http://127.0.0.1:7474/",
+            "http://127.0.0.1:7474.evil.example",
+            "127.0.0.1:7474",
+        ] {
+            assert!(!check("127.0.0.1:7474", &[foreign]), "{foreign}");
+        }
+        assert!(!check("localhost:1", &["http://localhost:1", "http://localhost:1"]));
+        for (host, origin, is_own) in [
+            ("box.example", "https://box.example", true),
+            ("box.example:8443", "https://box.example:8443", true),
+            ("box.example:443", "https://box.example", true),
+            ("box.example", "http://box.example", true),
+            ("box.example", "https://box.example:8443", false),
+            ("box.example", "https://evil.example", false),
+            ("yoi-x.localhost", "https://yoi-x.localhost", false),
+            ("192.168.0.9", "https://192.168.0.9", false),
+        ] {
+            assert_eq!(check(host, &[origin]), is_own, "{host} {origin}");
+        }
+    }
+
+    #[test]
+    fn a_page_of_another_origin_may_lead_to_a_page_and_do_nothing_else() {
+        let check = |place, site: &str, dest: &str| {
+            let request = axum::http::Request::get("/x").header(FETCH_SITE, site).header(FETCH_DEST, dest);
+            let (parts, ()) = request.body(()).unwrap().into_parts();
+            check(&Host::parse("yoi-x.localhost:1").unwrap(), place, &parts).is_ok()
+        };
+        for (place, site, dest, is_let_in) in [
+            (Place::Machine, "same-origin", "empty", true),
+            (Place::Machine, "none", "document", true),
+            (Place::Machine, "same-site", "empty", false),
+            (Place::Machine, "cross-site", "document", false),
+            (Place::Machine, "nonsense", "empty", false),
+            (Place::Page, "cross-site", "document", true),
+            (Place::Page, "cross-site", "iframe", false),
+            (Place::Page, "same-site", "image", false),
+            (Place::Page, "same-origin", "iframe", true),
+            (Place::Login, "cross-site", "script", false),
+            (Place::Health, "cross-site", "empty", true),
+        ] {
+            assert_eq!(check(place, site, dest), is_let_in, "{place:?} {site} {dest}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! A conversation of which records are damaged, as one that a provider still takes.
+
+use protocol::{Message, Role, Seq};
+
+use super::{Context, Entry};
+
+/// What a model is told in the place of a result that nobody can read any more.
+const RESULT_LOST: &str = "[the record of this result is damaged; what it said is lost]";
+/// And of what began the conversation.
+const BEGINNING_LOST: &str = "[the record of this message is damaged; what it said is lost]";
+
+impl Context {
+    /// To be called once all events are in, where some could not be read. What they said is left out; a call without its result gets one
+    /// that says so, and a result without its call goes.
+    pub fn mend(&mut self) {
+        let mut mended: Vec<Entry> = Vec::with_capacity(self.messages.len());
+        let mut open: Vec<(Seq, String)> = Vec::new();
+        for entry in std::mem::take(&mut self.messages) {
+            let called = entry.message.tool_calls.iter().map(|call| call.call_id.clone());
+            let called: Vec<(Seq, String)> = entry.calls_at.iter().copied().zip(called).collect();
+            match (entry.message.role, &entry.message.call_id) {
+                (Role::Tool, call_id) => {
+                    let of = open.iter().position(|(_, open)| Some(open) == call_id.as_ref());
+                    let Some(of) = of else { continue };
+                    open.remove(of);
+                }
+                (Role::Assistant, _) if entry.joins => open.extend(called),
+                _ => {
+                    mended.extend(open.drain(..).map(result_lost));
+                    open = called;
+                }
+            }
+            mended.push(entry);
+        }
+        mended.extend(open.into_iter().map(result_lost));
+        if let Some(first) = mended.first().filter(|first| first.message.role != Role::User) {
+            mended.insert(0, Entry::new(first.at, Message::new(Role::User, BEGINNING_LOST)));
+        }
+        self.messages = mended;
+        self.count_calls();
+        self.flush();
+    }
+}
+
+fn result_lost((at, call_id): (Seq, String)) -> Entry {
+    Entry::new(at, Message { call_id: Some(call_id), ..Message::new(Role::Tool, RESULT_LOST) })
+}

@@ -1,0 +1,71 @@
+//! How much room there is for a context, and for the parts of one that is compacted.
+
+/// Part of the model's context that the retained end may take.
+const KEPT_PERCENT_MAX: u64 = 20;
+/// What may stay when the model's limit is not known, in tokens.
+const KEPT_TOKENS_DEFAULT: u64 = 8_000;
+/// Part of a context that a summary may take, and how long it is at most, in tokens.
+const SUMMARY_PERCENT_MAX: u64 = 20;
+const SUMMARY_TOKENS_MAX: u64 = 4_000;
+/// Part of a context that the request for a summary may take, when a whole one did not fit.
+const REQUEST_PERCENT_MAX: u64 = 60;
+/// Instructions and tools leave at least this part: what they take is an estimate.
+const FREE_DIVISOR: u64 = 4;
+/// A shorter summary says nothing.
+const SUMMARY_TOKENS_MIN: u64 = 200;
+
+/// Sizes in tokens; those of what is said are estimates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Room {
+    /// The model's context; 0 when unknown.
+    pub limit: u64,
+    /// The context as it stands was too long; so much would have fit at most.
+    pub fits: Option<u64>,
+    /// The tools that each question offers.
+    pub tools: u64,
+    /// How often the request for a summary was too long itself: each time it is half as long.
+    pub halvings: u32,
+}
+
+impl Room {
+    pub(super) fn is_too_long(&self) -> bool {
+        self.fits.is_some()
+    }
+
+    /// For what is said, beside instructions of this size.
+    fn free(&self, size: u64, system: u64) -> u64 {
+        size.saturating_sub(system + self.tools).max(size / FREE_DIVISOR)
+    }
+
+    /// For the retained end.
+    pub(super) fn kept(&self, system: u64) -> u64 {
+        match (self.fits, self.limit) {
+            (Some(size), _) => self.free(size, system) * KEPT_PERCENT_MAX / 100,
+            (None, 0) => KEPT_TOKENS_DEFAULT,
+            (None, limit) => limit * KEPT_PERCENT_MAX / 100,
+        }
+    }
+
+    /// For the summary.
+    pub(super) fn summary(&self, system: u64) -> u64 {
+        let part = match (self.fits, self.limit) {
+            (Some(size), _) => (self.free(size, system) * SUMMARY_PERCENT_MAX / 100).max(SUMMARY_TOKENS_MIN),
+            (None, 0) => SUMMARY_TOKENS_MAX,
+            (None, limit) => limit * SUMMARY_PERCENT_MAX / 100,
+        };
+        part.min(SUMMARY_TOKENS_MAX)
+    }
+
+    /// For what a summary is asked of, out of a context of `now`; none when there is no reason to leave anything out.
+    pub(super) fn request(&self, system: u64, now: u64) -> Option<u64> {
+        let size = match (self.fits, self.limit) {
+            (Some(size), _) => size,
+            (None, _) if self.halvings == 0 => return None,
+            (None, 0) => now,
+            (None, limit) => limit.min(now),
+        };
+        // It offers no tools.
+        let part = size.saturating_sub(system).max(size / FREE_DIVISOR) * REQUEST_PERCENT_MAX / 100;
+        Some(part.checked_shr(self.halvings).unwrap_or(0))
+    }
+}

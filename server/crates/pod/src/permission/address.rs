@@ -1,0 +1,275 @@
+//! A URL by its parts, and a host by its labels: what a rule over the network is held against.
+
+use protocol::PermissionDecision;
+use url::{Host, Url};
+
+use super::{
+    pattern::{fits, literals, matches},
+    public::is_public,
+};
+
+/// A machine on the network, and a port of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostPort {
+    /// As a URL has it: lower case, in ASCII, an IPv6 address in brackets, no dot at its end.
+    pub host: String,
+    pub port: u16,
+}
+
+impl HostPort {
+    /// None of what is no host: a rule can say nothing about it.
+    pub fn parse(host: &str, port: u16) -> Option<Self> {
+        Some(Self { host: plain_host(host)?, port })
+    }
+
+    /// It is an address, and no name that leads to one.
+    pub fn is_address(&self) -> bool {
+        !matches!(Host::parse(&self.host), Ok(Host::Domain(_)) | Err(_))
+    }
+
+    /// As a rule names it: what is near with its port, else the host.
+    pub(super) fn rule(&self) -> String {
+        match self.is_near() {
+            true => format!("{}:{}", self.host, self.port),
+            false => self.host.clone(),
+        }
+    }
+
+    /// It has to be named itself, and is never meant by a `*`: this machine, and addresses of this network.
+    pub(super) fn is_near(&self) -> bool {
+        let name = self.host.as_str();
+        let address = match Host::parse(name) {
+            Ok(Host::Ipv4(address)) => Some(address.into()),
+            Ok(Host::Ipv6(address)) => Some(address.into()),
+            _ => None,
+        };
+        let is_name = |near: &str| name == near || name.ends_with(&format!(".{near}"));
+        address.is_some_and(|address| !is_public(address))
+            || ["localhost", "local", "internal"].into_iter().any(is_name)
+    }
+}
+
+/// `host`, `host:port`, `*.example.com`, `*:443`, `*`.
+pub(super) fn host_matches(pattern: &str, meant: &HostPort, decision: PermissionDecision) -> bool {
+    let (host, port) = split_port(pattern.trim());
+    let has_port = match port {
+        None | Some("*") => true,
+        Some(port) => port.parse() == Ok(meant.port),
+    };
+    has_port
+        && labels_match(host, &meant.host)
+        && (decision != PermissionDecision::Allow || !meant.is_near() || is_named(host, port))
+}
+
+/// What is near is opened port by port.
+fn is_named(host: &str, port: Option<&str>) -> bool {
+    !host.contains('*') && port.is_some_and(|port| port != "*")
+}
+
+/// Whether a URL is what the pattern says, by its parts. A URL that names a login is none.
+pub(super) fn url_matches(pattern: &str, given: &str) -> bool {
+    let Some(url) = parsed(given) else { return false };
+    if pattern == "*" {
+        return true;
+    }
+    let (scheme, rest) = pattern.split_once("://").unwrap_or(("http*", pattern));
+    let (authority, path) = match rest.find(['/', '?', '#']) {
+        Some(at) => rest.split_at(at),
+        // "https://docs.rs" and "https://docs.rs*" mean the host, and not those whose names begin alike.
+        None => (rest.strip_suffix('*').filter(|host| !host.is_empty() && !host.ends_with('.')).unwrap_or(rest), "*"),
+    };
+    let (host, port) = split_port(authority);
+    let has_port = match port {
+        None => url.port().is_none(),
+        Some("*") => true,
+        Some(port) => port.parse().ok() == url.port_or_known_default(),
+    };
+    let is_meant = url.host_str().is_some_and(|meant| labels_match(host, meant.trim_end_matches('.')));
+    !authority.contains('@')
+        && matches(&scheme.to_ascii_lowercase(), url.scheme())
+        && has_port
+        && is_meant
+        && path_matches(path, &url)
+}
+
+/// The same place under another spelling: what a rule that denies is held against, beside the given one.
+pub(super) fn url_spellings(given: &str) -> Vec<String> {
+    let Ok(mut url) = Url::parse(given.trim()) else { return vec![given.to_lowercase()] };
+    // What cannot be set is not there.
+    let _ = (url.set_username(""), url.set_password(None));
+    url.set_fragment(None);
+    let whole = url.to_string();
+    let dotless = url.host_str().and_then(|host| host.strip_suffix('.')).map(|host| {
+        let mut url = url.clone();
+        let _ = url.set_host(Some(host));
+        url.to_string()
+    });
+    let decoded = whole.replace("%2f", "/").replace("%2F", "/");
+    [Some(whole), dotless, Some(decoded)].into_iter().flatten().collect()
+}
+
+fn parsed(given: &str) -> Option<Url> {
+    let url = Url::parse(given).ok()?;
+    let is_plain = url.username().is_empty() && url.password().is_none() && !given.contains(['\\', '\t', '\n', '\r']);
+    is_plain.then_some(url)
+}
+
+/// The path as a server is sent it, with the query. An encoded slash may be one to the server, so it is in no folder that
+/// a pattern names.
+fn path_matches(pattern: &str, url: &Url) -> bool {
+    if pattern == "*" || pattern == "/*" {
+        return true;
+    }
+    let path = url.path().to_ascii_lowercase();
+    if ["%2f", "%5c", "%2e", "%00"].iter().any(|hidden| path.contains(hidden)) || path.contains("//") {
+        return false;
+    }
+    let said = match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_owned(),
+    };
+    let mut parts = literals(pattern);
+    // As the URL is written when it is sent: a pattern may be in plain letters.
+    for part in &mut parts {
+        *part = as_sent(part);
+    }
+    fits(&parts, &said)
+}
+
+fn as_sent(part: &str) -> String {
+    let plain = |character: char| if character.is_ascii() { character.to_string() } else { encoded(character) };
+    part.split('#').next().unwrap_or_default().chars().map(plain).collect()
+}
+
+fn encoded(character: char) -> String {
+    let mut bytes = [0; 4];
+    character.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+/// A host's name against a pattern: `*` alone, or `*.` before whole labels, or the name itself.
+fn labels_match(pattern: &str, host: &str) -> bool {
+    if pattern == "*" {
+        return true;
+    }
+    match pattern.strip_prefix("*.") {
+        Some(domain) => plain_host(domain).is_some_and(|domain| {
+            let is_name = matches!(Host::parse(&domain), Ok(Host::Domain(_)));
+            is_name && host.strip_suffix(&domain).is_some_and(|labels| labels.len() > 1 && labels.ends_with('.'))
+        }),
+        None => plain_host(pattern).is_some_and(|meant| meant == host),
+    }
+}
+
+/// As a URL has it; nothing for what no URL can name, a `*` among it.
+fn plain_host(host: &str) -> Option<String> {
+    let bare = host.trim_end_matches('.');
+    let bracketed = if bare.contains(':') && !bare.starts_with('[') { format!("[{bare}]") } else { bare.to_owned() };
+    let host = Host::parse(&bracketed).ok()?.to_string();
+    (!host.is_empty() && !host.contains('*')).then_some(host)
+}
+
+/// The part before the port, and the port. An IPv6 address has colons of its own.
+fn split_port(authority: &str) -> (&str, Option<&str>) {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if host.ends_with(']') || !host.contains(':') => (host, Some(port)),
+        _ => (authority, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_matched_by_its_parts() {
+        for (pattern, given, expected) in [
+            ("https://docs.rs/*", "https://docs.rs/tokio", true),
+            ("https://docs.rs/*", "HTTPS://Docs.RS/tokio", true),
+            ("https://docs.rs/*", "https://docs.rs:443/tokio", true),
+            ("https://docs.rs/*", "https://docs.rs./tokio", true),
+            ("https://docs.rs*", "https://docs.rs/tokio", true),
+            ("https://docs.rs", "https://docs.rs/tokio", true),
+            ("https://docs.rs/*", "https://docs.rs:8443/tokio", false),
+            ("https://docs.rs/*", "http://docs.rs/tokio", false),
+            ("https://docs.rs/*", "https://docs.rs.evil.com/", false),
+            ("https://docs.rs*", "https://docs.rs.evil.com/", false),
+            ("https://docs.rs*", "https://docs.rsx/", false),
+            ("https://docs.rs/*", "https://docs.rs@evil.com/", false),
+            ("https://docs.rs/*", "https://docs.rs:x@evil.com/", false),
+            ("https://docs.rs/*", "https://docs.rs/@evil", true),
+            ("https://docs.rs/*", "https://user@docs.rs/", false),
+            ("https://docs.rs/*", "https://evil.com/https://docs.rs/", false),
+            ("https://docs.rs/*", "https://evil.com\\@docs.rs/", false),
+            ("https://docs.rs/tokio/*", "https://docs.rs/tokio/latest", true),
+            ("https://docs.rs/tokio/*", "https://docs.rs/tokio/../serde", false),
+            ("https://docs.rs/tokio/*", "https://docs.rs/tokio/%2e%2e/serde", false),
+            ("https://docs.rs/tokio/*", "https://docs.rs/tokio/..%2fserde", false),
+            ("https://docs.rs/tokio/*", "https://docs.rs/tokiox", false),
+            ("https://*.example.com/*", "https://a.example.com/", true),
+            ("https://*.example.com/*", "https://a.b.example.com/", true),
+            ("https://*.example.com/*", "https://example.com/", false),
+            ("https://*.example.com/*", "https://evilexample.com/", false),
+            ("https://*example.com/*", "https://evilexample.com/", false),
+            ("https://bücher.de/*", "https://xn--bcher-kva.de/a", true),
+            ("https://apple.com/*", "https://аpple.com/", false),
+            ("docs.rs/*", "https://docs.rs/tokio", true),
+            ("https://*", "https://docs.rs/tokio", true),
+            ("*", "https://docs.rs/tokio", true),
+            ("http://127.0.0.1/*", "http://2130706433/", true),
+            ("http://127.0.0.1:*/*", "http://127.0.0.1:8000/", true),
+            ("https://docs.rs/*", "not a url", false),
+            ("https://docs.rs/a?b=c", "https://docs.rs/a?b=c", true),
+            ("https://docs.rs/a", "https://docs.rs/a?b=c", false),
+            ("https://docs.rs/ä*", "https://docs.rs/%C3%A4b", true),
+        ] {
+            assert_eq!(url_matches(pattern, given), expected, "{pattern} over {given}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_matched_by_whole_labels_and_what_is_near_only_by_its_name() {
+        for (pattern, host, port, expected) in [
+            ("crates.io", "crates.io", 443, true),
+            ("crates.io", "Crates.IO.", 443, true),
+            ("crates.io:443", "crates.io", 443, true),
+            ("crates.io:443", "crates.io", 80, false),
+            ("*.crates.io", "static.crates.io", 443, true),
+            ("*.crates.io", "crates.io", 443, false),
+            ("*.crates.io", "evilcrates.io", 443, false),
+            ("*crates.io", "evilcrates.io", 443, false),
+            ("crates.*", "crates.io", 443, false),
+            ("*", "crates.io", 443, true),
+            ("*:443", "crates.io", 80, false),
+            ("*", "127.0.0.1", 80, false),
+            ("*", "localhost", 80, false),
+            ("*.localhost", "a.localhost", 80, false),
+            ("*", "::1", 80, false),
+            ("*", "169.254.169.254", 80, false),
+            ("*", "2852039166", 80, false),
+            ("*", "10.0.0.1", 80, false),
+            ("*", "::ffff:127.0.0.1", 80, false),
+            ("*", "metadata.google.internal", 80, false),
+            ("169.254.169.254:80", "169.254.169.254", 80, true),
+            ("127.0.0.1:8080", "127.0.0.1", 8080, true),
+            ("127.0.0.1:8080", "127.0.0.1", 8081, false),
+            ("127.0.0.1", "127.0.0.1", 80, false),
+            ("127.0.0.1:*", "127.0.0.1", 80, false),
+            ("127.0.0.1:80", "2130706433", 80, true),
+            ("localhost", "127.0.0.1", 80, false),
+            ("[::1]:80", "::1", 80, true),
+            ("::1", "::1", 80, false),
+            ("bücher.de", "xn--bcher-kva.de", 443, true),
+        ] {
+            let meant = HostPort::parse(host, port).unwrap();
+            assert_eq!(
+                host_matches(pattern, &meant, PermissionDecision::Allow),
+                expected,
+                "{pattern} over {host}:{port}"
+            );
+        }
+        let near = HostPort::parse("127.0.0.1", 80).unwrap();
+        assert!(host_matches("*", &near, PermissionDecision::Deny), "what is denied is denied here, too");
+        assert_eq!(HostPort::parse("a b", 80), None);
+        assert_eq!(HostPort::parse("", 80), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! A call as rules see it: whose tool, in which folder, and about what. What the text alone does not say, the runtime finds
+//! out before the call is judged.
+
+use protocol::{PermissionDecision::Allow, PermissionRule, WorkerId};
+use serde_json::Value;
+
+use super::{
+    address::{HostPort, host_matches, url_matches, url_spellings},
+    command::CommandLine,
+    main_argument,
+    pattern::{exact, matches},
+    spelling,
+};
+
+/// What was found out about a call. What is not known is allowed by no pattern.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sight {
+    /// Where the folder of the call leads, from the root.
+    pub folder: Option<String>,
+    /// Of a path: where it leads, from the root; of what is not there, by its nearest folder that is.
+    pub leads: Option<String>,
+    /// Of a command line that a parser of the shell's language makes sense of: the words of each command in it, however
+    /// deep.
+    pub commands: Option<Vec<Vec<String>>>,
+    /// Of a Pod's name: the Pod, by its id and as it is called now.
+    pub pod: Option<(WorkerId, String)>,
+}
+
+/// What was found out about the calls that are to be judged.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sights(Vec<(String, Value, Sight)>);
+
+impl Sights {
+    pub fn note(&mut self, tool: &str, arguments: &Value, sight: Sight) {
+        self.0.push((tool.to_owned(), arguments.clone(), sight));
+    }
+
+    /// Where the path of a call leads, if that was looked at.
+    pub fn leads(&self, tool: &str, arguments: &Value) -> Option<String> {
+        self.of(tool, arguments).leads
+    }
+
+    pub(super) fn of(&self, tool: &str, arguments: &Value) -> Sight {
+        let found = self.0.iter().find(|(name, given, _)| name == tool && given == arguments);
+        found.map(|(_, _, sight)| sight.clone()).unwrap_or_default()
+    }
+}
+
+/// One call against rules.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    pub(super) tool: &'a str,
+    folder: String,
+    subject: Subject,
+}
+
+#[derive(Debug)]
+enum Subject {
+    Text(String),
+    Path {
+        given: String,
+        /// By the text alone.
+        spelled: Vec<String>,
+        leads: Vec<String>,
+    },
+    Url(String),
+    Command(CommandLine),
+    Pod {
+        given: String,
+        id: Option<WorkerId>,
+        /// As it is called now.
+        name: Option<String>,
+    },
+    /// None: no rule can name it.
+    Host(Option<HostPort>),
+}
+
+/// The folder that a call is made in, by the text alone.
+pub fn call_folder(cwd: &str, tool: &str, arguments: &Value) -> String {
+    let within = arguments.get("cwd").and_then(Value::as_str).filter(|_| tool == "Bash").unwrap_or_default();
+    spelling::plain(cwd, if within.is_empty() { "." } else { within }).pop().unwrap_or_else(|| cwd.to_owned())
+}
+
+/// Tools whose name is that of a Pod that is there.
+pub fn names_a_pod(tool: &str) -> bool {
+    matches!(tool, "SendToPod" | "ReadPodOutput" | "StopPod" | "RestorePod" | "SendToPeerPod")
+}
+
+/// Tools whose rules may be for one folder.
+pub(super) fn has_folder(tool: &str) -> bool {
+    matches!(tool, "Bash" | "Read" | "Write" | "Edit" | "Glob" | "Grep")
+}
+
+impl<'a> Call<'a> {
+    /// `from`: the folder that relative paths of the rules are seen from. Those of the call are seen from `cwd`.
+    pub(super) fn of(cwd: &str, from: &str, tool: &'a str, arguments: &Value, sight: Sight) -> Self {
+        let given = main_argument(tool, arguments);
+        let subject = match tool {
+            "Bash" => Subject::Command(CommandLine::of(given, sight.commands.as_deref())),
+            "WebFetch" => Subject::Url(given.to_owned()),
+            "Read" | "Write" | "Edit" => Subject::Path {
+                given: given.to_owned(),
+                spelled: spelling::plain(cwd, given).pop().map(|path| spelling::plain(from, &path)).unwrap_or_default(),
+                leads: sight.leads.map(|path| spelling::plain(from, &path)).unwrap_or_default(),
+            },
+            "Network" => {
+                let port = arguments.get("port").and_then(Value::as_u64).and_then(|port| u16::try_from(port).ok());
+                Subject::Host(port.and_then(|port| HostPort::parse(given, port)))
+            }
+            tool if names_a_pod(tool) => {
+                let (id, name) = sight.pod.unzip();
+                Subject::Pod { given: given.to_owned(), id, name }
+            }
+            _ => Subject::Text(given.to_owned()),
+        };
+        let folder = sight.folder.unwrap_or_else(|| call_folder(cwd, tool, arguments));
+        Self { tool, folder, subject }
+    }
+
+    /// How many parts of it have to be decided on: commands, or one.
+    pub(super) fn parts(&self) -> usize {
+        match &self.subject {
+            Subject::Command(line) => line.count(),
+            _ => 1,
+        }
+    }
+
+    /// The rule is about this part of the call.
+    pub(super) fn is_meant(&self, at: usize, rule: &PermissionRule, from: &str) -> bool {
+        if rule.tool != self.tool || rule.folder.as_ref().is_some_and(|folder| *folder != self.folder) {
+            return false;
+        }
+        let allows = rule.decision == Allow;
+        if let (Some(meant), Subject::Pod { id, .. }) = (&rule.pod, &self.subject)
+            && (allows || id.as_ref() == Some(meant))
+        {
+            return id.as_ref() == Some(meant);
+        }
+        let Some(pattern) = rule.pattern.as_deref() else { return true };
+        match &self.subject {
+            Subject::Text(given) => matches(pattern, given),
+            Subject::Command(line) => line.is_meant(at, pattern, rule.decision, rule.folder.is_some()),
+            Subject::Host(host) => host.as_ref().is_some_and(|host| host_matches(pattern, host, rule.decision)),
+            Subject::Url(given) if allows => url_matches(pattern, given),
+            Subject::Url(given) => {
+                matches(pattern, given)
+                    || url_matches(pattern, given)
+                    || url_spellings(given).iter().any(|given| url_matches(pattern, given) || matches(pattern, given))
+            }
+            Subject::Path { leads, .. } if allows => {
+                let exactly = exact(pattern).map(|path| spelling::plain(from, &path)).unwrap_or_default();
+                pattern == "*" || leads.iter().any(|path| matches(pattern, path) || exactly.contains(path))
+            }
+            Subject::Path { given, spelled, leads } => {
+                std::iter::once(given).chain(spelled).chain(leads).any(|path| matches(pattern, path))
+            }
+            // A name alone is whoever has it next.
+            Subject::Pod { given, id, .. } if allows && exact(pattern).is_some() => id.is_none() && given.is_empty(),
+            Subject::Pod { name, .. } if allows => name.as_ref().is_some_and(|name| matches(pattern, name)),
+            Subject::Pod { given, name, .. } => std::iter::once(given).chain(name).any(|name| matches(pattern, name)),
+        }
+    }
+
+    /// The rule that is about exactly this call.
+    pub(super) fn rule(&self, decision: protocol::PermissionDecision) -> PermissionRule {
+        let (text, pod) = match &self.subject {
+            Subject::Text(given) | Subject::Url(given) => (given.clone(), None),
+            Subject::Command(line) => (line.given().to_owned(), None),
+            // Where it leads, from the working directory if it is beneath.
+            Subject::Path { given, leads, .. } => (leads.first().unwrap_or(given).clone(), None),
+            Subject::Pod { given, id, name } => (name.as_ref().unwrap_or(given).clone(), id.clone()),
+            Subject::Host(host) => (host.as_ref().map(HostPort::rule).unwrap_or_default(), None),
+        };
+        let folder = has_folder(self.tool).then(|| self.folder.clone());
+        let pattern = Some(super::pattern::of_text(&text));
+        PermissionRule { tool: self.tool.to_owned(), pattern, folder, pod, decision }
+    }
+}

@@ -1,0 +1,192 @@
+//! A command line against rules: each command of it has to be allowed on its own, and one that is denied denies the whole.
+
+use protocol::PermissionDecision::{self, Allow};
+
+use super::{
+    pattern::{exact, fits, matches},
+    words::{self, GAP, Line, STAR, Simple, WALL},
+};
+
+/// Bytes of a command line that is held against patterns. A longer one is allowed by none, and denied by each.
+const COMMAND_BYTES_MAX: usize = 16 * 1024;
+/// Words behind a program that runs what its arguments say; with more, the line counts as too long.
+const WORDS_BEHIND_MAX: usize = 512;
+/// Shells in a shell that are looked into.
+const DEPTH_MAX: usize = 4;
+
+/// Programs that run what their arguments say, so that a denied command behind one is still one.
+const WRAPPERS: [&str; 38] = [
+    "ash", "bash", "builtin", "busybox", "chroot", "chrt", "command", "dash", "doas", "env", "eval", "exec", "fd",
+    "find", "flock", "ionice", "ksh", "nice", "nohup", "nsenter", "parallel", "runuser", "script", "setpriv", "setsid",
+    "sh", "stdbuf", "strace", "su", "sudo", "taskset", "time", "timeout", "unshare", "watch", "xargs", "xvfb-run",
+    "zsh",
+];
+/// They change the folder of what comes after them.
+const MOVERS: [&str; 3] = ["cd", "pushd", "popd"];
+
+/// A command line, as far as it could be read.
+#[derive(Debug)]
+pub(super) struct CommandLine {
+    given: String,
+    /// Its commands when they are literal words. Else one that no pattern allows.
+    units: Vec<Unit>,
+    /// All of it in one line, if it is literal words.
+    whole: Option<String>,
+    /// It is longer than patterns are held against.
+    is_too_long: bool,
+}
+
+/// One command that has to be decided on.
+#[derive(Debug, Default)]
+struct Unit {
+    line: Option<String>,
+    /// What a rule that asks or denies may mean by it.
+    meant: Vec<Meant>,
+    /// A command before it changes the folder.
+    is_moved: bool,
+}
+
+/// Words in one line, and where a command may begin in it.
+#[derive(Debug)]
+struct Meant {
+    line: String,
+    starts: Vec<usize>,
+}
+
+impl CommandLine {
+    /// `found`: the words of each command that a parser of the shell's language finds in it, at any depth; none when the
+    /// parser could not make sense of the whole text.
+    pub(super) fn of(given: &str, found: Option<&[Vec<String>]>) -> Self {
+        let mut line = Self { given: given.to_owned(), units: Vec::new(), whole: None, is_too_long: false };
+        if given.len() > COMMAND_BYTES_MAX {
+            return Self { units: vec![Unit::default()], is_too_long: true, ..line };
+        }
+        // What the parser sees more of than we do is not literal words.
+        let read = words::read(given).filter(|read| found.is_some_and(|found| found.len() == read.commands.len()));
+        line.whole = read.as_ref().map(Line::line);
+        match (read, found) {
+            (Some(read), _) => line.add_units(read.commands),
+            (None, found) => {
+                let mut unit = Unit::default();
+                match found {
+                    Some(found) => found.iter().for_each(|words| line.add_meanings(&mut unit.meant, words, 0)),
+                    None => unit.meant = loose(given),
+                }
+                line.units.push(unit);
+            }
+        }
+        line
+    }
+
+    fn add_units(&mut self, commands: Vec<Simple>) {
+        let mut is_moved = false;
+        for command in commands {
+            let mut unit = Unit { line: Some(command.line()), is_moved, ..Unit::default() };
+            self.add_meanings(&mut unit.meant, &command.words, 0);
+            is_moved |= command.words.first().is_some_and(|name| MOVERS.contains(&name.as_str()));
+            self.units.push(unit);
+        }
+    }
+
+    /// The command itself, also by its bare name, and what it runs if it is one that runs others.
+    fn add_meanings(&mut self, meant: &mut Vec<Meant>, words: &[String], depth: usize) {
+        let Some(program) = words.first() else { return };
+        let bare = program.rsplit('/').next().unwrap_or_default();
+        let runs_others = WRAPPERS.contains(&bare);
+        let line = words.join(&GAP.to_string());
+        let mut starts = vec![0, program.len() - bare.len()];
+        if runs_others {
+            self.is_too_long |= words.len() > WORDS_BEHIND_MAX;
+            let mut at = 0;
+            for word in words.iter().take(WORDS_BEHIND_MAX) {
+                starts.extend([at, at + word.rfind('/').map_or(0, |slash| slash + 1)]);
+                at += word.len() + 1;
+            }
+        }
+        starts.dedup();
+        meant.push(Meant { line, starts });
+        if runs_others && depth < DEPTH_MAX {
+            let joined = (bare == "eval").then(|| words[1..].join(" "));
+            let texts = words[1..].iter().filter(|word| word.contains(|sign: char| !is_of_name(sign)));
+            for text in texts.cloned().chain(joined) {
+                match words::read(&text) {
+                    Some(read) => {
+                        read.commands.iter().for_each(|command| self.add_meanings(meant, &command.words, depth + 1));
+                    }
+                    None => meant.extend(loose(&text)),
+                }
+            }
+        }
+    }
+
+    pub(super) fn given(&self) -> &str {
+        &self.given
+    }
+
+    /// How many commands have to be decided on.
+    pub(super) fn count(&self) -> usize {
+        self.units.len()
+    }
+
+    /// A rule means the `at`-th command of it. `has_folder`: the rule is for one folder.
+    pub(super) fn is_meant(&self, at: usize, pattern: &str, decision: PermissionDecision, has_folder: bool) -> bool {
+        if pattern == "*" || exact(pattern).is_some_and(|text| text == self.given) {
+            return true;
+        }
+        let Some(unit) = self.units.get(at) else { return false };
+        let read = words::read_pattern(pattern).map(|line| line.line());
+        if decision == Allow {
+            let is_here = !(has_folder && unit.is_moved);
+            let is_one = |line: &String| is_here && unit.line.as_ref().is_some_and(|unit| line_fits(line, unit));
+            let is_whole = |line: &String| self.whole.as_ref().is_some_and(|whole| line_fits(line, whole));
+            return read.is_some_and(|line| is_one(&line) || is_whole(&line));
+        }
+        let line = read.unwrap_or_else(|| as_words(pattern));
+        self.is_too_long || matches(pattern, &self.given) || unit.meant.iter().any(|meant| meant.has(&line))
+    }
+}
+
+impl Meant {
+    fn has(&self, pattern: &str) -> bool {
+        let parts = parts(pattern);
+        self.starts.iter().any(|at| self.line.get(*at..).is_some_and(|rest| fits(&parts, rest)))
+    }
+}
+
+/// A pattern's line against a command's: no star reaches over a wall.
+fn line_fits(pattern: &str, line: &str) -> bool {
+    let (mut patterns, mut lines) = (pattern.split(WALL), line.split(WALL));
+    loop {
+        match (patterns.next(), lines.next()) {
+            (None, None) => return true,
+            (Some(pattern), Some(line)) if fits(&parts(pattern), line) => (),
+            _ => return false,
+        }
+    }
+}
+
+fn parts(line: &str) -> Vec<String> {
+    line.split(STAR).map(str::to_owned).collect()
+}
+
+/// A pattern that is no literal words, word by word.
+fn as_words(pattern: &str) -> String {
+    pattern.replace('*', &STAR.to_string()).split_whitespace().collect::<Vec<_>>().join(&GAP.to_string())
+}
+
+/// Of a text that no parser makes sense of: each of its words may begin a command.
+fn loose(text: &str) -> Vec<Meant> {
+    let is_sign = |sign: char| matches!(sign, ';' | '&' | '|' | '(' | ')' | '<' | '>' | '{' | '}' | '`' | '\n' | '$');
+    let bare: String = text.chars().filter(|character| !matches!(character, '\'' | '"' | '\\')).collect();
+    let pieces = bare.split(is_sign).map(|piece| {
+        let words: Vec<&str> = piece.split_whitespace().collect();
+        let line = words.join(&GAP.to_string());
+        let begins = std::iter::once(0).chain(line.match_indices([GAP, '/']).map(|(at, _)| at + 1));
+        Meant { starts: begins.take(WORDS_BEHIND_MAX).collect(), line }
+    });
+    pieces.filter(|meant| !meant.line.is_empty()).collect()
+}
+
+fn is_of_name(sign: char) -> bool {
+    sign.is_alphanumeric() || matches!(sign, '-' | '_' | '.' | '/' | '=' | ',' | ':' | '+' | '@' | '%')
+}

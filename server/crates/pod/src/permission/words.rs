@@ -1,0 +1,373 @@
+//! A command line that says nothing but literal words: what a rule that allows commands is held against.
+//!
+//! This reads a small part of the shell's language and gives up on all else: a text that it reads means to a shell exactly
+//! the words that it gives, and nothing besides. Expansions, substitutions, globs, braces, assignments, functions, compound
+//! commands and here-documents are left to a person.
+
+/// Between two words of a command.
+pub(super) const GAP: char = '\0';
+/// Around what joins commands, and before where output goes: no `*` reaches over it.
+pub(super) const WALL: char = '\u{1}';
+/// A `*` of a pattern, once the pattern has been read.
+pub(super) const STAR: char = '\u{2}';
+
+/// Words that begin something else than a command.
+const RESERVED: [&str; 23] = [
+    "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if",
+    "in", "select", "then", "time", "until", "while", "((",
+];
+/// Where output may go, or input come from, without this being worth a word.
+const NOWHERE: &str = "/dev/null";
+
+/// One command with its words, and where its output goes if it goes to a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Simple {
+    pub(super) words: Vec<String>,
+    files: Vec<(&'static str, String)>,
+}
+
+impl Simple {
+    /// The words in one line, with walls before its files.
+    pub(super) fn line(&self) -> String {
+        let mut line = self.words.join(&GAP.to_string());
+        for (sign, file) in &self.files {
+            line.extend([WALL.to_string(), (*sign).to_owned(), GAP.to_string(), file.clone()]);
+        }
+        line
+    }
+}
+
+/// Commands, and what joins each to the one after it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Line {
+    pub(super) commands: Vec<Simple>,
+    joints: Vec<&'static str>,
+}
+
+impl Line {
+    /// All of it in one line, with walls between commands.
+    pub(super) fn line(&self) -> String {
+        let mut line = String::new();
+        for (at, command) in self.commands.iter().enumerate() {
+            line.push_str(&command.line());
+            if let Some(joint) = self.joints.get(at).filter(|_| at + 1 < self.commands.len()) {
+                line.extend([WALL.to_string(), (*joint).to_owned(), WALL.to_string()]);
+            }
+        }
+        line
+    }
+}
+
+/// The commands that a text consists of; nothing when it says anything but literal words.
+pub(super) fn read(text: &str) -> Option<Line> {
+    Reader::of(text, false).line()
+}
+
+/// As [`read`], of a rule's pattern: each `*` that is not escaped stands for any words.
+pub(super) fn read_pattern(pattern: &str) -> Option<Line> {
+    Reader::of(pattern, true).line()
+}
+
+struct Reader<'a> {
+    rest: std::iter::Peekable<std::str::Chars<'a>>,
+    is_pattern: bool,
+    line: Line,
+    command: Simple,
+    /// The word that is being read, if one is.
+    word: Option<String>,
+    /// A part of it is quoted, so that digits are no stream.
+    is_quoted: bool,
+    /// A sign that waits for its file.
+    sign: Option<&'static str>,
+}
+
+impl<'a> Reader<'a> {
+    fn of(text: &'a str, is_pattern: bool) -> Self {
+        let rest = text.chars().peekable();
+        Self {
+            rest,
+            is_pattern,
+            line: Line::default(),
+            command: Simple::default(),
+            word: None,
+            is_quoted: false,
+            sign: None,
+        }
+    }
+
+    fn line(mut self) -> Option<Line> {
+        while let Some(character) = self.rest.next() {
+            match character {
+                ' ' | '\t' => self.end_word()?,
+                '\'' => self.quoted()?,
+                '"' => self.double_quoted()?,
+                '\\' => self.escaped()?,
+                '#' if self.word.is_none() => while self.rest.next_if(|next| *next != '\n').is_some() {},
+                '\n' | ';' | '&' | '|' => self.joint(character)?,
+                '<' | '>' => self.redirection(character)?,
+                '*' if self.is_pattern => self.push(STAR),
+                other if is_plain(other, self.word.as_deref()) => self.push(other),
+                _ => return None,
+            }
+        }
+        self.end_command()?;
+        (!self.line.commands.is_empty()).then_some(self.line)
+    }
+
+    fn push(&mut self, character: char) {
+        self.word.get_or_insert_default().push(character);
+    }
+
+    fn quote(&mut self) {
+        self.is_quoted = true;
+        self.word.get_or_insert_default();
+    }
+
+    fn quoted(&mut self) -> Option<()> {
+        self.quote();
+        loop {
+            match self.rest.next()? {
+                '\'' => return Some(()),
+                '*' if self.is_pattern => self.push(STAR),
+                character if is_mark(character) => return None,
+                character => self.push(character),
+            }
+        }
+    }
+
+    fn double_quoted(&mut self) -> Option<()> {
+        self.quote();
+        loop {
+            match self.rest.next()? {
+                '"' => return Some(()),
+                '$' | '`' => return None,
+                '\\' => match self.rest.next()? {
+                    '\n' => (),
+                    character @ ('$' | '`' | '"' | '\\') => self.push(character),
+                    character => {
+                        self.push('\\');
+                        self.push(character);
+                    }
+                },
+                '*' if self.is_pattern => self.push(STAR),
+                character if is_mark(character) => return None,
+                character => self.push(character),
+            }
+        }
+    }
+
+    fn escaped(&mut self) -> Option<()> {
+        match self.rest.next()? {
+            '\n' => (),
+            // In a pattern it is the pattern's own escape: a literal star is a glob in a command, and never literal words.
+            '*' if self.is_pattern => return None,
+            character if is_mark(character) => return None,
+            character => {
+                self.quote();
+                self.push(character);
+            }
+        }
+        Some(())
+    }
+
+    fn end_word(&mut self) -> Option<()> {
+        self.is_quoted = false;
+        let Some(word) = self.word.take() else { return Some(()) };
+        if let Some(sign) = self.sign.take() {
+            let is_copy = sign.ends_with('&') && (word == "-" || word.bytes().all(|byte| byte.is_ascii_digit()));
+            if !is_copy && word != NOWHERE {
+                self.command.files.push((sign, word));
+            }
+            return Some(());
+        }
+        let begins = self.command.words.is_empty();
+        if begins && (word.is_empty() || RESERVED.contains(&word.as_str()) || is_assignment(&word)) {
+            return None;
+        }
+        self.command.words.push(word);
+        Some(())
+    }
+
+    fn end_command(&mut self) -> Option<()> {
+        self.end_word()?;
+        if self.sign.is_some() {
+            return None;
+        }
+        let command = std::mem::take(&mut self.command);
+        if command.words.is_empty() {
+            return command.files.is_empty().then_some(());
+        }
+        self.line.commands.push(command);
+        Some(())
+    }
+
+    fn joint(&mut self, first: char) -> Option<()> {
+        if first == '&' && self.rest.next_if_eq(&'>').is_some() {
+            self.end_word()?;
+            let sign = if self.rest.next_if_eq(&'>').is_some() { "&>>" } else { "&>" };
+            return self.sign.replace(sign).is_none().then_some(());
+        }
+        let joint = match (first, self.rest.peek()) {
+            ('\n', _) => ";",
+            (';', Some(';' | '&')) => return None,
+            ('&', Some('&')) => "&&",
+            ('|', Some('|')) => "||",
+            ('|', Some('&')) => "|&",
+            (';', _) => ";",
+            ('&', _) => "&",
+            _ => "|",
+        };
+        if joint.len() == 2 {
+            self.rest.next();
+        }
+        self.end_command()?;
+        let is_open = self.line.joints.len() < self.line.commands.len();
+        match (first, is_open) {
+            (_, true) => self.line.joints.push(joint),
+            // An empty line, also behind something that joins.
+            ('\n', false) => (),
+            (_, false) => return None,
+        }
+        Some(())
+    }
+
+    fn redirection(&mut self, first: char) -> Option<()> {
+        // `2>`: which stream it is says nothing about where it goes.
+        if !self.is_quoted
+            && self.word.as_ref().is_some_and(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
+        {
+            self.word = None;
+        }
+        self.end_word()?;
+        let sign = match (first, self.rest.peek()) {
+            ('<', Some('<' | '>' | '(')) | ('>', Some('(')) => return None,
+            ('<', Some('&')) => "<&",
+            ('>', Some('>')) => ">>",
+            ('>', Some('|')) => ">|",
+            ('>', Some('&')) => ">&",
+            ('<', _) => "<",
+            _ => ">",
+        };
+        if sign.len() == 2 {
+            self.rest.next();
+        }
+        self.sign.replace(sign).is_none().then_some(())
+    }
+}
+
+/// Stands for itself in every place of a word, unquoted. `~` is a home where a word or one of its paths begins.
+fn is_plain(character: char, word: Option<&str>) -> bool {
+    match character {
+        '~' => word.is_some_and(|word| !word.is_empty() && !word.ends_with(['=', ':'])),
+        '#' => true,
+        '$' | '`' | '(' | ')' | '{' | '}' | '*' | '?' | '[' | '!' => false,
+        other => !other.is_control() && !other.is_whitespace(),
+    }
+}
+
+/// One of the characters that stand for something here.
+fn is_mark(character: char) -> bool {
+    matches!(character, GAP | WALL | STAR)
+}
+
+/// `NAME=…` before a command sets a variable for it, and with it what the command is.
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        let name = name.strip_suffix('+').unwrap_or(name);
+        !name.is_empty() && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Option<Vec<Vec<String>>> {
+        Some(read(text)?.commands.into_iter().map(|command| command.words).collect())
+    }
+
+    #[test]
+    fn literal_words_are_read_as_a_shell_reads_them() {
+        for (text, expected) in [
+            ("cargo test", &[&["cargo", "test"][..]][..]),
+            ("  cargo\ttest  ", &[&["cargo", "test"]]),
+            ("cargo 'a b' \"c d\" e\\ f g\"h\"'i'", &[&["cargo", "a b", "c d", "e f", "ghi"]]),
+            ("car\\\ngo te\"\\\nst\"", &[&["cargo", "test"]]),
+            ("a; b && c || d | e & f\n\ng", &[&["a"], &["b"], &["c"], &["d"], &["e"], &["f"], &["g"]]),
+            ("a 2>&1 >/dev/null </dev/null", &[&["a"]]),
+            ("a # b; c", &[&["a"]]),
+            ("a b#c", &[&["a", "b#c"]]),
+            ("git show HEAD~1 x=~y a=b", &[]),
+            ("git show HEAD~1 a=b", &[&["git", "show", "HEAD~1", "a=b"]]),
+            ("a \"\\x\\\\\" '' \"!\"", &[&["a", "\\x\\", "", "!"]]),
+            ("a |\n b", &[&["a"], &["b"]]),
+            ("a \"2\">/dev/null", &[&["a", "2"]]),
+        ] {
+            let expected: Vec<Vec<String>> =
+                expected.iter().map(|words| words.iter().map(|word| (*word).to_owned()).collect()).collect();
+            assert_eq!(words(text).unwrap_or_default(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_more_than_literal_words_is_not_read() {
+        for text in [
+            "a $b",
+            "a ${b}",
+            "a $(b)",
+            "a `b`",
+            "a \"$b\"",
+            "a \"`b`\"",
+            "a $'b'",
+            "a *",
+            "a b?",
+            "a [b]",
+            "a {b,c}",
+            "~/a",
+            "a ~",
+            "a b=~/c",
+            "X=1 a",
+            "X+=1 a",
+            "if a; then b; fi",
+            "! a",
+            "time a",
+            "{ a; }",
+            "(a)",
+            "a()",
+            "function a",
+            "for a",
+            "a <<b",
+            "a <<<b",
+            "a <(b)",
+            "a >(b)",
+            "a <>b",
+            "a ;; b",
+            "a && && b",
+            "; a",
+            "a >",
+            "a 'b",
+            "a \"b",
+            "a \\",
+            "",
+            " ",
+            "# a",
+            "\"\" a",
+            "[[ a ]]",
+            "a\u{a0}b",
+            "a\u{b}b",
+            "> a",
+            "a !b",
+        ] {
+            assert_eq!(words(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_output_goes_to_is_no_word() {
+        assert_eq!(read("a b > c").unwrap().line(), "a\0b\u{1}>\0c");
+        assert_eq!(read("a b &>> c 2>d").unwrap().line(), "a\0b\u{1}&>>\0c\u{1}>\0d");
+        assert_eq!(read("a 5> c").unwrap().line(), "a\u{1}>\0c");
+        assert_eq!(read("a && b; c").unwrap().line(), "a\u{1}&&\u{1}b\u{1};\u{1}c");
+        assert_eq!(read_pattern("a * && b*").unwrap().line(), "a\0\u{2}\u{1}&&\u{1}b\u{2}");
+    }
+}

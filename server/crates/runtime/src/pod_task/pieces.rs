@@ -1,0 +1,46 @@
+//! What a provider says, as the Pod takes it.
+
+use pod::{Cause, Failure, ModelPiece, QuestionSize};
+use provider::{FinishReason, ModelEvent, ProviderError, ProviderErrorCode};
+
+/// The code of a failure that has none of its own.
+pub(super) const PROVIDER_ERROR: &str = "provider_error";
+
+/// A piece of the answer to a question of this size.
+pub(super) fn piece_of(event: Result<ModelEvent, ProviderError>, asked: QuestionSize, has_begun: bool) -> ModelPiece {
+    match event {
+        Ok(ModelEvent::Text(text)) => ModelPiece::Text(text),
+        Ok(ModelEvent::Reasoning(text)) => ModelPiece::Reasoning(text),
+        Ok(ModelEvent::ToolArgs { index, name, text }) => ModelPiece::ToolArgs { index, name, text },
+        Ok(ModelEvent::ToolCall { index, name, arguments, .. }) => ModelPiece::ToolCall { index, name, arguments },
+        Ok(ModelEvent::Retry { attempt, wait, code, detail }) => {
+            ModelPiece::Retry { attempt, wait_ms: wait.as_millis().try_into().unwrap_or(u64::MAX), code, detail }
+        }
+        Ok(ModelEvent::Usage(usage)) => ModelPiece::Usage(usage),
+        Ok(ModelEvent::Finished { reason: FinishReason::Filtered }) => {
+            let detail = "the provider withheld the rest of the answer (content filter)";
+            ModelPiece::Failed(Failure::new(PROVIDER_ERROR, detail))
+        }
+        Ok(ModelEvent::Finished { reason }) if !has_begun => {
+            ModelPiece::Nothing { is_limit: reason == FinishReason::Length, asked }
+        }
+        Ok(ModelEvent::Finished { reason: FinishReason::Length }) => ModelPiece::Limit,
+        Ok(ModelEvent::Finished { reason: FinishReason::Stop | FinishReason::ToolCalls }) => ModelPiece::Finished,
+        Err(error) => ModelPiece::Failed(Failure { asked, ..failure_of(error) }),
+    }
+}
+
+/// What a provider's failure is for the Pod.
+pub(super) fn failure_of(ProviderError { code, detail, sizes, .. }: ProviderError) -> Failure {
+    use ProviderErrorCode::{
+        BadRequest, ContextOverflow, Cut, Failed, ModelNotFound, Overloaded, RateLimited, Timeout, TooLarge,
+        Unauthorized, Unreachable,
+    };
+    let (code, cause) = match code {
+        ContextOverflow => (code.as_str(), Cause::Overflow { limit: sizes.limit, used: sizes.used }),
+        // All that servers were seen to do with a question that is too long.
+        Cut | BadRequest | Failed | Overloaded | Timeout => (PROVIDER_ERROR, Cause::Unexplained),
+        Unauthorized | RateLimited | Unreachable | ModelNotFound | TooLarge => (PROVIDER_ERROR, Cause::Other),
+    };
+    Failure { cause, ..Failure::new(code, detail) }
+}

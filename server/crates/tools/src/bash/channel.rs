@@ -1,0 +1,116 @@
+//! What the first process of a command tells the keeper, from the room to the outside: that it is there, where the
+//! network's door is, and how it ended. The command has no share in it.
+
+use std::{
+    io::{self, IoSlice, IoSliceMut},
+    mem::MaybeUninit,
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fd::{AsFd, OwnedFd},
+    io::{Errno, retry_on_intr},
+    net::{
+        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+        SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+    },
+};
+
+use super::order::Report;
+
+/// Of one message; a report holds one sentence.
+const MESSAGE_BYTES_MAX: usize = 16 * 1024;
+const HERE: &[u8] = b"here";
+const DOOR: &[u8] = b"door";
+
+/// One end.
+#[derive(Debug)]
+pub(super) struct Channel(OwnedFd);
+
+/// What came.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// The first process runs, and the room stands.
+    Here,
+    /// A socket that listens inside.
+    Door(OwnedFd),
+    Report(Report),
+    /// Nobody holds the other end any more.
+    End,
+}
+
+impl Channel {
+    /// Both are closed in a program that is started.
+    pub(super) fn pair() -> io::Result<(Self, Self)> {
+        let (one, other) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+        Ok((Self(one), Self(other)))
+    }
+
+    pub(super) fn of(descriptor: OwnedFd) -> Self {
+        Self(descriptor)
+    }
+
+    pub(super) fn descriptor(&self) -> &OwnedFd {
+        &self.0
+    }
+
+    /// Nobody listens any more when these fail, and then nobody misses them.
+    pub(super) fn say_here(&self) {
+        self.send(HERE, None);
+    }
+
+    pub(super) fn give_door(&self, listener: &OwnedFd) {
+        self.send(DOOR, Some(listener));
+    }
+
+    pub(super) fn report(&self, report: &Report) {
+        if let Ok(text) = serde_json::to_vec(report) {
+            self.send(&text, None);
+        }
+    }
+
+    /// Whether the other end is closed.
+    pub(super) fn is_over(&self) -> bool {
+        let mut ends = [PollFd::new(&self.0, PollFlags::empty())];
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        retry_on_intr(|| poll(&mut ends, Some(&at_once))).is_ok_and(|count| count > 0)
+    }
+
+    /// Waits for the next message.
+    pub(super) fn next(&self) -> Message {
+        let mut bytes = [0; MESSAGE_BYTES_MAX];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        loop {
+            let mut beside = RecvAncillaryBuffer::new(&mut space);
+            let read = recvmsg(&self.0, &mut [IoSliceMut::new(&mut bytes)], &mut beside, RecvFlags::CMSG_CLOEXEC);
+            let count = match read {
+                Err(Errno::INTR) => continue,
+                Err(_) => return Message::End,
+                Ok(read) => read.bytes,
+            };
+            let door = beside.drain().find_map(|message| match message {
+                RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+                _ => None,
+            });
+            return match (&bytes[..count], door) {
+                ([], _) => Message::End,
+                (HERE, _) => Message::Here,
+                (_, Some(door)) => Message::Door(door),
+                (text, None) => match serde_json::from_slice(text) {
+                    Ok(report) => Message::Report(report),
+                    Err(_) => continue,
+                },
+            };
+        }
+    }
+
+    fn send(&self, bytes: &[u8], beside: Option<&OwnedFd>) {
+        let descriptors = beside.map(|descriptor| [descriptor.as_fd()]);
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        if let Some(descriptors) = &descriptors {
+            ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+        }
+        let _ = retry_on_intr(|| sendmsg(&self.0, &[IoSlice::new(bytes)], &mut ancillary, SendFlags::NOSIGNAL));
+    }
+}

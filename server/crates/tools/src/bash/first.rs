@@ -1,0 +1,128 @@
+//! The first process of a command: in a room it has the number 1, and its end is the end of everything there.
+//!
+//! It starts the shell, gathers up what loses its parent, and tells the keeper how the shell ended. The command cannot
+//! read it, write it, trace it or end it.
+
+use std::{fs::File, io, process::ExitCode};
+
+use rustix::{
+    fd::OwnedFd,
+    io::Errno,
+    process::{
+        DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, set_dumpable_behavior, set_parent_process_death_signal,
+        setsid, wait,
+    },
+    stdio::{dup2_stderr, dup2_stdin, dup2_stdout},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    channel::Channel,
+    kernel::{self, Namespaces},
+    network::{self, Network},
+    order::{Hold, Order, Report},
+    rights,
+    room::{Plan, bubblewrap, own},
+    shell,
+    system::System,
+};
+
+/// All that it is told.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Inside {
+    pub(super) order: Order,
+    pub(super) system: System,
+    /// Where there is a room.
+    pub(super) plan: Option<Plan>,
+    pub(super) temp: std::path::PathBuf,
+}
+
+/// Its whole life. `output` is the command's.
+pub(super) fn be_first(inside: &Inside, channel: &Channel, output: OwnedFd) -> ExitCode {
+    let report = match live(inside, channel, output) {
+        Ok(report) | Err(report) => report,
+    };
+    channel.report(&report);
+    ExitCode::SUCCESS
+}
+
+/// How the shell ended; or why it was not started.
+fn live(inside: &Inside, channel: &Channel, output: OwnedFd) -> Result<Report, Report> {
+    let failed = |what: &'static str| move |error: io::Error| Report::NotStarted(format!("{what}: {error}"));
+    guard(channel).map_err(failed("the command could not be tied to its keeper"))?;
+    let is_ours = matches!(&inside.order.hold, Hold::Room { bubblewrap: Some(_) }) && bubblewrap::is_left_to_us();
+    if is_ours {
+        own::finish(&inside.order.limits).map_err(failed("the room could not be finished"))?;
+    }
+    if let Some(plan) = &inside.plan {
+        plan.check().map_err(Report::Unconfined)?;
+    }
+    open_network(&inside.order, channel).map_err(failed("its network could not be set up"))?;
+    channel.say_here();
+    let shell = kernel::split(Namespaces::NONE).map_err(failed("the shell could not be started"))?;
+    let Some(shell) = shell else {
+        let report = shell::become_shell(&inside.order, &inside.system, &inside.temp, output);
+        channel.report(&report);
+        // Whoever waits for it has been told why.
+        std::process::exit(0)
+    };
+    let_go(output, channel, &inside.order).map_err(failed("its keeper could not let go of it"))?;
+    Ok(wait_for(shell))
+}
+
+/// Nobody of the same account sees into it, and it does not outlive the keeper.
+fn guard(channel: &Channel) -> io::Result<()> {
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // It may have gone before.
+    if channel.is_over() {
+        return Err(io::Error::other("the keeper is gone"));
+    }
+    // In bubblewrap it leads a session already.
+    let _ = setsid();
+    Ok(())
+}
+
+fn open_network(order: &Order, channel: &Channel) -> io::Result<()> {
+    let Hold::Room { bubblewrap } = &order.hold else { return Ok(()) };
+    if order.network.is_own() && bubblewrap.is_none() {
+        kernel::raise_loopback()?;
+    }
+    if matches!(order.network, Network::Through { .. }) {
+        channel.give_door(&network::listen()?);
+    }
+    Ok(())
+}
+
+/// What it does not need while it waits: the keeper's pipes, the command's output, every right.
+fn let_go(output: OwnedFd, channel: &Channel, order: &Order) -> io::Result<()> {
+    drop(output);
+    kernel::close_all_but(channel.descriptor())?;
+    let nothing = File::options().read(true).write(true).open("/dev/null")?;
+    dup2_stdin(&nothing)?;
+    dup2_stdout(&nothing)?;
+    dup2_stderr(&nothing)?;
+    match order.hold {
+        Hold::Room { .. } => rights::drop_all(),
+        Hold::Nothing | Hold::Landlock => Ok(()),
+    }
+}
+
+/// How `shell` ended; every other child that ends meanwhile lost its parent.
+fn wait_for(shell: Pid) -> Report {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((ended, status))) if ended == shell => return report_of(status),
+            Ok(_) | Err(Errno::INTR) => (),
+            Err(error) => return Report::NotStarted(format!("its end was lost: {error}")),
+        }
+    }
+}
+
+fn report_of(status: WaitStatus) -> Report {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Report::Exited(code),
+        (None, Some(signal)) => Report::Signalled(signal),
+        (None, None) => Report::NotStarted("it ended in a way the system did not tell".to_owned()),
+    }
+}

@@ -1,0 +1,195 @@
+//! The keeper: it stands outside of the room and holds the command's life. It has the room built, ends everything when its
+//! standard input closes, which happens at the latest when yoi dies, and tells how the command ended.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, Read, Write},
+    os::{
+        fd::{AsFd, AsRawFd, OwnedFd},
+        unix::process::CommandExt,
+    },
+    path::Path,
+    process::{self, Command, ExitCode, Stdio},
+    thread,
+};
+
+use rustix::{
+    fs::{MemfdFlags, SeekFrom, memfd_create, seek},
+    io::{FdFlags, fcntl_setfd},
+    process::{getpid, set_child_subreaper},
+};
+
+use super::{
+    channel::{Channel, Message},
+    descendants,
+    first::{self, Inside},
+    helper,
+    kernel::{self, Namespaces},
+    limits,
+    network::{self, Network},
+    order::{Hold, Order, Report},
+    room::{Plan, Private, bubblewrap, own},
+    system::System,
+};
+
+/// Of what bubblewrap says when it fails.
+const WORDS_BYTES_MAX: u64 = 2 * 1024;
+
+/// Its whole life.
+pub(super) fn keep() -> ExitCode {
+    let report = work().unwrap_or_else(|report| report);
+    // Nobody listens any more when this fails.
+    if let Ok(mut line) = serde_json::to_vec(&report) {
+        line.push(b'\n');
+        let mut output = io::stdout();
+        let _ = output.write_all(&line).and_then(|()| output.flush());
+    }
+    ExitCode::SUCCESS
+}
+
+fn work() -> Result<Report, Report> {
+    let failed = |what: &'static str| move |error: io::Error| Report::NotStarted(format!("{what}: {error}"));
+    let mut input = BufReader::new(io::stdin());
+    let order: Order = helper::read_line(&mut input).map_err(failed("the helper got no order"))?;
+    set_child_subreaper(Some(getpid()))
+        .map_err(|error| failed("what the command starts could not be watched")(error.into()))?;
+    limits::go_first_when_memory_is_short();
+    let private = Private::make().map_err(failed("there is no temporary folder for it"))?;
+    let report = start(&order, &private).map(|started| {
+        thread::spawn(move || {
+            until_end_of(input);
+            descendants::kill_forever()
+        });
+        started.report(&order.network)
+    });
+    descendants::end_all();
+    private.remove();
+    report
+}
+
+/// Returns when yoi has closed its end, or is gone.
+fn until_end_of(mut input: impl Read) {
+    let mut bytes = [0; 64];
+    while !matches!(input.read(&mut bytes), Ok(0) | Err(_)) {}
+}
+
+/// Everything that was started, and what is heard of it.
+struct Started {
+    channel: Channel,
+    /// What the builder says, where it is another program.
+    words: Option<process::ChildStderr>,
+}
+
+fn start(order: &Order, private: &Private) -> Result<Started, Report> {
+    let system = System::of(&order.scope(), order.closed.clone());
+    let plan = match order.hold {
+        Hold::Room { .. } => {
+            Some(Plan::of(&order.scope(), &order.fixed, &system, private).map_err(Report::Unconfined)?)
+        }
+        Hold::Nothing | Hold::Landlock => None,
+    };
+    let temp = plan.as_ref().map_or_else(|| private.temp(), |plan| plan.temp.clone());
+    let inside = Inside { order: order.clone(), system, plan, temp };
+    let started = match &order.hold {
+        Hold::Room { bubblewrap: Some(program) } => start_by(program, &inside),
+        Hold::Room { .. } | Hold::Landlock | Hold::Nothing => start_here(&inside, private),
+    };
+    started.map_err(|error| Report::NotStarted(format!("the helper could not start itself: {error}")))
+}
+
+/// The first process is this one again. Nothing has started a thread here before.
+fn start_here(inside: &Inside, private: &Private) -> io::Result<Started> {
+    let (channel, inner) = Channel::pair()?;
+    let namespaces = match (&inside.plan, inside.order.network.is_own()) {
+        (None, _) => Namespaces::NONE,
+        (Some(_), true) => Namespaces::BUT_NETWORK.with_network(),
+        (Some(_), false) => Namespaces::BUT_NETWORK,
+    };
+    let account = own::Account::of_this_process();
+    if kernel::split(namespaces)?.is_some() {
+        return Ok(Started { channel, words: None });
+    }
+    drop(channel);
+    let output = io::stderr().as_fd().try_clone_to_owned()?;
+    if let Some(plan) = &inside.plan
+        && let Err(reason) = own::build(plan, private, &inside.order.limits, account)
+    {
+        inner.report(&Report::Unconfined(format!("its room could not be built: {reason}")));
+        process::exit(1)
+    }
+    first::be_first(inside, &inner, output);
+    process::exit(0)
+}
+
+/// bubblewrap builds the room and starts this program in it.
+fn start_by(program: &Path, inside: &Inside) -> io::Result<Started> {
+    let plan = inside.plan.as_ref().ok_or_else(|| io::Error::other("there is no room to build"))?;
+    let arguments = file_of(&bubblewrap::arguments(plan, &inside.order.network))?;
+    let (channel, inner) = Channel::pair()?;
+    let own_program: OwnedFd = File::open(helper::OWN_PROGRAM)?.into();
+    let output = io::stderr().as_fd().try_clone_to_owned()?;
+    let inherited = [&arguments, &own_program, inner.descriptor(), &output];
+    for descriptor in inherited {
+        fcntl_setfd(descriptor, FdFlags::empty())?;
+    }
+    let [arguments, own_program, inner, output] = inherited.map(AsRawFd::as_raw_fd);
+    let mut builder = Command::new(program)
+        .arg0("bwrap")
+        .arg("--args")
+        .arg(arguments.to_string())
+        .arg("--")
+        .arg(format!("/proc/self/fd/{own_program}"))
+        .args([helper::FIRST, &inner.to_string(), &output.to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut line = serde_json::to_vec(inside)?;
+    line.push(b'\n');
+    if let Some(mut input) = builder.stdin.take() {
+        // It may have ended by now; what it said tells.
+        let _ = input.write_all(&line);
+    }
+    Ok(Started { channel, words: builder.stderr.take() })
+}
+
+/// A file in memory that is read from its beginning.
+fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let file = memfd_create("arguments", MemfdFlags::CLOEXEC)?;
+    let mut file = File::from(file);
+    file.write_all(bytes)?;
+    seek(&file, SeekFrom::Start(0))?;
+    Ok(file.into())
+}
+
+impl Started {
+    /// Waits for the end of the first process. Its report counts, or the shell's that was not started.
+    fn report(self, network: &Network) -> Report {
+        let (mut is_here, mut report) = (false, None);
+        loop {
+            match self.channel.next() {
+                Message::Here => is_here = true,
+                Message::Report(first) => report = report.or(Some(first)),
+                Message::Door(door) => {
+                    if let Network::Through { socket } = network {
+                        network::forward(door, socket.clone());
+                    }
+                }
+                Message::End => break,
+            }
+        }
+        report.unwrap_or_else(|| match is_here {
+            true => Report::Signalled(rustix::process::Signal::KILL.as_raw()),
+            false => Report::Unconfined(format!("its room could not be built{}", self.words())),
+        })
+    }
+
+    fn words(self) -> String {
+        let mut words = String::new();
+        if let Some(from) = self.words {
+            let _ = from.take(WORDS_BYTES_MAX).read_to_string(&mut words);
+        }
+        let line = words.lines().next_back().unwrap_or_default();
+        if line.is_empty() { String::new() } else { format!(": {line}") }
+    }
+}

@@ -1,0 +1,110 @@
+//! What a command reaches of the network, and the way out where there is one.
+//!
+//! A room has a network of its own: a loopback and nothing else. The way out is a socket that listens on this loopback
+//! and is held outside, by the keeper, which passes on what comes to a Unix socket of the server. So nothing of it runs
+//! where the command could end, read or replace it.
+
+use std::{
+    fs::File,
+    io,
+    net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
+    os::unix::net::UnixStream,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use rustix::fd::OwnedFd;
+use serde::{Deserialize, Serialize};
+
+/// Where the way out listens, inside.
+const PORT: u16 = 3128;
+/// At once, for one command; one more is closed at once.
+const CONNECTIONS_MAX: usize = 256;
+/// Of a thread that copies bytes.
+const STACK_BYTES: usize = 128 * 1024;
+/// Programs read these in either spelling.
+const VARIABLES: [&str; 6] = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+const EXCEPTIONS: [&str; 2] = ["no_proxy", "NO_PROXY"];
+
+/// The network of a command in a room; one without a room has the machine's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    /// A loopback of its own, and nobody on it.
+    None,
+    /// That of the machine.
+    Open,
+    /// A loopback of its own, and a proxy on it: each connection's bytes go to this Unix socket and back.
+    Through { socket: PathBuf },
+}
+
+impl Network {
+    /// A network of its own.
+    pub(super) fn is_own(&self) -> bool {
+        *self != Self::Open
+    }
+
+    /// What tells programs of the way out.
+    pub(super) fn variables(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::None | Self::Open => Vec::new(),
+            Self::Through { .. } => {
+                let proxy = VARIABLES.map(|name| (name, format!("http://127.0.0.1:{PORT}")));
+                proxy.into_iter().chain(EXCEPTIONS.map(|name| (name, String::new()))).collect()
+            }
+        }
+    }
+}
+
+/// The inner end of the way out. Only in a network of its own.
+pub(super) fn listen() -> io::Result<OwnedFd> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, PORT))?.into())
+}
+
+/// Passes connections on until this process ends.
+pub(super) fn forward(door: OwnedFd, socket: PathBuf) {
+    let listener = TcpListener::from(door);
+    let count = Arc::new(AtomicUsize::new(0));
+    run("way out", move || {
+        for inner in listener.incoming().map_while(Result::ok) {
+            if count.load(Ordering::Relaxed) < CONNECTIONS_MAX {
+                pass_on(inner, &socket, &count);
+            }
+        }
+    });
+}
+
+/// One connection, on two threads: one for each direction.
+fn pass_on(inner: TcpStream, socket: &Path, count: &Arc<AtomicUsize>) {
+    let Ok(outer) = UnixStream::connect(socket) else { return };
+    let (Ok(from), Ok(to)) = (outer.try_clone(), inner.try_clone()) else { return };
+    count.fetch_add(1, Ordering::Relaxed);
+    let count = Arc::clone(count);
+    run("to the server", move || {
+        let answering = run("to the command", move || {
+            copy(from.into(), to.try_clone().map(Into::into));
+            let _ = to.shutdown(Shutdown::Write);
+        });
+        copy(inner.into(), outer.try_clone().map(Into::into));
+        let _ = outer.shutdown(Shutdown::Write);
+        if let Some(answering) = answering {
+            let _ = answering.join();
+        }
+        count.fetch_sub(1, Ordering::Relaxed);
+    });
+}
+
+/// As files, so that the kernel moves the bytes.
+fn copy(from: OwnedFd, to: io::Result<OwnedFd>) {
+    if let Ok(to) = to {
+        let _ = io::copy(&mut File::from(from), &mut File::from(to));
+    }
+}
+
+fn run(name: &str, work: impl FnOnce() + Send + 'static) -> Option<thread::JoinHandle<()>> {
+    thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(work).ok()
+}

@@ -1,0 +1,54 @@
+//! Takes every right from a process that is about to become a command.
+
+use std::io;
+
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
+};
+
+/// Capabilities that a kernel may know; those that it does not are refused by it.
+const CAPABILITIES_MAX: u32 = 64;
+
+/// No capability is left in any set, none comes back when a program is started, whoever owns it, and no program raises
+/// its rights.
+pub(super) fn drop_all() -> io::Result<()> {
+    let had = capabilities(None)?;
+    if had.effective.contains(CapabilitySet::SETPCAP) {
+        for number in 0..CAPABILITIES_MAX {
+            let _ = remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number));
+        }
+        let none_of_root = CapabilitiesSecureBits::NO_ROOT
+            | CapabilitiesSecureBits::NO_ROOT_LOCKED
+            | CapabilitiesSecureBits::NO_SETUID_FIXUP
+            | CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED
+            | CapabilitiesSecureBits::KEEP_CAPS_LOCKED
+            | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
+            | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
+        set_capabilities_secure_bits(none_of_root)?;
+    }
+    clear_ambient_capability_set()?;
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
+    Ok(set_no_new_privs(true)?)
+}
+
+/// Keeps of root's rights what files and their owners need, where there is no room: with the others, root reads the memory of
+/// unconfined processes, loads modules, or opens disks, past every rule. What is given up here does not come back when a
+/// program is started.
+pub(super) fn lower() -> io::Result<()> {
+    let kept = CapabilitySet::CHOWN
+        | CapabilitySet::DAC_OVERRIDE
+        | CapabilitySet::FOWNER
+        | CapabilitySet::FSETID
+        | CapabilitySet::SETUID
+        | CapabilitySet::SETGID
+        | CapabilitySet::NET_BIND_SERVICE;
+    let had = capabilities(None)?;
+    let sets = CapabilitySets {
+        effective: had.effective & kept,
+        permitted: had.permitted & kept,
+        inheritable: had.inheritable & kept,
+    };
+    Ok(set_capabilities(None, sets)?)
+}

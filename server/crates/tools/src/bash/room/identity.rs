@@ -1,0 +1,33 @@
+//! Which file it is, whatever it is called.
+
+use std::path::Path;
+
+use rustix::{
+    fd::AsFd,
+    fs::{FileType, fstat},
+    io,
+};
+use serde::{Deserialize, Serialize};
+
+use super::super::carve::open;
+
+/// Told apart from every other that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(in super::super) struct Identity {
+    device: u64,
+    number: u64,
+    pub(super) is_folder: bool,
+}
+
+impl Identity {
+    pub(super) fn of(file: impl AsFd) -> io::Result<Self> {
+        let stat = fstat(file)?;
+        let is_folder = FileType::from_raw_mode(stat.st_mode).is_dir();
+        Ok(Self { device: stat.st_dev, number: stat.st_ino, is_folder })
+    }
+
+    /// What is at `path`, if no part of it is a link.
+    pub(super) fn at(path: &Path) -> io::Result<Self> {
+        Self::of(open(path)?)
+    }
+}

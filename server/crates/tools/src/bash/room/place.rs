@@ -1,0 +1,59 @@
+//! Finds, or makes, the place in the room where something is put. Never follows a link.
+
+use std::path::{Component, Path};
+
+use rustix::{
+    fd::{AsFd, OwnedFd},
+    fs::{CWD, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, symlinkat},
+    io::{self, Errno},
+};
+
+/// Of what is made. The tree is closed to everybody else anyway.
+const FOLDER: Mode = Mode::from_bits_retain(0o755);
+const FILE: Mode = Mode::from_bits_retain(0o644);
+
+/// The folder or file at `path` beneath `root`, made where it is missing.
+pub(super) fn find(root: &Path, path: &Path, is_folder: bool) -> io::Result<OwnedFd> {
+    let mut here = entry(CWD, root)?;
+    let mut names = names(path).peekable();
+    while let Some(name) = names.next() {
+        let is_made_as_folder = is_folder || names.peek().is_some();
+        here = match entry(&here, name) {
+            Err(Errno::NOENT) => {
+                make(&here, name, is_made_as_folder)?;
+                entry(&here, name)?
+            }
+            found => found?,
+        };
+    }
+    Ok(here)
+}
+
+/// A link at `at` beneath `root`, unless something is there.
+pub(super) fn link(root: &Path, at: &Path, to: &Path) -> io::Result<()> {
+    let (Some(folder), Some(name)) = (at.parent(), at.file_name()) else {
+        return Err(Errno::INVAL);
+    };
+    match symlinkat(to, find(root, folder, true)?, name) {
+        Err(Errno::EXIST) => Ok(()),
+        made => made,
+    }
+}
+
+fn names(path: &Path) -> impl Iterator<Item = &Path> {
+    path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(Path::new(name)),
+        _ => None,
+    })
+}
+
+fn make(folder: &OwnedFd, name: &Path, is_folder: bool) -> io::Result<()> {
+    match is_folder {
+        true => mkdirat(folder, name, FOLDER),
+        false => openat(folder, name, OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC, FILE).map(drop),
+    }
+}
+
+fn entry(folder: impl AsFd, name: &Path) -> io::Result<OwnedFd> {
+    openat2(folder, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+}

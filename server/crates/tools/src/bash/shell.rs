@@ -1,0 +1,75 @@
+//! The process that becomes the shell: it gives up what it could do, and starts it.
+
+use std::{
+    env,
+    fmt::Display,
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use rustix::{
+    fd::OwnedFd,
+    process::{Signal, set_parent_process_death_signal, setsid},
+};
+
+use super::{
+    confine, kernel,
+    order::{Hold, Order, Report},
+    rights, seccomp,
+    system::System,
+};
+
+/// Comes back only when that fails.
+pub(super) fn become_shell(order: &Order, system: &System, temp: &Path, output: OwnedFd) -> Report {
+    let not_started = |what: &str, error: &dyn Display| Report::NotStarted(format!("{what}: {error}"));
+    // A signal to all of the shell's group stays with it; and it has no terminal, through which it could type for the
+    // person at it.
+    if let Err(error) = setsid() {
+        return not_started("it could not be taken from the terminal", &error);
+    }
+    // Where there is no room, nothing else ties it to the process that waits for it.
+    if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
+        return not_started("its end could not be tied to the helper's", &error);
+    }
+    let mut command = Command::new(shell());
+    match output.try_clone() {
+        Ok(copy) => command.stdout(output).stderr(copy),
+        Err(error) => return not_started("its output could not be opened", &error),
+    };
+    command.arg("-c").arg(&order.command).current_dir(&order.cwd).stdin(Stdio::null());
+    command.env("TMPDIR", temp).envs(order.network.variables());
+    if let Err(error) = order.limits.apply(matches!(order.hold, Hold::Room { .. })) {
+        return not_started("its limits could not be set", &error);
+    }
+    // From here on nothing is opened that the command may not open.
+    if let Err(error) = kernel::close_on_exec() {
+        return not_started("what is open could not be closed to it", &error);
+    }
+    if let Err(reason) = give_up(order, system, temp) {
+        return Report::Unconfined(reason);
+    }
+    not_started("the shell did not start", &command.exec())
+}
+
+fn give_up(order: &Order, system: &System, temp: &Path) -> Result<(), String> {
+    match &order.hold {
+        Hold::Nothing => Ok(()),
+        Hold::Landlock => {
+            rights::lower().map_err(|error| format!("the rights of its user could not be lowered: {error}"))?;
+            confine::restrict(&order.scope(), system, temp, false)
+        }
+        Hold::Room { .. } => {
+            confine::restrict(&order.scope(), system, temp, true)?;
+            rights::drop_all().map_err(|error| format!("its rights could not be taken away: {error}"))?;
+            seccomp::apply().map_err(|reason| format!("the kernel did not take the filter of its calls: {reason}"))
+        }
+    }
+}
+
+/// `bash`, or `sh` where there is none.
+fn shell() -> PathBuf {
+    let path = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let mut found = env::split_paths(&path).map(|folder| folder.join("bash")).filter(|file| file.is_absolute());
+    found.find(|file| file.is_file()).unwrap_or_else(|| "/bin/sh".into())
+}

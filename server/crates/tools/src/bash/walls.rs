@@ -1,0 +1,144 @@
+//! Which walls stand around commands on this machine. Found out by really building a room, once.
+
+use std::{
+    fmt,
+    io::{self, BufRead, BufReader, Write},
+    path::PathBuf,
+    process::{Command, Stdio},
+    sync::OnceLock,
+};
+
+use protocol::{Wall, WallItem, WallState};
+
+use super::{
+    BashOptions, Confine, confine, environment, helper,
+    limits::Limits,
+    network::Network,
+    order::{Hold, Order, Report},
+    room::bubblewrap,
+};
+
+/// How commands are held on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Confinement {
+    /// Each in a room of its own, with Landlock of version `abi` beneath; built by bubblewrap where that is named.
+    Room { bubblewrap: Option<PathBuf>, abi: i32 },
+    /// They are not; the reason is half a sentence. `landlock` says whether at least that is there.
+    Missing { reason: String, landlock: bool },
+}
+
+/// Whether a room is built by bubblewrap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Builder {
+    /// Where it is installed and works.
+    #[default]
+    Bubblewrap,
+    Own,
+}
+
+/// Asked of the kernel once for each builder. It takes some tens of milliseconds.
+pub fn confinement(builder: Builder) -> Confinement {
+    static FOUND: [OnceLock<Confinement>; 2] = [OnceLock::new(), OnceLock::new()];
+    FOUND[usize::from(builder == Builder::Own)].get_or_init(|| probe(builder)).clone()
+}
+
+fn probe(builder: Builder) -> Confinement {
+    let abi = match confine::version() {
+        Ok(abi) => abi,
+        Err(reason) => return Confinement::Missing { reason: reason.to_owned(), landlock: false },
+    };
+    let bubblewrap = bubblewrap::found().filter(|_| builder == Builder::Bubblewrap);
+    let by_bubblewrap = bubblewrap.filter(|program| try_room(Some(program.clone())).is_ok());
+    match by_bubblewrap {
+        Some(program) => Confinement::Room { bubblewrap: Some(program), abi },
+        None => match try_room(None) {
+            Ok(()) => Confinement::Room { bubblewrap: None, abi },
+            Err(reason) => Confinement::Missing { reason, landlock: true },
+        },
+    }
+}
+
+/// Runs a command that does nothing, in a room without a scope.
+fn try_room(bubblewrap: Option<PathBuf>) -> Result<(), String> {
+    let order = Order {
+        command: "exit 0".to_owned(),
+        cwd: "/".into(),
+        rules: Vec::new(),
+        lent: Vec::new(),
+        fixed: Vec::new(),
+        closed: Vec::new(),
+        hold: Hold::Room { bubblewrap },
+        network: Network::None,
+        limits: Limits::default(),
+    };
+    match carried_out(&order) {
+        Ok(Report::Exited(0)) => Ok(()),
+        Ok(Report::Unconfined(reason) | Report::NotStarted(reason)) => Err(reason),
+        Ok(Report::Exited(code)) => Err(format!("a first command in a room ended with {code}")),
+        Ok(Report::Signalled(signal)) => Err(format!("a first command in a room was ended by signal {signal}")),
+        Err(error) => Err(format!("a first room could not be tried: {error}")),
+    }
+}
+
+/// Without a runtime.
+fn carried_out(order: &Order) -> io::Result<Report> {
+    let options = BashOptions::of_this_process();
+    let mut helper = Command::new(&options.helper)
+        .arg(helper::KEEPER)
+        .env_clear()
+        .envs(environment::shown(std::env::vars_os(), &options.environment))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut line = serde_json::to_vec(order)?;
+    line.push(b'\n');
+    // Open until it has reported.
+    let mut control = helper.stdin.take();
+    if let Some(control) = &mut control {
+        control.write_all(&line)?;
+    }
+    let mut said = String::new();
+    if let Some(report) = helper.stdout.take() {
+        BufReader::new(report).read_line(&mut said)?;
+    }
+    drop(control);
+    helper.wait()?;
+    Ok(serde_json::from_str(&said)?)
+}
+
+/// What stands, for a person.
+pub fn walls(confine: Confine, builder: Builder) -> Vec<WallItem> {
+    let found = match confine {
+        Confine::Auto => confinement(builder),
+        Confine::Never => Confinement::Missing { reason: "that is switched off".to_owned(), landlock: false },
+    };
+    let item = |wall, state, detail: &dyn fmt::Display| WallItem { wall, state, detail: Some(detail.to_string()) };
+    let cgroup = item(Wall::Cgroup, WallState::Off, &"limits of each process stand in for it");
+    match found {
+        Confinement::Room { bubblewrap, abi } => {
+            let by = bubblewrap.map_or("yoi itself".to_owned(), |program| program.display().to_string());
+            vec![
+                item(Wall::Namespaces, WallState::On, &format!("a room for each command, built by {by}")),
+                item(Wall::Landlock, WallState::On, &format!("version {abi}")),
+                item(Wall::Seccomp, WallState::On, &"calls that lead out of a room are refused"),
+                cgroup,
+                item(Wall::Network, WallState::On, &"commands have a network of their own"),
+            ]
+        }
+        Confinement::Missing { reason, landlock } => {
+            let asked = format!("each command is asked for: {reason}");
+            let landlock = match landlock {
+                true => item(Wall::Landlock, WallState::On, &"it is applied, and is not enough alone"),
+                false => item(Wall::Landlock, WallState::Off, &reason),
+            };
+            vec![
+                item(Wall::Namespaces, WallState::Off, &asked),
+                landlock,
+                item(Wall::Seccomp, WallState::Off, &"it stands with the room"),
+                item(Wall::Cgroup, WallState::Off, &"it stands with the room"),
+                item(Wall::Network, WallState::Off, &"commands have the network of the machine"),
+            ]
+        }
+    }
+}

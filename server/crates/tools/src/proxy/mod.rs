@@ -1,0 +1,158 @@
+//! The way out of a command to the network: a proxy for one call, on a Unix socket that only the command's keeper has.
+//! Each host and port is asked for; who answers is not this module's business.
+//!
+//! It speaks what programs speak to proxies: `CONNECT`, and plain requests for `http://` addresses.
+
+mod connect;
+mod request;
+
+use std::{
+    fs::{self, DirBuilder},
+    io,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use pod::HostPort;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional},
+    net::{UnixListener, UnixStream},
+    sync::{mpsc, oneshot},
+    task::{AbortHandle, JoinSet},
+    time::timeout,
+};
+
+use self::request::{HEAD_BYTES_MAX, Request};
+
+/// Connections of one call at once; more wait until one has ended.
+const CONNECTIONS_MAX: usize = 256;
+/// For a program to say where it wants to go.
+const HEAD_WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// Somebody wants to reach a host, and waits for a yes or a no. No answer is a no.
+#[derive(Debug)]
+pub struct Wish {
+    pub call_id: String,
+    pub to: HostPort,
+    pub answer: oneshot::Sender<bool>,
+}
+
+/// A proxy for one call. Dropping it closes the socket and every connection.
+#[derive(Debug)]
+pub struct Proxy {
+    folder: PathBuf,
+    listening: AbortHandle,
+}
+
+impl Proxy {
+    /// Listens in a folder of its own, which nobody else may enter. Each wish goes to `wishes`.
+    pub fn open(call_id: &str, wishes: mpsc::Sender<Wish>) -> io::Result<Self> {
+        let folder = new_folder()?;
+        let listener = UnixListener::bind(socket_in(&folder)).inspect_err(|_| drop(fs::remove_dir_all(&folder)))?;
+        let call_id = call_id.to_owned();
+        let listening = tokio::spawn(listen(listener, call_id, wishes)).abort_handle();
+        Ok(Self { folder, listening })
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        socket_in(&self.folder)
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.listening.abort();
+        if let Err(error) = fs::remove_dir_all(&self.folder) {
+            tracing::warn!(%error, folder = %self.folder.display(), "the socket of a call that ended stays behind");
+        }
+    }
+}
+
+fn socket_in(folder: &Path) -> PathBuf {
+    folder.join("out")
+}
+
+/// In the system's temporary folder, because a socket's path has 107 bytes at most. Of its own name, so that nobody is
+/// there before.
+fn new_folder() -> io::Result<PathBuf> {
+    let name = format!("yoi-{}", uuid::Uuid::new_v4().simple());
+    let folder = std::env::temp_dir().join(name);
+    DirBuilder::new().mode(0o700).create(&folder)?;
+    Ok(folder)
+}
+
+/// Takes connections until it is dropped, and they end with it.
+async fn listen(listener: UnixListener, call_id: String, wishes: mpsc::Sender<Wish>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
+                Ok((stream, _)) => drop(connections.spawn(serve(stream, call_id.clone(), wishes.clone()))),
+                Err(error) => return tracing::warn!(%error, "the way out of a command is closed"),
+            },
+            Some(_) = connections.join_next() => (),
+        }
+    }
+}
+
+/// One connection from its first byte to its last.
+async fn serve(mut stream: UnixStream, call_id: String, wishes: mpsc::Sender<Wish>) {
+    let Ok(Some(head)) = timeout(HEAD_WAIT_MAX, read_head(&mut stream)).await else { return };
+    let request = match Request::parse(&head) {
+        Ok(request) => request,
+        Err(why) => return refuse(&mut stream, 400, &why).await,
+    };
+    let (answer, answered) = oneshot::channel();
+    let wish = Wish { call_id, to: request.to.clone(), answer };
+    let is_allowed = wishes.send(wish).await.is_ok() && answered.await.unwrap_or(false);
+    if !is_allowed {
+        let HostPort { host, port } = &request.to;
+        let sentence = format!("{host}:{port} is not allowed to this Pod; a rule for Network {host} allows it");
+        return refuse(&mut stream, 403, &sentence).await;
+    }
+    match connect::connect(&request.to).await {
+        Ok(mut outer) => {
+            let begun = match request.first {
+                // What the program sends first goes to the host as it is.
+                Some(first) => outer.write_all(&first).await,
+                None => stream.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await,
+            };
+            if begun.is_ok() {
+                // That one side closed is how it ends.
+                let _ = copy_bidirectional(&mut stream, &mut outer).await;
+            }
+        }
+        Err(connect::Refused { status, why }) => refuse(&mut stream, status, &why).await,
+    }
+}
+
+/// All bytes until the empty line, and none behind it. Nothing when the program goes away or says too much.
+async fn read_head(stream: &mut UnixStream) -> Option<Vec<u8>> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        if head.len() >= HEAD_BYTES_MAX {
+            refuse(stream, 431, "the head of the request is too long").await;
+            return None;
+        }
+        head.push(stream.read_u8().await.ok()?);
+    }
+    Some(head)
+}
+
+async fn refuse(stream: &mut UnixStream, status: u16, why: &str) {
+    let reason = match status {
+        400 => "Bad Request",
+        403 => "Forbidden",
+        431 => "Request Header Fields Too Large",
+        _ => "Bad Gateway",
+    };
+    let body = format!("yoi: {why}\n");
+    let length = body.len();
+    let answer = format!(
+        "HTTP/1.1 {status} {reason}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    );
+    // The program may have gone away.
+    let _ = stream.write_all(answer.as_bytes()).await;
+    let _ = stream.shutdown().await;
+}

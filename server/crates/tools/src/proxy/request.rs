@@ -1,0 +1,113 @@
+//! What a program asks of a proxy: where it wants to go, and what goes there first.
+
+use pod::HostPort;
+
+/// Bytes of a request's first line and its headers.
+pub(super) const HEAD_BYTES_MAX: usize = 64 * 1024;
+
+/// Between a proxy and its client alone.
+const HOP_BY_HOP: [&str; 5] = ["proxy-authorization", "proxy-connection", "connection", "keep-alive", "te"];
+
+/// A request to a proxy.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) to: HostPort,
+    /// Of a plain request: its head as the host gets it. None of `CONNECT`.
+    pub(super) first: Option<Vec<u8>>,
+}
+
+impl Request {
+    /// Reads a head. The error is a sentence.
+    pub(super) fn parse(head: &[u8]) -> Result<Self, String> {
+        let text = std::str::from_utf8(head).map_err(|_| "the head of the request is not UTF-8".to_owned())?;
+        let mut lines = text.trim_end_matches("\r\n").split("\r\n");
+        let first = lines.next().unwrap_or_default();
+        let words: Vec<&str> = first.split(' ').collect();
+        let [method, target, version] = words[..] else { return Err(format!("\"{first}\" is no request to a proxy")) };
+        if method == "CONNECT" {
+            return Ok(Self { to: authority(target, None)?, first: None });
+        }
+        let rest = target.strip_prefix("http://").ok_or_else(|| {
+            format!("\"{target}\" is no http:// address; to reach another server, CONNECT is understood")
+        })?;
+        let (host, path) = match rest.find(['/', '?']) {
+            Some(at) => rest.split_at(at),
+            None => (rest, ""),
+        };
+        let to = authority(host, Some(80))?;
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        let mut sent = format!("{method} {slash}{path} {version}\r\n");
+        for line in lines.filter(|line| !is_hop_by_hop(line)) {
+            sent.push_str(line);
+            sent.push_str("\r\n");
+        }
+        // One request each: the next one may be for somebody else.
+        sent.push_str("Connection: close\r\n\r\n");
+        Ok(Self { to, first: Some(sent.into_bytes()) })
+    }
+}
+
+fn is_hop_by_hop(line: &str) -> bool {
+    let name = line.split(':').next().unwrap_or_default().trim();
+    HOP_BY_HOP.iter().any(|hop| name.eq_ignore_ascii_case(hop))
+}
+
+/// `host:port`, with the port that is meant where none is said.
+fn authority(text: &str, default: Option<u16>) -> Result<HostPort, String> {
+    let wrong = || format!("\"{text}\" names no host and port");
+    if text.contains('@') {
+        return Err("a login in an address is not passed on".to_owned());
+    }
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if host.ends_with(']') || !host.contains(':') => (host, port.parse().map_err(|_| wrong())?),
+        _ => (text, default.ok_or_else(wrong)?),
+    };
+    HostPort::parse(host, port).filter(|to| to.port != 0).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(head: &str) -> Result<(String, u16, Option<String>), String> {
+        let Request { to, first } = Request::parse(head.as_bytes())?;
+        Ok((to.host, to.port, first.map(|first| String::from_utf8(first).unwrap())))
+    }
+
+    #[test]
+    fn a_request_says_where_it_goes() {
+        for (head, host, port) in [
+            ("CONNECT Crates.IO:443 HTTP/1.1\r\n\r\n", "crates.io", 443),
+            ("CONNECT crates.io.:443 HTTP/1.1\r\nHost: evil\r\n\r\n", "crates.io", 443),
+            ("CONNECT [::1]:8080 HTTP/1.1\r\n\r\n", "[::1]", 8080),
+            ("CONNECT 2130706433:80 HTTP/1.1\r\n\r\n", "127.0.0.1", 80),
+            ("GET http://a.example HTTP/1.1\r\n\r\n", "a.example", 80),
+            ("GET http://a.example:81/x?y HTTP/1.1\r\n\r\n", "a.example", 81),
+            ("GET http://a.example?http://b/ HTTP/1.1\r\n\r\n", "a.example", 80),
+        ] {
+            let (given, given_port, _) = parsed(head).unwrap();
+            assert_eq!((given.as_str(), given_port), (host, port), "{head}");
+        }
+        for head in [
+            "CONNECT crates.io HTTP/1.1\r\n\r\n",
+            "CONNECT a@b:443 HTTP/1.1\r\n\r\n",
+            "CONNECT :443 HTTP/1.1\r\n\r\n",
+            "CONNECT a:0 HTTP/1.1\r\n\r\n",
+            "CONNECT a:99999 HTTP/1.1\r\n\r\n",
+            "GET https://a.example/ HTTP/1.1\r\n\r\n",
+            "GET /x HTTP/1.1\r\n\r\n",
+            "GET http://me:secret@a.example/ HTTP/1.1\r\n\r\n",
+            "GET http://a.example/x y HTTP/1.1\r\n\r\n",
+            "GET\r\n\r\n",
+        ] {
+            assert!(parsed(head).is_err(), "{head}");
+        }
+    }
+
+    #[test]
+    fn a_plain_request_goes_on_without_what_is_the_proxys() {
+        let head = "POST http://a.example/x HTTP/1.1\r\nHost: a.example\r\nProxy-Authorization: x\r\nConnection: keep-alive\r\nA: b\r\n\r\n";
+        let sent = "POST /x HTTP/1.1\r\nHost: a.example\r\nA: b\r\nConnection: close\r\n\r\n";
+        assert_eq!(parsed(head).unwrap().2.unwrap(), sent);
+    }
+}

@@ -1,0 +1,132 @@
+//! What a rule takes for literal words is what bash takes for them: both read the same texts, and bash says what it would run.
+
+#![allow(clippy::unwrap_used)]
+
+use std::process::Command;
+
+use pod::{PodSpec, Sight};
+use proptest::prelude::*;
+use protocol::{PermissionDecision, PermissionRule};
+use serde_json::json;
+
+/// Pieces that texts are made of: words, quotes, signs, and what a shell makes something of.
+const PIECES: &[&str] = &[
+    "say",
+    " ",
+    "a",
+    "b",
+    "\t",
+    "\n",
+    "'",
+    "\"",
+    "\\",
+    "\\\n",
+    ";",
+    "&",
+    "&&",
+    "|",
+    "||",
+    "(",
+    ")",
+    "{",
+    "}",
+    "<",
+    ">",
+    ">>",
+    "2>&1",
+    "/dev/null",
+    "$",
+    "$x",
+    "`",
+    "#",
+    " #",
+    "*",
+    "?",
+    "[",
+    "]",
+    "~",
+    "~/",
+    "=",
+    "x=",
+    "!",
+    "! ",
+    "if ",
+    "time ",
+    "$'",
+    "\u{a0}",
+    "\r",
+    ",",
+    "..",
+    "-",
+    "é",
+    ":",
+    "%",
+    "^",
+    "@",
+    "+(",
+    "x+=",
+    "2",
+    "{a,b}",
+    "function ",
+    "coproc ",
+    "<<",
+    "<<<",
+    "<(",
+    ">(",
+    "&>",
+    ">&",
+];
+
+/// The rule `say *` allows this text.
+fn is_allowed(text: &str) -> bool {
+    let rule = PermissionRule {
+        tool: "Bash".to_owned(),
+        pattern: Some("say *".to_owned()),
+        folder: None,
+        pod: None,
+        decision: PermissionDecision::Allow,
+    };
+    let mut spec: PodSpec = serde_json::from_value(json!({ "provider": "p", "model": "m", "cwd": "/w", "scope": [],
+        "wake_on_peer": true }))
+    .unwrap();
+    spec.permissions.push(rule);
+    let arguments = json!({ "command": text });
+    let commands = tools::bash::commands_in(text);
+    spec.sights.note("Bash", &arguments, Sight { commands, ..Sight::default() });
+    pod::permission(&spec, "Bash", &arguments) == PermissionDecision::Allow
+}
+
+/// The names of all commands that bash runs for this text, where none but `say` is there to be run.
+fn run(text: &str) -> Vec<String> {
+    // Whatever is not found is told to this function.
+    let prelude = "command_not_found_handle() { printf '%s\\0' \"$1\" >&9; }; exec 9>&1 >/dev/null 2>&1 </dev/null; PATH=/nowhere\n";
+    let folder = tempfile::tempdir().unwrap();
+    let mut bash = Command::new("/bin/bash");
+    bash.args(["--norc", "-c"]).arg(format!("{prelude}{text}")).env_clear().current_dir(folder.path());
+    let shell = bash.output().unwrap();
+    let files =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| format!("a file {:?}", entry.unwrap().file_name()));
+    let names = shell.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| String::from_utf8_lossy(name).into_owned()).chain(files).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_allowed_by_its_words_runs_nothing_else(pieces in prop::collection::vec(prop::sample::select(PIECES), 1..14)) {
+        let text = format!("say {}", pieces.concat());
+        if is_allowed(&text) {
+            let run = run(&text);
+            prop_assert!(run.iter().all(|name| name == "say"), "{text:?} runs {run:?}");
+        }
+    }
+}
+
+#[test]
+fn the_test_itself_sees_what_bash_runs() {
+    assert_eq!(run("say a; say 'b'"), ["say", "say"]);
+    assert_eq!(run("say $(other)"), ["other", "say"]);
+    assert_eq!(run("say > x"), ["say", "a file \"x\""]);
+    assert!(is_allowed("say a; say 'b'") && !is_allowed("say a; other"));
+}

@@ -1,0 +1,25 @@
+use anyhow::{Context, Result};
+use serde_json::json;
+
+use super::Caller;
+use crate::{cli::OpenOptions, opening, output};
+
+/// Opens the console in a browser that is logged in by it, or prints an address that does.
+pub(super) async fn open(caller: &Caller, options: OpenOptions) -> Result<()> {
+    let made = caller.client.login_code().await?;
+    if options.print {
+        let address = format!("{}/?code={}", made.address, made.code);
+        return match caller.config.json {
+            true => output::json(&json!({ "address": address, "expires_at": made.expires_at })),
+            false => output::line(&address),
+        };
+    }
+    let page = opening::write_page(&caller.config.data, &made.address, &made.code)?;
+    opening::browser(&page).spawn().with_context(|| {
+        format!("no browser could be started; open {} in one, or `yoi open --print`", page.display())
+    })?;
+    match caller.config.json {
+        true => output::json(&json!({ "page": page, "console": made.address })),
+        false => output::line(&format!("the console is at {}", made.address)),
+    }
+}

@@ -1,0 +1,74 @@
+//! Where people find the console: under its own name, unless it is served to other machines or somebody wants it elsewhere.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use crate::config::Config;
+
+/// Names that every server of this machine has.
+const SHARED: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+/// The address to open. On loopback that is the console's own name, unless `--allow-host` keeps it where everybody is.
+pub(super) fn url(config: &Config, address: SocketAddr, own_name: &str) -> String {
+    match shared_name(config) {
+        _ if !has_own_name(address) => base_url(address),
+        Some(name) => format!("http://{name}:{}", address.port()),
+        None => format!("http://{own_name}:{}", address.port()),
+    }
+}
+
+/// Says what is unusual about it, and what a browser needs that does not know the name.
+pub(super) fn log(config: &Config, address: SocketAddr, own_name: &str) {
+    match shared_name(config) {
+        Some(name) => tracing::warn!(
+            "the console stays on {name}, as --allow-host says: any other server of this machine that is opened under that name \
+             is sent its login"
+        ),
+        None if has_own_name(address) => {
+            tracing::info!(
+                "a browser that cannot find {own_name} needs --allow-host 127.0.0.1; docs/operations.md says why"
+            );
+        }
+        None => (),
+    }
+}
+
+fn has_own_name(address: SocketAddr) -> bool {
+    matches!(address.ip(), IpAddr::V4(Ipv4Addr::LOCALHOST) | IpAddr::V6(Ipv6Addr::LOCALHOST))
+}
+
+/// The loopback name that somebody lists for the console, if one is listed.
+fn shared_name(config: &Config) -> Option<&'static str> {
+    let names_it = |listed: &String, name: &str| {
+        let rest = listed.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    };
+    SHARED.into_iter().find(|name| config.allow_hosts.iter().any(|listed| names_it(&listed.to_ascii_lowercase(), name)))
+}
+
+/// The address as a program on this machine can use it.
+pub(crate) fn base_url(address: SocketAddr) -> String {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(ip, address.port()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_means_all_is_printed_as_one_that_can_be_used() {
+        let table = [
+            ("127.0.0.1:7474", "http://127.0.0.1:7474"),
+            ("0.0.0.0:80", "http://127.0.0.1:80"),
+            ("[::]:81", "http://[::1]:81"),
+            ("192.168.0.9:82", "http://192.168.0.9:82"),
+        ];
+        for (listen, url) in table {
+            assert_eq!(base_url(listen.parse().unwrap()), url);
+        }
+    }
+}

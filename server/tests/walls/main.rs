@@ -1,0 +1,18 @@
+//! Attacks on the walls, each by its name, against the built binary. A wall holds when none gets through; how many were tried is
+//! printed.
+
+#![allow(clippy::unwrap_used)]
+
+mod commands;
+mod network;
+mod protected;
+mod providers;
+mod rules;
+mod stranger;
+mod tally;
+mod told;
+mod web;
+
+use tally::Tally;
+
+const YOI: &str = env!("CARGO_BIN_EXE_yoi");

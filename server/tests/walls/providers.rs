@@ -1,0 +1,69 @@
+//! Providers: strangers that may send anything. Each attack ends with a sentence that names the bound, or goes on until somebody
+//! cancels it; in either case another Pod is answered while it lasts.
+
+mod attack;
+mod calls;
+mod length;
+mod nonsense;
+mod packing;
+mod stage;
+
+use serde_json::json;
+use testkit::yoi::until;
+
+use self::{
+    attack::{Attack, JSON, MIB, answer, gzip, packed},
+    calls::of_calls,
+    length::of_length,
+    nonsense::of_nonsense,
+    packing::of_packing,
+    stage::Stage,
+};
+use crate::{
+    Tally,
+    stranger::{Says, Then},
+};
+
+/// The process with all that was sent to it, far below what was sent.
+const MEMORY_KIB_MAX: u64 = 900 * 1024;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_that_sends_anything_harms_nobody() {
+    let stage = Stage::set().await;
+    let mut tally = Tally::of("providers that send anything");
+    let attacks: Vec<Attack> = [of_length(), of_packing(), of_calls(), of_nonsense()].into_iter().flatten().collect();
+    for (number, attack) in attacks.iter().enumerate() {
+        let through = stage.suffer(number, attack).await;
+        tally.note(attack.name, through);
+    }
+    let peak = stage.memory_kib();
+    tally.note("all of it in memory", (peak > MEMORY_KIB_MAX).then(|| format!("{peak} KiB were taken")));
+    tally.finish(55);
+}
+
+/// `POST providers/NAME/test` asks for the list of models.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_of_models_is_bounded() {
+    let stage = Stage::set().await;
+    let mut tally = Tally::of("lists of models");
+    let models = |count: usize| {
+        let models: Vec<_> = (0..count).map(|number| json!({ "id": format!("m{number}") })).collect();
+        json!({ "object": "list", "data": models }).to_string()
+    };
+    let zeros = gzip(&vec![b' '; MIB], 300);
+    for (name, first, then, words) in [
+        ("20,000 models", answer(JSON, models(20_000)), Then::End, "more than 2000 models"),
+        ("a list without end", answer(JSON, "{\"data\":["), Then::ForEver(b"{\"id\":\"m\"},".repeat(512)), "8 MiB"),
+        ("a packed list of 300 MB", packed(JSON, zeros), Then::End, "8 MiB"),
+        ("a list of brackets", answer(JSON, "[".repeat(MIB)), Then::End, ""),
+        ("a list that says it is packed", packed(JSON, b"{\"data\":[]}".to_vec()), Then::End, ""),
+    ] {
+        stage.stranger.say(Says { first, then });
+        let told = stage.yoi.post("/api/v1/providers/openai/test", &json!({})).await.expect(200);
+        let detail = told["detail"].as_str().unwrap_or_default();
+        let holds = told["is_ok"] == false && detail.contains(words);
+        tally.note(name, (!holds).then(|| told.to_string()));
+    }
+    until("yoi still answers", async || (stage.yoi.get("/healthz").await.status == 200).then_some(())).await;
+    tally.finish(5);
+}
