@@ -236,10 +236,11 @@ async fn words_are_found_in_a_transcript_without_a_script() {
 #[tokio::test]
 async fn colours_are_found_for_those_who_may_read() {
     let code = vec![app::server_fns::CodeText { language: "rust".to_owned(), text: "fn main() {}".to_owned() }];
+    // The first stage asks for the routes, which ends whatever owner there is.
+    let stage = One::start().await;
     let owner = leptos::prelude::Owner::new();
     owner.set();
     app::server_fns::highlight(code.clone()).await.unwrap_err();
-    let stage = One::start().await;
     leptos::prelude::provide_context(stage.backend.clone());
     leptos::prelude::provide_context(stage.origin.clone());
     let runs = app::server_fns::highlight(code).await.unwrap().remove(0);

@@ -1,61 +1,20 @@
 //! The event stream as its reader sees it.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use protocol::{PodRef, ServerFrame};
-use tokio::{
-    sync::{Notify, mpsc},
-    task::AbortHandle,
-};
+use tokio::{sync::mpsc, task::AbortHandle};
 
-use crate::{Client, socket, subscriptions::Subscriptions};
+use crate::{
+    Client, StreamItem,
+    items::{Shared, Told},
+    socket,
+    subscriptions::Subscriptions,
+};
 
 /// Frames that wait for their reader. Beyond it the socket is not read, and the server says `lagged`.
 const ITEMS_MAX: usize = 256;
-
-/// What an [`EventStream`] yields.
-#[derive(Debug, Clone, PartialEq)]
-pub enum StreamItem {
-    /// A snapshot, records, Pods, a diagnostic or a closed subscription; never a heartbeat.
-    Frame(ServerFrame),
-    Connection(Connection),
-}
-
-/// What happens to the connection itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Connection {
-    /// The server has greeted; subscriptions are on their way.
-    Connected,
-    /// The server is away. `attempt` counts from 1 and `cause` says what the last one met.
-    Reconnecting { attempt: u32, cause: String },
-    /// After a loss: this many records were missed, and have all come.
-    CaughtUp { records: usize },
-    /// After a loss, or when the server found this reader too slow: a snapshot came instead of what was missed.
-    Reloaded,
-    /// The server refuses the token; it is tried again, with a token read anew.
-    Unauthorized,
-}
-
-/// An item, and the records of its frame as they were encoded; of a raw stream alone.
-pub(crate) type Told = (StreamItem, Vec<Bytes>);
-
-/// What the reader and the socket's task share.
-#[derive(Debug, Default)]
-pub(crate) struct Shared {
-    subscriptions: Mutex<Subscriptions>,
-    /// Rung when the wanted set has changed.
-    pub(crate) changed: Notify,
-    /// Records are not read but handed on, and lists are of the server's own runtime.
-    pub(crate) is_raw: bool,
-}
-
-impl Shared {
-    /// Held for a few instructions only, never across an await.
-    pub(crate) fn subscriptions(&self) -> MutexGuard<'_, Subscriptions> {
-        self.subscriptions.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-}
 
 /// Frames of all subscriptions in order, over as many connections as it takes. Dropping it closes the socket.
 #[derive(Debug)]
@@ -65,18 +24,24 @@ pub struct EventStream {
     task: AbortHandle,
 }
 
+impl Client {
+    /// Opens the event socket, and opens it again whenever it is lost, until the stream is dropped.
+    ///
+    /// Must be called inside a tokio runtime.
+    pub fn events(&self) -> EventStream {
+        EventStream::open(self.clone(), false)
+    }
+
+    /// As [`Client::events`], of the server's own runtime alone; records come as they were encoded, beside their frame.
+    pub fn raw_events(&self) -> EventStream {
+        EventStream::open(self.clone(), true)
+    }
+}
+
 impl EventStream {
-    pub(crate) fn open(client: Client) -> Self {
-        Self::open_with(client, false)
-    }
-
-    pub(crate) fn open_raw(client: Client) -> Self {
-        Self::open_with(client, true)
-    }
-
-    fn open_with(client: Client, is_raw: bool) -> Self {
+    fn open(client: Client, is_raw: bool) -> Self {
         let (sender, items) = mpsc::channel(ITEMS_MAX);
-        let shared = Arc::new(Shared { is_raw, ..Shared::default() });
+        let shared = Arc::new(Shared::new(is_raw));
         let task = tokio::spawn(socket::run(client, Arc::clone(&shared), sender)).abort_handle();
         Self { items, shared, task }
     }

@@ -11,7 +11,7 @@ use reqwest::{
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    ClientError, EventStream, TokenSource,
+    ClientError, TokenSource,
     place::{Place, Places},
 };
 
@@ -82,18 +82,6 @@ impl Client {
 
     pub(crate) fn place(&self) -> Arc<Place> {
         self.places.now()
-    }
-
-    /// Opens the event socket, and opens it again whenever it is lost, until the stream is dropped.
-    ///
-    /// Must be called inside a tokio runtime.
-    pub fn events(&self) -> EventStream {
-        EventStream::open(self.clone())
-    }
-
-    /// As [`Client::events`], of the server's own runtime alone; records come as they were encoded, beside their frame.
-    pub fn raw_events(&self) -> EventStream {
-        EventStream::open_raw(self.clone())
     }
 
     /// The headers that every request carries, the socket's too.

@@ -10,6 +10,7 @@ mod calls;
 mod error;
 mod events;
 mod http;
+mod items;
 mod link;
 mod lists;
 mod peers;
@@ -23,8 +24,9 @@ mod token;
 
 pub use calls::{PodsFilter, ProvidersPage};
 pub use error::{ClientError, in_verbs};
-pub use events::{Connection, EventStream, StreamItem};
+pub use events::EventStream;
 pub use http::Client;
+pub use items::{Connection, StreamItem};
 pub use lists::{Download, SearchFilter};
 pub use raw::RawPage;
 pub use settings::AuditFilter;

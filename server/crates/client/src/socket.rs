@@ -21,7 +21,7 @@ use tokio_tungstenite::{
 use crate::{
     Client, Connection, StreamItem,
     backoff::delay,
-    events::{Shared, Told},
+    items::{Shared, Told},
     raw,
     subscriptions::Step,
 };

@@ -1,5 +1,6 @@
 //! What follows from an input: events to commit, and effects to carry out once they are.
 
+mod answer;
 mod calls;
 mod commands;
 mod draft;
@@ -11,22 +12,22 @@ mod way_out;
 use protocol::{ErrorCode, ToolBy, TurnEvent};
 
 pub use self::calls::ROUNDS_MAX;
-pub(crate) use self::{
-    calls::start_calls,
-    draft::Draft,
-    mail::complete,
-    overflow::{OVERFLOW, SUSPECTED, failed, said_nothing},
-};
 use self::{
+    answer::answer_piece,
     calls::{answer, operator_call, tool_finished},
     commands::{cancel, pause, restore, resume, steer, stop, submit},
     mail::mail,
     summary::{compact, rewind, summarised},
     way_out::way_out,
 };
+pub(crate) use self::{
+    calls::start_calls,
+    draft::Draft,
+    mail::complete,
+    overflow::{OVERFLOW, SUSPECTED, failed, said_nothing},
+};
 use crate::{
     Input, ModelPiece, Pod, PodSpec, Step,
-    model::answer_piece,
     state::{BlockKind, OpenCall},
 };
 

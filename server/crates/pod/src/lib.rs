@@ -10,12 +10,12 @@ mod decide;
 mod evolve;
 mod input;
 mod limits;
-mod model;
 mod permission;
 mod protected;
 mod recover;
 mod rules;
 mod scope;
+mod sight;
 mod spec;
 mod state;
 
@@ -23,12 +23,13 @@ pub use context::{Context, Cut, Reach, Room, context, tokens_of_bytes};
 pub use decide::{Decision, Effect, ROUNDS_MAX, Refusal, decide};
 pub use input::{Cause, Failure, Input, ModelPiece, Newest, NoSummary, QuestionSize, Summary, ToolOutcome};
 pub use permission::{
-    HostPort, Leader, Sight, Sights, call_folder, default_permission, has_rules, is_public, main_argument, names_a_pod,
-    permission, remembered, rule_warnings,
+    HostPort, call_folder, default_permission, has_rules, is_public, main_argument, names_a_pod, permission,
+    remembered, rule_warnings,
 };
 pub use protected::{IN_GIT_FOLDERS, Protected};
 pub use recover::recover;
 pub use rules::{RULE_PATTERN_CHARS_MAX, RULE_TOOL_CHARS_MAX, RULES_MAX, rules_refusal, with_rule};
 pub use scope::{LendRefusal, Scope, ScopeRefusal, covers, is_plain};
-pub use spec::PodSpec;
+pub use sight::{Sight, Sights};
+pub use spec::{Leader, PodSpec};
 pub use state::{OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SeenFile, Step};

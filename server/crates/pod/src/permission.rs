@@ -9,25 +9,17 @@ mod spelling;
 mod warning;
 mod words;
 
-use protocol::{NetworkPolicy, PermissionDecision, PermissionRule};
+use protocol::{PermissionDecision, PermissionRule};
 use serde_json::Value;
 
 use self::call::Call;
 pub use self::{
     address::HostPort,
-    call::{Sight, Sights, call_folder, names_a_pod},
+    call::{call_folder, names_a_pod},
     public::is_public,
     warning::rule_warnings,
 };
-use crate::PodSpec;
-
-/// A Pod that leads another one: its rules, as they are now, and the folder that its relative paths are seen from.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Leader {
-    pub cwd: String,
-    pub permissions: Vec<PermissionRule>,
-    pub network: NetworkPolicy,
-}
+use crate::{PodSpec, Sight};
 
 /// What the rules of a Pod say of one call, and those of the Pods that lead it: the strictest counts. Without a matching
 /// rule: Read, Glob, Grep and the Pod tools are allowed, everything else is asked.

@@ -3,7 +3,15 @@
 use protocol::{NetworkPolicy, PeerPolicy, PermissionRule, ReasoningPolicy, ScopeRule};
 use serde::{Deserialize, Serialize};
 
-use crate::{Leader, Sights};
+use crate::Sights;
+
+/// A Pod that leads another one: its rules, as they are now, and the folder that its relative paths are seen from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Leader {
+    pub cwd: String,
+    pub permissions: Vec<PermissionRule>,
+    pub network: NetworkPolicy,
+}
 
 /// Everything about a Pod that its journal does not say. Stored with the Pod, so that a changed profile or
 /// configuration never changes a Pod that exists.

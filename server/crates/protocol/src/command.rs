@@ -1,64 +1,13 @@
 //! What a client asks for, and the receipt it gets.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use serde_json::Value;
 
 use crate::{
-    Decision, NetworkPolicy, PeerPolicy, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId, ScopeRule,
-    Segment, Seq, Timestamp,
+    CommandId, Decision, NetworkPolicy, PeerPolicy, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId,
+    ScopeRule, Segment, Seq, Timestamp,
 };
-
-/// The caller's own id of one command: 1 to 128 visible ASCII characters. Repeated, it happens once (I5).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(value_type = String, pattern = "^[!-~]{1,128}$"))]
-#[serde(try_from = "String", into = "String")]
-pub struct CommandId(String);
-
-/// An idempotency key that is empty, too long, or not visible ASCII.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("an idempotency key is 1 to 128 visible ASCII characters")]
-pub struct CommandIdError;
-
-impl CommandId {
-    pub fn parse(text: &str) -> Result<Self, CommandIdError> {
-        match (1..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            true => Ok(Self(text.to_owned())),
-            false => Err(CommandIdError),
-        }
-    }
-
-    /// A fresh one, for a caller that brings none.
-    pub fn random() -> Self {
-        Self(uuid::Uuid::new_v4().to_string())
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl TryFrom<String> for CommandId {
-    type Error = CommandIdError;
-    fn try_from(text: String) -> Result<Self, CommandIdError> {
-        Self::parse(&text)
-    }
-}
-
-impl From<CommandId> for String {
-    fn from(id: CommandId) -> String {
-        id.0
-    }
-}
-
-impl fmt::Display for CommandId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
 
 /// The command is on the disk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

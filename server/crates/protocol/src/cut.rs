@@ -1,9 +1,8 @@
 //! What a page and a snapshot show of a record that is too large for them: its texts, cut, and how large it is.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Segment, event::is_known};
+use crate::{Cut, Segment, event::is_known};
 
 /// A record of more bytes, as JSON, is cut in pages and snapshots. What Pods write to each other fits.
 pub const SHOWN_BYTES_MAX: usize = 256 * 1024;
@@ -22,14 +21,6 @@ const MARK: char = '…';
 
 /// The fields of events that hold long texts; in this order they are kept.
 const TEXTS: [&str; 9] = ["summary", "segments", "text", "arguments", "content", "diff", "detail", "note", "reason"];
-
-/// Says that a record is not whole here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Cut {
-    /// Bytes of the whole record, as JSON.
-    pub bytes: u64,
-}
 
 /// The record as it is shown, when `body`, which is its JSON, has more than `most` bytes: at most [`CUT_BYTES_MAX`], with `cut`.
 /// None when it fits.

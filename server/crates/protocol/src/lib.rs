@@ -27,11 +27,11 @@ mod unambiguous;
 mod wall;
 
 pub use command::{
-    ApprovalCommand, CommandId, CommandIdError, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt,
-    RestoreCommand, RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
+    ApprovalCommand, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt, RestoreCommand,
+    RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
 };
 pub use cursor::{open_cursor, seal_cursor};
-pub use cut::{CUT_BYTES_MAX, Cut, SHOWN_BYTES_MAX, cut_record, cut_segments};
+pub use cut::{CUT_BYTES_MAX, SHOWN_BYTES_MAX, cut_record, cut_segments};
 pub use error::{ApiError, Candidate, ErrorCode};
 pub use event::{
     AlertLevel, ChildChange, ControlEvent, Decision, Event, Outcome, PeerLabel, PodLabel, ReceiptState, Record, Seen,
@@ -39,7 +39,7 @@ pub use event::{
 };
 pub use frame::{ClientFrame, DiagnosticCode, ServerFrame};
 pub use history::{History, Message, Role, ToolCall};
-pub use ids::{NameError, PodName, PodRef, RuntimeId, Seq, Target, WorkerId};
+pub use ids::{CommandId, CommandIdError, NameError, PodName, PodRef, RuntimeId, Seq, Target, WorkerId};
 pub use link::{LINK_ITEMS_MAX, LINK_WAIT_MS_MAX, LinkAnswer, LinkCard, LinkExchange, LinkItem, LinkNews};
 pub use listing::{
     Approval, AuditAbout, AuditEntry, AuditRow, CompactionPreview, Gathered, Listing, OpenApproval, RuntimeKind,
@@ -52,7 +52,7 @@ pub use peer::{
     ExchangeMessage, HeldCommand, HeldDecision, MessageAnswer, MessageCommand, OpenRequest, PeerAnswer, PeerCommand,
     PeerLink, PeerView, RequestCommand, RequestDecision,
 };
-pub use segment::{Access, ScopeRule, Segment};
+pub use segment::{Access, Cut, ScopeRule, Segment};
 pub use settings::{About, AddRuntime, LoginCode, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
 pub use summary::{
     ChildView, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodDetail, PodState, PodSummary,

@@ -179,6 +179,14 @@ fn recursive_by_default() -> bool {
     true
 }
 
+/// Says that a record is not whole here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Cut {
+    /// Bytes of the whole record, as JSON.
+    pub bytes: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,13 +4,10 @@ use std::time::{Duration, Instant};
 
 use protocol::ProviderTest;
 
-use crate::{ProviderConfig, ProviderErrorCode, Providers};
+use crate::{ProviderConfig, ProviderErrorCode, Providers, registry::TESTS_MAX};
 
 /// A provider that has not answered within this has failed the test.
 const TEST_WAIT_MAX: Duration = Duration::from_secs(10);
-
-/// Tests that go on at once; one more is refused. Each holds a connection for as long as its server likes to wait.
-pub(crate) const TESTS_MAX: usize = 8;
 
 impl Providers {
     /// Asks the provider itself, whatever is configured about its models; takes at most 10 s. `None`: there is no

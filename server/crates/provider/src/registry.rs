@@ -8,11 +8,14 @@ use tokio::sync::Semaphore;
 
 use crate::{
     Provider, ProviderConfig, ProviderError, ProviderKind, ProviderSource, Rehearsal, RetryPolicy, Retrying,
-    TimeLimits, Vendor, known, live_test::TESTS_MAX,
+    TimeLimits, Vendor, known,
 };
 
 /// How long a list of providers waits for each server's list of models.
 const MODELS_WAIT_MAX: Duration = Duration::from_secs(2);
+
+/// Tests that go on at once; one more is refused. Each holds a connection for as long as its server likes to wait.
+pub(crate) const TESTS_MAX: usize = 8;
 
 /// Name of the built-in provider.
 const REHEARSAL: &str = "rehearsal";

@@ -97,7 +97,7 @@ async fn kept() -> PathBuf {
 
 async fn fetched() -> anyhow::Result<Vec<u8>> {
     crate::yoi::install_tls_provider();
-    let client = reqwest::Client::builder().timeout(crate::yoi::WAIT_MAX).build()?;
+    let client = reqwest::Client::builder().timeout(crate::wait::WAIT_MAX).build()?;
     let archive = client.get(ADDRESS).send().await?.error_for_status()?.bytes().await?;
     let digest: String = Sha512::digest(&archive).iter().map(|byte| format!("{byte:02x}")).collect();
     anyhow::ensure!(digest == SHA512, "its digest is not the pinned one: {digest}");

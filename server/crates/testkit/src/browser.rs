@@ -1,7 +1,7 @@
 //! A headless Chromium, driven as a person would use it: find what is on the page by its name, act, wait for the text.
 //!
 //! Needs `chromium` and `chromedriver` in the PATH (Debian: `chromium chromium-driver`); nothing is downloaded. Every
-//! wait is for a condition and bounded by [`WAIT_MAX`](crate::yoi::WAIT_MAX).
+//! wait is for a condition and bounded by [`WAIT_MAX`](crate::wait::WAIT_MAX).
 
 pub mod console;
 mod driver;

@@ -14,7 +14,7 @@ use std::{
 use sha2::{Digest, Sha256};
 use tokio::{process::Command, time::timeout};
 
-use crate::yoi::WAIT_MAX;
+use crate::wait::WAIT_MAX;
 
 const PYTHON_PINS: &str = include_str!("generators/requirements.txt");
 const NODE_PACKAGES: &str = include_str!("generators/package.json");

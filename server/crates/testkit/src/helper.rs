@@ -17,7 +17,7 @@ use std::{
 
 use tokio::time::{Instant, sleep};
 
-use crate::yoi::WAIT_MAX;
+use crate::wait::WAIT_MAX;
 
 /// How often a program is started that loses its port each time.
 const STARTS_MAX: usize = 5;

@@ -12,6 +12,7 @@ pub mod postgres;
 pub mod report;
 pub mod scripted_model;
 pub mod terminal;
+mod wait;
 pub mod yoi;
 
 /// The folder that cargo builds into, which holds this test. What tests fetch is kept there.

@@ -9,6 +9,7 @@
 mod composer;
 mod effects;
 mod model;
+mod offering;
 mod run;
 mod screen;
 mod sentences;

@@ -17,7 +17,6 @@ mod typed_line;
 
 use protocol::PodRef;
 
-pub(crate) use self::completion::{choice, offers};
 use crate::{
     composer::Composer,
     model::{Effect, Link, Message, Model, OpenPod},

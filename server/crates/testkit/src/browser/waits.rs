@@ -6,7 +6,7 @@ use thirtyfour::{By, WebElement, error::WebDriverResult};
 use tokio::time::{Instant, sleep};
 
 use super::Browser;
-use crate::yoi::WAIT_MAX;
+use crate::wait::WAIT_MAX;
 
 /// How often a condition is looked at.
 const POLL: Duration = Duration::from_millis(50);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 use super::{Ended, Terminal};
-use crate::yoi::WAIT_MAX;
+use crate::wait::WAIT_MAX;
 
 /// What was typed is in the terminal after so long, and by then a program has read it that is not held up.
 const ON_ITS_WAY: Duration = Duration::from_millis(100);

@@ -25,17 +25,6 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Option<Vec<Effect>> {
     })
 }
 
-/// Why this command about what waits does nothing now.
-pub(super) fn refusal(model: &Model, word: &str) -> Option<&'static str> {
-    let waiting = model.open.as_ref()?.waiting();
-    let is_held = |waiting: &Waiting| matches!(waiting, Waiting::Held { .. });
-    match word {
-        "unqueue" if waiting.iter().all(is_held) => Some("nothing waits"),
-        "release" | "drop" if !waiting.iter().any(is_held) => Some("no message is held back"),
-        _ => None,
-    }
-}
-
 /// `:unqueue`.
 pub(super) fn take_back_newest(model: &mut Model) -> Vec<Effect> {
     let newest = model.open.as_ref().and_then(|open| open.queued.last().cloned());

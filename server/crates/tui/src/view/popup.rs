@@ -12,7 +12,7 @@ use ratatui::{
 
 use crate::{
     model::{Model, Naming},
-    update::{choice, offers},
+    offering::{choice, offers},
     wrap::{fit, padded, printable, width_of},
 };
 

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Takes one piece of the answer that goes on. Pieces of one kind grow one block; another kind closes it.
-pub(crate) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece) {
+pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece) {
     match piece {
         ModelPiece::Text(text) => {
             let block = speech_block(draft, BlockKind::Text);
