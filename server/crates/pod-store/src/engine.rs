@@ -5,16 +5,16 @@ use std::collections::HashSet;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, Seq, WorkerId};
+use tokio::{sync::watch, task::AbortHandle};
 
 use crate::{
-    AuditFilter, Checkpoint, ChildRow, CommandRow, FarChange, Fold, ForeignPod, HostRow, InboxRow, MailPut, MailRow,
-    MessageRow, NewMessage, NewPod, NewRecord, PairRow, ParentLink, PeerLinkRow, PodGroup, PodKey, PodRow, Portion,
-    RequestRow, SessionRow, StoreError,
+    AuditFilter, Checkpoint, ChildRow, CommandRow, FarChange, Fold, ForeignPod, HostCall, HostRow, InboxRow, MailPut,
+    MailRow, MessageRow, Moves, NewMessage, NewPod, NewRecord, PairRow, ParentLink, PeerLinkRow, PodGroup, PodKey,
+    PodRow, Portion, RequestRow, SessionRow, StoreError, WakeUps, Whereabouts,
     checksum::RawRecord,
     chore::Chore,
     far::FarEngine,
     peer_plan::{Pair, PeerLines, ReceiptLine},
-    postgres::{Hosts, Loops},
     search::{Hit, SearchFilter, Word},
     usage::{SpentLine, UsageRows},
 };
@@ -192,6 +192,51 @@ pub(crate) trait Pen: Send {
     }
 }
 
+/// This host among those that serve the database. What is asked here does not wait behind long reads.
+#[async_trait]
+pub(crate) trait Cluster: std::fmt::Debug + Send + Sync {
+    fn id(&self) -> i64;
+    fn this(&self) -> HostRow;
+    fn has_others(&self) -> bool;
+    /// True while this host was declared dead, or cannot say that it lives.
+    fn lost(&self) -> watch::Receiver<bool>;
+    fn tell_lost(&self);
+    /// Something was committed: the others look at it soon.
+    fn tell_moved(&self);
+    fn wake_ups(&self) -> WakeUps;
+    async fn all(&self) -> Result<Vec<HostRow>, StoreError>;
+    async fn close(&self);
+
+    async fn whereabouts(&self, pod: PodKey) -> Result<Whereabouts, StoreError>;
+    async fn left_behind(&self) -> Result<Vec<(WorkerId, String)>, StoreError>;
+    async fn orphaned(&self) -> Result<Vec<PodRow>, StoreError>;
+
+    async fn call_put(&self, host: i64, body: &str) -> Result<i64, StoreError>;
+    async fn calls_take(&self) -> Result<Vec<HostCall>, StoreError>;
+    async fn call_answer(&self, id: i64, answer: &str) -> Result<(), StoreError>;
+    async fn call_forget(&self, id: i64) -> Result<(), StoreError>;
+    async fn call_withdraw(&self, id: i64) -> Result<bool, StoreError>;
+    async fn answers_take(&self) -> Result<Vec<(i64, String)>, StoreError>;
+
+    /// Every transaction below the position has ended: what comes to an end later is at or above it.
+    async fn moves_since(&self, position: Option<&str>) -> Result<Moves, StoreError>;
+    async fn follow(
+        &self,
+        pods: &[(PodKey, Seq)],
+        max_records: u32,
+    ) -> Result<Vec<(PodKey, Vec<RawRecord>)>, StoreError>;
+}
+
+/// The tasks that go on while a store is open; they end when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Loops(pub(crate) Vec<AbortHandle>);
+
+impl Drop for Loops {
+    fn drop(&mut self) {
+        self.0.iter().for_each(AbortHandle::abort);
+    }
+}
+
 /// An engine that was just opened and has become the newest host of its database.
 pub(crate) struct Opened {
     pub(crate) engine: std::sync::Arc<dyn Engine>,
@@ -199,7 +244,7 @@ pub(crate) struct Opened {
     pub(crate) store_id: String,
     pub(crate) host_epoch: i64,
     /// Present when other hosts may serve it, too.
-    pub(crate) hosts: Option<(std::sync::Arc<Hosts>, Loops)>,
+    pub(crate) cluster: Option<(std::sync::Arc<dyn Cluster>, Loops)>,
 }
 
 /// New values of one Pod's row. All updates of one Pod in a group come as one line, the later value winning.

@@ -37,19 +37,6 @@ impl Database {
     }
 }
 
-impl Database {
-    /// Connects to a PostgreSQL and looks at it; changes nothing. None: the data is in a file.
-    ///
-    /// # Errors
-    /// What the database, or the way to it, said; never the address, which may hold a password. It has no bound in time.
-    pub async fn probe(&self) -> Result<Option<Probe>, StoreError> {
-        match self {
-            Self::Sqlite { .. } => Ok(None),
-            Self::Postgres { url } => crate::postgres::probe(url).await.map(Some),
-        }
-    }
-}
-
 /// What a PostgreSQL says of itself, and of the records in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
@@ -102,31 +89,6 @@ pub struct Inspection {
     pub log_bytes: u64,
     /// Why it cannot be written now.
     pub unwritable: Option<String>,
-}
-
-impl Database {
-    /// What is said at the start when the database is gone and something of it is left; None: it is there, or it never was.
-    pub fn missed(&self, remains: &[PathBuf]) -> Option<String> {
-        match self {
-            Self::Sqlite { path } => crate::sqlite::missed(path, remains),
-            Self::Postgres { .. } => None,
-        }
-    }
-
-    /// Opens a file for reading, checks it as a whole, and sees whether it could be written; changes nothing. None: the data is
-    /// not in a file.
-    ///
-    /// # Errors
-    /// What is there cannot be opened, or is no database.
-    pub async fn inspect(&self) -> Result<Option<Inspection>, StoreError> {
-        match self {
-            Self::Sqlite { path } => {
-                let found = crate::sqlite::inspect(path).await;
-                found.map(Some).map_err(|error| crate::sqlite::in_file(error, path))
-            }
-            Self::Postgres { .. } => Ok(None),
-        }
-    }
 }
 
 impl FromStr for Database {

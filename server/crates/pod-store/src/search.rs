@@ -1,9 +1,6 @@
-//! Finding what was said: the words of a query, and pages of what they find.
+//! Finding what was said: the words of a query, and what they find.
 
-use jiff::Timestamp;
-use serde::Deserialize;
-
-use crate::{PodKey, SearchRow, Store, StoreError, checksum::RawRecord, words};
+use crate::{PodKey, SearchRow, checksum::RawRecord, words};
 
 /// Words of a query that are looked for; what follows them is left out.
 const WORDS_MAX: usize = 16;
@@ -37,53 +34,8 @@ pub(crate) struct Hit {
     pub(crate) record: Option<RawRecord>,
 }
 
-/// What of a record says when it was.
-#[derive(Deserialize)]
-struct Dated {
-    at: Timestamp,
-}
-
-impl Store {
-    /// Records that hold all the words, newest first; the last word may be the beginning of one. Any text will do; one
-    /// without a word finds nothing.
-    pub async fn search(&self, query: &str, limit: u32) -> Result<Vec<SearchRow>, StoreError> {
-        let found = self.search_page(query, SearchFilter::default(), limit).await?;
-        Ok(found.into_iter().map(|(_, row)| row).collect())
-    }
-
-    /// As [`Store::search`], those alone that the filter lets through, with their numbers.
-    pub async fn search_page(
-        &self,
-        query: &str,
-        filter: SearchFilter,
-        limit: u32,
-    ) -> Result<Vec<(i64, SearchRow)>, StoreError> {
-        let words = words_of(query);
-        match words.is_empty() {
-            true => Ok(Vec::new()),
-            false => {
-                let mut rows = Vec::new();
-                for hit in self.read(self.engine().search(&words, filter, limit)).await? {
-                    rows.push((hit.id, self.dated(hit).await));
-                }
-                Ok(rows)
-            }
-        }
-    }
-
-    async fn dated(&self, Hit { pod, mut row, record, .. }: Hit) -> SearchRow {
-        if let Some(record) = record {
-            match record.damage(pod) {
-                Some(damage) => drop(self.set_aside(pod, record.seq, damage).await),
-                None => row.at = serde_json::from_slice(&record.body).ok().map(|Dated { at }| at),
-            }
-        }
-        row
-    }
-}
-
 /// The words that a person means, whatever stands between them.
-fn words_of(query: &str) -> Vec<Word> {
+pub(crate) fn words_of(query: &str) -> Vec<Word> {
     let plain = words::plain(&words::bounded(query));
     let mut words: Vec<Word> = plain.split_whitespace().take(WORDS_MAX).map(Word::of).collect();
     if let Some(last) = words.last_mut() {

@@ -1,5 +1,14 @@
 //! The handle that everyone else holds.
 
+mod claims;
+mod far;
+mod hosts;
+mod peers;
+mod reads;
+mod search;
+mod sessions;
+mod usage;
+
 use std::{
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError, Weak, atomic::Ordering},
@@ -12,10 +21,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::{
     Batch, Committed, Database, Faults, HostIdentity, PodKey, StoreError, StoreOptions,
     chore::Chore,
-    engine::Engine,
+    engine::{Cluster, Engine, Loops},
     outage::{Failures, Health, OUTAGE_WAIT_MAX, Outage, OutageKind, Patience, Ticket},
-    postgres::{self, Hosts, Loops},
-    sqlite,
+    postgres, sqlite,
     writer::{self, Job, Writer},
 };
 
@@ -42,7 +50,7 @@ struct Shared {
     /// Present when the database is a file.
     file: Option<PathBuf>,
     /// Present when other hosts may serve the database, too.
-    hosts: Option<Arc<Hosts>>,
+    cluster: Option<Arc<dyn Cluster>>,
     faults: Option<Arc<dyn Faults>>,
     /// Empty once the store is closed.
     loops: Mutex<Option<Loops>>,
@@ -65,12 +73,13 @@ impl Store {
             }
             Database::Postgres { url } => (postgres::open(url, identity).await?, None),
         };
-        let (hosts, loops) = opened.hosts.unzip();
+        let (cluster, loops) = opened.cluster.unzip();
         let (jobs, incoming) = mpsc::channel(writer::QUEUE_JOBS_MAX);
         let (alive, writer_alive) = watch::channel(());
         let health = Arc::new(Health::default());
         let (pen, engine) = (opened.pen, opened.engine.clone());
-        let writer = Writer::new(pen, engine, opened.host_epoch, options.faults.clone(), hosts.clone(), health.clone());
+        let writer =
+            Writer::new(pen, engine, opened.host_epoch, options.faults.clone(), cluster.clone(), health.clone());
         tokio::spawn(async move {
             writer.run(incoming).await;
             drop(alive);
@@ -87,7 +96,7 @@ impl Store {
             health,
             far: watch::Sender::new(()),
             file,
-            hosts,
+            cluster,
             faults: options.faults,
             loops: Mutex::new(loops),
         };
@@ -171,13 +180,13 @@ impl Store {
         // Nothing is ever sent on it: it only ends.
         while alive.changed().await.is_ok() {}
         self.shared.engine.close().await;
-        if let Some(hosts) = self.hosts() {
-            hosts.close().await;
+        if let Some(cluster) = self.cluster() {
+            cluster.close().await;
         }
     }
 
-    pub(crate) fn hosts(&self) -> Option<&Hosts> {
-        self.shared.hosts.as_deref()
+    pub(crate) fn cluster(&self) -> Option<&dyn Cluster> {
+        self.shared.cluster.as_deref()
     }
 
     pub(crate) fn faults(&self) -> Option<&dyn Faults> {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use protocol::{PodName, Usage, WorkerId};
 use serde::{Deserialize, Serialize};
 
-use crate::{PodKey, Store, StoreError, columns::damaged};
+use crate::PodKey;
 
 /// No single figure is counted as more than this, so that no sum leaves its column, whatever a provider says.
 const TOKENS_MAX: u64 = 1 << 40;
@@ -68,13 +68,6 @@ pub struct UsageRows {
     pub links: Vec<LinkTokens>,
 }
 
-impl Store {
-    /// What was used, by whom and when.
-    pub async fn usage(&self) -> Result<UsageRows, StoreError> {
-        self.read(self.engine().usage()).await
-    }
-}
-
 impl Tokens {
     pub fn add(&mut self, more: &Self) {
         self.input += more.input;
@@ -129,51 +122,6 @@ impl<'a> SpentLine<'a> {
     pub(crate) fn has_tokens(&self) -> bool {
         self.counts != [0; 3] || self.cost.is_some()
     }
-}
-
-/// Key, worker id, name, parent; input, cached, output, cost.
-pub(crate) type PodColumns = (i64, String, String, Option<i64>, i64, i64, i64, Option<f64>);
-/// Day; input, cached, output, cost.
-pub(crate) type DayColumns = (String, i64, i64, i64, Option<f64>);
-/// Both keys, runs; input, cached, output, cost.
-pub(crate) type LinkColumns = (i64, i64, i64, i64, i64, i64, Option<f64>);
-
-impl UsageRows {
-    pub(crate) fn of(
-        pods: Vec<PodColumns>,
-        days: Vec<DayColumns>,
-        links: Vec<LinkColumns>,
-    ) -> Result<Self, StoreError> {
-        let pod = |(key, worker_id, name, parent, input, cached, output, cost): PodColumns| {
-            Ok(PodTokens {
-                key: PodKey(key),
-                worker_id: WorkerId::parse(&worker_id).map_err(damaged("worker id"))?,
-                name: PodName::parse(&name).map_err(damaged("Pod name"))?,
-                parent: parent.map(PodKey),
-                tokens: tokens(input, cached, output, cost),
-            })
-        };
-        let day = |(day, input, cached, output, cost)| DayTokens { day, tokens: tokens(input, cached, output, cost) };
-        let link = |(low, high, runs, input, cached, output, cost): LinkColumns| LinkTokens {
-            low: PodKey(low),
-            high: PodKey(high),
-            runs: count(runs),
-            tokens: tokens(input, cached, output, cost),
-        };
-        Ok(Self {
-            pods: pods.into_iter().map(pod).collect::<Result<_, StoreError>>()?,
-            days: days.into_iter().map(day).collect(),
-            links: links.into_iter().map(link).collect(),
-        })
-    }
-}
-
-fn tokens(input: i64, cached: i64, output: i64, cost: Option<f64>) -> Tokens {
-    Tokens { input: count(input), cached: count(cached), output: count(output), cost }
-}
-
-fn count(column: i64) -> u64 {
-    u64::try_from(column).unwrap_or_default()
 }
 
 #[cfg(test)]

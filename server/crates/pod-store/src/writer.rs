@@ -2,6 +2,11 @@
 //!
 //! Never answers before the commit, never lets one wrong batch harm another.
 
+mod group;
+mod leases;
+mod plan;
+mod tables;
+
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use tokio::{
@@ -9,14 +14,13 @@ use tokio::{
     time::timeout,
 };
 
+use self::group::Failure;
 use crate::{
     Batch, Committed, Faults, MessageChange, PodChange, StoreError,
     chore::Chore,
-    engine::{Engine, Pen, WriteError},
-    group::Failure,
+    engine::{Cluster, Engine, Pen, WriteError},
     heads::Heads,
     outage::{Health, OutageKind, Ticket},
-    postgres::Hosts,
 };
 
 /// Batches that wait for the writer; whoever brings one more waits before [`crate::Store::commit`] takes it.
@@ -88,7 +92,7 @@ pub(crate) struct Writer {
     /// Once fenced, fenced until this host joins anew (where it can): the other one may have gone, but it has written.
     pub(crate) is_fenced: bool,
     /// Present when other hosts may serve the database, too.
-    pub(crate) hosts: Option<Arc<Hosts>>,
+    pub(crate) cluster: Option<Arc<dyn Cluster>>,
     /// What the group that is being tried comes to, when its commit failed and it may be on the disk.
     pub(crate) doubt: Option<Vec<Committed>>,
     health: Arc<Health>,
@@ -104,7 +108,7 @@ impl Writer {
         engine: Arc<dyn Engine>,
         host_epoch: i64,
         faults: Option<Arc<dyn Faults>>,
-        hosts: Option<Arc<Hosts>>,
+        cluster: Option<Arc<dyn Cluster>>,
         health: Arc<Health>,
     ) -> Self {
         Self {
@@ -114,7 +118,7 @@ impl Writer {
             faults,
             heads: Heads::default(),
             is_fenced: false,
-            hosts,
+            cluster,
             doubt: None,
             health,
             again: 0,
@@ -181,7 +185,7 @@ impl Writer {
         match tried {
             Ok(outcomes) => {
                 self.again = 0;
-                if let Some(hosts) = &self.hosts {
+                if let Some(hosts) = &self.cluster {
                     hosts.tell_moved();
                 }
                 group.into_iter().zip(outcomes).for_each(|(job, outcome)| job.answer(Ok(outcome)));

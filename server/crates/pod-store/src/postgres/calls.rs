@@ -1,15 +1,18 @@
-//! What hosts ask of each other, and what has changed that they have not seen.
+//! This host among others: what they ask of each other, and what has changed that they have not seen.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::atomic::Ordering};
 
+use async_trait::async_trait;
 use protocol::{Seq, WorkerId};
+use tokio::sync::watch;
 
 use super::{hosts::Hosts, pods, read_failed};
 use crate::{
     HostCall, HostRow, PodKey, PodRow, StoreError,
     checksum::RawRecord,
     columns::{self, damaged, pod_columns, pod_tables},
-    hosts::{Moves, Whereabouts},
+    engine::Cluster,
+    hosts::{Moves, WakeUps, Whereabouts},
 };
 
 /// Bytes of what is followed of one Pod at once, about.
@@ -21,8 +24,50 @@ type WhereaboutsColumns = (Option<i64>, Option<String>, Option<String>);
 /// The Pod's key, and of a record `seq, class, sum, body`.
 type FollowedColumns = (i64, i64, i64, Option<i64>, String);
 
-impl Hosts {
-    pub(crate) async fn call_put(&self, host: i64, body: &str) -> Result<i64, StoreError> {
+#[async_trait]
+impl Cluster for Hosts {
+    fn id(&self) -> i64 {
+        self.id.load(Ordering::Acquire)
+    }
+
+    fn this(&self) -> HostRow {
+        HostRow { id: self.id(), name: self.identity.name.clone() }
+    }
+
+    fn has_others(&self) -> bool {
+        self.has_others.load(Ordering::Acquire)
+    }
+
+    fn lost(&self) -> watch::Receiver<bool> {
+        self.lost.subscribe()
+    }
+
+    fn tell_lost(&self) {
+        self.lost.send_if_modified(|lost| !std::mem::replace(lost, true));
+    }
+
+    fn tell_moved(&self) {
+        if self.has_others() {
+            self.unsaid.notify_one();
+        }
+    }
+
+    fn wake_ups(&self) -> WakeUps {
+        WakeUps { moved: self.moved.subscribe(), called: self.called.subscribe(), answered: self.answered.subscribe() }
+    }
+
+    async fn all(&self) -> Result<Vec<HostRow>, StoreError> {
+        let rows: Result<Vec<(i64, String)>, _> =
+            sqlx::query_as("select id, name from hosts order by id").fetch_all(&self.bus).await;
+        let rows = rows.map_err(read_failed("list the hosts"))?;
+        Ok(rows.into_iter().map(|(id, name)| HostRow { id, name }).collect())
+    }
+
+    async fn close(&self) {
+        self.bus.close().await;
+    }
+
+    async fn call_put(&self, host: i64, body: &str) -> Result<i64, StoreError> {
         let id = sqlx::query_scalar("insert into host_calls (host, caller, body) values ($1, $2, $3) returning id")
             .bind(host)
             .bind(self.caller())
@@ -34,7 +79,7 @@ impl Hosts {
         Ok(id)
     }
 
-    pub(crate) async fn calls_take(&self) -> Result<Vec<HostCall>, StoreError> {
+    async fn calls_take(&self) -> Result<Vec<HostCall>, StoreError> {
         let rows: Result<Vec<(i64, String)>, _> =
             sqlx::query_as("update host_calls set is_taken = true where host = $1 and not is_taken returning id, body")
                 .bind(self.id())
@@ -49,7 +94,7 @@ impl Hosts {
         Ok(calls)
     }
 
-    pub(crate) async fn call_answer(&self, id: i64, answer: &str) -> Result<(), StoreError> {
+    async fn call_answer(&self, id: i64, answer: &str) -> Result<(), StoreError> {
         let caller: Option<i64> =
             sqlx::query_scalar("update host_calls set answer = $2 where id = $1 returning caller")
                 .bind(id)
@@ -63,12 +108,12 @@ impl Hosts {
         Ok(())
     }
 
-    pub(crate) async fn call_forget(&self, id: i64) -> Result<(), StoreError> {
+    async fn call_forget(&self, id: i64) -> Result<(), StoreError> {
         let done = sqlx::query("delete from host_calls where id = $1").bind(id).execute(&self.bus).await;
         done.map(drop).map_err(read_failed("end what another host asked"))
     }
 
-    pub(crate) async fn answers_take(&self) -> Result<Vec<(i64, String)>, StoreError> {
+    async fn answers_take(&self) -> Result<Vec<(i64, String)>, StoreError> {
         let taken = "delete from host_calls where caller = $1 and answer is not null returning id, answer";
         sqlx::query_as(taken)
             .bind(self.caller())
@@ -77,7 +122,7 @@ impl Hosts {
             .map_err(read_failed("read answers of hosts"))
     }
 
-    pub(crate) async fn call_withdraw(&self, id: i64) -> Result<bool, StoreError> {
+    async fn call_withdraw(&self, id: i64) -> Result<bool, StoreError> {
         sqlx::query("delete from host_calls where id = $1 and not is_taken")
             .bind(id)
             .execute(&self.bus)
@@ -86,7 +131,7 @@ impl Hosts {
             .map_err(read_failed("take back what another host was asked"))
     }
 
-    pub(crate) async fn whereabouts(&self, pod: PodKey) -> Result<Whereabouts, StoreError> {
+    async fn whereabouts(&self, pod: PodKey) -> Result<Whereabouts, StoreError> {
         let row: Result<Option<WhereaboutsColumns>, _> = sqlx::query_as(
             "select hosts.id, hosts.name, pods.home from pods left join hosts on hosts.id = pods.owner
              where pods.key = $1",
@@ -100,7 +145,7 @@ impl Hosts {
         Ok(Whereabouts { owner: id.zip(name).map(|(id, name)| HostRow { id, name }), home })
     }
 
-    pub(crate) async fn left_behind(&self) -> Result<Vec<(WorkerId, String)>, StoreError> {
+    async fn left_behind(&self) -> Result<Vec<(WorkerId, String)>, StoreError> {
         let rows: Result<Vec<(String, String)>, _> =
             sqlx::query_as("select worker_id, home from pods where owner is null and home <> $1")
                 .bind(&self.identity.name)
@@ -110,7 +155,7 @@ impl Hosts {
         rows.into_iter().map(|(id, home)| Ok((WorkerId::parse(&id).map_err(damaged("worker id"))?, home))).collect()
     }
 
-    pub(crate) async fn orphaned(&self) -> Result<Vec<PodRow>, StoreError> {
+    async fn orphaned(&self) -> Result<Vec<PodRow>, StoreError> {
         let rows = sqlx::query(concat!(
             "select ",
             pod_columns!(),
@@ -128,8 +173,7 @@ impl Hosts {
         rows.map_err(read_failed("list Pods that nobody runs"))?.iter().map(pods::pod_row).collect()
     }
 
-    /// Every transaction below the position has ended: what comes to an end later is at or above it.
-    pub(crate) async fn moves_since(&self, position: Option<&str>) -> Result<Moves, StoreError> {
+    async fn moves_since(&self, position: Option<&str>) -> Result<Moves, StoreError> {
         let failed = read_failed("look for changes by other hosts");
         let now = "select pg_snapshot_xmin(pg_current_snapshot())::text";
         let next: String = sqlx::query_scalar(now).fetch_one(&self.readers).await.map_err(&failed)?;
@@ -151,7 +195,7 @@ impl Hosts {
         Ok(Moves { position: next, changed, gone: gone.iter().map(worker_id).collect::<Result<_, _>>()? })
     }
 
-    pub(crate) async fn follow(
+    async fn follow(
         &self,
         pods: &[(PodKey, Seq)],
         max_records: u32,

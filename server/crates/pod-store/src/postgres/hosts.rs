@@ -12,13 +12,12 @@ use sqlx::{
     Connection, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgListener, PgPoolOptions},
 };
-use tokio::{
-    sync::{Notify, watch},
-    task::AbortHandle,
-};
+use tokio::sync::{Notify, watch};
 
-use super::read_failed;
-use crate::{HostIdentity, HostRow, StoreError, hosts::WakeUps};
+use crate::{
+    HostIdentity,
+    engine::{Cluster as _, Loops},
+};
 
 /// How often a host says that it lives.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -41,26 +40,16 @@ pub(crate) struct Hosts {
     pub(super) bus: PgPool,
     pub(super) readers: PgPool,
     pub(super) identity: HostIdentity,
-    id: AtomicI64,
+    pub(super) id: AtomicI64,
     /// Its first number: under this its calls are answered, also after it has taken another one.
     caller: i64,
-    has_others: AtomicBool,
+    pub(super) has_others: AtomicBool,
     /// Something was committed, and others have not been told.
-    unsaid: Notify,
-    lost: watch::Sender<bool>,
-    moved: watch::Sender<u64>,
-    called: watch::Sender<u64>,
-    answered: watch::Sender<u64>,
-}
-
-/// The tasks that go on while a store is open; they end when it is dropped.
-#[derive(Debug)]
-pub(crate) struct Loops(Vec<AbortHandle>);
-
-impl Drop for Loops {
-    fn drop(&mut self) {
-        self.0.iter().for_each(AbortHandle::abort);
-    }
+    pub(super) unsaid: Notify,
+    pub(super) lost: watch::Sender<bool>,
+    pub(super) moved: watch::Sender<u64>,
+    pub(super) called: watch::Sender<u64>,
+    pub(super) answered: watch::Sender<u64>,
 }
 
 /// Takes a new number under this identity. Who served under it before serves no more, and owns nothing.
@@ -148,39 +137,8 @@ impl Hosts {
         (hosts, Loops(loops.into()))
     }
 
-    pub(crate) fn id(&self) -> i64 {
-        self.id.load(Ordering::Acquire)
-    }
-
     pub(super) fn caller(&self) -> i64 {
         self.caller
-    }
-
-    pub(crate) fn this(&self) -> HostRow {
-        HostRow { id: self.id(), name: self.identity.name.clone() }
-    }
-
-    pub(crate) fn has_others(&self) -> bool {
-        self.has_others.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn lost(&self) -> watch::Receiver<bool> {
-        self.lost.subscribe()
-    }
-
-    pub(crate) fn wake_ups(&self) -> WakeUps {
-        WakeUps { moved: self.moved.subscribe(), called: self.called.subscribe(), answered: self.answered.subscribe() }
-    }
-
-    pub(crate) fn tell_lost(&self) {
-        self.lost.send_if_modified(|lost| !std::mem::replace(lost, true));
-    }
-
-    /// Something was committed: the others look at it soon.
-    pub(crate) fn tell_moved(&self) {
-        if self.has_others() {
-            self.unsaid.notify_one();
-        }
     }
 
     /// Under this number from now on.
@@ -321,16 +279,5 @@ impl Hosts {
             _ => return,
         };
         wake_up.send_modify(|count| *count += 1);
-    }
-
-    pub(crate) async fn all(&self) -> Result<Vec<HostRow>, StoreError> {
-        let rows: Result<Vec<(i64, String)>, _> =
-            sqlx::query_as("select id, name from hosts order by id").fetch_all(&self.bus).await;
-        let rows = rows.map_err(read_failed("list the hosts"))?;
-        Ok(rows.into_iter().map(|(id, name)| HostRow { id, name }).collect())
-    }
-
-    pub(crate) async fn close(&self) {
-        self.bus.close().await;
     }
 }

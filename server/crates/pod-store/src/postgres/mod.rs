@@ -24,7 +24,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-pub(crate) use self::hosts::{Hosts, Loops};
+use self::hosts::Hosts;
 use crate::{
     DamagedRecords, HostIdentity, Probe, StoreError, columns,
     engine::{Opened, WriteError},
@@ -79,7 +79,7 @@ pub(crate) async fn open(url: &str, identity: HostIdentity) -> Result<Opened, St
         pen: Box::new(pen::PostgresPen::new(connection, options, hosts.clone())),
         store_id,
         host_epoch: id,
-        hosts: Some((hosts, loops)),
+        cluster: Some((hosts, loops)),
     })
 }
 

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     CommandRow, FarChange, Fold, ForeignPod, HostRow, InboxRow, MailPut, NewMessage, NewPod, NewRecord, PodKey,
     chore::Chore,
-    engine::{LinkLine, Pen, SearchLine, UpdateLine, WriteError},
+    engine::{Cluster as _, LinkLine, Pen, SearchLine, UpdateLine, WriteError},
     peer_plan::{PeerLines, ReceiptLine},
     usage::SpentLine,
 };

@@ -85,7 +85,7 @@ pub(crate) async fn open(path: &Path, remains: &[PathBuf]) -> Result<Opened, Sto
         pen: Box::new(pen::SqlitePen::new(connection, options, watch)),
         store_id,
         host_epoch: row.try_get(1).map_err(read_failed("read the host epoch"))?,
-        hosts: None,
+        cluster: None,
     })
 }
 

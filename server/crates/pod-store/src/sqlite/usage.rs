@@ -7,7 +7,8 @@ use super::{read_failed, write_failed};
 use crate::{
     StoreError,
     engine::WriteError,
-    usage::{DayColumns, LinkColumns, PodColumns, SpentLine, UsageRows},
+    usage::{SpentLine, UsageRows},
+    usage_columns::{DayColumns, LinkColumns, PodColumns},
 };
 
 pub(super) async fn all(pool: &SqlitePool) -> Result<UsageRows, StoreError> {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use protocol::{AuditEntry, CommandId};
 
+use super::Job;
 use crate::{
     Committed, FarChange, Fold, ForeignPod, InboxRow, LoanChange, MailPut, MessageChange, NewPod, NewRecord,
     ParentLink, PeerChange, PodChange, PodKey, PodUpdate,
@@ -11,7 +12,6 @@ use crate::{
     peer_plan::{MessageLines, PeerLines},
     usage::SpentLine,
     words,
-    writer::Job,
 };
 
 /// One change and the batch it came with.

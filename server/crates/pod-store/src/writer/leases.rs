@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 
 use protocol::Seq;
 
-use crate::{
-    ForeignPod, PodChange, PodKey, StoreError,
+use super::{
+    Writer,
     group::{Failure, head_after, parent_of},
     plan::Plan,
-    writer::Writer,
 };
+use crate::{ForeignPod, PodChange, PodKey, StoreError};
 
 /// Pods that are there and not this host's, as the open transaction sees them.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl Writer {
         let changed = plan.changes.iter().filter_map(|planned| planned.key);
         let parents = plan.changes.iter().filter_map(|planned| parent_of(planned.change));
         let named = parents.chain(plan.named().map(|(_, key)| key));
-        if self.hosts.is_none() {
+        if self.cluster.is_none() {
             let unknown: HashSet<_> = changed.chain(named).filter(|key| self.heads.get(*key).is_none()).collect();
             if !unknown.is_empty() {
                 let learned = self.pen.heads(&unknown.into_iter().collect::<Vec<_>>()).await?;
@@ -101,7 +101,7 @@ impl Writer {
         key: Option<PodKey>,
         change: &PodChange,
     ) -> Result<Result<Seq, StoreError>, Failure> {
-        let (Some(key), Some(_)) = (key.filter(|_| change.create.is_none()), &self.hosts) else {
+        let (Some(key), Some(_)) = (key.filter(|_| change.create.is_none()), &self.cluster) else {
             return Ok(Err(StoreError::Conflict));
         };
         let head = self.pen.heads(&[key]).await?.first().map(|(_, head)| *head);

@@ -2,13 +2,12 @@
 
 use protocol::Seq;
 
-use crate::{
-    Step,
+use super::{
+    Writer,
     group::{Failure, head_after},
-    peer_plan::MessageLines,
     plan::{Plan, Relations},
-    writer::Writer,
 };
+use crate::{Step, peer_plan::MessageLines};
 
 impl Writer {
     /// Pods come first: what follows needs the keys of those that were created, and finds nothing of those that went.

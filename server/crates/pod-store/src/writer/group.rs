@@ -6,14 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use protocol::{CommandId, Seq};
 
-use crate::{
-    CommandRow, Committed, PodChange, PodKey, Step, StoreError,
-    engine::WriteError,
-    heads::Heads,
-    leases::Beside,
-    plan::Plan,
-    writer::{Job, Writer},
-};
+use super::{Job, Writer, leases::Beside, plan::Plan};
+use crate::{CommandRow, Committed, PodChange, PodKey, Step, StoreError, engine::WriteError, heads::Heads};
 
 /// Why nothing of a group was written, and whose fault it was.
 #[derive(Debug)]
@@ -132,7 +126,7 @@ impl Writer {
         let is_known = |job: &Job| {
             job.batch.changes.iter().filter_map(|change| change.key).all(|key| self.heads.get(key).is_some())
         };
-        if self.hosts.is_some() || !jobs.iter().all(|job| is_append(job) && is_known(job)) {
+        if self.cluster.is_some() || !jobs.iter().all(|job| is_append(job) && is_known(job)) {
             return Ok(None);
         }
         let plan = Plan::of(jobs.iter().enumerate());
@@ -174,7 +168,7 @@ impl Writer {
 
     fn fenced(&mut self) -> Failure {
         self.is_fenced = true;
-        match &self.hosts {
+        match &self.cluster {
             Some(hosts) => hosts.tell_lost(),
             None => tracing::error!("another yoi process has taken over the database; nothing more is written here"),
         }
