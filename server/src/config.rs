@@ -6,6 +6,7 @@
 mod commands;
 mod environment;
 mod file;
+mod pods;
 
 use std::{
     collections::BTreeMap,
@@ -25,6 +26,7 @@ use self::commands::Commands;
 pub(crate) use self::environment::Environment;
 use self::file::File;
 pub(crate) use self::file::McpServer;
+use self::pods::Pods;
 use crate::{
     cli::{CommonOptions, ServeOptions},
     data_dir,
@@ -66,6 +68,7 @@ pub(crate) struct Config {
     /// Variables with keys.
     pub(crate) key_variables: Vec<String>,
     pub(crate) commands: Commands,
+    pub(crate) pods: Pods,
 }
 
 /// What the other verbs need to know.
@@ -106,6 +109,7 @@ impl Config {
             profiles: file.profiles,
             mcp: file.mcp,
             commands: file.commands,
+            pods: file.pods,
             data,
         })
     }
@@ -301,6 +305,15 @@ mod tests {
         assert_eq!(after(""), Duration::from_secs(600));
         assert_eq!(after("forget_after_s = 1"), Duration::from_secs(1));
         assert_eq!(after("forget_after_s = 31536000"), Duration::from_secs(365 * 24 * 60 * 60));
+    }
+
+    #[test]
+    fn how_many_pods_a_pod_leads_is_what_the_file_says() {
+        let limits = |text| load(text, &ServeOptions::default(), &[]).unwrap().pods.limits();
+        let usual = limits("");
+        assert_eq!((usual.children_max, usual.family_max), (32, 128));
+        let other = limits("[pods]\nfamily_max = 0");
+        assert_eq!((other.children_max, other.family_max), (32, 0));
     }
 
     #[test]

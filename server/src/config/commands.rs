@@ -16,7 +16,7 @@ const OWN: &str = "YOI_";
 pub(crate) struct Commands {
     /// Names of variables that a command gets beside those that every one needs.
     pub(crate) environment: Vec<String>,
-    /// Whether rooms are built by bubblewrap, where it is there and works.
+    /// Whether rooms are built by bubblewrap: first of all, or never. Left out: where yoi may not build them itself.
     bubblewrap: Option<bool>,
     processes: Option<u64>,
     memory_mb: Option<u64>,
@@ -25,7 +25,11 @@ pub(crate) struct Commands {
 
 impl Commands {
     pub(crate) fn builder(&self) -> Builder {
-        if self.bubblewrap == Some(false) { Builder::Own } else { Builder::Bubblewrap }
+        match self.bubblewrap {
+            None => Builder::Quickest,
+            Some(true) => Builder::Bubblewrap,
+            Some(false) => Builder::Own,
+        }
     }
 
     pub(crate) fn limits(&self, open_files: Option<u64>) -> Limits {

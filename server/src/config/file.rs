@@ -14,7 +14,7 @@ use runtime::{Profile, rules_refusal};
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, de};
 
-use super::{BadConfig, Environment, commands::Commands};
+use super::{BadConfig, Environment, commands::Commands, pods::Pods};
 
 /// Of `forget_after_s`, when the file says nothing.
 const FORGET_AFTER: Duration = Duration::from_secs(600);
@@ -38,6 +38,7 @@ pub(super) struct File {
     pub(super) profiles: BTreeMap<String, Profile>,
     pub(super) mcp: BTreeMap<String, McpServer>,
     pub(super) commands: Commands,
+    pub(super) pods: Pods,
     /// Where it was read; paths in it are taken from its folder.
     #[serde(skip)]
     path: PathBuf,

@@ -48,6 +48,7 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
         toolbox: toolbox(config, files),
         hidden: hidden(config),
         protected: protected(config),
+        family: config.pods.limits(),
         walls: walls(config.commands.builder()),
         ..HostOptions::of(store, providers, cwd, config.data.join(data_dir::OUTPUTS))
     };

@@ -11,6 +11,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -266,6 +267,31 @@ async fn a_host_is_asked_for_once_and_always_is_for_that_host() {
     let (answer, ()) = tokio::join!(running, answering);
     assert_eq!(answer["content"].as_str().unwrap().matches("403 Forbidden").count(), 2, "{answer}");
     assert_eq!(other.visits(), 0);
+}
+
+#[tokio::test]
+async fn the_time_limit_of_a_command_stands_still_while_its_question_waits() {
+    const LIMIT_S: u64 = 15;
+    let stage = Stage::new("ask").await;
+    if !has_rooms(&stage.run("true").await) {
+        return;
+    }
+    let host = Host::start();
+    let request = format!("GET http://{0}/ HTTP/1.1\\r\\nHost: {0}\\r\\n\\r\\n", host.address);
+    let command = format!("exec 3<>/dev/tcp/127.0.0.1/3128; printf '{request}' >&3; cat <&3");
+    let body = json!({ "arguments": { "command": command, "timeout_s": LIMIT_S } });
+    let path = stage.path("/tools/Bash");
+    let running = stage.yoi.post(&path, &body);
+    let answering = async {
+        let question = stage.question().await;
+        // Longer than the limit, which would have ended the command and taken the question away.
+        tokio::time::sleep(Duration::from_secs(LIMIT_S + 1)).await;
+        stage.answer(&question, &json!({ "decision": "allow" })).await;
+    };
+    let (answer, ()) = tokio::join!(running, answering);
+    let answer = answer.expect(200);
+    assert_eq!(answer["is_error"], json!(false), "{answer}");
+    assert!(answer["content"].as_str().unwrap().contains("reached"), "{answer}");
 }
 
 #[tokio::test]

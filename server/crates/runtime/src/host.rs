@@ -35,7 +35,7 @@ use tools::Toolbox;
 
 pub use self::{
     claims::Claimed,
-    options::{HostOptions, Profile},
+    options::{FamilyLimits, HostOptions, Profile},
     walls::Walls,
 };
 use crate::{
@@ -70,6 +70,7 @@ pub(crate) struct Inner {
     pub(crate) hidden: Vec<String>,
     pub(crate) protected: Arc<pod::Protected>,
     pub(crate) outputs: PathBuf,
+    pub(crate) family: FamilyLimits,
     pub(crate) walls: Walls,
     /// Tasks of the Pods that work now.
     tasks: Mutex<HashMap<WorkerId, mpsc::Sender<Request>>>,
@@ -96,7 +97,8 @@ impl Host {
     /// Returns as soon as it is known which Pods a crash left open; those are recovered in the background, and a
     /// look at one of them waits for it.
     pub async fn start(options: HostOptions) -> Result<Self, ApiError> {
-        let HostOptions { store, providers, profiles, toolbox, cwd, hidden, protected, outputs, walls } = options;
+        let HostOptions { store, providers, profiles, toolbox, cwd, hidden, protected, outputs, family, walls } =
+            options;
         let inner = Arc::new_cyclic(|inner| Inner {
             store,
             providers,
@@ -106,6 +108,7 @@ impl Host {
             hidden,
             protected: Arc::new(protected),
             outputs,
+            family,
             walls,
             tasks: Mutex::default(),
             feeds: Mutex::default(),

@@ -45,7 +45,7 @@ pub use about::{about_answer, about_call};
 pub use command::{CommandKey, Figures, Origin, PodQuery, Readiness, SearchQuery};
 pub use export::Export;
 pub use far::{FarName, FarNames, FarPod, link_card};
-pub use host::{Claimed, Host, HostOptions, Profile, Walls};
+pub use host::{Claimed, FamilyLimits, Host, HostOptions, Profile, Walls};
 pub use observe::{FeedItem, Observation, PodsItem, PodsObservation, RecordForm, RecordPage};
 pub use outage::DatabaseState;
 pub use peers::Introduced;

@@ -9,7 +9,7 @@ use std::{
 use pod::{Pod, PodSpec, Scope};
 use pod_store::PodKey;
 use protocol::{Access, ApiError, ScopeRule, ToolBy, WorkerId};
-use tools::{Lifeline, Place, bash::Network};
+use tools::{Lifeline, Place, Questions, bash::Network};
 
 use crate::{error, host::Inner, view};
 
@@ -47,6 +47,7 @@ pub(crate) fn nowhere(worker_id: &WorkerId, call_id: &str, lifeline: Lifeline) -
         seen: Arc::default(),
         outputs: PathBuf::new(),
         network: Network::None,
+        questions: Questions::none(),
         lifeline,
     }
 }

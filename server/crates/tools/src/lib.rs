@@ -9,6 +9,7 @@ mod arguments;
 pub mod bash;
 pub mod files;
 pub mod proxy;
+mod questions;
 pub mod web;
 
 use std::{
@@ -22,6 +23,8 @@ use async_trait::async_trait;
 use pod::{Scope, ToolOutcome};
 use serde_json::Value;
 use tokio::sync::mpsc;
+
+pub use self::questions::Questions;
 
 /// Pieces of live output on their way to the transcript. A full channel makes the tool wait.
 pub type Output = mpsc::Sender<String>;
@@ -45,6 +48,8 @@ pub struct Place {
     pub outputs: PathBuf,
     /// What a command reaches of the network, where it has a room.
     pub network: bash::Network,
+    /// What its call asks a person meanwhile: the time limit of a command stands still.
+    pub questions: Questions,
     /// Held by everything that the call has started, also by what goes on after its future is dropped (a blocking
     /// write, a process that is being killed): once nobody holds it, nothing is left that could change a file.
     pub lifeline: Lifeline,

@@ -74,6 +74,7 @@ async fn fetch(options: WebOptions, arguments: Value) -> ToolOutcome {
         seen: Arc::default(),
         outputs: PathBuf::from("/nonexistent"),
         network: tools::bash::Network::Open,
+        questions: tools::Questions::none(),
         lifeline: Lifeline::pair().0,
     };
     WebFetch::new(options).call(&place, arguments, mpsc::channel(1).0).await

@@ -8,7 +8,7 @@ use protocol::{Access, ApiError, CommandId, ControlEvent, ErrorCode, PodLabel, P
 
 use super::{audit_only, stop::needs_stop};
 use crate::{
-    Origin, clock,
+    FamilyLimits, Origin, clock,
     create::Newborn,
     error,
     hold::Wanted,
@@ -17,11 +17,6 @@ use crate::{
     pod_task::Held,
     recipe::{self, ChildAsked},
 };
-
-/// Children of one Pod that are not stopped. Each costs memory while it works, and a person keeps an eye on it.
-const CHILDREN_MAX: usize = 32;
-/// Of all that one Pod leads, however far down: so that none makes others without end.
-const FAMILY_MAX: usize = 128;
 
 /// What a Pod wants.
 #[derive(Debug)]
@@ -59,6 +54,7 @@ pub(crate) async fn spawn(
 
 /// Counts those that are not stopped: of this parent, and of the whole family that it belongs to.
 async fn check_room(inner: &Inner, parent: PodKey) -> Result<(), ApiError> {
+    let FamilyLimits { children_max, family_max } = inner.family;
     let mut top = parent;
     while let Some(child) = inner.store.child(top).await.map_err(error::store_failed)? {
         let Some(above) = child.pod.parent else { break };
@@ -73,11 +69,16 @@ async fn check_room(inner: &Inner, parent: PodKey) -> Result<(), ApiError> {
             own += usize::from(key == parent);
             left.push(child.pod.key);
         }
-        if own >= CHILDREN_MAX || family >= FAMILY_MAX {
-            let (has, max) =
-                if own >= CHILDREN_MAX { ("it has", CHILDREN_MAX) } else { ("its family has", FAMILY_MAX) };
-            let sentence =
-                format!("{has} {max} children that are not stopped, and there may be no more; stop one first");
+        let is_of_its_own = own >= children_max;
+        if is_of_its_own || family >= family_max {
+            let (has, max, key) = match is_of_its_own {
+                true => ("it has", children_max, "children_max"),
+                false => ("its family has", family_max, "family_max"),
+            };
+            let sentence = format!(
+                "{has} {max} children that are not stopped, and there may be no more; stop one first, or ask a person to \
+                 raise {key} in [pods] of config.toml"
+            );
             return Err(ApiError::new(ErrorCode::RateLimited, sentence));
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pod::QuestionSize;
 use protocol::{Message, NetworkPolicy};
 use provider::{ModelRequest, ModelStream, ProviderError, ProviderErrorCode, Purpose, ToolSpec};
-use tools::{bash::Network, proxy::Proxy};
+use tools::{Questions, bash::Network, proxy::Proxy};
 
 use super::{PodTask, portion::Answer, work::Call};
 use crate::place;
@@ -66,6 +66,7 @@ impl PodTask {
         let scope = place::scope(&self.inner, self.key, &self.spec).await;
         let scope = scope.map_err(|error| pod::ToolOutcome::failed("internal", error.detail))?;
         let (network, proxy) = self.network(call).await?;
+        let questions = proxy.as_ref().map_or_else(Questions::none, Proxy::questions);
         let place = tools::Place {
             worker_id: self.worker_id.clone(),
             call_id: call_id.clone(),
@@ -75,6 +76,7 @@ impl PodTask {
             seen: Arc::new(seen),
             outputs: self.inner.outputs_of(&self.worker_id),
             network,
+            questions,
             lifeline,
         };
         Ok((place, proxy))

@@ -10,6 +10,7 @@ use std::{
 
 use pod_store::{Faults, Step, StoreError};
 use protocol::{ControlVerb, PodState};
+use runtime::FamilyLimits;
 use serde_json::json;
 
 use crate::ground::{Ground, count, heard, is_at_rest, news, said, write};
@@ -150,7 +151,24 @@ async fn a_pod_with_many_children_makes_no_more_before_one_is_stopped() {
     let (code, sentence) = ground.refused(&lead, "SpawnPod", more.clone()).await;
     assert_eq!(code, "rate_limited");
     assert!(sentence.contains("32 children") && sentence.contains("stop one first"), "{sentence}");
+    assert!(sentence.contains("children_max in [pods]"), "{sentence}");
     assert_eq!(ground.named("one-more").await, None, "nothing was made");
     ground.done(&lead, "StopPod", json!({ "name": "kid-0" })).await;
     ground.done(&lead, "SpawnPod", more).await;
+}
+
+#[tokio::test]
+async fn how_many_pods_a_pod_leads_is_a_setting() {
+    let ground = Ground::with_family(FamilyLimits { children_max: 2, family_max: 3 }).await;
+    let lead = ground.lead("lead").await;
+    let child = ground.spawn(&lead, "kid-0", "say done", &[]).await;
+    ground.spawn(&child, "grandkid-0", "say done", &[]).await;
+    ground.spawn(&lead, "kid-1", "say done", &[]).await;
+    let more = json!({ "name": "one-more", "task": "say done", "scope": [] });
+    for (by, told) in [(&lead, ["it has 2", "children_max"]), (&child, ["its family has 3", "family_max"])] {
+        let (code, sentence) = ground.refused(by, "SpawnPod", more.clone()).await;
+        assert_eq!(code, "rate_limited");
+        assert!(told.iter().all(|words| sentence.contains(words)), "{sentence}");
+    }
+    assert_eq!(ground.named("one-more").await, None, "nothing was made");
 }

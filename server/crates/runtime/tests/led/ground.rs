@@ -8,7 +8,7 @@ use protocol::{
     RestoreCommand, RuntimeId, ScopeRule, ToolAnswer, ToolCommand, Trigger, TurnEvent, VisiblePod, WorkerId,
 };
 use provider::{ProviderConfig, ProviderKind, ProviderSource, Providers};
-use runtime::{CommandKey, Host, HostOptions, Profile};
+use runtime::{CommandKey, FamilyLimits, Host, HostOptions, Profile};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::scripted_model::ScriptedModel;
@@ -37,6 +37,15 @@ impl Ground {
         let folder = tempfile::tempdir().unwrap();
         let database = sqlite(&folder);
         Self::over(folder, database, Providers::new(Vec::new()).unwrap(), faults).await
+    }
+
+    /// A Pod leads no more than so many others.
+    pub async fn with_family(family: FamilyLimits) -> Self {
+        let Self { stage, database, providers } = Self::new().await;
+        stage.host.shutdown(SHUTDOWN_WAIT).await;
+        let options = options(&stage.folder, &database, &providers, None).await;
+        let host = Host::start(HostOptions { family, ..options }).await.unwrap();
+        Self { stage: Stage { host, folder: stage.folder }, database, providers }
     }
 
     /// Pods ask this model; those with the profile `child` rehearse.
@@ -185,18 +194,26 @@ fn sqlite(folder: &TempDir) -> Database {
 }
 
 async fn host(folder: &TempDir, database: &Database, providers: &Providers, faults: Option<Arc<dyn Faults>>) -> Host {
+    Host::start(options(folder, database, providers, faults).await).await.unwrap()
+}
+
+async fn options(
+    folder: &TempDir,
+    database: &Database,
+    providers: &Providers,
+    faults: Option<Arc<dyn Faults>>,
+) -> HostOptions {
     let store = Store::open(StoreOptions { faults, ..StoreOptions::new(database.clone()) }).await.unwrap();
     let cwd = work(folder).to_str().unwrap().to_owned();
     let ours = ours(folder);
     let rehearsing =
         Profile { provider: Some("rehearsal".to_owned()), model: Some("rehearsal".to_owned()), ..Profile::default() };
-    let options = HostOptions {
+    HostOptions {
         profiles: BTreeMap::from([("child".to_owned(), rehearsing)]),
         toolbox: Toolbox::new([Arc::new(Probe) as Arc<dyn Tool>, Arc::new(Linger)]),
         hidden: vec![ours.to_str().unwrap().to_owned()],
         ..HostOptions::of(store, providers.clone(), cwd, ours.join("outputs"))
-    };
-    Host::start(options).await.unwrap()
+    }
 }
 
 fn work(folder: &TempDir) -> PathBuf {

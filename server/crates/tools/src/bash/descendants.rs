@@ -21,6 +21,13 @@ pub(super) fn end_all() {
     }
 }
 
+/// Takes the status of each child until none is left. For a room whose first process has ended: the kernel ends all others,
+/// and nobody needs to be looked for.
+pub(super) fn await_all() {
+    // `ECHILD` ends it, and nothing else can come.
+    while matches!(wait(WaitOptions::empty()), Ok(_) | Err(Errno::INTR)) {}
+}
+
 /// Kills until this process ends, while another thread waits for the children.
 pub(super) fn kill_forever() -> ! {
     // With the first process of a room the kernel ends all the others, parents before children, so that no shell lives to

@@ -62,7 +62,10 @@ fn work() -> Result<Report, Report> {
         });
         started.report(&order.network)
     });
-    descendants::end_all();
+    match (&order.hold, &report) {
+        (Hold::Room { .. }, Ok(_)) => descendants::await_all(),
+        _ => descendants::end_all(),
+    }
     private.remove();
     report
 }

@@ -8,6 +8,7 @@
 
 mod carve;
 mod channel;
+mod clock;
 mod closed;
 mod confine;
 mod descendants;
@@ -56,6 +57,7 @@ pub use self::{
 };
 
 use self::{
+    clock::Clock,
     ending::Ended,
     failure::Failure,
     kept::Kept,
@@ -188,7 +190,8 @@ impl Bash {
         let running = running.map_err(|error| Failure::NotStarted(error.to_string()))?;
         let name = format!("output:{}", place.call_id);
         let (mut kept, mut live) = (Kept::new(&place.outputs, &place.call_id), Live::new(&name));
-        let ending = running.finish(limit, &mut kept, &mut live, &output).await;
+        let clock = Clock::start(limit, place.questions.clone());
+        let ending = running.finish(clock, &mut kept, &mut live, &output).await;
         let took = started.elapsed();
         beside(move || repositories.tidy()).await;
         let lines = kept.lines();

@@ -1,6 +1,6 @@
 //! One command from its start to its end, seen from yoi: the helper is started, told its order, listened to, and let go.
 
-use std::{io, path::Path, process::Stdio, time::Duration};
+use std::{future::pending, io, path::Path, process::Stdio, time::Duration};
 
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
@@ -11,6 +11,7 @@ use tokio::{
 
 use super::{
     BashOptions,
+    clock::Clock,
     ending::Ending,
     environment, helper,
     kept::Kept,
@@ -63,9 +64,9 @@ impl Running {
     }
 
     /// Passes the output on until the command, and all that it started, has ended.
-    pub(super) async fn finish(mut self, limit: Duration, kept: &mut Kept, live: &mut Live, to: &Output) -> Ending {
+    pub(super) async fn finish(mut self, mut clock: Clock, kept: &mut Kept, live: &mut Live, to: &Output) -> Ending {
         let mut stopped = None;
-        let mut deadline = Instant::now() + limit;
+        let mut deadline = None;
         let mut buffer = vec![0; READ_BYTES];
         let mut is_open = true;
         while is_open {
@@ -79,21 +80,19 @@ impl Running {
                     live.push(&text);
                     if !is_all && stopped.is_none() {
                         stopped = Some(Ending::TooMuchOutput);
-                        deadline = self.stop();
+                        deadline = Some(self.stop());
                     }
                 }
                 permit = to.reserve(), if is_due => match permit {
                     Ok(permit) => live.send_piece(permit),
                     Err(_) => live.close(),
                 },
-                () = sleep_until(due.unwrap_or(deadline)), if due.is_some() && !is_due => (),
-                () = sleep_until(deadline) => match stopped {
-                    None => {
-                        stopped = Some(Ending::TimeLimit);
-                        deadline = self.stop();
-                    }
-                    Some(_) => is_open = false,
-                },
+                () = until(due), if !is_due => (),
+                () = clock.run_out(), if stopped.is_none() => {
+                    stopped = Some(Ending::TimeLimit);
+                    deadline = Some(self.stop());
+                }
+                () = until(deadline) => is_open = false,
             }
         }
         let report = self.report().await;
@@ -118,6 +117,14 @@ impl Running {
         }
         read.ok()?.ok()?;
         serde_json::from_str(&line).ok()
+    }
+}
+
+/// Without a time it does not return.
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => pending().await,
     }
 }
 

@@ -27,19 +27,22 @@ pub enum Confinement {
     Missing { reason: String, landlock: bool },
 }
 
-/// Whether a room is built by bubblewrap.
+/// Who builds a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Builder {
-    /// Where it is installed and works.
+    /// We ourselves, which is quicker; bubblewrap where only it may make namespaces.
     #[default]
+    Quickest,
+    /// Bubblewrap, where it is installed and works; else we ourselves.
     Bubblewrap,
+    /// Never bubblewrap.
     Own,
 }
 
 /// Asked of the kernel once for each builder. It takes some tens of milliseconds.
 pub fn confinement(builder: Builder) -> Confinement {
-    static FOUND: [OnceLock<Confinement>; 2] = [OnceLock::new(), OnceLock::new()];
-    FOUND[usize::from(builder == Builder::Own)].get_or_init(|| probe(builder)).clone()
+    static FOUND: [OnceLock<Confinement>; 3] = [const { OnceLock::new() }; 3];
+    FOUND[builder as usize].get_or_init(|| probe(builder)).clone()
 }
 
 fn probe(builder: Builder) -> Confinement {
@@ -47,15 +50,20 @@ fn probe(builder: Builder) -> Confinement {
         Ok(abi) => abi,
         Err(reason) => return Confinement::Missing { reason: reason.to_owned(), landlock: false },
     };
-    let bubblewrap = bubblewrap::found().filter(|_| builder == Builder::Bubblewrap);
-    let by_bubblewrap = bubblewrap.filter(|program| try_room(Some(program.clone())).is_ok());
-    match by_bubblewrap {
-        Some(program) => Confinement::Room { bubblewrap: Some(program), abi },
-        None => match try_room(None) {
-            Ok(()) => Confinement::Room { bubblewrap: None, abi },
-            Err(reason) => Confinement::Missing { reason, landlock: true },
-        },
+    let other = bubblewrap::found().filter(|_| builder != Builder::Own).map(Some);
+    let mut builders = Vec::from_iter(other.into_iter().chain([None]));
+    if builder == Builder::Quickest {
+        builders.reverse();
     }
+    let mut reasons = Vec::new();
+    for bubblewrap in builders {
+        match try_room(bubblewrap.clone()) {
+            Ok(()) => return Confinement::Room { bubblewrap, abi },
+            Err(reason) if bubblewrap.is_some() => reasons.push(format!("bubblewrap could not either: {reason}")),
+            Err(reason) => reasons.insert(0, reason),
+        }
+    }
+    Confinement::Missing { reason: reasons.join("; "), landlock: true }
 }
 
 /// Runs a command that does nothing, in a room without a scope.
@@ -114,7 +122,11 @@ pub fn walls(confine: Confine, builder: Builder) -> Vec<WallItem> {
         Confine::Never => Confinement::Missing { reason: "that is switched off".to_owned(), landlock: false },
     };
     let item = |wall, state, detail: &dyn fmt::Display| WallItem { wall, state, detail: Some(detail.to_string()) };
-    let cgroup = item(Wall::Cgroup, WallState::Off, &"limits of each process stand in for it");
+    let cgroup = match rustix::process::geteuid().is_root() && Limits::default().numbers().is_none() {
+        true => "limits of each process stand in for it, and nobody counts the processes of root before Linux 6.14",
+        false => "limits of each process stand in for it",
+    };
+    let cgroup = item(Wall::Cgroup, WallState::Off, &cgroup);
     match found {
         Confinement::Room { bubblewrap, abi } => {
             let by = bubblewrap.map_or("yoi itself".to_owned(), |program| program.display().to_string());

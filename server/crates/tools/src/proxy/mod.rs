@@ -24,6 +24,7 @@ use tokio::{
 };
 
 use self::request::{HEAD_BYTES_MAX, Request};
+use crate::questions::{Asking, Questions};
 
 /// Connections of one call at once; more wait until one has ended.
 const CONNECTIONS_MAX: usize = 256;
@@ -42,6 +43,7 @@ pub struct Wish {
 #[derive(Debug)]
 pub struct Proxy {
     folder: PathBuf,
+    asking: Asking,
     listening: AbortHandle,
 }
 
@@ -51,12 +53,18 @@ impl Proxy {
         let folder = new_folder()?;
         let listener = UnixListener::bind(socket_in(&folder)).inspect_err(|_| drop(fs::remove_dir_all(&folder)))?;
         let call_id = call_id.to_owned();
-        let listening = tokio::spawn(listen(listener, call_id, wishes)).abort_handle();
-        Ok(Self { folder, listening })
+        let asking = Asking::new();
+        let listening = tokio::spawn(listen(listener, call_id, wishes, asking.clone())).abort_handle();
+        Ok(Self { folder, asking, listening })
     }
 
     pub fn socket(&self) -> PathBuf {
         socket_in(&self.folder)
+    }
+
+    /// Those that wait for a yes or a no.
+    pub fn questions(&self) -> Questions {
+        self.asking.questions()
     }
 }
 
@@ -83,12 +91,12 @@ fn new_folder() -> io::Result<PathBuf> {
 }
 
 /// Takes connections until it is dropped, and they end with it.
-async fn listen(listener: UnixListener, call_id: String, wishes: mpsc::Sender<Wish>) {
+async fn listen(listener: UnixListener, call_id: String, wishes: mpsc::Sender<Wish>, asking: Asking) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
-                Ok((stream, _)) => drop(connections.spawn(serve(stream, call_id.clone(), wishes.clone()))),
+                Ok((stream, _)) => drop(connections.spawn(serve(stream, call_id.clone(), wishes.clone(), asking.clone()))),
                 Err(error) => return tracing::warn!(%error, "the way out of a command is closed"),
             },
             Some(_) = connections.join_next() => (),
@@ -97,7 +105,7 @@ async fn listen(listener: UnixListener, call_id: String, wishes: mpsc::Sender<Wi
 }
 
 /// One connection from its first byte to its last.
-async fn serve(mut stream: UnixStream, call_id: String, wishes: mpsc::Sender<Wish>) {
+async fn serve(mut stream: UnixStream, call_id: String, wishes: mpsc::Sender<Wish>, asking: Asking) {
     let Ok(Some(head)) = timeout(HEAD_WAIT_MAX, read_head(&mut stream)).await else { return };
     let request = match Request::parse(&head) {
         Ok(request) => request,
@@ -105,7 +113,9 @@ async fn serve(mut stream: UnixStream, call_id: String, wishes: mpsc::Sender<Wis
     };
     let (answer, answered) = oneshot::channel();
     let wish = Wish { call_id, to: request.to.clone(), answer };
+    let question = asking.open();
     let is_allowed = wishes.send(wish).await.is_ok() && answered.await.unwrap_or(false);
+    drop(question);
     if !is_allowed {
         let HostPort { host, port } = &request.to;
         let sentence = format!("{host}:{port} is not allowed to this Pod; a rule for Network {host} allows it");

@@ -87,6 +87,7 @@ impl Stage {
             seen: Arc::default(),
             outputs: self.path("kept/outputs"),
             network: tools::bash::Network::Open,
+            questions: tools::Questions::none(),
             lifeline: Lifeline::pair().0,
         }
     }
