@@ -11,6 +11,7 @@ mod rules;
 mod stranger;
 mod tally;
 mod told;
+mod unheld;
 mod web;
 
 use tally::Tally;

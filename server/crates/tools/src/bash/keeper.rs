@@ -34,6 +34,9 @@ use super::{
 
 /// Of what bubblewrap says when it fails.
 const WORDS_BYTES_MAX: u64 = 2 * 1024;
+/// What a person may look at where the kernel refuses.
+const NAMESPACE_SETTINGS: &str =
+    "user.max_user_namespaces, kernel.unprivileged_userns_clone and the container's filter";
 
 /// Its whole life.
 pub(super) fn keep() -> ExitCode {
@@ -109,8 +112,15 @@ fn start_here(inside: &Inside, private: &Private) -> io::Result<Started> {
         (Some(_), false) => Namespaces::BUT_NETWORK,
     };
     let account = own::Account::of_this_process();
-    if kernel::split(namespaces)?.is_some() {
-        return Ok(Started { channel, words: None });
+    match kernel::split(namespaces) {
+        Ok(None) => (),
+        Ok(Some(_)) => return Ok(Started { channel, words: None }),
+        Err(error) if inside.plan.is_some() => {
+            let reason = format!("its kernel refuses it namespaces of its own ({error}): see {NAMESPACE_SETTINGS}");
+            inner.report(&Report::Unconfined(reason));
+            return Ok(Started { channel, words: None });
+        }
+        Err(error) => return Err(error),
     }
     drop(channel);
     let output = io::stderr().as_fd().try_clone_to_owned()?;
