@@ -48,6 +48,7 @@ pub(crate) fn nowhere(worker_id: &WorkerId, call_id: &str, lifeline: Lifeline) -
         outputs: PathBuf::new(),
         network: Network::None,
         questions: Questions::none(),
+        redirects: None,
         lifeline,
     }
 }

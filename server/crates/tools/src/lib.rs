@@ -21,6 +21,7 @@ use std::{
 
 use async_trait::async_trait;
 use pod::{Scope, ToolOutcome};
+use protocol::PermissionDecision;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -50,9 +51,31 @@ pub struct Place {
     pub network: bash::Network,
     /// What its call asks a person meanwhile: the time limit of a command stands still.
     pub questions: Questions,
+    /// Decides on addresses that the call is led on to. None: a person makes the call, and its address is their own choice.
+    pub redirects: Option<Redirects>,
     /// Held by everything that the call has started, also by what goes on after its future is dropped (a blocking
     /// write, a process that is being killed): once nobody holds it, nothing is left that could change a file.
     pub lifeline: Lifeline,
+}
+
+/// What the rules of a Pod say of an address that a page leads on to.
+#[derive(Clone)]
+pub struct Redirects(Arc<dyn Fn(&str) -> PermissionDecision + Send + Sync>);
+
+impl Redirects {
+    pub fn new(decide: impl Fn(&str) -> PermissionDecision + Send + Sync + 'static) -> Self {
+        Self(Arc::new(decide))
+    }
+
+    pub fn decide(&self, url: &str) -> PermissionDecision {
+        (self.0)(url)
+    }
+}
+
+impl fmt::Debug for Redirects {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Redirects").finish_non_exhaustive()
+    }
 }
 
 /// A share in something that is known to be over when all shares are gone.

@@ -6,13 +6,14 @@ use std::{
     net::SocketAddr,
     path::PathBuf,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
 use pod::{Scope, ToolOutcome};
+use protocol::PermissionDecision;
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -20,7 +21,7 @@ use tokio::{
     sync::mpsc,
 };
 use tools::{
-    Lifeline, Place, Tool,
+    Lifeline, Place, Redirects, Tool,
     web::{AddressPolicy, WebFetch, WebOptions},
 };
 
@@ -55,8 +56,12 @@ impl Site {
     }
 
     async fn fetch(&self, arguments: Value) -> ToolOutcome {
-        let addresses = AddressPolicy::public().and(self.address);
-        fetch(WebOptions { addresses, time_limit: Duration::from_secs(60) }, arguments).await
+        fetch(self.options(), arguments).await
+    }
+
+    /// This server, too, may be reached.
+    fn options(&self) -> WebOptions {
+        WebOptions { addresses: AddressPolicy::public().and(self.address), time_limit: Duration::from_secs(60) }
     }
 
     fn requests(&self) -> usize {
@@ -65,6 +70,10 @@ impl Site {
 }
 
 async fn fetch(options: WebOptions, arguments: Value) -> ToolOutcome {
+    fetch_led(options, arguments, None).await
+}
+
+async fn fetch_led(options: WebOptions, arguments: Value, redirects: Option<Redirects>) -> ToolOutcome {
     let place = Place {
         worker_id: serde_json::from_value(json!("018f0000-0000-7000-8000-000000000001")).unwrap(),
         call_id: "call-1".to_owned(),
@@ -75,6 +84,7 @@ async fn fetch(options: WebOptions, arguments: Value) -> ToolOutcome {
         outputs: PathBuf::from("/nonexistent"),
         network: tools::bash::Network::Open,
         questions: tools::Questions::none(),
+        redirects,
         lifeline: Lifeline::pair().0,
     };
     WebFetch::new(options).call(&place, arguments, mpsc::channel(1).0).await
@@ -215,6 +225,32 @@ async fn redirects_are_followed_up_to_five() {
     let before = site.requests();
     is_refused(&site.get("/hop/6").await, "http_error");
     assert_eq!(site.requests() - before, 6);
+}
+
+#[tokio::test]
+async fn where_a_page_leads_is_decided_on_by_the_rules_as_its_address_was() {
+    let site = Site::new().await;
+    for (decision, code) in [
+        (PermissionDecision::Allow, None),
+        (PermissionDecision::Ask, Some("permission_denied")),
+        (PermissionDecision::Deny, Some("permission_denied")),
+    ] {
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let decide = {
+            let asked = Arc::clone(&asked);
+            move |url: &str| {
+                asked.lock().unwrap().push(url.to_owned());
+                decision
+            }
+        };
+        let before = site.requests();
+        let arguments = json!({ "url": site.url("/moved") });
+        let outcome = fetch_led(site.options(), arguments, Some(Redirects::new(decide))).await;
+        assert_eq!(outcome.code.as_deref(), code, "{outcome:?}");
+        assert_eq!(*asked.lock().unwrap(), [site.url("/html")]);
+        assert_eq!(site.requests() - before, if code.is_none() { 2 } else { 1 }, "{decision:?}");
+        assert!(code.is_none() || outcome.summary.contains(&site.url("/html")), "{}", outcome.summary);
+    }
 }
 
 #[tokio::test]

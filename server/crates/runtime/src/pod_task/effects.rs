@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use pod::QuestionSize;
-use protocol::{Message, NetworkPolicy};
+use protocol::{Message, NetworkPolicy, ToolBy};
 use provider::{ModelRequest, ModelStream, ProviderError, ProviderErrorCode, Purpose, ToolSpec};
-use tools::{Questions, bash::Network, proxy::Proxy};
+use serde_json::json;
+use tools::{Questions, Redirects, bash::Network, proxy::Proxy};
 
 use super::{PodTask, portion::Answer, work::Call};
 use crate::place;
@@ -67,6 +68,7 @@ impl PodTask {
         let scope = scope.map_err(|error| pod::ToolOutcome::failed("internal", error.detail))?;
         let (network, proxy) = self.network(call).await?;
         let questions = proxy.as_ref().map_or_else(Questions::none, Proxy::questions);
+        let redirects = self.redirects(call).await?;
         let place = tools::Place {
             worker_id: self.worker_id.clone(),
             call_id: call_id.clone(),
@@ -77,9 +79,20 @@ impl PodTask {
             outputs: self.inner.outputs_of(&self.worker_id),
             network,
             questions,
+            redirects,
             lifeline,
         };
         Ok((place, proxy))
+    }
+
+    /// What decides on the addresses that a page leads on to: the rules as they are now.
+    async fn redirects(&mut self, call: &Call) -> Result<Option<Redirects>, pod::ToolOutcome> {
+        if call.name != "WebFetch" || call.by == ToolBy::Operator {
+            return Ok(None);
+        }
+        self.look_up().await.map_err(|error| pod::ToolOutcome::failed("internal", error.detail))?;
+        let spec = self.spec.clone();
+        Ok(Some(Redirects::new(move |url| pod::permission(&spec, "WebFetch", &json!({ "url": url })))))
     }
 
     /// What a command reaches of the network.

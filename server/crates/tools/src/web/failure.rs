@@ -18,6 +18,10 @@ pub(super) enum Failure {
     UnknownHost(String),
     #[error("{host} is the {max}th redirect and redirects again; it was given up")]
     TooManyRedirects { host: String, max: usize },
+    #[error("{host} redirects to {to}, which is not allowed by the same rule; fetch it by a call of its own")]
+    Elsewhere { host: String, to: Url },
+    #[error("{host} redirects to {to}, which the Pod's rules deny")]
+    Denied { host: String, to: Url },
     #[error("{host} did not answer: {why}")]
     NoAnswer { host: String, why: String },
     #[error("{host} was not done after {seconds} s")]
@@ -41,7 +45,7 @@ impl Failure {
     fn code(&self) -> &'static str {
         match self {
             Self::BadUrl(_) => "invalid_input",
-            Self::NotPublic(_) => "permission_denied",
+            Self::NotPublic(_) | Self::Elsewhere { .. } | Self::Denied { .. } => "permission_denied",
             Self::UnknownHost(_) => "not_found",
             Self::TooManyRedirects { .. } => "http_error",
             Self::NoAnswer { .. } => "io_failed",

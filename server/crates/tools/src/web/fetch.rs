@@ -3,6 +3,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
+use protocol::PermissionDecision;
 use reqwest::{
     Client, Response, StatusCode, Url,
     dns::{Addrs, Name, Resolve, Resolving},
@@ -11,6 +12,7 @@ use reqwest::{
 };
 
 use super::{AddressPolicy, failure::Failure};
+use crate::Redirects;
 
 const REDIRECTS_MAX: usize = 5;
 const AGENT: &str = concat!("yoi/", env!("CARGO_PKG_VERSION"));
@@ -34,16 +36,38 @@ fn check(url: &Url) -> Result<(), Failure> {
 }
 
 /// The answer at the end of the redirects, before its body, and where that was.
-pub(super) async fn follow(mut url: Url, policy: &AddressPolicy) -> Result<(Response, Url), Failure> {
+pub(super) async fn follow(
+    mut url: Url,
+    policy: &AddressPolicy,
+    redirects: Option<&Redirects>,
+) -> Result<(Response, Url), Failure> {
     for _ in 0..=REDIRECTS_MAX {
         let response = get(&url, policy).await?;
         let Some(next) = redirect_of(&response, &url)? else {
             return Ok((response, url));
         };
         check(&next)?;
+        if let Some(redirects) = redirects.filter(|_| !is_same_made_secure(&url, &next)) {
+            judge(redirects, &url, &next)?;
+        }
         url = next;
     }
     Err(Failure::TooManyRedirects { host: host(&url).to_owned(), max: REDIRECTS_MAX })
+}
+
+/// The rules of the Pod decide on every address, and not on the first one alone.
+fn judge(redirects: &Redirects, from: &Url, to: &Url) -> Result<(), Failure> {
+    match redirects.decide(to.as_str()) {
+        PermissionDecision::Allow => Ok(()),
+        PermissionDecision::Ask => Err(Failure::Elsewhere { host: host(from).to_owned(), to: to.clone() }),
+        PermissionDecision::Deny => Err(Failure::Denied { host: host(from).to_owned(), to: to.clone() }),
+    }
+}
+
+/// `http` at its own port became `https` at its own, and nothing else is another.
+fn is_same_made_secure(from: &Url, to: &Url) -> bool {
+    let mut secure = from.clone();
+    from.scheme() == "http" && from.port().is_none() && secure.set_scheme("https").is_ok() && secure == *to
 }
 
 pub(super) fn host(url: &Url) -> &str {

@@ -22,7 +22,7 @@ use serde_json::Value;
 pub use address::AddressPolicy;
 
 use self::{failure::Failure, fetch::host, page::Page};
-use crate::{Output, Place, Tool, arguments};
+use crate::{Output, Place, Redirects, Tool, arguments};
 
 /// Characters of a page that a model gets, and of one that says what went wrong.
 const CONTENT_CHARS_MAX: usize = 60_000;
@@ -62,19 +62,19 @@ impl WebFetch {
         Self { options }
     }
 
-    async fn fetch(&self, arguments: Value) -> Result<ToolOutcome, ToolOutcome> {
+    async fn fetch(&self, arguments: Value, redirects: Option<&Redirects>) -> Result<ToolOutcome, ToolOutcome> {
         let invalid = |sentence| ToolOutcome::failed("invalid_input", sentence);
         let arguments: Arguments = arguments::parsed("WebFetch", arguments).map_err(invalid)?;
         let url = fetch::checked(&arguments.url)?;
         let asked = host(&url).to_owned();
-        let fetched = tokio::time::timeout(self.options.time_limit, self.page(url)).await;
+        let fetched = tokio::time::timeout(self.options.time_limit, self.page(url, redirects)).await;
         let seconds = self.options.time_limit.as_secs();
         fetched.unwrap_or(Err(Failure::TimeLimit { host: asked, seconds })).map_err(ToolOutcome::from)
     }
 
-    async fn page(&self, url: Url) -> Result<ToolOutcome, Failure> {
+    async fn page(&self, url: Url, redirects: Option<&Redirects>) -> Result<ToolOutcome, Failure> {
         let asked = url.clone();
-        let (response, url) = fetch::follow(url, &self.options.addresses).await?;
+        let (response, url) = fetch::follow(url, &self.options.addresses, redirects).await?;
         let status = response.status();
         let is_error = status.is_client_error() || status.is_server_error();
         let page = match page::read(response, &url, CONTENT_CHARS_MAX).await {
@@ -128,9 +128,9 @@ impl Tool for WebFetch {
         true
     }
 
-    async fn call(&self, _: &Place, arguments: Value, _: Output) -> ToolOutcome {
+    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
         let started = Instant::now();
-        let outcome = self.fetch(arguments).await.unwrap_or_else(|failed| failed);
+        let outcome = self.fetch(arguments, place.redirects.as_ref()).await.unwrap_or_else(|failed| failed);
         let took = started.elapsed().as_millis();
         ToolOutcome { duration_ms: u64::try_from(took).unwrap_or(u64::MAX), ..outcome }
     }

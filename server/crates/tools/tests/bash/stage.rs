@@ -88,6 +88,7 @@ impl Stage {
             outputs: self.path("kept/outputs"),
             network: tools::bash::Network::Open,
             questions: tools::Questions::none(),
+            redirects: None,
             lifeline: Lifeline::pair().0,
         }
     }

@@ -89,6 +89,7 @@ impl Desk {
             outputs: self.top.join("outputs"),
             network: tools::bash::Network::Open,
             questions: tools::Questions::none(),
+            redirects: None,
             lifeline: Lifeline::pair().0,
         }
     }
