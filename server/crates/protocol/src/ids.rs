@@ -71,6 +71,9 @@ impl From<uuid::Uuid> for WorkerId {
     }
 }
 
+/// The longest name of a Pod, in bytes.
+pub const POD_NAME_BYTES_MAX: usize = 64;
+
 /// A Pod's name for people: `[A-Za-z0-9._-]{1,64}`, not `.` or `..`; unique within a runtime, case significant.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -86,7 +89,7 @@ impl PodName {
         if text == "." || text == ".." {
             return Err(NameError::new("a Pod cannot be called \".\" or \"..\""));
         }
-        let fits = text.len() <= 64
+        let fits = text.len() <= POD_NAME_BYTES_MAX
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
         match fits {
             true => Ok(Self(text.to_owned())),

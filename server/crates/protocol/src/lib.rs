@@ -39,7 +39,9 @@ pub use event::{
 };
 pub use frame::{ClientFrame, DiagnosticCode, ServerFrame};
 pub use history::{History, Message, Role, ToolCall};
-pub use ids::{CommandId, CommandIdError, NameError, PodName, PodRef, RuntimeId, Seq, Target, WorkerId};
+pub use ids::{
+    CommandId, CommandIdError, NameError, POD_NAME_BYTES_MAX, PodName, PodRef, RuntimeId, Seq, Target, WorkerId,
+};
 pub use link::{LINK_ITEMS_MAX, LINK_WAIT_MS_MAX, LinkAnswer, LinkCard, LinkExchange, LinkItem, LinkNews};
 pub use listing::{
     Approval, AuditAbout, AuditEntry, AuditRow, CompactionPreview, Gathered, Listing, OpenApproval, RuntimeKind,

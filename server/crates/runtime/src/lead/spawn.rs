@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use pod::{LendRefusal, PodSpec, Scope};
 use pod_store::{InboxRow, ParentLink, PodChange, PodKey};
-use protocol::{Access, ApiError, CommandId, ControlEvent, ErrorCode, PodLabel, PodName, ScopeRule, Segment, WorkerId};
+use protocol::{
+    Access, ApiError, CommandId, ControlEvent, ErrorCode, PodLabel, PodName, RuntimeId, ScopeRule, Segment, WorkerId,
+};
 
 use super::{audit_only, stop::needs_stop};
 use crate::{
@@ -15,11 +17,17 @@ use crate::{
     host::Inner,
     place,
     pod_task::Held,
+    pod_tools,
     recipe::{self, ChildAsked},
 };
 
+/// Characters of a name that are ours where the one that was asked for belongs to a Pod that the parent does not see.
+const SUFFIX_LEN: usize = 6;
+/// Names that are tried until one is free.
+const NAMES_TRIED_MAX: usize = 4;
+
 /// What a Pod wants.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Spawn {
     pub(crate) name: PodName,
     pub(crate) task: String,
@@ -28,11 +36,45 @@ pub(crate) struct Spawn {
     pub(crate) model: Option<String>,
 }
 
-/// Makes the child, lends it its scope and gives it its first task, or leaves everything as it was.
+/// Makes the child, lends it its scope and gives it its first task, or leaves everything as it was. A name that a Pod has
+/// which the parent does not see is no refusal, since that would tell of it: the child gets a name derived from it.
 pub(crate) async fn spawn(
     inner: &Arc<Inner>,
     parent: &WorkerId,
     origin: &Origin,
+    spawn: Spawn,
+) -> Result<(PodLabel, Vec<ScopeRule>), ApiError> {
+    let mut name = spawn.name.clone();
+    for _ in 1..NAMES_TRIED_MAX {
+        match spawn_as(inner, parent, origin, name, spawn.clone()).await {
+            Err(error) if error.code == ErrorCode::NameTaken && !sees(inner, parent, &spawn.name).await? => {
+                name = derived(&spawn.name)?;
+            }
+            done => return done,
+        }
+    }
+    spawn_as(inner, parent, origin, name, spawn).await
+}
+
+/// The parent sees a Pod of this name, in this runtime.
+async fn sees(inner: &Inner, parent: &WorkerId, name: &PodName) -> Result<bool, ApiError> {
+    let visible = pod_tools::visible(inner, parent).await?;
+    Ok(visible.iter().any(|pod| pod.name == *name && pod.pod.runtime_id == RuntimeId::local()))
+}
+
+/// `NAME-xxxxxx`, the end random; a long name is cut so that it fits.
+fn derived(name: &PodName) -> Result<PodName, ApiError> {
+    let random = uuid::Uuid::new_v4().simple().to_string();
+    let kept = name.as_str().len().min(protocol::POD_NAME_BYTES_MAX - SUFFIX_LEN - 1);
+    let name = format!("{}-{}", &name.as_str()[..kept], &random[..SUFFIX_LEN]);
+    PodName::parse(&name).map_err(|error| ApiError::invalid(error.to_string()))
+}
+
+async fn spawn_as(
+    inner: &Arc<Inner>,
+    parent: &WorkerId,
+    origin: &Origin,
+    name: PodName,
     spawn: Spawn,
 ) -> Result<(PodLabel, Vec<ScopeRule>), ApiError> {
     let mut holding = inner.hold(&[parent]).await?;
@@ -41,7 +83,7 @@ pub(crate) async fn spawn(
     let scope = lend(inner, &held, &spawn.scope).await?;
     let asked = ChildAsked { profile: spawn.profile, model: spawn.model, scope: scope.clone() };
     let spec = recipe::of_child(inner, &held.spec, asked)?;
-    let newborn = newborn(&held, spec, spawn.name, spawn.task, &scope)?;
+    let newborn = newborn(&held, spec, name, spawn.task, &scope)?;
     let child = PodLabel { pod: newborn.summary.pod.clone(), name: newborn.summary.name.clone() };
     let event = ControlEvent::ChildSpawned { child: child.clone(), scope: scope.clone() };
     let order = Wanted { events: vec![event], ..Wanted::default() };

@@ -55,11 +55,13 @@ impl SpawnPod {
         };
         let inner = self.0.inner()?;
         let own = inner.existing_row(&place.worker_id).await?;
+        let wanted = spawn.name.clone();
         let (child, scope) = lead::spawn(&inner, &place.worker_id, &origin_of(&own.name), spawn).await?;
-        Ok(ToolOutcome::done(format!("spawned {}; it begins its task now", child.name)).with_content(format!(
-            "lent to {}: {}",
-            child.name,
-            scope_words(&scope)
-        )))
+        let renamed = match child.name == wanted {
+            true => String::new(),
+            false => format!(" (the name {wanted} is in use on this server)"),
+        };
+        let summary = format!("spawned {}{renamed}; it begins its task now", child.name);
+        Ok(ToolOutcome::done(summary).with_content(format!("lent to {}: {}", child.name, scope_words(&scope))))
     }
 }

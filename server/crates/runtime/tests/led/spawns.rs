@@ -91,7 +91,6 @@ async fn a_spawn_that_is_refused_says_why_and_leaves_nothing() {
     let ground = Ground::new().await;
     let scope = vec![write(&ground.path("a")), read(&ground.path("b"))];
     let ada = ground.create("ada", scope).await;
-    ground.create("taken", Vec::new()).await;
     std::os::unix::fs::symlink(ground.own_folder(), ground.path("a/link")).unwrap();
     let before = ground.host().pods(&Default::default()).await.unwrap().items.len();
     let spawn = |name: &str, task: &str, scope: Vec<ScopeRule>| json!({ "name": name, "task": task, "scope": scope });
@@ -111,7 +110,7 @@ async fn a_spawn_that_is_refused_says_why_and_leaves_nothing() {
         (spawn("bob", "say x", vec![write(&format!("{a}/link"))]), "scope_not_held", "link"),
         // Whether it exists is nobody's business who does not hold it.
         (spawn("bob", "say x", vec![write(&format!("{outside}/missing"))]), "scope_not_held", "outside"),
-        (spawn("taken", "say x", vec![write(&a)]), "name_taken", "taken"),
+        (spawn("ada", "say x", vec![write(&a)]), "name_taken", "ada"),
         (spawn("two words", "say x", vec![write(&a)]), "invalid_input", "name"),
         (spawn("bob", " \n", vec![write(&a)]), "invalid_input", "task is empty"),
         (spawn("bob", &"x".repeat(65_537), vec![write(&a)]), "payload_too_large", "too large"),
@@ -131,6 +130,27 @@ async fn a_spawn_that_is_refused_says_why_and_leaves_nothing() {
     assert_eq!(ground.may(&ada, &a).await.1, "yes");
     // All of it is free still.
     ground.spawn(&ada, "bob", "say x", &[write(&a), read(&b)]).await;
+}
+
+#[tokio::test]
+async fn the_name_of_a_pod_that_is_not_seen_is_no_refusal_and_the_child_gets_one_of_its_own() {
+    let ground = Ground::new().await;
+    let ada = ground.lead("ada").await;
+    let longest = "x".repeat(protocol::POD_NAME_BYTES_MAX);
+    for hidden in ["hidden", &longest] {
+        let stranger = ground.create(hidden, Vec::new()).await;
+        let arguments = json!({ "name": hidden, "task": "say x", "scope": [] });
+        let answer = ground.done(&ada, "SpawnPod", arguments.clone()).await;
+        let children = ground.host().pod(&ada).await.unwrap().children;
+        let child = children.iter().map(|child| child.name.to_string()).find(|name| name.starts_with(&hidden[..6]));
+        let child = child.expect("the child is there under a derived name");
+        assert_ne!(child, hidden);
+        assert!(answer.summary.starts_with(&format!("spawned {child} ")), "{answer:?}");
+        assert_eq!(ground.named(hidden).await.unwrap(), stranger);
+        // The child itself is seen, so its name is taken, whoever else has another one.
+        let again = json!({ "name": child, "task": "say x", "scope": [] });
+        assert_eq!(ground.refused(&ada, "SpawnPod", again).await.0, "name_taken");
+    }
 }
 
 #[tokio::test]

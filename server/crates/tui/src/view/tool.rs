@@ -5,7 +5,7 @@ use ratatui::{
     style::{Color, Style, Stylize},
     text::{Line, Span},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use transcript::{Block, BlockKind, ToolResult, ansi, words::duration_words};
 
 use super::{
@@ -47,14 +47,23 @@ const TELLING: [&str; 7] = ["command", "path", "pattern", "url", "name", "task",
 pub(super) fn telling(arguments: Option<&Value>, streaming: &str) -> String {
     let text = match arguments {
         None => streaming.to_owned(),
-        Some(Value::Object(fields)) => match TELLING.iter().find_map(|name| fields.get(*name)?.as_str()) {
-            Some(telling) => telling.to_owned(),
+        Some(Value::Object(fields)) => match way_out(fields).or_else(|| told_by_name(fields)) {
+            Some(telling) => telling,
             None if fields.is_empty() => String::new(),
             None => Value::Object(fields.clone()).to_string(),
         },
         Some(other) => other.to_string(),
     };
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn told_by_name(fields: &Map<String, Value>) -> Option<String> {
+    TELLING.iter().find_map(|name| fields.get(*name)?.as_str()).map(str::to_owned)
+}
+
+/// `host:port`, where a command wants to reach one: its command is not what is asked about.
+fn way_out(fields: &Map<String, Value>) -> Option<String> {
+    Some(format!("{}:{}", fields.get("host")?.as_str()?, fields.get("port")?.as_u64()?))
 }
 
 /// `is_asked`: it waits until a person has allowed it.
@@ -235,6 +244,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_way_out_is_told_by_its_host_and_port_and_a_command_by_its_words() {
+        let asked = json!({ "host": "crates.io", "port": 443, "command": "cargo add x" });
+        assert_eq!(telling(Some(&asked), ""), "crates.io:443");
+        assert_eq!(telling(Some(&json!({ "command": "cargo  add x" })), ""), "cargo add x");
+    }
 
     #[test]
     fn the_telling_argument_stands_for_the_call() {
