@@ -15,14 +15,11 @@ use protocol::{
 pub(crate) use self::named::named;
 use crate::{
     UiError,
-    components::{
-        question,
-        transcript::{PodContext, rewind},
-    },
-    console::{Console, Dialog, Introduction, export_href, fresh_command, pod_href, search_href},
+    approvals::question,
+    console::{Console, Dialog, Introduction, PodContext, export_href, fresh_command, pod_href, search_href, undoing},
     live,
     server_fns::{control_pod, create_pod, pod_peers, rename_pod, resolve, set_network, submit_input, unlink_pods},
-    undoing,
+    transcript::rewind,
 };
 
 /// The Pod that a command is about.

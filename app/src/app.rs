@@ -10,18 +10,15 @@ use leptos_router::{
 
 use crate::{
     boot::{self, Boot, PlaceTranscript},
-    components::frame::Frame,
-    console::Console,
+    console::{Console, Drawer},
+    frame::{Frame, not_found::NotFoundPage},
     later::{
-        ApprovalsRoute, AuditRoute, ExchangeRoute, LoginRoute, MapRoute, PodRoute, PrintRoute, SearchRoute,
+        self, ApprovalsRoute, AuditRoute, ExchangeRoute, LoginRoute, MapRoute, PodRoute, PrintRoute, SearchRoute,
         SettingsRoute, UsageRoute,
     },
-    pages::{
-        login::LoginStyle,
-        not_found::NotFoundPage,
-        pods::PodsPage,
-        print::{self, PrintStyle},
-    },
+    login::LoginStyle,
+    pods::page::PodsPage,
+    print::{self, PrintStyle},
 };
 
 /// The whole document, as `leptos_axum` renders it. `site_pkg_dir` of the options is `pkg/<hash>`.
@@ -35,7 +32,9 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
     let head = match (is_login, is_print) {
         (true, _) => view! { <LoginStyle /> }.into_any(),
         (false, true) => view! { <PrintStyle options=options.clone() /> }.into_any(),
-        (false, false) => view! { <Boot options=options.clone() /> }.into_any(),
+        (false, false) => {
+            view! { <Boot options=options.clone() part=later::part(&boot::path_of_request()) /> }.into_any()
+        }
     };
     let body = match (is_login || is_print, boot::is_bare(&options)) {
         (true, _) => view! { <App /> }.into_any(),
@@ -86,6 +85,7 @@ fn is_login() -> bool {
 pub fn App() -> impl IntoView {
     provide_meta_context();
     Console::provide();
+    provide_context(Drawer(|over| Box::pin(later::dialog_view(over))));
     view! {
         <Router>
             <Routes fallback=|| {

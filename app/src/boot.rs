@@ -2,8 +2,6 @@
 
 use leptos::{config::LeptosOptions, nonce::use_nonce, prelude::*};
 
-use crate::later;
-
 /// Sets the theme before anything is painted.
 const THEME_SCRIPT: &str =
     "try{const t=localStorage.getItem('yoi:theme');if(t)document.documentElement.dataset.theme=t}catch{}";
@@ -35,32 +33,31 @@ pub(crate) fn is_bare(options: &LeptosOptions) -> bool {
 pub struct LaterParts(pub &'static [(&'static str, &'static [&'static str])]);
 
 impl LaterParts {
-    fn of(self, part: &str) -> Option<&'static [&'static str]> {
+    pub(crate) fn of(self, part: &str) -> Option<&'static [&'static str]> {
         self.0.iter().find(|(name, _)| *name == part).map(|(_, files)| *files)
     }
 }
 
 #[cfg(feature = "ssr")]
-fn path_of_request() -> String {
+pub(crate) fn path_of_request() -> String {
     use_context::<axum::http::request::Parts>().map(|parts| parts.uri.path().to_owned()).unwrap_or_default()
 }
 
 #[cfg(not(feature = "ssr"))]
-fn path_of_request() -> String {
+pub(crate) fn path_of_request() -> String {
     String::new()
 }
 
-/// Goes into the head of every page but the login.
+/// Goes into the head of every page but the login. `part` is what the page needs at once beside the first load.
 #[component]
-pub(crate) fn Boot(options: LeptosOptions) -> impl IntoView {
+pub(crate) fn Boot(options: LeptosOptions, part: Option<&'static str>) -> impl IntoView {
     let nonce = use_nonce();
     let pkg = format!("/{}", options.site_pkg_dir.trim_matches('/'));
     let name = options.output_name.to_string();
     let (script, wasm, style) =
         (format!("{pkg}/{name}.js"), format!("{pkg}/{name}_bg.wasm"), format!("{pkg}/{name}.css"));
-    let part =
-        use_context::<LaterParts>().and_then(|parts| parts.of(later::part(&path_of_request())?)).unwrap_or_default();
-    let preloads = part.iter().map(|file| {
+    let files = use_context::<LaterParts>().and_then(|parts| parts.of(part?)).unwrap_or_default();
+    let preloads = files.iter().map(|file| {
         let href = format!("{pkg}/{file}");
         view! { <link rel="preload" r#as="fetch" type="application/wasm" crossorigin="anonymous" href=href /> }
             .into_any()
@@ -128,7 +125,8 @@ pub(crate) fn send_policy() {
 #[cfg(not(feature = "ssr"))]
 pub(crate) fn send_policy() {}
 
-#[cfg(all(test, feature = "ssr"))]
+#[cfg(test)]
+#[cfg(feature = "ssr")]
 mod tests {
     use super::{FETCHING_SCRIPT, STARTING_SCRIPT, bare, policy};
 

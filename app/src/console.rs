@@ -1,12 +1,27 @@
 //! What all parts of the console share: the list of Pods, the connection, notices, the open dialog.
 
+mod clock;
+pub(crate) mod pod_book;
+mod pod_context;
+mod presence;
+pub(crate) mod selection;
+pub(crate) mod undoing;
+
+use std::{future::Future, pin::Pin};
+
 use commands::{Page, Topic};
 use leptos::prelude::*;
 use protocol::{CommandId, OpenApproval, OpenRequest, PodRef, PodSummary, Seq, Timestamp};
 
+use self::{clock::Clock, pod_book::PodBook, selection::Selection, undoing::EndedList};
+pub(crate) use self::{
+    pod_context::{PodContext, Returned, use_pod},
+    presence::Presence,
+};
 use crate::{
-    UiError, clock::Clock, components::transcript::PodContext, family, format, live, pod_book::PodBook,
-    reconnect::Link, selection::Selection, undoing::EndedList,
+    UiError, family, format,
+    live::{self, Answering},
+    reconnect::Link,
 };
 
 /// How long a notice stays, in milliseconds. Errors stay until they are dismissed.
@@ -39,15 +54,6 @@ pub(crate) struct TranscriptKeys {
     pub(crate) to_question: fn() -> bool,
     /// Answers the question that is next, with this key of its card.
     pub(crate) answer: fn(&str) -> Answering,
-}
-
-/// What became of an answer that was given by a key from anywhere on the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answering {
-    Given,
-    /// Nobody answers what they do not see: it has been brought into view.
-    Unseen,
-    NoQuestion,
 }
 
 /// The dialog that is open.
@@ -84,6 +90,22 @@ pub(crate) struct Introduction {
     pub(crate) chooses_source: bool,
     /// A name or an address; empty while nobody is chosen.
     pub(crate) target: String,
+}
+
+/// What comes over a page, or beside it, when a person asks for it.
+#[derive(Debug)]
+pub(crate) enum Over {
+    Dialog(Dialog),
+    Selection(Memo<Vec<PodSummary>>),
+}
+
+/// Draws what comes over a page, once its code is there. What knows all dialogs says it, for those that know none.
+#[derive(Clone, Copy)]
+pub(crate) struct Drawer(pub(crate) fn(Over) -> Pin<Box<dyn Future<Output = AnyView> + Send>>);
+
+/// What comes over the page, once its code is there.
+pub(crate) fn drawn_over(over: Over) -> Suspend<AnyView> {
+    Suspend::new(expect_context::<Drawer>().0(over))
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -99,6 +99,12 @@ pub(crate) fn moment(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
+/// `48 lines · 3.2k characters`.
+pub(crate) fn paste_words(text: &str) -> String {
+    let lines = counted(text.lines().count() as u64, "line");
+    format!("{lines} · {} characters", transcript::words::tokens_words(text.chars().count() as u64))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,5 +144,6 @@ mod tests {
     fn shares_and_counts_read_well() {
         assert_eq!((percent(76, 200), percent(1, 0), percent(9, 3)), (Some(38), None, Some(100)));
         assert_eq!((counted(1, "event"), counted(34, "event")), ("1 event".into(), "34 events".into()));
+        assert_eq!(paste_words("a\nb"), "2 lines · 3 characters");
     }
 }

@@ -5,35 +5,29 @@
 use commands::Topic;
 use leptos::prelude::*;
 use leptos_router::LazyRoute;
-use protocol::PodSummary;
 
 use crate::{
-    components::{
+    approvals::page::ApprovalsPage,
+    audit::page::AuditPage,
+    console::{Dialog, Over},
+    frame::help_dialog::HelpDialog,
+    login::LoginPage,
+    palette::PaletteDialog,
+    peers::{dialog::PeerDialog, exchange::ExchangePage, help::PeerHelp, map::MapPage},
+    pod::{
         compact_dialog::CompactDialog,
-        help_dialog::HelpDialog,
-        new_pod_dialog::NewPodDialog,
-        palette::PaletteDialog,
-        peer_dialog::PeerDialog,
-        peer_help::PeerHelp,
-        pod_dialogs::{DeleteDialog, RenameDialog},
+        name_dialogs::{DeleteDialog, RenameDialog},
+        page::PodPage,
         restore_dialog::RestoreDialog,
         rewind_dialog::RewindDialog,
-        selection_bar::SelectionActs,
         spawn_dialog::SpawnDialog,
     },
-    console::Dialog,
-    pages::{
-        approvals::ApprovalsPage, audit::AuditPage, exchange::ExchangePage, login::LoginPage, map::MapPage,
-        pod::PodPage, print::PrintPage, search::SearchPage, settings::SettingsPage, usage::UsagePage,
-    },
+    pods::{new_pod_dialog::NewPodDialog, selection_bar::SelectionActs},
+    print::PrintPage,
+    search::page::SearchPage,
+    settings::page::SettingsPage,
+    usage::page::UsagePage,
 };
-
-/// What comes over a page, or beside it, when a person asks for it.
-#[derive(Debug)]
-pub(crate) enum Over {
-    Dialog(Dialog),
-    Selection(Memo<Vec<PodSummary>>),
-}
 
 /// It, once its code is there.
 #[lazy]

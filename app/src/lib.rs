@@ -1,6 +1,9 @@
 //! The console: pages that the server renders and the browser takes over.
 //!
-//! Components know no browser: whatever touches a socket, a timer, storage, focus or scrolling goes through [`live`].
+//! A folder holds what one does or looks at: its page, its parts, its dialogs. What they share is below them, and none of them
+//! knows one that knows it.
+//! Components know no browser: the event stream is in [`stream`], and whatever touches a timer, storage, focus or scrolling goes
+//! through [`live`].
 //! Whatever can be decided without a screen (grouping, words, commands, drafts, reconnecting) is a pure function in a
 //! file of its own.
 
@@ -13,30 +16,37 @@
 
 mod acting;
 mod app;
+mod approvals;
+mod audit;
 mod boot;
-mod charts;
-mod clock;
 mod codec;
 mod components;
+mod composer;
 mod console;
-mod draft;
 mod error;
 mod family;
 mod format;
+mod frame;
 mod keys;
 mod later;
 mod live;
+mod login;
 mod notify;
-mod pages;
-mod peering;
-mod pod_book;
+mod palette;
+mod peers;
+mod pod;
+mod pods;
 mod preferences;
+mod print;
 mod reading;
 mod reconnect;
-mod relation_map;
-mod selection;
+mod rows;
+mod search;
 pub mod server_fns;
-mod undoing;
+mod settings;
+mod stream;
+mod transcript;
+mod usage;
 
 pub use app::{App, shell};
 pub use boot::LaterParts;

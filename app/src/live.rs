@@ -1,11 +1,9 @@
-//! The only place with browser I/O: the event socket, timers, storage, focus, scrolling, the clipboard.
+//! The only place with browser I/O but for the event stream: timers, storage, focus, scrolling, the clipboard.
 //!
 //! On the server the same functions exist and do nothing, so that no component asks where it runs.
 
 #[cfg(feature = "hydrate")]
-mod bell;
-#[cfg(feature = "hydrate")]
-mod browser;
+pub(crate) mod browser;
 #[cfg(feature = "hydrate")]
 mod clipboard;
 #[cfg(feature = "hydrate")]
@@ -14,8 +12,6 @@ mod colours;
 mod focus;
 #[cfg(feature = "hydrate")]
 mod found;
-mod heard;
-mod hub;
 #[cfg(not(feature = "hydrate"))]
 mod inert;
 #[cfg(feature = "hydrate")]
@@ -27,15 +23,9 @@ mod reveal;
 #[cfg(feature = "hydrate")]
 mod scroll;
 #[cfg(feature = "hydrate")]
-mod socket;
-#[cfg(feature = "hydrate")]
 mod takeover;
 #[cfg(feature = "hydrate")]
 mod typeahead;
-
-use protocol::PodSummary;
-
-pub(crate) use self::heard::Written;
 
 #[cfg(not(feature = "hydrate"))]
 pub(crate) use self::inert::*;
@@ -60,7 +50,6 @@ pub(crate) use self::{
         linked, log_attach, log_detach, log_fold, log_keep_place, log_key, log_put_aside, log_restore, log_show,
         log_stop_following, log_take_back, log_to_end, log_to_question, log_to_turn,
     },
-    socket::{connect, unwatch, watch},
     takeover::{has_taken_over, is_taken_over, once_taken_over},
     typeahead::{begin_in, hold_keys, keys_wait},
 };
@@ -77,20 +66,6 @@ pub(crate) enum Memory {
     Tab,
 }
 
-/// What comes for the Pod that is viewed.
-#[derive(Debug, Clone)]
-pub(crate) enum PodFeed {
-    Records(Written),
-    /// Everything anew: the cursor was no longer good, or we were too slow.
-    Snapshot {
-        summary: Box<PodSummary>,
-        records: Written,
-        has_more: bool,
-    },
-    /// Nothing follows.
-    Closed(String),
-}
-
 /// A key, pressed where no text is typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeyPress {
@@ -104,4 +79,13 @@ pub(crate) struct KeyPress {
     /// Together with Alt, where that makes no letter.
     pub(crate) has_alt: bool,
     pub(crate) has_shift: bool,
+}
+
+/// What became of an answer that was given by a key from anywhere on the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answering {
+    Given,
+    /// Nobody answers what they do not see: it has been brought into view.
+    Unseen,
+    NoQuestion,
 }

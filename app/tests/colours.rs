@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 const TOKENS: &str = include_str!("../../style/tokens.css");
-const CODE: &str = include_str!("../../style/code.css");
+const CODE: &str = include_str!("../../style/components/code.css");
 
 /// What code stands on.
 const GROUNDS: [&str; 2] = ["--sunk", "--raised"];

@@ -1,4 +1,5 @@
-//! Joins `style/*.css` into one sheet. The files name their cascade layers themselves; here is only their order.
+//! Joins the style sheets below `style/` into one. They name their cascade layers themselves; here is only their order: by the
+//! file's own name, whatever folder it is in.
 
 use std::{
     fs,
@@ -29,19 +30,25 @@ pub(crate) fn bundle(style: &Path, site: &Path) -> Result<()> {
 }
 
 fn files_in_order(style: &Path) -> Result<Vec<PathBuf>> {
-    // git keeps no empty folder, so there may be none at all.
-    let Ok(entries) = fs::read_dir(style) else { return Ok(Vec::new()) };
     let mut files = Vec::new();
-    for entry in entries {
-        let path = entry.with_context(|| format!("could not list {}", style.display()))?.path();
-        if path.is_file() {
-            files.push(path);
-        }
-    }
+    gather(style, &mut files)?;
     files.sort_by_key(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let rank = FIRST.iter().position(|first| *first == name).unwrap_or(FIRST.len());
         (rank, name)
     });
     Ok(files)
+}
+
+fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    // git keeps no empty folder, so there may be none at all.
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries {
+        let path = entry.with_context(|| format!("could not list {}", folder.display()))?.path();
+        match path.is_dir() {
+            true => gather(&path, files)?,
+            false => files.push(path),
+        }
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use protocol::PeerLink;
 
 use super::AtHand;
-use crate::{console::Console, peering};
+use crate::{console::Console, peers::peering};
 
 /// So many names at most; more typing finds the others.
 const NAMED_MAX: usize = 20;

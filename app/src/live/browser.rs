@@ -7,7 +7,7 @@ use web_sys::{Blob, BlobPropertyBag, Document, Element, HtmlDialogElement, HtmlE
 
 use super::{Memory, SYSTEM_THEME, typeahead};
 
-pub(super) fn window() -> Window {
+pub(crate) fn window() -> Window {
     web_sys::window().expect("this runs in a page")
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn now_ms() -> i64 {
 }
 
 /// Never goes back, so it is fit to measure silence.
-pub(super) fn monotonic_ms() -> f64 {
+pub(crate) fn monotonic_ms() -> f64 {
     window().performance().map_or_else(js_sys::Date::now, |performance| performance.now())
 }
 

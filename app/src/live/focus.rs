@@ -4,7 +4,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, HtmlTextAreaElement, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::browser::{all, before_paint, document, element};
-use crate::console::Answering;
+use crate::live::Answering;
 
 pub(crate) fn focus(id: &str) {
     if let Some(element) = element(id) {

@@ -6,13 +6,11 @@ use leptos::{
     prelude::Memo,
     web_sys::{ClipboardEvent, Element, KeyboardEvent},
 };
-use protocol::{PodRef, Seq};
 
-use super::{KeyPress, Memory, PodFeed};
+use super::{Answering, KeyPress, Memory};
 use crate::{
-    components::transcript::Rows,
-    console::{Answering, Console},
     notify::Means,
+    rows::Rows,
     server_fns::{CodeText, Run},
 };
 
@@ -140,16 +138,6 @@ pub(crate) fn once_taken_over(_run: impl FnOnce() + 'static) {}
 
 pub(crate) fn has_taken_over() -> bool {
     false
-}
-
-pub(crate) fn connect(_console: Console) {}
-
-pub(crate) fn watch(_pod: PodRef, _cursor: String, _applied: Seq, _listener: impl FnMut(PodFeed) + 'static) -> u64 {
-    0
-}
-
-pub(crate) fn unwatch(_number: u64) -> Option<(String, Seq)> {
-    None
 }
 
 pub(crate) fn log_attach(

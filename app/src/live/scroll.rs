@@ -24,7 +24,7 @@ use web_sys::{MutationObserver, MutationObserverInit, ResizeObserver};
 pub(crate) use self::put_aside::{log_fold, log_put_aside, log_take_back};
 use self::{log::Log, place::Target};
 use super::browser;
-use crate::components::transcript::Rows;
+use crate::rows::Rows;
 
 /// Below the top of the view a block is put that somebody goes to, in CSS pixels.
 const MARGIN_PX: f64 = 12.0;

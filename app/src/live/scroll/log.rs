@@ -3,7 +3,7 @@
 use web_sys::{HtmlCollection, HtmlElement};
 
 use super::{super::browser, folded::Folded, opened::Opened, place::Target, with_log};
-use crate::components::transcript::{Rows, View};
+use crate::rows::{Rows, View};
 
 /// So close to the end counts as at the end, in CSS pixels.
 const END_PX: i32 = 24;

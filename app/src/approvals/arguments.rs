@@ -1,0 +1,198 @@
+use leptos::prelude::*;
+use serde_json::{Map, Value};
+use transcript::unseen;
+
+use crate::components::{code::CodeBlock, diff::DiffView};
+
+/// All arguments of a call, the way a person reads them: a command as code, a change as a diff, the rest by name.
+#[component]
+pub(crate) fn ArgumentsView(
+    tool: String,
+    arguments: Value,
+    /// What it would do to its file as it is now, where that is known.
+    #[prop(optional_no_strip)]
+    change: Option<Change>,
+) -> impl IntoView {
+    let parts = parts(&tool, &arguments, change);
+    view! { <div class="arguments">{parts.into_iter().map(part_view).collect_view()}</div> }.into_any()
+}
+
+fn part_view(part: Part) -> AnyView {
+    match part {
+        Part::Code { language, text } => {
+            view! { <CodeBlock language=Some(language.to_owned()) text=text /> }.into_any()
+        }
+        Part::Change(diff) => view! { <DiffView diff=diff /> }.into_any(),
+        Part::Fact { name, value } => view! {
+            <p class="fact">
+                <span>{unseen::shown(&name).into_owned()}</span>
+                <code>{unseen::shown(&value).into_owned()}</code>
+            </p>
+        }
+        .into_any(),
+    }
+}
+
+/// What a call would do to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Unified; none where nothing would change, or why not is the effect.
+    pub(crate) diff: Option<String>,
+    pub(crate) effect: String,
+}
+
+/// One thing to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Code {
+        language: &'static str,
+        text: String,
+    },
+    /// Lines with a sign before them.
+    Change(String),
+    Fact {
+        name: String,
+        value: String,
+    },
+}
+
+/// Nothing of the arguments is left out: whoever allows a call has seen all of it.
+fn parts(tool: &str, arguments: &Value, change: Option<Change>) -> Vec<Part> {
+    let Value::Object(fields) = arguments else {
+        return vec![Part::Code { language: "arguments", text: arguments.to_string() }];
+    };
+    let text = |name: &str| fields.get(name).and_then(Value::as_str);
+    if let Some(Change { diff, effect }) = change {
+        let effect = Part::Fact { name: "change".to_owned(), value: effect };
+        return match diff {
+            // It has all that comes, and what goes for it.
+            Some(diff) => facts(fields, &["content", "old", "new"]).chain([effect, Part::Change(diff)]).collect(),
+            None => {
+                let mut told = parts(tool, arguments, None);
+                told.insert(0, effect);
+                told
+            }
+        };
+    }
+    let (told, shown): (&[&str], Vec<Part>) = match tool {
+        "Bash" if text("command").is_some() => (
+            &["command"],
+            vec![Part::Code { language: "command", text: text("command").unwrap_or_default().to_owned() }],
+        ),
+        "Network" if text("host").is_some() && text("command").is_some() => {
+            let port = fields.get("port").map(|port| format!(":{port}")).unwrap_or_default();
+            let host = format!("{}{port}", text("host").unwrap_or_default());
+            let code = |language, text: &str| Part::Code { language, text: text.to_owned() };
+            (
+                &["host", "port", "command"],
+                vec![code("host", &host), code("command", text("command").unwrap_or_default())],
+            )
+        }
+        "Write" if text("content").is_some() => {
+            (&["content"], vec![Part::Change(signed('+', text("content").unwrap_or_default()))])
+        }
+        "Edit" if text("old").is_some() && text("new").is_some() => {
+            let diff = signed('-', text("old").unwrap_or_default()) + &signed('+', text("new").unwrap_or_default());
+            (&["old", "new"], vec![Part::Change(diff)])
+        }
+        "SpawnPod" if text("task").is_some() => {
+            (&["task"], vec![Part::Code { language: "task", text: text("task").unwrap_or_default().to_owned() }])
+        }
+        _ => (&[], Vec::new()),
+    };
+    facts(fields, told).chain(shown).collect()
+}
+
+fn facts<'a>(fields: &'a Map<String, Value>, told: &'a [&str]) -> impl Iterator<Item = Part> + 'a {
+    fields.iter().filter(|(name, _)| !told.contains(&name.as_str())).map(|(name, value)| Part::Fact {
+        name: name.replace('_', " "),
+        value: value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+    })
+}
+
+/// Each line with this sign before it.
+fn signed(sign: char, text: &str) -> String {
+    text.lines().map(|line| format!("{sign}{line}\n")).collect()
+}
+
+/// What "always" covers, so that nobody allows more than they meant.
+pub(crate) fn always_words(tool: &str) -> String {
+    match tool {
+        "Bash" => "“Always” means Bash with exactly this command in this folder, in this Pod.".to_owned(),
+        "Write" | "Edit" => format!("“Always” means {tool} of exactly this file, whatever the content, in this Pod."),
+        "Network" => {
+            "“Always” means this host, for every command of this Pod; on this machine and its networks, this port of it."
+                .to_owned()
+        }
+        "WebFetch" => "“Always” means WebFetch of exactly this address, in this Pod.".to_owned(),
+        "Read" => "“Always” means Read of exactly this file, in this Pod.".to_owned(),
+        "Glob" | "Grep" => format!("“Always” means {tool} of exactly this pattern, in this Pod."),
+        _ => format!("“Always” means {tool} with exactly this name, in this Pod."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_command_is_code_and_its_limits_are_told_too() {
+        let expected = [
+            Part::Fact { name: "timeout s".into(), value: "9".into() },
+            Part::Code { language: "command", text: "cargo test\n  --all".into() },
+        ];
+        assert_eq!(parts("Bash", &json!({ "command": "cargo test\n  --all", "timeout_s": 9 }), None), expected);
+    }
+
+    #[test]
+    fn a_way_out_is_its_host_and_the_command_that_wants_it() {
+        let asked = json!({ "host": "crates.io", "port": 443, "command": "cargo add x" });
+        let expected = [
+            Part::Code { language: "host", text: "crates.io:443".into() },
+            Part::Code { language: "command", text: "cargo add x".into() },
+        ];
+        assert_eq!(parts("Network", &asked, None), expected);
+    }
+
+    #[test]
+    fn a_change_reads_as_a_diff_with_every_line() {
+        let edit = json!({ "path": "/a", "old": "one\ntwo", "new": "three", "replace_all": true });
+        let expected = [
+            Part::Fact { name: "path".into(), value: "/a".into() },
+            Part::Fact { name: "replace all".into(), value: "true".into() },
+            Part::Change("-one\n-two\n+three\n".into()),
+        ];
+        assert_eq!(parts("Edit", &edit, None), expected);
+        let write = parts("Write", &json!({ "path": "/a", "content": "x\n\ny\n" }), None);
+        assert_eq!(write[1], Part::Change("+x\n+\n+y\n".into()));
+    }
+
+    #[test]
+    fn what_a_write_takes_from_a_file_is_shown_once_it_is_known() {
+        let write = json!({ "path": "/a", "content": "x" });
+        let change = |diff: Option<&str>, effect: &str| {
+            parts("Write", &write, Some(Change { diff: diff.map(str::to_owned), effect: effect.to_owned() }))
+        };
+        let fact = |name: &str, value: &str| Part::Fact { name: name.into(), value: value.into() };
+        let known = [fact("path", "/a"), fact("change", "+1 −2"), Part::Change("-a\n-b\n+x\n".into())];
+        assert_eq!(change(Some("-a\n-b\n+x\n"), "+1 −2"), known);
+        let refused = [fact("change", "it would fail"), fact("path", "/a"), Part::Change("+x\n".into())];
+        assert_eq!(change(None, "it would fail"), refused);
+    }
+
+    #[test]
+    fn what_has_another_shape_than_expected_is_shown_all_the_same() {
+        assert_eq!(parts("Bash", &json!("rm"), None), [Part::Code { language: "arguments", text: "\"rm\"".into() }]);
+        let odd = parts("Edit", &json!({ "old": 1, "new": "x" }), None);
+        assert_eq!(odd.len(), 2);
+    }
+
+    #[test]
+    fn always_says_that_it_covers_a_file_and_not_its_content() {
+        assert!(always_words("Write").contains("whatever the content"));
+        assert!(always_words("Bash").contains("exactly this command"));
+        assert!(always_words("SpawnPod").contains("exactly this name"));
+    }
+}

@@ -1,0 +1,64 @@
+use leptos::prelude::*;
+use protocol::{HeldCommand, HeldDecision, PodRef};
+
+use crate::{
+    components::{dialog::Deed, problem::Problem},
+    console::fresh_command,
+    server_fns::decide_held,
+};
+
+/// What can be done about a message that is held; on either side, and the first decision counts.
+#[component]
+pub(crate) fn HeldActs(pod: PodRef, message_id: String) -> impl IntoView {
+    let deed = Deed::new();
+    let decide = move |decision: HeldDecision| {
+        let (pod, message_id) = (pod.clone(), message_id.clone());
+        deed.begin(Box::pin(async move {
+            decide_held(pod, fresh_command(), message_id, HeldCommand { decision }).await.map(drop)
+        }));
+    };
+    let drop_it = decide.clone();
+    view! {
+        <div class="held-acts">
+            <button
+                type="button"
+                class="button"
+                title="Deliver it now"
+                aria-disabled=move || deed.is_busy.get().to_string()
+                on:click=move |_| decide(HeldDecision::Release)
+            >
+                "Release"
+            </button>
+            <button
+                type="button"
+                class="button"
+                title="Refuse it; the receiver never gets it"
+                aria-disabled=move || deed.is_busy.get().to_string()
+                on:click=move |_| drop_it(HeldDecision::Drop)
+            >
+                "Drop"
+            </button>
+        </div>
+        <Problem error=deed.error />
+    }
+    .into_any()
+}
+
+/// Why a message is held, as far as its own figures tell; the rules are those of the guard.
+pub(crate) fn held_words(hops: Option<u32>) -> String {
+    match hops {
+        Some(hops) if hops > 8 => format!("{hops} automatic steps lie between it and a person"),
+        Some(_) => "these two write too fast, or the receiver has been woken too often".to_owned(),
+        None => "a long chain without a person, two that write too fast, or a receiver woken too often".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_says_how_far_it_is_from_a_person() {
+        assert!(held_words(Some(9)).starts_with("9 automatic steps"));
+    }
+}

@@ -1,0 +1,231 @@
+use leptos::{prelude::*, task::spawn_local};
+use leptos_meta::Title;
+use protocol::{Approval, OpenApproval, OpenRequest, PodRef};
+
+use crate::{
+    UiError,
+    approvals::{
+        question::{Question, QuestionCard, earlier_answer},
+        request::RequestCard,
+    },
+    codec::fetched,
+    components::{abroad::abroad, read_first::ReadFirst, with_pods::WithPods},
+    console::{pod_href, use_console},
+    server_fns::{open_approvals, open_requests},
+};
+
+/// `/approvals`: every open question of every Pod, oldest first, to be answered here.
+#[component]
+pub(crate) fn ApprovalsPage() -> impl IntoView {
+    let first = fetched(|| (), |()| async { Ok::<_, UiError>((open_approvals().await?, open_requests().await?)) });
+    view! {
+        <Title text="Approvals" />
+        <main id="main" class="page" tabindex="-1">
+            <section class="inbox" aria-labelledby="inbox-title">
+                <h1 id="inbox-title">"Approvals"</h1>
+                <ReadFirst
+                    first=first
+                    wait="Reading the questions…"
+                    again="Read the questions again"
+                    draw=|(questions, requests)| view! { <Inbox first=questions requests=requests /> }.into_any()
+                />
+            </section>
+        </main>
+    }
+    .into_any()
+}
+
+/// What is shown, and which of it is still open. An answered question stays until the page is left, with its answer:
+/// nothing vanishes beneath a finger.
+#[derive(Clone, Copy)]
+struct Shown {
+    questions: RwSignal<Vec<OpenApproval>>,
+    open: RwSignal<Vec<(PodRef, String)>>,
+}
+
+#[component]
+fn Inbox(first: Vec<OpenApproval>, requests: Vec<OpenRequest>) -> impl IntoView {
+    let console = use_console();
+    let shown = Shown { open: RwSignal::new(keys(&first)), questions: RwSignal::new(first) };
+    Effect::new(move |before: Option<()>| {
+        // The first value may be older than what came with the page.
+        if let Some(fresh) = console.questions.get().filter(|_| before.is_some()) {
+            shown.open.set(keys(&fresh));
+            shown.questions.update(|questions| merge(questions, fresh));
+        }
+    });
+    let asked = Asked { open: RwSignal::new(requests.clone()), shown: RwSignal::new(requests) };
+    Effect::new(move |before: Option<()>| {
+        if let Some(fresh) = console.requests.get().filter(|_| before.is_some()) {
+            let is_new = |request: &OpenRequest| {
+                asked.shown.with_untracked(|shown| shown.iter().all(|known| known.request_id != request.request_id))
+            };
+            let news: Vec<_> = fresh.iter().filter(|request| is_new(request)).cloned().collect();
+            asked.shown.update(|shown| shown.extend(news));
+            asked.open.set(fresh);
+        }
+    });
+    let pods = Memo::new(move |_| shown.questions.with(|questions| askers(questions)));
+    view! {
+        <p class="hint" role="status">
+            {move || words(shown.open.with(Vec::len), asked.open.with(Vec::len))}
+        </p>
+        <For each=move || asked.shown.get() key=|request| request.request_id.clone() let:request>
+            <AskedToMeet request=request asked=asked />
+        </For>
+        <For each=move || pods.get() key=Clone::clone let:pod>
+            <OfPod pod=pod shown=shown />
+        </For>
+    }
+    .into_any()
+}
+
+/// Requests to be introduced, like questions: one that was answered stays until the page is left.
+#[derive(Clone, Copy)]
+struct Asked {
+    shown: RwSignal<Vec<OpenRequest>>,
+    open: RwSignal<Vec<OpenRequest>>,
+}
+
+#[component]
+fn AskedToMeet(request: OpenRequest, asked: Asked) -> impl IntoView {
+    let id = request.request_id.clone();
+    let is_open = Memo::new(move |_| asked.open.with(|open| open.iter().any(|open| open.request_id == id)));
+    view! { <RequestCard request=request is_open=is_open /> }.into_any()
+}
+
+fn words(questions: usize, requests: usize) -> String {
+    let asked = match requests {
+        0 => return question_words(questions),
+        1 => "1 Pod asks to be introduced.".to_owned(),
+        count => format!("{count} Pods ask to be introduced."),
+    };
+    if questions == 0 { asked } else { format!("{asked} {}", question_words(questions)) }
+}
+
+fn question_words(count: usize) -> String {
+    match count {
+        0 => "Nothing waits for you. When a Pod needs permission, its question is here, in its transcript and in the \
+              terminal."
+            .to_owned(),
+        1 => "1 question waits for you.".to_owned(),
+        count => format!("{count} questions wait for you; the oldest is first."),
+    }
+}
+
+#[component]
+fn OfPod(pod: PodRef, shown: Shown) -> impl IntoView {
+    let console = use_console();
+    let whose = shown.questions.with_untracked(|questions| questions.iter().find(|open| open.pod == pod).cloned());
+    let parent = whose.as_ref().and_then(|open| open.parent.clone());
+    let leader = move || {
+        let parent = parent.clone()?;
+        let name = console.pod(&parent).map_or_else(|| "another Pod".to_owned(), |pod| pod.name.to_string());
+        Some(
+            view! { <span class="hint">"a child of " <a class="pod-link" href=pod_href(&parent)>{name}</a></span> }
+                .into_any(),
+        )
+    };
+    let (href, home) = (pod_href(&pod), abroad(&pod));
+    let mine = Memo::new(move |_| {
+        shown.questions.with(|questions| {
+            questions.iter().filter(|open| open.pod == pod).cloned().map(Question::from).collect::<Vec<_>>()
+        })
+    });
+    view! {
+        <section class="asker">
+            <h2>
+                <a class="pod-link" href=href>
+                    {whose.map(|open| open.name.to_string())}
+                    {home}
+                </a>
+                <WithPods>{leader.clone()}</WithPods>
+            </h2>
+            <For each=move || mine.get() key=|question| question.id.clone() let:question>
+                <Listed question=question shown=shown />
+            </For>
+        </section>
+    }
+    .into_any()
+}
+
+/// A question that was answered elsewhere shows the answer that came.
+#[component]
+fn Listed(question: Question, shown: Shown) -> impl IntoView {
+    let answered = RwSignal::new(None::<Approval>);
+    let key = (question.pod.clone(), question.id.clone());
+    let is_open = Memo::new(move |_| shown.open.with(|open| open.contains(&key)));
+    let asked = question.clone();
+    Effect::new(move |_| {
+        if is_open.get() || answered.with_untracked(Option::is_some) {
+            return;
+        }
+        let asked = asked.clone();
+        spawn_local(async move {
+            let gone = || Approval::open(asked.id.clone(), asked.tool.clone(), asked.arguments.clone(), asked.asked_at);
+            let answer = earlier_answer(asked.pod.clone(), &asked.id).await.unwrap_or_else(gone);
+            answered.try_update(|answered| answered.get_or_insert(answer).id.len());
+        });
+    });
+    view! { <QuestionCard question=question answered=answered /> }.into_any()
+}
+
+fn keys(questions: &[OpenApproval]) -> Vec<(PodRef, String)> {
+    questions.iter().map(|open| (open.pod.clone(), open.approval.id.clone())).collect()
+}
+
+/// Takes what is new, and keeps what was there in its place.
+fn merge(shown: &mut Vec<OpenApproval>, fresh: Vec<OpenApproval>) {
+    let known = keys(shown);
+    shown.extend(fresh.into_iter().filter(|open| !known.contains(&(open.pod.clone(), open.approval.id.clone()))));
+}
+
+/// Whoever asks, the one who has waited longest first.
+fn askers(questions: &[OpenApproval]) -> Vec<PodRef> {
+    let mut pods: Vec<PodRef> = Vec::new();
+    for open in questions {
+        if !pods.contains(&open.pod) {
+            pods.push(open.pod.clone());
+        }
+    }
+    pods
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::PodState;
+
+    use super::*;
+    use commands::samples::pod;
+
+    fn open(name: &str, id: &str) -> OpenApproval {
+        let pod = pod(name, PodState::Waiting);
+        let (id, tool) = (id.to_owned(), "Bash".to_owned());
+        let (arguments, asked_at) = (serde_json::Value::Null, protocol::Timestamp::UNIX_EPOCH);
+        let approval = Approval::open(id, tool, arguments, asked_at);
+        OpenApproval { pod: pod.pod, name: pod.name, parent: None, approval }
+    }
+
+    #[test]
+    fn what_was_answered_stays_in_its_place_and_what_is_new_comes_behind() {
+        let mut shown = vec![open("ada", "q1"), open("bob", "q2")];
+        merge(&mut shown, vec![open("bob", "q2"), open("ada", "q3")]);
+        let ids: Vec<_> = shown.iter().map(|open| open.approval.id.as_str()).collect();
+        assert_eq!(ids, ["q1", "q2", "q3"]);
+        assert_eq!(askers(&shown), [open("ada", "q1").pod, open("bob", "q2").pod]);
+    }
+
+    #[test]
+    fn what_waits_is_told_requests_first() {
+        assert!(words(0, 0).starts_with("Nothing waits for you."));
+        assert_eq!(words(0, 1), "1 Pod asks to be introduced.");
+        assert_eq!(words(1, 2), "2 Pods ask to be introduced. 1 question waits for you.");
+    }
+
+    #[test]
+    fn the_same_id_in_two_pods_is_two_questions() {
+        let mut shown = vec![open("ada", "q1")];
+        merge(&mut shown, vec![open("ada", "q1"), open("bob", "q1")]);
+        assert_eq!((shown.len(), keys(&shown).len()), (2, 2));
+    }
+}

@@ -1,0 +1,4 @@
+//! Who did what, and what came of it.
+
+pub(crate) mod page;
+pub(crate) mod rows;

@@ -1,0 +1,61 @@
+use leptos::prelude::*;
+use transcript::{
+    ansi::{self, Span, Style},
+    unseen,
+};
+
+use crate::{format::counted, live, rows::window::LINES_MAX};
+
+/// A program's output with its colours. The rest of a long one is in the page already and opens in place, also without
+/// a script, and the browser's search finds it.
+#[component]
+pub(crate) fn OutputView(text: String) -> impl IntoView {
+    if text.trim().is_empty() {
+        return view! { <p class="no-output">"no output"</p> }.into_any();
+    }
+    let lines = text.lines().count();
+    let body = output_lines(&text);
+    let toggle = (lines > LINES_MAX).then(|| {
+        view! {
+            <label class="show-all">
+                <input type="checkbox" class="visually-hidden" on:change=|_| live::log_stop_following() />
+                <span class="when-closed">"show all " {counted(lines as u64, "line")}</span>
+                <span class="when-open">"show the first " {LINES_MAX}</span>
+            </label>
+        }
+        .into_any()
+    });
+    view! {
+        <div class="output">
+            <pre tabindex="0" role="group" aria-label="Output">
+                {body}
+            </pre>
+            {toggle}
+        </div>
+    }
+    .into_any()
+}
+
+/// All of it, without a frame.
+pub(crate) fn output_lines(text: &str) -> AnyView {
+    ansi::parse(&unseen::shown(text.trim_end())).into_iter().map(span_view).collect_view().into_any()
+}
+
+fn span_view(span: Span) -> AnyView {
+    match span.style == Style::default() {
+        true => span.text.into_any(),
+        false => view! { <span class=classes(span.style)>{span.text}</span> }.into_any(),
+    }
+}
+
+fn classes(style: Style) -> String {
+    let flags = [
+        (style.bold, "ansi-bold"),
+        (style.dim, "ansi-dim"),
+        (style.italic, "ansi-italic"),
+        (style.underline, "ansi-underline"),
+    ];
+    let color = style.color.map(|color| format!("ansi-{color}"));
+    let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, class)| class.to_owned());
+    color.into_iter().chain(flags).collect::<Vec<_>>().join(" ")
+}

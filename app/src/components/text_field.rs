@@ -1,0 +1,32 @@
+use leptos::prelude::*;
+
+/// One line of text with its label and what it is for.
+#[component]
+pub(crate) fn TextField(
+    id: &'static str,
+    #[prop(into)] label: String,
+    value: RwSignal<String>,
+    #[prop(optional, into)] hint: String,
+    /// Id of a `datalist` with what may be meant.
+    #[prop(optional)]
+    list: Option<&'static str>,
+) -> impl IntoView {
+    let hint_id = format!("{id}-hint");
+    view! {
+        <div class="field">
+            <label for=id>{label}</label>
+            <input
+                id=id
+                type="text"
+                autocapitalize="off"
+                spellcheck="false"
+                list=list
+                aria-describedby=hint_id.clone()
+                prop:value=move || value.get()
+                on:input=move |event| value.set(event_target_value(&event))
+            />
+            <small id=hint_id>{hint}</small>
+        </div>
+    }
+    .into_any()
+}

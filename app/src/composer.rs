@@ -1,0 +1,164 @@
+//! Where a message is written. The text is forgotten only when the server has it.
+
+mod bar;
+mod chips;
+pub(crate) mod draft;
+mod keeping;
+mod keys;
+mod listed;
+mod queue;
+mod recall;
+mod sending;
+mod sending_key;
+mod tour;
+
+use commands::allowed::input_refusal;
+use leptos::{ev, prelude::*, task::spawn_local};
+use protocol::ErrorCode;
+
+use self::{
+    bar::{Bar, is_working},
+    chips::Chips,
+    keeping::keep_draft,
+    keys::Keys,
+    listed::List,
+    recall::Recall,
+    sending::Outgoing,
+    tour::Tour,
+};
+use crate::{
+    UiError,
+    components::{completion::Completion, problem::Problem},
+    composer::{
+        draft::{Draft, is_long_paste},
+        queue::Queue,
+    },
+    console::{use_console, use_pod},
+    live,
+    reconnect::Link,
+};
+
+/// The text box's id.
+const FIELD: &str = "message";
+
+/// In so many frames a page that comes can be written to.
+const FRAMES_MAX: usize = 30;
+
+#[component]
+pub(crate) fn Composer() -> impl IntoView {
+    let pod = use_pod();
+    let outgoing = Outgoing::new(use_console(), pod);
+    let draft = outgoing.draft;
+    keep_draft(outgoing);
+    forget_outage(outgoing);
+    take_back(outgoing);
+    begin_writing(outgoing);
+
+    let list = List::new(outgoing);
+    let keys = Keys { outgoing, list, recall: StoredValue::new(Recall::default()) };
+    let on_paste = move |event: ev::ClipboardEvent| {
+        if let Some(text) = live::pasted_text(&event).filter(|text| is_long_paste(text)) {
+            event.prevent_default();
+            draft.update(|draft| draft.pastes.push(text));
+        }
+    };
+    let refusal =
+        move || input_refusal(pod.state.get()).map(|words| view! { <p class="refusal">{words}</p> }.into_any());
+    let placeholder = move || {
+        let name = pod.summary.with(|summary| summary.name.to_string());
+        match is_working(pod.state.get()) {
+            true => format!("Message {name}. It waits while {name} works."),
+            false => format!("Message {name}"),
+        }
+    };
+    let active = move || {
+        let chosen = list.chosen.get()?;
+        list.choices.with(|choices| (chosen < choices.len()).then(|| format!("command-{chosen}")))
+    };
+    view! {
+        <div class="composer">
+            <div class="composer-inner">
+                <Tour outgoing=outgoing />
+                <Queue />
+                {refusal}
+                <Problem error=outgoing.error />
+                <Chips outgoing=outgoing />
+                <div class="composer-box">
+                    <Completion
+                        label=Signal::derive(move || list.label())
+                        choices=list.choices
+                        chosen=list.chosen
+                        choose=move |index| list.complete(index)
+                    />
+                    <textarea
+                        id="message"
+                        aria-label="Message"
+                        rows="2"
+                        autocomplete="off"
+                        placeholder=placeholder
+                        aria-controls="commands"
+                        aria-activedescendant=active
+                        prop:value=move || draft.with(|draft| draft.text.clone())
+                        on:input=move |event| {
+                            draft.update(|draft| draft.text = event_target_value(&event));
+                            list.typed();
+                        }
+                        on:click=move |_| list.typed()
+                        on:keydown=move |event| keys.pressed(&event)
+                        on:paste=on_paste
+                    ></textarea>
+                </div>
+                <Bar outgoing=outgoing />
+            </div>
+            <noscript>
+                <p class="hint">"Sending from this page needs a script. Without one: yoi send NAME TEXT."</p>
+            </noscript>
+        </div>
+    }
+    .into_any()
+}
+
+/// Of a Pod that was just made, one writes first. What is drawn beside it may take the focus meanwhile.
+fn begin_writing(outgoing: Outgoing) {
+    Effect::new(move |_| {
+        if outgoing.console.is_writing.get_value() {
+            outgoing.console.is_writing.set_value(false);
+            spawn_local(async {
+                for _ in 0..FRAMES_MAX {
+                    live::painted().await;
+                    live::focus(FIELD);
+                    if live::has_focus(FIELD) {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// "The server does not answer" is not true any more once it does.
+fn forget_outage(outgoing: Outgoing) {
+    Effect::new(move |_| {
+        let is_live = outgoing.console.link.get() == Link::Live;
+        let is_outage = |error: &UiError| error.code() == ErrorCode::RuntimeUnavailable;
+        if is_live && outgoing.error.with_untracked(|error| error.as_ref().is_some_and(is_outage)) {
+            outgoing.error.set(None);
+        }
+    });
+}
+
+/// Text that the Pod gave back, or that a person wants back, is put where it can be sent again.
+fn take_back(outgoing: Outgoing) {
+    Effect::new(move |_| {
+        let Some(returned) = outgoing.pod.returned.get() else { return };
+        outgoing.pod.returned.set(None);
+        if !returned.is_asked_for && !outgoing.draft.with_untracked(Draft::is_blank) {
+            let words = "The model answered nothing, and the message was taken back. “Put it back” beside it brings the text here.";
+            return outgoing.console.note(words);
+        }
+        outgoing.draft.update(|draft| draft.put_back(&returned.segments));
+        if returned.is_asked_for {
+            live::focus("message");
+        }
+    });
+}

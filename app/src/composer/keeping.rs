@@ -1,0 +1,35 @@
+//! The draft outlives the page: each Pod has its own, in this browser.
+
+use leptos::prelude::*;
+
+use super::sending::Outgoing;
+use crate::{
+    codec,
+    composer::draft::Draft,
+    live::{self, Memory},
+};
+
+/// Brings the draft back, then keeps what is typed.
+pub(super) fn keep_draft(outgoing: Outgoing) {
+    let name = outgoing.pod.pod.with_value(|pod| format!("yoi:draft:{pod}"));
+    Effect::new(move |was_loaded: Option<()>| {
+        if was_loaded.is_none() {
+            let kept = live::kept(Memory::Local, &name).and_then(|text| codec::read::<Draft>(&text).ok());
+            let typed_already = live::text_in("message");
+            if kept.is_some() || !typed_already.is_empty() {
+                let mut draft = kept.unwrap_or_default();
+                // What was typed before the page came to life is newer than anything kept.
+                if !typed_already.is_empty() {
+                    draft.text = typed_already;
+                }
+                outgoing.draft.set(draft);
+            }
+        }
+        outgoing.draft.with(|draft| {
+            let text = (*draft != Draft::default()).then(|| serde_json::to_string(draft).ok()).flatten();
+            if was_loaded.is_some() || text.is_some() {
+                live::remember(Memory::Local, &name, text.as_deref());
+            }
+        });
+    });
+}

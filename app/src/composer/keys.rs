@@ -1,0 +1,125 @@
+//! What the keys do in the text box.
+
+use commands::is_command;
+use leptos::{ev::KeyboardEvent, prelude::*};
+use protocol::Segment;
+
+use super::{
+    listed::{Entered, List},
+    recall::{Recall, messages},
+    sending::{Outgoing, Place, send},
+    sending_key::{Enter, Held, enter, is_swapped},
+};
+use crate::{
+    composer::draft::{Draft, byte_at, units_at},
+    live,
+};
+
+/// The text box, for its keys.
+#[derive(Clone, Copy)]
+pub(super) struct Keys {
+    pub(super) outgoing: Outgoing,
+    pub(super) list: List,
+    pub(super) recall: StoredValue<Recall>,
+}
+
+impl Keys {
+    pub(super) fn pressed(self, event: &KeyboardEvent) {
+        if event.is_composing() {
+            return;
+        }
+        let is_open = self.list.is_open();
+        let is_used = match event.key().as_str() {
+            "Enter" => self.enter(Held::of(event)),
+            "ArrowDown" if is_open => self.step(1),
+            "ArrowUp" if is_open => self.step(-1),
+            "Tab" if is_open && !event.shift_key() => {
+                self.list.complete_chosen();
+                true
+            }
+            "ArrowUp" if !event.shift_key() => self.older(),
+            "ArrowDown" if !event.shift_key() => self.newer(),
+            "Escape" => self.escape(),
+            _ => false,
+        };
+        if is_used {
+            event.prevent_default();
+        }
+    }
+
+    fn enter(self, held: Held) -> bool {
+        let is_line = self.outgoing.draft.with_untracked(|draft| is_command(&draft.text)) || self.list.has_files();
+        // A command, or a file that is offered, is taken by Enter whatever sends a message.
+        match enter(held, is_swapped() && !is_line) {
+            Enter::NewLine => return false,
+            Enter::Send if self.list.has_files() => self.list.complete_chosen(),
+            Enter::Send => match self.list.command() {
+                Entered::Completed => self.list.complete_chosen(),
+                Entered::Instead(line) => {
+                    self.outgoing.draft.update(|draft| draft.text = format!(":{line}"));
+                    send(self.outgoing, Place::OwnRun);
+                }
+                Entered::AsTyped => send(self.outgoing, Place::OwnRun),
+                Entered::Nothing => self.outgoing.refuse(commands::CHOOSE),
+            },
+            Enter::Steer => send(self.outgoing, Place::PresentRun),
+        }
+        true
+    }
+
+    fn step(self, by: isize) -> bool {
+        self.list.step(by);
+        true
+    }
+
+    /// On the first line of the text box: the message before.
+    fn older(self) -> bool {
+        let remembered = self.outgoing.draft.with_untracked(|draft| draft.sent.clone());
+        self.is_beside_caret(|before, _| !before.contains('\n'))
+            && self.walk(|recall, draft| recall.older(draft, || self.messages(&remembered)))
+    }
+
+    /// On its last line: the message behind.
+    fn newer(self) -> bool {
+        self.is_beside_caret(|_, after| !after.contains('\n')) && self.walk(Recall::newer)
+    }
+
+    fn walk(self, step: impl FnOnce(&mut Recall, &mut Draft) -> bool) -> bool {
+        let mut draft = self.outgoing.draft.get_untracked();
+        let has_moved = self.recall.try_update_value(|recall| step(recall, &mut draft)).unwrap_or_default();
+        if has_moved {
+            let end = units_at(&draft.text, draft.text.len());
+            self.outgoing.draft.set(draft);
+            self.list.close();
+            live::put_caret("message", end);
+        }
+        has_moved
+    }
+
+    fn messages(self, remembered: &[Vec<Segment>]) -> Vec<Vec<Segment>> {
+        let pod = self.outgoing.pod;
+        let queued =
+            pod.detail.with_untracked(|detail| detail.queued.iter().map(|waiting| waiting.segments.clone()).collect());
+        messages(remembered, pod.rows.said(), queued)
+    }
+
+    fn is_beside_caret(self, is_it: impl FnOnce(&str, &str) -> bool) -> bool {
+        let caret = live::caret_in("message");
+        self.outgoing.draft.with_untracked(|draft| {
+            let at = caret.map_or(draft.text.len(), |units| byte_at(&draft.text, units));
+            let (before, after) = draft.text.split_at(at);
+            is_it(before, after)
+        })
+    }
+
+    fn escape(self) -> bool {
+        if self.list.close() {
+            return true;
+        }
+        let is_command = self.outgoing.draft.with_untracked(|draft| is_command(&draft.text));
+        if is_command {
+            self.outgoing.draft.update(|draft| draft.text.clear());
+        }
+        is_command || self.walk(Recall::leave)
+    }
+}

@@ -1,0 +1,250 @@
+//! What the list above the text box offers: commands behind a `:`, files behind an `@`.
+
+use commands::Offer;
+use leptos::{prelude::*, task::spawn_local};
+
+use super::sending::Outgoing;
+use crate::{
+    acting::{AtHand, named},
+    components::completion::Choice,
+    composer::draft::{Draft, FileWord, byte_at, file_word, units_at, with_file},
+    live,
+    server_fns::fitting_files,
+};
+
+/// Whoever types goes on typing: the server is asked when nothing was typed for so long.
+const REST_MS: u32 = 120;
+
+/// What is offered now.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Listed {
+    Nothing,
+    Commands(Vec<Offer>),
+    Files(FileWord, Vec<String>),
+}
+
+/// The list, and which line of it is chosen.
+#[derive(Clone, Copy)]
+pub(super) struct List {
+    outgoing: Outgoing,
+    listed: Memo<Listed>,
+    pub(super) choices: Memo<Vec<Choice>>,
+    /// None: nothing before an arrow key says so.
+    pub(super) chosen: Memo<Option<usize>>,
+    /// The line that the arrow keys have gone to.
+    at: RwSignal<Option<usize>>,
+    /// The name that is being typed, and the files that the server knows for it.
+    word: RwSignal<Option<FileWord>>,
+    found: RwSignal<Option<(FileWord, Vec<String>)>>,
+    /// How often was typed: an answer to an older question is stale.
+    number: StoredValue<u64>,
+}
+
+impl List {
+    pub(super) fn new(outgoing: Outgoing) -> Self {
+        let word = RwSignal::new(None::<FileWord>);
+        let found = RwSignal::new(None::<(FileWord, Vec<String>)>);
+        let listed = Memo::new(move |_| {
+            let pod = outgoing.pod;
+            let names = |word: &str, begun: &str| named(outgoing.console, Some(&AtHand::viewed(pod)), word, begun);
+            let offers = outgoing.draft.with(|draft| commands::offers(&draft.text, pod.here(), names));
+            if !offers.is_empty() {
+                return Listed::Commands(offers);
+            }
+            // A text that was sent, or changed by something else, asks for nothing any more.
+            let is_there = |word: &FileWord| {
+                let behind = |draft: &Draft| {
+                    draft.text.get(word.at..).and_then(|rest| rest.strip_prefix('@')).map(str::to_owned)
+                };
+                outgoing.draft.with(behind).is_some_and(|rest| rest.starts_with(&word.begun))
+            };
+            match (word.get().filter(is_there), found.get()) {
+                // What was found for the letters before stays until the answer for these is there.
+                (Some(word), Some((asked, files))) if word.at == asked.at && !files.is_empty() => {
+                    Listed::Files(word, files)
+                }
+                _ => Listed::Nothing,
+            }
+        });
+        let choices = Memo::new(move |_| listed.with(Listed::choices));
+        let at = RwSignal::new(None::<usize>);
+        let chosen = Memo::new(move |_| {
+            let last = choices.with(Vec::len).saturating_sub(1);
+            let first = || outgoing.draft.with(|draft| listed.with(|listed| listed.first(&draft.text)));
+            at.get().map_or_else(first, |at| Some(at.min(last)))
+        });
+        Self { outgoing, listed, choices, chosen, at, word, found, number: StoredValue::new(0) }
+    }
+
+    pub(super) fn label(self) -> &'static str {
+        self.listed.with(|listed| if matches!(listed, Listed::Files(..)) { "Files" } else { "Commands" })
+    }
+
+    pub(super) fn is_open(self) -> bool {
+        self.choices.with_untracked(|choices| !choices.is_empty())
+    }
+
+    /// Something was typed, or the caret was moved.
+    pub(super) fn typed(self) {
+        self.at.set(None);
+        let caret = live::caret_in("message");
+        let word = self.outgoing.draft.with_untracked(|draft| {
+            let text = draft.text.as_str();
+            let word = file_word(text, caret.map_or(text.len(), |units| byte_at(text, units)))?;
+            // A file that was chosen is no question any more.
+            let is_chosen = commands::is_command(text) || draft.files.contains(&word.begun);
+            (!is_chosen).then_some(word)
+        });
+        if self.word.with_untracked(|known| *known == word) {
+            return;
+        }
+        self.number.update_value(|number| *number += 1);
+        self.word.set(word.clone());
+        match word {
+            Some(word) => self.ask(word),
+            None => self.found.set(None),
+        }
+    }
+
+    /// Asks the server once nothing more is typed. A late answer is dropped.
+    fn ask(self, word: FileWord) {
+        let number = self.number.get_value();
+        live::after(REST_MS, move || {
+            if self.number.try_get_value() != Some(number) {
+                return;
+            }
+            let pod = self.outgoing.pod.pod.get_value();
+            spawn_local(async move {
+                let files = fitting_files(pod, word.begun.clone()).await.unwrap_or_default();
+                if self.number.try_get_value() == Some(number) {
+                    self.found.try_set(Some((word, files)));
+                }
+            });
+        });
+    }
+
+    pub(super) fn step(self, by: isize) {
+        let last = self.choices.with_untracked(Vec::len).saturating_sub(1);
+        let next = self.chosen.get_untracked().map_or(0, |at| at.saturating_add_signed(by).min(last));
+        self.at.set(Some(next));
+        live::reveal(&format!("command-{next}"));
+    }
+
+    /// Closes the list of files; the text stays. False: it was not open.
+    pub(super) fn close(self) -> bool {
+        let was_open = self.has_files();
+        self.number.update_value(|number| *number += 1);
+        self.word.set(None);
+        self.found.set(None);
+        was_open
+    }
+
+    /// The line of this number, completed in the text box.
+    pub(super) fn complete(self, index: usize) {
+        match self.listed.get_untracked() {
+            Listed::Commands(offers) => {
+                if let Some(offer) = offers.get(index) {
+                    self.outgoing.draft.update(|draft| draft.text = format!(":{} ", offer.line));
+                }
+            }
+            Listed::Files(word, files) => {
+                if let Some(file) = files.get(index) {
+                    self.name(&word, file);
+                }
+            }
+            Listed::Nothing => (),
+        }
+        live::focus("message");
+    }
+
+    /// Puts a file into the text.
+    fn name(self, word: &FileWord, file: &str) {
+        let caret = self.outgoing.draft.try_update(|draft| {
+            let (text, caret) = with_file(&draft.text, word, file);
+            draft.text = text;
+            if !draft.files.iter().any(|known| known == file) {
+                draft.files.push(file.to_owned());
+            }
+            units_at(&draft.text, caret)
+        });
+        self.close();
+        if let Some(caret) = caret {
+            live::put_caret("message", caret);
+        }
+    }
+
+    /// The line that is chosen, or the first one.
+    pub(super) fn complete_chosen(self) {
+        self.complete(self.chosen.get_untracked().unwrap_or_default());
+    }
+
+    /// What Enter does with the command that is typed.
+    pub(super) fn command(self) -> Entered {
+        let Listed::Commands(offers) = self.listed.get_untracked() else { return Entered::AsTyped };
+        let text = self.outgoing.draft.with_untracked(|draft| draft.text.clone());
+        match self.chosen.get_untracked().and_then(|chosen| offers.get(chosen)) {
+            Some(offer) if offer.is_typed_in(&text) => Entered::AsTyped,
+            Some(offer) if offer.argument.is_empty() => Entered::Instead(offer.line.clone()),
+            None if text == ":" => Entered::Nothing,
+            // A word is still to come; or it ends something, and is shown whole before it is done.
+            Some(_) | None => Entered::Completed,
+        }
+    }
+
+    pub(super) fn has_files(self) -> bool {
+        self.listed.with_untracked(|listed| matches!(listed, Listed::Files(..)))
+    }
+}
+
+/// What Enter does with a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Entered {
+    AsTyped,
+    /// Does this line, which was chosen.
+    Instead(String),
+    /// Puts what fits into the text box.
+    Completed,
+    Nothing,
+}
+
+impl Listed {
+    fn first(&self, text: &str) -> Option<usize> {
+        match self {
+            Self::Commands(offers) => commands::preselected(offers, text),
+            _ => Some(0),
+        }
+    }
+
+    fn choices(&self) -> Vec<Choice> {
+        let command = |offer: &Offer| Choice {
+            text: format!(":{}", offer.line),
+            argument: offer.argument,
+            what: offer.refusal.map_or_else(|| offer.what.clone(), str::to_owned),
+            is_refused: offer.refusal.is_some(),
+        };
+        let file = |path: &String| {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            Choice { text: format!("@{name}"), argument: "", what: folder.to_owned(), is_refused: false }
+        };
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::Commands(offers) => offers.iter().map(command).collect(),
+            Self::Files(_, files) => files.iter().map(file).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_offered_by_its_name_with_its_folder_beside_it() {
+        let word = FileWord { at: 0, begun: "ma".to_owned() };
+        let listed = Listed::Files(word, vec!["src/deep/main.rs".to_owned(), "Makefile".to_owned()]);
+        let lines: Vec<_> = listed.choices().into_iter().map(|choice| (choice.text, choice.what)).collect();
+        let line = |text: &str, what: &str| (text.to_owned(), what.to_owned());
+        assert_eq!(lines, [line("@main.rs", "src/deep"), line("@Makefile", "")]);
+        assert!(Listed::Nothing.choices().is_empty());
+    }
+}

@@ -1,0 +1,158 @@
+//! From the text box to the server: a message, or a `:` command.
+
+use commands::{Command, allowed::input_refusal, is_command};
+use std::pin::Pin;
+
+use leptos::{prelude::*, task::spawn_local};
+use leptos_router::{NavigateOptions, hooks::use_navigate};
+use protocol::ErrorCode;
+
+use crate::{
+    UiError,
+    acting::{self, AtHand},
+    composer::draft::{Draft, Unanswered},
+    console::{Console, PodContext, fresh_command},
+    live,
+    server_fns::{steer_input, submit_input},
+};
+
+/// One Pod's composer.
+#[derive(Clone, Copy)]
+pub(super) struct Outgoing {
+    pub(super) console: Console,
+    pub(super) pod: PodContext,
+    pub(super) draft: RwSignal<Draft>,
+    pub(super) error: RwSignal<Option<UiError>>,
+    pub(super) is_sending: RwSignal<bool>,
+    /// Messages that were accepted since the page was opened.
+    pub(super) accepted: RwSignal<u32>,
+    navigate: StoredValue<Navigate>,
+}
+
+type Navigate = std::sync::Arc<dyn Fn(&str) + Send + Sync>;
+
+impl Outgoing {
+    pub(super) fn new(console: Console, pod: PodContext) -> Self {
+        let navigate = use_navigate();
+        let navigate: Navigate = std::sync::Arc::new(move |href| navigate(href, NavigateOptions::default()));
+        Self {
+            console,
+            pod,
+            draft: RwSignal::new(Draft::default()),
+            error: RwSignal::new(None),
+            is_sending: RwSignal::new(false),
+            accepted: RwSignal::new(0),
+            navigate: StoredValue::new(navigate),
+        }
+    }
+
+    pub(super) fn refuse(self, sentence: impl Into<String>) {
+        self.error.try_set(Some(UiError::new(ErrorCode::InvalidInput, sentence)));
+    }
+
+    fn go(self, href: &str) {
+        if let Some(navigate) = self.navigate.try_get_value() {
+            navigate(href);
+        }
+    }
+}
+
+/// Where a message goes while a run goes on; where none does, it begins one in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It waits for the end of the present run.
+    OwnRun,
+    /// Its model gets it when it is asked next.
+    PresentRun,
+}
+
+/// Enter. Nothing is cleared here: only the server's receipt clears.
+pub(super) fn send(outgoing: Outgoing, place: Place) {
+    let text = outgoing.draft.with_untracked(|draft| draft.text.clone());
+    if outgoing.is_sending.get_untracked() {
+        return;
+    }
+    outgoing.error.set(None);
+    if is_command(&text) {
+        return match commands::parse(&text, outgoing.pod.here()) {
+            Ok(command) => run(outgoing, command),
+            Err(sentence) => outgoing.refuse(sentence),
+        };
+    }
+    if outgoing.draft.with_untracked(Draft::is_blank) {
+        return;
+    }
+    if let Some(sentence) = input_refusal(outgoing.pod.state.get_untracked()) {
+        return outgoing.refuse(sentence);
+    }
+    let Some(message) = outgoing.draft.try_update(|draft| draft.sending(fresh_command(), place == Place::PresentRun))
+    else {
+        return;
+    };
+    outgoing.is_sending.set(true);
+    spawn_local(deliver(outgoing, message));
+}
+
+/// The text stays where it is until the answer is there.
+async fn deliver(outgoing: Outgoing, message: Unanswered) {
+    let pod = outgoing.pod.pod.get_value();
+    let (command_id, segments) = (message.command_id.clone(), message.segments.clone());
+    let answer = match message.steers {
+        true => steer_input(pod, command_id, segments).await,
+        false => submit_input(pod, command_id, segments, true).await,
+    };
+    // The page may have been left in the meantime; the draft on the disk of the browser still has the same id.
+    outgoing.is_sending.try_set(false);
+    match answer {
+        Ok(_) => {
+            let is_still_here = outgoing.draft.try_update(|draft| draft.accepted(&message)).is_some();
+            outgoing.accepted.try_update(|count| *count += 1);
+            if is_still_here {
+                outgoing.pod.refresh();
+                live::log_to_end();
+            }
+        }
+        Err(refusal) => {
+            // After a 5xx it may have been stored all the same: the id is kept for the next try.
+            if refusal.code().status() < 500 {
+                outgoing.draft.try_update(Draft::refused);
+            }
+            outgoing.error.try_set(Some(refusal));
+        }
+    }
+}
+
+fn run(outgoing: Outgoing, command: Command) {
+    if let Command::Send(text) = command {
+        outgoing.draft.update(|draft| draft.text = text);
+        return send(outgoing, Place::OwnRun);
+    }
+    let at = untrack(|| AtHand::viewed(outgoing.pod));
+    settle(outgoing, acting::run(outgoing.console, Some(at), command));
+}
+
+/// Waits for a command's end; then leads on, clears the line, or says what was refused.
+fn settle(outgoing: Outgoing, command: impl Future<Output = Result<Option<String>, UiError>> + 'static) {
+    outgoing.is_sending.set(true);
+    // Boxed, so that what follows is compiled once for all commands.
+    let command: Pin<Box<dyn Future<Output = _>>> = Box::pin(command);
+    spawn_local(async move {
+        let done = command.await;
+        outgoing.is_sending.try_set(false);
+        match done {
+            Ok(next) => {
+                clear(outgoing);
+                if let Some(href) = next {
+                    outgoing.go(&href);
+                }
+            }
+            Err(refusal) => {
+                outgoing.error.try_set(Some(refusal));
+            }
+        }
+    });
+}
+
+fn clear(outgoing: Outgoing) {
+    outgoing.draft.try_update(|draft| draft.text.clear());
+}

@@ -1,0 +1,129 @@
+use commands::{Page, Topic};
+use leptos::prelude::*;
+use leptos_router::hooks::use_location;
+
+use crate::{
+    components::{menu::Menu, with_pods::WithPods},
+    console::{Console, Dialog, pod_of_path, use_console},
+    frame::connection_line::ConnectionLine,
+    live, palette,
+};
+
+#[component]
+pub(crate) fn TopBar() -> impl IntoView {
+    let console = use_console();
+    let path = use_location().pathname;
+    let on = move |page: Page| move || (path.get() == page.href()).then_some("page");
+    // A Pod's page is one of theirs.
+    let at_pods = move || match path.get() {
+        path if path.starts_with("/pods/") => Some("true"),
+        _ => on(Page::Pods)(),
+    };
+    view! {
+        <header class="top">
+            <a class="brand" href="/">
+                "yoi"
+            </a>
+            <nav aria-label="Console">
+                <a href=Page::Pods.href() aria-current=at_pods>
+                    "Pods"
+                    <LiveCount count=Console::needing title="Pods that need you" said=" waiting for you" />
+                </a>
+                <PageLink page=Page::Map />
+                <a href=Page::Approvals.href() aria-current=on(Page::Approvals)>
+                    "Approvals"
+                    <LiveCount count=Console::asking title="open questions and requests" />
+                </a>
+                <PageLink page=Page::Search />
+                <span class="nav-rest">
+                    <RestOfPages />
+                </span>
+                <span class="nav-more">
+                    <Menu id="more-pages" label="More">
+                        <RestOfPages />
+                    </Menu>
+                </span>
+            </nav>
+            <ConnectionLine />
+            <button
+                class="icon"
+                type="button"
+                title="Palette (Ctrl-K)"
+                aria-label="Palette"
+                on:click=move |_| palette::flip(console, pod_of_path(&path.get_untracked()))
+            >
+                <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+                    <circle cx="7" cy="7" r="4.25" class="stroke" />
+                    <path d="M10.2 10.2L14 14" class="stroke" />
+                </svg>
+            </button>
+            <button class="icon" type="button" title="Light or dark" aria-label="Light or dark" on:click=|_| flip_theme()>
+                <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+                    <circle cx="8" cy="8" r="5.5" class="stroke" />
+                    <path d="M8 2.5a5.5 5.5 0 0 1 0 11z" class="fill" />
+                </svg>
+            </button>
+            <button
+                class="icon"
+                type="button"
+                title="Keys (?)"
+                aria-label="Keys"
+                on:click=move |_| console.dialog.set(Some(Dialog::Help(Topic::Keys)))
+            >
+                <kbd>"?"</kbd>
+            </button>
+        </header>
+    }
+    .into_any()
+}
+
+/// Pages that are looked at now and then.
+#[component]
+fn RestOfPages() -> impl IntoView {
+    view! {
+        <PageLink page=Page::Usage />
+        <PageLink page=Page::Audit />
+        <PageLink page=Page::Settings />
+    }
+    .into_any()
+}
+
+/// A link to a page, marked while one is there.
+#[component]
+pub(crate) fn PageLink(page: Page) -> impl IntoView {
+    let path = use_location().pathname;
+    view! {
+        <a href=page.href() aria-current=move || (path.get() == page.href()).then_some("page")>
+            {page.title()}
+        </a>
+    }
+    .into_any()
+}
+
+/// A figure beside a name, and for who only hears it what it counts: `Approvals, 2 waiting`. Nothing when it is none.
+#[component]
+pub(crate) fn LiveCount(
+    count: fn(Console) -> usize,
+    title: &'static str,
+    #[prop(default = " waiting")] said: &'static str,
+) -> impl IntoView {
+    let console = use_console();
+    let figure = move || {
+        let count = count(console);
+        (count > 0).then(|| {
+            view! {
+                <span class="count" title=title>
+                    <span class="comma">", "</span>
+                    {count}
+                    <span class="visually-hidden">{said}</span>
+                </span>
+            }
+            .into_any()
+        })
+    };
+    view! { <WithPods>{figure}</WithPods> }.into_any()
+}
+
+fn flip_theme() {
+    live::set_theme(if live::is_dark() { "light" } else { "dark" });
+}

@@ -1,0 +1,65 @@
+use leptos::prelude::*;
+use protocol::{PeerAnswer, PeerLink};
+
+use super::meeting::Meeting;
+use crate::{
+    console::exchange_href,
+    live,
+    peers::{
+        revoke_button::{RevokeButton, UndoRevokeButton},
+        withdraw_button::WithdrawButton,
+    },
+};
+
+/// The exact pair and how it stands, for as long as the dialog is open.
+#[component]
+pub(super) fn OutcomeView(meeting: Meeting) -> impl IntoView {
+    // What the server said counts until the pair has been seen once; then the pair.
+    let stands = Memo::new(move |before: Option<&Option<(PeerAnswer, Option<PeerLink>)>>| {
+        let answer = meeting.answer.get()?;
+        let seen = meeting.known.with(|known| known.iter().find(|view| view.pod == answer.peer).map(|view| view.link));
+        let was_told = before.is_some_and(Option::is_some);
+        let told = answer.state;
+        Some((answer, if was_told { seen } else { seen.or(Some(told)) }))
+    });
+    view! {
+        <div class="peer-outcome" role="status">
+            {move || stands.get().map(|(answer, link)| standing(meeting, answer, link))}
+        </div>
+    }
+    .into_any()
+}
+
+fn standing(meeting: Meeting, answer: PeerAnswer, link: Option<PeerLink>) -> AnyView {
+    let PeerAnswer { source, peer, .. } = answer;
+    let (a, b) = untrack(|| (meeting.source_name(), meeting.peer_name(&peer)));
+    let names = format!("{a} and {b}");
+    let pair = view! { <b>{a.clone()}</b> " and " <b>{b.clone()}</b> }.into_any();
+    match link {
+        Some(PeerLink::Linked) => view! {
+            <p><span class="ok">"✓ "</span> {pair} " are linked."</p>
+            <p><a href=exchange_href(&source, &peer) on:click=|_| live::close_dialog("peer")>"What they write to each other"</a></p>
+            <div class="peer-acts"><RevokeButton pod=source peer=peer names=names /></div>
+        }
+        .into_any(),
+        Some(PeerLink::Pending) => view! {
+            <p><b>{a}</b> " waits for the people of " <b>{b}</b> " to accept."</p>
+            <p class="hint">"It is in their approvals. After 24 hours it expires."</p>
+            <div class="peer-acts"><WithdrawButton pod=source peer=peer /></div>
+        }
+        .into_any(),
+        Some(PeerLink::OneSided) => view! {
+            <p><span class="bad">"✗ "</span> {pair} ": one-sided, so it carries no messages: the other server was taken out here. Add it again, or end the link."</p>
+            <div class="peer-acts"><RevokeButton pod=source peer=peer names=names /></div>
+        }
+        .into_any(),
+        Some(PeerLink::Expired) => {
+            view! { <p>{pair} " are not linked: nobody answered within 24 hours. Introduce them again to ask once more."</p> }.into_any()
+        }
+        Some(PeerLink::Declined) | None => view! {
+            <p>{pair} " are not linked: it was declined, withdrawn or revoked."</p>
+            <div class="peer-acts"><UndoRevokeButton pod=source peer=peer /></div>
+        }
+        .into_any(),
+    }
+}

@@ -1,0 +1,130 @@
+use leptos::prelude::*;
+use leptos_meta::Title;
+use protocol::{PodRef, PodSummary, Seq};
+
+use crate::{
+    codec::fetched,
+    components::{read_first::ReadFirst, with_pods::WithPods},
+    console::use_console,
+    format::counted,
+    peers::{
+        map_picture::MapPicture,
+        map_table::MapTable,
+        relation_map::{self, COLUMNS_MIDDLING, COLUMNS_NARROW, COLUMNS_WIDE, Line, RelationMap},
+    },
+    reading::Reading,
+    server_fns::{RelationsFound, relations},
+};
+
+/// Least time between two readings of who knows whom, in milliseconds.
+const READING_MS_MIN: u32 = 2_000;
+
+/// `/map`: who leads whom and who knows whom, as a picture and as a table.
+#[component]
+pub(crate) fn MapPage() -> impl IntoView {
+    let first = fetched(|| (), |()| relations());
+    view! {
+        <Title text="Map" />
+        <main id="main" class="page" tabindex="-1">
+            <section class="map" aria-labelledby="map-title">
+                <h1 id="map-title">"Map"</h1>
+                <ReadFirst
+                    first=first
+                    wait="Reading the relations…"
+                    again="Read the relations again"
+                    draw=|found| view! { <WithPods><Drawn found=found.clone() /></WithPods> }.into_any()
+                />
+            </section>
+        </main>
+    }
+    .into_any()
+}
+
+#[component]
+fn Drawn(found: RelationsFound) -> impl IntoView {
+    let console = use_console();
+    let found = RwSignal::new(found);
+    keep_read(found);
+    // Tokens and activities move all the time and are not on the map.
+    let bones = Memo::new(move |_| console.pods().into_iter().map(bare).collect::<Vec<_>>());
+    let drawn = move |columns| {
+        Memo::new(move |_| bones.with(|pods| found.with(|found| relation_map::draw(pods, found, columns))))
+    };
+    let (map, middling, narrow) = (drawn(COLUMNS_WIDE), drawn(COLUMNS_MIDDLING), drawn(COLUMNS_NARROW));
+    let is_blank = Memo::new(move |_| map.with(|map| map.nodes.is_empty()));
+    move || match is_blank.get() {
+        true => view! {
+            <p class="hint">
+                "No Pod leads or knows another one yet. The menu on a Pod's page introduces it to another one, as "
+                <kbd>"p"</kbd> " does, or spawns a child."
+            </p>
+        }
+        .into_any(),
+        false => view! {
+            <Legend map=map />
+            // Which of them is seen, the width of the screen says: all are in the first paint.
+            <MapPicture map=map class="is-wide" />
+            <MapPicture map=middling class="is-middling" />
+            <MapPicture map=narrow class="is-narrow" />
+            <MapTable map=map />
+        }
+        .into_any(),
+    }
+}
+
+#[component]
+fn Legend(map: Memo<RelationMap>) -> impl IntoView {
+    let alone = move || match map.with(|map| map.alone) {
+        0 => String::new(),
+        count => format!("{} with no relation not drawn", counted(count as u64, "Pod")),
+    };
+    let has_asked = Memo::new(move |_| map.with(|map| map.edges.iter().any(|edge| edge.line == Line::Asked)));
+    view! {
+        <p class="hint legend">
+            <span class="legend-leads">"leads"</span>
+            <span class="legend-knows">"knows; messages of the last hour beside it"</span>
+            {move || has_asked.get().then(|| view! { <span class="legend-asked">{Line::Asked.words()}</span> }.into_any())}
+            <span>{alone}</span>
+        </p>
+    }
+    .into_any()
+}
+
+/// Only what the map shows.
+fn bare(pod: PodSummary) -> PodSummary {
+    PodSummary {
+        activity: None,
+        state_reason: None,
+        head_seq: Seq(0),
+        updated_at: pod.created_at,
+        unread: 0,
+        queued_count: 0,
+        usage: Default::default(),
+        ..pod
+    }
+}
+
+/// Whatever comes into the journal of a Pod that knows or leads somebody may be about that.
+fn keep_read(found: RwSignal<RelationsFound>) {
+    let console = use_console();
+    let heads = Memo::new(move |_| {
+        let head = |pod: PodSummary| (pod.pod, pod.head_seq, pod.relations.peers, pod.relations.children);
+        let is_tied = |pod: &PodSummary| pod.relations.peers + pod.relations.children > 0;
+        let tied = console.pods().into_iter().filter(is_tied).map(head).collect::<Vec<(PodRef, Seq, u32, u32)>>();
+        (tied, console.requests.with(|requests| requests.as_ref().map(Vec::len)))
+    });
+    let reading = Reading::new(READING_MS_MIN);
+    Effect::new(move |before: Option<()>| {
+        // Read, and not only tracked: a memo that nobody reads has nothing to be told of.
+        let _ = heads.get();
+        if before.is_some() {
+            reading.again(move || {
+                Box::pin(async move {
+                    if let Ok(fresh) = relations().await {
+                        found.try_set(fresh);
+                    }
+                })
+            });
+        }
+    });
+}

@@ -1,0 +1,101 @@
+use leptos::prelude::*;
+
+use crate::{
+    components::state_mark::outline,
+    console::pod_href,
+    peers::relation_map::{Edge, Line, NODE_HEIGHT, NODE_WIDTH, Node, RelationMap},
+};
+
+/// So many characters of a name fit into its box.
+const NAME_CHARS_MAX: usize = 11;
+
+/// The map as a drawing. Lines lead somewhere for the mouse only: the table below has the same links for keys.
+#[component]
+pub(crate) fn MapPicture(
+    map: Memo<RelationMap>,
+    /// On which screens it is seen.
+    class: &'static str,
+) -> impl IntoView {
+    let size = move || map.with(|map| (map.width, map.height));
+    view! {
+        <div class=format!("map-scroll {class}") tabindex="0" role="region" aria-label="Picture of the relations">
+            <svg
+                class="map-picture"
+                width=move || size().0
+                height=move || size().1
+                viewBox=move || format!("0 0 {} {}", size().0, size().1)
+                role="group"
+                aria-label="Pods and their relations; the table below says the same"
+            >
+                {move || map.with(|map| map.edges.iter().map(edge_view).collect_view())}
+                {move || map.with(|map| map.nodes.iter().map(node_view).collect_view())}
+            </svg>
+        </div>
+    }
+    .into_any()
+}
+
+fn edge_view(edge: &Edge) -> impl IntoView + use<> {
+    let class = match edge.line {
+        Line::Leads => "edge edge-leads",
+        Line::Knows => "edge edge-knows",
+        Line::Asked => "edge edge-asked",
+    };
+    let (x, y) = edge.label_at;
+    let label = format!("{} {} {}: {}", edge.from.1, edge.line.words(), edge.to.1, edge.detail);
+    view! {
+        <g class=class aria-hidden="true">
+            <a href=edge.href.clone() tabindex="-1" aria-label=label>
+                <path class="edge-reach" d=edge.path.clone() />
+                <path class="edge-line" d=edge.path.clone() />
+                <text x=x y=y>
+                    {edge.label.clone()}
+                </text>
+            </a>
+        </g>
+    }
+    .into_any()
+}
+
+fn node_view(node: &Node) -> impl IntoView + use<> {
+    let (left, top) = (node.x - NODE_WIDTH / 2, node.y - NODE_HEIGHT / 2);
+    let name = node.told();
+    let short = short(&name, node.name.as_str());
+    let mark = format!("mark mark-{}", node.sign.word());
+    view! {
+        <g class="node">
+            <a href=pod_href(&node.pod) aria-label=format!("{name}, {}", node.sign.word())>
+                <rect x=left y=top width=NODE_WIDTH height=NODE_HEIGHT rx="8" />
+                <g class=mark transform=format!("translate({} {})", left + 10, node.y - 6)>
+                    <path d=outline(node.sign) />
+                </g>
+                <text x=left + 30 y=node.y + 4>
+                    {short}
+                </text>
+            </a>
+        </g>
+    }
+    .into_any()
+}
+
+/// Cut in its own part: where it lives is what tells two of one name apart.
+fn short(told: &str, name: &str) -> String {
+    if told.chars().count() <= NAME_CHARS_MAX {
+        return told.to_owned();
+    }
+    let home = told.strip_prefix(name).unwrap_or_default();
+    let room = NAME_CHARS_MAX.saturating_sub(home.chars().count() + 1).max(NAME_CHARS_MAX / 3);
+    name.chars().take(room).chain(['…']).chain(home.chars().take(NAME_CHARS_MAX - room)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_is_cut_and_keeps_its_runtime() {
+        assert_eq!(short("ada@box", "ada"), "ada@box");
+        assert_eq!(short("reconciliation", "reconciliation"), "reconcilia…");
+        assert_eq!(short("far-away-pod@box", "far-away-pod"), "far-aw…@box");
+    }
+}

@@ -1,0 +1,52 @@
+use leptos::prelude::*;
+
+use crate::{
+    components::abroad::abroad,
+    console::pod_href,
+    peers::relation_map::{Edge, Line, RelationMap},
+};
+
+/// The same as the picture, line by line.
+#[component]
+pub(crate) fn MapTable(map: Memo<RelationMap>) -> impl IntoView {
+    view! {
+        <table class="map-table">
+            <caption class="visually-hidden">"All relations"</caption>
+            <thead>
+                <tr>
+                    <th scope="col">"Pod"</th>
+                    <th scope="col">"Relation"</th>
+                    <th scope="col">"Pod"</th>
+                    <th scope="col">"What"</th>
+                </tr>
+            </thead>
+            <tbody>{move || map.with(|map| map.edges.iter().map(row).collect_view())}</tbody>
+        </table>
+    }
+    .into_any()
+}
+
+fn row(edge: &Edge) -> impl IntoView + use<> {
+    let link = |(pod, name): &(protocol::PodRef, protocol::PodName)| {
+        view! {
+            <a class="pod-link" href=pod_href(pod)>
+                {name.to_string()}
+                {abroad(pod)}
+            </a>
+        }
+        .into_any()
+    };
+    let detail = match edge.line {
+        Line::Leads => view! { {edge.detail.clone()} }.into_any(),
+        Line::Knows | Line::Asked => view! { <a href=edge.href.clone()>{edge.detail.clone()}</a> }.into_any(),
+    };
+    view! {
+        <tr>
+            <th scope="row">{link(&edge.from)}</th>
+            <td>{edge.line.words()}</td>
+            <td>{link(&edge.to)}</td>
+            <td>{detail}</td>
+        </tr>
+    }
+    .into_any()
+}

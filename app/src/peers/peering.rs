@@ -1,0 +1,180 @@
+//! Whom a Pod can be introduced to, and what is said about it. Pure.
+
+use commands::lower;
+use protocol::{ErrorCode, PeerLink, PeerView, PodRef, PodState, PodSummary, RuntimeId};
+
+use crate::{components::state_mark::Sign, format::short_path};
+
+/// A Pod in the list of those to choose from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    pub(crate) pod: PodRef,
+    /// With its runtime where it is not this server's own, or where another one has the same name.
+    pub(crate) name: String,
+    pub(crate) sign: Sign,
+    /// `idle · local · …/src/store`.
+    pub(crate) what: String,
+    /// Why it cannot be chosen.
+    pub(crate) refusal: Option<&'static str>,
+}
+
+/// All Pods as seen from `source`: first those that can be chosen, then the others with their reason.
+pub(crate) fn choices(pods: &[PodSummary], source: &PodRef, known: &[PeerView]) -> Vec<Choice> {
+    let mut choices: Vec<Choice> = pods
+        .iter()
+        .map(|pod| Choice {
+            pod: pod.pod.clone(),
+            name: telling_name(pods, pod),
+            sign: Sign::of(pod),
+            what: format!("{} · {} · {}", Sign::of(pod).word(), pod.pod.runtime_id, short_path(&pod.cwd)),
+            refusal: refusal(pod, source, known),
+        })
+        .collect();
+    choices.sort_by_cached_key(|choice| (choice.refusal.is_some(), lower(&choice.name)));
+    choices
+}
+
+fn refusal(pod: &PodSummary, source: &PodRef, known: &[PeerView]) -> Option<&'static str> {
+    if pod.pod == *source {
+        return Some("is this Pod itself");
+    }
+    match (known.iter().find(|view| view.pod == pod.pod), pod.state) {
+        (Some(view), _) if view.link == PeerLink::Linked => Some("is a peer already"),
+        (Some(view), _) if view.link == PeerLink::Pending && !view.is_asked => Some("was asked, and has not answered"),
+        (_, PodState::Unreachable) => Some("its runtime does not answer"),
+        (_, PodState::Broken) => Some("its record cannot be read"),
+        _ => None,
+    }
+}
+
+/// `bob`, or `bob@gpu-box` where it lives in another runtime, or where there are two of this name.
+pub(crate) fn telling_name(pods: &[PodSummary], pod: &PodSummary) -> String {
+    let is_here = pod.pod.runtime_id == RuntimeId::local();
+    let is_alone = pods.iter().filter(|other| other.name == pod.name).count() < 2;
+    if is_here && is_alone { pod.name.to_string() } else { format!("{}@{}", pod.name, pod.pod.runtime_id) }
+}
+
+/// The name without the runtime that `telling_name` may have put behind it.
+pub(crate) fn bare(name: &str) -> &str {
+    name.split_once('@').map_or(name, |(name, _)| name)
+}
+
+/// Those that fit what has been typed: the name itself, then names that begin so, then all that have every word.
+pub(crate) fn fitting(choices: &[Choice], typed: &str) -> Vec<Choice> {
+    let typed = lower(typed.trim());
+    let mut fitting: Vec<(usize, Choice)> =
+        choices.iter().filter_map(|choice| Some((rank(choice, &typed)?, choice.clone()))).collect();
+    fitting.sort_by_key(|(rank, choice)| (choice.refusal.is_some() && *rank > 0, *rank));
+    fitting.into_iter().map(|(_, choice)| choice).collect()
+}
+
+fn rank(choice: &Choice, typed: &str) -> Option<usize> {
+    let name = lower(&choice.name);
+    let text = format!("{name} {} {}", lower(&choice.what), choice.pod);
+    match () {
+        () if name == typed || bare(&name) == typed => Some(0),
+        () if name.starts_with(typed) => Some(1),
+        () if typed.split_whitespace().all(|word| text.contains(word)) => Some(2),
+        () => None,
+    }
+}
+
+/// The one Pod that this name or address can only mean.
+pub(crate) fn meant(choices: &[Choice], text: &str) -> Option<Choice> {
+    let is_meant =
+        |choice: &&Choice| choice.name == text || bare(&choice.name) == text || choice.pod.to_string() == text;
+    let mut found = choices.iter().filter(is_meant);
+    found.next().filter(|_| found.next().is_none()).cloned()
+}
+
+/// What an introduction that was not made came to, by its code.
+pub(crate) fn failure_words(code: ErrorCode, peer: &str) -> String {
+    match code {
+        ErrorCode::PeerRefused => format!("Refused by the policy of {peer}: nothing was written."),
+        code if code.status() >= 500 => {
+            "No answer came, so it is not known whether it was written. Trying again does it once.".to_owned()
+        }
+        _ => "Failed: nothing was written.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commands::samples::pod;
+
+    fn view(name: &str, link: PeerLink, is_asked: bool) -> PeerView {
+        let pod = pod(name, PodState::Idle);
+        let since = protocol::Timestamp::UNIX_EPOCH;
+        let (request_id, note, by) = (None, None, "kim".to_owned());
+        PeerView { pod: pod.pod, name: pod.name, state: pod.state, link, request_id, is_asked, note, since, by }
+    }
+
+    fn all() -> Vec<Choice> {
+        let pods = [
+            pod("bobbin", PodState::Stopped),
+            pod("ada", PodState::Idle),
+            pod("bob", PodState::Running),
+            pod("cut", PodState::Unreachable),
+            pod("dan", PodState::Idle),
+            pod("eve", PodState::Idle),
+            pod("fay", PodState::Idle),
+        ];
+        let known = [
+            view("dan", PeerLink::Linked, false),
+            view("eve", PeerLink::Pending, false),
+            view("fay", PeerLink::Pending, true),
+        ];
+        choices(&pods, &pods[1].pod.clone(), &known)
+    }
+
+    fn names(choices: &[Choice]) -> Vec<&str> {
+        choices.iter().map(|choice| choice.name.as_str()).collect()
+    }
+
+    #[test]
+    fn those_that_cannot_be_chosen_come_last_with_their_reason() {
+        let all = all();
+        assert_eq!(names(&all), ["bob", "bobbin", "fay", "ada", "cut", "dan", "eve"]);
+        let reasons: Vec<_> = all.iter().filter_map(|choice| choice.refusal).collect();
+        assert_eq!(
+            reasons,
+            [
+                "is this Pod itself",
+                "its runtime does not answer",
+                "is a peer already",
+                "was asked, and has not answered"
+            ]
+        );
+        assert_eq!(all[0].what, "running · local · /srv/work");
+    }
+
+    #[test]
+    fn what_is_typed_finds_the_name_itself_first() {
+        let all = all();
+        assert_eq!(names(&fitting(&all, "bob")), ["bob", "bobbin"]);
+        assert_eq!(names(&fitting(&all, " STOPPED ")), ["bobbin"]);
+        assert_eq!(names(&fitting(&all, "da")), ["dan", "ada"]);
+        assert_eq!(names(&fitting(&all, "local eve")), ["eve"]);
+        assert!(fitting(&all, "nobody").is_empty());
+    }
+
+    #[test]
+    fn a_name_that_two_have_is_told_with_its_runtime_and_means_neither() {
+        let mut other = pod("bob", PodState::Idle);
+        other.pod.runtime_id = protocol::RuntimeId::parse("gpu-box").unwrap();
+        let pods = [pod("ada", PodState::Idle), pod("bob", PodState::Idle), other];
+        let all = choices(&pods, &pods[0].pod, &[]);
+        assert_eq!(names(&all), ["bob@gpu-box", "bob@local", "ada"]);
+        assert_eq!(meant(&all, "bob"), None);
+        assert_eq!(meant(&all, "bob@local").map(|choice| choice.pod), Some(pods[1].pod.clone()));
+        assert_eq!(meant(&all, "gpu-box/bob").map(|choice| choice.pod), Some(pods[2].pod.clone()));
+    }
+
+    #[test]
+    fn a_failure_says_whether_anything_was_written() {
+        assert!(failure_words(ErrorCode::PeerRefused, "bob").contains("policy of bob"));
+        assert!(failure_words(ErrorCode::PodNotFound, "bob").contains("nothing was written"));
+        assert!(failure_words(ErrorCode::RuntimeUnavailable, "bob").contains("not known"));
+    }
+}

@@ -1,0 +1,11 @@
+//! A Pod: its page, what is known of it beside the transcript, and what can be done to it.
+
+pub(crate) mod child_questions;
+pub(crate) mod compact_dialog;
+pub(crate) mod head;
+pub(crate) mod inspector;
+pub(crate) mod name_dialogs;
+pub(crate) mod page;
+pub(crate) mod restore_dialog;
+pub(crate) mod rewind_dialog;
+pub(crate) mod spawn_dialog;

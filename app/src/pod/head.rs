@@ -1,0 +1,259 @@
+use commands::allowed::{peer_refusal, refusal};
+use leptos::prelude::*;
+use protocol::{ControlVerb, PodState};
+
+use crate::{
+    acting::{self, AtHand, label},
+    components::{abroad::abroad, menu, state_mark::StateWord},
+    console::{Console, Dialog, PodContext, export_href, print_href, use_console, use_pod},
+    format::short_path,
+    pod::inspector::spawn,
+    transcript::find,
+};
+
+/// Who this is, what it does, and what can be done to it now.
+#[component]
+pub(crate) fn PodHead() -> impl IntoView {
+    let console = use_console();
+    let pod = use_pod();
+    let name = move || pod.summary.with(|summary| summary.name.to_string());
+    let meta = move || {
+        pod.summary.with(|summary| {
+            let mut facts = vec![summary.model.clone(), short_path(&summary.cwd)];
+            let relations =
+                [(summary.relations.peers, "peer", "peers"), (summary.relations.children, "child", "children")];
+            for (count, one, many) in relations.into_iter().filter(|(count, ..)| *count > 0) {
+                facts.push(format!("{count} {}", if count == 1 { one } else { many }));
+            }
+            facts.join(" · ")
+        })
+    };
+    let cwd = move || pod.summary.with(|summary| summary.cwd.clone());
+    view! {
+        <header class="head">
+            <a class="back" href="/" aria-label="All Pods">
+                "‹"
+            </a>
+            <h1>{name}</h1>
+            {pod.pod.with_value(abroad)}
+            <span role="status">
+                <StateWord sign=Signal::derive(move || pod.sign()) />
+            </span>
+            <span class="meta" title=cwd>
+                {meta}
+            </span>
+            <a class="button details-link" href="?pane=details">
+                "Details"
+            </a>
+            <div class="verbs" role="toolbar" aria-label="This Pod">
+                {[ControlVerb::Pause, ControlVerb::Resume, ControlVerb::Cancel, ControlVerb::Stop, ControlVerb::Restore]
+                    .into_iter()
+                    .map(|verb| view! { <Verb verb=verb /> }.into_any())
+                    .collect_view()}
+                <button
+                    type="button"
+                    class="button verb-peer"
+                    title=move || match peer_refusal(pod.state.get()) {
+                        None => "Introduce this Pod to another one (p)".to_owned(),
+                        Some(reason) => format!("Peer: {reason}"),
+                    }
+                    aria-disabled=move || peer_refusal(pod.state.get()).is_some().to_string()
+                    on:click=move |_| introduce(console, pod, String::new())
+                >
+                    "Peer"
+                    <kbd>"p"</kbd>
+                </button>
+                <More console=console pod=pod />
+            </div>
+        </header>
+    }
+    .into_any()
+}
+
+/// A button that is there when it may matter, and says why where it does nothing.
+#[component]
+fn Verb(verb: ControlVerb) -> impl IntoView {
+    let console = use_console();
+    let pod = use_pod();
+    let reason = Memo::new(move |_| refusal(verb, pod.state.get()));
+    let title = move || match reason.get() {
+        None => label(verb).to_owned(),
+        Some(reason) => format!("{}: {reason}", label(verb)),
+    };
+    view! {
+        <button
+            type="button"
+            class=format!("button verb-{}", verb.as_str())
+            class:is-hidden=move || is_out_of_place(verb, pod.state.get())
+            title=title
+            aria-disabled=move || reason.get().is_some().to_string()
+            on:click=move |_| self::verb(console, pod, verb)
+        >
+            {label(verb)}
+        </button>
+    }
+    .into_any()
+}
+
+/// Pause and Resume share a place, and so do Stop and Restore.
+fn is_out_of_place(verb: ControlVerb, state: PodState) -> bool {
+    let is_down = matches!(state, PodState::Stopped | PodState::Broken | PodState::Unreachable);
+    match verb {
+        ControlVerb::Pause => state == PodState::Paused || is_down,
+        ControlVerb::Resume => state != PodState::Paused,
+        ControlVerb::Cancel => is_down,
+        ControlVerb::Stop => is_down,
+        ControlVerb::Restore => !is_down,
+        // It is in the menu.
+        ControlVerb::Compact => false,
+    }
+}
+
+/// Of a phone's head, too. Beside words as long as `waiting for you` there is no room: the name goes first.
+fn is_in_head(verb: ControlVerb, state: PodState) -> bool {
+    verb == ControlVerb::Pause && state != PodState::Waiting
+}
+
+/// Does it, or asks first.
+pub(crate) fn verb(console: Console, pod: PodContext, verb: ControlVerb) {
+    acting::control(console, &untrack(|| AtHand::viewed(pod)).summary, verb);
+}
+
+/// Opens the introduction of this Pod, to `target` when one is named; or says why it would do nothing.
+pub(crate) fn introduce(console: Console, pod: PodContext, target: String) {
+    acting::introduce(console, &untrack(|| AtHand::viewed(pod)).summary, target);
+}
+
+/// The menu of the verbs that have no room.
+const MORE: &str = "pod-more";
+
+#[component]
+fn More(console: Console, pod: PodContext) -> impl IntoView {
+    let is_open = RwSignal::new(false);
+    pod.presence.on_turn(move |_| is_open.set(false));
+    let open = move |dialog: fn(Box<protocol::PodSummary>) -> Dialog| {
+        is_open.set(false);
+        console.dialog.set(Some(dialog(Box::new(pod.summary.get_untracked()))));
+    };
+    view! {
+        <details
+            id=MORE
+            class="menu"
+            prop:open=move || is_open.get()
+            on:focusout=move |_| menu::close_when_left(MORE, is_open)
+            on:keydown=move |event| menu::close_on_escape(MORE, is_open, &event)
+        >
+            <summary
+                id=menu::summary_id(MORE)
+                class="button"
+                aria-label="More"
+                on:click=move |event| menu::flip(MORE, is_open, &event)
+            >
+                "⋯"
+            </summary>
+            <div class="menu-list">
+                {[ControlVerb::Pause, ControlVerb::Cancel, ControlVerb::Stop]
+                    .into_iter()
+                    .map(|verb| view! { <NarrowVerb verb=verb is_open=is_open /> }.into_any())
+                    .collect_view()}
+                <button
+                    type="button"
+                    on:click=move |_| {
+                        is_open.set(false);
+                        verb(console, pod, ControlVerb::Compact);
+                    }
+                >
+                    {label(ControlVerb::Compact)}
+                </button>
+                <button
+                    type="button"
+                    on:click=move |_| {
+                        is_open.set(false);
+                        spawn(console, pod, String::new());
+                    }
+                >
+                    "Spawn a child…"
+                </button>
+                <button
+                    type="button"
+                    on:click=move |_| {
+                        is_open.set(false);
+                        introduce(console, pod, String::new());
+                    }
+                >
+                    "Introduce to a Pod…"
+                </button>
+                <PodFiles is_open=is_open />
+                <button type="button" on:click=move |_| open(Dialog::Rename)>
+                    "Rename…"
+                </button>
+                <button type="button" class="is-danger" on:click=move |_| open(|pod| Dialog::Delete { pod, is_named: false })>
+                    "Delete…"
+                </button>
+            </div>
+        </details>
+    }
+    .into_any()
+}
+
+/// Finding in the transcript, and the ways to take it along.
+#[component]
+fn PodFiles(is_open: RwSignal<bool>) -> impl IntoView {
+    let pod = use_pod().pod;
+    let jsonl = pod
+        .with_value(|pod| format!("/api/v1/runtimes/{}/workers/{}/export?format=jsonl", pod.runtime_id, pod.worker_id));
+    let find = move |_| {
+        is_open.set(false);
+        find::open();
+    };
+    view! {
+        <button type="button" on:click=find>
+            "Find…"
+        </button>
+        <a href=pod.with_value(print_href) rel="external">
+            "Print / read whole"
+        </a>
+        <a href=pod.with_value(export_href) rel="external" download="">
+            "Export Markdown"
+        </a>
+        <a href=jsonl rel="external" download="">
+            "Export JSONL"
+        </a>
+    }
+    .into_any()
+}
+
+/// A verb that has no room in the head of a phone.
+#[component]
+fn NarrowVerb(verb: ControlVerb, is_open: RwSignal<bool>) -> impl IntoView {
+    let console = use_console();
+    let pod = use_pod();
+    view! {
+        <button
+            type="button"
+            class="narrow-only"
+            class:is-hidden=move || is_in_head(verb, pod.state.get()) || refusal(verb, pod.state.get()).is_some()
+            on:click=move |_| {
+                is_open.set(false);
+                self::verb(console, pod, verb);
+            }
+        >
+            {label(verb)}
+        </button>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_a_state_allows_has_its_button() {
+        for state in PodState::ALL {
+            for verb in ControlVerb::ALL {
+                assert!(refusal(verb, state).is_some() || !is_out_of_place(verb, state), "{verb:?} in {state:?}");
+            }
+        }
+    }
+}

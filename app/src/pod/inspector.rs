@@ -1,0 +1,177 @@
+mod audit;
+mod context_meter;
+mod family;
+mod network;
+mod peers;
+mod scope;
+
+use leptos::prelude::*;
+use protocol::{PeerPolicy, PermissionDecision, ReasoningPolicy};
+use transcript::{
+    unseen,
+    words::{cost_words, tokens_words},
+};
+
+pub(crate) use self::family::spawn;
+use self::{
+    audit::Audit, context_meter::ContextMeter, family::Family, network::NetworkChoice, peers::Peers, scope::Scope,
+};
+use crate::{
+    components::{state_mark::StateWord, when::Since},
+    console::{pod_href, use_pod},
+    format::percent,
+    settings::permissions::warned,
+    usage::RunsLine,
+};
+
+/// What is known of this Pod beside its transcript.
+#[component]
+pub(crate) fn Inspector() -> impl IntoView {
+    let transcript = use_pod().pod.with_value(pod_href);
+    view! {
+        <aside class="inspect" aria-label="Inspector">
+            <a class="button to-transcript" href=transcript>
+                "Transcript"
+            </a>
+            <Facts />
+            <Family />
+            <Peers />
+            <Scope />
+            <ContextMeter />
+            <UsageFacts />
+            <Rules />
+            <Audit />
+        </aside>
+    }
+    .into_any()
+}
+
+#[component]
+fn Facts() -> impl IntoView {
+    let pod = use_pod();
+    let reason = move || pod.summary.with(|summary| summary.state_reason.clone());
+    let activity =
+        move || pod.summary.with(|summary| summary.activity.as_deref().map(|doing| unseen::shown(doing).into_owned()));
+    let summary = pod.summary;
+    view! {
+        <section>
+            <h2>"Pod"</h2>
+            <dl>
+                <dt>"name"</dt>
+                <dd>{move || summary.with(|summary| summary.name.to_string())}</dd>
+                <dt>"state"</dt>
+                <dd>
+                    <StateWord sign=Signal::derive(move || pod.sign()) />
+                    {move || reason().map(|reason| view! { <small>{reason}</small> }.into_any())}
+                </dd>
+                {move || activity().map(|activity| view! { <dt>"doing"</dt><dd>{activity}</dd> }.into_any())}
+                <dt>"model"</dt>
+                <dd>{move || summary.with(|summary| summary.model.clone())}</dd>
+                <dt>"provider"</dt>
+                <dd>{move || summary.with(|summary| summary.provider.clone())}</dd>
+                <dt>"folder"</dt>
+                <dd>
+                    <code>{move || summary.with(|summary| summary.cwd.clone())}</code>
+                </dd>
+                <dt>"runtime"</dt>
+                <dd>{move || summary.with(|summary| summary.pod.runtime_id.to_string())}</dd>
+                <dt>"created"</dt>
+                <dd>{move || view! { <Since at=summary.with(|summary| summary.created_at) /> }.into_any()}</dd>
+                <dt>"records"</dt>
+                <dd>
+                    {move || {
+                        pod.rows.status.with(|(head, _)| (*head).max(summary.with(|summary| summary.head_seq))).to_string()
+                    }}
+                </dd>
+            </dl>
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn UsageFacts() -> impl IntoView {
+    let usage = use_pod().summary;
+    let figure = move |read: fn(&protocol::Usage) -> u64| tokens_words(usage.with(|summary| read(&summary.usage)));
+    let cached = move || {
+        usage
+            .with(|summary| percent(summary.usage.cached, summary.usage.input))
+            .map_or_else(|| "–".to_owned(), |share| format!("{share} %"))
+    };
+    view! {
+        <section>
+            <h2>"Usage"</h2>
+            <dl>
+                <dt>"in"</dt>
+                <dd>{move || figure(|usage| usage.input)}</dd>
+                <dt>"out"</dt>
+                <dd>{move || figure(|usage| usage.output)}</dd>
+                <dt>"cached"</dt>
+                <dd>{cached}</dd>
+                <dt>"cost"</dt>
+                <dd>{move || cost_words(usage.with(|summary| summary.usage.cost))}</dd>
+            </dl>
+            <RunsLine />
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn Rules() -> impl IntoView {
+    let detail = use_pod().detail;
+    let reasoning = move || {
+        detail.with(|detail| match detail.reasoning {
+            ReasoningPolicy::Full => "shown in full",
+            ReasoningPolicy::Summary => "first lines only",
+            ReasoningPolicy::Hidden => "hidden",
+        })
+    };
+    let peers = move || {
+        detail.with(|detail| match detail.peer_policy {
+            PeerPolicy::Open => "anyone may link",
+            PeerPolicy::Ask => "asks its owner",
+            PeerPolicy::Closed => "nobody may link",
+        })
+    };
+    let wakes = move || if detail.with(|detail| detail.wake_on_peer) { "wakes it" } else { "waits for its next run" };
+    let permissions = move || {
+        let rules = detail.with(|detail| detail.permissions.clone());
+        let rule = |rule: protocol::PermissionRule| {
+            let decision = match rule.decision {
+                PermissionDecision::Allow => "allow",
+                PermissionDecision::Ask => "ask",
+                PermissionDecision::Deny => "deny",
+            };
+            let pattern = rule.pattern.map(|pattern| view! { " " <code>{pattern}</code> }.into_any());
+            let folder = rule.folder.map(|folder| view! { " in " <code>{folder}</code> }.into_any());
+            view! {
+                <dt>{rule.tool}</dt>
+                <dd>{decision} {pattern} {folder}</dd>
+            }
+            .into_any()
+        };
+        rules.into_iter().map(rule).collect_view()
+    };
+    let warnings = move || warned(detail.with(|detail| detail.warnings.clone()));
+    view! {
+        <section>
+            <h2>"Rules"</h2>
+            <dl>
+                <dt>"reasoning"</dt>
+                <dd>{reasoning}</dd>
+                <dt>"peers"</dt>
+                <dd>{peers}</dd>
+                <dt>"a message"</dt>
+                <dd>{wakes}</dd>
+                <dt>"network"</dt>
+                <dd>
+                    <NetworkChoice />
+                </dd>
+                {permissions}
+            </dl>
+            {warnings}
+        </section>
+    }
+    .into_any()
+}

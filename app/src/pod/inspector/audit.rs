@@ -1,0 +1,77 @@
+use leptos::prelude::*;
+
+use crate::{
+    audit::{page::audit_href, rows::Verdict},
+    codec::fetched,
+    components::when::TimeOfDay,
+    console::use_pod,
+    reading::Reading,
+    server_fns::{AuditAsked, list_audit},
+};
+
+/// So many rows are shown here; the page of the audit has them all.
+const ROWS: u32 = 10;
+/// Least time between two readings, in milliseconds.
+const READING_MS_MIN: u32 = 5_000;
+
+/// The last things that were done to this Pod, by whomever.
+#[component]
+pub(crate) fn Audit() -> impl IntoView {
+    let pod = use_pod();
+    let asked = AuditAsked { target: Some(pod.pod.with_value(ToString::to_string)), ..AuditAsked::default() };
+    let all = audit_href(&asked);
+    let first = fetched(move || asked.clone(), |asked| list_audit(asked, ROWS));
+    let head = Memo::new(move |_| pod.summary.with(|summary| summary.head_seq));
+    let reading = Reading::new(READING_MS_MIN);
+    Effect::new(move |before: Option<()>| {
+        // Read, and not only tracked: a memo that nobody reads has nothing to be told of.
+        let _ = head.get();
+        if before.is_some() {
+            reading.again(move || {
+                first.refetch();
+                Box::pin(async {})
+            });
+        }
+    });
+    let lines = move || {
+        first.get().map(|listed| match listed {
+            Ok(listed) if listed.items.is_empty() => view! { <p><small>"nothing yet"</small></p> }.into_any(),
+            Ok(listed) => {
+                let line = |protocol::AuditRow { entry, .. }: protocol::AuditRow| {
+                    let who = match entry.by.as_str() {
+                        "operator" => entry.client.clone(),
+                        by => format!("{by}, {}", entry.client),
+                    };
+                    view! {
+                        <li>
+                            <b>{entry.action.replace('_', " ")}</b>
+                            " "
+                            <Verdict entry=entry.clone() />
+                            {entry
+                                .about
+                                .as_ref()
+                                .map(|about| view! { <span class="audit-call">{about.to_string()}</span> }.into_any())}
+                            <small>
+                                // Last, for it is another one in the reader's zone, and nothing may move.
+                                {who} " · " <TimeOfDay at=entry.at />
+                            </small>
+                        </li>
+                    }
+                    .into_any()
+                };
+                view! { <ul class="audit-lines">{listed.items.into_iter().map(line).collect_view()}</ul> }.into_any()
+            }
+            Err(error) => view! { <small>{error.sentence().to_owned()}</small> }.into_any(),
+        })
+    };
+    view! {
+        <section>
+            <h2>"Audit"</h2>
+            <Transition fallback=|| ()>{lines}</Transition>
+            <a class="exchange-link" href=all>
+                "All of this Pod"
+            </a>
+        </section>
+    }
+    .into_any()
+}

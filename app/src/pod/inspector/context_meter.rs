@@ -1,0 +1,66 @@
+use leptos::prelude::*;
+use protocol::ControlVerb;
+use transcript::words::tokens_words;
+
+use crate::{
+    console::{use_console, use_pod},
+    format::percent,
+    pod::head::verb,
+};
+
+/// From this share on, in percent, a person is told that the context is nearly full.
+const FULL_PERCENT: u64 = 80;
+
+/// How full the model's context is. A `meter`, so that it says so to everybody.
+#[component]
+pub(crate) fn ContextMeter() -> impl IntoView {
+    let console = use_console();
+    let pod = use_pod();
+    let context =
+        Memo::new(move |_| pod.summary.with(|summary| (summary.usage.context_used, summary.usage.context_limit)));
+    let words = move || match context.get() {
+        (0, 0) => "nothing sent yet".to_owned(),
+        (used, 0) => format!("{} used; the model's limit is not known", tokens_words(used)),
+        (used, limit) => format!("{} of {}", tokens_words(used), tokens_words(limit)),
+    };
+    let share = Memo::new(move |_| {
+        let (used, limit) = context.get();
+        percent(used, limit)
+    });
+    let meter = move || {
+        share.get().map(|share| {
+            view! {
+                <meter min="0" max="100" high=FULL_PERCENT.to_string() value=share.to_string() aria-label="Context used">
+                    {share}
+                    " %"
+                </meter>
+            }.into_any()
+        })
+    };
+    let warning = move || {
+        share.get().filter(|share| *share >= FULL_PERCENT).map(|_| {
+            view! {
+                <p class="nearly-full">
+                    "Nearly full: it is compacted by itself before the next question to the model, or now."
+                    <button
+                        type="button"
+                        class="button"
+                        on:click=move |_| verb(console, pod, ControlVerb::Compact)
+                    >
+                        "Compact…"
+                    </button>
+                </p>
+            }
+            .into_any()
+        })
+    };
+    view! {
+        <section>
+            <h2>"Context"</h2>
+            {meter}
+            <small>{words}</small>
+            <div role="status">{warning}</div>
+        </section>
+    }
+    .into_any()
+}

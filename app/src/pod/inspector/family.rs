@@ -1,0 +1,125 @@
+use commands::allowed::spawn_refusal;
+use leptos::prelude::*;
+use protocol::{PodRef, PodSummary, ScopeRule};
+
+use crate::{
+    components::{
+        state_mark::{Sign, StateShape},
+        with_pods::WithPods,
+    },
+    console::{Console, Dialog, PodContext, pod_href, use_console, use_pod},
+    family::descendants,
+    format::counted,
+};
+
+/// Who leads this Pod, and whom it leads.
+#[component]
+pub(crate) fn Family() -> impl IntoView {
+    let console = use_console();
+    let pod = use_pod();
+    let parent = Memo::new(move |_| {
+        let parent = pod.summary.with(|summary| summary.relations.parent.clone())?;
+        let name = console.pod(&parent).map(|parent| parent.name.to_string());
+        Some((pod_href(&parent), name))
+    });
+    let led_by = move || {
+        parent.get().map(|(href, name)| {
+            view! {
+                <section>
+                    <h2>"Led by"</h2>
+                    <a class="pod-link" href=href>
+                        {name.unwrap_or_else(|| "a Pod that is not in the list".to_owned())}
+                    </a>
+                </section>
+            }
+            .into_any()
+        })
+    };
+    view! {
+        <WithPods>{led_by}</WithPods>
+        <section>
+            <h2>"Children"</h2>
+            <WithPods>
+                <Children console=console pod=pod />
+            </WithPods>
+            <button type="button" class="quiet spawn" on:click=move |_| spawn(console, pod, String::new())>
+                "Spawn a child…"
+            </button>
+        </section>
+    }
+    .into_any()
+}
+
+/// Opens the dialog, or says why it would do nothing.
+pub(crate) fn spawn(console: Console, pod: PodContext, name: String) {
+    match spawn_refusal(pod.state.get_untracked()) {
+        Some(reason) => console.note(format!("It can spawn nobody now: {reason}")),
+        None => console.dialog.set(Some(Dialog::Spawn { pod: pod.summary_now(), name })),
+    }
+}
+
+/// One line of the tree.
+#[derive(Debug, Clone, PartialEq)]
+struct Line {
+    pod: PodRef,
+    name: String,
+    sign: Sign,
+    depth: usize,
+    /// What this Pod lent to it; only for its own children.
+    lent: Option<Vec<ScopeRule>>,
+}
+
+#[component]
+fn Children(console: Console, pod: PodContext) -> impl IntoView {
+    let lines = Memo::new(move |_| {
+        pod.detail.with(|detail| console.book.with(|book| lines(book.as_ref().map_or(&[], |book| book.pods()), detail)))
+    });
+    let line = |line: Line| {
+        let lent = line.lent.map(|rules| match rules.len() {
+            0 => "nothing lent".to_owned(),
+            count => format!("{} lent", counted(count as u64, "path")),
+        });
+        let class = ["child", "child child-2", "child child-3", "child child-4"][line.depth.min(3)];
+        view! {
+            <li class=class>
+                <StateShape sign=Signal::stored(line.sign) />
+                <a class="pod-link" href=pod_href(&line.pod)>
+                    {line.name}
+                </a>
+                <small>
+                    {line.sign.word()} {lent.map(|lent| view! { " · " {lent} }.into_any())}
+                </small>
+            </li>
+        }
+        .into_any()
+    };
+    view! {
+        <ul class="children">{move || lines.get().into_iter().map(line).collect_view()}</ul>
+        {move || lines.with(Vec::is_empty).then(|| view! { <small>"none"</small> }.into_any())}
+    }
+    .into_any()
+}
+
+/// Its own children in the order in which they came, each with all that are below it. The list of Pods knows the newest
+/// state; a child that is not in it is as the Pod's own page says.
+fn lines(pods: &[PodSummary], detail: &protocol::PodDetail) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for child in &detail.children {
+        let listed = pods.iter().find(|pod| pod.pod == child.pod);
+        lines.push(Line {
+            pod: child.pod.clone(),
+            name: listed.map_or(&child.name, |pod| &pod.name).to_string(),
+            sign: listed.map_or(Sign::Of(child.state), Sign::of),
+            depth: 0,
+            lent: Some(child.scope.clone()),
+        });
+        lines.extend(descendants(pods, &child.pod).into_iter().map(|(below, depth)| Line {
+            pod: below.pod.clone(),
+            name: below.name.to_string(),
+            sign: Sign::of(below),
+            depth: depth + 1,
+            lent: None,
+        }));
+    }
+    lines
+}

@@ -1,0 +1,41 @@
+//! What commands of a Pod reach of the network, to choose.
+
+use leptos::prelude::*;
+use protocol::NetworkPolicy;
+
+use crate::{
+    components::{dialog::Deed, problem::Problem},
+    console::{fresh_command, use_pod},
+    server_fns::set_network,
+    settings::permissions::network_words,
+};
+
+#[component]
+pub(super) fn NetworkChoice() -> impl IntoView {
+    let (deed, detail) = (Deed::new(), use_pod().detail);
+    let choose = move |event: leptos::ev::Event| {
+        let chosen = event_target_value(&event);
+        let Some(network) = NetworkPolicy::ALL.into_iter().find(|policy| policy.as_str() == chosen) else { return };
+        let pod = detail.with_untracked(|detail| detail.summary.pod.clone());
+        deed.begin(Box::pin(async move {
+            let now = set_network(pod, fresh_command(), network).await?;
+            detail.try_update(|detail| detail.network = now.network);
+            Ok(())
+        }));
+    };
+    let option = move |policy: NetworkPolicy| {
+        let is_chosen = move || detail.with(|detail| detail.network == policy);
+        view! { <option value=policy.as_str() selected=is_chosen>{network_words(policy)}</option> }.into_any()
+    };
+    view! {
+        <select
+            aria-label="What its commands reach of the network"
+            prop:value=move || detail.with(|detail| detail.network.as_str())
+            on:change=choose
+        >
+            {NetworkPolicy::ALL.map(option)}
+        </select>
+        <Problem error=deed.error />
+    }
+    .into_any()
+}

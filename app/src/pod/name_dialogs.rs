@@ -1,0 +1,83 @@
+use leptos::prelude::*;
+use leptos_router::hooks::use_navigate;
+use protocol::{ErrorCode, PodName, PodSummary};
+
+use crate::{
+    UiError,
+    components::{
+        dialog::{Deed, FormDialog},
+        text_field::TextField,
+    },
+    console::{fresh_command, use_console},
+    live,
+    server_fns::{delete_pod, rename_pod},
+};
+
+#[component]
+pub(crate) fn RenameDialog(pod: PodSummary) -> impl IntoView {
+    let console = use_console();
+    let name = RwSignal::new(pod.name.to_string());
+    let deed = Deed::new();
+    let title = format!("Rename {}", pod.name);
+    let submit = Callback::new(move |()| {
+        let name = match PodName::parse(name.get_untracked().trim()) {
+            Ok(name) => name,
+            Err(refusal) => return deed.refuse(UiError::new(ErrorCode::InvalidInput, refusal.to_string())),
+        };
+        let pod = pod.pod.clone();
+        deed.begin(Box::pin(async move {
+            rename_pod(pod, fresh_command(), name.clone()).await?;
+            live::close_dialog("rename");
+            console.note(format!("It is called {name} now."));
+            Ok(())
+        }));
+    });
+    view! {
+        <FormDialog id="rename" title=title submit="Rename" deed=deed on_submit=submit>
+            <TextField id="rename-name" label="Name" value=name hint="Its address and its records stay." />
+        </FormDialog>
+    }
+    .into_any()
+}
+
+/// Asks for the name, unless it was typed already: what is deleted cannot be brought back. Then the focus begins on the
+/// button that keeps it.
+#[component]
+pub(crate) fn DeleteDialog(pod: PodSummary, is_named: bool) -> impl IntoView {
+    let console = use_console();
+    let navigate = use_navigate();
+    let typed = RwSignal::new(if is_named { pod.name.to_string() } else { String::new() });
+    let deed = Deed::new();
+    let (title, name) = (format!("Delete {}", pod.name), pod.name.to_string());
+    let family = children_words(pod.relations.children);
+    let submit = Callback::new(move |()| {
+        let (pod, confirm, navigate) = (pod.clone(), typed.get_untracked(), navigate.clone());
+        deed.begin(Box::pin(async move {
+            delete_pod(pod.pod, fresh_command(), confirm).await?;
+            live::close_dialog("delete");
+            console.note(format!("{} is deleted.", pod.name));
+            navigate("/", Default::default());
+            Ok(())
+        }));
+    });
+    view! {
+        <FormDialog id="delete" title=title submit="Delete" cancel="Keep it" is_danger=true deed=deed on_submit=submit>
+            <p>
+                "This stops " <b>{name}</b>
+                " and removes it with its whole transcript. It cannot be undone. Files that it has written stay"
+                {family} "."
+            </p>
+            {(!is_named).then(|| view! { <TextField id="delete-name" label="Type its name" value=typed /> }.into_any())}
+        </FormDialog>
+    }
+    .into_any()
+}
+
+/// What becomes of those that it leads.
+fn children_words(children: u32) -> String {
+    match children {
+        0 => String::new(),
+        1 => ", and so does its child".to_owned(),
+        more => format!(", and so do its {more} children"),
+    }
+}

@@ -1,0 +1,222 @@
+mod stream;
+mod visits;
+
+use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::hooks::{use_location, use_params_map, use_query_map};
+use protocol::{ErrorCode, Seq};
+
+use self::{
+    stream::follow,
+    visits::{Stop, Visit, Visits},
+};
+use crate::{
+    UiError,
+    codec::fetched,
+    composer::Composer,
+    console::{Console, PodContext, TranscriptKeys, pod_href, use_console},
+    format::sentence_case,
+    live::{self, Answering},
+    pod::{child_questions::ChildQuestions, head::PodHead, inspector::Inspector},
+    rows::Rows,
+    server_fns::{PodPageData, load_pod},
+    transcript::{TranscriptPane, find::FindBar, provide_linked},
+};
+
+const TRANSCRIPT_KEYS: TranscriptKeys =
+    TranscriptKeys { to_end: live::log_to_end, to_turn: live::log_to_turn, to_question: live::log_to_question, answer };
+
+fn answer(key: &str) -> Answering {
+    live::answer_question(key, live::log_to_question)
+}
+
+/// `/pods/{runtime_id}/{worker_id}`: a Pod's transcript, its composer, its inspector.
+#[component]
+pub(crate) fn PodPage() -> impl IntoView {
+    let params = use_params_map();
+    let query = use_query_map();
+    // The pane of a phone is in the address too and must not load anything anew, hence only these.
+    let wanted = Memo::new(move |_| {
+        let part = |name: &str| params.with(|params| params.get(name).unwrap_or_default());
+        let seq = |name: &str| query.with(|query| query.get(name)?.parse().ok().map(Seq));
+        (format!("{}/{}", part("runtime_id"), part("worker_id")), seq("before"), seq("at"))
+    });
+    let console = use_console();
+    let visits = Visits::new(console);
+    let hash = use_location().hash;
+    let link = move || live::linked(hash);
+    let finds = move || query.with_untracked(|query| query.get("find").is_some());
+    let stop = Memo::new(move |before: Option<&Stop>| visits.stop(before, wanted.get(), link().as_deref(), finds()));
+    let page = fetched(
+        move || stop.with(|stop| stop.reading.clone()),
+        |((address, before, at), number)| async move { (number, load_pod(address, before, at).await) },
+    );
+    // The number of what is shown.
+    let read = RwSignal::new(0);
+    let is_reading = Memo::new(move |_| stop.with(|stop| !stop.is_back && stop.reading.1 != read.get()));
+    let shows_details = Memo::new(move |_| query.with(|query| query.get("pane").as_deref() == Some("details")));
+    let look = Look { is_reading, shows_details };
+    // Read once more when this page is gone.
+    let title = move || {
+        let name = |pod: PodContext| pod.summary.try_with(|summary| summary.name.to_string());
+        visits.titled.try_get().flatten().and_then(name).unwrap_or_default()
+    };
+    view! {
+        <Title text=title />
+        <Transition fallback=PodLoading>
+            {
+                let home = Owner::current().unwrap_or_default();
+                move || {
+                    let Stop { wanted, is_back, reading } = stop.get();
+                    page.get()
+                        .map(|(number, loaded)| match () {
+                            () if is_back => Visit::back(visits, wanted, link()),
+                            () if number != reading.1 => Visit::later(visits, wanted),
+                            () => {
+                                let at = wanted.2;
+                                read.set(number);
+                                let visit = Visit::fresh(visits, wanted, &home, || drawn(console, loaded, look, at));
+                                visits.titled.set(visit.pod());
+                                visit
+                            }
+                        })
+                }
+            }
+        </Transition>
+    }
+    .into_any()
+}
+
+/// What of a page depends on the address, and not on its Pod.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    /// The next Pod is being read. The one that is seen stays whole until the other can take its place in one step,
+    /// and takes no more words meanwhile.
+    is_reading: Memo<bool>,
+    shows_details: Memo<bool>,
+}
+
+fn drawn(
+    console: Console,
+    loaded: Result<PodPageData, UiError>,
+    look: Look,
+    at: Option<Seq>,
+) -> (AnyView, Option<PodContext>) {
+    match loaded {
+        Ok(data) => {
+            let rows = Rows::new(&data.records, data.has_more);
+            if live::has_taken_over() && at.is_none() {
+                rows.draw_end_first();
+            }
+            let pod = PodContext::provide(console, data.detail, data.peers, rows, data.cursor.is_none());
+            provide_linked(rows, at);
+            if let Some(cursor) = data.cursor {
+                follow(pod, cursor, data.head);
+            }
+            (view! { <PodView pod=pod look=look /> }.into_any(), Some(pod))
+        }
+        Err(error) => (view! { <PodMissing error=error /> }.into_any(), None),
+    }
+}
+
+#[component]
+fn PodLoading() -> impl IntoView {
+    view! {
+        <main id="main" class="page" tabindex="-1" aria-busy="true">
+            <p class="hint">"Reading the transcript…"</p>
+        </main>
+    }
+    .into_any()
+}
+
+#[component]
+fn PodMissing(error: UiError) -> impl IntoView {
+    let (title, hint) = match error.code() {
+        ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound => (
+            "No such Pod",
+            "It may have been deleted, or the address is not complete. The list of Pods has all there are.",
+        ),
+        ErrorCode::RuntimeUnavailable => ("This Pod cannot be reached", "Reload this page to try again."),
+        _ => ("This Pod cannot be shown", "Reload this page to try again."),
+    };
+    view! {
+        <Title text=title />
+        <main id="main" class="page" tabindex="-1">
+            <section class="missing">
+                <h1>{title}</h1>
+                <p>{sentence_case(error.sentence())}</p>
+                <p class="hint">{hint}</p>
+                <p>
+                    <a class="button" href="/">
+                        "All Pods"
+                    </a>
+                </p>
+            </section>
+        </main>
+    }
+    .into_any()
+}
+
+#[component]
+fn PodView(pod: PodContext, look: Look) -> impl IntoView {
+    let Look { is_reading, shows_details } = look;
+    use_console().view(pod, TRANSCRIPT_KEYS);
+    let below = match pod.is_old {
+        true => view! { <OldPage /> }.into_any(),
+        false => view! { <Composer /> }.into_any(),
+    };
+    view! {
+        <main
+            id="main"
+            class="pod-page"
+            class:is-aside=move || shows_details.get()
+            inert=move || is_reading.get()
+        >
+            <PodHead />
+            <Closed />
+            <ChildQuestions />
+            <FindBar />
+            <TranscriptPane />
+            {below}
+        </main>
+        <div class="inspect-place" class:is-shown=move || shows_details.get()>
+            <Inspector />
+        </div>
+    }
+    .into_any()
+}
+
+/// Nothing will come any more: said where one looks, and not in the transcript.
+#[component]
+fn Closed() -> impl IntoView {
+    let pod = expect_context::<PodContext>();
+    move || {
+        pod.closed.get().map(|reason| {
+            view! {
+                <p class="closed" role="alert">
+                    "This transcript does not go on: "
+                    {reason}
+                    ". "
+                    <a href="/">"All Pods"</a>
+                </p>
+            }
+            .into_any()
+        })
+    }
+}
+
+/// Below a page of old records, which grow no more.
+#[component]
+fn OldPage() -> impl IntoView {
+    let pod = expect_context::<PodContext>();
+    let newest = pod.pod.with_value(pod_href);
+    view! {
+        <p class="old-page">
+            "These are older records. "
+            <a class="button" href=newest>
+                "To the newest"
+            </a>
+        </p>
+    }
+    .into_any()
+}

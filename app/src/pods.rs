@@ -1,0 +1,10 @@
+//! The list of Pods, and making one.
+
+pub(crate) mod first_minute;
+pub(crate) mod new_pod_dialog;
+pub(crate) mod page;
+pub(crate) mod pod_row;
+pub(crate) mod pods_pane;
+pub(crate) mod pods_table;
+pub(crate) mod providers;
+pub(crate) mod selection_bar;

@@ -1,0 +1,140 @@
+use commands::total_tokens;
+use leptos::prelude::*;
+use leptos_router::hooks::use_location;
+use protocol::{PodState, PodSummary};
+use transcript::{unseen, words::tokens_words};
+
+use crate::{
+    components::{
+        abroad::abroad,
+        state_mark::{Sign, StateShape},
+        when::Age,
+    },
+    console::{Dialog, Introduction, pod_href, use_console},
+    pods::pods_pane::shown,
+};
+
+/// A Pod in the list on the left: what it does now, in its own words. The link stays when its Pod changes, and with
+/// it the focus. Dragged onto another one it introduces the two; the keyboard has the dialog for that.
+#[component]
+pub(crate) fn PodRow(
+    pod: Memo<PodSummary>,
+    /// How far beneath the row of the Pod that leads it; 0 when that one is not above it.
+    depth: usize,
+) -> impl IntoView {
+    let console = use_console();
+    let href = pod.with_untracked(|pod| pod_href(&pod.pod));
+    let path = use_location().pathname;
+    let here = {
+        let href = href.clone();
+        move || path.with(|path| path == &href).then_some("page")
+    };
+    let words = Memo::new(move |_| pod.with(doing));
+    let sign = Signal::derive(move || pod.with(Sign::of));
+    let hidden_word = move || {
+        words
+            .with(Option::is_none)
+            .then(|| view! { <span class="visually-hidden">{sign.get().word()}</span> }.into_any())
+    };
+    let class = ["pod", "pod pod-led", "pod pod-led pod-led-2", "pod pod-led pod-led-3"][depth.min(3)];
+    let parent = Memo::new(move |_| {
+        let parent = pod.with(|pod| pod.relations.parent.clone()).filter(|_| depth == 0)?;
+        console.pod(&parent).map(|parent| parent.name.to_string())
+    });
+    let this = pod.with_untracked(|pod| pod.pod.clone());
+    let at = abroad(&this);
+    let is_target = RwSignal::new(false);
+    let (begun, over, dropped, clicked) = (this.clone(), this.clone(), this.clone(), this.clone());
+    let is_selected = Memo::new(move |_| console.selection.with(|selection| selection.has(&this)));
+    view! {
+        <a
+            class=class
+            class:is-target=move || is_target.get()
+            class:is-selected=move || is_selected.get()
+            data-row=""
+            href=href
+            aria-current=here
+            draggable="true"
+            on:click=move |event| {
+                if event.shift_key() {
+                    event.prevent_default();
+                    console.selection.update(|selection| selection.extend(&shown(console), None, &clicked));
+                }
+            }
+            on:dragstart=move |_| console.dragged.set(Some(begun.clone()))
+            on:dragend=move |_| console.dragged.set(None)
+            on:dragover=move |event| {
+                if console.dragged.with_untracked(|dragged| dragged.as_ref().is_some_and(|dragged| *dragged != over)) {
+                    event.prevent_default();
+                    is_target.set(true);
+                }
+            }
+            on:dragleave=move |_| is_target.set(false)
+            on:drop=move |event| {
+                is_target.set(false);
+                if let Some(source) = console.dragged.get_untracked().filter(|source| *source != dropped) {
+                    event.prevent_default();
+                    console.dragged.set(None);
+                    let introduction =
+                        Introduction { source, chooses_source: false, target: dropped.to_string() };
+                    console.dialog.set(Some(Dialog::Peer(introduction)));
+                }
+            }
+        >
+            <StateShape sign=sign />
+            <b>
+                {move || pod.with(|pod| pod.name.to_string())}
+                {at}
+                {move || parent.get().map(|name| view! { <small class="led-by">" of " {name}</small> }.into_any())}
+            </b>
+            {hidden_word}
+            {move || is_selected.get().then(|| view! { <span class="visually-hidden">"selected"</span> }.into_any())}
+            <span class="figure">{move || view! { <Figure pod=pod.get() /> }.into_any()}</span>
+            {move || words.get().map(|words| view! { <span class="doing">{words}</span> }.into_any())}
+            {move || pod.with(used).map(|used| view! { <span class="used" title="tokens">{used}</span> }.into_any())}
+        </a>
+    }
+    .into_any()
+}
+
+/// At the end of the row: how long ago it changed, after unread answers.
+#[component]
+fn Figure(pod: PodSummary) -> impl IntoView {
+    let unread = (pod.unread > 0).then(|| view! { <Unread count=pod.unread /> }.into_any());
+    (unread, view! { <Age at=pod.updated_at /> }.into_any())
+}
+
+/// How many answers nobody has seen yet, beside a name.
+#[component]
+pub(crate) fn Unread(count: u32) -> impl IntoView {
+    view! {
+        <span class="unread" title="unread answers">
+            <span class="comma">", "</span>
+            {count}
+            <span class="visually-hidden">" unread"</span>
+        </span>
+    }
+    .into_any()
+}
+
+/// Beside what it does: its tokens, while they grow.
+fn used(pod: &PodSummary) -> Option<String> {
+    let tokens = total_tokens(pod);
+    let is_working = matches!(pod.state, PodState::Running | PodState::Waiting);
+    (is_working && tokens > 0).then(|| tokens_words(tokens))
+}
+
+/// The second line. An idle Pod has none: its group says it.
+pub(crate) fn doing(pod: &PodSummary) -> Option<String> {
+    let word = pod.state.as_str();
+    let said = pod.activity.as_deref().or(pod.state_reason.as_deref()).map(unseen::shown);
+    match (pod.state, said.as_deref()) {
+        (PodState::Idle | PodState::Stopped, None) => None,
+        (_, None) => Some(word.to_owned()),
+        (PodState::Idle | PodState::Stopped, Some(said)) => Some(said.to_owned()),
+        (_, Some(said)) if said.starts_with(word) => Some(said.to_owned()),
+        // There is room for a few words: what it asks is worth more than that it waits.
+        (PodState::Waiting, Some(said)) if said.starts_with("asks") => Some(said.to_owned()),
+        (_, Some(said)) => Some(format!("{word} · {said}")),
+    }
+}

@@ -1,0 +1,104 @@
+use commands::{Attention, grouped};
+use leptos::prelude::*;
+use protocol::PodRef;
+
+use crate::{
+    components::with_pods::PodsResource,
+    console::{Console, Dialog, use_console},
+    family::indented,
+    format::sentence_case,
+    pods::{pod_row::PodRow, selection_bar::SelectionBar},
+};
+
+/// All Pods, grouped by what they want of a person. Always there on a wide screen.
+#[component]
+pub(crate) fn PodsPane() -> impl IntoView {
+    let console = use_console();
+    let resource = expect_context::<PodsResource>();
+    let open_new = move |_| console.dialog.set(Some(Dialog::NewPod { name: String::new() }));
+    view! {
+        <aside class="pods" aria-label="Pods">
+            <div class="find">
+                <input
+                    id="filter"
+                    type="search"
+                    placeholder="Filter Pods"
+                    aria-label="Filter Pods"
+                    autocomplete="off"
+                    prop:value=move || console.filter.get()
+                    on:input=move |event| console.filter.set(event_target_value(&event))
+                />
+                <button class="button" type="button" title="New Pod (n)" on:click=open_new>
+                    "New Pod"
+                </button>
+            </div>
+            <Suspense fallback=|| view! { <p class="hint">"Reading the list…"</p> }.into_any()>
+                {move || {
+                    resource
+                        .get()
+                        .map(|list| {
+                            let problem = match list {
+                                Ok(pods) => {
+                                    console.seed(pods);
+                                    None
+                                }
+                                Err(error) => Some(sentence_case(error.sentence())),
+                            };
+                            view! {
+                                {problem.map(|words| view! { <p class="hint">{words}</p> }.into_any())}
+                                <Groups console=console />
+                            }.into_any()
+                        })
+                }}
+            </Suspense>
+            <SelectionBar />
+        </aside>
+    }
+    .into_any()
+}
+
+/// The Pods of this list, as they are shown.
+pub(crate) fn shown(console: Console) -> Vec<PodRef> {
+    let groups = console.filter.with_untracked(|filter| grouped(&untrack(|| console.pods()), filter));
+    groups.iter().flat_map(|(_, pods)| indented(pods)).map(|(pod, _)| pod.pod).collect()
+}
+
+#[component]
+fn Groups(console: Console) -> impl IntoView {
+    let groups = Memo::new(move |_| console.filter.with(|filter| grouped(&console.pods(), filter)));
+    let empty = move || match (groups.with(Vec::is_empty), console.filter.with(String::is_empty)) {
+        (true, true) => Some("No Pod yet."),
+        (true, false) => Some("No Pod fits this filter."),
+        (false, _) => None,
+    };
+    view! {
+        <nav class="groups" aria-label="All Pods" data-rows="">
+            <For each=move || groups.get() key=|(attention, _)| *attention let((attention, _))>
+                <Group attention=attention groups=groups />
+            </For>
+        </nav>
+        {move || empty().map(|words| view! { <p class="hint">{words}</p> }.into_any())}
+    }
+    .into_any()
+}
+
+#[component]
+fn Group(attention: Attention, groups: Memo<Vec<(Attention, Vec<protocol::PodSummary>)>>) -> impl IntoView {
+    let console = use_console();
+    let pods = Memo::new(move |_| {
+        groups.with(|groups| {
+            groups.iter().find(|(other, _)| *other == attention).map(|(_, pods)| pods.clone()).unwrap_or_default()
+        })
+    });
+    view! {
+        <section class="group">
+            <h2>
+                {attention.title()} " " <span class="total">{move || pods.with(Vec::len)}</span>
+            </h2>
+            <For each=move || indented(&pods.get()) key=|(pod, depth)| (pod.pod.clone(), *depth) let((pod, depth))>
+                <PodRow pod=console.follow(pod) depth=depth />
+            </For>
+        </section>
+    }
+    .into_any()
+}

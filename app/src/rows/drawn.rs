@@ -1,0 +1,225 @@
+//! The part of the list that is drawn, and the heights of all of it. Only the browser has heights; without them
+//! everything is drawn.
+
+use std::ops::Range;
+
+use leptos::prelude::*;
+use protocol::Seq;
+use transcript::{Block, BlockId, BlockKind};
+
+use crate::rows::{
+    Entry, Rows, Shape,
+    window::{ALL_DRAWN_MAX, FIRST_DRAWN, Heights, View, block_px, fit},
+};
+
+/// What the browser knows about the room that blocks take.
+#[derive(Debug)]
+pub(crate) struct Room {
+    pub(crate) heights: Heights<BlockId>,
+    /// So many characters fit into a line.
+    columns: usize,
+}
+
+impl Entry {
+    fn px(&self, columns: usize) -> f64 {
+        match &self.shape {
+            Shape::One(row) => row.block.with_untracked(|block| block_px(block, columns)),
+            Shape::Reads(reads) => reads.rows.with_untracked(|rows| {
+                rows.first().map_or(0.0, |row| row.block.with_untracked(|block| block_px(block, columns)))
+            }),
+        }
+    }
+}
+
+impl Rows {
+    /// Draws the end alone, which is what a reader comes to. The rest follows once that is seen.
+    pub(crate) fn draw_end_first(self) {
+        let len = self.entries.with_untracked(Vec::len);
+        self.drawn.set(len.saturating_sub(FIRST_DRAWN)..len);
+    }
+
+    /// From now on only what [`Rows::fit`] says is drawn.
+    pub(crate) fn begin_window(self, columns: usize) {
+        self.entries.with_untracked(|entries| {
+            let mut heights = Heights::default();
+            let keys = entries.iter().map(|entry| entry.id().clone()).collect();
+            heights.replace(0, keys, |index| entries[index].px(columns));
+            self.room.set_value(Some(Room { heights, columns }));
+        });
+    }
+
+    /// The page has another width: later estimates are for it.
+    pub(crate) fn set_columns(self, now: usize) {
+        self.room.try_update_value(|room| {
+            if let Some(Room { columns, .. }) = room {
+                *columns = now;
+            }
+        });
+    }
+
+    /// There are so few entries that all are drawn.
+    pub(crate) fn is_whole(self) -> bool {
+        self.entries.try_with_untracked(Vec::len).is_none_or(|len| len <= ALL_DRAWN_MAX)
+    }
+
+    /// Everything is drawn again.
+    pub(crate) fn end_window(self) {
+        self.room.try_set_value(None);
+    }
+
+    /// None once the page was left.
+    pub(crate) fn with_heights<T>(self, use_them: impl FnOnce(&mut Heights<BlockId>) -> T) -> Option<T> {
+        self.room.try_update_value(|room| room.as_mut().map(|room| use_them(&mut room.heights))).flatten()
+    }
+
+    /// Indices of the entries that are drawn.
+    pub(crate) fn drawn_now(self) -> Range<usize> {
+        self.drawn.try_get_untracked().unwrap_or_default()
+    }
+
+    /// The entries to draw for this view, when those that are drawn will not do.
+    pub(crate) fn fit(self, view: View) -> Option<Range<usize>> {
+        self.with_heights(|heights| fit(heights, view, &self.drawn_now())).flatten()
+    }
+
+    pub(crate) fn draw_only(self, range: Range<usize>) {
+        if self.drawn_now() != range {
+            self.drawn.try_set(range);
+        }
+    }
+
+    /// Ids of the elements of what is drawn; what has nothing to show has none in the page.
+    pub(crate) fn drawn_ids(self) -> Vec<String> {
+        let drawn = self.drawn_now();
+        self.entries
+            .try_with_untracked(|entries| entries[within(&drawn, entries.len())].iter().map(Entry::dom_id).collect())
+            .unwrap_or_default()
+    }
+
+    /// The id of the element of an entry.
+    pub(crate) fn dom_id_at(self, index: usize) -> Option<String> {
+        self.entries.try_with_untracked(|entries| entries.get(index).map(Entry::dom_id)).flatten()
+    }
+
+    /// The entry with the element of this id. A `seq-N` that is in the middle of a block stands for that block.
+    pub(crate) fn index_of(self, dom_id: &str) -> Option<usize> {
+        let drawn = self.drawn_now();
+        let found = self.entries.try_with_untracked(|entries| {
+            let drawn = within(&drawn, entries.len());
+            let near = entries[drawn.clone()].iter().position(|entry| entry.holds(dom_id));
+            near.map(|near| drawn.start + near).or_else(|| entries.iter().position(|entry| entry.holds(dom_id)))
+        });
+        found.flatten().or_else(|| self.index_of_seq(seq_of(dom_id)?))
+    }
+
+    /// A page before what is here has the element of this id.
+    pub(crate) fn is_older(self, dom_id: &str) -> bool {
+        let first = self.first.try_get_untracked().unwrap_or_default();
+        self.has_more.try_get_untracked() == Some(true) && seq_of(dom_id).is_none_or(|seq| seq < first)
+    }
+
+    fn index_of_seq(self, seq: Seq) -> Option<usize> {
+        if seq < self.first.try_get_untracked()? {
+            return None;
+        }
+        let id = self.block_at(seq)?;
+        let first = self.flat.try_with_value(|rows| rows.iter().rposition(|row| row.id == id))??;
+        self.entry_of(first)
+    }
+
+    /// The heading of the next turn, from `index` on, or of the one before it.
+    pub(crate) fn turn_from(self, index: usize, step: i32) -> Option<usize> {
+        self.entries.try_with_untracked(|entries| match step > 0 {
+            true => (index..entries.len()).find(|&index| entries[index].is_turn()),
+            false => (0..index.min(entries.len())).rev().find(|&index| entries[index].is_turn()),
+        })?
+    }
+
+    /// The newest question that waits for a person.
+    pub(crate) fn open_question(self) -> Option<usize> {
+        let id = self.questions.try_with_untracked(|questions| questions.last().cloned())??;
+        let is_it =
+            |block: &Block| matches!(&block.kind, BlockKind::Approval { approval_id, .. } if *approval_id == id);
+        let first = self.flat.try_with_value(|rows| rows.iter().rposition(|row| row.block.with_untracked(is_it)))??;
+        self.entry_of(first)
+    }
+
+    /// The entry with the block at `index`.
+    fn entry_of(self, index: usize) -> Option<usize> {
+        self.entries
+            .try_with_untracked(|entries| entries.partition_point(|entry| entry.first <= index).checked_sub(1))?
+    }
+
+    /// The blocks from an entry on may have become others; `before` is how many entries there were.
+    pub(super) fn follow_room(self, from: usize, before: usize, was: Option<(BlockId, BlockId)>) {
+        let drawn = self.drawn.get_untracked();
+        let is_live = self.room.with_value(Option::is_some);
+        let now = self.entries.with_untracked(|entries| {
+            self.room.update_value(|room| {
+                if let Some(Room { heights, columns }) = room {
+                    let keys = entries[from..].iter().map(|entry| entry.id().clone()).collect();
+                    heights.replace(from, keys, |index| entries[index].px(*columns));
+                }
+            });
+            if !is_live || entries.len() <= ALL_DRAWN_MAX {
+                return 0..entries.len();
+            }
+            let Some((first, last)) = was else { return 0..entries.len() };
+            let end = match drawn.end == before {
+                true => entries.len(),
+                false => moved(entries, &last, drawn.end - 1, before) + 1,
+            };
+            moved(entries, &first, drawn.start, before).min(end)..end.min(entries.len())
+        });
+        if now != drawn {
+            self.drawn.set(now);
+        }
+    }
+
+    /// The ids of the first and the last entry that are drawn.
+    pub(super) fn drawn_ends(self) -> Option<(BlockId, BlockId)> {
+        let drawn = self.drawn.get_untracked();
+        self.entries.with_untracked(|entries| {
+            let last = entries.get(drawn.end.checked_sub(1)?)?;
+            Some((entries.get(drawn.start)?.id().clone(), last.id().clone()))
+        })
+    }
+
+    /// A block that is not drawn has changed: how high it may be now.
+    pub(super) fn estimate_again(self, block_index: usize) {
+        if self.room.with_value(Option::is_none) {
+            return;
+        }
+        self.entries.with_untracked(|entries| {
+            let Some(index) = entries.partition_point(|entry| entry.first <= block_index).checked_sub(1) else {
+                return;
+            };
+            if self.drawn.get_untracked().contains(&index) {
+                return;
+            }
+            self.room.update_value(|room| {
+                if let Some(Room { heights, columns }) = room {
+                    heights.set(index, entries[index].px(*columns));
+                }
+            });
+        });
+    }
+}
+
+/// Where the entry is now that was at `was`, among as many as `before`.
+fn moved(entries: &[Entry], id: &BlockId, was: usize, before: usize) -> usize {
+    let shifted = (was + entries.len()).saturating_sub(before);
+    let is_it = |index: &usize| entries.get(*index).is_some_and(|entry| entry.id() == id);
+    let near = [was, shifted].into_iter().find(is_it);
+    let last = entries.len().saturating_sub(1);
+    near.or_else(|| entries.iter().position(|entry| entry.id() == id)).unwrap_or(shifted.min(last))
+}
+
+pub(super) fn within(range: &Range<usize>, len: usize) -> Range<usize> {
+    let end = range.end.min(len);
+    range.start.min(end)..end
+}
+
+fn seq_of(dom_id: &str) -> Option<Seq> {
+    dom_id.strip_prefix("seq-")?.parse().ok().map(Seq)
+}

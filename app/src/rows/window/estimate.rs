@@ -1,0 +1,75 @@
+//! How high a block may be that has never been drawn. Pure; wrong by design, and put right when it is drawn.
+
+use transcript::{Block, BlockKind};
+
+/// So many lines are in sight before "show all".
+pub(crate) const LINES_MAX: usize = 12;
+
+/// It changes nothing, and what it gave is rarely read by a person: its card is one line.
+pub(crate) fn only_looks(tool: &str) -> bool {
+    matches!(tool, "Read" | "Glob" | "Grep" | "ListPods")
+}
+
+/// Of a line of text, in CSS pixels.
+const LINE_PX: f64 = 22.0;
+/// Of a line of code or of output.
+const CODE_PX: f64 = 19.0;
+/// Of a line between blocks, with the room below it.
+const NOTE_PX: f64 = 30.0;
+/// So much of a text is counted; the rest is taken to be like it.
+const COUNTED_BYTES: usize = 8_000;
+
+/// `columns`: so many characters fit into a line.
+pub(crate) fn block_px(block: &Block, columns: usize) -> f64 {
+    let text_px = |text: &str| lines(text, columns) * LINE_PX;
+    if block.is_empty() {
+        return 0.0;
+    }
+    match &block.kind {
+        BlockKind::Turn { .. } => 46.0,
+        BlockKind::Person { segments, .. } => {
+            let text = |segment: &protocol::Segment| match segment {
+                protocol::Segment::Text { text } => text_px(text),
+                _ => LINE_PX,
+            };
+            48.0 + segments.iter().map(text).sum::<f64>()
+        }
+        BlockKind::Peer { text, .. } => 58.0 + text_px(text),
+        BlockKind::Assistant { text, .. } => 16.0 + text_px(text),
+        BlockKind::Tool { name, result: Some(result), .. } => match name {
+            Some(name) if only_looks(name) && !result.is_error => NOTE_PX + 8.0,
+            _ => {
+                let shown = result.diff.as_deref().or(result.content.as_deref()).unwrap_or(&result.summary);
+                let shown = shown.lines().take(LINES_MAX + 1).count();
+                let toggle = if shown > LINES_MAX { 28.0 } else { 0.0 };
+                90.0 + toggle + shown.min(LINES_MAX) as f64 * CODE_PX
+            }
+        },
+        BlockKind::Tool { .. } => 80.0,
+        BlockKind::Approval { .. } => NOTE_PX,
+        _ => NOTE_PX,
+    }
+}
+
+/// Lines on the screen. A paragraph's end counts like one more line.
+fn lines(text: &str, columns: usize) -> f64 {
+    let columns = columns.max(1);
+    let counted = &text.as_bytes()[..text.len().min(COUNTED_BYTES)];
+    let lines: usize = counted.split(|byte| *byte == b'\n').map(|line| line.len().div_ceil(columns).max(1)).sum();
+    lines as f64 * (text.len().max(1) as f64 / counted.len().max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines;
+
+    #[test]
+    fn a_long_line_is_broken_and_a_long_text_is_not_counted_to_its_end() {
+        assert_eq!(lines("", 80), 1.0);
+        assert_eq!(lines(&"x".repeat(161), 80), 3.0);
+        assert_eq!(lines("a\n\nb", 80), 3.0);
+        let long = "12345678901234567890123456789012345678\n".repeat(10_000);
+        assert!((lines(&long, 80) - 10_000.0).abs() < 200.0);
+        assert_eq!(lines("x", 0), 1.0);
+    }
+}

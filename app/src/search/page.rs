@@ -1,0 +1,108 @@
+use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::hooks::use_query_map;
+
+use crate::{
+    UiError,
+    codec::{Fetched, fetched},
+    components::{absent::absent, problem::Problem},
+    search::{Asked, Found, Results, SearchForm, status_words},
+    server_fns::search,
+};
+
+/// `/search?q=…`: words in all transcripts, or with `pod=` in one.
+#[component]
+pub(crate) fn SearchPage() -> impl IntoView {
+    let query = use_query_map();
+    let asked = Memo::new(move |_| query.with(Asked::of));
+    // An answer that comes after other words were asked for is dropped by the resource.
+    let found = fetched(move || asked.get(), find);
+    view! {
+        <Title text="Search" />
+        <main id="main" class="page" tabindex="-1">
+            <section class="search" aria-labelledby="search-title">
+                <h1 id="search-title">"Search"</h1>
+                <SearchForm asked=asked />
+                // What was found stays until the next answer takes its place.
+                <Transition fallback=|| view! { <p class="hint search-slow">"Looking…"</p> }.into_any()>
+                    <Answer found=found asked=asked />
+                </Transition>
+            </section>
+        </main>
+    }
+    .into_any()
+}
+
+type FoundResource = Fetched<Result<Option<Found>, UiError>>;
+
+/// None when nothing is looked for.
+async fn find(asked: Asked) -> Result<Option<Found>, UiError> {
+    if asked.words.is_empty() {
+        return Ok(None);
+    }
+    let page = search(asked.words.clone(), asked.pod.clone(), asked.after.clone()).await?;
+    Ok(Some(Found { asked, page }))
+}
+
+#[component]
+fn Answer(found: FoundResource, asked: Memo<Asked>) -> impl IntoView {
+    let status = move || match found.get() {
+        Some(Ok(Some(found))) => status_words(&found),
+        _ => String::new(),
+    };
+    let is_late = move || match found.get() {
+        Some(Ok(Some(found))) => asked.with(|asked| *asked != found.asked),
+        _ => false,
+    };
+    let everywhere = move || {
+        let asked = asked.get();
+        asked.pod.is_some().then(|| {
+            view! {
+                " "
+                <a href=asked.within(None).href()>"Look in all Pods"</a>
+            }
+            .into_any()
+        })
+    };
+    view! {
+        <p class="hint">
+            <span role="status">{status}</span>
+            {everywhere}
+            {move || is_late().then(|| view! { <span class="search-slow">" Looking…"</span> }.into_any())}
+        </p>
+        {move || found.get().and_then(Result::ok).flatten().and_then(|found| absent(&found.page.absent))}
+        {move || found.get().map(|answer| body(answer, found))}
+    }
+    .into_any()
+}
+
+fn body(answer: Result<Option<Found>, UiError>, again: FoundResource) -> AnyView {
+    match answer {
+        Ok(None) => view! { <Searched /> }.into_any(),
+        Ok(Some(found)) if found.page.items.is_empty() && found.asked.after.is_none() => {
+            view! { <Searched /> }.into_any()
+        }
+        Ok(Some(found)) => view! { <Results found=found /> }.into_any(),
+        Err(error) => view! {
+            <Problem error=Signal::stored(Some(error)) />
+            <p>
+                <button class="button" type="button" on:click=move |_| again.refetch()>
+                    "Look again"
+                </button>
+            </p>
+        }
+        .into_any(),
+    }
+}
+
+/// What can be found, and how.
+#[component]
+fn Searched() -> impl IntoView {
+    view! {
+        <p class="search-what">
+            "This finds what people wrote, what Pods answered and wrote to each other, what tools were given and gave, summaries, "
+            "and reasoning where it is shown. All the words must be in one place; the last may be the beginning of a word. Case does not matter."
+        </p>
+    }
+    .into_any()
+}

@@ -1,0 +1,31 @@
+//! The sections of the settings, one in a file.
+
+mod browser;
+mod client;
+mod notices;
+pub(crate) mod page;
+pub(crate) mod permissions;
+mod profiles;
+mod runtimes;
+mod sessions;
+mod walls;
+
+use leptos::prelude::*;
+
+pub(crate) use self::{
+    browser::BrowserSection, notices::NoticesSettings, permissions::PermissionsSection, profiles::ProfilesSection,
+    runtimes::RuntimesSection, sessions::SessionsSection, walls::WallsSection,
+};
+
+/// One part of the page, that a link can lead to.
+#[component]
+pub(crate) fn Section(id: &'static str, title: &'static str, children: Children) -> impl IntoView {
+    let (title_id, labelled_by) = (format!("{id}-title"), format!("{id}-title"));
+    view! {
+        <section id=id class="setting" tabindex="-1" aria-labelledby=labelled_by>
+            <h2 id=title_id>{title}</h2>
+            {children()}
+        </section>
+    }
+    .into_any()
+}

@@ -1,0 +1,80 @@
+use leptos::prelude::*;
+
+use super::Section;
+use crate::{
+    frame::outside::{keep_wanted, wanted},
+    live,
+    notify::{Kind, Means, Wanted},
+};
+
+/// Which notices this browser shows outside of the page, or why it shows none.
+#[component]
+pub(crate) fn NoticesSettings() -> impl IntoView {
+    let chosen = RwSignal::new(Wanted::default());
+    // Known in the browser only; until then nothing is said about it.
+    let means = RwSignal::new(None::<Means>);
+    Effect::new(move |_| {
+        chosen.set(wanted());
+        means.set(Some(live::notice_means()));
+    });
+    let obstacle = move || means.get().and_then(Means::obstacle);
+    view! {
+        <Section id="notices" title="Notices outside of the page">
+            <p class="hint">
+                "Shown by this browser while you do not look at the page, without a sound. The number in the title counts the Pods that need you in any case."
+            </p>
+            <fieldset class="choices">
+                <legend>"Tell me when"</legend>
+                {Kind::ALL
+                    .into_iter()
+                    .map(|kind| view! { <KindBox kind=kind chosen=chosen means=means /> }.into_any())
+                    .collect_view()}
+            </fieldset>
+            <p role="status" class="hint">{obstacle}</p>
+            {move || (means.get() == Some(Means::Granted)).then(|| view! { <TryOut means=means /> }.into_any())}
+        </Section>
+    }
+    .into_any()
+}
+
+#[component]
+fn KindBox(kind: Kind, chosen: RwSignal<Wanted>, means: RwSignal<Option<Means>>) -> impl IntoView {
+    let cannot = move || means.get().is_none_or(|means| means.obstacle().is_some());
+    let change = move |event| {
+        let is_wanted = event_target_checked(&event);
+        chosen.update(|chosen| chosen.set(kind, is_wanted));
+        chosen.with_untracked(keep_wanted);
+        if is_wanted && means.get_untracked() == Some(Means::Askable) {
+            live::ask_for_notices(move |now| {
+                means.try_set(Some(now));
+            });
+        }
+    };
+    view! {
+        <label>
+            <input
+                type="checkbox"
+                prop:checked=move || chosen.with(|chosen| chosen.has(kind))
+                disabled=cannot
+                on:change=change
+            />
+            {kind.title()}
+        </label>
+    }
+    .into_any()
+}
+
+#[component]
+fn TryOut(means: RwSignal<Option<Means>>) -> impl IntoView {
+    let show = move |_| {
+        if !live::notify("This is how a notice of yoi looks", "yoi example", || ()) {
+            means.set(Some(Means::Missing));
+        }
+    };
+    view! {
+        <button class="button" type="button" on:click=show>
+            "Show one now"
+        </button>
+    }
+    .into_any()
+}

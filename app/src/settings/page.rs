@@ -1,0 +1,70 @@
+use leptos::prelude::*;
+use leptos_meta::Title;
+
+use crate::{
+    codec::fetched,
+    components::read_first::ReadFirst,
+    pods::providers::ProvidersList,
+    server_fns::{SettingsFound, read_settings},
+    settings::{
+        BrowserSection, NoticesSettings, PermissionsSection, ProfilesSection, RuntimesSection, Section,
+        SessionsSection, WallsSection,
+    },
+};
+
+/// Where the sections are, in the order in which they stand.
+const SECTIONS: [(&str, &str); 7] = [
+    ("#models", "Models"),
+    ("#profiles", "Profiles"),
+    ("#runtimes", "Runtimes"),
+    ("#permissions", "Permissions"),
+    ("#walls", "Walls around commands"),
+    ("#sessions", "Sessions and tokens"),
+    ("#browser", "This browser"),
+];
+
+/// `/settings`: what this server is set up with, who is logged in, and what this browser does.
+#[component]
+pub(crate) fn SettingsPage() -> impl IntoView {
+    let first = fetched(|| (), |()| read_settings());
+    let link = |(href, title)| view! { <li><a href=href>{title}</a></li> }.into_any();
+    view! {
+        <Title text="Settings" />
+        <main id="main" class="page" tabindex="-1">
+            <div class="settings">
+                <h1>"Settings"</h1>
+                <nav aria-label="On this page">
+                    <ul>{SECTIONS.map(link).collect_view()}</ul>
+                </nav>
+                <ReadFirst
+                    first=first
+                    wait="Reading the settings…"
+                    again="Read the settings again"
+                    draw=|found| view! { <OfServer found=found /> }.into_any()
+                />
+                <BrowserSection />
+                <NoticesSettings />
+            </div>
+        </main>
+    }
+    .into_any()
+}
+
+#[component]
+fn OfServer(found: SettingsFound) -> impl IntoView {
+    let SettingsFound { providers, profiles, runtimes, tools, rules, sessions, walls } = found;
+    view! {
+        <Section id="models" title="Models">
+            <p class="hint">
+                "Whom a Pod's model is asked from. Keys come from the environment or from files, and are never shown. A test asks for the list of models."
+            </p>
+            <ProvidersList found=providers />
+        </Section>
+        <ProfilesSection profiles=profiles />
+        <RuntimesSection runtimes=runtimes />
+        <PermissionsSection tools=tools rules=rules />
+        <WallsSection walls=walls />
+        <SessionsSection sessions=sessions />
+    }
+    .into_any()
+}

@@ -1,0 +1,149 @@
+//! What Pods may do without asking: the defaults, and the rules that single Pods have.
+
+use leptos::prelude::*;
+use protocol::{Gathered, NetworkPolicy, PermissionDecision, PermissionRule, PodRef, PodRules, ToolDefault};
+
+use super::Section;
+use crate::{
+    components::{abroad::abroad, absent::absent, dialog::Deed, problem::Problem},
+    console::{fresh_command, pod_href},
+    server_fns::forget_rule,
+};
+
+#[component]
+pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Gathered<PodRules>) -> impl IntoView {
+    let of = |decision: PermissionDecision| {
+        let names = tools.iter().filter(|tool| tool.decision == decision).map(|tool| tool.tool.as_str());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let defaults = [PermissionDecision::Allow, PermissionDecision::Ask, PermissionDecision::Deny]
+        .map(|decision| (decision_words(decision), of(decision)))
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(words, names)| view! { <dt>{words}</dt><dd>{names}</dd> }.into_any())
+        .collect_view();
+    let Gathered { items: rules, absent: missing, .. } = rules;
+    let none = rules.is_empty().then(|| {
+        view! { <p>"No Pod has rules of its own yet. An answer of “always” to a question makes one."</p> }.into_any()
+    });
+    view! {
+        <Section id="permissions" title="Permissions">
+            <h3>"Where no rule is about a call"</h3>
+            <dl>{defaults}</dl>
+            <h3>"Rules of single Pods"</h3>
+            <p class="hint">
+                "From the profile, or from an answer of “always”. The first that fits decides; a Pod that is led by another one is held to that one's rules, too."
+            </p>
+            {absent(&missing)}
+            {none}
+            {rules.into_iter().map(|pod| view! { <OfPod rules=pod /> }.into_any()).collect_view()}
+        </Section>
+    }
+    .into_any()
+}
+
+#[component]
+fn OfPod(rules: PodRules) -> impl IntoView {
+    let PodRules { pod, name, permissions, warnings } = rules;
+    let (href, home) = (pod_href(&pod), abroad(&pod));
+    let left = RwSignal::new(permissions);
+    let deed = Deed::new();
+    let name = name.to_string();
+    let lines = {
+        let name = name.clone();
+        move || {
+            let line = |rule| {
+                view! { <RuleLine pod=pod.clone() name=name.clone() rule=rule left=left deed=deed /> }.into_any()
+            };
+            left.get().into_iter().map(line).collect_view()
+        }
+    };
+    view! {
+        <article class="rules-of-pod">
+            <h4>
+                <a class="pod-link" href=href>
+                    {name}
+                    {home}
+                </a>
+            </h4>
+            <ul class="lines">{lines}</ul>
+            {warned(warnings)}
+            <p class="hint" role="status">
+                {move || left.with(Vec::is_empty).then_some("No rule is left; the defaults hold.")}
+            </p>
+            <Problem error=deed.error />
+        </article>
+    }
+    .into_any()
+}
+
+#[component]
+fn RuleLine(
+    pod: PodRef,
+    name: String,
+    rule: PermissionRule,
+    left: RwSignal<Vec<PermissionRule>>,
+    deed: Deed,
+) -> impl IntoView {
+    let words = rule_words(&rule);
+    let label = format!("Forget for {name}: {words}");
+    let forget = move |_| {
+        let (pod, rule) = (pod.clone(), rule.clone());
+        deed.begin(Box::pin(async move {
+            left.try_set(forget_rule(pod, fresh_command(), rule).await?);
+            Ok(())
+        }));
+    };
+    view! {
+        <li class="line">
+            <code>{words}</code>
+            <button
+                class="button"
+                type="button"
+                aria-label=label
+                aria-disabled=move || deed.is_busy.get().to_string()
+                on:click=forget
+            >
+                "Forget"
+            </button>
+        </li>
+    }
+    .into_any()
+}
+
+fn decision_words(decision: PermissionDecision) -> &'static str {
+    match decision {
+        PermissionDecision::Allow => "allowed",
+        PermissionDecision::Ask => "asks a person",
+        PermissionDecision::Deny => "denied",
+    }
+}
+
+/// `allow Bash: cargo *`; of a rule about every call `allow Bash`.
+pub(crate) fn network_words(policy: NetworkPolicy) -> &'static str {
+    match policy {
+        NetworkPolicy::None => "none",
+        NetworkPolicy::Ask => "asks for each host",
+        NetworkPolicy::Open => "open",
+    }
+}
+
+pub(super) fn rule_words(rule: &PermissionRule) -> String {
+    let decision = match rule.decision {
+        PermissionDecision::Allow => "allow",
+        PermissionDecision::Ask => "ask",
+        PermissionDecision::Deny => "deny",
+    };
+    let folder = rule.folder.as_deref().map(|folder| format!(" in {folder}")).unwrap_or_default();
+    match &rule.pattern {
+        Some(pattern) => format!("{decision} {}{folder}: {pattern}", rule.tool),
+        None => format!("{decision} {}{folder}", rule.tool),
+    }
+}
+
+/// What rules allow beyond what they seem to.
+pub(crate) fn warned(warnings: Vec<String>) -> impl IntoView {
+    let line = |warning| view! { <li>{warning}</li> }.into_any();
+    (!warnings.is_empty())
+        .then(|| view! { <ul class="hint">{warnings.into_iter().map(line).collect_view()}</ul> }.into_any())
+}

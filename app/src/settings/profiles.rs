@@ -1,0 +1,94 @@
+//! The recipes that new Pods are made by. They are configured in a file; here they are read.
+
+use leptos::prelude::*;
+use protocol::{PeerPolicy, ProfileView, ReasoningPolicy};
+
+use crate::settings::permissions::network_words;
+
+use super::{
+    Section,
+    permissions::{rule_words, warned},
+};
+
+const EXAMPLE: &str = r#"[profiles.reviewer]
+provider = "openai"
+model = "gpt-5.1"
+instructions = "Review; change nothing."
+tools = ["Read", "Grep", "ListPods"]
+reasoning = "summary"
+permissions = [{ tool = "Bash", match = "cargo *", decision = "allow" }]"#;
+
+#[component]
+pub(crate) fn ProfilesSection(profiles: Vec<ProfileView>) -> impl IntoView {
+    let none = profiles.is_empty().then(|| view! { <p>"No profile is configured."</p> }.into_any());
+    view! {
+        <Section id="profiles" title="Profiles">
+            <p class="hint">"A named recipe for new Pods. A Pod keeps the copy that it was made with."</p>
+            {none}
+            {profiles.into_iter().map(|profile| view! { <Profile profile=profile /> }.into_any()).collect_view()}
+            <details class="how">
+                <summary>"How to add one"</summary>
+                <p>"Put this into the configuration file (config.toml, or what --config names) and start yoi again:"</p>
+                <pre tabindex="0">{EXAMPLE}</pre>
+            </details>
+        </Section>
+    }
+    .into_any()
+}
+
+#[component]
+fn Profile(profile: ProfileView) -> impl IntoView {
+    let model = match (profile.provider, profile.model) {
+        (Some(provider), Some(model)) => format!("{provider} / {model}"),
+        (Some(provider), None) => format!("{provider}, its default model"),
+        (None, Some(model)) => format!("{model} of the default provider"),
+        (None, None) => "the default".to_owned(),
+    };
+    let tools = match profile.tools {
+        Some(names) if names.is_empty() => "none".to_owned(),
+        Some(names) => names.join(", "),
+        None => "all".to_owned(),
+    };
+    let rules = match profile.permissions.as_slice() {
+        [] => "the defaults".to_owned(),
+        rules => rules.iter().map(rule_words).collect::<Vec<_>>().join("; "),
+    };
+    let reasoning = match profile.reasoning.unwrap_or_default() {
+        ReasoningPolicy::Full => "shown in full",
+        ReasoningPolicy::Summary => "first lines only",
+        ReasoningPolicy::Hidden => "hidden",
+    };
+    let peers = match profile.peer_policy.unwrap_or_default() {
+        PeerPolicy::Open => "anyone may link",
+        PeerPolicy::Ask => "asks its owner",
+        PeerPolicy::Closed => "nobody may link",
+    };
+    let wakes = if profile.wake_on_peer.unwrap_or(true) { "wakes it" } else { "waits for its next run" };
+    let network = network_words(profile.network.unwrap_or_default());
+    let instructions = profile
+        .instructions
+        .map(|text| view! { <dt>"instructions"</dt><dd class="instructions">{text}</dd> }.into_any());
+    view! {
+        <article class="profile">
+            <h3>{profile.name}</h3>
+            <dl>
+                <dt>"model"</dt>
+                <dd>{model}</dd>
+                <dt>"tools"</dt>
+                <dd>{tools}</dd>
+                <dt>"rules"</dt>
+                <dd>{rules} {warned(profile.warnings)}</dd>
+                <dt>"reasoning"</dt>
+                <dd>{reasoning}</dd>
+                <dt>"peers"</dt>
+                <dd>{peers}</dd>
+                <dt>"network"</dt>
+                <dd>{network}</dd>
+                <dt>"a message"</dt>
+                <dd>{wakes}</dd>
+                {instructions}
+            </dl>
+        </article>
+    }
+    .into_any()
+}

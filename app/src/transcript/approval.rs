@@ -1,0 +1,62 @@
+use leptos::prelude::*;
+use protocol::Approval;
+use transcript::{ApprovalState, Block, BlockKind};
+
+use crate::{
+    approvals::question::{Question, QuestionCard, answer_words},
+    console::use_pod,
+    transcript::tool_line::summary,
+};
+
+/// A question to a person: a card while it is open, then a line with the answer that came.
+#[component]
+pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
+    let pod = use_pod();
+    let is_open = Memo::new(move |_| {
+        block.with(|block| matches!(&block.kind, BlockKind::Approval { state: ApprovalState::Open, .. }))
+    });
+    // What was answered after these old records is not among them.
+    let words = move |asked: &Approval| match is_open.get() {
+        true => "asked for permission; the answer is among newer records".to_owned(),
+        false => answer_words(asked),
+    };
+    move || {
+        let (is_open, asked) = (is_open.get() && !pod.is_old, block.with(asked));
+        asked.map(|asked| match is_open {
+            true => {
+                let Approval { id, tool, arguments, asked_at, .. } = asked;
+                let question = Question { pod: pod.pod.get_value(), id, tool, arguments, asked_at };
+                let id = question.id.clone();
+                let is_next = Signal::derive(move || {
+                    pod.rows.questions.with(|questions| questions.first().is_some_and(|first| *first == id))
+                });
+                view! { <QuestionCard question=question answered=RwSignal::new(None) is_next=is_next /> }.into_any()
+            }
+            false => view! {
+                <p class="note-line">
+                    <b>{asked.tool.clone()}</b>
+                    <code>{summary(Some(&asked.arguments), "")}</code>
+                    <span>{words(&asked)}</span>
+                </p>
+            }
+            .into_any(),
+        })
+    }
+}
+
+fn asked(block: &Block) -> Option<Approval> {
+    let BlockKind::Approval { approval_id, tool, arguments, decision, by, reason, .. } = &block.kind else {
+        return None;
+    };
+    Some(Approval {
+        id: approval_id.clone(),
+        tool: tool.clone(),
+        arguments: arguments.clone(),
+        asked_at: block.at,
+        decision: *decision,
+        by: by.clone(),
+        reason: reason.clone(),
+        diff: None,
+        effect: None,
+    })
+}

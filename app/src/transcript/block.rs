@@ -1,0 +1,116 @@
+use leptos::prelude::*;
+use transcript::{Block, BlockKind};
+
+use crate::{
+    console::use_pod,
+    rows::{Rows, dom_id},
+    transcript::{
+        alert::AlertView,
+        approval::ApprovalView,
+        assistant::AssistantView,
+        changes::CompactedView,
+        cut::cut_note,
+        linked::LinkedHere,
+        notes::NoteLine,
+        peer::{MessageView, PeerView},
+        person::PersonView,
+        reasoning::ReasoningView,
+        relation::RelationView,
+        run_end::RunEndView,
+        tool::ToolView,
+        turn::TurnView,
+        unknown::UnknownView,
+    },
+};
+
+/// One block. What it is never changes; what it says does.
+#[component]
+pub(crate) fn BlockView(block: RwSignal<Block>) -> impl IntoView {
+    let rows = use_pod().rows;
+    let is_hidden =
+        Memo::new(move |_| block.with(|block| block.is_empty() || is_asked(block, rows) || is_carried(block, rows)));
+    // What is whole now is drawn anew: most of a block is drawn once.
+    let cuts = Memo::new(move |_| block.with(|block| block.cut.len()));
+    move || {
+        cuts.track();
+        (!is_hidden.get()).then(|| drawn(block, rows))
+    }
+}
+
+fn drawn(block: RwSignal<Block>, rows: Rows) -> AnyView {
+    let (id, class) = block.with_untracked(|block| (dom_id(&block.id), class_of(&block.kind)));
+    let is_gone =
+        Memo::new(move |_| rows.rewinds.with(|rewinds| block.with_untracked(|block| block.is_rewound(rewinds))));
+    let gone = move || {
+        is_gone.get().then(|| view! { <span class="visually-hidden">"not in the context any more"</span> }.into_any())
+    };
+    let linked = view! { <LinkedHere id=id.clone() /> }.into_any();
+    view! {
+        <div class=class class:is-rewound=move || is_gone.get() data-block="" id=id>
+            {linked}
+            {gone}
+            {by_kind(block)}
+            {cut_note(block)}
+        </div>
+    }
+    .into_any()
+}
+
+/// A call that waits for a person is drawn by its question, which shows all of it.
+fn is_asked(block: &Block, rows: Rows) -> bool {
+    match &block.kind {
+        BlockKind::Tool { call_id: Some(call_id), result: None, .. } => {
+            rows.questions.with(|questions| questions.contains(call_id))
+        }
+        _ => false,
+    }
+}
+
+/// The receipts of a message that a call has sent are on the card of the call.
+fn is_carried(block: &Block, rows: Rows) -> bool {
+    match &block.kind {
+        BlockKind::Message { message_id, .. } => rows.carried.with(|carried| carried.contains(message_id)),
+        _ => false,
+    }
+}
+
+fn by_kind(block: RwSignal<Block>) -> AnyView {
+    // Only the kind is looked at here; each view reads on.
+    let kind = block.with_untracked(|block| block.kind.clone());
+    match kind {
+        BlockKind::Turn { .. } => view! { <TurnView block=block /> }.into_any(),
+        BlockKind::Person { .. } => view! { <PersonView block=block /> }.into_any(),
+        BlockKind::Peer { .. } => view! { <PeerView block=block /> }.into_any(),
+        BlockKind::Message { .. } => view! { <MessageView block=block /> }.into_any(),
+        BlockKind::Assistant { .. } => view! { <AssistantView block=block /> }.into_any(),
+        BlockKind::Reasoning { .. } => view! { <ReasoningView block=block /> }.into_any(),
+        BlockKind::Tool { .. } => view! { <ToolView block=block /> }.into_any(),
+        BlockKind::RunEnd { .. } => view! { <RunEndView block=block /> }.into_any(),
+        BlockKind::Approval { .. } => view! { <ApprovalView block=block /> }.into_any(),
+        BlockKind::Relation { .. } => view! { <RelationView block=block /> }.into_any(),
+        BlockKind::Retry { .. }
+        | BlockKind::ChildEvent { .. }
+        | BlockKind::Child { .. }
+        | BlockKind::Rewound { .. } => view! { <NoteLine block=block /> }.into_any(),
+        BlockKind::Compacted { summary, kept_from_seq } => {
+            view! { <CompactedView summary=summary kept_from_seq=kept_from_seq /> }.into_any()
+        }
+        BlockKind::Alert { level, source, text } => {
+            view! { <AlertView level=level source=source text=text /> }.into_any()
+        }
+        BlockKind::Unknown { kind, fields } => view! { <UnknownView kind=kind fields=fields /> }.into_any(),
+    }
+}
+
+fn class_of(kind: &BlockKind) -> &'static str {
+    match kind {
+        BlockKind::Turn { .. } => "block block-turn",
+        BlockKind::Person { .. } => "block block-person",
+        BlockKind::Peer { .. } | BlockKind::Message { .. } => "block block-peer",
+        BlockKind::Assistant { .. } => "block block-assistant",
+        BlockKind::Reasoning { .. } => "block block-reasoning",
+        BlockKind::Tool { .. } | BlockKind::Approval { .. } => "block block-tool",
+        BlockKind::Alert { .. } => "block block-alert",
+        _ => "block block-note",
+    }
+}

@@ -1,0 +1,60 @@
+//! A block whose texts are cut: how large it is, and the way to all of it.
+
+use leptos::{prelude::*, task::spawn_local};
+use transcript::{Block, CutRecord, words::bytes_words};
+
+use crate::{
+    console::{PodContext, record_href, use_console, use_pod},
+    live,
+    server_fns::older_records,
+};
+
+/// A larger record is not put into the page; it opens by itself, as plain text.
+const IN_PAGE_BYTES_MAX: u64 = 8_000_000;
+
+/// A link that works without a script, and with one fetches in place.
+pub(super) fn cut_note(block: RwSignal<Block>) -> Option<AnyView> {
+    let (cut, bytes) = block.with_untracked(|block| Some((block.cut.clone(), block.cut_bytes()?)))?;
+    let (console, pod) = (use_console(), use_pod());
+    let is_fetching = RwSignal::new(false);
+    let href = pod.pod.with_value(|pod| cut.first().map(|first| record_href(pod, first.seq)));
+    let fetch = move |event: leptos::ev::MouseEvent| {
+        if bytes > IN_PAGE_BYTES_MAX {
+            return;
+        }
+        event.prevent_default();
+        event.stop_propagation();
+        live::log_stop_following();
+        if is_fetching.get_untracked() {
+            return;
+        }
+        is_fetching.set(true);
+        let cut = cut.clone();
+        spawn_local(async move {
+            if let Err(error) = complete(pod, cut).await {
+                console.fail(&error);
+            }
+            is_fetching.try_set(false);
+        });
+    };
+    let words =
+        move || if is_fetching.get() { "Fetching…".to_owned() } else { format!("Show all {}", bytes_words(bytes)) };
+    Some(
+        view! {
+            <p class="cut-here">
+                "Only the beginning is here. " <a href=href rel="external" on:click=fetch>
+                    {words}
+                </a>
+            </p>
+        }
+        .into_any(),
+    )
+}
+
+async fn complete(pod: PodContext, cut: Vec<CutRecord>) -> Result<(), crate::UiError> {
+    for CutRecord { seq, .. } in cut {
+        let whole = older_records(pod.pod.get_value(), seq.next(), true).await?;
+        whole.records.iter().for_each(|record| pod.rows.complete(record));
+    }
+    Ok(())
+}

@@ -1,0 +1,315 @@
+//! Finding words in this Pod's transcript: the server looks, over all of it; the page goes from place to place.
+//!
+//! The bar is a form and its steps are links, so that it does the same without a script. It takes no room: it is seen
+//! while the focus is in it, and while words are looked for.
+
+mod places;
+
+use leptos::{ev::KeyboardEvent, html::Input, prelude::*, task::spawn_local};
+use leptos_router::{
+    NavigateOptions,
+    hooks::{use_navigate, use_query_map},
+};
+use protocol::Seq;
+
+use self::places::{Places, find};
+use crate::{
+    UiError,
+    codec::{Fetched, fetched},
+    console::{Console, PodContext, encoded, pod_href, print_href, use_console, use_pod},
+    live,
+    rows::dom_id,
+};
+
+/// The field's id: whoever gives it the focus has opened the bar.
+const FIELD: &str = "find-words";
+
+/// Rest after a key before the words are counted, in milliseconds.
+const REST_MS: u32 = 250;
+
+/// In so many frames after a bar has come it may lose the focus that it was given.
+const FRAMES_MAX: usize = 30;
+
+/// Opens the bar. Does nothing on a page without one.
+pub(crate) fn open() {
+    live::focus(FIELD);
+}
+
+/// A place that had to be loaded comes with a new bar: the focus goes over into it.
+fn take_focus(console: Console) {
+    Effect::new(move |_| {
+        if console.is_finding.get_value() {
+            console.is_finding.set_value(false);
+            spawn_local(async {
+                live::painted().await;
+                live::focus(FIELD);
+                for _ in 0..FRAMES_MAX {
+                    live::painted().await;
+                    live::focus_if_lost(FIELD);
+                }
+            });
+        }
+    });
+}
+
+type Found = Fetched<Result<Places, UiError>>;
+
+/// One search, and where in it the reader is. What is drawn of it may be asked once more when the page has gone on to
+/// the place that had to be loaded, and this bar with it: hence only reads that may find nothing.
+#[derive(Clone, Copy)]
+struct Finding {
+    pod: PodContext,
+    words: RwSignal<String>,
+    found: Found,
+    /// None until the reader has gone on from where the search began.
+    index: RwSignal<Option<usize>>,
+    /// The reader has asked to go there. Until then the places are only counted.
+    is_asked: RwSignal<bool>,
+    at: StoredValue<Option<Seq>>,
+}
+
+impl Finding {
+    fn places(self) -> Places {
+        self.found.try_get().flatten().and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// What was found is the answer to these words, and not to those before.
+    fn is_answered(self) -> bool {
+        untrack(|| self.words.try_with(|words| self.places().words == words.trim())) == Some(true)
+    }
+
+    fn index(self, places: &Places) -> usize {
+        let first = || places.first(self.at.try_get_value().flatten());
+        self.index.try_get().flatten().filter(|index| *index < places.seqs.len()).unwrap_or_else(first)
+    }
+
+    /// The address of the place one step from here.
+    fn href(self, step: isize) -> Option<String> {
+        let places = self.places();
+        let seq = *places.seqs.get(places.beside(self.index(&places), step))?;
+        Some(self.href_of(&places.words, seq))
+    }
+
+    fn href_of(self, words: &str, seq: Seq) -> String {
+        let pod = self.pod.pod.try_with_value(pod_href).unwrap_or_default();
+        format!("{pod}?find={}&at={seq}#seq-{seq}", encoded(words))
+    }
+
+    /// Shows the place in this page, opened. False when it has to be loaded first.
+    fn show(self, index: usize) -> bool {
+        let places = untrack(|| self.places());
+        let Some(seq) = places.seqs.get(index).copied() else { return false };
+        self.index.set(Some(index));
+        let Some(block) = self.pod.rows.block_at(seq).map(|id| dom_id(&id)).filter(|id| live::log_show(id)) else {
+            return false;
+        };
+        live::open_block(&block);
+        live::mark_found(Some(&block));
+        live::keep_url(&self.href_of(&places.words, seq));
+        true
+    }
+
+    fn step(self, step: isize) -> bool {
+        let index = untrack(|| {
+            let places = self.places();
+            places.beside(self.index(&places), step)
+        });
+        self.show(index)
+    }
+
+    fn forget(self) {
+        self.words.set(String::new());
+        self.index.set(None);
+        self.is_asked.set(false);
+        self.at.set_value(None);
+        live::mark_found(None);
+    }
+
+    /// Back to the transcript, which stays where it is.
+    fn close(self) {
+        self.forget();
+        live::keep_url(&self.pod.pod.with_value(pod_href));
+        live::focus("log");
+    }
+}
+
+/// What is typed is looked for and counted. Enter goes there, and then from place to place.
+#[component]
+pub(crate) fn FindBar() -> impl IntoView {
+    let pod = use_pod();
+    let console = use_console();
+    let query = use_query_map();
+    let asked = query.with_untracked(|query| query.get("find").unwrap_or_default());
+    let at = query.with_untracked(|query| query.get("at")?.parse().ok().map(Seq));
+    let words = RwSignal::new(asked.clone());
+    let address = pod.pod.get_value();
+    let found = fetched(
+        move || words.try_get().unwrap_or_default(),
+        move |words| find(words.trim().to_owned(), address.clone()),
+    );
+    let is_asked = RwSignal::new(!asked.is_empty());
+    let finding = Finding { pod, words, found, index: RwSignal::new(None), is_asked, at: StoredValue::new(at) };
+    take_focus(console);
+    let field = NodeRef::<Input>::new();
+    pod.presence.on_turn(move |is_here| {
+        if !is_here {
+            finding.forget();
+            field.get_untracked().inspect(|field| field.set_value(""));
+        }
+    });
+    let navigate = StoredValue::new(use_navigate());
+    let load = move |href: &str| {
+        console.is_finding.set_value(true);
+        navigate.with_value(|navigate| navigate(href, NavigateOptions { scroll: false, ..Default::default() }));
+    };
+    let go = move |step: isize| {
+        // The first step goes to where the search begins.
+        let step = if is_asked.get_untracked() { step } else { 0 };
+        is_asked.set(true);
+        let href = untrack(|| finding.href(step));
+        if let Some(href) = href.filter(|_| !finding.step(step)) {
+            load(&href);
+        }
+    };
+    // Once words have been found that were asked for, the page goes to the first place by itself; not where the address
+    // leads to one.
+    let led_to = at.map(|_| asked.clone()).unwrap_or_default();
+    Effect::new(move |before: Option<String>| {
+        let before = before.unwrap_or_else(|| led_to.clone());
+        let Some(Some(Ok(places))) = found.try_get() else { return before };
+        // They may have been found too late, when another page is seen.
+        if !pod.presence.is_here() || is_asked.try_get_untracked() != Some(true) {
+            return before;
+        }
+        let first = places.first(at);
+        if before != places.words && first < places.seqs.len() && !finding.show(first) {
+            load(&finding.href_of(&places.words, places.seqs[first]));
+        }
+        places.words
+    });
+    let typed = move || field.get_untracked().map(|field| field.value().trim().to_owned()).unwrap_or_default();
+    let keys = StoredValue::new(0_u64);
+    let look = move |asks: bool| {
+        keys.update_value(|keys| *keys += 1);
+        let typed = typed();
+        if words.with_untracked(|words| *words != typed) {
+            finding.index.set(None);
+            is_asked.set(asks);
+            words.set(typed);
+        } else if asks && finding.is_answered() {
+            go(1);
+        } else if asks {
+            is_asked.set(true);
+        }
+    };
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        look(true);
+    };
+    let count = move |_| {
+        keys.update_value(|keys| *keys += 1);
+        let mine = keys.get_value();
+        live::after(REST_MS, move || {
+            if keys.try_get_value() == Some(mine) {
+                look(false);
+            }
+        });
+    };
+    let empty = move || drop(field.get_untracked().inspect(|field| field.set_value("")));
+    let pressed = move |event: KeyboardEvent| {
+        let is_used = match event.key().as_str() {
+            "Escape" => {
+                empty();
+                finding.close();
+                true
+            }
+            "Enter" if event.shift_key() => {
+                go(-1);
+                true
+            }
+            // In the field these are letters.
+            "n" | "N" => live::plain_key(&event).map(|key| go(if key == "N" { -1 } else { 1 })).is_some(),
+            _ => false,
+        };
+        if is_used {
+            event.prevent_default();
+            event.stop_propagation();
+        }
+    };
+    let told = move || match found.try_get().flatten() {
+        Some(Ok(places)) if words.try_with(|words| places.words != words.trim()) == Some(true) => "looking…".to_owned(),
+        Some(Ok(places)) => {
+            let index = is_asked.try_get().unwrap_or_default().then(|| finding.index(&places));
+            places.told(index)
+        }
+        Some(Err(error)) => error.sentence().to_owned(),
+        None => "looking…".to_owned(),
+    };
+    // It leads to the place that it counts: without a script nobody has gone there yet.
+    let here = move || match finding.href(0) {
+        Some(href) => view! { <a href=href>{told}</a> }.into_any(),
+        None => told.into_any(),
+    };
+    let link = move |id: &'static str, step: isize, name: &'static str, sign: &'static str| {
+        move || {
+            finding.href(step).map(|href| {
+                let pressed = move |event: leptos::ev::MouseEvent| {
+                    event.prevent_default();
+                    event.stop_propagation();
+                    go(step);
+                };
+                view! {
+                    <a class="quiet" id=id href=href aria-label=name title=name on:click=pressed>
+                        {sign}
+                    </a>
+                }
+                .into_any()
+            })
+        }
+    };
+    let closed = move |event: leptos::ev::MouseEvent| {
+        event.prevent_default();
+        event.stop_propagation();
+        empty();
+        finding.close();
+    };
+    let href = pod.pod.with_value(pod_href);
+    view! {
+        <form
+            class="find-bar"
+            class:is-open=move || words.try_with(|words| !words.is_empty()).unwrap_or_default()
+            role="search"
+            method="get"
+            action=href.clone()
+            on:submit=submit
+            on:keydown=pressed
+        >
+            <input
+                id=FIELD
+                node_ref=field
+                name="find"
+                type="search"
+                aria-label="Find in this transcript"
+                placeholder="Find in this transcript"
+                autocomplete="off"
+                spellcheck="false"
+                value=asked
+                on:input=count
+            />
+            <Transition>
+                <span class="find-told" role="status">
+                    {here}
+                </span>
+                {link("find-previous", -1, "The place before (Shift-Enter)", "↑")}
+                {link("find-next", 1, "The next place (Enter)", "↓")}
+            </Transition>
+            <a class="without-script" href=pod.pod.with_value(print_href)>
+                "Print / read whole"
+            </a>
+            <a class="quiet" href=href.clone() rel="external" aria-label="Close (Esc)" title="Close (Esc)" on:click=closed>
+                "✕"
+            </a>
+        </form>
+    }
+    .into_any()
+}

@@ -1,0 +1,188 @@
+//! Markdown as views. No HTML string anywhere: what a model writes cannot become markup of ours.
+
+mod growing;
+
+use leptos::prelude::*;
+use transcript::{
+    markup::{Alignment, Inline, ListItem, MarkupBlock, inline_text},
+    unseen,
+};
+
+use self::growing::{Growing, Node};
+use crate::components::code::CodeBlock;
+
+/// How a block of code is drawn: its language, its text.
+pub(crate) type DrawCode = fn(Option<String>, String) -> AnyView;
+
+/// A text that may grow. Each top-level block is drawn for itself, and again only when it is another.
+#[component]
+pub(crate) fn Markup(#[prop(into)] text: Signal<String>) -> impl IntoView {
+    let growing = StoredValue::new(Growing::default());
+    let blocks = Memo::new(move |_| {
+        text.with(|text| growing.try_update_value(|growing| growing.update(text)).unwrap_or_default())
+    });
+    view! {
+        <div class="markup">
+            <For each=move || 0..blocks.with(Vec::len) key=|index| *index let:index>
+                <Place blocks=blocks index=index />
+            </For>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Place(blocks: Memo<Vec<Node>>, index: usize) -> impl IntoView {
+    let block = Memo::new(move |_| blocks.with(|blocks| blocks.get(index).cloned()));
+    move || block.get().map(|node| block_view(node.block(), live_code))
+}
+
+fn live_code(language: Option<String>, text: String) -> AnyView {
+    view! { <CodeBlock language=language text=text /> }.into_any()
+}
+
+/// A text that does not change any more, for a page that no browser takes over.
+#[cfg(feature = "ssr")]
+pub(crate) fn whole(text: &str, code: DrawCode) -> AnyView {
+    view! { <div class="markup">{blocks_view(transcript::markup::parse(text), code)}</div> }.into_any()
+}
+
+fn block_view(block: MarkupBlock, code: DrawCode) -> AnyView {
+    match block {
+        MarkupBlock::Paragraph(content) => view! { <p>{inlines(content)}</p> }.into_any(),
+        MarkupBlock::Heading { level, content } => heading(level, content),
+        MarkupBlock::List { start: Some(start), items } => {
+            view! { <ol start=start.to_string()>{items_view(items, code)}</ol> }.into_any()
+        }
+        MarkupBlock::List { start: None, items } => view! { <ul>{items_view(items, code)}</ul> }.into_any(),
+        MarkupBlock::Code { language, text } => code(language, text),
+        MarkupBlock::Quote(content) => view! { <blockquote>{blocks_view(content, code)}</blockquote> }.into_any(),
+        MarkupBlock::Table { alignments, head, rows } => table(alignments, head, rows),
+        MarkupBlock::Rule => view! { <hr /> }.into_any(),
+    }
+}
+
+fn blocks_view(blocks: Vec<MarkupBlock>, code: DrawCode) -> AnyView {
+    blocks.into_iter().map(|block| block_view(block, code)).collect_view().into_any()
+}
+
+/// The page's own headings are 1 and 2, so a model's begin at 3.
+fn heading(level: u8, content: Vec<Inline>) -> AnyView {
+    match level {
+        1 => view! { <h3 class="heading-1">{inlines(content)}</h3> }.into_any(),
+        2 => view! { <h4 class="heading-2">{inlines(content)}</h4> }.into_any(),
+        3 => view! { <h5>{inlines(content)}</h5> }.into_any(),
+        _ => view! { <h6>{inlines(content)}</h6> }.into_any(),
+    }
+}
+
+/// A paragraph that is all of an item needs no element of its own.
+fn items_view(items: Vec<ListItem>, code: DrawCode) -> AnyView {
+    let item = |ListItem { checked, content }: ListItem| {
+        let mark = checked.map(|checked| {
+            let words = if checked { "done: " } else { "to do: " };
+            let mark = if checked { "☑ " } else { "☐ " };
+            view! {
+                <span class="task" aria-hidden="true">
+                    {mark}
+                </span>
+                <span class="visually-hidden">{words}</span>
+            }
+            .into_any()
+        });
+        let body = match <[MarkupBlock; 1]>::try_from(content) {
+            Ok([MarkupBlock::Paragraph(content)]) => inlines(content),
+            Ok([block]) => block_view(block, code),
+            Err(blocks) => blocks_view(blocks, code),
+        };
+        view! { <li class:is-task=checked.is_some()>{mark} {body}</li> }.into_any()
+    };
+    items.into_iter().map(item).collect_view().into_any()
+}
+
+fn table(alignments: Vec<Alignment>, head: Vec<Vec<Inline>>, rows: Vec<Vec<Vec<Inline>>>) -> AnyView {
+    let class = |column: usize| match alignments.get(column) {
+        Some(Alignment::Right) => "right",
+        Some(Alignment::Center) => "center",
+        _ => "left",
+    };
+    let head = head
+        .into_iter()
+        .enumerate()
+        .map(|(column, cell)| view! { <th scope="col" class=class(column)>{inlines(cell)}</th> }.into_any())
+        .collect_view();
+    let row = |row: Vec<Vec<Inline>>| {
+        let cells = row.into_iter().enumerate();
+        let cells = cells
+            .map(|(column, cell)| view! { <td class=class(column)>{inlines(cell)}</td> }.into_any())
+            .collect_view();
+        view! { <tr>{cells}</tr> }.into_any()
+    };
+    view! {
+        <div class="table-scroll" tabindex="0" role="group" aria-label="Table">
+            <table>
+                <thead>
+                    <tr>{head}</tr>
+                </thead>
+                <tbody>{rows.into_iter().map(row).collect_view()}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+fn inlines(content: Vec<Inline>) -> AnyView {
+    content.into_iter().map(inline).collect_view().into_any()
+}
+
+fn inline(inline: Inline) -> AnyView {
+    match inline {
+        Inline::Text(text) => unseen::shown(&text).into_owned().into_any(),
+        Inline::Code(text) => view! { <code>{unseen::shown(&text).into_owned()}</code> }.into_any(),
+        Inline::Emphasis(content) => view! { <em>{inlines(content)}</em> }.into_any(),
+        Inline::Strong(content) => view! { <strong>{inlines(content)}</strong> }.into_any(),
+        Inline::Strikethrough(content) => view! { <del>{inlines(content)}</del> }.into_any(),
+        Inline::Link { href, content } => link(href, content),
+        // A model's line ends where it ended it, as in every chat.
+        Inline::SoftBreak | Inline::LineBreak => view! { <br /> }.into_any(),
+    }
+}
+
+/// A link says where it goes when its words do not.
+fn link(href: String, content: Vec<Inline>) -> AnyView {
+    let words = inline_text(&content);
+    let place = (words != href && format!("mailto:{words}") != href).then(|| {
+        let host = unseen::shown(host_of(&href)).into_owned();
+        view! { <span class="goes-to">" (" {host} ")"</span> }.into_any()
+    });
+    view! {
+        <a href=href.clone() title=href rel="noopener noreferrer external" target="_blank">
+            {inlines(content)}
+        </a>
+        {place}
+    }
+    .into_any()
+}
+
+/// As a browser reads it: a backslash is a slash, and an address may have any number of them before its host.
+fn host_of(href: &str) -> &str {
+    let rest = href.split_once(':').map_or(href, |(_, rest)| rest).trim_start_matches(['/', '\\']);
+    let host = rest.split(['/', '\\', '?', '#']).next().unwrap_or(rest);
+    // What stands before an @ is not where the link leads.
+    host.rsplit('@').next().unwrap_or(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host_of;
+
+    #[test]
+    fn a_link_shows_the_host_that_it_really_leads_to() {
+        assert_eq!(host_of("https://docs.rs/leptos?x#y"), "docs.rs");
+        assert_eq!(host_of("https://github.com@evil.example/login"), "evil.example");
+        assert_eq!(host_of("mailto:a@b.example"), "b.example");
+        assert_eq!(host_of(r"https://evil.example\@github.com"), "evil.example");
+        assert_eq!(host_of("https:///evil.example/github.com"), "evil.example");
+        assert_eq!(host_of("https://evil.example:8443/a@b"), "evil.example:8443");
+    }
+}

@@ -1,0 +1,163 @@
+use commands::allowed::rewind_refusal;
+use leptos::prelude::*;
+use protocol::{Segment, Seq};
+use transcript::{Block, BlockKind, PersonState, unseen};
+
+use crate::{
+    console::{Console, Dialog, PodContext, Returned, use_console, use_pod},
+    format::paste_words,
+    live,
+};
+
+/// What a person said, and how far it is: stored, read, or given back.
+#[component]
+pub(crate) fn PersonView(block: RwSignal<Block>) -> impl IntoView {
+    let (segments, by) = block.with_untracked(|block| match &block.kind {
+        BlockKind::Person { segments, by, .. } => (segments.clone(), by.clone()),
+        _ => Default::default(),
+    });
+    let words = move || {
+        block.with(|block| match &block.kind {
+            BlockKind::Person { state: PersonState::Stored, .. } => Some("stored"),
+            BlockKind::Person { state: PersonState::Returned, .. } => Some("given back to you"),
+            _ => None,
+        })
+    };
+    let is_read = move || block.with(|block| matches!(block.kind, BlockKind::Person { state: PersonState::Read, .. }));
+    let read = move || is_read().then(|| view! { <span class="read">"read"</span> }.into_any());
+    let label = if by == "operator" { "You said".to_owned() } else { format!("{} said", told(&by)) };
+    let by = (by != "operator").then(|| view! { <span class="by">"from " {told(&by).to_owned()}</span> }.into_any());
+    view! {
+        <article class="person" aria-label=label>
+            <PersonActs block=block />
+            {read}
+            {lines(segments).into_iter().map(line).collect_view()}
+            <span class="receipt">{by} " " {words}</span>
+        </article>
+    }
+    .into_any()
+}
+
+/// Who wrote it, as people call them: of `pod:ada` the name.
+fn told(by: &str) -> &str {
+    by.strip_prefix("pod:").unwrap_or(by)
+}
+
+/// Going back to before it; or, when it was given back, to the composer.
+#[component]
+fn PersonActs(block: RwSignal<Block>) -> impl IntoView {
+    let (console, pod) = (use_console(), use_pod());
+    let seq = block.with_untracked(|block| block.seq);
+    let is_returned = Memo::new(move |_| {
+        block.with(|block| matches!(block.kind, BlockKind::Person { state: PersonState::Returned, .. }))
+    });
+    let is_rewound =
+        Memo::new(move |_| pod.rows.rewinds.with(|rewinds| block.with_untracked(|block| block.is_rewound(rewinds))));
+    let put_back = move |_| {
+        let segments = block.with_untracked(|block| match &block.kind {
+            BlockKind::Person { segments, .. } => segments.clone(),
+            _ => Vec::new(),
+        });
+        pod.returned.set(Some(Returned { segments, is_asked_for: true }));
+    };
+    let act = move || match (is_returned.get(), is_rewound.get()) {
+        (true, _) => {
+            Some(view! { <button type="button" class="quiet" on:click=put_back>"Put it back"</button> }.into_any())
+        }
+        (false, false) => Some(view! { <WayBack seq=seq on_rewind=move || rewind(console, pod, seq) /> }.into_any()),
+        (false, true) => None,
+    };
+    view! { <div class="person-acts">{move || (!pod.is_old).then(act)}</div> }.into_any()
+}
+
+/// Going back to before it: beside the message while a pointer or the focus is there; for a finger in a menu of its own.
+/// The menu is the browser's: it closes itself, and needs no code that is loaded before it is wanted.
+#[component]
+fn WayBack(seq: Seq, on_rewind: impl Fn() + Copy + 'static) -> impl IntoView {
+    let menu = format!("acts-{seq}");
+    let (opens, closes) = (menu.clone(), menu.clone());
+    view! {
+        <button type="button" class="quiet when-near" on:click=move |_| on_rewind()>
+            "Rewind to before this…"
+        </button>
+        <button type="button" class="quiet for-touch" popovertarget=opens aria-label="What can be done with this message">
+            "⋯"
+        </button>
+        <div class="finger-menu" id=menu popover="auto">
+            <button
+                type="button"
+                popovertarget=closes
+                popovertargetaction="hide"
+                on:click=move |_| on_rewind()
+            >
+                "Rewind to before this…"
+            </button>
+        </div>
+    }
+    .into_any()
+}
+
+/// Asks before it takes this message, and what came after it, out of the context.
+pub(crate) fn rewind(console: Console, pod: PodContext, message: Seq) {
+    match rewind_refusal(pod.state.get_untracked()) {
+        Some(reason) => console.note(format!("Rewinding does nothing now: {reason}")),
+        None => console.dialog.set(Some(Dialog::Rewind(Box::new(pod), Seq(message.0 - 1)))),
+    }
+}
+
+/// Segments that stand in one line together: a file within a sentence stays in it.
+fn lines(segments: Vec<Segment>) -> Vec<Vec<Segment>> {
+    let mut lines: Vec<Vec<Segment>> = Vec::new();
+    for segment in segments {
+        match lines.last_mut().filter(|line| line.last().is_some_and(|last| last.runs_into(&segment))) {
+            Some(line) => line.push(segment),
+            None => lines.push(vec![segment]),
+        }
+    }
+    lines
+}
+
+fn line(segments: Vec<Segment>) -> AnyView {
+    match segments.as_slice() {
+        [Segment::Paste { text }] => paste(text.clone()),
+        _ => view! { <p class="said">{segments.into_iter().map(word).collect_view()}</p> }.into_any(),
+    }
+}
+
+fn word(segment: Segment) -> AnyView {
+    match segment {
+        Segment::Text { text } | Segment::Paste { text } => unseen::shown(&text).into_owned().into_any(),
+        Segment::FileRef { path } => {
+            view! { <code class="file">"@" {unseen::shown(&path).into_owned()}</code> }.into_any()
+        }
+        Segment::Unknown(fields) => {
+            let text = serde_json::to_string(&fields).unwrap_or_default();
+            view! { <code class="file">{text}</code> }.into_any()
+        }
+    }
+}
+
+fn paste(text: String) -> AnyView {
+    let words = paste_words(&text);
+    view! {
+        <details class="paste">
+            <summary on:click=|_| live::log_stop_following()>"pasted " {words}</summary>
+            <pre>{unseen::shown(&text).into_owned()}</pre>
+        </details>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_in_a_sentence_stands_in_its_line_and_a_paste_in_its_own() {
+        let file = |path: &str| Segment::FileRef { path: path.to_owned() };
+        let paste = Segment::Paste { text: "log".to_owned() };
+        let sentence = vec![Segment::text("see "), file("a.rs"), Segment::text(", then")];
+        let all = sentence.iter().cloned().chain([file("b.rs"), paste.clone()]).collect();
+        assert_eq!(lines(all), [sentence, vec![file("b.rs")], vec![paste]]);
+    }
+}

@@ -1,0 +1,227 @@
+use leptos::prelude::*;
+use protocol::ToolBy;
+use transcript::{Block, BlockKind, ToolResult, words::duration_words};
+
+use crate::{
+    components::{copy_button::CopyButton, diff::DiffView, output::OutputView},
+    console::use_console,
+    format::ms_between,
+    live,
+    rows::window::only_looks,
+    transcript::{
+        sent::{SentText, SentView, is_sent},
+        tool_line::{diff_counts, failure_words, last_lines, running_words, said_beside, summary},
+    },
+};
+
+/// So many lines of a running tool's output are shown.
+const LIVE_LINES: usize = 12;
+
+/// How a call stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Running,
+    Done,
+    Failed,
+    Interrupted,
+}
+
+impl Standing {
+    fn of(result: Option<&ToolResult>, interrupted: bool) -> Self {
+        match result {
+            Some(result) if result.is_error => Self::Failed,
+            Some(_) => Self::Done,
+            None if interrupted => Self::Interrupted,
+            None => Self::Running,
+        }
+    }
+}
+
+/// A call: its name, what it is about, how long it took, what it gave. One that only looked is one line, which opens.
+#[component]
+pub(crate) fn ToolView(block: RwSignal<Block>) -> impl IntoView {
+    let name = Memo::new(move |_| with_tool(block, |tool| tool.name.unwrap_or("…").to_owned()));
+    let standing = Memo::new(move |_| with_tool(block, |tool| Standing::of(tool.result, tool.interrupted)));
+    let is_folded = Memo::new(move |_| standing.get() == Standing::Done && name.with(|name| only_looks(name)));
+    let head = move || view! { <ToolHead block=block name=name standing=standing /> }.into_any();
+    let body = move || match standing.get() {
+        Standing::Running | Standing::Interrupted => view! { <LiveOutput block=block /> }.into_any(),
+        Standing::Done if block.with_untracked(|block| is_sent(&block.kind)) => {
+            view! { <SentText block=block /> }.into_any()
+        }
+        Standing::Done | Standing::Failed => view! { <ResultView block=block /> }.into_any(),
+    };
+    move || match is_folded.get() {
+        true => view! {
+            <details class="tool tool-looked">
+                <summary on:click=|_| live::log_stop_following()>{head()}</summary>
+                {body}
+                <ToolFoot block=block />
+            </details>
+        }
+        .into_any(),
+        false => view! {
+            <article
+                class="tool"
+                class:tool-failed=move || standing.get() == Standing::Failed
+                class:tool-cut=move || standing.get() == Standing::Interrupted
+            >
+                {head()}
+                {body}
+                <SentView block=block />
+                <ToolFoot block=block />
+            </article>
+        }
+        .into_any(),
+    }
+}
+
+#[component]
+fn ToolHead(block: RwSignal<Block>, name: Memo<String>, standing: Memo<Standing>) -> impl IntoView {
+    let line = Memo::new(move |_| with_tool(block, |tool| summary(tool.arguments, tool.arguments_text)));
+    let by_person = move || {
+        with_tool(block, |tool| tool.by == Some(ToolBy::Operator))
+            .then(|| view! { <span class="tag">"you ran this"</span> }.into_any())
+    };
+    view! {
+        <header>
+            <b>{name}</b>
+            {by_person}
+            <code title=line>{line}</code>
+            <Outcome block=block standing=standing />
+        </header>
+    }
+    .into_any()
+}
+
+/// Borrowed from the block, so that a growing output is not copied to read a name.
+struct Tool<'a> {
+    name: Option<&'a str>,
+    arguments: Option<&'a serde_json::Value>,
+    arguments_text: &'a str,
+    output: &'a str,
+    result: Option<&'a ToolResult>,
+    by: Option<ToolBy>,
+    interrupted: bool,
+}
+
+fn with_tool<T>(block: RwSignal<Block>, read: impl FnOnce(Tool<'_>) -> T) -> T {
+    block.with(|block| match &block.kind {
+        BlockKind::Tool { name, arguments, arguments_text, output, result, by, interrupted, .. } => read(Tool {
+            name: name.as_deref(),
+            arguments: arguments.as_ref(),
+            arguments_text,
+            output,
+            result: result.as_ref(),
+            by: *by,
+            interrupted: *interrupted,
+        }),
+        _ => unreachable!("a block keeps its kind"),
+    })
+}
+
+/// At the right of the head: time and mark, and what an edit added and took.
+#[component]
+fn Outcome(block: RwSignal<Block>, standing: Memo<Standing>) -> impl IntoView {
+    let clock = use_console().clock;
+    let began = block.with_untracked(|block| block.at);
+    let facts = Memo::new(move |_| {
+        with_tool(block, |tool| {
+            tool.result
+                .map(|result| (result.duration_ms, failure_words(result), result.diff.as_deref().map(diff_counts)))
+        })
+    });
+    let words = move || {
+        let (duration, failure, counts) = facts.get().unwrap_or_default();
+        let counts = counts.map(|(added, removed)| format!("+{added} −{removed} · ")).unwrap_or_default();
+        match standing.get() {
+            Standing::Running => running_words(ms_between(began, clock.now())),
+            Standing::Interrupted => "interrupted, not finished".to_owned(),
+            Standing::Done => format!("{counts}{}", duration_words(duration)),
+            Standing::Failed => format!("{failure} · {}", duration_words(duration)),
+        }
+    };
+    let mark = move || match standing.get() {
+        Standing::Done => view! { <span class="ok">"✓"</span> }.into_any(),
+        Standing::Failed => view! { <span class="bad">"✗"</span> }.into_any(),
+        Standing::Running => view! { <i class="pulse" aria-hidden="true"></i> }.into_any(),
+        Standing::Interrupted => ().into_any(),
+    };
+    view! { <span class="figure">{words} " " {mark}</span> }.into_any()
+}
+
+/// The newest lines while it runs, or what there was when it was cut off.
+#[component]
+fn LiveOutput(block: RwSignal<Block>) -> impl IntoView {
+    let tail =
+        Memo::new(move |_| with_tool(block, |tool| transcript::ansi::strip(last_lines(tool.output, LIVE_LINES))));
+    move || (!tail.with(String::is_empty)).then(|| view! { <pre class="live-output">{tail}</pre> }.into_any())
+}
+
+/// The result does not change any more, so it is drawn once.
+#[component]
+fn ResultView(block: RwSignal<Block>) -> impl IntoView {
+    let result = block.with_untracked(|block| match &block.kind {
+        BlockKind::Tool { result, .. } => result.clone(),
+        _ => None,
+    })?;
+    let said = said_beside(&result).map(|said| view! { <p class="no-output">{said}</p> }.into_any());
+    let body = match result.diff {
+        Some(diff) => view! { <DiffView diff=diff /> }.into_any(),
+        None => view! { <OutputView text=output_of(result.content, result.summary) /> }.into_any(),
+    };
+    Some(
+        view! {
+            {said}
+            {body}
+        }
+        .into_any(),
+    )
+}
+
+/// What can be taken from a call: its command, its output, all of it as it is in the records.
+#[component]
+fn ToolFoot(block: RwSignal<Block>) -> impl IntoView {
+    let raw = Memo::new(move |_| {
+        with_tool(block, |tool| tool.arguments.and_then(|arguments| serde_json::to_string_pretty(arguments).ok()))
+    });
+    let has_output = Memo::new(move |_| with_tool(block, |tool| tool.result.is_some() || !tool.output.is_empty()));
+    let command = move || {
+        with_tool(block, |tool| tool.arguments?.get("command")?.as_str().map(str::to_owned)).unwrap_or_default()
+    };
+    let output = move || {
+        block.with_untracked(|block| match &block.kind {
+            BlockKind::Tool { result: Some(result), .. } => output_of(result.content.clone(), result.summary.clone()),
+            BlockKind::Tool { output, .. } => output.clone(),
+            _ => String::new(),
+        })
+    };
+    let is_open = RwSignal::new(false);
+    // Its output is in the page already, so what it gave is written out only for who asks for it.
+    let raw_result = move || {
+        let result = is_open.get().then(|| with_tool(block, |tool| serde_json::to_string_pretty(tool.result?).ok()));
+        result.flatten().map(|result| view! { <pre>{result}</pre> }.into_any())
+    };
+    let copy_output =
+        move || has_output.get().then(|| view! { <CopyButton label="copy output" text=output /> }.into_any());
+    move || {
+        raw.get().map(|raw| {
+            let has_command = untrack(|| !command().is_empty());
+            view! {
+                <footer class="tools">
+                    {has_command.then(|| view! { <CopyButton label="copy command" text=move || untrack(command) /> }.into_any())}
+                    {copy_output}
+                    <details class="raw" on:toggle=move |_| is_open.set(true)>
+                        <summary on:click=|_| live::log_stop_following()>"raw"</summary>
+                        <pre>{raw}</pre>
+                        {raw_result}
+                    </details>
+                </footer>
+            }.into_any()
+        })
+    }
+}
+
+fn output_of(content: Option<String>, summary: String) -> String {
+    content.filter(|content| !content.is_empty()).unwrap_or(summary)
+}

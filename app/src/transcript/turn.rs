@@ -1,0 +1,53 @@
+use leptos::prelude::*;
+use protocol::Trigger;
+use transcript::{Block, BlockKind, words::trigger_words};
+
+use crate::{
+    components::{copy_button::CopyButton, when::TimeOfDay},
+    console::{pod_href, use_pod},
+    live,
+};
+
+/// The heading of a turn: its number, what began it, when. The number is a link to this very turn; it works cold and
+/// without a script, and leaves the page as it is where there is one.
+#[component]
+pub(crate) fn TurnView(block: RwSignal<Block>) -> impl IntoView {
+    let (seq, at) = block.with_untracked(|block| (block.seq, block.at));
+    let pod = use_pod();
+    // Its parent may have written it; the message below says so.
+    let is_led = pod.summary.with_untracked(|summary| summary.relations.parent.is_some());
+    let href = pod.pod.with_value(|pod| format!("{}?at={seq}#seq-{seq}", pod_href(pod)));
+    let facts = Memo::new(move |_| {
+        block.with(|block| match &block.kind {
+            BlockKind::Turn { number, trigger: Trigger::Input } if is_led => (*number, "a message"),
+            BlockKind::Turn { number, trigger } => (*number, trigger_words(*trigger)),
+            _ => (None, ""),
+        })
+    });
+    let number = move || facts.get().0;
+    let name = move || number().map_or_else(|| "turn".to_owned(), |number| format!("turn {number}"));
+    let anchor = move || number().map(|number| format!("turn-{number}"));
+    let go = {
+        let href = href.clone();
+        move |event: leptos::ev::MouseEvent| {
+            event.prevent_default();
+            event.stop_propagation();
+            live::keep_url(&href);
+            live::log_show(&format!("seq-{seq}"));
+        }
+    };
+    let link = href.clone();
+    view! {
+        <h2 class="turn" data-turn="" id=anchor>
+            <a href=href title="Link to this turn" on:click=go>
+                {name}
+            </a>
+            " "
+            <TimeOfDay at=at />
+            " "
+            <span>{move || facts.get().1}</span>
+            <CopyButton label="copy link" text=move || live::keep_url(&link) />
+        </h2>
+    }
+    .into_any()
+}

@@ -1,0 +1,56 @@
+use leptos::prelude::*;
+use protocol::{UsageDay, UsageReport};
+use transcript::words::{cost_words, tokens_words};
+
+use crate::{console::use_console, format::percent, usage::charts};
+
+/// What all Pods have used, ever and today.
+#[component]
+pub(crate) fn Figures(report: RwSignal<UsageReport>) -> impl IntoView {
+    let clock = use_console().clock;
+    let today = Memo::new(move |_| report.with(|report| charts::today(&report.days, clock.now())));
+    view! {
+        <dl class="usage-figures">
+            <dt>"In total"</dt>
+            <dd>{move || report.with(|report| figures(&report.total))}</dd>
+            <dt>"Today"</dt>
+            <dd>{move || today.with(figures)}</dd>
+        </dl>
+    }
+    .into_any()
+}
+
+fn figures(usage: &UsageDay) -> AnyView {
+    if charts::tokens(usage) == 0 {
+        return view! { <b>"nothing"</b> }.into_any();
+    }
+    view! {
+        <b>{tokens_words(charts::tokens(usage))} " tokens"</b>
+        <small>{in_words(usage)}</small>
+    }
+    .into_any()
+}
+
+/// `1.2M in (41 % cached) · 30k out · $1.25`.
+fn in_words(usage: &UsageDay) -> String {
+    let cached = percent(usage.cached, usage.input).filter(|share| *share > 0);
+    let cached = cached.map(|share| format!(" ({share} % cached)")).unwrap_or_default();
+    format!(
+        "{} in{cached} · {} out · {}",
+        tokens_words(usage.input),
+        tokens_words(usage.output),
+        cost_words(usage.cost)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cached_part_is_told_where_there_is_one() {
+        let usage = |cached| UsageDay { input: 1_200, cached, output: 30, ..UsageDay::default() };
+        assert_eq!(in_words(&usage(600)), "1.2k in (50 % cached) · 30 out · not priced");
+        assert_eq!(in_words(&usage(0)), "1.2k in · 30 out · not priced");
+    }
+}

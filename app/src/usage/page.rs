@@ -1,0 +1,151 @@
+use leptos::prelude::*;
+use leptos_meta::Title;
+use protocol::UsageReport;
+
+use crate::{
+    codec::fetched,
+    components::{absent::absent, read_first::ReadFirst},
+    console::use_console,
+    reading::Reading,
+    server_fns::read_usage,
+    usage::{DaysChart, Figures, Line, UsageTable, charts, of_days, of_links, of_pods, of_trees},
+};
+
+/// Least time between two readings, in milliseconds.
+const READING_MS_MIN: u32 = 10_000;
+
+/// `/usage`: tokens of all Pods, over time and by whom.
+#[component]
+pub(crate) fn UsagePage() -> impl IntoView {
+    let first = fetched(|| (), |()| read_usage());
+    view! {
+        <Title text="Usage" />
+        <main id="main" class="page" tabindex="-1">
+            <section class="usage" aria-labelledby="usage-title">
+                <h1 id="usage-title">"Usage"</h1>
+                <ReadFirst
+                    first=first
+                    wait="Adding up…"
+                    again="Add it up again"
+                    draw=|report| view! { <Kept report=report /> }.into_any()
+                />
+            </section>
+        </main>
+    }
+    .into_any()
+}
+
+/// Read again when Pods have used more.
+#[component]
+fn Kept(report: UsageReport) -> impl IntoView {
+    let console = use_console();
+    let report = RwSignal::new(report);
+    // None until the list of Pods is there: then nothing is known to have been used since.
+    let used = Memo::new(move |_| {
+        console.book.with(|book| Some(book.as_ref()?.pods().iter().map(commands::total_tokens).sum::<u64>()))
+    });
+    let reading = Reading::new(READING_MS_MIN);
+    Effect::new(move |before: Option<Option<u64>>| {
+        let used = used.get();
+        if before.flatten().is_some_and(|before| Some(before) != used) {
+            reading.again(move || {
+                Box::pin(async move {
+                    if let Ok(fresh) = read_usage().await {
+                        report.try_set(fresh);
+                    }
+                })
+            });
+        }
+        used
+    });
+    let is_unused = Memo::new(move |_| report.with(|report| charts::tokens(&report.total) == 0));
+    let missing = Memo::new(move |_| report.with(|report| report.absent.clone()));
+    let used = move || {
+        match is_unused.get() {
+        true => view! {
+            <p class="hint">
+                "No Pod has used any tokens yet. Once one has answered, this page has its tokens. Prices are not known to this version."
+            </p>
+        }
+        .into_any(),
+        false => view! { <Report report=report /> }.into_any(),
+    }
+    };
+    view! {
+        {move || absent(&missing.get())}
+        {used}
+    }
+    .into_any()
+}
+
+/// What is open in it stays open when the figures change.
+#[component]
+fn Report(report: RwSignal<UsageReport>) -> impl IntoView {
+    let lines = move |read: fn(&UsageReport) -> Vec<Line>| Memo::new(move |_| report.with(read));
+    let unpriced = move || {
+        report.with(has_unpriced).then(|| {
+            view! {
+                <p class="hint">
+                    "Not priced: the model has no price here, so its tokens are in no sum of dollars."
+                </p>
+            }
+            .into_any()
+        })
+    };
+    view! {
+        <Figures report=report />
+        <section aria-labelledby="usage-days">
+            <h2 id="usage-days">"Tokens per day (UTC)"</h2>
+            <DaysChart report=report />
+            <details class="as-table">
+                <summary>"The days as a table"</summary>
+                <UsageTable caption="Tokens and cost per day" first="Day" lines=lines(of_days) />
+            </details>
+        </section>
+        <Part title="Pods" caption="Tokens and cost per Pod" first="Pod" lines=lines(of_pods) hint="" />
+        <Part
+            title="Trees"
+            caption="Tokens and cost of Pods with all that they lead"
+            first="Pod"
+            lines=lines(of_trees)
+            hint="A Pod with all that it leads, directly or not."
+        />
+        <Part
+            title="Peers"
+            caption="Tokens and cost per pair of peers"
+            first="Pair"
+            lines=lines(of_links)
+            hint="Runs that a message of one began in the other; they are in the Pods' figures too."
+        />
+        {unpriced}
+    }
+    .into_any()
+}
+
+fn has_unpriced(report: &UsageReport) -> bool {
+    report.pods.iter().any(|pod| pod.usage.cost.is_none() && charts::tokens(&pod.usage) > 0)
+}
+
+/// A table with its heading; nothing when nobody has used anything there.
+#[component]
+fn Part(
+    title: &'static str,
+    caption: &'static str,
+    first: &'static str,
+    lines: Memo<Vec<Line>>,
+    /// Empty where the title says it all.
+    hint: &'static str,
+) -> impl IntoView {
+    let is_empty = Memo::new(move |_| lines.with(Vec::is_empty));
+    move || match is_empty.get() {
+        true => ().into_any(),
+        false => view! {
+            <section>
+                <h2>{title}</h2>
+                {(!hint.is_empty()).then(|| view! { <p class="hint">{hint}</p> }.into_any())}
+                <UsageTable caption=caption first=first lines=lines />
+            </section>
+        }
+        .into_any(),
+    }
+}
