@@ -107,6 +107,8 @@ pub(crate) enum Verb {
     Queue(TargetOption),
     /// Take a message back that waits
     Unqueue(UnqueueOptions),
+    /// Show what a Pod's command serves on a port, at an address for one browser; without a port, list what is shown
+    Preview(PreviewOptions),
     /// Give a Pod another name
     Rename(RenameOptions),
     /// Say who may introduce itself to a Pod

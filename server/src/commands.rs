@@ -17,6 +17,7 @@ mod new;
 mod open;
 mod patch;
 mod peers;
+mod preview;
 mod providers;
 mod queue;
 mod record_line;
@@ -79,6 +80,7 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Compact(options) => context::compaction(&caller, &options.target).await,
         Verb::Queue(option) => queue::queue(&caller, &option.target).await,
         Verb::Unqueue(options) => queue::unqueue(&caller, options).await,
+        Verb::Preview(options) => preview::preview(&caller, options).await,
         Verb::Rename(options) => patch::rename(&caller, options).await,
         Verb::Policy(options) => patch::policy(&caller, options).await,
         Verb::Network(options) => patch::network(&caller, options).await,

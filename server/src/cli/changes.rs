@@ -84,6 +84,19 @@ pub(crate) struct CompactOptions {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct PreviewOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// The port that a command of the Pod listens on
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: Option<u16>,
+    /// Show it no longer
+    #[arg(long, requires = "port")]
+    pub(crate) close: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct UnqueueOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]

@@ -5,6 +5,7 @@
 
 mod commands;
 mod network;
+mod previews;
 mod protected;
 mod providers;
 mod rules;

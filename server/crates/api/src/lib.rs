@@ -13,6 +13,7 @@ mod guard;
 mod media;
 mod metrics;
 mod openapi;
+mod previews;
 mod read;
 mod rest;
 mod routes;
@@ -35,6 +36,7 @@ pub use crate::openapi::{described_openapi, openapi_json};
 use crate::{
     guard::{Attempts, LoginCodes},
     metrics::Metrics,
+    previews::Previews,
 };
 
 /// What the API needs to know besides the backend.
@@ -63,13 +65,15 @@ struct Shared {
     /// Wrong tokens slow further wrong tokens down.
     attempts: Attempts,
     codes: LoginCodes,
+    previews: Previews,
     metrics: Metrics,
 }
 
 impl Api {
     pub fn new(backend: Backend, options: ApiOptions) -> Self {
         let (attempts, codes) = (Attempts::default(), LoginCodes::default());
-        Self(Arc::new(Shared { backend, options, attempts, codes, metrics: Metrics::default() }))
+        let (previews, metrics) = (Previews::default(), Metrics::default());
+        Self(Arc::new(Shared { backend, options, attempts, codes, previews, metrics }))
     }
 
     /// `/api`, `/metrics`, `/healthz`, `/readyz`. It has no fallback of its own, so it can be merged with the pages.
@@ -109,6 +113,10 @@ impl Api {
 
     pub(crate) fn codes(&self) -> &LoginCodes {
         &self.0.codes
+    }
+
+    pub(crate) fn previews(&self) -> &Previews {
+        &self.0.previews
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {

@@ -69,6 +69,11 @@ routes! {
     post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/messages/{message_id}"        => rest::peers::decide_held;
     get    "/api/v1/requests"                                                               => rest::peers::open_requests;
 
+    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews"        => rest::previews::previews;
+    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews"        => rest::previews::open;
+    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews/{port}" => rest::previews::enter;
+    delete "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews/{port}" => rest::previews::close;
+
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/transcript" => rest::journal::transcript;
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/records/{seq}" => rest::journal::record;
     get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/history"    => rest::journal::history;

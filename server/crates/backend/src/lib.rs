@@ -13,6 +13,7 @@ mod lists;
 mod once;
 mod peers;
 mod port;
+mod previews;
 mod registry;
 mod remote;
 mod resolve;

@@ -15,6 +15,7 @@ mod link;
 mod lists;
 mod peers;
 mod place;
+mod previews;
 mod raw;
 mod runtimes;
 mod settings;

@@ -18,6 +18,7 @@ mod listing;
 mod misread;
 mod model;
 mod peer;
+mod preview;
 mod segment;
 mod settings;
 mod summary;
@@ -54,6 +55,7 @@ pub use peer::{
     ExchangeMessage, HeldCommand, HeldDecision, MessageAnswer, MessageCommand, OpenRequest, PeerAnswer, PeerCommand,
     PeerLink, PeerView, RequestCommand, RequestDecision,
 };
+pub use preview::{Preview, PreviewCommand};
 pub use segment::{Access, Cut, ScopeRule, Segment};
 pub use settings::{About, AddRuntime, LoginCode, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
 pub use summary::{

@@ -6,6 +6,7 @@ mod far;
 mod feeds;
 mod life;
 mod lists;
+mod look_in;
 mod looks;
 mod options;
 mod peering;
@@ -44,6 +45,7 @@ use crate::{
     feed::Feed,
     hosts::{self, Hosts},
     list::ListFeed,
+    looking_in::WaysIn,
     names::Names,
     outage::{self, Looked, Slip},
     peers,
@@ -72,6 +74,7 @@ pub(crate) struct Inner {
     pub(crate) outputs: PathBuf,
     pub(crate) family: FamilyLimits,
     pub(crate) walls: Walls,
+    pub(crate) ways_in: WaysIn,
     /// Tasks of the Pods that work now.
     tasks: Mutex<HashMap<WorkerId, mpsc::Sender<Request>>>,
     /// Live tails of the Pods that work or are watched now.
@@ -110,6 +113,7 @@ impl Host {
             outputs,
             family,
             walls,
+            ways_in: WaysIn::default(),
             tasks: Mutex::default(),
             feeds: Mutex::default(),
             list: ListFeed::new(),

@@ -25,6 +25,7 @@ mod hosts;
 mod import;
 mod lead;
 mod list;
+mod looking_in;
 mod mail;
 mod names;
 mod observe;

@@ -47,6 +47,7 @@ pub(crate) fn nowhere(worker_id: &WorkerId, call_id: &str, lifeline: Lifeline) -
         seen: Arc::default(),
         outputs: PathBuf::new(),
         network: Network::None,
+        way_in: None,
         questions: Questions::none(),
         redirects: None,
         lifeline,

@@ -8,6 +8,7 @@
 mod arguments;
 pub mod bash;
 pub mod files;
+pub mod preview;
 pub mod proxy;
 mod questions;
 pub mod web;
@@ -49,6 +50,8 @@ pub struct Place {
     pub outputs: PathBuf,
     /// What a command reaches of the network, where it has a room.
     pub network: bash::Network,
+    /// Where a command's keeper listens for whoever looks at what it serves. None: nobody does.
+    pub way_in: Option<PathBuf>,
     /// What its call asks a person meanwhile: the time limit of a command stands still.
     pub questions: Questions,
     /// Decides on addresses that the call is led on to. None: a person makes the call, and its address is their own choice.

@@ -83,6 +83,7 @@ async fn fetch_led(options: WebOptions, arguments: Value, redirects: Option<Redi
         seen: Arc::default(),
         outputs: PathBuf::from("/nonexistent"),
         network: tools::bash::Network::Open,
+        way_in: None,
         questions: tools::Questions::none(),
         redirects,
         lifeline: Lifeline::pair().0,

@@ -30,7 +30,7 @@ pub(crate) use self::codes::{CODE_LIFE, LoginCodes};
 pub use self::hosts::AllowedHosts;
 use self::hosts::{Host, Standing};
 pub use self::token::Token;
-use crate::{Api, Visitor, answer::problem};
+use crate::{Api, Visitor, answer::problem, previews};
 
 /// Puts the guard around a router, its fallback included.
 pub(crate) fn around(api: Api, router: Router) -> Router {
@@ -42,6 +42,9 @@ pub(crate) fn around(api: Api, router: Router) -> Router {
 }
 
 async fn guard(State(api): State<Api>, request: Request, next: Next) -> Response {
+    if let Some(label) = previews::label_of(request.headers()) {
+        return previews::show(&api, &label, request).await;
+    }
     let began = Instant::now();
     let method = request.method().clone();
     let path = request.uri().path().to_owned();

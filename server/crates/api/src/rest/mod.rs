@@ -8,6 +8,7 @@ pub(crate) mod lists;
 pub(crate) mod paging;
 pub(crate) mod peers;
 pub(crate) mod pods;
+pub(crate) mod previews;
 pub(crate) mod runtimes;
 pub(crate) mod settings;
 pub(crate) mod tools;

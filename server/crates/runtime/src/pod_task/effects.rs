@@ -1,6 +1,6 @@
 //! Effects: asking the model, running tools.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use pod::QuestionSize;
 use protocol::{Message, NetworkPolicy, ToolBy};
@@ -8,8 +8,12 @@ use provider::{ModelRequest, ModelStream, ProviderError, ProviderErrorCode, Purp
 use serde_json::json;
 use tools::{Questions, Redirects, bash::Network, proxy::Proxy};
 
-use super::{PodTask, portion::Answer, work::Call};
-use crate::place;
+use super::{
+    PodTask,
+    portion::Answer,
+    work::{Call, Doors},
+};
+use crate::{looking_in::Entered, place};
 
 impl PodTask {
     /// Asks the model; `asked` is the size of the messages.
@@ -44,9 +48,9 @@ impl PodTask {
         let inner = self.inner.clone();
         let only_reads = |name: &str| inner.toolbox.get(name).is_none_or(|tool| tool.only_reads());
         while let Some(call) = self.work.next_call(only_reads) {
-            let (place, proxy) = match self.place(&call).await {
-                Ok((place, proxy)) => (Ok(place), proxy),
-                Err(refused) => (Err(refused), None),
+            let (place, doors) = match self.place(&call).await {
+                Ok((place, doors)) => (Ok(place), doors),
+                Err(refused) => (Err(refused), Doors::default()),
             };
             let known = inner.toolbox.get(&call.name).filter(|_| self.spec.offers(&call.name));
             let unknown = || inner.toolbox.unknown(&call.name, self.spec.tools.as_deref());
@@ -55,12 +59,12 @@ impl PodTask {
                 Err(ref refused) => Err(refused.clone()),
             };
             let place = place.unwrap_or_else(|_| place::nowhere(&self.worker_id, &call.call_id, self.work.lifeline()));
-            self.work.run_tool(call, tool, place, proxy);
+            self.work.run_tool(call, tool, place, doors);
         }
     }
 
-    /// Where a call stands, and its way out to the network if it has one.
-    async fn place(&mut self, call: &Call) -> Result<(tools::Place, Option<Proxy>), pod::ToolOutcome> {
+    /// Where a call stands, and its ways out and in.
+    async fn place(&mut self, call: &Call) -> Result<(tools::Place, Doors), pod::ToolOutcome> {
         let Call { by, call_id, leads, .. } = call;
         let lifeline = self.work.lifeline();
         let seen = place::seen(&self.pod, *by);
@@ -69,6 +73,9 @@ impl PodTask {
         let (network, proxy) = self.network(call).await?;
         let questions = proxy.as_ref().map_or_else(Questions::none, Proxy::questions);
         let redirects = self.redirects(call).await?;
+        let way_in = self.way_in(call, &network).map_err(|error| {
+            pod::ToolOutcome::failed("io_failed", format!("there is no room for the command's sockets: {error}"))
+        })?;
         let place = tools::Place {
             worker_id: self.worker_id.clone(),
             call_id: call_id.clone(),
@@ -78,11 +85,20 @@ impl PodTask {
             seen: Arc::new(seen),
             outputs: self.inner.outputs_of(&self.worker_id),
             network,
+            way_in: way_in.as_ref().map(Entered::socket),
             questions,
             redirects,
             lifeline,
         };
-        Ok((place, proxy))
+        Ok((place, Doors { proxy, way_in }))
+    }
+
+    /// A way in to what a command serves, where it has a network of its own.
+    fn way_in(&self, call: &Call, network: &Network) -> io::Result<Option<Entered>> {
+        match call.name == "Bash" && *network != Network::Open {
+            true => self.inner.ways_in.open(&self.worker_id).map(Some),
+            false => Ok(None),
+        }
     }
 
     /// What decides on the addresses that a page leads on to: the rules as they are now.

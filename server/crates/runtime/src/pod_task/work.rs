@@ -27,6 +27,7 @@ use super::{
     summary::Summarising,
     ways::Ways,
 };
+use crate::looking_in::Entered;
 
 /// Pieces of live output of one tool that wait to be committed.
 const OUTPUT_PIECES_MAX: usize = 64;
@@ -37,6 +38,14 @@ const END_WAIT_MAX: Duration = Duration::from_secs(4);
 
 /// A call's id, and what its tool wrote.
 type OutputPiece = (String, String);
+
+/// What leads out of a command, and into it.
+#[derive(Debug, Default)]
+#[expect(dead_code, reason = "their end is what counts")]
+pub(super) struct Doors {
+    pub(super) proxy: Option<Proxy>,
+    pub(super) way_in: Option<Entered>,
+}
 
 /// A call that is to run.
 #[derive(Debug)]
@@ -201,20 +210,20 @@ impl Work {
         self.ways.settle(call_id, HostPort { host, port }, is_allowed);
     }
 
-    /// Starts a tool, or reports at once why it cannot. The proxy lives as long as the call.
+    /// Starts a tool, or reports at once why it cannot. The doors are open as long as the call runs.
     pub(super) fn run_tool(
         &mut self,
         call: Call,
         tool: Result<Arc<dyn Tool>, ToolOutcome>,
         place: Place,
-        proxy: Option<Proxy>,
+        doors: Doors,
     ) {
         let (sender, _) = self.output.get_or_insert_with(|| mpsc::channel(OUTPUT_PIECES_MAX));
         let sender = sender.clone();
         let Call { call_id, arguments, by, .. } = call;
         self.ran.insert(call_id.clone(), (Instant::now(), None));
         let work = async move {
-            let _proxy = proxy;
+            let _doors = doors;
             let tool = match tool {
                 Ok(tool) => tool,
                 Err(outcome) => return (call_id, outcome),

@@ -12,7 +12,7 @@ use rustix::{
     io::{Errno, retry_on_intr},
     net::{
         AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-        SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+        SendFlags, SocketFlags, SocketType, recv, recvmsg, sendmsg, socketpair,
     },
 };
 
@@ -22,6 +22,9 @@ use super::order::Report;
 const MESSAGE_BYTES_MAX: usize = 16 * 1024;
 const HERE: &[u8] = b"here";
 const DOOR: &[u8] = b"door";
+/// What the first process answers a wish for a port with: beside it a connection, or nothing.
+const INNER: &[u8] = b"inner";
+const NOBODY: &[u8] = b"nobody";
 
 /// One end.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub(super) enum Message {
     Here,
     /// A socket that listens inside.
     Door(OwnedFd),
+    /// A connection to the port that was asked for last; none where nobody listens there.
+    Inner(Option<OwnedFd>),
     Report(Report),
     /// Nobody holds the other end any more.
     End,
@@ -44,6 +49,11 @@ impl Channel {
     pub(super) fn pair() -> io::Result<(Self, Self)> {
         let (one, other) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         Ok((Self(one), Self(other)))
+    }
+
+    /// The same end once more.
+    pub(super) fn again(&self) -> io::Result<Self> {
+        self.0.try_clone().map(Self)
     }
 
     pub(super) fn of(descriptor: OwnedFd) -> Self {
@@ -61,6 +71,24 @@ impl Channel {
 
     pub(super) fn give_door(&self, listener: &OwnedFd) {
         self.send(DOOR, Some(listener));
+    }
+
+    /// Asks the first process for a connection to a port of its loopback.
+    pub(super) fn ask_for(&self, port: u16) {
+        self.send(&port.to_be_bytes(), None);
+    }
+
+    /// The next port that is asked for; none once nobody can ask any more.
+    pub(super) fn asked_for(&self) -> Option<u16> {
+        let mut bytes = [0; 2];
+        match retry_on_intr(|| recv(&self.0, &mut bytes[..], RecvFlags::empty())) {
+            Ok((_, 2)) => Some(u16::from_be_bytes(bytes)),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    pub(super) fn give_inner(&self, connection: Option<&OwnedFd>) {
+        self.send(if connection.is_some() { INNER } else { NOBODY }, connection);
     }
 
     pub(super) fn report(&self, report: &Report) {
@@ -95,6 +123,8 @@ impl Channel {
             return match (&bytes[..count], door) {
                 ([], _) => Message::End,
                 (HERE, _) => Message::Here,
+                (NOBODY, _) => Message::Inner(None),
+                (INNER, Some(connection)) => Message::Inner(Some(connection)),
                 (_, Some(door)) => Message::Door(door),
                 (text, None) => match serde_json::from_slice(text) {
                     Ok(report) => Message::Report(report),

@@ -25,6 +25,7 @@ use super::{
     room::{Plan, bubblewrap, own},
     shell,
     system::System,
+    way_in,
 };
 
 /// All that it is told.
@@ -67,6 +68,10 @@ fn live(inside: &Inside, channel: &Channel, output: OwnedFd) -> Result<Report, R
         std::process::exit(0)
     };
     let_go(output, channel, &inside.order).map_err(failed("its keeper could not let go of it"))?;
+    if inside.order.way_in.is_some() && matches!(inside.order.hold, Hold::Room { .. }) {
+        let asked = channel.again().map_err(failed("nobody could look into it"))?;
+        way_in::lead_in(asked);
+    }
     Ok(wait_for(shell))
 }
 

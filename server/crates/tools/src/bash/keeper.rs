@@ -30,6 +30,7 @@ use super::{
     order::{Hold, Order, Report},
     room::{Plan, Private, bubblewrap, own},
     system::System,
+    way_in,
 };
 
 /// Of what bubblewrap says when it fails.
@@ -63,7 +64,7 @@ fn work() -> Result<Report, Report> {
             until_end_of(input);
             descendants::kill_forever()
         });
-        started.report(&order.network)
+        started.report(&order)
     });
     match (&order.hold, &report) {
         (Hold::Room { .. }, Ok(_)) => descendants::await_all(),
@@ -177,15 +178,22 @@ fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
 
 impl Started {
     /// Waits for the end of the first process. Its report counts, or the shell's that was not started.
-    fn report(self, network: &Network) -> Report {
+    fn report(self, order: &Order) -> Report {
         let (mut is_here, mut report) = (false, None);
+        let inner = order.way_in.as_ref().and_then(|socket| way_in::open(socket, &self.channel));
         loop {
             match self.channel.next() {
                 Message::Here => is_here = true,
                 Message::Report(first) => report = report.or(Some(first)),
                 Message::Door(door) => {
-                    if let Network::Through { socket } = network {
+                    if let Network::Through { socket } = &order.network {
                         network::forward(door, socket.clone());
+                    }
+                }
+                Message::Inner(connection) => {
+                    if let Some(inner) = &inner {
+                        // Whoever asked for it may have gone away.
+                        let _ = inner.send(connection);
                     }
                 }
                 Message::End => break,

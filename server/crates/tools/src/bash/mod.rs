@@ -35,6 +35,7 @@ mod system;
 mod text;
 mod unwritten;
 mod walls;
+mod way_in;
 
 use std::{
     path::{Component, Path, PathBuf},
@@ -166,6 +167,7 @@ impl Bash {
             closed: closed::paths(),
             hold: self.hold(),
             network: place.network.clone(),
+            way_in: place.way_in.clone().filter(|_| place.network.is_own()),
             limits: self.options.limits.clone(),
         };
         Ok((order, Duration::from_secs(seconds)))

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 /// Where the way out listens, inside.
 const PORT: u16 = 3128;
 /// At once, for one command; one more is closed at once.
-const CONNECTIONS_MAX: usize = 256;
+pub(super) const CONNECTIONS_MAX: usize = 256;
 /// Of a thread that copies bytes.
 const STACK_BYTES: usize = 128 * 1024;
 /// Programs read these in either spelling.
@@ -78,9 +78,14 @@ pub(super) fn forward(door: OwnedFd, socket: PathBuf) {
     });
 }
 
-/// One connection, on two threads: one for each direction.
 fn pass_on(inner: TcpStream, socket: &Path, count: &Arc<AtomicUsize>) {
-    let Ok(outer) = UnixStream::connect(socket) else { return };
+    if let Ok(outer) = UnixStream::connect(socket) {
+        join(inner, outer, count);
+    }
+}
+
+/// One connection, on two threads: one for each direction.
+pub(super) fn join(inner: TcpStream, outer: UnixStream, count: &Arc<AtomicUsize>) {
     let (Ok(from), Ok(to)) = (outer.try_clone(), inner.try_clone()) else { return };
     count.fetch_add(1, Ordering::Relaxed);
     let count = Arc::clone(count);
@@ -105,6 +110,6 @@ fn copy(from: OwnedFd, to: io::Result<OwnedFd>) {
     }
 }
 
-fn run(name: &str, work: impl FnOnce() + Send + 'static) -> Option<thread::JoinHandle<()>> {
+pub(super) fn run(name: &str, work: impl FnOnce() + Send + 'static) -> Option<thread::JoinHandle<()>> {
     thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(work).ok()
 }

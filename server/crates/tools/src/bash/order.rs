@@ -22,6 +22,8 @@ pub(super) struct Order {
     pub(super) closed: Vec<PathBuf>,
     pub(super) hold: Hold,
     pub(super) network: Network,
+    /// Where the keeper takes connections to ports of the room's own loopback.
+    pub(super) way_in: Option<PathBuf>,
     pub(super) limits: Limits,
 }
 

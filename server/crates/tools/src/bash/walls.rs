@@ -77,6 +77,7 @@ fn try_room(bubblewrap: Option<PathBuf>) -> Result<(), String> {
         closed: Vec::new(),
         hold: Hold::Room { bubblewrap },
         network: Network::None,
+        way_in: None,
         limits: Limits::default(),
     };
     match carried_out(&order) {

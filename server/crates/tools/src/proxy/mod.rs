@@ -83,7 +83,7 @@ fn socket_in(folder: &Path) -> PathBuf {
 
 /// In the system's temporary folder, because a socket's path has 107 bytes at most. Of its own name, so that nobody is
 /// there before.
-fn new_folder() -> io::Result<PathBuf> {
+pub(crate) fn new_folder() -> io::Result<PathBuf> {
     let name = format!("yoi-{}", uuid::Uuid::new_v4().simple());
     let folder = std::env::temp_dir().join(name);
     DirBuilder::new().mode(0o700).create(&folder)?;

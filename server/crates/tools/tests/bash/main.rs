@@ -7,6 +7,7 @@ mod life;
 mod output;
 mod scope;
 mod stage;
+mod way_in;
 
 use std::{
     env,
@@ -106,4 +107,5 @@ tests! {
     closed::without_the_kernel_nothing_runs_unless_it_is_allowed
     closed::the_temporary_folder_is_private_and_removed
     life::a_slow_viewer_does_not_stop_the_time_limit
+    way_in::what_a_command_serves_is_reached_from_outside_and_nothing_beside_it
 }

@@ -87,6 +87,7 @@ impl Stage {
             seen: Arc::default(),
             outputs: self.path("kept/outputs"),
             network: tools::bash::Network::Open,
+            way_in: None,
             questions: tools::Questions::none(),
             redirects: None,
             lifeline: Lifeline::pair().0,

@@ -88,6 +88,7 @@ impl Desk {
             seen: Arc::new(self.seen.clone()),
             outputs: self.top.join("outputs"),
             network: tools::bash::Network::Open,
+            way_in: None,
             questions: tools::Questions::none(),
             redirects: None,
             lifeline: Lifeline::pair().0,

@@ -1,0 +1,166 @@
+//! Who is let in to a preview.
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use subtle::ConstantTimeEq;
+
+use super::{Opened, forward};
+use crate::{Api, Visitor};
+
+/// Where a code is taken.
+pub(super) const ENTER: &str = "/.yoi/enter";
+/// The cookie of a preview's host.
+pub(super) const COOKIE: &str = "yoi_preview";
+/// Of the pages that this module writes itself.
+const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The label of the preview that a request is for, by its `Host`. None: it is for the console, or for nobody.
+pub(crate) fn label_of(headers: &HeaderMap) -> Option<String> {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return None };
+    let host = host.to_str().ok()?.to_ascii_lowercase();
+    let name = host.split(':').next()?;
+    let label = name.strip_suffix(".localhost")?;
+    let hex = label.strip_prefix("p-")?;
+    (hex.len() == 2 * super::SECRET_BYTES && hex.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| label.to_owned())
+}
+
+/// Answers a request for a preview: nothing of the console is there.
+pub(crate) async fn show(api: &Api, label: &str, request: Request) -> Response {
+    let Some(opened) = api.previews().labelled(label) else {
+        return page(
+            StatusCode::NOT_FOUND,
+            "This preview is closed",
+            "Open it again from the Pod's page in the console.",
+        );
+    };
+    if request.uri().path() == ENTER {
+        return enter(&opened, &request);
+    }
+    if !has_cookie(&opened, request.headers()) {
+        let words =
+            "Come in by the link on the Pod's page in the console, or by `yoi preview`: it lets one browser in.";
+        return page(StatusCode::UNAUTHORIZED, "This preview is somebody's", words);
+    }
+    if let Some(visitor) = request.extensions().get::<Visitor>() {
+        visitor.is_known();
+    }
+    if is_sent_by_another_origin(&request) {
+        return page(
+            StatusCode::FORBIDDEN,
+            "This request comes from another page",
+            "Open the preview in a window of its own.",
+        );
+    }
+    match api.backend().look_in(&opened.pod, opened.port).await {
+        Ok(Some(stream)) => forward::forward(stream, opened.port, request).await,
+        Ok(None) => nobody(opened.port),
+        Err(error) => page(StatusCode::BAD_GATEWAY, "The Pod cannot be reached", &error.detail),
+    }
+}
+
+/// A code is worth the cookie, once.
+fn enter(opened: &Opened, request: &Request) -> Response {
+    let code = request.uri().query().and_then(|query| query.strip_prefix("code="));
+    let is_right = request.method() == Method::GET && code.is_some_and(|code| opened.codes.redeem(code));
+    if !is_right && !has_cookie(opened, request.headers()) {
+        let words =
+            "A link to a preview works once and within a minute. Open it again from the Pod's page in the console.";
+        return page(StatusCode::UNAUTHORIZED, "This link was used, or is too old", words);
+    }
+    let mut answer = StatusCode::SEE_OTHER.into_response();
+    let headers = answer.headers_mut();
+    headers.insert(header::LOCATION, HeaderValue::from_static("/"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    if is_right {
+        let cookie = format!("{COOKIE}={}; HttpOnly; SameSite=Lax; Path=/", opened.secret);
+        headers.insert(header::SET_COOKIE, HeaderValue::try_from(cookie).expect("hex digits are a header's value"));
+    }
+    answer
+}
+
+fn has_cookie(opened: &Opened, headers: &HeaderMap) -> bool {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut values = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    values.any(|(name, value)| name == COOKIE && bool::from(value.as_bytes().ct_eq(opened.secret.as_bytes())))
+}
+
+/// Other pages may lead a window here, and do nothing else: what they would send or open says that it is theirs.
+fn is_sent_by_another_origin(request: &Request) -> bool {
+    let headers = request.headers();
+    let own = headers.get(header::HOST).and_then(|host| host.to_str().ok()).map(|host| format!("http://{host}"));
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    let is_upgrade = headers.contains_key(header::UPGRADE);
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let is_foreign_origin = origins.any(|origin| origin.to_str().ok() != own.as_deref());
+    let is_foreign_site =
+        headers.get_all("sec-fetch-site").iter().any(|site| site == "cross-site" || site == "same-site");
+    let is_window = headers.get("sec-fetch-dest").is_none_or(|dest| dest == "document");
+    (is_foreign_origin && (!reads || is_upgrade)) || (is_foreign_site && !(reads && is_window))
+}
+
+/// No command of the Pod serves the port now.
+pub(super) fn nobody(port: u16) -> Response {
+    let title = format!("Nothing listens on port {port}");
+    page(
+        StatusCode::BAD_GATEWAY,
+        &title,
+        "Have the Pod start its server in a command that goes on, and load this page again.",
+    )
+}
+
+/// A page of our own. Its words are ours, but for an error's.
+pub(super) fn page(status: StatusCode, title: &str, words: &str) -> Response {
+    let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+    let (title, words) = (escaped(title), escaped(words));
+    let body = format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><title>{title}</title></head>\
+         <body><main><h1>{title}</h1><p>{words}</p></main></body></html>"
+    );
+    let mut answer = (status, Body::from(body)).into_response();
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_whole_label_is_a_preview() {
+        let label = |host: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().unwrap());
+            label_of(&headers)
+        };
+        let own = format!("p-{}", "0a".repeat(16));
+        assert_eq!(label(&format!("{own}.localhost:7474")), Some(own.clone()));
+        assert_eq!(label(&format!("{own}.LOCALHOST")), Some(own.clone()));
+        for host in [
+            "localhost",
+            "127.0.0.1:7474",
+            "yoi-q3k7.localhost:7474",
+            "p-.localhost",
+            "p-0a.localhost",
+            &format!("{own}.localhost.evil.example"),
+            &format!("x.{own}.localhost"),
+            &format!("{own}0.localhost"),
+        ] {
+            assert_eq!(label(host), None, "{host}");
+        }
+        let mut two = HeaderMap::new();
+        two.append(header::HOST, format!("{own}.localhost").parse().unwrap());
+        two.append(header::HOST, "localhost".parse().unwrap());
+        assert_eq!(label_of(&two), None);
+    }
+}

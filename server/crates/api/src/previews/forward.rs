@@ -1,0 +1,199 @@
+//! One request on its way to what a command serves, and the answer on its way back.
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
+    response::Response,
+};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use tokio::{io::copy_bidirectional, net::UnixStream, time::timeout};
+
+use super::door::{COOKIE, page};
+
+/// For the server to begin its answer: it may build something first.
+const ANSWER_WAIT_MAX: Duration = Duration::from_secs(120);
+
+/// They are about one connection, and not about the request.
+const HOP_BY_HOP: [HeaderName; 7] = [
+    header::CONNECTION,
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    HeaderName::from_static("keep-alive"),
+];
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+
+/// Sends the request over the connection. What is served believes to be at `localhost:PORT`, which is what such servers allow.
+pub(super) async fn forward(stream: UnixStream, port: u16, mut request: Request) -> Response {
+    let host = request.headers().get(header::HOST).cloned();
+    let upgrade = request.extensions_mut().remove::<OnUpgrade>();
+    prepare(request.headers_mut(), host.as_ref(), port, upgrade.is_some());
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+    let Ok(path) = path.parse::<Uri>() else { return lost("its address cannot be passed on") };
+    *request.uri_mut() = path;
+    *request.version_mut() = axum::http::Version::HTTP_11;
+
+    let (mut sender, connection) = match hyper::client::conn::http1::handshake(TokioIo::new(stream)).await {
+        Ok(both) => both,
+        Err(error) => return lost(&error.to_string()),
+    };
+    tokio::spawn(async move {
+        // How it ended is the answer's to tell.
+        let _ = connection.with_upgrades().await;
+    });
+    let mut answer = match timeout(ANSWER_WAIT_MAX, sender.send_request(request)).await {
+        Ok(Ok(answer)) => answer.map(Body::new),
+        Ok(Err(error)) => return lost(&error.to_string()),
+        Err(_) => return page(StatusCode::GATEWAY_TIMEOUT, "There was no answer", "The Pod's server takes too long."),
+    };
+    if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
+        let inner = hyper::upgrade::on(&mut answer);
+        if let Some(outer) = upgrade {
+            tokio::spawn(join(outer, inner));
+        }
+        return answer;
+    }
+    tidy(answer.headers_mut(), host.as_ref(), port);
+    answer
+}
+
+/// Both ways until one side closes.
+async fn join(outer: OnUpgrade, inner: OnUpgrade) {
+    if let (Ok(outer), Ok(inner)) = tokio::join!(outer, inner) {
+        let _ = copy_bidirectional(&mut TokioIo::new(outer), &mut TokioIo::new(inner)).await;
+    }
+}
+
+/// The request's headers as what is served may see them: nothing of ours.
+fn prepare(headers: &mut HeaderMap, host: Option<&HeaderValue>, port: u16, is_upgrade: bool) {
+    let upgrade = headers.get(header::UPGRADE).cloned().filter(|_| is_upgrade);
+    HOP_BY_HOP.iter().for_each(|name| drop(headers.remove(name)));
+    headers.remove(header::UPGRADE);
+    headers.remove(header::AUTHORIZATION);
+    if let Some(upgrade) = upgrade {
+        headers.insert(header::UPGRADE, upgrade);
+        headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+    }
+    let kept: Vec<String> = cookies(headers).filter(|pair| !is_ours(pair)).map(str::to_owned).collect();
+    headers.remove(header::COOKIE);
+    if let Ok(kept) = HeaderValue::try_from(kept.join("; ")).map_err(drop)
+        && !kept.is_empty()
+    {
+        headers.insert(header::COOKIE, kept);
+    }
+    let own = format!("localhost:{port}");
+    if headers.contains_key(header::ORIGIN) {
+        // It is the preview's own, or nothing would have come as far as this.
+        headers.insert(header::ORIGIN, value(&format!("http://{own}")));
+    }
+    headers.insert(header::HOST, value(&own));
+    if let Some(host) = host {
+        headers.insert(FORWARDED_HOST, host.clone());
+        headers.insert(FORWARDED_PROTO, HeaderValue::from_static("http"));
+    }
+}
+
+/// The answer's headers as the browser may see them.
+fn tidy(headers: &mut HeaderMap, host: Option<&HeaderValue>, port: u16) {
+    HOP_BY_HOP.iter().for_each(|name| drop(headers.remove(name)));
+    headers.remove(header::UPGRADE);
+    headers.remove(header::STRICT_TRANSPORT_SECURITY);
+    let set: Vec<HeaderValue> =
+        headers.get_all(header::SET_COOKIE).iter().filter(|set| !sets_ours(set)).cloned().collect();
+    headers.remove(header::SET_COOKIE);
+    for set in set {
+        headers.append(header::SET_COOKIE, set);
+    }
+    let host = host.and_then(|host| host.to_str().ok());
+    if let (Some(host), Some(to)) = (host, headers.get(header::LOCATION).and_then(|to| to.to_str().ok())) {
+        let own = [format!("http://localhost:{port}"), format!("http://127.0.0.1:{port}")];
+        let rest = own.iter().find_map(|own| to.strip_prefix(own.as_str()));
+        if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#'])) {
+            let to = value(&format!("http://{host}{rest}"));
+            headers.insert(header::LOCATION, to);
+        }
+    }
+}
+
+fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(';')).map(str::trim).filter(|pair| !pair.is_empty())
+}
+
+fn is_ours(pair: &str) -> bool {
+    pair.split('=').next().is_some_and(|name| name.trim() == COOKIE)
+}
+
+fn sets_ours(set: &HeaderValue) -> bool {
+    set.to_str().is_ok_and(is_ours)
+}
+
+fn value(text: &str) -> HeaderValue {
+    HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static("localhost"))
+}
+
+fn lost(why: &str) -> Response {
+    page(StatusCode::BAD_GATEWAY, "The Pod's server did not answer", why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(lines: &[(&str, &str)]) -> HeaderMap {
+        let name = |name: &str| name.parse::<HeaderName>().unwrap();
+        lines.iter().map(|(key, text)| (name(key), text.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn what_is_served_sees_nothing_of_ours_and_believes_to_be_at_its_own_port() {
+        let mut sent = headers(&[
+            ("host", "p-0a.localhost:7474"),
+            ("cookie", "a=1; yoi_preview=secret; b=2"),
+            ("authorization", "Bearer token"),
+            ("origin", "http://p-0a.localhost:7474"),
+            ("connection", "keep-alive"),
+            ("upgrade", "h2c"),
+            ("accept", "*/*"),
+        ]);
+        let host = sent.get(header::HOST).cloned();
+        prepare(&mut sent, host.as_ref(), 5173, false);
+        let expected = headers(&[
+            ("host", "localhost:5173"),
+            ("cookie", "a=1; b=2"),
+            ("origin", "http://localhost:5173"),
+            ("x-forwarded-host", "p-0a.localhost:7474"),
+            ("x-forwarded-proto", "http"),
+            ("accept", "*/*"),
+        ]);
+        assert_eq!(sent, expected);
+        let mut alone = headers(&[("host", "h"), ("cookie", "yoi_preview=secret")]);
+        prepare(&mut alone, None, 1, false);
+        assert!(!alone.contains_key(header::COOKIE), "{alone:?}");
+    }
+
+    #[test]
+    fn an_answer_sets_no_cookie_of_ours_and_leads_to_the_preview_itself() {
+        let mut sent =
+            headers(&[("location", "http://localhost:5173/next?x=1"), ("strict-transport-security", "max-age=9")]);
+        for set in ["yoi_preview=taken", "yoi_preview =taken", "own=1; Path=/"] {
+            sent.append(header::SET_COOKIE, set.parse().unwrap());
+        }
+        let host = HeaderValue::from_static("p-0a.localhost:7474");
+        tidy(&mut sent, Some(&host), 5173);
+        let expected = headers(&[("location", "http://p-0a.localhost:7474/next?x=1"), ("set-cookie", "own=1; Path=/")]);
+        assert_eq!(sent, expected);
+        for elsewhere in ["http://localhost:51733/", "https://example.com/", "/here"] {
+            let mut sent = headers(&[("location", elsewhere)]);
+            tidy(&mut sent, Some(&host), 5173);
+            assert_eq!(sent[header::LOCATION], elsewhere);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Whoever looks at what a command serves gets into its room, to the ports of its own loopback and to nothing else.
+
+use std::{io::ErrorKind, time::Duration};
+
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+    sync::mpsc,
+    time::{sleep, timeout},
+};
+use tools::{
+    Place, Tool,
+    bash::{Bash, Network},
+    preview::{WayIn, connect},
+};
+
+use crate::stage::Stage;
+
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// Says "inside" to whoever connects to port 5173 of one loopback, and how many bytes came.
+fn serving(address: &str, family: &str) -> String {
+    format!(
+        "exec /usr/bin/python3 -c \"
+import socket
+server = socket.socket(socket.{family}, socket.SOCK_STREAM)
+server.bind(('{address}', 5173))
+server.listen()
+while True:
+    one, _ = server.accept()
+    one.sendall(b'inside ' + one.recv(100))
+    one.close()
+\""
+    )
+}
+
+pub(crate) async fn what_a_command_serves_is_reached_from_outside_and_nothing_beside_it() {
+    let outside = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let outside = outside.local_addr().unwrap().port();
+    for (address, family) in [("127.0.0.1", "AF_INET"), ("::1", "AF_INET6")] {
+        let stage = Stage::new();
+        let way_in = WayIn::open().unwrap();
+        let place = Place { network: Network::None, way_in: Some(way_in.socket()), ..stage.place() };
+        let bash = Bash::new(stage.options.clone());
+        let (output, _pieces) = mpsc::channel(64);
+        let arguments = json!({ "command": serving(address, family), "timeout_s": 600 });
+        let running = tokio::spawn(async move { bash.call(&place, arguments, output).await });
+
+        let arrive = async {
+            loop {
+                match connect(&way_in.socket(), 5173).await {
+                    Ok(stream) => return stream,
+                    Err(_) => sleep(Duration::from_millis(20)).await,
+                }
+            }
+        };
+        let mut stream = timeout(WAIT_MAX, arrive).await.expect("the command serves");
+        stream.write_all(b"hello").await.unwrap();
+        let mut said = String::new();
+        stream.read_to_string(&mut said).await.unwrap();
+        assert_eq!(said, "inside hello", "{address}");
+
+        // Ports of this machine are none of the room's.
+        assert_eq!(connect(&way_in.socket(), outside).await.unwrap_err().kind(), ErrorKind::ConnectionRefused);
+        let mut many = Vec::new();
+        for _ in 0..20 {
+            many.push(connect(&way_in.socket(), 5173).await.unwrap());
+        }
+        running.abort();
+        let _ = running.await;
+        let ends = async {
+            while connect(&way_in.socket(), 5173).await.is_ok() {
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        timeout(WAIT_MAX, ends).await.expect("the way in ends with the command");
+    }
+}
