@@ -144,7 +144,10 @@ async fn what_a_command_serves_is_shown_whole_and_told_nothing_of_the_console() 
         stage.request(Method::GET, &format!("{address}{path}")).header(header::COOKIE, format!("app=1; {cookie}"))
     };
 
-    let told = json_of(get("/told?x=1").header(header::AUTHORIZATION, "Bearer x").send().await.unwrap()).await;
+    let told = json_of(
+        get("/told?x=1").header(header::AUTHORIZATION, format!("Bearer {}", stage.yoi.token())).send().await.unwrap(),
+    )
+    .await;
     assert_eq!((&told["path"], &told["headers"]["host"]), (&json!("/told?x=1"), &json!("localhost:5173")));
     assert_eq!((&told["headers"]["cookie"], &told["headers"]["authorization"]), (&json!("app=1"), &Value::Null));
 

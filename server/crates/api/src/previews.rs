@@ -38,27 +38,22 @@ pub(crate) struct Opened {
 impl Previews {
     /// The preview of this port; it is opened unless it is open already.
     pub(crate) fn open(&self, pod: &PodRef, port: u16) -> Result<Arc<Opened>, ApiError> {
-        if let Some(opened) = self.of(pod, port) {
-            return Ok(opened);
-        }
-        let opened = Arc::new(Opened {
-            pod: pod.clone(),
-            port,
-            label: format!("p-{}", random_hex()?),
-            secret: random_hex()?,
-            codes: LoginCodes::default(),
-        });
+        let (label, secret) = (format!("p-{}", random_hex()?), random_hex()?);
         let mut all = self.all();
+        if let Some(opened) = all.iter().find(|opened| opened.is_of(pod, port)) {
+            return Ok(Arc::clone(opened));
+        }
         if all.len() >= PREVIEWS_MAX {
             let sentence = format!("{PREVIEWS_MAX} previews are open; close one first");
             return Err(ApiError::new(ErrorCode::RateLimited, sentence));
         }
+        let opened = Arc::new(Opened { pod: pod.clone(), port, label, secret, codes: LoginCodes::default() });
         all.push(Arc::clone(&opened));
         Ok(opened)
     }
 
     pub(crate) fn of(&self, pod: &PodRef, port: u16) -> Option<Arc<Opened>> {
-        self.all().iter().find(|opened| opened.pod == *pod && opened.port == port).cloned()
+        self.all().iter().find(|opened| opened.is_of(pod, port)).cloned()
     }
 
     /// Those of a Pod, the oldest first.
@@ -70,7 +65,7 @@ impl Previews {
     pub(crate) fn close(&self, pod: &PodRef, port: u16) -> bool {
         let mut all = self.all();
         let before = all.len();
-        all.retain(|opened| opened.pod != *pod || opened.port != port);
+        all.retain(|opened| !opened.is_of(pod, port));
         all.len() < before
     }
 
@@ -84,6 +79,10 @@ impl Previews {
 }
 
 impl Opened {
+    fn is_of(&self, pod: &PodRef, port: u16) -> bool {
+        self.pod == *pod && self.port == port
+    }
+
     /// Where it is shown, for a console at this address: `http://NAME.localhost:PORT`.
     ///
     /// # Errors

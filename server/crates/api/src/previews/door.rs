@@ -30,7 +30,7 @@ pub(crate) fn label_of(headers: &HeaderMap) -> Option<String> {
 }
 
 /// Answers a request for a preview: nothing of the console is there.
-pub(crate) async fn show(api: &Api, label: &str, request: Request) -> Response {
+pub(crate) async fn show(api: &Api, label: &str, mut request: Request) -> Response {
     let Some(opened) = api.previews().labelled(label) else {
         return page(
             StatusCode::NOT_FOUND,
@@ -55,6 +55,10 @@ pub(crate) async fn show(api: &Api, label: &str, request: Request) -> Response {
             "This request comes from another page",
             "Open the preview in a window of its own.",
         );
+    }
+    // What is served may have logins of its own; the console's token is for nobody there.
+    if has_token(api, request.headers()) {
+        request.headers_mut().remove(header::AUTHORIZATION);
     }
     match api.backend().look_in(&opened.pod, opened.port).await {
         Ok(Some(stream)) => forward::forward(stream, opened.port, request).await,
@@ -85,9 +89,22 @@ fn enter(opened: &Opened, request: &Request) -> Response {
 }
 
 fn has_cookie(opened: &Opened, headers: &HeaderMap) -> bool {
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut values = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    values.any(|(name, value)| name == COOKIE && bool::from(value.as_bytes().ct_eq(opened.secret.as_bytes())))
+    let own = |pair: &[u8]| {
+        let value = pair.strip_prefix(COOKIE.as_bytes())?.strip_prefix(b"=")?;
+        Some(bool::from(value.ct_eq(opened.secret.as_bytes())))
+    };
+    cookies(headers).any(|pair| own(pair).unwrap_or(false))
+}
+
+fn has_token(api: &Api, headers: &HeaderMap) -> bool {
+    let mut words = headers.get_all(header::AUTHORIZATION).iter().filter_map(|value| value.to_str().ok());
+    words.any(|words| words.split_whitespace().any(|word| api.options().token.is(word)))
+}
+
+/// `name=value` of every cookie. In bytes: what is served may have set any.
+pub(super) fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
+    let values = headers.get_all(header::COOKIE).iter().map(HeaderValue::as_bytes);
+    values.flat_map(|value| value.split(|byte| *byte == b';')).map(<[u8]>::trim_ascii).filter(|pair| !pair.is_empty())
 }
 
 /// Other pages may lead a window here, and do nothing else: what they would send or open says that it is theirs.

@@ -12,7 +12,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::{io::copy_bidirectional, net::UnixStream, time::timeout};
 
-use super::door::{COOKIE, page};
+use super::door::{COOKIE, cookies, page};
 
 /// For the server to begin its answer: it may build something first.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(120);
@@ -58,6 +58,7 @@ pub(super) async fn forward(stream: UnixStream, port: u16, mut request: Request)
         if let Some(outer) = upgrade {
             tokio::spawn(join(outer, inner));
         }
+        keep_own_cookie(answer.headers_mut());
         return answer;
     }
     tidy(answer.headers_mut(), host.as_ref(), port);
@@ -74,18 +75,16 @@ async fn join(outer: OnUpgrade, inner: OnUpgrade) {
 /// The request's headers as what is served may see them: nothing of ours.
 fn prepare(headers: &mut HeaderMap, host: Option<&HeaderValue>, port: u16, is_upgrade: bool) {
     let upgrade = headers.get(header::UPGRADE).cloned().filter(|_| is_upgrade);
-    HOP_BY_HOP.iter().for_each(|name| drop(headers.remove(name)));
+    end_hop(headers);
     headers.remove(header::UPGRADE);
-    headers.remove(header::AUTHORIZATION);
     if let Some(upgrade) = upgrade {
         headers.insert(header::UPGRADE, upgrade);
         headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
     }
-    let kept: Vec<String> = cookies(headers).filter(|pair| !is_ours(pair)).map(str::to_owned).collect();
+    let kept: Vec<&[u8]> = cookies(headers).filter(|pair| !is_ours(pair)).collect();
+    let kept = HeaderValue::from_bytes(&kept.join(&b"; "[..])).ok().filter(|kept| !kept.is_empty());
     headers.remove(header::COOKIE);
-    if let Ok(kept) = HeaderValue::try_from(kept.join("; ")).map_err(drop)
-        && !kept.is_empty()
-    {
+    if let Some(kept) = kept {
         headers.insert(header::COOKIE, kept);
     }
     let own = format!("localhost:{port}");
@@ -102,15 +101,10 @@ fn prepare(headers: &mut HeaderMap, host: Option<&HeaderValue>, port: u16, is_up
 
 /// The answer's headers as the browser may see them.
 fn tidy(headers: &mut HeaderMap, host: Option<&HeaderValue>, port: u16) {
-    HOP_BY_HOP.iter().for_each(|name| drop(headers.remove(name)));
+    end_hop(headers);
     headers.remove(header::UPGRADE);
     headers.remove(header::STRICT_TRANSPORT_SECURITY);
-    let set: Vec<HeaderValue> =
-        headers.get_all(header::SET_COOKIE).iter().filter(|set| !sets_ours(set)).cloned().collect();
-    headers.remove(header::SET_COOKIE);
-    for set in set {
-        headers.append(header::SET_COOKIE, set);
-    }
+    keep_own_cookie(headers);
     let host = host.and_then(|host| host.to_str().ok());
     if let (Some(host), Some(to)) = (host, headers.get(header::LOCATION).and_then(|to| to.to_str().ok())) {
         let own = [format!("http://localhost:{port}"), format!("http://127.0.0.1:{port}")];
@@ -122,17 +116,26 @@ fn tidy(headers: &mut HeaderMap, host: Option<&HeaderValue>, port: u16) {
     }
 }
 
-fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    let values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(';')).map(str::trim).filter(|pair| !pair.is_empty())
+/// Takes out what is about one connection: the headers that always are, and those that `Connection` names.
+fn end_hop(headers: &mut HeaderMap) {
+    let named = headers.get_all(header::CONNECTION).iter().filter_map(|names| names.to_str().ok());
+    let named: Vec<HeaderName> =
+        named.flat_map(|names| names.split(',')).filter_map(|name| name.trim().parse().ok()).collect();
+    HOP_BY_HOP.iter().chain(&named).for_each(|name| drop(headers.remove(name)));
 }
 
-fn is_ours(pair: &str) -> bool {
-    pair.split('=').next().is_some_and(|name| name.trim() == COOKIE)
+/// What is served sets cookies of its own, and not the one that lets the browser in.
+fn keep_own_cookie(headers: &mut HeaderMap) {
+    let set: Vec<HeaderValue> =
+        headers.get_all(header::SET_COOKIE).iter().filter(|set| !is_ours(set.as_bytes())).cloned().collect();
+    headers.remove(header::SET_COOKIE);
+    for set in set {
+        headers.append(header::SET_COOKIE, set);
+    }
 }
 
-fn sets_ours(set: &HeaderValue) -> bool {
-    set.to_str().is_ok_and(is_ours)
+fn is_ours(pair: &[u8]) -> bool {
+    pair.split(|byte| *byte == b'=').next().is_some_and(|name| name.trim_ascii() == COOKIE.as_bytes())
 }
 
 fn value(text: &str) -> HeaderValue {
@@ -157,9 +160,9 @@ mod tests {
         let mut sent = headers(&[
             ("host", "p-0a.localhost:7474"),
             ("cookie", "a=1; yoi_preview=secret; b=2"),
-            ("authorization", "Bearer token"),
+            ("x-hop", "1"),
             ("origin", "http://p-0a.localhost:7474"),
-            ("connection", "keep-alive"),
+            ("connection", "keep-alive, x-hop"),
             ("upgrade", "h2c"),
             ("accept", "*/*"),
         ]);
@@ -174,6 +177,10 @@ mod tests {
             ("accept", "*/*"),
         ]);
         assert_eq!(sent, expected);
+        let mut foreign = headers(&[]);
+        foreign.insert(header::COOKIE, HeaderValue::from_bytes(b"a=\xc3\xa9; yoi_preview=secret").unwrap());
+        prepare(&mut foreign, None, 1, false);
+        assert_eq!(foreign[header::COOKIE].as_bytes(), b"a=\xc3\xa9");
         let mut alone = headers(&[("host", "h"), ("cookie", "yoi_preview=secret")]);
         prepare(&mut alone, None, 1, false);
         assert!(!alone.contains_key(header::COOKIE), "{alone:?}");
