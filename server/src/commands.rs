@@ -39,9 +39,9 @@ mod tui;
 mod usage;
 
 use anyhow::{Context, Result};
-use client::{Client, PodsFilter, TokenSource};
+use client::PodsFilter;
 use jiff::Timestamp;
-use protocol::{HeldDecision, Listing, PodName, PodRef, PodSummary, RequestDecision, RuntimeId};
+use protocol::{HeldDecision, Listing, PodSummary, RequestDecision, RuntimeId};
 
 pub(crate) use self::{
     completions::{VARIABLE, completions},
@@ -51,15 +51,11 @@ pub(crate) use self::{
     token::token,
 };
 use crate::{
-    cli::{CommonOptions, Verb},
-    config::{ClientConfig, Environment},
+    caller::{Caller, name_of},
+    cli::Verb,
+    config::Environment,
+    options::CommonOptions,
 };
-
-/// What every verb works with.
-pub(crate) struct Caller {
-    client: Client,
-    config: ClientConfig,
-}
 
 /// Runs a verb that talks to a server.
 pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environment) -> Result<()> {
@@ -122,32 +118,6 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
     }
 }
 
-impl Caller {
-    pub(crate) fn new(common: &CommonOptions, environment: &Environment) -> Result<Self> {
-        Self::of(ClientConfig::load(common, environment)?)
-    }
-
-    fn of(config: ClientConfig) -> Result<Self> {
-        let (given, data) = (config.token.clone(), config.data.clone());
-        // The file is read anew for each request: a server's first start makes it.
-        let token = TokenSource::reading(move || given.clone().or_else(|| crate::token::read(&data).ok().flatten()));
-        let mut client = Client::new(&config.server, token)?.named("cli");
-        if let Some(data) = config.found_in.clone() {
-            client = client.looking_up(move || crate::data_dir::address(&data));
-        }
-        Ok(Self { client, config })
-    }
-
-    /// The first page of a list of Pods.
-    pub(crate) async fn pods_page(&self, filter: PodsFilter) -> Result<Listing<PodSummary>> {
-        Ok(self.client.pods(&filter).await?)
-    }
-
-    async fn resolve(&self, target: &str) -> Result<PodRef> {
-        Ok(self.client.resolve(target).await?)
-    }
-}
-
 /// All pages of a list of Pods as one.
 async fn pods_of(caller: &Caller, mut filter: PodsFilter) -> Result<Listing<PodSummary>> {
     let mut listing = caller.client.pods(&filter).await?;
@@ -175,14 +145,6 @@ fn ago(then: Timestamp, now: Timestamp) -> String {
         seconds @ 60..3_600 => format!("{} min ago", seconds / 60),
         seconds @ 3_600..172_800 => format!("{} h ago", seconds / 3_600),
         seconds => format!("{} days ago", seconds / 86_400),
-    }
-}
-
-/// A Pod as the command line takes it: its name, and its runtime unless that is the server's own.
-pub(crate) fn name_of(name: &PodName, pod: &PodRef) -> String {
-    match pod.runtime_id.as_str() {
-        "local" => name.to_string(),
-        runtime => format!("{name}@{runtime}"),
     }
 }
 

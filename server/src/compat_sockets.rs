@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use anyhow::Result;
 use backend::{Backend, CompatSockets, Entry, EntryKind};
 
-use crate::{cli::ServeOptions, config::BadConfig};
+use crate::{config::BadConfig, options::ServeOptions};
 
 /// The folder, when the mode is wanted. One that is not there is no configuration that can be meant.
 pub(crate) fn folder(options: &ServeOptions) -> Result<Option<PathBuf>, BadConfig> {

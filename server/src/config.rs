@@ -10,7 +10,7 @@ mod pods;
 
 use std::{
     collections::BTreeMap,
-    net::SocketAddr,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -28,8 +28,8 @@ use self::file::File;
 pub(crate) use self::file::McpServer;
 use self::pods::Pods;
 use crate::{
-    cli::{CommonOptions, ServeOptions},
     data_dir,
+    options::{CommonOptions, ServeOptions},
 };
 
 const LISTEN: &str = "127.0.0.1:7474";
@@ -126,11 +126,21 @@ impl ClientConfig {
             None => {
                 let listen = first([&environment.text("YOI_LISTEN"), &file.listen]);
                 let listen = parse_listen(listen.as_deref().unwrap_or(LISTEN))?;
-                crate::serve::base_url(listen)
+                base_url(listen)
             }
         };
         Ok(Self { server, found_in, data, token: token(environment)?, json: common.json })
     }
+}
+
+/// The address as a program on this machine can use it.
+pub(crate) fn base_url(address: SocketAddr) -> String {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(ip, address.port()))
 }
 
 /// Where systemd looks for the units of this account.
@@ -371,5 +381,18 @@ mod tests {
         let common = CommonOptions { config: Some("/no/such/config.toml".into()), ..CommonOptions::default() };
         let error = Config::load(&common, &ServeOptions::default(), &Environment::of(&[])).unwrap_err();
         assert!(error.to_string().contains("/no/such/config.toml"), "{error}");
+    }
+
+    #[test]
+    fn an_address_that_means_all_is_printed_as_one_that_can_be_used() {
+        let table = [
+            ("127.0.0.1:7474", "http://127.0.0.1:7474"),
+            ("0.0.0.0:80", "http://127.0.0.1:80"),
+            ("[::]:81", "http://[::1]:81"),
+            ("192.168.0.9:82", "http://192.168.0.9:82"),
+        ];
+        for (listen, url) in table {
+            assert_eq!(base_url(listen.parse().unwrap()), url);
+        }
     }
 }

@@ -4,6 +4,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod caller;
 mod cli;
 mod commands;
 mod compat_sockets;
@@ -15,6 +16,7 @@ mod idle_memory;
 mod logging;
 mod open_files;
 mod opening;
+mod options;
 mod output;
 mod own_name;
 mod pages;
@@ -32,8 +34,9 @@ use clap_complete::CompleteEnv;
 use client::ClientError;
 
 use crate::{
-    cli::{Cli, ServeOptions, Verb},
+    cli::{Cli, Verb},
     config::{BadConfig, Environment},
+    options::ServeOptions,
 };
 
 /// What is left over when the work is done, such as a shell that a tool started, is not waited for.
@@ -74,14 +77,10 @@ fn run(cli: Cli) -> Result<()> {
     }
 }
 
-/// Rendering a page goes as deep as its tree of components; in a debug build each level is large. The system gives
-/// memory only for what is used.
-pub(crate) const STACK_BYTES: usize = 16 * 1024 * 1024;
-
 fn block_on(work: impl Future<Output = Result<()>>) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .thread_stack_size(STACK_BYTES)
+        .thread_stack_size(pages::STACK_BYTES)
         .build()
         .context("the system gave no threads to work with")?;
     let done = runtime.block_on(work);

@@ -27,6 +27,10 @@ use tokio::{
 /// Pages that are drawn at the same time; the next waits.
 const AT_ONCE_MAX: usize = 4;
 
+/// Rendering a page goes as deep as its tree of components; in a debug build each level is large. The system gives
+/// memory only for what is used.
+pub(crate) const STACK_BYTES: usize = 16 * 1024 * 1024;
+
 /// The threads that draw pages. Each is started when it is first needed.
 #[derive(Debug, Clone)]
 pub(crate) struct Renderers {
@@ -83,7 +87,7 @@ fn start_thread() -> anyhow::Result<Handle> {
     let handle = runtime.handle().clone();
     std::thread::Builder::new()
         .name("page".to_owned())
-        .stack_size(crate::STACK_BYTES)
+        .stack_size(STACK_BYTES)
         .spawn(move || runtime.block_on(pending::<()>()))?;
     Ok(handle)
 }

@@ -17,15 +17,15 @@ use provider::Providers;
 use secrecy::ExposeSecret;
 use tokio::{sync::watch, time::timeout};
 
-pub(crate) use self::console::base_url;
 use crate::{
-    cli::{CommonOptions, ServeOptions},
     compat_sockets,
-    config::{self, BadConfig, Config, Environment},
+    config::{self, BadConfig, Config, Environment, base_url},
     data_dir::DataDir,
     host_name, logging,
     open_files::OpenFiles,
-    opening, output, own_name,
+    opening,
+    options::{CommonOptions, ServeOptions},
+    output, own_name,
     signals::Signals,
     socket::{self, SocketFile},
     token, web,

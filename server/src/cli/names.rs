@@ -5,8 +5,11 @@ use std::{path::PathBuf, time::Duration};
 use clap_complete::CompletionCandidate;
 use client::PodsFilter;
 
-use super::CommonOptions;
-use crate::{commands, config::Environment};
+use crate::{
+    caller::{Caller, name_of},
+    config::Environment,
+    options::CommonOptions,
+};
 
 /// A person who presses Tab does not wait longer.
 const WAIT_MAX: Duration = Duration::from_millis(800);
@@ -14,7 +17,7 @@ const WAIT_MAX: Duration = Duration::from_millis(800);
 /// Asks the server that the words on the line mean.
 pub(super) fn pod_names() -> Vec<CompletionCandidate> {
     let common = common_options(std::env::args());
-    let Ok(caller) = commands::Caller::new(&common, &Environment::of_process()) else { return Vec::new() };
+    let Ok(caller) = Caller::new(&common, &Environment::of_process()) else { return Vec::new() };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return Vec::new() };
     let listing = runtime.block_on(async {
         let asked = caller.pods_page(PodsFilter::default());
@@ -22,8 +25,7 @@ pub(super) fn pod_names() -> Vec<CompletionCandidate> {
     });
     let pods = listing.map(|listing| listing.items).unwrap_or_default();
     let candidate = |pod: &protocol::PodSummary| {
-        CompletionCandidate::new(commands::name_of(&pod.name, &pod.pod))
-            .help(Some(::commands::Sign::of(pod).word().into()))
+        CompletionCandidate::new(name_of(&pod.name, &pod.pod)).help(Some(commands::Sign::of(pod).word().into()))
     };
     pods.iter().map(candidate).collect()
 }

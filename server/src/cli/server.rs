@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::ServeOptions;
+use crate::options::ServeOptions;
 
 #[derive(Debug, Args)]
 pub(crate) struct ProvidersOptions {

@@ -1,5 +1,7 @@
 use clap::{CommandFactory, error::ErrorKind};
 
+use std::path::PathBuf;
+
 use super::*;
 
 fn parse(line: &str) -> Result<Cli, clap::Error> {

@@ -9,8 +9,9 @@ use serde::Serialize;
 
 use super::Caller;
 use crate::{
-    cli::{CommonOptions, DoctorOptions, ServeOptions},
-    config::{ClientConfig, Config, Environment},
+    cli::DoctorOptions,
+    config::{Config, Environment},
+    options::{CommonOptions, ServeOptions},
     output,
 };
 
@@ -117,7 +118,7 @@ async fn look(
     local::token(report, &config);
     local::database(report, &config).await;
     local::service(report);
-    let caller = Caller::of(ClientConfig::load(common, environment)?)?;
+    let caller = Caller::new(common, environment)?;
     let is_named = common.server.is_some() || environment.text("YOI_SERVER").is_some();
     remote::server(report, &caller, &config, is_named, !options.no_test).await
 }

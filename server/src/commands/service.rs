@@ -16,9 +16,11 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 
 use crate::{
-    cli::{CommonOptions, InstallOptions, ServiceVerb, UninstallOptions},
+    cli::{InstallOptions, ServiceVerb, UninstallOptions},
     config::{BadConfig, Config, Environment, units_folder},
-    data_dir, output,
+    data_dir,
+    options::CommonOptions,
+    output,
 };
 
 const UNIT: &str = "yoi.service";

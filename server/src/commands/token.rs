@@ -3,8 +3,9 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 
 use crate::{
-    cli::{CommonOptions, TokenOptions},
+    cli::TokenOptions,
     config::{ClientConfig, Environment},
+    options::CommonOptions,
     output,
 };
 

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use crate::config::Config;
+use crate::config::{Config, base_url};
 
 /// Names that every server of this machine has.
 const SHARED: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
@@ -43,32 +43,4 @@ fn shared_name(config: &Config) -> Option<&'static str> {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
     };
     SHARED.into_iter().find(|name| config.allow_hosts.iter().any(|listed| names_it(&listed.to_ascii_lowercase(), name)))
-}
-
-/// The address as a program on this machine can use it.
-pub(crate) fn base_url(address: SocketAddr) -> String {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    format!("http://{}", SocketAddr::new(ip, address.port()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_that_means_all_is_printed_as_one_that_can_be_used() {
-        let table = [
-            ("127.0.0.1:7474", "http://127.0.0.1:7474"),
-            ("0.0.0.0:80", "http://127.0.0.1:80"),
-            ("[::]:81", "http://[::1]:81"),
-            ("192.168.0.9:82", "http://192.168.0.9:82"),
-        ];
-        for (listen, url) in table {
-            assert_eq!(base_url(listen.parse().unwrap()), url);
-        }
-    }
 }

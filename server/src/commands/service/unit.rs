@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::{CommonOptions, ServeOptions};
+use crate::options::{CommonOptions, ServeOptions};
 
 /// A unit that starts this program with these words.
 pub(super) fn unit(program: &str, words: &[String]) -> String {
