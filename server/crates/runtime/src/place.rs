@@ -9,7 +9,7 @@ use std::{
 use pod::{Pod, PodSpec, Scope};
 use pod_store::PodKey;
 use protocol::{Access, ApiError, ScopeRule, ToolBy, WorkerId};
-use tools::{Lifeline, Place, Questions, bash::Network};
+use tools::{Lifeline, Network, Place, Questions};
 
 use crate::{error, host::Inner, view};
 

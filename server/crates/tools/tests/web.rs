@@ -82,7 +82,7 @@ async fn fetch_led(options: WebOptions, arguments: Value, redirects: Option<Redi
         leads: None,
         seen: Arc::default(),
         outputs: PathBuf::from("/nonexistent"),
-        network: tools::bash::Network::Open,
+        network: tools::Network::Open,
         way_in: None,
         questions: tools::Questions::none(),
         redirects,

@@ -6,7 +6,7 @@ use pod::QuestionSize;
 use protocol::{Message, NetworkPolicy, ToolBy};
 use provider::{ModelRequest, ModelStream, ProviderError, ProviderErrorCode, Purpose, ToolSpec};
 use serde_json::json;
-use tools::{Questions, Redirects, bash::Network, proxy::Proxy};
+use tools::{Network, Questions, Redirects, proxy::Proxy};
 
 use super::{
     PodTask,

@@ -19,14 +19,14 @@ use serde::{Deserialize, Serialize};
 use super::{
     channel::Channel,
     kernel::{self, Namespaces},
-    network::{self, Network},
     order::{Hold, Order, Report},
     rights,
     room::{Plan, bubblewrap, own},
     shell,
     system::System,
-    way_in,
+    way_in, way_out,
 };
+use crate::Network;
 
 /// All that it is told.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -94,7 +94,7 @@ fn open_network(order: &Order, channel: &Channel) -> io::Result<()> {
         kernel::raise_loopback()?;
     }
     if matches!(order.network, Network::Through { .. }) {
-        channel.give_door(&network::listen()?);
+        channel.give_door(&way_out::listen()?);
     }
     Ok(())
 }

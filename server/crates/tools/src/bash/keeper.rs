@@ -26,12 +26,12 @@ use super::{
     helper,
     kernel::{self, Namespaces},
     limits,
-    network::{self, Network},
     order::{Hold, Order, Report},
     room::{Plan, Private, bubblewrap, own},
     system::System,
-    way_in,
+    way_in, way_out,
 };
+use crate::Network;
 
 /// Of what bubblewrap says when it fails.
 const WORDS_BYTES_MAX: u64 = 2 * 1024;
@@ -187,7 +187,7 @@ impl Started {
                 Message::Report(first) => report = report.or(Some(first)),
                 Message::Door(door) => {
                     if let Network::Through { socket } = &order.network {
-                        network::forward(door, socket.clone());
+                        way_out::forward(door, socket.clone());
                     }
                 }
                 Message::Inner(connection) => {

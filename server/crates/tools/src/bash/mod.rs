@@ -22,7 +22,6 @@ mod kept;
 mod kernel;
 mod limits;
 mod live;
-mod network;
 mod order;
 mod reading;
 mod repositories;
@@ -36,6 +35,7 @@ mod text;
 mod unwritten;
 mod walls;
 mod way_in;
+mod way_out;
 
 use std::{
     path::{Component, Path, PathBuf},
@@ -52,7 +52,6 @@ use serde_json::Value;
 pub use self::{
     helper::helper_main,
     limits::Limits,
-    network::Network,
     reading::commands_in,
     walls::{Builder, Confinement, confinement, walls},
 };

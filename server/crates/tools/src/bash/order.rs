@@ -7,7 +7,8 @@ use pod::Scope;
 use protocol::ScopeRule;
 use serde::{Deserialize, Serialize};
 
-use super::{limits::Limits, network::Network};
+use super::limits::Limits;
+use crate::Network;
 
 /// One line of JSON.
 #[derive(Debug, Clone, Serialize, Deserialize)]

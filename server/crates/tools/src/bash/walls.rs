@@ -13,10 +13,10 @@ use protocol::{Wall, WallItem, WallState};
 use super::{
     BashOptions, Confine, confine, environment, helper,
     limits::Limits,
-    network::Network,
     order::{Hold, Order, Report},
     room::bubblewrap,
 };
+use crate::Network;
 
 /// How commands are held on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]

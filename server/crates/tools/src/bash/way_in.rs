@@ -21,7 +21,7 @@ use std::{
 
 use super::{
     channel::Channel,
-    network::{CONNECTIONS_MAX, join, run},
+    way_out::{CONNECTIONS_MAX, join, run},
 };
 use crate::preview::{CONNECTED, NOBODY};
 

@@ -86,7 +86,7 @@ impl Stage {
             leads: None,
             seen: Arc::default(),
             outputs: self.path("kept/outputs"),
-            network: tools::bash::Network::Open,
+            network: tools::Network::Open,
             way_in: None,
             questions: tools::Questions::none(),
             redirects: None,

@@ -10,8 +10,8 @@ use tokio::{
     time::{sleep, timeout},
 };
 use tools::{
-    Place, Tool,
-    bash::{Bash, Network},
+    Network, Place, Tool,
+    bash::Bash,
     preview::{WayIn, connect},
 };
 

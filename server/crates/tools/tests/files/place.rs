@@ -87,7 +87,7 @@ impl Desk {
             leads: None,
             seen: Arc::new(self.seen.clone()),
             outputs: self.top.join("outputs"),
-            network: tools::bash::Network::Open,
+            network: tools::Network::Open,
             way_in: None,
             questions: tools::Questions::none(),
             redirects: None,

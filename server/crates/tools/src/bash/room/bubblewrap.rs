@@ -10,7 +10,7 @@ use super::{
     Plan,
     plan::{How, Step},
 };
-use crate::bash::network::Network;
+use crate::Network;
 
 /// Where it is, among the folders of PATH.
 pub(in super::super) fn found() -> Option<PathBuf> {

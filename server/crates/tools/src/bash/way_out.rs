@@ -1,4 +1,4 @@
-//! What a command reaches of the network, and the way out where there is one.
+//! The way out of a room to the network, where there is one.
 //!
 //! A room has a network of its own: a loopback and nothing else. The way out is a socket that listens on this loopback
 //! and is held outside, by the keeper, which passes on what comes to a Unix socket of the server. So nothing of it runs
@@ -18,47 +18,13 @@ use std::{
 };
 
 use rustix::fd::OwnedFd;
-use serde::{Deserialize, Serialize};
 
-/// Where the way out listens, inside.
-const PORT: u16 = 3128;
+use crate::network::PORT;
+
 /// At once, for one command; one more is closed at once.
 pub(super) const CONNECTIONS_MAX: usize = 256;
 /// Of a thread that copies bytes.
 const STACK_BYTES: usize = 128 * 1024;
-/// Programs read these in either spelling.
-const VARIABLES: [&str; 6] = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
-const EXCEPTIONS: [&str; 2] = ["no_proxy", "NO_PROXY"];
-
-/// The network of a command in a room; one without a room has the machine's.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Network {
-    /// A loopback of its own, and nobody on it.
-    None,
-    /// That of the machine.
-    Open,
-    /// A loopback of its own, and a proxy on it: each connection's bytes go to this Unix socket and back.
-    Through { socket: PathBuf },
-}
-
-impl Network {
-    /// A network of its own.
-    pub(super) fn is_own(&self) -> bool {
-        *self != Self::Open
-    }
-
-    /// What tells programs of the way out.
-    pub(super) fn variables(&self) -> Vec<(&'static str, String)> {
-        match self {
-            Self::None | Self::Open => Vec::new(),
-            Self::Through { .. } => {
-                let proxy = VARIABLES.map(|name| (name, format!("http://127.0.0.1:{PORT}")));
-                proxy.into_iter().chain(EXCEPTIONS.map(|name| (name, String::new()))).collect()
-            }
-        }
-    }
-}
 
 /// The inner end of the way out. Only in a network of its own.
 pub(super) fn listen() -> io::Result<OwnedFd> {
