@@ -1,41 +1,18 @@
 //! Questions to people, as the journals have them.
 
-use pod_store::{PodGroup, PodKey, PodRow};
-use protocol::{
-    ApiError, Approval, ControlEvent, Event, OpenApproval, PodSummary, Record, ToolBy, Wall, WallItem, WorkerId,
-};
+use pod_store::{PodGroup, PodRow};
+use protocol::{ApiError, Approval, OpenApproval, PodSummary, ToolBy, Wall, WallItem, WorkerId};
 use tools::files::Preview;
 
-use crate::{error, host::Inner, place, view, view::Opened};
+use crate::{error, history, host::Inner, place, view, view::Opened};
 
 /// Rows that are read at once.
 const ROWS_AT_ONCE: u32 = 1_000;
 
-/// Every question that a Pod ever asked, with its answer, oldest first.
-pub(crate) async fn of(inner: &Inner, key: PodKey) -> Result<Vec<Approval>, ApiError> {
-    let rows = inner.store.question_records(key).await.map_err(error::store_failed)?;
-    let mut approvals: Vec<Approval> = Vec::new();
-    for record in rows.iter().filter_map(|row| serde_json::from_slice::<Record>(&row.body).ok()) {
-        let at = record.at;
-        match record.event {
-            Event::Control(ControlEvent::ApprovalAsked { id, tool, arguments }) => {
-                approvals.push(Approval::open(id, tool, arguments, at));
-            }
-            Event::Control(ControlEvent::ApprovalAnswered { id, decision, by, reason, .. }) => {
-                if let Some(approval) = approvals.iter_mut().find(|approval| approval.id == id) {
-                    *approval = Approval { decision, by, reason, ..approval.clone() };
-                }
-            }
-            _ => (),
-        }
-    }
-    Ok(approvals)
-}
-
 /// The open questions of one Pod, or all that it ever asked; of the open ones what they would do to the files of now.
 pub(crate) async fn of_pod(inner: &Inner, worker_id: &WorkerId, all: bool) -> Result<Vec<Approval>, ApiError> {
     let row = inner.existing_row(worker_id).await?;
-    let mut approvals = of(inner, row.key).await?;
+    let mut approvals = history::questions(&inner.store, row.key).await?;
     let Ok(opened) = view::open(&row) else { return Ok(if all { approvals } else { Vec::new() }) };
     let is_open = |approval: &Approval| opened.pod.approvals.iter().any(|open| open.id == approval.id);
     if !all {
@@ -83,7 +60,7 @@ fn unheld(walls: &[WallItem]) -> String {
 /// The open questions of one Pod, as its journal has them.
 async fn asked_by(inner: &Inner, row: &PodRow) -> Result<Vec<Approval>, ApiError> {
     let open = view::open(row).map(|opened| opened.pod.approvals).unwrap_or_default();
-    let mut approvals = of(inner, row.key).await?;
+    let mut approvals = history::questions(&inner.store, row.key).await?;
     approvals.retain(|approval| open.iter().any(|open| open.id == approval.id));
     Ok(approvals)
 }

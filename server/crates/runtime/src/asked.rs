@@ -4,7 +4,7 @@ use pod_store::CommandRow;
 use protocol::{ApiError, ErrorCode};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{CommandKey, Origin, clock, create::audit, error, hold::Together, host::Inner, pod_task};
+use crate::{CommandKey, Origin, clock, command::audit, error, ground::Ground, hold::Together, pod_task};
 
 /// The command, and who asks.
 #[derive(Debug, Clone)]
@@ -15,8 +15,8 @@ pub(crate) struct Asked<'a> {
 
 impl Asked<'_> {
     /// What the command was answered, when it has been carried out.
-    pub(crate) async fn first_answer<T: DeserializeOwned>(&self, inner: &Inner) -> Result<Option<T>, ApiError> {
-        let row = inner.store.command_find(&self.key.id).await.map_err(error::store_failed)?;
+    pub(crate) async fn first_answer<T: DeserializeOwned>(&self, ground: &Ground) -> Result<Option<T>, ApiError> {
+        let row = ground.store.command_find(&self.key.id).await.map_err(error::store_failed)?;
         row.map(|row| self.repeated(row)).transpose()
     }
 

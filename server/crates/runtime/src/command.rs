@@ -1,6 +1,7 @@
 //! Who asks, and under which key.
 
-use protocol::{CommandId, PodName, PodState, WorkerId};
+use jiff::Timestamp;
+use protocol::{AuditEntry, CommandId, PodName, PodState, WorkerId};
 use serde::{Deserialize, Serialize};
 
 use crate::DatabaseState;
@@ -19,6 +20,20 @@ pub struct Origin {
     pub by: String,
     /// `console`, `api`, `tui`, `cli`: where it came from.
     pub client: String,
+}
+
+/// An audit row of something that was done.
+pub(crate) fn audit(at: Timestamp, origin: &Origin, action: &str, target: String) -> AuditEntry {
+    AuditEntry {
+        at,
+        by: origin.by.clone(),
+        client: origin.client.clone(),
+        action: action.to_owned(),
+        target: Some(target),
+        result: "done".to_owned(),
+        code: None,
+        about: None,
+    }
 }
 
 /// Which Pods a list is about. Empty fields select all.

@@ -9,7 +9,9 @@ use protocol::{
     ApiError, AuditEntry, ControlEvent, CreatePod, ErrorCode, PodName, PodState, PodSummary, Seq, WorkerId,
 };
 
-use crate::{CommandKey, Origin, clock, encode, error, host::Inner, pod_task, recipe, view};
+use crate::{
+    CommandKey, Origin, clock, command::audit, encode, error, ground::Ground, host::Inner, pod_task, recipe, view,
+};
 
 /// Makes a Pod, or gives the first answer again when the command is known.
 pub(crate) async fn create(
@@ -31,7 +33,7 @@ impl Newborn {
     /// Writes it, or gives the first answer again when the command is known by now.
     pub(crate) async fn commit(
         self,
-        inner: &Inner,
+        ground: &Ground,
         key: &CommandKey,
         audit: AuditEntry,
     ) -> Result<PodSummary, ApiError> {
@@ -39,9 +41,9 @@ impl Newborn {
         let command = CommandRow { id: key.id.clone(), fingerprint: key.fingerprint, answer, at: audit.at };
         let batch =
             Batch { command: Some(command), changes: vec![self.change], audit: vec![audit], ..Batch::default() };
-        match inner.store.commit(batch).await.map_err(error::store_failed)? {
+        match ground.store.commit(batch).await.map_err(error::store_failed)? {
             Committed::Done { .. } => {
-                inner.list.tell_changed(&self.summary.pod.worker_id);
+                ground.list.tell_changed(&self.summary.pod.worker_id);
                 Ok(self.summary)
             }
             Committed::Repeated(row) => read_answer(&pod_task::repeated(row, key)?),
@@ -87,8 +89,8 @@ impl Newborn {
 }
 
 /// The summary that a command of this key was answered with when it made a Pod.
-pub(crate) async fn first_answer(inner: &Inner, key: &CommandKey) -> Result<Option<PodSummary>, ApiError> {
-    let row = inner.store.command_find(&key.id).await.map_err(error::store_failed)?;
+pub(crate) async fn first_answer(ground: &Ground, key: &CommandKey) -> Result<Option<PodSummary>, ApiError> {
+    let row = ground.store.command_find(&key.id).await.map_err(error::store_failed)?;
     row.map(|row| read_answer(&pod_task::repeated(row, key)?)).transpose()
 }
 
@@ -115,18 +117,4 @@ fn summary_of(new: &NewPod, pod: &Pod) -> PodSummary {
         peers: 0,
         queued: 0,
     })
-}
-
-/// An audit row of something that was done.
-pub(crate) fn audit(at: Timestamp, origin: &Origin, action: &str, target: String) -> AuditEntry {
-    AuditEntry {
-        at,
-        by: origin.by.clone(),
-        client: origin.client.clone(),
-        action: action.to_owned(),
-        target: Some(target),
-        result: "done".to_owned(),
-        code: None,
-        about: None,
-    }
 }

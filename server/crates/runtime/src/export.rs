@@ -1,13 +1,11 @@
 //! A journal on its way out, page by page: however long it is, only a page of it is in memory.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use futures_util::{StreamExt, stream, stream::BoxStream};
-use pod_store::PodKey;
+use pod_store::{PodKey, Store};
 use protocol::{ApiError, PodName, ReasoningPolicy, Seq, WorkerId};
 
-use crate::{encode, error, host::Inner, view};
+use crate::{encode, error, ground::Ground, view};
 
 /// Records of one page, at most.
 const PAGE_RECORDS_MAX: u32 = 1_000;
@@ -29,17 +27,17 @@ impl std::fmt::Debug for Export {
 }
 
 /// All records of a Pod, as its viewers may see them.
-pub(crate) async fn export(inner: &Arc<Inner>, worker_id: &WorkerId) -> Result<Export, ApiError> {
-    let row = inner.existing_row(worker_id).await?;
-    let head = inner.store.head(row.key).await.map_err(error::store_failed)?;
+pub(crate) async fn export(ground: &Ground, worker_id: &WorkerId) -> Result<Export, ApiError> {
+    let row = ground.existing_row(worker_id).await?;
+    let head = ground.store.head(row.key).await.map_err(error::store_failed)?;
     let policy = view::open(&row).map(|opened| opened.spec.reasoning).unwrap_or_default();
-    let reader = Reader { inner: inner.clone(), key: row.key, policy, after: Seq(0), head };
+    let reader = Reader { store: ground.store.clone(), key: row.key, policy, after: Seq(0), head };
     let pages = stream::try_unfold(reader, Reader::next).boxed();
     Ok(Export { name: row.name, pages })
 }
 
 struct Reader {
-    inner: Arc<Inner>,
+    store: Store,
     key: PodKey,
     policy: ReasoningPolicy,
     after: Seq,
@@ -53,7 +51,7 @@ impl Reader {
         if self.after >= self.head {
             return Ok(None);
         }
-        let rows = self.inner.store.records_after(self.key, self.after, PAGE_RECORDS_MAX, PAGE_BYTES_MAX).await;
+        let rows = self.store.records_after(self.key, self.after, PAGE_RECORDS_MAX, PAGE_BYTES_MAX).await;
         let rows = rows.map_err(error::store_failed)?;
         let Some(last) = rows.last() else { return Ok(None) };
         self.after = last.seq;

@@ -2,9 +2,11 @@
 
 use pod::{Context, Pod, PodSpec, Reach};
 use pod_store::{PodKey, Store, StoreError, StoredRecord};
-use protocol::{ApiError, CompactionPreview, ErrorCode, Event, History, Record, Seq, TurnEvent, WorkerId};
+use protocol::{
+    ApiError, Approval, CompactionPreview, ControlEvent, ErrorCode, Event, History, Record, Seq, TurnEvent, WorkerId,
+};
 
-use crate::{RecordForm, RecordPage, error, heavy, host::Inner, view};
+use crate::{RecordForm, RecordPage, error, ground::Ground, heavy, records::Rows, view};
 
 /// Events of a conversation that are read at once, and their bytes.
 const TURNS_AT_ONCE_MAX: u32 = 512;
@@ -13,16 +15,17 @@ const BYTES_AT_ONCE_MAX: usize = 1024 * 1024;
 /// A page of records with seq below `before`, newest page first, in seq order within; at most `limit` of them, and fewer where
 /// they are large.
 pub(crate) async fn page(
-    inner: &Inner,
+    ground: &Ground,
     worker_id: &WorkerId,
     before: Option<&str>,
     limit: u32,
     form: RecordForm,
 ) -> Result<RecordPage, ApiError> {
     let before = before.map(read_before).transpose()?;
-    let row = inner.existing_row(worker_id).await?;
+    let row = ground.existing_row(worker_id).await?;
     let policy = view::open(&row).map(|opened| opened.spec.reasoning).unwrap_or_default();
-    let rows = inner.rows_before(row.key, policy, before, (limit, form)).await.map_err(error::store_failed)?;
+    let rows = Rows { store: &ground.store, key: row.key, policy };
+    let rows = rows.before(before, (limit, form)).await.map_err(error::store_failed)?;
     let next = rows.first().filter(|first| first.seq > Seq(1)).map(|first| first.seq.to_string());
     Ok(RecordPage { items: rows.into_iter().map(|row| row.body).collect(), next })
 }
@@ -36,18 +39,18 @@ fn read_before(text: &str) -> Result<Seq, ApiError> {
 }
 
 /// What the Pod's model would be sent now.
-pub(crate) async fn history(inner: &Inner, worker_id: &WorkerId) -> Result<History, ApiError> {
-    let (context, _) = context(inner, worker_id).await?;
+pub(crate) async fn history(ground: &Ground, worker_id: &WorkerId) -> Result<History, ApiError> {
+    let (context, _) = context(ground, worker_id).await?;
     let messages = heavy::work(context.weight(), move || context.messages()).await;
     Ok(History { messages })
 }
 
 /// What compacting the Pod now would do; none when there is nothing to drop.
 pub(crate) async fn compaction_preview(
-    inner: &Inner,
+    ground: &Ground,
     worker_id: &WorkerId,
 ) -> Result<Option<CompactionPreview>, ApiError> {
-    let (context, pod) = context(inner, worker_id).await?;
+    let (context, pod) = context(ground, worker_id).await?;
     let cut = heavy::work(context.weight(), move || context.cut(pod.head, pod.usage.context_limit)).await;
     let count = |messages: usize| messages.try_into().unwrap_or(u32::MAX);
     Ok(cut.map(|cut| CompactionPreview {
@@ -59,14 +62,35 @@ pub(crate) async fn compaction_preview(
     }))
 }
 
-async fn context(inner: &Inner, worker_id: &WorkerId) -> Result<(Context, Pod), ApiError> {
-    let row = inner.existing_row(worker_id).await?;
+async fn context(ground: &Ground, worker_id: &WorkerId) -> Result<(Context, Pod), ApiError> {
+    let row = ground.existing_row(worker_id).await?;
     let opened = view::open(&row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
-    let mut journal = Journal::until(inner, row.key, &opened.spec, &opened.pod);
+    let mut journal = Journal::until(&ground.store, row.key, &opened.spec, &opened.pod);
     // The row is behind the journal while the Pod works.
     journal.before = Seq(i64::MAX);
     let context = journal.context(Reach::default()).await.map_err(error::store_failed)?;
     Ok((context, opened.pod))
+}
+
+/// Every question that a Pod ever asked, with its answer, oldest first.
+pub(crate) async fn questions(store: &Store, key: PodKey) -> Result<Vec<Approval>, ApiError> {
+    let rows = store.question_records(key).await.map_err(error::store_failed)?;
+    let mut approvals: Vec<Approval> = Vec::new();
+    for record in rows.iter().filter_map(|row| serde_json::from_slice::<Record>(&row.body).ok()) {
+        let at = record.at;
+        match record.event {
+            Event::Control(ControlEvent::ApprovalAsked { id, tool, arguments }) => {
+                approvals.push(Approval::open(id, tool, arguments, at));
+            }
+            Event::Control(ControlEvent::ApprovalAnswered { id, decision, by, reason, .. }) => {
+                if let Some(approval) = approvals.iter_mut().find(|approval| approval.id == id) {
+                    *approval = Approval { decision, by, reason, ..approval.clone() };
+                }
+            }
+            _ => (),
+        }
+    }
+    Ok(approvals)
 }
 
 /// What a context is read from.
@@ -83,8 +107,8 @@ type Turn = (Seq, Option<String>, TurnEvent);
 
 impl Journal {
     /// Up to where the Pod has been folded.
-    pub(crate) fn until(inner: &Inner, key: PodKey, spec: &PodSpec, pod: &Pod) -> Self {
-        let (store, spec, bare_runs) = (inner.store.clone(), spec.clone(), pod.bare_runs.clone());
+    pub(crate) fn until(store: &Store, key: PodKey, spec: &PodSpec, pod: &Pod) -> Self {
+        let (store, spec, bare_runs) = (store.clone(), spec.clone(), pod.bare_runs.clone());
         Self { store, key, spec, bare_runs, before: pod.head.next() }
     }
 

@@ -9,9 +9,9 @@ use tokio::sync::oneshot;
 pub(crate) use crate::pod_task::Wanted;
 use crate::{
     error,
+    ground::Slip,
     host::Inner,
     hosts::{ROUNDS_MAX, Route},
-    outage::Slip,
     pod_task::{Held, Request},
 };
 

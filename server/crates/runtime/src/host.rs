@@ -4,6 +4,7 @@ mod claims;
 mod composing;
 mod far;
 mod feeds;
+mod held_up;
 mod life;
 mod lists;
 mod look_in;
@@ -15,23 +16,19 @@ mod tasks;
 mod walls;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
+    ops::Deref,
     path::PathBuf,
-    sync::{
-        Arc, Mutex, Weak,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, Weak, atomic::Ordering},
     time::Duration,
 };
 
-use pod_store::{Batch, PodChange, PodKey, PodRow, PodUpdate, Store};
 use protocol::{
     ApiError, Approval, ApprovalCommand, ErrorCode, InputCommand, OpenApproval, PatchPod, PodDetail, Receipt,
     RewindCommand, ToolAnswer, ToolCommand, WorkerId,
 };
 use provider::Providers;
-use tokio::sync::{mpsc, oneshot, watch};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio::sync::{mpsc, oneshot};
 use tools::Toolbox;
 
 pub use self::{
@@ -40,14 +37,13 @@ pub use self::{
     walls::Walls,
 };
 use crate::{
-    CommandKey, Origin, approvals, error,
+    CommandKey, Origin, approvals,
     far::Far,
     feed::Feed,
+    ground::{Ground, Slip},
     hosts::{self, Hosts},
-    list::ListFeed,
     looking_in::WaysIn,
     names::Names,
-    outage::{self, Looked, Slip},
     peers,
     pod_task::{PodCommand, Request},
     pod_tools, recovery,
@@ -64,7 +60,7 @@ pub struct Host {
 
 #[derive(Debug)]
 pub(crate) struct Inner {
-    pub(crate) store: Store,
+    pub(crate) ground: Arc<Ground>,
     pub(crate) providers: Providers,
     pub(crate) profiles: BTreeMap<String, Profile>,
     pub(crate) toolbox: Toolbox,
@@ -79,21 +75,17 @@ pub(crate) struct Inner {
     tasks: Mutex<HashMap<WorkerId, mpsc::Sender<Request>>>,
     /// Live tails of the Pods that work or are watched now.
     feeds: Mutex<HashMap<WorkerId, Weak<Feed>>>,
-    pub(crate) list: ListFeed,
     pub(crate) names: Names,
     pub(crate) far: Far,
-    pub(crate) stopping: CancellationToken,
-    pub(crate) tracker: TaskTracker,
-    /// Pods that a crash left open and that have not been put in order yet.
-    pub(crate) recovering: watch::Sender<BTreeSet<WorkerId>>,
-    /// What the last look at the database found.
-    pub(crate) looked: tokio::sync::Mutex<Option<Looked>>,
-    /// Pods that could not be restored, with the reason.
-    pub(crate) failed: Mutex<BTreeMap<String, String>>,
-    pub(crate) records: AtomicU64,
-    pub(crate) commands: AtomicU64,
-    pub(crate) viewers: AtomicU64,
     pub(crate) hosts: Hosts,
+}
+
+impl Deref for Inner {
+    type Target = Ground;
+
+    fn deref(&self) -> &Ground {
+        &self.ground
+    }
 }
 
 impl Host {
@@ -103,7 +95,7 @@ impl Host {
         let HostOptions { store, providers, profiles, toolbox, cwd, hidden, protected, outputs, family, walls } =
             options;
         let inner = Arc::new_cyclic(|inner| Inner {
-            store,
+            ground: Arc::new(Ground::new(store)),
             providers,
             profiles,
             toolbox: toolbox.with(pod_tools::tools(inner)),
@@ -116,23 +108,14 @@ impl Host {
             ways_in: WaysIn::default(),
             tasks: Mutex::default(),
             feeds: Mutex::default(),
-            list: ListFeed::new(),
             names: Names::default(),
             far: Far::default(),
-            stopping: CancellationToken::new(),
-            tracker: TaskTracker::new(),
-            recovering: watch::Sender::new(BTreeSet::new()),
-            looked: tokio::sync::Mutex::default(),
-            failed: Mutex::default(),
-            records: AtomicU64::new(0),
-            commands: AtomicU64::new(0),
-            viewers: AtomicU64::new(0),
             hosts: Hosts::default(),
         });
         recovery::start(&inner).await?;
         hosts::start(&inner).await?;
         inner.tracker.spawn(expire_requests(inner.clone()));
-        inner.tracker.spawn(outage::tell(inner.clone()));
+        inner.tracker.spawn(held_up::tell(inner.clone()));
         inner.tracker.spawn(crate::far::tell_cards(inner.clone()));
         Ok(Self { inner })
     }
@@ -242,30 +225,5 @@ async fn expire_requests(inner: Arc<Inner>) {
             () = inner.stopping.cancelled() => return,
             () = tokio::time::sleep(EXPIRY_CHECK) => peers::expire(&inner).await,
         }
-    }
-}
-
-impl Inner {
-    /// The Pod's row, once recovery has put it in order.
-    pub(crate) async fn settled_row(&self, worker_id: &WorkerId) -> Result<Option<PodRow>, ApiError> {
-        let mut recovering = self.recovering.subscribe();
-        // The sender lives as long as we do, so this cannot fail.
-        self.unless_out(recovering.wait_for(|open| !open.contains(worker_id))).await;
-        self.store.pod_find(worker_id).await.map_err(error::store_failed)
-    }
-
-    pub(crate) async fn existing_row(&self, worker_id: &WorkerId) -> Result<PodRow, ApiError> {
-        self.settled_row(worker_id).await?.ok_or_else(|| error::no_such_pod(worker_id))
-    }
-
-    /// Waits until every Pod that a crash left open has been put in order.
-    pub(crate) async fn recovered(&self) {
-        self.unless_out(self.recovering.subscribe().wait_for(BTreeSet::is_empty)).await;
-    }
-
-    pub(crate) async fn update_row(&self, key: PodKey, update: PodUpdate) -> Result<(), ApiError> {
-        let change = PodChange { update: Some(update), ..PodChange::of(key) };
-        let batch = Batch { changes: vec![change], ..Batch::default() };
-        self.store.commit(batch).await.map_err(error::store_failed).map(|_| ())
     }
 }

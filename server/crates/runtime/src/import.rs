@@ -17,7 +17,8 @@ use protocol::{
 
 use crate::{
     CommandKey, Origin, clock,
-    create::{Newborn, audit, first_answer},
+    command::audit,
+    create::{Newborn, first_answer},
     encode, error,
     host::Inner,
     recipe,

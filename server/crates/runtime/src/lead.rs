@@ -15,7 +15,7 @@ pub(crate) use self::{
 use pod_store::PodRow;
 use protocol::ApiError;
 
-use crate::{Origin, clock, create::audit, error, hold::Together};
+use crate::{Origin, clock, command::audit, error, hold::Together};
 
 /// An audit row for what a Pod does to another one.
 fn audit_only(origin: &Origin, action: &str, target: String) -> Together {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use protocol::{ApiError, Candidate, PodName};
 
-use crate::{error, host::Inner, view};
+use crate::{error, ground::Ground, view};
 
 /// So many are named.
 const NEAR_MAX: usize = 5;
@@ -29,25 +29,25 @@ struct Known {
 }
 
 /// Names within a small edit distance, or with this one as a part, nearest first; at most 5.
-pub(crate) async fn near(inner: &Inner, name: &str) -> Result<Vec<Candidate>, ApiError> {
-    let known = inner.names.now(inner).await?;
+pub(crate) async fn near(ground: &Ground, names: &Names, name: &str) -> Result<Vec<Candidate>, ApiError> {
+    let known = names.now(ground).await?;
     let mut near = Vec::new();
     for name in nearest(&known, name) {
         // One that went in between is no candidate any more.
-        let row = inner.store.pod_find_by_name(name).await.map_err(error::store_failed)?;
+        let row = ground.store.pod_find_by_name(name).await.map_err(error::store_failed)?;
         near.extend(row.map(|row| Candidate { pod: view::pod_ref(&row), name: row.name }));
     }
     Ok(near)
 }
 
 impl Names {
-    async fn now(&self, inner: &Inner) -> Result<Arc<[Known]>, ApiError> {
+    async fn now(&self, ground: &Ground) -> Result<Arc<[Known]>, ApiError> {
         // Taken before the names are read: what changes meanwhile is a later revision.
-        let revision = inner.list.revision();
+        let revision = ground.list.revision();
         if let Some(known) = self.of(revision) {
             return Ok(known);
         }
-        let names = inner.store.pod_names().await.map_err(error::store_failed)?;
+        let names = ground.store.pod_names().await.map_err(error::store_failed)?;
         let known: Arc<[Known]> = names.into_iter().map(Known::of).collect();
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some((revision, known.clone()));
         Ok(known)

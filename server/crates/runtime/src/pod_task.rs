@@ -44,7 +44,7 @@ use self::{
     conversation::Conversation,
     work::{Happening, Work},
 };
-use crate::{CommandKey, Origin, error, feed::Feed, host::Inner, outage::Slip, view};
+use crate::{CommandKey, Origin, error, feed::Feed, ground::Slip, host::Inner, view};
 
 /// What a client asks of one Pod.
 #[derive(Debug, Clone, Serialize, Deserialize)]

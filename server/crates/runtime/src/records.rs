@@ -1,10 +1,10 @@
 //! Pages of a journal, bounded by their bytes as well as by their records.
 
 use bytes::Bytes;
-use pod_store::{FoundRecord, PodKey, Portion, StoreError};
+use pod_store::{FoundRecord, PodKey, Portion, Store, StoreError};
 use protocol::{CUT_BYTES_MAX, Event, PAGE_BYTES_MAX, ReasoningPolicy, Record, SHOWN_BYTES_MAX, Seq};
 
-use crate::{RecordForm, encode, heavy, host::Inner};
+use crate::{RecordForm, encode, heavy};
 
 /// A record as a viewer gets it.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,34 +30,34 @@ const OPEN_BLOCK_BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
 /// Text of one piece of an open block whose own pieces were too many.
 const PIECE_BYTES_MAX: usize = 32 * 1024;
 
-impl Inner {
+/// A journal as viewers get it.
+pub(crate) struct Rows<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) key: PodKey,
+    pub(crate) policy: ReasoningPolicy,
+}
+
+impl Rows<'_> {
     /// The newest records before a position that a page has room for, ascending; at least one, if there is any.
-    pub(crate) async fn rows_before(
+    pub(crate) async fn before(
         &self,
-        key: PodKey,
-        policy: ReasoningPolicy,
         before: Option<Seq>,
         (limit, form): (u32, RecordForm),
     ) -> Result<Vec<Row>, StoreError> {
         let each = if form == RecordForm::Whole { usize::MAX } else { SHOWN_BYTES_MAX };
         let portion = Portion { records: limit, bytes: PAGE_BYTES_MAX, each, larger: CUT_BYTES_MAX };
-        self.rows(key, policy, before, portion).await
+        self.rows(before, portion).await
     }
 
     /// Large records are read one by one, and cut before the next one is.
-    async fn rows(
-        &self,
-        key: PodKey,
-        policy: ReasoningPolicy,
-        before: Option<Seq>,
-        portion: Portion,
-    ) -> Result<Vec<Row>, StoreError> {
-        let found = self.store.records_before(key, before, portion).await?;
+    async fn rows(&self, before: Option<Seq>, portion: Portion) -> Result<Vec<Row>, StoreError> {
+        let policy = self.policy;
+        let found = self.store.records_before(self.key, before, portion).await?;
         let mut rows = Vec::with_capacity(found.len());
         for FoundRecord { seq, body } in found {
             if let Some(body) = body {
                 rows.push(Row { seq, body: encode::visible(policy, body) });
-            } else if let Some(record) = self.store.record(key, seq).await? {
+            } else if let Some(record) = self.store.record(self.key, seq).await? {
                 // Else it was a piece of a block that has been finished since.
                 let body = record.body;
                 let cut = move || encode::shown(encode::visible(policy, body));
@@ -69,18 +69,13 @@ impl Inner {
 
     /// The newest `limit` records, and before them what an unfinished block at their head has already said: who
     /// comes in mid-stream sees all of it. With a `limit` of 0 that block is all there is. At most [`PAGE_BYTES_MAX`] of it all.
-    pub(crate) async fn newest_records(
-        &self,
-        key: PodKey,
-        policy: ReasoningPolicy,
-        limit: u32,
-    ) -> Result<Newest, StoreError> {
-        let mut rows = self.rows_before(key, policy, None, (limit.max(1), RecordForm::Shown)).await?;
+    pub(crate) async fn newest(&self, limit: u32) -> Result<Newest, StoreError> {
+        let mut rows = self.before(None, (limit.max(1), RecordForm::Shown)).await?;
         let head = rows.last().map_or(Seq(0), |row| row.seq);
         if limit == 0 && rows.last().is_some_and(|row| !is_chunk(row)) {
             return Ok(Newest { records: Vec::new(), head, has_more: true });
         }
-        self.add_beginning(key, policy, limit, &mut rows).await?;
+        self.add_beginning(limit, &mut rows).await?;
         let bytes = sum(&rows);
         if bytes > PAGE_BYTES_MAX {
             rows = heavy::work(bytes, move || newest_that_fit(joined(rows))).await;
@@ -90,13 +85,7 @@ impl Inner {
     }
 
     /// Puts what an unfinished block has said before the first of these records before them.
-    async fn add_beginning(
-        &self,
-        key: PodKey,
-        policy: ReasoningPolicy,
-        limit: u32,
-        rows: &mut Vec<Row>,
-    ) -> Result<(), StoreError> {
+    async fn add_beginning(&self, limit: u32, rows: &mut Vec<Row>) -> Result<(), StoreError> {
         let (mut searched, mut bytes) = (limit, 0);
         while rows.first().is_some_and(|row| row.seq > Seq(1) && is_chunk(row))
             && searched < OPEN_BLOCK_RECORDS_MAX
@@ -110,7 +99,7 @@ impl Inner {
                 larger: CUT_BYTES_MAX,
             };
             let before = rows.first().map(|row| row.seq);
-            let mut older = self.rows(key, policy, before, portion).await?;
+            let mut older = self.rows(before, portion).await?;
             if older.is_empty() {
                 break;
             }

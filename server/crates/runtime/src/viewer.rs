@@ -12,6 +12,7 @@ use crate::{
     FeedItem, Observation, cursor, encode,
     feed::{Feed, Position, TailRead},
     host::Inner,
+    records::Rows,
     view,
 };
 
@@ -137,7 +138,8 @@ impl Viewer {
     }
 
     async fn snapshot(&mut self) -> FeedItem {
-        let read = self.inner.newest_records(self.key, self.feed.policy, self.tail).await;
+        let rows = Rows { store: &self.inner.store, key: self.key, policy: self.feed.policy };
+        let read = rows.newest(self.tail).await;
         // The summary is read after the records: it may be newer than they are, never older.
         let row = self.inner.store.pod_find(&self.worker_id).await;
         match (read, row) {

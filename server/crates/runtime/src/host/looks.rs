@@ -8,8 +8,8 @@ use protocol::{
 
 use super::Host;
 use crate::{
-    Figures, Observation, PodQuery, PodsObservation, Readiness, RecordForm, RecordPage, error, find, history, names,
-    outage, pod_tools, view, viewer,
+    Figures, Observation, PodQuery, PodsObservation, Readiness, RecordForm, RecordPage, error, find, ground, history,
+    names, pod_tools, view, viewer,
 };
 
 impl Host {
@@ -37,7 +37,7 @@ impl Host {
 
     /// Names that are spelled much like this one, nearest first; at most 5.
     pub async fn near_names(&self, name: &str) -> Result<Vec<protocol::Candidate>, ApiError> {
-        names::near(&self.inner, name).await
+        names::near(&self.inner, &self.inner.names, name).await
     }
 
     /// Exactly what ListPods tells this Pod's model.
@@ -92,7 +92,7 @@ impl Host {
 
     /// What keeps this host from writing, while something does.
     pub fn outage(&self) -> Option<String> {
-        self.inner.store.outage().borrow().as_ref().map(outage::reason)
+        self.inner.store.outage().borrow().as_ref().map(ground::reason)
     }
 
     /// Figures for `/metrics`.

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::Inner;
 use crate::{
     CommandKey, Origin, error,
-    outage::Slip,
+    ground::Slip,
     pod_task::{self, PodCommand, Request},
 };
 
@@ -54,11 +54,6 @@ impl Inner {
             answer.await.map_err(|_| self.interrupted())?
         };
         self.answered(&slip, asked).await
-    }
-
-    /// Why a task is gone in the middle of something.
-    pub(crate) fn interrupted(&self) -> ApiError {
-        if self.store.is_shared() && !self.stopping.is_cancelled() { error::cut_off() } else { error::stopping() }
     }
 
     /// The Pod works here now.

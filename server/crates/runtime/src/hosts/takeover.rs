@@ -7,7 +7,6 @@ use pod_store::{PodRow, StoreError};
 use protocol::WorkerId;
 use tokio_util::task::TaskTracker;
 
-use super::Era;
 use crate::{host::Inner, recovery};
 
 /// How often Pods are looked for that nobody runs and that have something to do.
@@ -37,10 +36,9 @@ async fn watch_lease(inner: Arc<Inner>) {
 
 /// Drops what relied on the lease, and takes another one. False when this host is over.
 async fn rejoin(inner: &Arc<Inner>) -> bool {
-    let old = inner.hosts.era();
-    old.over.cancel();
+    let relied = inner.lease.end();
     inner.hosts.held.lock().expect("no holder of the held Pods panics").clear();
-    drop_all(&old.tracker).await;
+    drop_all(&relied).await;
     inner.forget_all();
     loop {
         match inner.store.rejoin().await {
@@ -56,7 +54,7 @@ async fn rejoin(inner: &Arc<Inner>) -> bool {
             () = tokio::time::sleep(REJOIN_AGAIN) => (),
         }
     }
-    *inner.hosts.era.lock().expect("no holder of the era panics") = Era::default();
+    inner.lease.begin();
     inner.list.tell_all();
     tracing::warn!("this host takes part anew; the Pods that it ran are where they were needed first");
     true

@@ -9,7 +9,7 @@ use super::{
     deliver::{Delivery, Pair},
     guard::{self, Verdict},
 };
-use crate::{Origin, asked::Asked, clock, create::audit, error, hold::Together, host::Inner, view};
+use crate::{Origin, asked::Asked, clock, command::audit, error, hold::Together, host::Inner, view};
 
 /// A message on its way out.
 #[derive(Debug)]

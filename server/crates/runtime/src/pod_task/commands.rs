@@ -10,7 +10,7 @@ use super::{
     PodCommand, PodTask,
     commit::{Extras, Outcome},
 };
-use crate::{CommandKey, Origin, clock, create::audit, error, peers, view};
+use crate::{CommandKey, Origin, clock, command::audit, error, peers, view};
 
 /// The answer that a known command got, if it is the same command.
 pub(crate) fn repeated(row: CommandRow, key: &CommandKey) -> Result<String, ApiError> {

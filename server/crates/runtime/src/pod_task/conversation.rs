@@ -128,7 +128,7 @@ impl PodTask {
         let room = Room { limit, fits: self.pod.fits, tools, halvings };
         let making = Making { purpose, head: self.pod.head, room, is_uncounted };
         let here = self.conversation.leave();
-        let journal = history::Journal::until(&self.inner, self.key, &self.spec, &self.pod);
+        let journal = history::Journal::until(&self.inner.store, self.key, &self.spec, &self.pod);
         let asked = Box::pin(async move {
             let context = match here {
                 Some(context) => context,

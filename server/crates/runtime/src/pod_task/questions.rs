@@ -14,7 +14,7 @@ use super::{
     commands::{answer_of, repeated},
     commit::{Extras, Outcome},
 };
-use crate::{CommandKey, Origin, about, approvals, clock, error, heavy, history};
+use crate::{CommandKey, Origin, about, clock, error, heavy, history};
 
 /// What a repeat of a tool's command finds: which call it was, and where it begins.
 #[derive(Debug, Serialize, Deserialize)]
@@ -32,7 +32,8 @@ impl PodTask {
         key: CommandKey,
         origin: &Origin,
     ) -> Result<String, ApiError> {
-        let asked = approvals::of(&self.inner, self.key).await?.into_iter().find(|approval| approval.id == id);
+        let asked =
+            history::questions(&self.inner.store, self.key).await?.into_iter().find(|approval| approval.id == id);
         let asked = asked.ok_or_else(|| {
             let sentence = format!("pod \"{}\" has asked no question with the id \"{id}\"", self.name);
             ApiError::new(ErrorCode::NotFound, sentence)
@@ -76,7 +77,7 @@ impl PodTask {
         origin: &Origin,
     ) -> Result<String, ApiError> {
         let RewindCommand { to_seq, expected_head } = command;
-        let journal = history::Journal::until(&self.inner, self.key, &self.spec, &self.pod);
+        let journal = history::Journal::until(&self.inner.store, self.key, &self.spec, &self.pod);
         let mut context = journal.context(Reach::after_rewind(to_seq)).await.map_err(error::store_failed)?;
         let at = self.pod.head.next();
         let counted = heavy::work(context.weight(), move || {

@@ -2,7 +2,6 @@
 //! behalf, and what is seen of it. Nothing of this is stored, for there is nowhere to store it.
 
 use std::{
-    collections::BTreeSet,
     sync::{
         Arc,
         atomic::{AtomicU8, Ordering},
@@ -12,11 +11,11 @@ use std::{
 
 use jiff::Timestamp;
 use pod_store::{OUTAGE_WAIT_MAX, Outage, OutageKind, StoreError};
-use protocol::{ApiError, PodState, PodSummary, WorkerId};
-
+use protocol::ApiError;
 use tokio::time::{Instant, error::Elapsed};
 
-use crate::{error, host::Inner};
+use super::Ground;
+use crate::error;
 
 /// How often a read is tried again while the database can be written: what fails then does not pass.
 const READS_MAX: usize = 5;
@@ -64,7 +63,7 @@ impl Slip {
     }
 }
 
-impl Inner {
+impl Ground {
     /// Waits for an answer; through an outage a short time only. What was not taken by then does not happen.
     pub(crate) async fn answered<T>(
         &self,
@@ -152,21 +151,6 @@ impl Inner {
         *looked = Some(Looked { at: Instant::now(), state: state.clone() });
         state
     }
-
-    /// Says of the Pods that work what keeps them from it; of all that live, when their database is gone.
-    pub(crate) fn with_outage(&self, mut summaries: Vec<PodSummary>) -> Vec<PodSummary> {
-        if let Some(outage) = self.store.outage().borrow().as_ref() {
-            let is_lost = outage.kind == OutageKind::Lost;
-            let held_up = summaries.iter_mut().filter(|summary| {
-                summary.state != PodState::Stopped && (is_lost || self.has_task(&summary.pod.worker_id))
-            });
-            held_up.for_each(|summary| {
-                summary.activity = None;
-                summary.state_reason = Some(reason(outage));
-            });
-        }
-        summaries
-    }
 }
 
 /// What is wrong, for people.
@@ -176,30 +160,5 @@ pub(crate) fn reason(outage: &Outage) -> String {
             format!("yoi cannot write to its database and goes on by itself once it can: {}", outage.why)
         }
         OutageKind::Lost => format!("yoi's database is gone, and nothing is kept any more: {}", outage.why),
-    }
-}
-
-/// Has lists look again at the Pods that an outage holds up, when it begins and when it is over.
-pub(crate) async fn tell(inner: Arc<Inner>) {
-    let mut outage = inner.store.outage();
-    let mut held_up: BTreeSet<WorkerId> = BTreeSet::new();
-    loop {
-        tokio::select! {
-            () = inner.stopping.cancelled() => return,
-            changed = outage.changed() => if changed.is_err() { return },
-        }
-        let kind = outage.borrow_and_update().as_ref().map(|outage| outage.kind);
-        match kind {
-            Some(OutageKind::Away) => {
-                held_up.extend(inner.pods_with_task());
-                held_up.iter().for_each(|worker_id| inner.list.tell_changed(worker_id));
-            }
-            Some(OutageKind::Lost) => inner.list.tell_all(),
-            None => {
-                held_up.clear();
-                // Something may be there now that its caller had given up.
-                inner.list.tell_all();
-            }
-        }
     }
 }

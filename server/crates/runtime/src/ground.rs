@@ -1,0 +1,86 @@
+//! What every floor of a host stands on: the store, the list of Pods, the host's lease and its end, and what is known of how
+//! the host is. It knows of no Pod that works.
+
+mod lease;
+mod outage;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Mutex, atomic::AtomicU64},
+};
+
+use pod_store::{Batch, PodChange, PodKey, PodRow, PodUpdate, Store};
+use protocol::{ApiError, WorkerId};
+use tokio::sync::watch;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+pub use self::outage::DatabaseState;
+pub(crate) use self::outage::{Slip, reason};
+use self::{lease::Lease, outage::Looked};
+use crate::{error, list::ListFeed};
+
+/// The ground of one host.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    pub(crate) store: Store,
+    pub(crate) list: ListFeed,
+    pub(crate) lease: Lease,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) tracker: TaskTracker,
+    /// Pods that a crash left open and that have not been put in order yet.
+    pub(crate) recovering: watch::Sender<BTreeSet<WorkerId>>,
+    /// What the last look at the database found.
+    looked: tokio::sync::Mutex<Option<Looked>>,
+    /// Pods that could not be restored, with the reason.
+    pub(crate) failed: Mutex<BTreeMap<String, String>>,
+    /// What was committed, asked and looked at since the start.
+    pub(crate) records: AtomicU64,
+    pub(crate) commands: AtomicU64,
+    pub(crate) viewers: AtomicU64,
+}
+
+impl Ground {
+    pub(crate) fn new(store: Store) -> Self {
+        Self {
+            store,
+            list: ListFeed::new(),
+            lease: Lease::default(),
+            stopping: CancellationToken::new(),
+            tracker: TaskTracker::new(),
+            recovering: watch::Sender::new(BTreeSet::new()),
+            looked: tokio::sync::Mutex::default(),
+            failed: Mutex::default(),
+            records: AtomicU64::new(0),
+            commands: AtomicU64::new(0),
+            viewers: AtomicU64::new(0),
+        }
+    }
+
+    /// The Pod's row, once recovery has put it in order.
+    pub(crate) async fn settled_row(&self, worker_id: &WorkerId) -> Result<Option<PodRow>, ApiError> {
+        let mut recovering = self.recovering.subscribe();
+        // The sender lives as long as we do, so this cannot fail.
+        self.unless_out(recovering.wait_for(|open| !open.contains(worker_id))).await;
+        self.store.pod_find(worker_id).await.map_err(error::store_failed)
+    }
+
+    pub(crate) async fn existing_row(&self, worker_id: &WorkerId) -> Result<PodRow, ApiError> {
+        self.settled_row(worker_id).await?.ok_or_else(|| error::no_such_pod(worker_id))
+    }
+
+    /// Waits until every Pod that a crash left open has been put in order.
+    pub(crate) async fn recovered(&self) {
+        self.unless_out(self.recovering.subscribe().wait_for(BTreeSet::is_empty)).await;
+    }
+
+    pub(crate) async fn update_row(&self, key: PodKey, update: PodUpdate) -> Result<(), ApiError> {
+        let change = PodChange { update: Some(update), ..PodChange::of(key) };
+        let batch = Batch { changes: vec![change], ..Batch::default() };
+        self.store.commit(batch).await.map_err(error::store_failed).map(|_| ())
+    }
+
+    /// Why a task is gone in the middle of something.
+    pub(crate) fn interrupted(&self) -> ApiError {
+        if self.store.is_shared() && !self.stopping.is_cancelled() { error::cut_off() } else { error::stopping() }
+    }
+}
