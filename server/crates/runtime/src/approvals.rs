@@ -4,42 +4,42 @@ use pod_store::{PodGroup, PodRow};
 use protocol::{ApiError, Approval, OpenApproval, PodSummary, ToolBy, Wall, WallItem, WorkerId};
 use tools::files::Preview;
 
-use crate::{error, history, host::Inner, place, view, view::Opened};
+use crate::{actor::place, cluster::Cluster, error, history, view, view::Opened};
 
 /// Rows that are read at once.
 const ROWS_AT_ONCE: u32 = 1_000;
 
 /// The open questions of one Pod, or all that it ever asked; of the open ones what they would do to the files of now.
-pub(crate) async fn of_pod(inner: &Inner, worker_id: &WorkerId, all: bool) -> Result<Vec<Approval>, ApiError> {
-    let row = inner.existing_row(worker_id).await?;
-    let mut approvals = history::questions(&inner.store, row.key).await?;
+pub(crate) async fn of_pod(cluster: &Cluster, worker_id: &WorkerId, all: bool) -> Result<Vec<Approval>, ApiError> {
+    let row = cluster.existing_row(worker_id).await?;
+    let mut approvals = history::questions(&cluster.store, row.key).await?;
     let Ok(opened) = view::open(&row) else { return Ok(if all { approvals } else { Vec::new() }) };
     let is_open = |approval: &Approval| opened.pod.approvals.iter().any(|open| open.id == approval.id);
     if !all {
         approvals.retain(is_open);
     }
     let asked: Vec<_> = approvals.iter_mut().filter(|approval| is_open(approval)).collect();
-    foresee(inner, &row, &opened, asked).await?;
+    foresee(cluster, &row, &opened, asked).await?;
     Ok(approvals)
 }
 
 /// Says what each of these calls would do to its file as it is now.
-async fn foresee(inner: &Inner, row: &PodRow, opened: &Opened, asked: Vec<&mut Approval>) -> Result<(), ApiError> {
+async fn foresee(cluster: &Cluster, row: &PodRow, opened: &Opened, asked: Vec<&mut Approval>) -> Result<(), ApiError> {
     if asked.is_empty() {
         return Ok(());
     }
-    if inner.is_there(&row.worker_id).await.unwrap_or(true) {
+    if cluster.is_there(&row.worker_id).await.unwrap_or(true) {
         for approval in asked.into_iter().filter(|approval| tools::files::is_change(&approval.tool)) {
             approval.effect = Some("its files are on another host, so what would change is not known here".to_owned());
         }
         return Ok(());
     }
     let calls = asked.iter().map(|approval| (approval.tool.clone(), approval.arguments.clone())).collect();
-    let scope = place::scope(inner, row.key, &opened.spec).await?;
+    let scope = place::scope(&cluster.actors, row.key, &opened.spec).await?;
     let seen = place::seen(&opened.pod, ToolBy::Model);
     let previews = tools::files::previews(&opened.spec.cwd, scope, seen, calls).await;
-    let walls = inner.walls.items().await;
-    let has_room = inner.walls.hold_commands().await;
+    let walls = cluster.actors.equipment.walls.items().await;
+    let has_room = cluster.actors.equipment.walls.hold_commands().await;
     for (approval, preview) in asked.into_iter().zip(previews) {
         if let Some(Preview { diff, effect }) = preview {
             (approval.diff, approval.effect) = (diff, Some(effect));
@@ -58,44 +58,44 @@ fn unheld(walls: &[WallItem]) -> String {
 }
 
 /// The open questions of one Pod, as its journal has them.
-async fn asked_by(inner: &Inner, row: &PodRow) -> Result<Vec<Approval>, ApiError> {
+async fn asked_by(cluster: &Cluster, row: &PodRow) -> Result<Vec<Approval>, ApiError> {
     let open = view::open(row).map(|opened| opened.pod.approvals).unwrap_or_default();
-    let mut approvals = history::questions(&inner.store, row.key).await?;
+    let mut approvals = history::questions(&cluster.store, row.key).await?;
     approvals.retain(|approval| open.iter().any(|open| open.id == approval.id));
     Ok(approvals)
 }
 
-async fn open_of(inner: &Inner, row: &PodRow) -> Result<Vec<OpenApproval>, ApiError> {
+async fn open_of(cluster: &Cluster, row: &PodRow) -> Result<Vec<OpenApproval>, ApiError> {
     if view::open(row).is_ok_and(|opened| opened.pod.approvals.is_empty()) {
         return Ok(Vec::new());
     }
     let PodSummary { pod, name, relations, .. } = view::summary(row);
-    let asked = asked_by(inner, row).await?.into_iter();
+    let asked = asked_by(cluster, row).await?.into_iter();
     let of_pod =
         |approval| OpenApproval { pod: pod.clone(), name: name.clone(), parent: relations.parent.clone(), approval };
     Ok(asked.map(of_pod).collect())
 }
 
 /// The open questions of every Pod, oldest first.
-pub(crate) async fn open(inner: &Inner) -> Result<Vec<OpenApproval>, ApiError> {
-    inner.recovered().await;
+pub(crate) async fn open(cluster: &Cluster) -> Result<Vec<OpenApproval>, ApiError> {
+    cluster.recovered().await;
     let mut open = Vec::new();
     let mut after = None;
     loop {
         let rows =
-            inner.store.pods_page_of(PodGroup::Halted, after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
+            cluster.store.pods_page_of(PodGroup::Halted, after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
         after = rows.last().map(|row| row.key);
         for row in &rows {
-            open.extend(open_of(inner, row).await?);
+            open.extend(open_of(cluster, row).await?);
         }
         if rows.len() < ROWS_AT_ONCE as usize {
             break;
         }
     }
     // A command that a person runs asks without halting its Pod.
-    for row in inner.store.pods_open().await.map_err(error::store_failed)? {
+    for row in cluster.store.pods_open().await.map_err(error::store_failed)? {
         if !open.iter().any(|asked| asked.pod.worker_id == row.worker_id) {
-            open.extend(open_of(inner, &row).await?);
+            open.extend(open_of(cluster, &row).await?);
         }
     }
     open.sort_by_key(|asked| asked.approval.asked_at);

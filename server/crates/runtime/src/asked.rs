@@ -4,7 +4,7 @@ use pod_store::CommandRow;
 use protocol::{ApiError, ErrorCode};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{CommandKey, Origin, clock, command::audit, error, ground::Ground, hold::Together, pod_task};
+use crate::{CommandKey, Origin, actor, clock, command::audit, error, ground::Ground, hold::Together};
 
 /// The command, and who asks.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ impl Asked<'_> {
 
     /// The answer in a row that stands, if it is the same command.
     pub(crate) fn repeated<T: DeserializeOwned>(&self, row: CommandRow) -> Result<T, ApiError> {
-        serde_json::from_str(&pod_task::repeated(row, &self.key)?)
+        serde_json::from_str(&actor::repeated(row, &self.key)?)
             .map_err(|error| ApiError::new(ErrorCode::Internal, format!("a stored answer cannot be read: {error}")))
     }
 

@@ -1,7 +1,5 @@
 //! Making a Pod.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use pod::{Pod, PodSpec, Step};
 use pod_store::{Batch, CommandRow, Committed, NewPod, NewRecord, PodChange, PodUpdate};
@@ -10,23 +8,31 @@ use protocol::{
 };
 
 use crate::{
-    CommandKey, Origin, clock, command::audit, encode, error, ground::Ground, host::Inner, pod_task, recipe, view,
+    CommandKey, Origin,
+    actor::{checkpoint, repeated},
+    clock,
+    command::audit,
+    encode, error,
+    ground::Ground,
+    recipe::{self, Recipes},
+    view,
 };
 
 /// Makes a Pod, or gives the first answer again when the command is known.
 pub(crate) async fn create(
-    inner: &Arc<Inner>,
+    ground: &Ground,
+    recipes: &Recipes,
     key: CommandKey,
     origin: &Origin,
     create: CreatePod,
 ) -> Result<PodSummary, ApiError> {
-    if let Some(summary) = first_answer(inner, &key).await? {
+    if let Some(summary) = first_answer(ground, &key).await? {
         return Ok(summary);
     }
-    let spec = recipe::of_person(inner, &create)?;
+    let spec = recipe::of_person(recipes, &create)?;
     let now = clock::now();
     let newborn = Newborn::of(spec, create.name.clone(), now);
-    newborn.commit(inner, &key, audit(now, origin, "pod_create", create.name.to_string())).await
+    newborn.commit(ground, &key, audit(now, origin, "pod_create", create.name.to_string())).await
 }
 
 impl Newborn {
@@ -46,7 +52,7 @@ impl Newborn {
                 ground.list.tell_changed(&self.summary.pod.worker_id);
                 Ok(self.summary)
             }
-            Committed::Repeated(row) => read_answer(&pod_task::repeated(row, key)?),
+            Committed::Repeated(row) => read_answer(&repeated(row, key)?),
         }
     }
 }
@@ -69,7 +75,7 @@ impl Newborn {
 
     /// A Pod with a journal, and what that comes to.
     pub(crate) fn with(spec: &PodSpec, name: PodName, now: Timestamp, pod: &Pod, records: Vec<NewRecord>) -> Self {
-        let checkpoint = pod_task::checkpoint(pod);
+        let checkpoint = checkpoint(pod);
         let new = NewPod {
             worker_id: WorkerId::from(uuid::Uuid::now_v7()),
             name,
@@ -91,7 +97,7 @@ impl Newborn {
 /// The summary that a command of this key was answered with when it made a Pod.
 pub(crate) async fn first_answer(ground: &Ground, key: &CommandKey) -> Result<Option<PodSummary>, ApiError> {
     let row = ground.store.command_find(&key.id).await.map_err(error::store_failed)?;
-    row.map(|row| read_answer(&pod_task::repeated(row, key)?)).transpose()
+    row.map(|row| read_answer(&repeated(row, key)?)).transpose()
 }
 
 fn read_answer(answer: &str) -> Result<PodSummary, ApiError> {

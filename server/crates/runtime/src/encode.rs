@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use jiff::Timestamp;
 use pod::Step;
-use pod_store::{NewRecord, RecordClass, SearchText};
-use protocol::{ControlEvent, Event, ReasoningPolicy, Record, Segment, Seq, TurnEvent};
+use pod_store::{FarChange, NewRecord, RecordClass, SearchText};
+use protocol::{ControlEvent, Event, LinkNews, ReasoningPolicy, Record, Segment, Seq, TurnEvent};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -109,6 +109,12 @@ fn shown_reasoning(policy: ReasoningPolicy, text: &str) -> String {
         ReasoningPolicy::Summary => text.lines().next().unwrap_or_default().chars().take(200).collect(),
         ReasoningPolicy::Hidden => String::new(),
     }
+}
+
+/// What another store is told, on its way out.
+pub(crate) fn put_out(store: &str, news: &LinkNews) -> FarChange {
+    let body = serde_json::to_string(news).expect("an item always encodes");
+    FarChange::Send { store: store.to_owned(), body }
 }
 
 #[cfg(test)]

@@ -10,8 +10,9 @@ use protocol::{
 use tokio::sync::broadcast;
 
 use crate::{
-    PodQuery, PodsItem, PodsObservation, error,
-    host::Inner,
+    PodQuery, PodsItem, PodsObservation,
+    cluster::Cluster,
+    error,
     list::{self, Stale},
     view,
 };
@@ -22,15 +23,15 @@ const PAGE_DEFAULT: u32 = 500;
 const PAGE_MAX: u32 = 1_000;
 
 /// One page of the Pods that a query selects, in the order of their creation.
-pub(crate) async fn pods(inner: &Inner, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
+pub(crate) async fn pods(cluster: &Cluster, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
     let limit = query.limit.unwrap_or(PAGE_DEFAULT).clamp(1, PAGE_MAX) as usize;
     let mut after = query.after.as_deref().map(read_cursor).transpose()?;
     if let Some(name) = &query.name {
-        return named(inner, name, query, after).await;
+        return named(cluster, name, query, after).await;
     }
     let mut items = Vec::new();
     loop {
-        let rows = inner.store.pods_page(after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
+        let rows = cluster.store.pods_page(after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
         let is_last_page = rows.len() < ROWS_AT_ONCE as usize;
         for row in rows {
             after = Some(row.key);
@@ -50,12 +51,12 @@ pub(crate) async fn pods(inner: &Inner, query: &PodQuery) -> Result<Listing<PodS
 
 /// A name is one Pod's, and the store finds it by its name.
 async fn named(
-    inner: &Inner,
+    cluster: &Cluster,
     name: &PodName,
     query: &PodQuery,
     after: Option<PodKey>,
 ) -> Result<Listing<PodSummary>, ApiError> {
-    let row = inner.store.pod_find_by_name(name).await.map_err(error::store_failed)?;
+    let row = cluster.store.pod_find_by_name(name).await.map_err(error::store_failed)?;
     let row = row.filter(|row| after.is_none_or(|after| row.key > after));
     let items = row.iter().map(view::summary).filter(|summary| query.selects(summary)).collect();
     Ok(Listing { items, next: None })
@@ -97,16 +98,16 @@ fn read_cursor(text: &str) -> Result<PodKey, ApiError> {
 }
 
 struct Watcher {
-    inner: Arc<Inner>,
+    cluster: Arc<Cluster>,
     changes: broadcast::Receiver<Option<WorkerId>>,
     is_begun: bool,
 }
 
 /// The whole list, then what changes in it.
-pub(crate) fn observe(inner: Arc<Inner>) -> PodsObservation {
+pub(crate) fn observe(cluster: Arc<Cluster>) -> PodsObservation {
     // Listening begins before the list is read: what changes in between comes twice, never not at all.
-    let changes = inner.list.listen();
-    let watcher = Watcher { inner, changes, is_begun: false };
+    let changes = cluster.list.listen();
+    let watcher = Watcher { cluster, changes, is_begun: false };
     stream::unfold(watcher, |mut watcher| async move {
         let item = watcher.next().await?;
         Some((item, watcher))
@@ -118,7 +119,7 @@ impl Watcher {
     async fn next(&mut self) -> Option<PodsItem> {
         if !self.is_begun {
             self.is_begun = true;
-            self.inner.recovered().await;
+            self.cluster.recovered().await;
             return self.whole().await;
         }
         match list::stale(&mut self.changes).await? {
@@ -128,31 +129,31 @@ impl Watcher {
     }
 
     async fn whole(&self) -> Option<PodsItem> {
-        let revision = self.inner.list.revision();
+        let revision = self.cluster.list.revision();
         let mut upserts = Vec::new();
         let mut after = None;
         loop {
-            let rows = self.read(self.inner.store.pods_page(after, ROWS_AT_ONCE).await)?;
+            let rows = self.read(self.cluster.store.pods_page(after, ROWS_AT_ONCE).await)?;
             after = rows.last().map(|row| row.key);
             upserts.extend(rows.iter().map(view::summary));
             if rows.len() < ROWS_AT_ONCE as usize {
-                let upserts = self.inner.with_places(upserts).await;
+                let upserts = self.cluster.with_places(upserts).await;
                 return Some(PodsItem { revision, snapshot: true, upserts, removed: Vec::new() });
             }
         }
     }
 
     async fn changed(&self, changed: BTreeSet<WorkerId>) -> Option<PodsItem> {
-        let revision = self.inner.list.revision();
+        let revision = self.cluster.list.revision();
         let mut item = PodsItem { revision, snapshot: false, upserts: Vec::new(), removed: Vec::new() };
         for worker_id in changed {
-            let row: Option<PodRow> = self.read(self.inner.store.pod_find(&worker_id).await)?;
+            let row: Option<PodRow> = self.read(self.cluster.store.pod_find(&worker_id).await)?;
             match row {
                 Some(row) => item.upserts.push(view::summary(&row)),
                 None => item.removed.push(PodRef::new(RuntimeId::local(), worker_id)),
             }
         }
-        item.upserts = self.inner.with_places(item.upserts).await;
+        item.upserts = self.cluster.with_places(item.upserts).await;
         Some(item)
     }
 

@@ -6,7 +6,10 @@ mod outage;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, atomic::AtomicU64},
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use pod_store::{Batch, PodChange, PodKey, PodRow, PodUpdate, Store};
@@ -77,6 +80,10 @@ impl Ground {
         let change = PodChange { update: Some(update), ..PodChange::of(key) };
         let batch = Batch { changes: vec![change], ..Batch::default() };
         self.store.commit(batch).await.map_err(error::store_failed).map(|_| ())
+    }
+
+    pub(crate) fn count_command(&self) {
+        self.commands.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Why a task is gone in the middle of something.

@@ -3,50 +3,36 @@
 mod claims;
 mod composing;
 mod far;
-mod feeds;
-mod held_up;
 mod life;
 mod lists;
 mod look_in;
 mod looks;
-mod options;
 mod peering;
 mod settings;
-mod tasks;
-mod walls;
 
 use std::{
-    collections::{BTreeMap, HashMap},
     ops::Deref,
-    path::PathBuf,
-    sync::{Arc, Mutex, Weak, atomic::Ordering},
+    sync::{Arc, Weak},
     time::Duration,
 };
 
 use protocol::{
-    ApiError, Approval, ApprovalCommand, ErrorCode, InputCommand, OpenApproval, PatchPod, PodDetail, Receipt,
-    RewindCommand, ToolAnswer, ToolCommand, WorkerId,
+    ApiError, Approval, ApprovalCommand, InputCommand, OpenApproval, PatchPod, PodDetail, Receipt, RewindCommand,
+    ToolAnswer, ToolCommand, WorkerId,
 };
-use provider::Providers;
-use tokio::sync::{mpsc, oneshot};
-use tools::Toolbox;
 
-pub use self::{
-    claims::Claimed,
-    options::{FamilyLimits, HostOptions, Profile},
-    walls::Walls,
-};
+pub use self::claims::Claimed;
 use crate::{
-    CommandKey, Origin, approvals,
-    far::Far,
-    feed::Feed,
-    ground::{Ground, Slip},
-    hosts::{self, Hosts},
-    looking_in::WaysIn,
+    CommandKey, HostOptions, Origin,
+    actor::{self, Above, Actors, Equipment, PodCommand},
+    approvals,
+    cluster::{self, Cluster},
+    family::Family,
+    ground::Ground,
     names::Names,
-    peers,
-    pod_task::{PodCommand, Request},
-    pod_tools, recovery,
+    peers::{self, Peers},
+    pod_tools::{self, Kin},
+    recipe::Recipes,
 };
 
 /// How often requests are looked for whose time is over.
@@ -58,33 +44,57 @@ pub struct Host {
     pub(crate) inner: Arc<Inner>,
 }
 
+/// The floors of a host, put together.
 #[derive(Debug)]
 pub(crate) struct Inner {
-    pub(crate) ground: Arc<Ground>,
-    pub(crate) providers: Providers,
-    pub(crate) profiles: BTreeMap<String, Profile>,
-    pub(crate) toolbox: Toolbox,
-    pub(crate) cwd: String,
-    pub(crate) hidden: Vec<String>,
-    pub(crate) protected: Arc<pod::Protected>,
-    pub(crate) outputs: PathBuf,
-    pub(crate) family: FamilyLimits,
-    pub(crate) walls: Walls,
-    pub(crate) ways_in: WaysIn,
-    /// Tasks of the Pods that work now.
-    tasks: Mutex<HashMap<WorkerId, mpsc::Sender<Request>>>,
-    /// Live tails of the Pods that work or are watched now.
-    feeds: Mutex<HashMap<WorkerId, Weak<Feed>>>,
-    pub(crate) names: Names,
-    pub(crate) far: Far,
-    pub(crate) hosts: Hosts,
+    pub(crate) actors: Arc<Actors>,
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) family: Arc<Family>,
+    pub(crate) peers: Arc<Peers>,
+    kin: Arc<Kin>,
+    names: Names,
 }
 
 impl Deref for Inner {
     type Target = Ground;
 
     fn deref(&self) -> &Ground {
-        &self.ground
+        &self.actors
+    }
+}
+
+impl Inner {
+    /// Each floor gets what it stands on, and nothing of what is above it but through the one trait that it gives.
+    fn new(options: HostOptions) -> Self {
+        let HostOptions { store, providers, profiles, toolbox, cwd, hidden, protected, outputs, family, walls } =
+            options;
+        let kin = Arc::new_cyclic(|kin: &Weak<Kin>| {
+            let ground = Arc::new(Ground::new(store));
+            let equipment = Equipment {
+                providers: providers.clone(),
+                toolbox: toolbox.with(pod_tools::tools(kin)),
+                walls,
+                hidden,
+                protected: Arc::new(protected),
+                outputs,
+            };
+            let above: Weak<dyn Above> = kin.clone();
+            let cluster = Arc::new(Cluster::new(Arc::new(Actors::new(ground.clone(), equipment, above))));
+            let pods = || Box::new(cluster.clone());
+            let recipes = Recipes { cwd, profiles, providers };
+            let family = Family { ground: ground.clone(), pods: pods(), recipes, limits: family };
+            let peers = Peers { ground, pods: pods(), far: peers::far::Far::default() };
+            Kin { cluster, family: Arc::new(family), peers: Arc::new(peers) }
+        });
+        let Kin { cluster, family, peers } = &*kin;
+        Self {
+            actors: cluster.actors.clone(),
+            cluster: cluster.clone(),
+            family: family.clone(),
+            peers: peers.clone(),
+            kin,
+            names: Names::default(),
+        }
     }
 }
 
@@ -92,31 +102,11 @@ impl Host {
     /// Returns as soon as it is known which Pods a crash left open; those are recovered in the background, and a
     /// look at one of them waits for it.
     pub async fn start(options: HostOptions) -> Result<Self, ApiError> {
-        let HostOptions { store, providers, profiles, toolbox, cwd, hidden, protected, outputs, family, walls } =
-            options;
-        let inner = Arc::new_cyclic(|inner| Inner {
-            ground: Arc::new(Ground::new(store)),
-            providers,
-            profiles,
-            toolbox: toolbox.with(pod_tools::tools(inner)),
-            cwd,
-            hidden,
-            protected: Arc::new(protected),
-            outputs,
-            family,
-            walls,
-            ways_in: WaysIn::default(),
-            tasks: Mutex::default(),
-            feeds: Mutex::default(),
-            names: Names::default(),
-            far: Far::default(),
-            hosts: Hosts::default(),
-        });
-        recovery::start(&inner).await?;
-        hosts::start(&inner).await?;
+        let inner = Arc::new(Inner::new(options));
+        cluster::start(&inner.cluster).await?;
         inner.tracker.spawn(expire_requests(inner.clone()));
-        inner.tracker.spawn(held_up::tell(inner.clone()));
-        inner.tracker.spawn(crate::far::tell_cards(inner.clone()));
+        inner.tracker.spawn(actor::tell(inner.actors.clone()));
+        inner.tracker.spawn(peers::far::tell_cards(inner.peers.clone()));
         Ok(Self { inner })
     }
 
@@ -137,11 +127,7 @@ impl Host {
         worker_id: &WorkerId,
         input: InputCommand,
     ) -> Result<Receipt, ApiError> {
-        self.inner.command(key, origin, worker_id, PodCommand::Input(input)).await
-    }
-
-    fn count_command(&self) {
-        self.inner.commands.fetch_add(1, Ordering::Relaxed);
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::Input(input)).await
     }
 
     /// Takes the records after a position out of the model's context.
@@ -152,7 +138,7 @@ impl Host {
         worker_id: &WorkerId,
         command: RewindCommand,
     ) -> Result<Receipt, ApiError> {
-        self.inner.command(key, origin, worker_id, PodCommand::Rewind(command)).await
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::Rewind(command)).await
     }
 
     /// Runs one tool as this Pod would; waits until it has ended.
@@ -164,34 +150,17 @@ impl Host {
         name: &str,
         command: ToolCommand,
     ) -> Result<ToolAnswer, ApiError> {
-        self.inner.existing_row(worker_id).await?;
-        if self.inner.toolbox.get(name).is_none() {
-            let unknown = self.inner.toolbox.unknown(name, None);
-            return Err(ApiError::new(ErrorCode::NotFound, unknown.summary));
-        }
-        self.count_command();
-        if let Some(answer) = self.inner.tool_there(&key, origin, worker_id, name, &command).await? {
-            return Ok(answer);
-        }
-        let (reply, answer) = oneshot::channel();
-        let ToolCommand { arguments } = command;
-        let (name, origin, slip) = (name.to_owned(), origin.clone(), Slip::default());
-        let request = Request::Tool { name, arguments, key, origin, reply, slip: slip.clone() };
-        let asked = async {
-            self.inner.send(worker_id, request).await?;
-            answer.await.map_err(|_| self.inner.interrupted())?
-        };
-        self.inner.answered(&slip, asked).await
+        self.inner.cluster.run_tool(key, origin, worker_id, name, command).await
     }
 
     /// The open questions of one Pod, or all that it ever asked; oldest first.
     pub async fn approvals(&self, worker_id: &WorkerId, all: bool) -> Result<Vec<Approval>, ApiError> {
-        approvals::of_pod(&self.inner, worker_id, all).await
+        approvals::of_pod(&self.inner.cluster, worker_id, all).await
     }
 
     /// The open questions of every Pod, oldest first.
     pub async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError> {
-        approvals::open(&self.inner).await
+        approvals::open(&self.inner.cluster).await
     }
 
     /// Answers a question. The first answer wins.
@@ -204,7 +173,7 @@ impl Host {
         command: ApprovalCommand,
     ) -> Result<Approval, ApiError> {
         let command = PodCommand::Answer { id: id.to_owned(), command };
-        self.inner.command(key, origin, worker_id, command).await
+        self.inner.cluster.command(key, origin, worker_id, command).await
     }
 
     pub async fn patch(
@@ -214,7 +183,7 @@ impl Host {
         worker_id: &WorkerId,
         patch: PatchPod,
     ) -> Result<PodDetail, ApiError> {
-        self.inner.command(key, origin, worker_id, PodCommand::Patch(patch)).await
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::Patch(patch)).await
     }
 }
 
@@ -223,7 +192,7 @@ async fn expire_requests(inner: Arc<Inner>) {
     loop {
         tokio::select! {
             () = inner.stopping.cancelled() => return,
-            () = tokio::time::sleep(EXPIRY_CHECK) => peers::expire(&inner).await,
+            () = tokio::time::sleep(EXPIRY_CHECK) => peers::expire(&inner.peers).await,
         }
     }
 }

@@ -5,8 +5,6 @@
 
 mod lines;
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use pod::{Input, Pod, PodSpec, Step, decide, recover};
 use pod_store::NewRecord;
@@ -20,8 +18,8 @@ use crate::{
     command::audit,
     create::{Newborn, first_answer},
     encode, error,
-    host::Inner,
-    recipe,
+    ground::Ground,
+    recipe::{self, Recipes},
 };
 
 /// Blocks, calls and questions that may be open at once: far more than any Pod has, and few enough to look through.
@@ -32,19 +30,20 @@ const ROUNDS_MAX: usize = 2;
 
 /// Makes the Pod, or gives the first answer again when the command is known.
 pub(crate) async fn import(
-    inner: &Arc<Inner>,
+    ground: &Ground,
+    recipes: &Recipes,
     key: CommandKey,
     origin: &Origin,
     command: ImportCommand,
 ) -> Result<PodSummary, ApiError> {
-    if inner.stopping.is_cancelled() {
+    if ground.stopping.is_cancelled() {
         return Err(error::stopping());
     }
-    if let Some(summary) = first_answer(inner, &key).await? {
+    if let Some(summary) = first_answer(ground, &key).await? {
         return Ok(summary);
     }
     let ImportCommand { name, jsonl } = command;
-    let spec = recipe::of_person(inner, &CreatePod::named(name.clone()))?;
+    let spec = recipe::of_person(recipes, &CreatePod::named(name.clone()))?;
     let now = clock::now();
     let target = name.to_string();
     // Megabytes of JSON: not on a thread that others wait for.
@@ -56,7 +55,7 @@ pub(crate) async fn import(
         tracing::error!(%error, "an import broke");
         ApiError::new(ErrorCode::Internal, "the import broke inside yoi, so nothing was done; its log says where")
     })??;
-    newborn.commit(inner, &key, audit(now, origin, "import", target)).await
+    newborn.commit(ground, &key, audit(now, origin, "import", target)).await
 }
 
 /// A journal that was read, and what it comes to.

@@ -1,12 +1,8 @@
 //! What one Pod has to tell another: put into its mailbox in the transaction in which it became true, and taken out
 //! in the one that writes it into its journal. So it comes once, whatever crashes in between.
 
-use std::sync::Arc;
-
-use protocol::{ChildChange, ControlEvent, Event, Outcome, PeerLabel, PodLabel, ReceiptState, TurnEvent, WorkerId};
+use protocol::{ChildChange, ControlEvent, Event, Outcome, PeerLabel, PodLabel, ReceiptState, TurnEvent};
 use serde::{Deserialize, Serialize};
-
-use crate::{host::Inner, pod_task::Request};
 
 /// One letter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,20 +52,4 @@ pub(crate) fn of_run(child: PodLabel, outcome: Outcome, detail: Option<&str>) ->
         Outcome::Paused => return None,
     };
     Some(Letter::Child { what, child, detail })
-}
-
-impl Inner {
-    /// Has a Pod look into its mailbox. Nobody waits for it: what is in there is on the disk.
-    pub(crate) fn wake(self: &Arc<Self>, worker_id: &WorkerId) {
-        let (inner, worker_id) = (self.clone(), worker_id.clone());
-        self.tracker.spawn(async move {
-            let woken = match inner.wake_there(&worker_id).await {
-                Ok(false) => inner.send(&worker_id, Request::Wake).await,
-                there => there.map(drop),
-            };
-            if let Err(error) = woken {
-                tracing::debug!(%error, %worker_id, "a Pod reads its mail at the next start");
-            }
-        });
-    }
 }

@@ -11,17 +11,69 @@ mod sight;
 mod spawn;
 mod stop;
 
-use std::sync::{Arc, Weak};
+use std::{
+    ops::Deref,
+    sync::{Arc, Weak},
+};
 
+use async_trait::async_trait;
 use pod::ToolOutcome;
-use protocol::{ApiError, ErrorCode, PodName};
+use pod_store::PodKey;
+use protocol::{ApiError, ErrorCode, PeerLabel, PodName, VisiblePod, WorkerId};
 use tools::Tool;
 
 pub(crate) use self::sight::visible;
-use crate::{Origin, error, host::Inner};
+use crate::{
+    Origin,
+    actor::{Above, FarSender, feed::Feed},
+    cluster::Cluster,
+    error,
+    family::Family,
+    ground::Ground,
+    peers::{self, Peers, far},
+};
+
+/// What a Pod has around it: those that it leads, those that it knows, and the hosts that run them.
+#[derive(Debug)]
+pub(crate) struct Kin {
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) family: Arc<Family>,
+    pub(crate) peers: Arc<Peers>,
+}
+
+impl Deref for Kin {
+    type Target = Ground;
+
+    fn deref(&self) -> &Ground {
+        &self.cluster
+    }
+}
+
+#[async_trait]
+impl Above for Kin {
+    fn wake(&self, worker_id: &WorkerId) {
+        self.cluster.wake(worker_id);
+    }
+
+    async fn mark_read(&self, worker_id: &WorkerId, key: PodKey, feed: &Feed) {
+        self.cluster.mark_read(worker_id, key, feed).await;
+    }
+
+    async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
+        visible(self, worker_id).await
+    }
+
+    async fn knows_anybody(&self, pod: PodKey) -> Result<bool, ApiError> {
+        peers::knows_anybody(&self.peers, pod).await
+    }
+
+    async fn far_sender(&self, pod: PodKey, message_id: &str, peer: &PeerLabel) -> Result<Option<FarSender>, ApiError> {
+        far::sender_of(&self.peers, pod, message_id, peer).await
+    }
+}
 
 /// All of them, acting through a host that is being made.
-pub(crate) fn tools(inner: &Weak<Inner>) -> Vec<Arc<dyn Tool>> {
+pub(crate) fn tools(inner: &Weak<Kin>) -> Vec<Arc<dyn Tool>> {
     let reach = || Reach(inner.clone());
     vec![
         Arc::new(list::ListPods(reach())),
@@ -36,10 +88,10 @@ pub(crate) fn tools(inner: &Weak<Inner>) -> Vec<Arc<dyn Tool>> {
 
 /// A tool's way to the host that it belongs to.
 #[derive(Debug)]
-struct Reach(Weak<Inner>);
+struct Reach(Weak<Kin>);
 
 impl Reach {
-    fn inner(&self) -> Result<Arc<Inner>, ApiError> {
+    fn inner(&self) -> Result<Arc<Kin>, ApiError> {
         self.0.upgrade().ok_or_else(error::stopping)
     }
 }

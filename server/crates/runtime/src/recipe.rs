@@ -1,17 +1,28 @@
 //! The recipe of a new Pod: what was asked for, the profile's part, the defaults; resolved once and kept with the Pod.
 
 use std::{
+    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
 };
 
 use pod::PodSpec;
 use protocol::{Access, ApiError, CreatePod, ErrorCode, RuntimeId, ScopeRule};
+use provider::Providers;
 
-use crate::host::{Inner, Profile};
+use crate::options::Profile;
 
 /// Bytes of an `AGENTS.md` that are read; of a larger one the rest is left out, and that is said.
 const AGENTS_MD_BYTES_MAX: usize = 64 * 1024;
+
+/// What recipes are made of beside what was asked for.
+#[derive(Debug)]
+pub(crate) struct Recipes {
+    /// Working directory of a Pod that names none.
+    pub(crate) cwd: String,
+    pub(crate) profiles: BTreeMap<String, Profile>,
+    pub(crate) providers: Providers,
+}
 
 /// What a Pod asks for its child. The scope is what it is lent, checked already.
 #[derive(Debug)]
@@ -22,19 +33,19 @@ pub(crate) struct ChildAsked {
 }
 
 /// The command's own fields first, then the profile's, then ours.
-pub(crate) fn of_person(inner: &Inner, create: &CreatePod) -> Result<PodSpec, ApiError> {
+pub(crate) fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<PodSpec, ApiError> {
     if let Some(runtime_id) = create.runtime_id.as_ref().filter(|id| **id != RuntimeId::local()) {
         return Err(ApiError::new(ErrorCode::RuntimeNotFound, format!("no runtime is called \"{runtime_id}\"")));
     }
-    let profile = profile(inner, create.profile.as_deref())?;
+    let profile = profile(recipes, create.profile.as_deref())?;
     let provider = create
         .provider
         .clone()
         .or_else(|| profile.provider.clone())
-        .unwrap_or_else(|| inner.providers.default_name().to_owned());
+        .unwrap_or_else(|| recipes.providers.default_name().to_owned());
     let model = create.model.clone().or_else(|| profile.model.clone());
-    let model = known_model(inner, &provider, model)?;
-    let cwd = cwd(inner, create.cwd.as_deref())?;
+    let model = known_model(recipes, &provider, model)?;
+    let cwd = cwd(recipes, create.cwd.as_deref())?;
     let scope = match &create.scope {
         None => vec![ScopeRule { path: cwd.clone(), access: Access::Write, recursive: true }],
         Some(rules) => rules.iter().map(real_rule).collect::<Result<_, _>>()?,
@@ -61,12 +72,12 @@ pub(crate) fn of_person(inner: &Inner, create: &CreatePod) -> Result<PodSpec, Ap
 }
 
 /// A child has its profile's part, and else what its parent has. It is never allowed more than its parent.
-pub(crate) fn of_child(inner: &Inner, parent: &PodSpec, asked: ChildAsked) -> Result<PodSpec, ApiError> {
-    let profile = profile(inner, asked.profile.as_deref())?;
+pub(crate) fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAsked) -> Result<PodSpec, ApiError> {
+    let profile = profile(recipes, asked.profile.as_deref())?;
     let provider = profile.provider.clone().unwrap_or_else(|| parent.provider.clone());
     let inherited = (provider == parent.provider).then(|| parent.model.clone());
     let model = asked.model.or_else(|| profile.model.clone()).or(inherited);
-    let model = known_model(inner, &provider, model)?;
+    let model = known_model(recipes, &provider, model)?;
     let cwd = child_cwd(&asked.scope).unwrap_or_else(|| parent.cwd.clone());
     let tools = match (profile.tools.clone(), &parent.tools) {
         (Some(names), Some(held)) => Some(names.into_iter().filter(|name| held.contains(name)).collect()),
@@ -94,29 +105,29 @@ pub(crate) fn of_child(inner: &Inner, parent: &PodSpec, asked: ChildAsked) -> Re
     })
 }
 
-fn known_model(inner: &Inner, provider: &str, model: Option<String>) -> Result<String, ApiError> {
-    if inner.providers.get(provider).is_none() {
+fn known_model(recipes: &Recipes, provider: &str, model: Option<String>) -> Result<String, ApiError> {
+    if recipes.providers.get(provider).is_none() {
         return Err(ApiError::invalid(format!(
             "no provider is called \"{provider}\"; GET /api/v1/providers lists those that are"
         )));
     }
     model
-        .or_else(|| inner.providers.default_model(provider))
+        .or_else(|| recipes.providers.default_model(provider))
         .filter(|model| !model.trim().is_empty())
         .ok_or_else(|| ApiError::invalid(format!("name a model: the provider \"{provider}\" has no default one")))
 }
 
-fn profile(inner: &Inner, name: Option<&str>) -> Result<Profile, ApiError> {
+fn profile(recipes: &Recipes, name: Option<&str>) -> Result<Profile, ApiError> {
     let Some(name) = name else { return Ok(Profile::default()) };
-    inner.profiles.get(name).cloned().ok_or_else(|| {
-        let known = inner.profiles.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+    recipes.profiles.get(name).cloned().ok_or_else(|| {
+        let known = recipes.profiles.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         let known = if known.is_empty() { "none is configured".to_owned() } else { format!("there are {known}") };
         ApiError::invalid(format!("no profile is called \"{name}\"; {known}"))
     })
 }
 
-fn cwd(inner: &Inner, asked: Option<&str>) -> Result<String, ApiError> {
-    let Some(asked) = asked else { return Ok(inner.cwd.clone()) };
+fn cwd(recipes: &Recipes, asked: Option<&str>) -> Result<String, ApiError> {
+    let Some(asked) = asked else { return Ok(recipes.cwd.clone()) };
     if !Path::new(asked).is_absolute() || asked.contains('\0') {
         return Err(ApiError::invalid("the working directory has to be an absolute path"));
     }

@@ -3,7 +3,8 @@
 use pod::{Pod, PodSpec};
 use pod_store::{ChildRow, InboxRow, PodRow};
 use protocol::{
-    ChildView, PodDetail, PodLabel, PodRef, PodState, PodSummary, QueuedInput, Relations, RuntimeId, ScopeRule, Segment,
+    ChildView, PeerLabel, PodDetail, PodLabel, PodRef, PodState, PodSummary, QueuedInput, Relations, RuntimeId,
+    ScopeRule, Segment,
 };
 
 /// Bytes of text that are shown of all inputs that wait,
@@ -87,6 +88,11 @@ fn relations(row: &PodRow) -> Relations {
 /// How records name this Pod.
 pub(crate) fn label(row: &PodRow) -> PodLabel {
     PodLabel { pod: pod_ref(row), name: row.name.clone() }
+}
+
+/// How records name a peer.
+pub(crate) fn peer_label(pod: &PodLabel) -> PeerLabel {
+    PeerLabel { runtime_id: pod.pod.runtime_id.clone(), worker_id: pod.pod.worker_id.clone(), name: pod.name.clone() }
 }
 
 /// What is lent to a child now; nothing once it was taken back.

@@ -6,7 +6,7 @@ use pod_store::CommandRow;
 use protocol::{ApiError, CommandId};
 
 use super::Host;
-use crate::{CommandKey, clock, error, pod_task::repeated};
+use crate::{CommandKey, actor::repeated, clock, error};
 
 /// What a key is.
 #[derive(Debug, Clone, PartialEq, Eq)]

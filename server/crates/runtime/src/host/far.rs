@@ -10,12 +10,17 @@ use protocol::{
 use tokio::sync::watch;
 
 use super::Host;
-use crate::{CommandKey, FarNames, FarPod, Introduced, Origin, asked::Asked, error, far, peers::Cause};
+use crate::{
+    CommandKey, FarNames, FarPod, Introduced, Origin,
+    asked::Asked,
+    error,
+    peers::{Cause, far},
+};
 
 impl Host {
     /// How this server calls other stores, and which of them answer: to be kept true by whoever knows.
     pub fn far_names(&self) -> &watch::Sender<FarNames> {
-        &self.inner.far.names
+        &self.inner.peers.far.names
     }
 
     /// Introduces a Pod of this runtime to one of another store; waits a moment for what comes of it.
@@ -27,8 +32,8 @@ impl Host {
         target: FarPod,
         note: Option<String>,
     ) -> Result<Introduced, ApiError> {
-        self.count_command();
-        far::introduce(&self.inner, &Asked { key, origin }, worker_id, &target, note).await
+        self.inner.count_command();
+        far::introduce(&self.inner.peers, &Asked { key, origin }, worker_id, &target, note).await
     }
 
     /// Introduces a Pod of another store to one of this runtime that is asked first; it is pending until it has answered.
@@ -40,8 +45,8 @@ impl Host {
         source: FarPod,
         note: Option<String>,
     ) -> Result<Introduced, ApiError> {
-        self.count_command();
-        far::invite(&self.inner, &Asked { key, origin }, worker_id, &source, note).await
+        self.inner.count_command();
+        far::invite(&self.inner.peers, &Asked { key, origin }, worker_id, &source, note).await
     }
 
     /// A message from a Pod to its peer in another store, by a person.
@@ -53,14 +58,14 @@ impl Host {
         peer: &PodRef,
         text: &str,
     ) -> Result<MessageAnswer, ApiError> {
-        self.count_command();
+        self.inner.count_command();
         let own = self.inner.existing_row(worker_id).await?;
-        let Some(row) = far::row_at(&self.inner, own.key, peer).await? else {
+        let Some(row) = far::row_at(&self.inner.peers, own.key, peer).await? else {
             let sentence = format!("{peer} is no peer of \"{}\"; introduce them first", own.name);
             return Err(ApiError::new(ErrorCode::NotVisible, sentence));
         };
         let cause = Cause::Person(Asked { key, origin });
-        Ok(far::send(&self.inner, worker_id, &row, text, cause).await?.answer)
+        Ok(far::send(&self.inner.peers, worker_id, &row, text, cause).await?.answer)
     }
 
     /// What a Pod and one of another store wrote to each other, newest first.
@@ -72,17 +77,17 @@ impl Host {
         limit: u32,
     ) -> Result<Listing<ExchangeMessage>, ApiError> {
         let own = self.inner.existing_row(worker_id).await?;
-        far::exchange(&self.inner, &own, peer, before, limit).await
+        far::exchange(&self.inner.peers, &own, peer, before, limit).await
     }
 
     /// Takes in what another store tells, in order; gives the number of the last item that was taken, now or before.
     pub async fn take_in(&self, store: &str, items: Vec<LinkItem>) -> Result<i64, ApiError> {
-        far::take_in(&self.inner, store, items).await
+        far::take_in(&self.inner.peers, store, items).await
     }
 
     /// What there is to tell another store after the last item that it has; when there is nothing, waits for it.
     pub async fn outgoing(&self, store: &str, after: i64, wait: Duration) -> Result<Vec<LinkItem>, ApiError> {
-        far::outgoing(&self.inner, store, after, wait).await
+        far::outgoing(&self.inner.peers, store, after, wait).await
     }
 
     /// The last item of another store that was taken in.

@@ -5,11 +5,11 @@ use protocol::{ApiError, ControlVerb, CreatePod, ErrorCode, PodSummary, Receipt,
 use super::Host;
 use crate::{
     CommandKey, Origin,
+    actor::{self, PodCommand},
     asked::Asked,
     create, error,
-    lead::{self, Stopper},
+    family::{self, Stopper},
     peers,
-    pod_task::{self, PodCommand},
 };
 
 impl Host {
@@ -17,7 +17,7 @@ impl Host {
         if self.inner.stopping.is_cancelled() {
             return Err(error::stopping());
         }
-        create::create(&self.inner, key, origin, create).await
+        create::create(&self.inner, &self.inner.family.recipes, key, origin, create).await
     }
 
     pub async fn control(
@@ -30,10 +30,10 @@ impl Host {
         match verb {
             ControlVerb::Restore => self.restore(key, origin, worker_id, RestoreCommand::default()).await,
             ControlVerb::Stop if self.is_led(worker_id).await? => {
-                self.count_command();
-                Ok(lead::stop(&self.inner, worker_id, &Stopper::Person(Asked { key, origin })).await?.0)
+                self.inner.count_command();
+                Ok(family::stop(&self.inner.family, worker_id, &Stopper::Person(Asked { key, origin })).await?.0)
             }
-            verb => self.inner.command(key, origin, worker_id, PodCommand::Control(verb)).await,
+            verb => self.inner.cluster.command(key, origin, worker_id, PodCommand::Control(verb)).await,
         }
     }
 
@@ -50,8 +50,8 @@ impl Host {
         worker_id: &WorkerId,
         command: RestoreCommand,
     ) -> Result<Receipt, ApiError> {
-        self.count_command();
-        lead::restore_command(&self.inner, worker_id, key, origin, command.tree).await
+        self.inner.count_command();
+        family::restore_command(&self.inner.family, worker_id, key, origin, command.tree).await
     }
 
     pub async fn delete(
@@ -63,20 +63,22 @@ impl Host {
     ) -> Result<(), ApiError> {
         // A repeat after the Pod is gone gives the first answer.
         if let Some(row) = self.inner.store.command_find(&key.id).await.map_err(error::store_failed)? {
-            return pod_task::repeated(row, &key).map(|_| ());
+            return actor::repeated(row, &key).map(|_| ());
         }
         let row = self.inner.existing_row(worker_id).await?;
         match confirm {
             Some(name) if name == row.name.as_str() => {
-                peers::end_all(&self.inner, worker_id).await?;
+                peers::end_all(&self.inner.peers, worker_id).await?;
                 if row.parent.is_some() || row.children > 0 {
-                    lead::stop(&self.inner, worker_id, &Stopper::Deleter(origin)).await?;
+                    family::stop(&self.inner.family, worker_id, &Stopper::Deleter(origin)).await?;
                 }
                 loop {
-                    let done = self.inner.command(key.clone(), origin, worker_id, PodCommand::Delete).await;
+                    let done = self.inner.cluster.command(key.clone(), origin, worker_id, PodCommand::Delete).await;
                     match done {
                         // Somebody was introduced to it meanwhile.
-                        Err(error) if error.code == ErrorCode::Busy => peers::end_all(&self.inner, worker_id).await?,
+                        Err(error) if error.code == ErrorCode::Busy => {
+                            peers::end_all(&self.inner.peers, worker_id).await?
+                        }
                         done => return done,
                     }
                 }

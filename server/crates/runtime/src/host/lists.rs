@@ -51,8 +51,8 @@ impl Host {
         origin: &Origin,
         command: ImportCommand,
     ) -> Result<PodSummary, ApiError> {
-        self.count_command();
-        import::import(&self.inner, key, origin, command).await
+        self.inner.count_command();
+        import::import(&self.inner, &self.inner.family.recipes, key, origin, command).await
     }
 }
 

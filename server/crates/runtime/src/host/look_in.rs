@@ -13,6 +13,6 @@ impl Host {
     /// `pod_not_found`.
     pub async fn look_in(&self, worker_id: &WorkerId, port: u16) -> Result<Option<UnixStream>, ApiError> {
         self.inner.existing_row(worker_id).await?;
-        Ok(self.inner.ways_in.connect(worker_id, port).await)
+        Ok(self.inner.actors.ways_in.connect(worker_id, port).await)
     }
 }

@@ -8,15 +8,15 @@ use protocol::{
 
 use super::Host;
 use crate::{
-    Figures, Observation, PodQuery, PodsObservation, Readiness, RecordForm, RecordPage, error, find, ground, history,
-    names, pod_tools, view, viewer,
+    Figures, Observation, PodQuery, PodsObservation, Readiness, RecordForm, RecordPage, actor::viewer, error, find,
+    ground, history, names, pod_tools, view,
 };
 
 impl Host {
     pub async fn pods(&self, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
         self.inner.recovered().await;
-        let Listing { items, next } = find::pods(&self.inner, query).await?;
-        Ok(Listing { items: self.inner.with_places(items).await, next })
+        let Listing { items, next } = find::pods(&self.inner.cluster, query).await?;
+        Ok(Listing { items: self.inner.cluster.with_places(items).await, next })
     }
 
     pub async fn pod(&self, worker_id: &WorkerId) -> Result<PodDetail, ApiError> {
@@ -26,7 +26,7 @@ impl Host {
         let row = self.inner.existing_row(worker_id).await?;
         let children = self.inner.store.children(row.key).await.map_err(error::store_failed)?;
         let detail = view::detail(&row, inbox, &children);
-        let summary = self.inner.with_places(vec![detail.summary.clone()]).await.pop();
+        let summary = self.inner.cluster.with_places(vec![detail.summary.clone()]).await.pop();
         Ok(PodDetail { summary: summary.unwrap_or(detail.summary), ..detail })
     }
 
@@ -42,7 +42,7 @@ impl Host {
 
     /// Exactly what ListPods tells this Pod's model.
     pub async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
-        pod_tools::visible(&self.inner, worker_id).await
+        pod_tools::visible(&self.inner.kin, worker_id).await
     }
 
     /// What compacting would do now; none when there is nothing to drop.
@@ -65,11 +65,11 @@ impl Host {
     }
 
     pub async fn observe(&self, worker_id: &WorkerId, after: Option<String>, tail: u32) -> Observation {
-        viewer::observe(self.inner.clone(), worker_id.clone(), after, tail).await
+        viewer::observe(self.inner.actors.clone(), worker_id.clone(), after, tail).await
     }
 
     pub fn observe_pods(&self) -> PodsObservation {
-        find::observe(self.inner.clone())
+        find::observe(self.inner.cluster.clone())
     }
 
     /// Names the database, for other servers; it stays as long as the database does.
@@ -97,7 +97,6 @@ impl Host {
 
     /// Figures for `/metrics`.
     pub fn figures(&self) -> Figures {
-        let active = self.inner.tasks.lock().expect("no holder of the tasks panics").len();
         let failures = self.inner.store.failures();
         Figures {
             longest_step: crate::watchdog::longest_step(),
@@ -106,7 +105,7 @@ impl Host {
             records_damaged: failures.damaged,
             is_out: self.inner.store.is_out(),
             is_lost: self.inner.store.is_lost(),
-            active_pods: active as u64,
+            active_pods: self.inner.actors.tasks_count() as u64,
             records_total: self.inner.records.load(Ordering::Relaxed),
             commands_total: self.inner.commands.load(Ordering::Relaxed),
             viewers: self.inner.viewers.load(Ordering::Relaxed),

@@ -22,8 +22,8 @@ impl Host {
         target: &WorkerId,
         note: Option<String>,
     ) -> Result<Introduced, ApiError> {
-        self.count_command();
-        peers::introduce(&self.inner, &Asked { key, origin }, worker_id, target, note).await
+        self.inner.count_command();
+        peers::introduce(&self.inner.peers, &Asked { key, origin }, worker_id, target, note).await
     }
 
     /// Ends a link, or a request that waits. What is not there needs no end.
@@ -34,18 +34,18 @@ impl Host {
         worker_id: &WorkerId,
         peer: &PodRef,
     ) -> Result<(), ApiError> {
-        self.count_command();
-        peers::unlink(&self.inner, Some(&Asked { key, origin }), worker_id, peer, None).await
+        self.inner.count_command();
+        peers::unlink(&self.inner.peers, &Asked { key, origin }, worker_id, peer, None).await
     }
 
     /// Whom a Pod knows, and the requests between it and others.
     pub async fn peers(&self, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
-        peers::of_pod(&self.inner, worker_id).await
+        peers::of_pod(&self.inner.peers, worker_id).await
     }
 
     /// Every request that waits for an answer, oldest first.
     pub async fn open_requests(&self) -> Result<Vec<OpenRequest>, ApiError> {
-        peers::open_requests(&self.inner).await
+        peers::open_requests(&self.inner.peers).await
     }
 
     /// Accepts or declines a request that was made to this Pod.
@@ -57,8 +57,8 @@ impl Host {
         request_id: &str,
         decision: RequestDecision,
     ) -> Result<PeerAnswer, ApiError> {
-        self.count_command();
-        peers::decide_request(&self.inner, &Asked { key, origin }, worker_id, request_id, decision).await
+        self.inner.count_command();
+        peers::decide_request(&self.inner.peers, &Asked { key, origin }, worker_id, request_id, decision).await
     }
 
     /// A message from a Pod to its peer, by a person.
@@ -70,10 +70,10 @@ impl Host {
         peer: &WorkerId,
         text: &str,
     ) -> Result<MessageAnswer, ApiError> {
-        self.count_command();
+        self.inner.count_command();
         let cause = Cause::Person(Asked { key, origin });
         let outgoing = Outgoing { sender: worker_id, receiver: peer, text, cause };
-        Ok(peers::send(&self.inner, outgoing).await?.0)
+        Ok(peers::send(&self.inner.peers, outgoing).await?.0)
     }
 
     /// Releases or drops a message that is held; on either side.
@@ -85,8 +85,8 @@ impl Host {
         message_id: &str,
         decision: HeldDecision,
     ) -> Result<MessageAnswer, ApiError> {
-        self.count_command();
-        peers::decide_held(&self.inner, &Asked { key, origin }, worker_id, message_id, decision).await
+        self.inner.count_command();
+        peers::decide_held(&self.inner.peers, &Asked { key, origin }, worker_id, message_id, decision).await
     }
 
     /// What two Pods wrote to each other, newest first.
@@ -97,6 +97,6 @@ impl Host {
         before: Option<&str>,
         limit: u32,
     ) -> Result<Listing<ExchangeMessage>, ApiError> {
-        peers::exchange(&self.inner, worker_id, peer, before, limit).await
+        peers::exchange(&self.inner.peers, worker_id, peer, before, limit).await
     }
 }

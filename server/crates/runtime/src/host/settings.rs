@@ -18,27 +18,27 @@ const PODS_WITH_RULES_MAX: usize = 500;
 
 impl Host {
     pub async fn providers(&self) -> Vec<ProviderView> {
-        self.inner.providers.views().await
+        self.inner.actors.equipment.providers.views().await
     }
 
     /// What would make more providers appear.
     pub fn unconfigured(&self) -> Vec<UnconfiguredProvider> {
-        self.inner.providers.unconfigured()
+        self.inner.actors.equipment.providers.unconfigured()
     }
 
     /// Asks a provider now; takes at most 10 s. `None`: there is no provider of this name.
     pub async fn test_provider(&self, name: &str) -> Option<ProviderTest> {
-        self.inner.providers.test(name).await
+        self.inner.actors.equipment.providers.test(name).await
     }
 
     /// What stands around the commands of Pods.
     pub async fn walls(&self) -> Vec<WallItem> {
-        self.inner.walls.items().await
+        self.inner.actors.equipment.walls.items().await
     }
 
     /// The configured profiles, by name.
     pub fn profiles(&self) -> Vec<ProfileView> {
-        let view = |(name, profile): (&String, &super::Profile)| ProfileView {
+        let view = |(name, profile): (&String, &crate::Profile)| ProfileView {
             name: name.clone(),
             provider: profile.provider.clone(),
             model: profile.model.clone(),
@@ -51,13 +51,13 @@ impl Host {
             permissions: profile.permissions.clone().unwrap_or_default(),
             warnings: pod::rule_warnings(profile.permissions.as_deref().unwrap_or_default()),
         };
-        self.inner.profiles.iter().map(view).collect()
+        self.inner.family.recipes.profiles.iter().map(view).collect()
     }
 
     /// Every tool there is, and what happens to a call of it that no rule is about.
     pub fn tool_defaults(&self) -> Vec<ToolDefault> {
         let default = |name: &str| ToolDefault { tool: name.to_owned(), decision: pod::default_permission(name) };
-        self.inner.toolbox.offered(None).map(|tool| default(tool.name())).collect()
+        self.inner.actors.equipment.toolbox.offered(None).map(|tool| default(tool.name())).collect()
     }
 
     /// The Pods that have rules of their own; at most 500.

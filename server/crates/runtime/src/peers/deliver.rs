@@ -4,11 +4,12 @@ use pod::Input;
 use pod_store::PodRow;
 use protocol::{ApiError, ControlEvent, ErrorCode, PeerLabel, PodState, ReceiptState, TurnEvent};
 
-use super::{label, label_of_row};
+use super::label_of_row;
 use crate::{
+    actor::Held,
     error,
     hold::{Holding, Wanted},
-    pod_task::Held,
+    view::peer_label,
 };
 
 /// Who writes to whom, held.
@@ -86,9 +87,9 @@ impl<'a> Pair<'a> {
                 };
                 Input::Mail { events: vec![event], wakes: self.to.spec.wake_on_peer }
             }
-            _ => Input::Note(vec![receipt(label(&self.from.label))]),
+            _ => Input::Note(vec![receipt(peer_label(&self.from.label))]),
         };
-        let told = receipt(label(&self.to.label));
+        let told = receipt(peer_label(&self.to.label));
         vec![
             (self.to, Wanted { inputs: vec![input], ..Wanted::default() }),
             (self.from, Wanted { events: vec![told], ..Wanted::default() }),

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use pod_store::{PairRow, PodKey};
 use protocol::ApiError;
 
-use crate::{error, host::Inner};
+use crate::{error, peers::Peers};
 
 /// Automatic steps after which a chain waits for a person.
 const HOPS_MAX: u32 = 8;
@@ -28,7 +28,7 @@ pub(crate) struct Verdict {
 
 /// Looks at hops, pace and the receiver's budget, in this order.
 pub(crate) async fn verdict(
-    inner: &Inner,
+    inner: &Peers,
     pair: &PairRow,
     receiver: PodKey,
     hops: u32,

@@ -1,30 +1,23 @@
 //! Messages that are held: a person on either side releases or drops them.
 
-use std::sync::Arc;
-
 use pod_store::{Committed, MessageChange, MessageRow, PodKey, PodRow};
 use protocol::{ApiError, ErrorCode, HeldDecision, MessageAnswer, ReceiptState, WorkerId};
 
 use super::deliver::{Delivery, Pair};
-use crate::{asked::Asked, clock, error, far, hold::Together, host::Inner};
+use crate::{asked::Asked, clock, error, hold::Together, peers::Peers};
 
-pub(crate) async fn decide_held(
-    inner: &Arc<Inner>,
+/// Releases or drops a message between Pods of this store.
+pub(super) async fn decide_held(
+    inner: &Peers,
     asked: &Asked<'_>,
     worker_id: &WorkerId,
     message_id: &str,
     decision: HeldDecision,
 ) -> Result<MessageAnswer, ApiError> {
-    if let Some(answer) = asked.first_answer(inner).await? {
-        return Ok(answer);
-    }
-    if let Some(answer) = far::decide_held(inner, asked, worker_id, message_id, decision).await? {
-        return Ok(answer);
-    }
     let own = inner.existing_row(worker_id).await?;
     let row = find(inner, &own, message_id).await?;
     let (sender, receiver) = (pod(inner, row.sender).await?, pod(inner, row.receiver).await?);
-    let holding = inner.hold(&[&sender.worker_id, &receiver.worker_id]).await?;
+    let holding = inner.pods.hold(&[&sender.worker_id, &receiver.worker_id]).await?;
     let pair = Pair::of(holding, &sender, &receiver)?;
     // Somebody else may have decided while these two were made to stand still.
     let row = find(inner, &own, message_id).await?;
@@ -43,21 +36,21 @@ pub(crate) async fn decide_held(
     let answer = MessageAnswer { message_id: id.clone(), state };
     let together = Together { messages: vec![change], ..asked.together("message_decide", id.clone(), &answer) };
     let orders = pair.orders(&Delivery { message_id: &id, text: &text, hops, state, reason: None });
-    match inner.commit_together(orders, together).await? {
+    match inner.pods.commit_together(orders, together).await? {
         Committed::Done { .. } => Ok(answer),
         Committed::Repeated(row) => asked.repeated(row),
     }
 }
 
 /// A message from or to this Pod.
-async fn find(inner: &Inner, own: &PodRow, message_id: &str) -> Result<MessageRow, ApiError> {
+async fn find(inner: &Peers, own: &PodRow, message_id: &str) -> Result<MessageRow, ApiError> {
     let row = inner.store.message(message_id).await.map_err(error::store_failed)?;
     row.filter(|row| row.sender == own.key || row.receiver == own.key).ok_or_else(|| {
         ApiError::new(ErrorCode::NotFound, format!("this Pod has no message with the id \"{message_id}\""))
     })
 }
 
-async fn pod(inner: &Inner, key: PodKey) -> Result<PodRow, ApiError> {
+async fn pod(inner: &Peers, key: PodKey) -> Result<PodRow, ApiError> {
     let row = inner.store.pod_find_by_key(key).await.map_err(error::store_failed)?;
     row.ok_or_else(|| ApiError::new(ErrorCode::PodNotFound, "one of the two Pods was deleted"))
 }

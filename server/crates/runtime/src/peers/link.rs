@@ -1,7 +1,5 @@
 //! The introduction of two Pods.
 
-use std::sync::Arc;
-
 use jiff::SignedDuration;
 use pod_store::{Committed, NewRequest, PeerChange, PodRow, RequestRow};
 use protocol::{ApiError, ControlEvent, ErrorCode, PeerAnswer, PeerLabel, PeerLink, PeerPolicy, WorkerId};
@@ -12,7 +10,7 @@ use crate::{
     asked::Asked,
     clock, error,
     hold::{Holding, Together, Wanted},
-    host::Inner,
+    peers::Peers,
     view,
 };
 
@@ -30,7 +28,7 @@ pub struct Introduced {
 
 /// Introduces two Pods to each other, or asks the other side, by its policy.
 pub(crate) async fn introduce(
-    inner: &Arc<Inner>,
+    inner: &Peers,
     asked: &Asked<'_>,
     source: &WorkerId,
     target: &WorkerId,
@@ -44,7 +42,7 @@ pub(crate) async fn introduce(
         return Err(ApiError::new(ErrorCode::PeerSelf, "a Pod cannot be introduced to itself; choose another one"));
     }
     let (own, other) = (readable(inner, source).await?, readable(inner, target).await?);
-    let holding = inner.hold(&[source, target]).await?;
+    let holding = inner.pods.hold(&[source, target]).await?;
     let pair = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
     let request = inner.store.peer_request_of(own.key, other.key).await.map_err(error::store_failed)?;
     let (request, stale) = match request {
@@ -93,7 +91,7 @@ pub(crate) fn refused(other: &PodRow) -> ApiError {
 }
 
 /// The Pod's row, if its record can be read: one that cannot is told, and nothing is written.
-pub(crate) async fn readable(inner: &Inner, worker_id: &WorkerId) -> Result<PodRow, ApiError> {
+pub(crate) async fn readable(inner: &Peers, worker_id: &WorkerId) -> Result<PodRow, ApiError> {
     let row = inner.existing_row(worker_id).await?;
     match view::open(&row) {
         Ok(_) => Ok(row),
@@ -105,7 +103,7 @@ pub(crate) async fn readable(inner: &Inner, worker_id: &WorkerId) -> Result<PodR
 }
 
 async fn carry_out(
-    inner: &Arc<Inner>,
+    inner: &Peers,
     asked: &Asked<'_>,
     holding: Holding,
     (own, other): (&PodRow, &PodRow),
@@ -187,7 +185,7 @@ impl Tell {
 
 /// One transaction over the pair: each journal names the other Pod.
 pub(super) async fn commit_both(
-    inner: &Arc<Inner>,
+    inner: &Peers,
     mut holding: Holding,
     (own, other): (&PodRow, &PodRow),
     tell: Option<Tell>,
@@ -200,7 +198,7 @@ pub(super) async fn commit_both(
             orders.push((held, Wanted { events, ..Wanted::default() }));
         }
     }
-    let committed = inner.commit_together(orders, together).await?;
+    let committed = inner.pods.commit_together(orders, together).await?;
     for row in [own, other] {
         inner.list.tell_changed(&row.worker_id);
     }

@@ -7,11 +7,10 @@ use protocol::{
     open_cursor, seal_cursor,
 };
 
-use crate::{clock, error, far, host::Inner, view};
+use crate::{clock, error, peers::Peers, view};
 
 /// Links first, then requests, each oldest first.
-pub(crate) async fn of_pod(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
-    let row = inner.existing_row(worker_id).await?;
+pub(super) async fn of_pod(inner: &Peers, row: &PodRow) -> Result<Vec<PeerView>, ApiError> {
     let links = inner.store.peer_links(row.key).await.map_err(error::store_failed)?;
     let requests = inner.store.peer_requests(row.key).await.map_err(error::store_failed)?;
     let links = links.into_iter().map(|link| {
@@ -30,8 +29,7 @@ pub(crate) async fn of_pod(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<Pe
     });
     let now = clock::now();
     let requests = requests.into_iter().filter(|request| request.expires_at > now);
-    let far = far::peer_views(inner, row.key).await?;
-    Ok(links.chain(requests.map(|request| pending(&row, request))).chain(far).collect())
+    Ok(links.chain(requests.map(|request| pending(row, request))).collect())
 }
 
 fn pending(own: &PodRow, request: RequestRow) -> PeerView {
@@ -50,15 +48,12 @@ fn pending(own: &PodRow, request: RequestRow) -> PeerView {
     }
 }
 
-/// Every request that waits for an answer, oldest first.
-pub(crate) async fn open_requests(inner: &Inner) -> Result<Vec<OpenRequest>, ApiError> {
+/// Every request between Pods of this store that waits for an answer.
+pub(super) async fn open_requests(inner: &Peers) -> Result<Vec<OpenRequest>, ApiError> {
     let now = clock::now();
     // All there are: what a Pod was asked stays open when its policy becomes another one.
     let requests = inner.store.requests_expired(Timestamp::MAX).await.map_err(error::store_failed)?;
-    let mut open: Vec<_> = requests.into_iter().filter(|request| request.expires_at > now).map(told).collect();
-    open.extend(far::open_requests(inner).await?);
-    open.sort_by_key(|request| request.at);
-    Ok(open)
+    Ok(requests.into_iter().filter(|request| request.expires_at > now).map(told).collect())
 }
 
 fn told(request: RequestRow) -> OpenRequest {
@@ -76,7 +71,7 @@ fn told(request: RequestRow) -> OpenRequest {
 
 /// What two Pods wrote to each other, newest first.
 pub(crate) async fn exchange(
-    inner: &Inner,
+    inner: &Peers,
     own: &WorkerId,
     other: &WorkerId,
     before: Option<&str>,

@@ -1,7 +1,5 @@
 //! A message from one Pod to a peer: in both journals and in the store, in one transaction, or not at all.
 
-use std::sync::Arc;
-
 use pod_store::{Committed, MessageChange, MessageRow, NewMessage, PeerChange};
 use protocol::{ApiError, ErrorCode, MessageAnswer, ReceiptState, WorkerId};
 
@@ -9,7 +7,7 @@ use super::{
     deliver::{Delivery, Pair},
     guard::{self, Verdict},
 };
-use crate::{Origin, asked::Asked, clock, command::audit, error, hold::Together, host::Inner, view};
+use crate::{Origin, asked::Asked, clock, command::audit, error, hold::Together, peers::Peers, view};
 
 /// A message on its way out.
 #[derive(Debug)]
@@ -59,10 +57,7 @@ impl Cause<'_> {
 
 /// Sends, or gives the first answer again; besides, why a message is held. Success means that it is on the disk at
 /// the receiver.
-pub(crate) async fn send(
-    inner: &Arc<Inner>,
-    outgoing: Outgoing<'_>,
-) -> Result<(MessageAnswer, Option<String>), ApiError> {
+pub(crate) async fn send(inner: &Peers, outgoing: Outgoing<'_>) -> Result<(MessageAnswer, Option<String>), ApiError> {
     let Outgoing { sender, receiver, text, cause } = outgoing;
     if let Cause::Person(asked) = &cause
         && let Some(answer) = asked.first_answer(inner).await?
@@ -77,7 +72,7 @@ pub(crate) async fn send(
     if let Some(known) = inner.store.message_of_call(own.key, &cause.id()).await.map_err(error::store_failed)? {
         return Ok((answer_of(&known), None));
     }
-    let holding = inner.hold(&[sender, receiver]).await?;
+    let holding = inner.pods.hold(&[sender, receiver]).await?;
     let link = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
     let link = link.ok_or_else(|| {
         let sentence = format!("pod \"{}\" is no peer of \"{}\"; introduce them first", other.name, own.name);
@@ -108,7 +103,7 @@ pub(crate) async fn send(
         messages: vec![MessageChange::Put(message)],
         ..cause.together(format!("{} {}", view::pod_ref(&own), view::pod_ref(&other)), &answer)
     };
-    match (inner.commit_together(orders, together).await?, &cause) {
+    match (inner.pods.commit_together(orders, together).await?, &cause) {
         // Somebody else asked for the same at the same time.
         (Committed::Repeated(row), Cause::Person(asked)) => Ok((asked.repeated(row)?, None)),
         _ => Ok((answer, held)),

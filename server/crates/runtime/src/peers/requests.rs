@@ -1,34 +1,26 @@
 //! Requests that wait for somebody on the other side.
 
-use std::sync::Arc;
-
 use pod_store::{Committed, PeerChange, PodKey, RequestRow};
 use protocol::{ApiError, ControlEvent, ErrorCode, Event, PeerAnswer, PeerLink, Record, RequestDecision, WorkerId};
 
 use super::link::{Kind, Tell, commit_both};
-use crate::{asked::Asked, clock, error, far, hold::Together, host::Inner, view};
+use crate::{asked::Asked, clock, error, hold::Together, peers::Peers, view};
 
 /// The note of a request that nobody answered in time.
 pub(crate) const EXPIRED: &str = "expired";
 
-/// Accepts or declines a request that was made to this Pod.
-pub(crate) async fn decide_request(
-    inner: &Arc<Inner>,
+/// Accepts or declines a request that a Pod of this store made to this Pod.
+pub(super) async fn decide_request(
+    inner: &Peers,
     asked: &Asked<'_>,
     worker_id: &WorkerId,
     request_id: &str,
     decision: RequestDecision,
 ) -> Result<PeerAnswer, ApiError> {
-    if let Some(answer) = asked.first_answer(inner).await? {
-        return Ok(answer);
-    }
-    if let Some(answer) = far::decide_request(inner, asked, worker_id, request_id, decision).await? {
-        return Ok(answer);
-    }
     let own = inner.existing_row(worker_id).await?;
     let request = find(inner, &own, request_id).await?;
     let (asker, own) = (request.from, request.to);
-    let holding = inner.hold(&[&own.worker_id, &asker.worker_id]).await?;
+    let holding = inner.pods.hold(&[&own.worker_id, &asker.worker_id]).await?;
     // Somebody else may have answered while these two were made to stand still.
     let still = inner.store.peer_request(request_id).await.map_err(error::store_failed)?;
     if still.is_none() {
@@ -61,7 +53,7 @@ pub(crate) async fn decide_request(
 }
 
 /// The open request to this Pod. One that was open once is told apart from one that never was.
-async fn find(inner: &Inner, own: &pod_store::PodRow, request_id: &str) -> Result<RequestRow, ApiError> {
+async fn find(inner: &Peers, own: &pod_store::PodRow, request_id: &str) -> Result<RequestRow, ApiError> {
     let request = inner.store.peer_request(request_id).await.map_err(error::store_failed)?;
     match request.filter(|request| request.expires_at > clock::now()) {
         Some(request) if request.to.key == own.key => Ok(request),
@@ -72,7 +64,7 @@ async fn find(inner: &Inner, own: &pod_store::PodRow, request_id: &str) -> Resul
 }
 
 /// The journal knows every request that ever was.
-async fn was_made(inner: &Inner, own: &pod_store::PodRow, request_id: &str) -> Result<bool, ApiError> {
+async fn was_made(inner: &Peers, own: &pod_store::PodRow, request_id: &str) -> Result<bool, ApiError> {
     let rows = inner.store.question_records(own.key).await.map_err(error::store_failed)?;
     Ok(rows.iter().any(|row| match serde_json::from_slice::<Record>(&row.body) {
         Ok(Record { event: Event::Control(ControlEvent::PeerRequested { request_id: id, .. }), .. }) => {
@@ -83,7 +75,7 @@ async fn was_made(inner: &Inner, own: &pod_store::PodRow, request_id: &str) -> R
 }
 
 /// How a request ended that came to no link, as the journal of one of the two tells it. None when it does not.
-pub(crate) async fn how_it_ended(inner: &Inner, pod: PodKey, request_id: &str) -> Result<Option<PeerLink>, ApiError> {
+pub(crate) async fn how_it_ended(inner: &Peers, pod: PodKey, request_id: &str) -> Result<Option<PeerLink>, ApiError> {
     let rows = inner.store.question_records(pod).await.map_err(error::store_failed)?;
     let ended = |row: &pod_store::StoredRecord| match serde_json::from_slice::<Record>(&row.body) {
         Ok(Record { event: Event::Control(ControlEvent::PeerDeclined { request_id: Some(id), note, .. }), .. })
@@ -97,9 +89,8 @@ pub(crate) async fn how_it_ended(inner: &Inner, pod: PodKey, request_id: &str) -
     Ok(rows.iter().rev().find_map(ended))
 }
 
-/// Ends the requests whose time is over; both sides are told.
-pub(crate) async fn expire(inner: &Arc<Inner>) {
-    far::expire(inner).await;
+/// Ends the requests between Pods of this store whose time is over; both sides are told.
+pub(super) async fn expire(inner: &Peers) {
     let rows = match inner.store.requests_expired(clock::now()).await {
         Ok(rows) => rows,
         Err(error) => return tracing::warn!(%error, "requests that are over could not be looked for"),
@@ -112,11 +103,11 @@ pub(crate) async fn expire(inner: &Arc<Inner>) {
 }
 
 /// Ends this very request. The two may have become something else to each other meanwhile, and that stays.
-async fn end(inner: &Arc<Inner>, request: &RequestRow) -> Result<(), ApiError> {
+async fn end(inner: &Peers, request: &RequestRow) -> Result<(), ApiError> {
     let (from, to) = (&request.from, &request.to);
     // One whose record cannot be read cannot be told.
     let readable: Vec<_> = [from, to].into_iter().filter(|row| view::open(row).is_ok()).collect();
-    let holding = inner.hold(&readable.iter().map(|row| &row.worker_id).collect::<Vec<_>>()).await?;
+    let holding = inner.pods.hold(&readable.iter().map(|row| &row.worker_id).collect::<Vec<_>>()).await?;
     if inner.store.peer_request(&request.id).await.map_err(error::store_failed)?.is_none() {
         return Ok(());
     }

@@ -1,37 +1,26 @@
 //! The end of what two Pods are to each other.
 
-use std::sync::Arc;
-
 use pod_store::{PeerChange, PodKey, PodRow};
-use protocol::{ApiError, PodRef, RuntimeId, WorkerId};
+use protocol::{ApiError, WorkerId};
 
 use super::link::{Kind, Tell, commit_both};
-use crate::{asked::Asked, error, far, hold::Together, host::Inner, view};
+use crate::{asked::Asked, error, hold::Together, peers::Peers, view};
 
-/// Ends what two Pods are to each other: a link, or a request that waits. What is not there needs no end.
-pub(crate) async fn unlink(
-    inner: &Arc<Inner>,
+/// Ends what two Pods of this store are to each other: a link, or a request that waits. What is not there needs no end.
+pub(super) async fn unlink(
+    inner: &Peers,
     asked: Option<&Asked<'_>>,
-    own: &WorkerId,
-    other: &PodRef,
+    own: &PodRow,
+    other: &WorkerId,
     note: Option<&str>,
 ) -> Result<(), ApiError> {
-    if let Some(asked) = asked
-        && let Some(()) = asked.first_answer(inner).await?
-    {
-        return Ok(());
-    }
-    let own = inner.existing_row(own).await?;
-    if other.runtime_id != RuntimeId::local() {
-        return far::unlink(inner, asked, &own, other, note).await;
-    }
-    let Some(other) = inner.settled_row(&other.worker_id).await? else { return Ok(()) };
+    let Some(other) = inner.settled_row(other).await? else { return Ok(()) };
     if own.key == other.key {
         return Ok(());
     }
     // One whose record cannot be read cannot be told; the other one is free of it nevertheless.
-    let readable: Vec<_> = [&own, &other].into_iter().filter(|row| view::open(row).is_ok()).collect();
-    let holding = inner.hold(&readable.iter().map(|row| &row.worker_id).collect::<Vec<_>>()).await?;
+    let readable: Vec<_> = [own, &other].into_iter().filter(|row| view::open(row).is_ok()).collect();
+    let holding = inner.pods.hold(&readable.iter().map(|row| &row.worker_id).collect::<Vec<_>>()).await?;
     let link = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
     let request = inner.store.peer_request_of(own.key, other.key).await.map_err(error::store_failed)?;
     let by = asked.map_or_else(|| "yoi".to_owned(), |asked| asked.origin.by.clone());
@@ -47,29 +36,14 @@ pub(crate) async fn unlink(
         }
         (None, None) => (Vec::new(), None),
     };
-    let target = format!("{} {}", view::pod_ref(&own), view::pod_ref(&other));
+    let target = format!("{} {}", view::pod_ref(own), view::pod_ref(&other));
     let command = asked.map(|asked| asked.together("unpeer", target, &())).unwrap_or_default();
     let together = Together { peers, ..command };
-    commit_both(inner, holding, (&own, &other), tell, together).await.map(drop)
-}
-
-/// Ends all that a Pod is to others, before it goes; each of them is told.
-pub(crate) async fn end_all(inner: &Arc<Inner>, worker_id: &WorkerId) -> Result<(), ApiError> {
-    let row = inner.existing_row(worker_id).await?;
-    far::end_all(inner, &row).await?;
-    for other in others(inner, row.key).await? {
-        unlink(inner, None, worker_id, &view::pod_ref(&other), Some("deleted")).await?;
-    }
-    Ok(())
-}
-
-/// It is linked to another Pod, or a request lies between them.
-pub(crate) async fn knows_anybody(inner: &Inner, pod: PodKey) -> Result<bool, ApiError> {
-    Ok(!others(inner, pod).await?.is_empty() || far::knows_anybody(inner, pod).await?)
+    commit_both(inner, holding, (own, &other), tell, together).await.map(drop)
 }
 
 /// Whom a Pod is linked with, and whom a request lies with, also one whose time is over.
-async fn others(inner: &Inner, pod: PodKey) -> Result<Vec<PodRow>, ApiError> {
+pub(super) async fn others(inner: &Peers, pod: PodKey) -> Result<Vec<PodRow>, ApiError> {
     let links = inner.store.peer_links(pod).await.map_err(error::store_failed)?;
     let requests = inner.store.peer_requests(pod).await.map_err(error::store_failed)?;
     let asked = requests.into_iter().map(|request| if request.to.key == pod { request.from } else { request.to });

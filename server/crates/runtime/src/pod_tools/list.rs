@@ -7,7 +7,7 @@ use serde_json::Value;
 use tools::{Output, Place, Tool};
 
 use super::{Reach, arguments, outcome, sight};
-use crate::{far, hold::bounded};
+use crate::{hold::bounded, peers::far};
 
 #[derive(Debug)]
 pub(super) struct ListPods(pub(super) Reach);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tools::{Output, Place, Tool};
 
 use super::{Reach, arguments, outcome, sight};
-use crate::{error, hold::bounded, host::Inner, view};
+use crate::{error, hold::bounded, pod_tools::Kin, view};
 
 /// Characters of one result; what is beyond comes with the next call.
 const CHARS_MAX: usize = 60_000;
@@ -71,7 +71,7 @@ struct Page {
     has_more: bool,
 }
 
-async fn page(inner: &Inner, row: &pod_store::PodRow, after: Seq) -> Result<Page, ApiError> {
+async fn page(inner: &Kin, row: &pod_store::PodRow, after: Seq) -> Result<Page, ApiError> {
     let rows = inner.store.turn_records(row.key, after.next()).await.map_err(error::store_failed)?;
     let mut page = Page { texts: Vec::new(), to: after, has_more: false };
     let mut chars = 0;

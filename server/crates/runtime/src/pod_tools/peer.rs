@@ -14,10 +14,9 @@ use super::{
     sight::{self, SeenPeer},
 };
 use crate::{
-    far,
     hold::bounded,
-    host::Inner,
-    peers::{self, Cause, Outgoing},
+    peers::{self, Cause, Outgoing, far},
+    pod_tools::Kin,
 };
 
 #[derive(Debug)]
@@ -66,7 +65,7 @@ impl SendToPeerPod {
             text: &message,
             cause: Cause::Call { call_id: &place.call_id, origin: &origin },
         };
-        let (answer, held) = peers::send(&inner, outgoing).await?;
+        let (answer, held) = peers::send(&inner.peers, outgoing).await?;
         let id = &answer.message_id;
         Ok(ToolOutcome::done(match held {
             None => format!("delivered to {name} ({id})"),
@@ -77,7 +76,7 @@ impl SendToPeerPod {
 
 /// To a Pod of another runtime. What the other side says within a moment is told; what it does not, comes as a receipt.
 async fn send_far(
-    inner: &Arc<Inner>,
+    inner: &Arc<Kin>,
     place: &Place,
     row: &FarPeerRow,
     name: &str,
@@ -86,7 +85,7 @@ async fn send_far(
     let own = inner.existing_row(&place.worker_id).await?;
     let origin = origin_of(&own.name);
     let cause = Cause::Call { call_id: &place.call_id, origin: &origin };
-    let sent = far::send(inner, &place.worker_id, row, message, cause).await?;
+    let sent = far::send(&inner.peers, &place.worker_id, row, message, cause).await?;
     let id = &sent.answer.message_id;
     Ok(ToolOutcome::done(match sent.answer.state {
         ReceiptState::Held => {

@@ -8,8 +8,8 @@ use tools::{Output, Place, Tool};
 
 use super::{Reach, arguments, origin_of, outcome, sight};
 use crate::{
+    family::{self, Restored},
     hold::bounded,
-    lead::{self, Restored},
 };
 
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl RestorePod {
             return Ok(ToolOutcome::done(format!("{name} is you, and live; nothing was started")));
         }
         let own = inner.existing_row(&place.worker_id).await?;
-        let restored = lead::restore(&inner, &seen.row.worker_id, &origin_of(&own.name)).await?;
+        let restored = family::restore(&inner.family, &seen.row.worker_id, &origin_of(&own.name)).await?;
         Ok(ToolOutcome::done(match restored {
             Restored::Now(state) => format!("{name} is back, and {}", state.as_str()),
             Restored::WasLive(state) => format!("{name} is live already ({}); nothing was started", state.as_str()),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tools::{Output, Place, Tool};
 
 use super::{Reach, arguments, origin_of, outcome, sight};
-use crate::{CommandKey, hold::bounded, pod_task::PodCommand};
+use crate::{CommandKey, actor::PodCommand, hold::bounded};
 
 #[derive(Debug)]
 pub(super) struct SendToPod(pub(super) Reach);
@@ -49,7 +49,7 @@ impl SendToPod {
         let input = InputCommand { segments: vec![Segment::text(message)], queue: false, steer: false };
         let command = PodCommand::Input(input);
         let accepted: Result<protocol::Receipt, ApiError> =
-            inner.command(key, &origin_of(&own.name), &child.row.worker_id, command).await;
+            inner.cluster.command(key, &origin_of(&own.name), &child.row.worker_id, command).await;
         let child = &child.row.name;
         match accepted {
             Ok(_) => Ok(ToolOutcome::done(format!("{child} has accepted it and works on it"))),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use pod_store::{ChildRow, FarPeerRow, PodRow};
 use protocol::{ApiError, ErrorCode, PodState, RuntimeId, ScopeRule, Target, Visibility, VisiblePod, WorkerId};
 
-use crate::{error, far, host::Inner, view};
+use super::Kin;
+use crate::{error, peers::far, view};
 
 /// What a model is told of a Pod that it does not see, and of one that does not exist.
 pub(super) const NOT_VISIBLE: &str = "you see no Pod of this name; ListPods shows those that you see";
@@ -50,16 +51,16 @@ impl Seen {
 
 /// Exactly what ListPods tells the model of this Pod: itself first, then its children, then its peers, oldest first, and
 /// then those of other runtimes.
-pub(crate) async fn visible(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
+pub(crate) async fn visible(inner: &Kin, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
     // The states of others are told: after a crash those that they were put in, and not those that it left.
     inner.recovered().await;
     let mut seen: Vec<VisiblePod> = all(inner, worker_id).await?.iter().map(Seen::told).collect();
     let own = inner.existing_row(worker_id).await?;
-    seen.extend(far::visible(inner, own.key).await?.into_iter().map(|(_, pod)| pod));
+    seen.extend(far::visible(&inner.peers, own.key).await?.into_iter().map(|(_, pod)| pod));
     Ok(seen)
 }
 
-async fn all(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<Seen>, ApiError> {
+async fn all(inner: &Kin, worker_id: &WorkerId) -> Result<Vec<Seen>, ApiError> {
     let row = inner.existing_row(worker_id).await?;
     let children = inner.store.children(row.key).await.map_err(error::store_failed)?;
     let links = inner.store.peer_links(row.key).await.map_err(error::store_failed)?;
@@ -75,7 +76,7 @@ async fn all(inner: &Inner, worker_id: &WorkerId) -> Result<Vec<Seen>, ApiError>
 }
 
 /// The Pod that a model means, among those that it sees.
-pub(super) async fn find(inner: &Inner, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
+pub(super) async fn find(inner: &Kin, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
     let unseen = || ApiError::new(ErrorCode::NotVisible, NOT_VISIBLE);
     let target: Target = name.parse().map_err(|_| unseen())?;
     let is_meant = |row: &PodRow| match &target {
@@ -97,7 +98,7 @@ pub(super) enum SeenPeer {
 }
 
 /// The Pod that a model wants to write to. A name that several of them have is none: the address tells them apart.
-pub(super) async fn find_peer(inner: &Inner, worker_id: &WorkerId, name: &str) -> Result<SeenPeer, ApiError> {
+pub(super) async fn find_peer(inner: &Kin, worker_id: &WorkerId, name: &str) -> Result<SeenPeer, ApiError> {
     let here = find(inner, worker_id, name).await;
     let mut there = far_named(inner, worker_id, name).await?;
     match (here, there.pop()) {
@@ -115,7 +116,7 @@ pub(super) async fn find_peer(inner: &Inner, worker_id: &WorkerId, name: &str) -
 }
 
 /// Peers in other runtimes that a model may mean.
-async fn far_named(inner: &Inner, worker_id: &WorkerId, name: &str) -> Result<Vec<(FarPeerRow, String)>, ApiError> {
+async fn far_named(inner: &Kin, worker_id: &WorkerId, name: &str) -> Result<Vec<(FarPeerRow, String)>, ApiError> {
     let Ok(target) = name.parse::<Target>() else { return Ok(Vec::new()) };
     let own = inner.existing_row(worker_id).await?;
     let is_meant = |pod: &VisiblePod| match &target {
@@ -124,12 +125,12 @@ async fn far_named(inner: &Inner, worker_id: &WorkerId, name: &str) -> Result<Ve
         }
         Target::Ref(address) => pod.pod == *address,
     };
-    let seen = far::visible(inner, own.key).await?.into_iter().filter(|(_, pod)| is_meant(pod));
+    let seen = far::visible(&inner.peers, own.key).await?.into_iter().filter(|(_, pod)| is_meant(pod));
     Ok(seen.map(|(row, pod)| (row, far::address(&pod.name, &pod.pod.runtime_id))).collect())
 }
 
 /// A Pod of this runtime, or why a peer of another one cannot be meant.
-pub(super) async fn find_here(inner: &Inner, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
+pub(super) async fn find_here(inner: &Kin, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
     match find(inner, worker_id, name).await {
         Err(error) if error.code == ErrorCode::NotVisible => match far_named(inner, worker_id, name).await?.pop() {
             Some((_, address)) => {
@@ -144,7 +145,7 @@ pub(super) async fn find_here(inner: &Inner, worker_id: &WorkerId, name: &str) -
 }
 
 /// A child of this Pod, or why it is none.
-pub(super) async fn child(inner: &Arc<Inner>, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
+pub(super) async fn child(inner: &Arc<Kin>, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
     let seen = find_here(inner, worker_id, name).await?;
     match seen.is(Visibility::SpawnedChild) {
         true => Ok(seen),

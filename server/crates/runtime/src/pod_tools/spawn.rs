@@ -2,15 +2,21 @@
 
 use async_trait::async_trait;
 use pod::ToolOutcome;
-use protocol::{ApiError, PodName, ScopeRule};
+use protocol::{ApiError, ErrorCode, PodLabel, PodName, RuntimeId, ScopeRule, WorkerId};
 use serde_json::Value;
 use tools::{Output, Place, Tool};
 
-use super::{Reach, arguments, list::scope_words, origin_of, outcome};
+use super::{Kin, Reach, arguments, list::scope_words, origin_of, outcome, sight};
 use crate::{
+    Origin,
+    family::{self, Spawn},
     hold::bounded,
-    lead::{self, Spawn},
 };
+
+/// Characters of a name that are ours where the one that was asked for belongs to a Pod that the parent does not see.
+const SUFFIX_LEN: usize = 6;
+/// Names that are tried until one is free.
+const NAMES_TRIED_MAX: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct SpawnPod(pub(super) Reach);
@@ -56,7 +62,7 @@ impl SpawnPod {
         let inner = self.0.inner()?;
         let own = inner.existing_row(&place.worker_id).await?;
         let wanted = spawn.name.clone();
-        let (child, scope) = lead::spawn(&inner, &place.worker_id, &origin_of(&own.name), spawn).await?;
+        let (child, scope) = spawn_named(&inner, &place.worker_id, &origin_of(&own.name), spawn).await?;
         let renamed = match child.name == wanted {
             true => String::new(),
             false => format!(" (the name {wanted} is in use on this server)"),
@@ -64,4 +70,38 @@ impl SpawnPod {
         let summary = format!("spawned {}{renamed}; it begins its task now", child.name);
         Ok(ToolOutcome::done(summary).with_content(format!("lent to {}: {}", child.name, scope_words(&scope))))
     }
+}
+
+/// Makes the child. A name that a Pod has which the parent does not see is no refusal, since that would tell of it: the child
+/// gets a name derived from it.
+async fn spawn_named(
+    inner: &Kin,
+    parent: &WorkerId,
+    origin: &Origin,
+    spawn: Spawn,
+) -> Result<(PodLabel, Vec<ScopeRule>), ApiError> {
+    let mut tried = spawn.clone();
+    for _ in 1..NAMES_TRIED_MAX {
+        match family::spawn(&inner.family, parent, origin, tried.clone()).await {
+            Err(error) if error.code == ErrorCode::NameTaken && !sees(inner, parent, &spawn.name).await? => {
+                tried.name = derived(&spawn.name)?;
+            }
+            done => return done,
+        }
+    }
+    family::spawn(&inner.family, parent, origin, tried).await
+}
+
+/// The parent sees a Pod of this name, in this runtime.
+async fn sees(inner: &Kin, parent: &WorkerId, name: &PodName) -> Result<bool, ApiError> {
+    let visible = sight::visible(inner, parent).await?;
+    Ok(visible.iter().any(|pod| pod.name == *name && pod.pod.runtime_id == RuntimeId::local()))
+}
+
+/// `NAME-xxxxxx`, the end random; a long name is cut so that it fits.
+fn derived(name: &PodName) -> Result<PodName, ApiError> {
+    let random = uuid::Uuid::new_v4().simple().to_string();
+    let kept = name.as_str().len().min(protocol::POD_NAME_BYTES_MAX - SUFFIX_LEN - 1);
+    let name = format!("{}-{}", &name.as_str()[..kept], &random[..SUFFIX_LEN]);
+    PodName::parse(&name).map_err(|error| ApiError::invalid(error.to_string()))
 }

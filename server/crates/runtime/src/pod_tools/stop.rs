@@ -8,8 +8,8 @@ use tools::{Output, Place, Tool};
 
 use super::{Reach, arguments, list::scope_words, origin_of, outcome, sight};
 use crate::{
+    family::{self, Stopper},
     hold::bounded,
-    lead::{self, Stopper},
 };
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl StopPod {
         let child = sight::child(&inner, &place.worker_id, &name).await?;
         let own = inner.existing_row(&place.worker_id).await?;
         let origin = origin_of(&own.name);
-        let (_, returned) = lead::stop(&inner, &child.row.worker_id, &Stopper::Leader(&origin)).await?;
+        let (_, returned) = family::stop(&inner.family, &child.row.worker_id, &Stopper::Leader(&origin)).await?;
         Ok(ToolOutcome::done(format!("{} is stopped", child.row.name)).with_content(format!(
             "taken back from {}: {}",
             child.row.name,

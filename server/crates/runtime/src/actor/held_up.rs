@@ -1,0 +1,51 @@
+//! Pods that cannot work while the database is away, as lists show them.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use pod_store::OutageKind;
+use protocol::{PodState, PodSummary, WorkerId};
+
+use super::Actors;
+use crate::ground::reason;
+
+impl Actors {
+    /// Says of the Pods that work what keeps them from it; of all that live, when their database is gone.
+    pub(crate) fn with_outage(&self, mut summaries: Vec<PodSummary>) -> Vec<PodSummary> {
+        if let Some(outage) = self.store.outage().borrow().as_ref() {
+            let is_lost = outage.kind == OutageKind::Lost;
+            let held_up = summaries.iter_mut().filter(|summary| {
+                summary.state != PodState::Stopped && (is_lost || self.has_task(&summary.pod.worker_id))
+            });
+            held_up.for_each(|summary| {
+                summary.activity = None;
+                summary.state_reason = Some(reason(outage));
+            });
+        }
+        summaries
+    }
+}
+
+/// Has lists look again at the Pods that an outage holds up, when it begins and when it is over.
+pub(crate) async fn tell(inner: Arc<Actors>) {
+    let mut outage = inner.store.outage();
+    let mut held_up: BTreeSet<WorkerId> = BTreeSet::new();
+    loop {
+        tokio::select! {
+            () = inner.stopping.cancelled() => return,
+            changed = outage.changed() => if changed.is_err() { return },
+        }
+        let kind = outage.borrow_and_update().as_ref().map(|outage| outage.kind);
+        match kind {
+            Some(OutageKind::Away) => {
+                held_up.extend(inner.pods_with_task());
+                held_up.iter().for_each(|worker_id| inner.list.tell_changed(worker_id));
+            }
+            Some(OutageKind::Lost) => inner.list.tell_all(),
+            None => {
+                held_up.clear();
+                // Something may be there now that its caller had given up.
+                inner.list.tell_all();
+            }
+        }
+    }
+}

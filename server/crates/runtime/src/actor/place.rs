@@ -1,0 +1,66 @@
+//! Where a tool's call stands: what it may touch, and what its caller has seen.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use pod::{Pod, PodSpec, Scope};
+use pod_store::PodKey;
+use protocol::{Access, ApiError, ScopeRule, ToolBy, WorkerId};
+use tools::{Lifeline, Network, Place, Questions};
+
+use super::Actors;
+use crate::{error, ground::Ground, view};
+
+/// What a Pod may touch now: its rules, less what it has lent, and never what is yoi's own.
+pub(crate) async fn scope(inner: &Actors, key: PodKey, spec: &PodSpec) -> Result<Scope, ApiError> {
+    let hidden = inner.equipment.hidden.iter().map(|path| ScopeRule {
+        path: path.clone(),
+        access: Access::Deny,
+        recursive: true,
+    });
+    let rules = spec.scope.iter().cloned().chain(hidden);
+    Ok(Scope::new(rules, loans(inner, key).await?).with_protected(Arc::clone(&inner.equipment.protected)))
+}
+
+/// Everything that is out with children, for reading too.
+pub(crate) async fn loans(ground: &Ground, key: PodKey) -> Result<Vec<ScopeRule>, ApiError> {
+    let children = ground.patiently(|| ground.store.children(key)).await.map_err(error::store_failed)?;
+    Ok(children.iter().flat_map(view::lent).collect())
+}
+
+/// Contents that a caller has seen. A person's call may also rely on what the model has seen.
+pub(crate) fn seen(pod: &Pod, by: ToolBy) -> BTreeMap<String, BTreeSet<String>> {
+    let mut seen: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in pod.seen_files.iter().filter(|file| file.by == by || by == ToolBy::Operator) {
+        seen.entry(file.path.clone()).or_default().insert(file.sha256.clone());
+    }
+    seen
+}
+
+/// A place with nothing in it, for a call that is refused before it touches anything.
+pub(crate) fn nowhere(worker_id: &WorkerId, call_id: &str, lifeline: Lifeline) -> Place {
+    Place {
+        worker_id: worker_id.clone(),
+        call_id: call_id.to_owned(),
+        cwd: PathBuf::from("/"),
+        scope: Scope::default(),
+        leads: None,
+        seen: Arc::default(),
+        outputs: PathBuf::new(),
+        network: Network::None,
+        way_in: None,
+        questions: Questions::none(),
+        redirects: None,
+        lifeline,
+    }
+}
+
+impl Actors {
+    /// Where the long outputs of a Pod's tools are kept.
+    pub(crate) fn outputs_of(&self, worker_id: &WorkerId) -> PathBuf {
+        self.equipment.outputs.join(worker_id.as_str())
+    }
+}

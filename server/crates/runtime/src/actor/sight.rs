@@ -1,0 +1,230 @@
+//! What rules have to know of a call beyond its text: where a path leads, which commands a command line has, whom a name
+//! means, what those who lead the Pod allow. Found out before the call is decided on, so that deciding stays pure.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use pod::{Input, Leader, ModelPiece, PodSpec, Sight, Sights, call_folder, has_rules, main_argument, names_a_pod};
+use protocol::{
+    ApiError, ErrorCode, NetworkPolicy, PermissionDecision, PermissionRule, PodName, RuntimeId, Target, VisiblePod,
+};
+use serde_json::{Value, json};
+
+use super::PodTask;
+use crate::{error, ground::Ground};
+
+/// Pods above a Pod that are looked at. Nobody leads so deep a tree.
+const LEADERS_MAX: usize = 256;
+/// As many links are followed as the kernel would.
+const LINKS_MAX: usize = 40;
+
+impl PodTask {
+    /// Looks at the calls that these inputs have decided on.
+    pub(super) async fn look(&mut self, inputs: &[Input]) -> Result<(), ApiError> {
+        let calls = self.to_be_judged(inputs);
+        if calls.is_empty() {
+            return Ok(());
+        }
+        self.look_up().await?;
+        let mut sights = Sights::default();
+        for (tool, arguments) in calls {
+            if has_rules(&self.spec, &tool) {
+                let sight = self.sight(&tool, &arguments).await?;
+                sights.note(&tool, &arguments, sight);
+            }
+        }
+        self.spec.sights = sights;
+        Ok(())
+    }
+
+    /// Looks at those who lead this Pod, as they are now.
+    pub(super) async fn look_up(&mut self) -> Result<(), ApiError> {
+        let parent = self.parent.as_ref().map(|parent| parent.key);
+        self.spec.leaders = leaders(&self.inner, parent, &self.spec).await?;
+        Ok(())
+    }
+
+    /// The calls of an answer that is whole with these inputs, and those that a person makes.
+    fn to_be_judged(&self, inputs: &[Input]) -> Vec<(String, Value)> {
+        let ends = |input: &Input| matches!(input, Input::Model(ModelPiece::Finished | ModelPiece::Nothing { .. }));
+        let mut calls = Vec::new();
+        if inputs.iter().any(ends) {
+            calls.extend(self.pod.calls.iter().map(|call| (call.name.clone(), call.arguments.clone())));
+        }
+        for input in inputs {
+            match input {
+                Input::OperatorCall { name, arguments }
+                | Input::Model(ModelPiece::ToolCall { name, arguments, .. }) => {
+                    calls.push((name.clone(), arguments.clone()));
+                }
+                Input::WayOut { host, port, .. } => {
+                    calls.push(("Network".to_owned(), json!({ "host": host, "port": port })));
+                }
+                _ => (),
+            }
+        }
+        calls
+    }
+
+    /// What is found out about one call.
+    pub(super) async fn sight(&mut self, tool: &str, arguments: &Value) -> Result<Sight, ApiError> {
+        if names_a_pod(tool) {
+            let pod = self.meant(main_argument(tool, arguments)).await?;
+            return Ok(Sight { pod, ..Sight::default() });
+        }
+        if tool == "Network" {
+            return Ok(Sight::default());
+        }
+        let (cwd, tool, arguments) = (self.spec.cwd.clone(), tool.to_owned(), arguments.clone());
+        // The disk may be slow, and a command line long.
+        let looked = tokio::task::spawn_blocking(move || on_disk(&cwd, &tool, &arguments));
+        looked.await.map_err(|_| error::stopping())
+    }
+
+    /// The Pod that a name means to this one.
+    async fn meant(&mut self, name: &str) -> Result<Option<(protocol::WorkerId, String)>, ApiError> {
+        let Ok(target) = name.parse::<Target>() else { return Ok(None) };
+        let visible = self.inner.above()?.visible(&self.worker_id).await?;
+        let mut meant = visible.into_iter().filter(|pod| is_target(&target, pod));
+        Ok(match (meant.next(), meant.next()) {
+            (Some(pod), None) => Some((pod.pod.worker_id, pod.name.to_string())),
+            _ => None,
+        })
+    }
+
+    /// Rules as they are kept: those about a Pod with the Pod that they name now.
+    pub(super) async fn given(
+        &mut self,
+        rules: Vec<PermissionRule>,
+        standing: &[PermissionRule],
+    ) -> Result<Vec<PermissionRule>, ApiError> {
+        let mut kept = Vec::new();
+        for rule in rules {
+            let is_new = !standing.contains(&rule) && rule.pod.is_none() && names_a_pod(&rule.tool);
+            let name = rule.pattern.clone().filter(|pattern| is_new && !pattern.contains('*'));
+            let Some(name) = name else {
+                kept.push(rule);
+                continue;
+            };
+            let pod = match self.meant(&name).await? {
+                Some((pod, _)) => Some(pod),
+                None => self.named(&name).await?,
+            };
+            if pod.is_none() && rule.decision == PermissionDecision::Allow {
+                let sentence =
+                    format!("a rule allows {} for \"{name}\", and no Pod is called so; make it first", rule.tool);
+                return Err(ApiError::new(ErrorCode::InvalidInput, sentence));
+            }
+            kept.push(PermissionRule { pod, ..rule });
+        }
+        Ok(kept)
+    }
+
+    /// A Pod of this server, whether it is seen or not: a person gives the rule.
+    async fn named(&mut self, name: &str) -> Result<Option<protocol::WorkerId>, ApiError> {
+        let Ok(name) = PodName::parse(name) else { return Ok(None) };
+        let row = self.inner.store.pod_find_by_name(&name).await.map_err(error::store_failed)?;
+        Ok(row.map(|row| row.worker_id))
+    }
+}
+
+fn is_target(target: &Target, pod: &VisiblePod) -> bool {
+    match target {
+        Target::Name { name, runtime_id: None } => pod.name == *name,
+        Target::Name { name, runtime_id: Some(id) } => pod.name == *name && pod.pod.runtime_id == *id,
+        Target::Ref(address) if address.runtime_id == RuntimeId::local() => pod.pod.worker_id == address.worker_id,
+        Target::Ref(address) => pod.pod == *address,
+    }
+}
+
+/// The rules of those who lead a Pod, as they are now, nearest first. Where one is gone, those stay that held when the Pod
+/// was made. Nothing when nobody ever led it.
+async fn leaders(
+    ground: &Ground,
+    parent: Option<pod_store::PodKey>,
+    spec: &PodSpec,
+) -> Result<Option<Vec<Leader>>, ApiError> {
+    let mut leaders = Vec::new();
+    let mut next = parent;
+    while let Some(key) = next.filter(|_| leaders.len() < LEADERS_MAX) {
+        let row = ground.store.pod_find_by_key(key).await.map_err(error::store_failed)?;
+        let Some(row) = row else { break };
+        let Ok(leader) = serde_json::from_str::<PodSpec>(&row.spec) else { break };
+        leaders.push(Leader { cwd: leader.cwd, permissions: leader.permissions, network: leader.network });
+        next = row.parent.map(|parent| parent.key);
+    }
+    let gone = spec.ceilings.iter().skip(leaders.len());
+    let gone: Vec<_> = gone
+        .map(|rules| Leader { cwd: spec.cwd.clone(), permissions: rules.clone(), network: NetworkPolicy::Open })
+        .collect();
+    leaders.extend(gone);
+    Ok((!leaders.is_empty()).then_some(leaders))
+}
+
+/// Blocks.
+fn on_disk(cwd: &str, tool: &str, arguments: &Value) -> Sight {
+    let text = |path: PathBuf| path.into_os_string().into_string().ok();
+    let folder = leads(Path::new(&call_folder(cwd, tool, arguments))).and_then(text);
+    let given = main_argument(tool, arguments);
+    match tool {
+        "Bash" => Sight { folder, commands: tools::bash::commands_in(given), ..Sight::default() },
+        "Read" | "Write" | "Edit" if !given.is_empty() && !given.contains('\0') => {
+            let path = plain(&Path::new(cwd).join(given));
+            Sight { folder, leads: leads(&path).and_then(text), ..Sight::default() }
+        }
+        _ => Sight { folder, ..Sight::default() },
+    }
+}
+
+/// Where a path leads when every link is followed; of what is not there, where it would be made. None: nowhere that is
+/// known.
+fn leads(path: &Path) -> Option<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        match fs::canonicalize(&path) {
+            Ok(real) => return Some(real),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return None,
+            Err(_) => (),
+        }
+        let (folder, name) = (path.parent()?, path.file_name()?);
+        let folder = leads_to_folder(folder)?;
+        match fs::read_link(folder.join(name)) {
+            // It leads to what is not there yet.
+            Ok(link) => path = plain(&folder.join(link)),
+            Err(_) => return Some(folder.join(name)),
+        }
+    }
+    None
+}
+
+/// The folder of something that is not there: it, or the nearest above it that is.
+fn leads_to_folder(folder: &Path) -> Option<PathBuf> {
+    let mut missing = Vec::new();
+    let mut at = folder;
+    loop {
+        match fs::canonicalize(at) {
+            Ok(real) => return Some(missing.into_iter().rev().fold(real, |path, name| path.join(name))),
+            // A link to what is not there, in the middle of the way: nobody knows yet where it leads.
+            Err(_) if fs::symlink_metadata(at).is_ok() => return None,
+            Err(_) => {
+                missing.push(at.file_name()?);
+                at = at.parent()?;
+            }
+        }
+    }
+}
+
+/// `.` and `..` taken out as text, as the file tools do it.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            std::path::Component::Normal(name) => plain.push(name),
+            std::path::Component::ParentDir => drop(plain.pop()),
+            _ => (),
+        }
+    }
+    plain
+}

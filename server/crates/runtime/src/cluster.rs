@@ -1,0 +1,68 @@
+//! This host among others on one database: whose Pod is whose, commands and viewers for Pods of other hosts, and what
+//! happens when a host dies.
+//!
+//! The journal is the only truth. A host that runs a Pod writes it; every other one reads it after its own cursor, and is
+//! woken by a notice that carries nothing. A command for a Pod of another host is carried out there, under its own key.
+//! A database that one host serves alone knows nothing of all this.
+
+mod anywhere;
+mod call;
+mod files;
+mod follow;
+mod hold;
+mod recovery;
+mod route;
+mod serve;
+mod takeover;
+mod together;
+mod unread;
+
+use std::{
+    collections::BTreeMap,
+    ops::Deref,
+    sync::{Arc, Mutex},
+};
+
+use protocol::ApiError;
+
+use self::{
+    call::Call,
+    route::{ROUNDS_MAX, Route},
+};
+use crate::{actor::Actors, error, ground::Ground};
+
+/// This host as one of the cluster.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    pub(crate) actors: Arc<Actors>,
+    calls: call::Calls,
+    /// Pods of this host that stand still for another one, by the name that it gave.
+    held: Mutex<BTreeMap<String, hold::Stage>>,
+}
+
+impl Deref for Cluster {
+    type Target = Ground;
+
+    fn deref(&self) -> &Ground {
+        &self.actors
+    }
+}
+
+impl Cluster {
+    pub(crate) fn new(actors: Arc<Actors>) -> Self {
+        Self { calls: call::Calls::new(actors.ground.clone()), actors, held: Mutex::default() }
+    }
+}
+
+/// Has the Pods that a crash left open put in order, and begins to take part: nothing more, for a database that one host
+/// serves alone.
+pub(crate) async fn start(inner: &Arc<Cluster>) -> Result<(), ApiError> {
+    recovery::start(inner).await?;
+    if inner.store.is_shared() {
+        call::start(inner);
+        serve::start(inner);
+        follow::start(inner).await.map_err(error::store_failed)?;
+        takeover::start(inner);
+    }
+    Ok(())
+}

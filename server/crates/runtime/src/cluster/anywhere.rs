@@ -1,0 +1,121 @@
+//! What is asked of a Pod, carried out on the host that runs it.
+
+use std::sync::Arc;
+
+use protocol::{ApiError, ErrorCode, ToolAnswer, ToolCommand, WorkerId};
+use serde::de::DeserializeOwned;
+
+use super::{Call, Cluster, ROUNDS_MAX, Route};
+use crate::{
+    CommandKey, Origin,
+    actor::{PodCommand, Request, place},
+    error, view,
+};
+
+/// Bytes of what was typed of a file's name.
+const BEGUN_BYTES_MAX: usize = 1_024;
+
+impl Cluster {
+    /// Puts a command to a Pod's task, waking it, and reads its answer.
+    pub(crate) async fn command<T: DeserializeOwned>(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: PodCommand,
+    ) -> Result<T, ApiError> {
+        let call = || Call::Command {
+            worker_id: worker_id.clone(),
+            key: key.clone(),
+            origin: origin.clone(),
+            command: command.clone(),
+        };
+        if let Some(answer) = self.there(worker_id, call).await? {
+            return Ok(answer);
+        }
+        let answer = self.actors.command_here(key, origin, worker_id, command).await?;
+        serde_json::from_str(&answer)
+            .map_err(|error| ApiError::new(ErrorCode::Internal, format!("a stored answer cannot be read: {error}")))
+    }
+
+    /// Runs one tool as this Pod would; waits until it has ended.
+    pub(crate) async fn run_tool(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        name: &str,
+        command: ToolCommand,
+    ) -> Result<ToolAnswer, ApiError> {
+        self.existing_row(worker_id).await?;
+        self.actors.check_tool(name)?;
+        self.count_command();
+        let call = || Call::Tool {
+            worker_id: worker_id.clone(),
+            key: key.clone(),
+            origin: origin.clone(),
+            name: name.to_owned(),
+            command: command.clone(),
+        };
+        if let Some(answer) = self.there(worker_id, call).await? {
+            return Ok(answer);
+        }
+        self.actors.tool_here(key, origin, worker_id, name, command).await
+    }
+
+    /// Files that the Pod may read and whose path fits what was `begun`, the nearest first.
+    pub(crate) async fn files(&self, worker_id: &WorkerId, begun: &str) -> Result<Vec<String>, ApiError> {
+        if begun.len() > BEGUN_BYTES_MAX {
+            return Err(ApiError::invalid(format!("the name of a file has at most {BEGUN_BYTES_MAX} bytes")));
+        }
+        let row = self.existing_row(worker_id).await?;
+        let call = || Call::Files { worker_id: worker_id.clone(), begun: begun.to_owned() };
+        if let Some(files) = self.there(worker_id, call).await? {
+            return Ok(files);
+        }
+        let opened = view::open(&row).map_err(|reason| ApiError::new(ErrorCode::NotRestorable, reason))?;
+        let scope = place::scope(&self.actors, row.key, &opened.spec).await?;
+        Ok(tools::files::complete(&opened.spec.cwd, scope, begun).await)
+    }
+
+    /// Has a Pod look into its mailbox. Nobody waits for it: what is in there is on the disk.
+    pub(crate) fn wake(self: &Arc<Self>, worker_id: &WorkerId) {
+        let (cluster, worker_id) = (self.clone(), worker_id.clone());
+        self.tracker.spawn(async move {
+            let woken = match cluster.route(&worker_id).await {
+                Ok(Route::Here) => cluster.actors.send(&worker_id, Request::Wake).await,
+                Ok(Route::There(host)) => {
+                    cluster.calls.tell(&host, &Call::Wake { worker_id: worker_id.clone() }).await;
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            };
+            if let Err(error) = woken {
+                tracing::debug!(%error, %worker_id, "a Pod reads its mail at the next start");
+            }
+        });
+    }
+
+    /// The Pod is run by another host, which has its files.
+    pub(crate) async fn is_there(&self, worker_id: &WorkerId) -> Result<bool, ApiError> {
+        Ok(matches!(self.route(worker_id).await?, Route::There(_)))
+    }
+
+    /// What another host answers that runs the Pod. None: it is run here.
+    async fn there<T: DeserializeOwned>(
+        &self,
+        worker_id: &WorkerId,
+        call: impl Fn() -> Call,
+    ) -> Result<Option<T>, ApiError> {
+        for _ in 0..ROUNDS_MAX {
+            let host = match self.route(worker_id).await? {
+                Route::Here => return Ok(None),
+                Route::There(host) => host,
+            };
+            if let Some(answer) = self.calls.call(&host, &call()).await? {
+                return Ok(Some(answer));
+            }
+        }
+        Err(error::moves_about())
+    }
+}

@@ -1,0 +1,278 @@
+//! What one host asks of another one, and the wait for its answer. Bounded, and safe to ask again: a command's key makes it
+//! happen once, whichever host carries it out.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use pod::{Pod, PodSpec};
+use pod_store::{HostRow, MailPut, MessageChange, PodChange, PodKey};
+use protocol::{ApiError, ControlEvent, ErrorCode, PodLabel, ToolCommand, TurnEvent, WorkerId};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use tokio::{sync::oneshot, time::timeout};
+
+use super::Cluster;
+use crate::{CommandKey, Origin, actor::PodCommand, error, ground::Ground};
+
+/// A host takes up what it is asked within this time, or is taken for gone …
+const TAKE_WAIT_MAX: Duration = Duration::from_secs(5);
+/// … and has so long again for a command that it has taken up …
+const ANSWER_WAIT_MAX: Duration = Duration::from_secs(5);
+/// … and so long for a tool that a person runs.
+const TOOL_WAIT_MAX: Duration = Duration::from_secs(15 * 60);
+/// How often it is looked, during a long wait, whether the other host is still there.
+const THERE_CHECK: Duration = Duration::from_secs(2);
+/// How often answers are looked for when no notice comes.
+const POLL: Duration = Duration::from_millis(200);
+
+/// What is asked, and by whom.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Call {
+    Command {
+        worker_id: WorkerId,
+        key: CommandKey,
+        origin: Origin,
+        command: PodCommand,
+    },
+    Tool {
+        worker_id: WorkerId,
+        key: CommandKey,
+        origin: Origin,
+        name: String,
+        command: ToolCommand,
+    },
+    Files {
+        worker_id: WorkerId,
+        begun: String,
+    },
+    /// Somebody looks at the Pod. Answered by nobody.
+    Read {
+        worker_id: WorkerId,
+    },
+    /// Something is in the Pod's mailbox. Answered by nobody.
+    Wake {
+        worker_id: WorkerId,
+    },
+    /// The Pod is to stand still.
+    Hold {
+        hold: String,
+        worker_id: WorkerId,
+    },
+    Order {
+        hold: String,
+        wish: Wish,
+    },
+    /// Whether what the Pod's change belongs to was written. Answered by nobody.
+    Outcome {
+        hold: String,
+        is_done: bool,
+    },
+}
+
+/// A held Pod, as another host sees it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct HeldView {
+    pub(crate) key: PodKey,
+    pub(crate) label: PodLabel,
+    pub(crate) spec: PodSpec,
+    pub(crate) pod: Pod,
+    #[serde(default)]
+    pub(crate) runs_command: bool,
+}
+
+/// What is wanted of a held Pod.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Wish {
+    pub(crate) inputs: Vec<WishInput>,
+    pub(crate) events: Vec<ControlEvent>,
+    /// True: the loan goes out; false: it goes back.
+    pub(crate) lends: Option<bool>,
+    pub(crate) mail_put: Vec<MailPut>,
+    pub(crate) ends_work: bool,
+}
+
+/// Those inputs that Pods give each other.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum WishInput {
+    Mail { events: Vec<TurnEvent>, wakes: bool },
+    Note(Vec<ControlEvent>),
+    Stop,
+    Restore,
+}
+
+/// What is to be written for a held Pod.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Prepared {
+    pub(crate) change: PodChange,
+    pub(crate) receipts: Vec<MessageChange>,
+}
+
+/// What became of a call.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Answer {
+    /// JSON of what it came to.
+    Done(String),
+    Refused(ApiError),
+    /// The Pod is not run there (any more).
+    Moved,
+}
+
+impl Call {
+    /// Nobody waits for an answer.
+    pub(super) fn is_told(&self) -> bool {
+        matches!(self, Self::Read { .. } | Self::Wake { .. } | Self::Outcome { .. })
+    }
+
+    fn answer_wait(&self) -> Duration {
+        if matches!(self, Self::Tool { .. }) { TOOL_WAIT_MAX } else { ANSWER_WAIT_MAX }
+    }
+
+    fn encode(&self) -> String {
+        serde_json::to_string(self).expect("a call always encodes")
+    }
+}
+
+pub(super) fn start(inner: &Arc<Cluster>) {
+    inner.tracker.spawn(take_answers(inner.clone()));
+}
+
+/// This host's calls to others.
+#[derive(Debug)]
+pub(crate) struct Calls {
+    ground: Arc<Ground>,
+    /// Those that wait for their answer.
+    waiting: Mutex<HashMap<i64, oneshot::Sender<String>>>,
+}
+
+impl Calls {
+    pub(super) fn new(ground: Arc<Ground>) -> Self {
+        Self { ground, waiting: Mutex::default() }
+    }
+
+    /// Asks another host and reads its answer. None: the Pod is not there any more; look again.
+    pub(crate) async fn call<T: DeserializeOwned>(&self, host: &HostRow, call: &Call) -> Result<Option<T>, ApiError> {
+        let answer = self.ask(host, call).await?;
+        match serde_json::from_str(&answer).map_err(unreadable)? {
+            Answer::Done(answer) => serde_json::from_str(&answer).map(Some).map_err(unreadable),
+            Answer::Refused(error) => Err(error),
+            Answer::Moved => Ok(None),
+        }
+    }
+
+    /// Tells another host something that needs no answer. What does not reach it, it finds by itself.
+    pub(crate) async fn tell(&self, host: &HostRow, call: &Call) {
+        if let Err(error) = self.ground.store.call_put(host.id, &call.encode()).await {
+            tracing::debug!(%error, host = host.name, "another host could not be told something");
+        }
+    }
+
+    async fn ask(&self, host: &HostRow, call: &Call) -> Result<String, ApiError> {
+        let id = self.ground.store.call_put(host.id, &call.encode()).await.map_err(error::store_failed)?;
+        let waiting = Waiting::of(self, id);
+        let (taken, answer) = self.wait(host, call, waiting).await;
+        match (taken, answer) {
+            (_, Some(answer)) => Ok(answer),
+            (false, None) => Err(not_taken(host)),
+            (true, None) => Err(not_answered(host)),
+        }
+    }
+
+    /// The answer, and whether the host has taken the call up.
+    async fn wait(&self, host: &HostRow, call: &Call, mut waiting: Waiting<'_>) -> (bool, Option<String>) {
+        if let Ok(Ok(answer)) = timeout(TAKE_WAIT_MAX, &mut waiting.answer).await {
+            return (true, Some(answer));
+        }
+        if let Ok(true) = self.ground.store.call_withdraw(waiting.id).await {
+            return (false, None);
+        }
+        let mut left = call.answer_wait();
+        while !left.is_zero() {
+            let step = left.min(THERE_CHECK);
+            if let Ok(Ok(answer)) = timeout(step, &mut waiting.answer).await {
+                return (true, Some(answer));
+            }
+            left -= step;
+            let hosts = self.ground.store.hosts_now().await;
+            if hosts.is_ok_and(|hosts| hosts.iter().all(|there| there.id != host.id)) {
+                break;
+            }
+        }
+        (true, None)
+    }
+}
+
+/// One call that waits; dropping it ends the wait.
+struct Waiting<'a> {
+    calls: &'a Calls,
+    id: i64,
+    answer: oneshot::Receiver<String>,
+}
+
+impl<'a> Waiting<'a> {
+    fn of(calls: &'a Calls, id: i64) -> Self {
+        let (sender, answer) = oneshot::channel();
+        calls.waiting.lock().expect("no holder of the calls panics").insert(id, sender);
+        Self { calls, id, answer }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.calls.waiting.lock().expect("no holder of the calls panics").remove(&self.id);
+    }
+}
+
+async fn take_answers(inner: Arc<Cluster>) {
+    let Some(mut wake_ups) = inner.store.wake_ups() else { return };
+    // An answer that came before its caller began to wait.
+    let mut early: Vec<(Instant, i64, String)> = Vec::new();
+    loop {
+        tokio::select! {
+            () = inner.stopping.cancelled() => return,
+            changed = wake_ups.answered.changed() => if changed.is_err() { return },
+            () = tokio::time::sleep(POLL) => (),
+        }
+        let is_waiting = || !inner.calls.waiting.lock().expect("no holder of the calls panics").is_empty();
+        if !is_waiting() {
+            continue;
+        }
+        match inner.store.answers_take().await {
+            Ok(answers) => early.extend(answers.into_iter().map(|(id, answer)| (Instant::now(), id, answer))),
+            Err(error) => tracing::debug!(%error, "answers of other hosts could not be read"),
+        }
+        let mut waiting = inner.calls.waiting.lock().expect("no holder of the calls panics");
+        early.retain(|(came, id, answer)| match waiting.remove(id) {
+            Some(sender) => {
+                // Whoever asked may have given up.
+                let _ = sender.send(answer.clone());
+                false
+            }
+            None => came.elapsed() < TAKE_WAIT_MAX,
+        });
+    }
+}
+
+fn unreadable(error: serde_json::Error) -> ApiError {
+    ApiError::new(ErrorCode::Internal, format!("what another host answered cannot be read: {error}"))
+}
+
+fn not_taken(host: &HostRow) -> ApiError {
+    let seconds = TAKE_WAIT_MAX.as_secs();
+    let sentence = format!(
+        "the host \"{}\" that runs the Pod did not answer within {seconds} s, so nothing was done; if it is gone, another \
+         one takes over within seconds: try again",
+        host.name
+    );
+    ApiError::new(ErrorCode::RuntimeUnavailable, sentence)
+}
+
+fn not_answered(host: &HostRow) -> ApiError {
+    let sentence = format!(
+        "the host \"{}\" that runs the Pod has taken this up and does not answer; it may still happen, so look before \
+         you try again, or send it again with the same idempotency key: then it happens once",
+        host.name
+    );
+    ApiError::new(ErrorCode::Timeout, sentence)
+}

@@ -1,0 +1,159 @@
+//! A Pod of one host that stands still for another one, so that both change in one transaction.
+//!
+//! The asking host gets the Pod's state, gives its order, gets what is to be written for the Pod, and writes it with all
+//! the rest; its transaction checks both leases. The Pod's own host waits with the Pod, a short time only: then it looks
+//! into the journal what came of it.
+
+use std::{sync::Arc, time::Duration};
+
+use pod::Input;
+use pod_store::{HostRow, LoanChange};
+use protocol::{ApiError, ErrorCode, WorkerId};
+use tokio::sync::oneshot;
+
+use super::{
+    Call, Cluster,
+    call::{HeldView, Prepared, Wish, WishInput},
+};
+use crate::{
+    actor::{Extras, Held, Order, Wanted},
+    error,
+};
+
+/// A Pod stands still for another host so long at most, before its order and after it.
+const STAND_STILL_MAX: Duration = Duration::from_secs(5);
+
+/// How far it is with a Pod that stands still for another host.
+#[derive(Debug)]
+pub(super) enum Stage {
+    Held(Box<Held>),
+    /// It waits for the outcome.
+    Ordered(oneshot::Sender<bool>),
+}
+
+impl Cluster {
+    /// Has a Pod of another host stand still. None: it is not there any more.
+    pub(crate) async fn hold_there(
+        self: &Arc<Self>,
+        host: HostRow,
+        worker_id: &WorkerId,
+    ) -> Result<Option<Held>, ApiError> {
+        let hold = uuid::Uuid::now_v7().to_string();
+        let call = Call::Hold { hold: hold.clone(), worker_id: worker_id.clone() };
+        let Some(HeldView { key, label, spec, pod, runs_command }) = self.calls.call(&host, &call).await? else {
+            return Ok(None);
+        };
+        let (orders, order) = oneshot::channel();
+        let held = Held { key, label, spec, pod, runs_command, host: Some(host.id), orders };
+        self.tracker.spawn(stand_in(self.clone(), host, hold, order));
+        Ok(Some(held))
+    }
+
+    /// Here: the Pod stands still, for a host that asks for it.
+    pub(super) async fn hold_for(self: &Arc<Self>, hold: String, worker_id: &WorkerId) -> Result<HeldView, ApiError> {
+        let held = self.actors.hold_here(worker_id).await?;
+        let Held { key, label, spec, pod, runs_command, .. } = &held;
+        let (label, spec, pod) = (label.clone(), spec.clone(), pod.clone());
+        let view = HeldView { key: *key, label, spec, pod, runs_command: *runs_command };
+        self.put_stage(hold, Stage::Held(Box::new(held)));
+        Ok(view)
+    }
+
+    pub(super) async fn order_for(self: &Arc<Self>, hold: &str, wish: Wish) -> Result<Prepared, ApiError> {
+        let Some(Stage::Held(held)) = self.take_stage(hold) else { return Err(too_late()) };
+        let (change, receipts, outcome) = held.prepare(wish.into()).await?;
+        self.put_stage(hold.to_owned(), Stage::Ordered(outcome));
+        Ok(Prepared { change, receipts })
+    }
+
+    pub(super) fn outcome_for(&self, hold: &str, is_done: bool) {
+        if let Some(Stage::Ordered(outcome)) = self.take_stage(hold) {
+            // A Pod whose task is gone reads its journal when it is loaded.
+            let _ = outcome.send(is_done);
+        }
+    }
+
+    fn take_stage(&self, hold: &str) -> Option<Stage> {
+        self.held.lock().expect("no holder of the held Pods panics").remove(hold)
+    }
+
+    /// Let go by itself after a while: a host that asked may be gone.
+    fn put_stage(self: &Arc<Self>, hold: String, stage: Stage) {
+        let is_ordered = matches!(stage, Stage::Ordered(_));
+        self.held.lock().expect("no holder of the held Pods panics").insert(hold.clone(), stage);
+        let inner = self.clone();
+        self.tracker.spawn(async move {
+            tokio::select! {
+                () = inner.stopping.cancelled() => (),
+                () = tokio::time::sleep(STAND_STILL_MAX) => (),
+            }
+            let mut held = inner.held.lock().expect("no holder of the held Pods panics");
+            if held.get(&hold).is_some_and(|now| matches!(now, Stage::Ordered(_)) == is_ordered) {
+                held.remove(&hold);
+            }
+        });
+    }
+}
+
+/// Passes on what happens to a Pod that another host holds.
+async fn stand_in(inner: Arc<Cluster>, host: HostRow, hold: String, order: oneshot::Receiver<Order>) {
+    let outcome = |is_done| Call::Outcome { hold: hold.clone(), is_done };
+    let Ok(Order { wanted, prepared, is_committed }) = order.await else {
+        // Nothing was wanted of it: an order that is none lets it go.
+        return inner.let_go(&host, &hold).await;
+    };
+    let wish = match Wish::try_from(wanted) {
+        Ok(wish) => wish,
+        Err(error) => return drop(prepared.send(Err(error))),
+    };
+    let answer = match inner.calls.call(&host, &Call::Order { hold: hold.clone(), wish }).await {
+        Ok(Some(Prepared { change, receipts })) => Ok((change, receipts)),
+        Ok(None) => Err(too_late()),
+        Err(error) => Err(error),
+    };
+    let is_done = prepared.send(answer).is_ok() && is_committed.await.unwrap_or(false);
+    inner.calls.tell(&host, &outcome(is_done)).await;
+}
+
+impl Cluster {
+    async fn let_go(&self, host: &HostRow, hold: &str) {
+        self.calls.tell(host, &Call::Outcome { hold: hold.to_owned(), is_done: false }).await;
+    }
+}
+
+fn too_late() -> ApiError {
+    let sentence = "the other Pod stood still for as long as it may, and nothing was changed; try again";
+    ApiError::new(ErrorCode::Timeout, sentence)
+}
+
+impl TryFrom<Wanted> for Wish {
+    type Error = ApiError;
+
+    fn try_from(wanted: Wanted) -> Result<Self, ApiError> {
+        let Wanted { inputs, events, extras, ends_work } = wanted;
+        let inputs = inputs.into_iter().map(|input| match input {
+            Input::Mail { events, wakes } => Ok(WishInput::Mail { events, wakes }),
+            Input::Note(events) => Ok(WishInput::Note(events)),
+            Input::Stop => Ok(WishInput::Stop),
+            Input::Restore => Ok(WishInput::Restore),
+            _ => Err(error::not_across_hosts()),
+        });
+        let lends = extras.loan.map(|loan| loan == LoanChange::Out);
+        Ok(Self { inputs: inputs.collect::<Result<_, _>>()?, events, lends, mail_put: extras.mail_put, ends_work })
+    }
+}
+
+impl From<Wish> for Wanted {
+    fn from(wish: Wish) -> Self {
+        let Wish { inputs, events, lends, mail_put, ends_work } = wish;
+        let inputs = inputs.into_iter().map(|input| match input {
+            WishInput::Mail { events, wakes } => Input::Mail { events, wakes },
+            WishInput::Note(events) => Input::Note(events),
+            WishInput::Stop => Input::Stop,
+            WishInput::Restore => Input::Restore,
+        });
+        let loan = lends.map(|is_out| if is_out { LoanChange::Out } else { LoanChange::Back });
+        let extras = Extras { loan, mail_put, ..Extras::default() };
+        Self { inputs: inputs.collect(), events, extras, ends_work }
+    }
+}

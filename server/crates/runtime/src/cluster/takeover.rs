@@ -1,0 +1,108 @@
+//! The end of a host: another one takes its Pods, and puts them in order as after a crash. A host that was only held up
+//! finds that its lease is gone: it drops all that relied on it, and takes part anew.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use pod_store::{PodRow, StoreError};
+use protocol::WorkerId;
+use tokio_util::task::TaskTracker;
+
+use super::{Cluster, recovery};
+
+/// How often Pods are looked for that nobody runs and that have something to do.
+const ORPHANS_CHECK: Duration = Duration::from_secs(1);
+/// How long it is waited before a host tries once more to take part.
+const REJOIN_AGAIN: Duration = Duration::from_millis(500);
+/// What relied on a lost lease is gone within this time; what is not can write nothing all the same.
+const DROP_WAIT_MAX: Duration = Duration::from_secs(10);
+
+pub(super) fn start(inner: &Arc<Cluster>) {
+    inner.tracker.spawn(watch_lease(inner.clone()));
+    inner.tracker.spawn(adopt_orphans(inner.clone()));
+}
+
+async fn watch_lease(inner: Arc<Cluster>) {
+    let Some(mut lost) = inner.store.lost() else { return };
+    loop {
+        tokio::select! {
+            () = inner.stopping.cancelled() => return,
+            is_lost = lost.wait_for(|lost| *lost) => if is_lost.is_err() { return },
+        }
+        if !rejoin(&inner).await {
+            return;
+        }
+    }
+}
+
+/// Drops what relied on the lease, and takes another one. False when this host is over.
+async fn rejoin(inner: &Arc<Cluster>) -> bool {
+    let relied = inner.lease.end();
+    inner.held.lock().expect("no holder of the held Pods panics").clear();
+    drop_all(&relied).await;
+    inner.actors.forget_all();
+    loop {
+        match inner.store.rejoin().await {
+            Ok(()) => break,
+            Err(StoreError::Fenced) => {
+                tracing::error!("another yoi serves this database from a copy of this data folder; stop one of them");
+                return false;
+            }
+            Err(error) => tracing::warn!(%error, "this host cannot take part yet"),
+        }
+        tokio::select! {
+            () = inner.stopping.cancelled() => return false,
+            () = tokio::time::sleep(REJOIN_AGAIN) => (),
+        }
+    }
+    inner.lease.begin();
+    inner.list.tell_all();
+    tracing::warn!("this host takes part anew; the Pods that it ran are where they were needed first");
+    true
+}
+
+async fn drop_all(tracker: &TaskTracker) {
+    tracker.close();
+    if tokio::time::timeout(DROP_WAIT_MAX, tracker.wait()).await.is_err() {
+        tracing::error!("something that relied on a lost lease does not end");
+    }
+}
+
+async fn adopt_orphans(inner: Arc<Cluster>) {
+    loop {
+        tokio::select! {
+            () = inner.stopping.cancelled() => return,
+            () = tokio::time::sleep(ORPHANS_CHECK) => (),
+        }
+        if inner.store.lost().is_some_and(|lost| *lost.borrow()) {
+            continue;
+        }
+        let open = async { inner.adoptable(inner.store.pods_orphaned().await?).await };
+        match open.await {
+            Ok(open) if open.is_empty() => (),
+            Ok(open) => {
+                tracing::info!(pods = open.len(), "putting Pods in order that nobody runs");
+                recovery::recover(&inner, open).await;
+            }
+            Err(error) => tracing::debug!(%error, "Pods that nobody runs could not be looked for"),
+        }
+    }
+}
+
+impl Cluster {
+    /// Those whose files are here. One that failed before is left to people.
+    pub(crate) async fn adoptable(&self, rows: Vec<PodRow>) -> Result<Vec<WorkerId>, StoreError> {
+        let homes: HashMap<WorkerId, String> = match rows.is_empty() {
+            true => HashMap::new(),
+            false => self.store.pods_left_behind().await?.into_iter().collect(),
+        };
+        let mut open = Vec::new();
+        for row in rows {
+            let has_failed = self.failed.lock().expect("no holder of this list panics").contains_key(row.name.as_str());
+            let home = homes.get(&row.worker_id).cloned();
+            if !has_failed && self.stranger(&row, home).await.is_none() {
+                open.push(row.worker_id);
+            }
+        }
+        Ok(open)
+    }
+}

@@ -1,0 +1,91 @@
+//! Several Pods of several hosts in one transaction.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pod_store::{Batch, Committed, Patience};
+use protocol::{ApiError, WorkerId};
+use tokio::sync::oneshot;
+
+use super::{Cluster, ROUNDS_MAX, Route};
+use crate::{
+    actor::{Held, Wanted},
+    error,
+    ground::Slip,
+    hold::{Holding, Pods, Together},
+};
+
+#[async_trait]
+impl Pods for Arc<Cluster> {
+    async fn hold(&self, pods: &[&WorkerId]) -> Result<Holding, ApiError> {
+        let mut sorted: Vec<&WorkerId> = pods.to_vec();
+        sorted.sort();
+        sorted.dedup();
+        let mut holding = Holding::new();
+        for worker_id in sorted {
+            holding.insert(worker_id.clone(), self.hold_one(worker_id).await?);
+        }
+        Ok(holding)
+    }
+
+    async fn commit_together(&self, orders: Vec<(Held, Wanted)>, together: Together) -> Result<Committed, ApiError> {
+        let mut prepared = Vec::with_capacity(orders.len());
+        let foreign = orders.iter().filter_map(|(held, _)| held.foreign()).collect();
+        for (held, wanted) in orders {
+            prepared.push(held.prepare(wanted).await?);
+        }
+        let Together { command, audit, peers, mut messages, far, others: mut changes, wakes } = together;
+        let mut outcomes = Vec::with_capacity(prepared.len());
+        for (change, receipts, outcome) in prepared {
+            changes.push(change);
+            messages.extend(receipts);
+            outcomes.push(outcome);
+        }
+        let batch = Batch { command, changes, audit: audit.into_iter().collect(), peers, messages, far, foreign };
+        // From here on it goes on by itself, also when the caller gives up: what is on its way to the disk cannot be
+        // called back, and each of the Pods has to hear what came of it.
+        let writing = self.tracker.spawn(self.before_next_lease(self.clone().write_together(batch, outcomes, wakes)));
+        let written = async { writing.await.map_err(|_| error::stopping())? };
+        let slip = Slip::default();
+        slip.take();
+        self.answered(&slip, written).await
+    }
+}
+
+impl Cluster {
+    /// A Pod of another host stands still there.
+    async fn hold_one(self: &Arc<Self>, worker_id: &WorkerId) -> Result<Held, ApiError> {
+        for _ in 0..ROUNDS_MAX {
+            match self.route(worker_id).await? {
+                Route::Here => return self.actors.hold_here(worker_id).await,
+                Route::There(host) => {
+                    if let Some(held) = self.hold_there(host, worker_id).await? {
+                        return Ok(held);
+                    }
+                }
+            }
+        }
+        Err(error::moves_about())
+    }
+
+    async fn write_together(
+        self: Arc<Self>,
+        batch: Batch,
+        outcomes: Vec<oneshot::Sender<bool>>,
+        wakes: Vec<WorkerId>,
+    ) -> Result<Committed, ApiError> {
+        // Held Pods have to hear what came of it, so it is waited for until that is known.
+        let committed = self.store.commit_with(Patience::UntilKnown, batch).await;
+        let is_done = matches!(committed, Ok(Committed::Done { .. }));
+        for outcome in outcomes {
+            // A Pod whose task is gone reads its journal when it is loaded.
+            let _ = outcome.send(is_done);
+        }
+        for worker_id in wakes.iter().filter(|_| is_done) {
+            self.list.tell_changed(worker_id);
+            // What waits for it is on the disk: if this does not reach it, its next start does.
+            self.wake(worker_id);
+        }
+        committed.map_err(error::store_failed)
+    }
+}

@@ -1,0 +1,58 @@
+//! Pods that lead other Pods: spawning, stopping and restoring children, with what is lent to them.
+//!
+//! The rows of a Pod's children change only while that Pod stands still, so two of these never see the same loans as
+//! free. What is written for parent and child is written in one transaction.
+
+mod restore;
+mod spawn;
+mod stop;
+
+pub(crate) use self::{
+    restore::{Restored, restore, restore_command},
+    spawn::{Spawn, spawn},
+    stop::{Stopper, stop},
+};
+use std::{ops::Deref, sync::Arc};
+
+use pod_store::PodRow;
+use protocol::ApiError;
+
+use crate::{
+    FamilyLimits, Origin, clock,
+    command::audit,
+    error,
+    ground::Ground,
+    hold::{Pods, Together},
+    recipe::Recipes,
+};
+
+/// What leads Pods here: several of them at once, within limits.
+#[derive(Debug)]
+pub(crate) struct Family {
+    pub(crate) ground: Arc<Ground>,
+    pub(crate) pods: Box<dyn Pods>,
+    pub(crate) recipes: Recipes,
+    /// How many Pods a Pod may lead.
+    pub(crate) limits: FamilyLimits,
+}
+
+impl Deref for Family {
+    type Target = Ground;
+
+    fn deref(&self) -> &Ground {
+        &self.ground
+    }
+}
+
+/// An audit row for what a Pod does to another one.
+fn audit_only(origin: &Origin, action: &str, target: String) -> Together {
+    Together { audit: Some(audit(clock::now(), origin, action, target)), ..Together::default() }
+}
+
+/// The row that ties a Pod to the one that leads it.
+async fn child_row(inner: &Family, row: &PodRow) -> Result<Option<pod_store::ChildRow>, ApiError> {
+    match row.parent {
+        Some(_) => inner.store.child(row.key).await.map_err(error::store_failed),
+        None => Ok(None),
+    }
+}

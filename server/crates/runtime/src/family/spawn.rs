@@ -1,0 +1,147 @@
+//! A Pod makes another one, with a task and a part of its own scope.
+
+use pod::{LendRefusal, PodSpec, Scope};
+use pod_store::{InboxRow, ParentLink, PodChange, PodKey};
+use protocol::{Access, ApiError, CommandId, ControlEvent, ErrorCode, PodLabel, PodName, ScopeRule, Segment, WorkerId};
+
+use super::{audit_only, stop::needs_stop};
+use crate::{
+    FamilyLimits, Origin,
+    actor::{Held, place},
+    clock,
+    create::Newborn,
+    error,
+    family::Family,
+    hold::Wanted,
+    recipe::{self, ChildAsked},
+};
+
+/// What a Pod wants.
+#[derive(Debug, Clone)]
+pub(crate) struct Spawn {
+    pub(crate) name: PodName,
+    pub(crate) task: String,
+    pub(crate) scope: Vec<ScopeRule>,
+    pub(crate) profile: Option<String>,
+    pub(crate) model: Option<String>,
+}
+
+/// Makes the child, lends it its scope and gives it its first task, or leaves everything as it was.
+pub(crate) async fn spawn(
+    inner: &Family,
+    parent: &WorkerId,
+    origin: &Origin,
+    spawn: Spawn,
+) -> Result<(PodLabel, Vec<ScopeRule>), ApiError> {
+    let mut holding = inner.pods.hold(&[parent]).await?;
+    let held = holding.remove(parent).ok_or_else(|| error::no_such_pod(parent))?;
+    check_room(inner, held.key).await?;
+    let scope = lend(inner, &held, &spawn.scope).await?;
+    let asked = ChildAsked { profile: spawn.profile, model: spawn.model, scope: scope.clone() };
+    let spec = recipe::of_child(&inner.recipes, &held.spec, asked)?;
+    let newborn = newborn(&held, spec, spawn.name, spawn.task, &scope)?;
+    let child = PodLabel { pod: newborn.summary.pod.clone(), name: newborn.summary.name.clone() };
+    let event = ControlEvent::ChildSpawned { child: child.clone(), scope: scope.clone() };
+    let order = Wanted { events: vec![event], ..Wanted::default() };
+    let mut together = audit_only(origin, "pod_create", child.name.to_string());
+    together.others.push(newborn.change);
+    together.wakes.push(child.pod.worker_id.clone());
+    inner.pods.commit_together(vec![(held, order)], together).await?;
+    Ok((child, scope))
+}
+
+/// Counts those that are not stopped: of this parent, and of the whole family that it belongs to.
+async fn check_room(inner: &Family, parent: PodKey) -> Result<(), ApiError> {
+    let FamilyLimits { children_max, family_max } = inner.limits;
+    let mut top = parent;
+    while let Some(child) = inner.store.child(top).await.map_err(error::store_failed)? {
+        let Some(above) = child.pod.parent else { break };
+        top = above.key;
+    }
+    let (mut family, mut own, mut left) = (0, 0, vec![top]);
+    while let Some(key) = left.pop() {
+        for child in
+            inner.store.children(key).await.map_err(error::store_failed)?.iter().filter(|child| needs_stop(child))
+        {
+            family += 1;
+            own += usize::from(key == parent);
+            left.push(child.pod.key);
+        }
+        let is_of_its_own = own >= children_max;
+        if is_of_its_own || family >= family_max {
+            let (has, max, key) = match is_of_its_own {
+                true => ("it has", children_max, "children_max"),
+                false => ("its family has", family_max, "family_max"),
+            };
+            let sentence = format!(
+                "{has} {max} children that are not stopped, and there may be no more; stop one first, or ask a person to \
+                 raise {key} in [pods] of config.toml"
+            );
+            return Err(ApiError::new(ErrorCode::RateLimited, sentence));
+        }
+    }
+    Ok(())
+}
+
+/// What the child holds: what was asked for, if its parent may lend it. A refusal names paths as they were asked for,
+/// and says of none outside the scope whether it exists or where a link leads.
+async fn lend(inner: &Family, held: &Held, asked: &[ScopeRule]) -> Result<Vec<ScopeRule>, ApiError> {
+    let wanted = asked.iter().map(recipe::real_rule).collect::<Result<Vec<_>, _>>()?;
+    check_idle(held, &wanted)?;
+    let loans = place::loans(inner, held.key).await?;
+    let scope = Scope::new(held.spec.scope.iter().cloned(), loans.iter().cloned());
+    let as_asked = |path: String| match wanted.iter().position(|rule| rule.path == path) {
+        Some(at) => asked[at].path.clone(),
+        None => path,
+    };
+    let lent = scope.lend(&wanted, &loans).map_err(|refusal| match refusal {
+        LendRefusal::BadPath(path) => refused(&LendRefusal::BadPath(as_asked(path))),
+        LendRefusal::NotHeld(path) => refused(&LendRefusal::NotHeld(as_asked(path))),
+        LendRefusal::Conflict(path) => refused(&LendRefusal::Conflict(as_asked(path))),
+    })?;
+    asked.iter().try_for_each(|rule| recipe::real_existing_rule(rule).map(drop))?;
+    Ok(lent)
+}
+
+/// A command began with what its Pod held then; what it may write cannot be lent before it has ended.
+pub(super) fn check_idle(lender: &Held, lent: &[ScopeRule]) -> Result<(), ApiError> {
+    if !lender.runs_command || lent.iter().all(|rule| rule.access != Access::Write) {
+        return Ok(());
+    }
+    let name = &lender.label.name;
+    let sentence =
+        format!("a command of {name} runs that can write what is to be lent; wait until it has ended, or cancel it");
+    Err(ApiError::new(ErrorCode::Busy, sentence))
+}
+
+pub(super) fn refused(refusal: &LendRefusal) -> ApiError {
+    let code = match refusal {
+        LendRefusal::BadPath(_) => ErrorCode::InvalidInput,
+        LendRefusal::NotHeld(_) => ErrorCode::ScopeNotHeld,
+        LendRefusal::Conflict(_) => ErrorCode::ScopeConflict,
+    };
+    ApiError::new(code, refusal.to_string())
+}
+
+/// The child with its parent, its loan and its first task, all in the change that makes it.
+fn newborn(
+    parent: &Held,
+    spec: PodSpec,
+    name: PodName,
+    task: String,
+    scope: &[ScopeRule],
+) -> Result<Newborn, ApiError> {
+    let now = clock::now();
+    let newborn = Newborn::of(spec, name, now);
+    let id = format!("task-{}", newborn.summary.pod.worker_id);
+    let task = InboxRow {
+        command_id: CommandId::parse(&id).map_err(|error| ApiError::invalid(error.to_string()))?,
+        segments: vec![Segment::text(task)],
+        by: format!("pod:{}", parent.label.name),
+        at: now,
+        steers: false,
+    };
+    let link = ParentLink { parent: parent.key, scope: serde_json::to_string(scope).expect("rules always encode") };
+    let change = PodChange { parent: Some(link), inbox_put: vec![task], ..newborn.change };
+    Ok(Newborn { change, summary: newborn.summary })
+}

@@ -1,0 +1,155 @@
+//! Stopping a Pod that another one leads: it ends, and what was lent to it goes back, at once and together.
+
+use pod::{Input, decide};
+use pod_store::{ChildRow, Committed, LoanChange, MailPut, PodChange, PodRow};
+use protocol::{
+    ApiError, ChildChange, CommandId, ControlEvent, ErrorCode, PodState, Receipt, ScopeRule, Seq, WorkerId,
+};
+
+use super::{audit_only, child_row};
+use crate::{
+    Origin,
+    actor::{Extras, Held},
+    asked::Asked,
+    clock, error,
+    family::Family,
+    hold::{Holding, Together, Wanted},
+    mail::Letter,
+    view,
+};
+
+/// How often it is looked anew when the Pod has got another child meanwhile.
+const ROUNDS_MAX: usize = 8;
+
+/// Who stops a Pod.
+#[derive(Debug, Clone)]
+pub(crate) enum Stopper<'a> {
+    /// A person: the Pod that leads it is told.
+    Person(Asked<'a>),
+    /// A person who deletes it: the Pod that leads it is told, too.
+    Deleter(&'a Origin),
+    /// The Pod that leads it, or one above: they know.
+    Leader(&'a Origin),
+}
+
+/// Stops a Pod and takes back what was lent to it; first those that it leads, because what they hold is a part of it.
+/// Gives the receipt and what went back. Stopping what is stopped changes nothing.
+pub(crate) async fn stop(
+    inner: &Family,
+    worker_id: &WorkerId,
+    stopper: &Stopper<'_>,
+) -> Result<(Receipt, Vec<ScopeRule>), ApiError> {
+    if let Stopper::Person(asked) = stopper
+        && let Some(receipt) = asked.first_answer(inner).await?
+    {
+        return Ok((receipt, Vec::new()));
+    }
+    for _ in 0..ROUNDS_MAX {
+        let row = inner.existing_row(worker_id).await?;
+        for child in inner.store.children(row.key).await.map_err(error::store_failed)? {
+            if needs_stop(&child) {
+                let leader = Stopper::Leader(stopper.origin());
+                Box::pin(stop(inner, &child.pod.worker_id, &leader)).await?;
+            }
+        }
+        if let Some(done) = stop_one(inner, &row, stopper).await? {
+            return Ok(done);
+        }
+    }
+    Err(ApiError::new(ErrorCode::Busy, "it spawns children faster than they can be stopped; pause it first"))
+}
+
+pub(super) fn needs_stop(child: &ChildRow) -> bool {
+    child.is_lent || view::open(&child.pod).is_ok_and(|opened| opened.pod.state != PodState::Stopped)
+}
+
+/// None when it has got another child meanwhile.
+async fn stop_one(
+    inner: &Family,
+    row: &PodRow,
+    stopper: &Stopper<'_>,
+) -> Result<Option<(Receipt, Vec<ScopeRule>)>, ApiError> {
+    let mut holding = hold(inner, row).await?;
+    if inner.store.children(row.key).await.map_err(error::store_failed)?.iter().any(needs_stop) {
+        return Ok(None);
+    }
+    let link = child_row(inner, row).await?;
+    let own = holding.remove(&row.worker_id);
+    let (head, is_live) = outlook(row, own.as_ref());
+    let loan = link.as_ref().is_some_and(|link| link.is_lent).then_some(LoanChange::Back);
+    let returned = link.as_ref().map(view::lent).unwrap_or_default();
+    let (mut together, receipt) = stopper.together(row, head);
+    let mut orders = Vec::new();
+    match own {
+        Some(held) => {
+            let mail_put = news(row, stopper, head).filter(|_| is_live).into_iter().collect();
+            let extras = Extras { loan, mail_put, ..Extras::default() };
+            orders.push((held, Wanted { inputs: vec![Input::Stop], extras, ends_work: true, ..Wanted::default() }));
+        }
+        None => together.others.push(PodChange { loan, ..PodChange::of(row.key) }),
+    }
+    if let Some(held) = parent_of(row).and_then(|parent| holding.remove(parent))
+        && (loan.is_some() || is_live)
+    {
+        let event = ControlEvent::ChildStopped { child: view::label(row), scope: returned.clone() };
+        orders.push((held, Wanted { events: vec![event], ..Wanted::default() }));
+    }
+    together.wakes.extend(parent_of(row).cloned());
+    let committed = inner.pods.commit_together(orders, together).await?;
+    inner.list.tell_changed(&row.worker_id);
+    match (committed, stopper) {
+        (Committed::Repeated(first), Stopper::Person(asked)) => Ok(Some((asked.repeated(first)?, Vec::new()))),
+        _ => Ok(Some((receipt, returned))),
+    }
+}
+
+/// The Pod and the one that leads it. A Pod that cannot be loaded is not held: nothing of it runs, and what it holds
+/// goes back all the same.
+async fn hold(inner: &Family, row: &PodRow) -> Result<Holding, ApiError> {
+    let own = view::open(row).is_ok().then_some(&row.worker_id);
+    let pods: Vec<&WorkerId> = parent_of(row).into_iter().chain(own).collect();
+    inner.pods.hold(&pods).await
+}
+
+fn parent_of(row: &PodRow) -> Option<&WorkerId> {
+    row.parent.as_ref().map(|parent| &parent.worker_id)
+}
+
+/// The head of the Pod's journal once it is stopped, and whether it is live now.
+fn outlook(row: &PodRow, held: Option<&Held>) -> (Seq, bool) {
+    let Some(held) = held else { return (row.head, false) };
+    let steps = decide(&held.pod, &held.spec, Input::Stop).map_or(0, |decision| decision.steps.len());
+    (Seq(held.pod.head.0 + steps as i64), held.pod.state != PodState::Stopped)
+}
+
+/// What the Pod that leads it is told, unless it knows.
+fn news(row: &PodRow, stopper: &Stopper<'_>, head: Seq) -> Option<MailPut> {
+    let (Some(parent), Stopper::Person(_) | Stopper::Deleter(_)) = (&row.parent, stopper) else { return None };
+    let letter = Letter::Child { what: ChildChange::ShutDown, child: view::label(row), detail: None };
+    let key = format!("stop:{}:{head}", row.worker_id);
+    Some(MailPut { to: parent.key, key, body: letter.encode(), at: clock::now() })
+}
+
+impl Stopper<'_> {
+    fn origin(&self) -> &Origin {
+        match self {
+            Self::Person(asked) => asked.origin,
+            Self::Deleter(origin) | Self::Leader(origin) => origin,
+        }
+    }
+
+    fn together(&self, row: &PodRow, head: Seq) -> (Together, Receipt) {
+        let target = view::pod_ref(row).to_string();
+        let receipt =
+            |command_id: CommandId| Receipt { command_id, accepted_at: clock::now(), seq: head, report: Vec::new() };
+        match self {
+            Self::Person(asked) => {
+                let receipt = receipt(asked.key.id.clone());
+                (asked.together("stop", target, &receipt), receipt)
+            }
+            Self::Deleter(origin) | Self::Leader(origin) => {
+                (audit_only(origin, "stop", target), receipt(CommandId::random()))
+            }
+        }
+    }
+}

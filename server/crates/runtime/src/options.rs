@@ -1,0 +1,81 @@
+//! What a host is started with.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use pod_store::Store;
+use provider::Providers;
+use tools::Toolbox;
+
+use crate::walls::Walls;
+
+/// What a host is made of.
+#[derive(Debug)]
+pub struct HostOptions {
+    pub store: Store,
+    pub providers: Providers,
+    /// Recipes by name.
+    pub profiles: BTreeMap<String, Profile>,
+    /// What models may call, besides the tools by which they lead other Pods.
+    pub toolbox: Toolbox,
+    /// Working directory of a Pod that names none: where yoi was started.
+    pub cwd: String,
+    /// Absolute paths of yoi's own: no tool of any Pod touches them, whatever its scope says.
+    pub hidden: Vec<String>,
+    /// What every Pod may read within its scope, and none may write.
+    pub protected: pod::Protected,
+    /// Where long outputs of tools are kept, in a folder per Pod.
+    pub outputs: PathBuf,
+    /// How many Pods a Pod may lead.
+    pub family: FamilyLimits,
+    /// What stands around commands. Where they have no room, no rule allows Bash without a person.
+    pub walls: Walls,
+}
+
+impl HostOptions {
+    /// A host without profiles and with the Pod tools alone.
+    pub fn of(store: Store, providers: Providers, cwd: impl Into<String>, outputs: impl Into<PathBuf>) -> Self {
+        Self {
+            store,
+            providers,
+            profiles: BTreeMap::new(),
+            toolbox: Toolbox::default(),
+            cwd: cwd.into(),
+            hidden: Vec::new(),
+            protected: pod::Protected::default(),
+            outputs: outputs.into(),
+            family: FamilyLimits::default(),
+            walls: Walls::standing(),
+        }
+    }
+}
+
+/// How many Pods that are not stopped one Pod may lead. Each costs memory while it works, and a person keeps an eye on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FamilyLimits {
+    /// Its own children.
+    pub children_max: usize,
+    /// All beneath the one that nobody leads, however far down: so that none makes others without end.
+    pub family_max: usize,
+}
+
+impl Default for FamilyLimits {
+    fn default() -> Self {
+        Self { children_max: 32, family_max: 128 }
+    }
+}
+
+/// A named recipe for new Pods. A Pod keeps the resolved copy that it was born with.
+#[derive(Debug, Clone, Default, PartialEq, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Profile {
+    pub provider: Option<String>,
+    pub model: Option<String>,
+    pub instructions: Option<String>,
+    /// Names of the tools that its model is offered; absent: all.
+    pub tools: Option<Vec<String>>,
+    pub reasoning: Option<protocol::ReasoningPolicy>,
+    pub peer_policy: Option<protocol::PeerPolicy>,
+    pub wake_on_peer: Option<bool>,
+    pub permissions: Option<Vec<protocol::PermissionRule>>,
+    pub network: Option<protocol::NetworkPolicy>,
+}

@@ -1,0 +1,206 @@
+//! Pods that know a Pod of another store: introductions and messages over the line between two stores.
+//!
+//! Neither store can write into the other, so each writes its own side, in one transaction with the item that tells the
+//! other one. Who proposed holds nothing before the other side holds it and has said so; who ends or withdraws tells it
+//! behind all that was told before. So both hold a link or neither, once the line has been emptied.
+
+mod cards;
+mod decision;
+mod greet;
+mod handshake;
+mod held;
+mod invited;
+mod line;
+mod list;
+mod message;
+mod names;
+mod parting;
+mod receive;
+mod said;
+mod settle;
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    sync::{Arc, Mutex},
+};
+
+use jiff::SignedDuration;
+use pod_store::{FarChange, FarMessageRow, FarPeerRow, PodKey};
+use protocol::{ApiError, ErrorCode, LinkCard, PeerLabel, PodName, PodRef, WorkerId};
+use tokio::sync::watch;
+
+pub use self::{
+    cards::link_card,
+    names::{FarName, FarNames},
+};
+pub(crate) use self::{
+    cards::tell_cards,
+    decision::decide_request,
+    handshake::{introduce, invite},
+    held::decide_held,
+    line::{outgoing, take_in},
+    list::{address, exchange, open_requests, peer_views, visible},
+    message::send,
+    parting::{end_all, expire, knows_anybody, unlink},
+};
+use super::Peers;
+use crate::{actor::FarSender, encode::put_out, error};
+
+/// How long an introduction waits for its answer.
+const HANDSHAKE_HOURS_MAX: i64 = 24;
+/// Pods of other stores that one Pod may know, or be asked by.
+const FAR_PEERS_MAX: usize = 1_000;
+/// Items that may wait for another store; beyond it no message is taken for it.
+const WAITING_ITEMS_MAX: i64 = 10_000;
+/// Refusals that are remembered for those who wait for them.
+const REFUSALS_MAX: usize = 256;
+
+/// A Pod of another store that somebody wants to be known, and what is known of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FarPod {
+    pub store: String,
+    pub card: LinkCard,
+}
+
+/// What a host keeps in memory about other stores; nothing of it has to outlive the process.
+#[derive(Debug, Default)]
+pub(crate) struct Far {
+    /// How this server calls other stores, and whether they answer.
+    pub(crate) names: watch::Sender<FarNames>,
+    /// Items of one store are taken one after the other.
+    taking: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    /// Why introductions were refused lately, by handshake.
+    refusals: Mutex<VecDeque<(String, ApiError)>>,
+}
+
+impl Far {
+    fn turn(&self, store: &str) -> Arc<tokio::sync::Mutex<()>> {
+        let mut taking = self.taking.lock().expect("no holder of the turns panics");
+        // One that nobody holds says nothing.
+        taking.retain(|_, turn| Arc::strong_count(turn) > 1);
+        taking.entry(store.to_owned()).or_default().clone()
+    }
+
+    fn note_refusal(&self, handshake: &str, error: ApiError) {
+        let mut refusals = self.refusals.lock().expect("no holder of the refusals panics");
+        if refusals.len() == REFUSALS_MAX {
+            refusals.pop_front();
+        }
+        refusals.push_back((handshake.to_owned(), error));
+    }
+
+    fn refusal(&self, handshake: &str) -> Option<ApiError> {
+        let refusals = self.refusals.lock().expect("no holder of the refusals panics");
+        refusals.iter().rev().find(|(known, _)| known == handshake).map(|(_, error)| error.clone())
+    }
+}
+
+/// The names of far Pods, by store and id.
+#[derive(Debug, Default)]
+struct Cards(BTreeMap<(String, WorkerId), LinkCard>);
+
+impl Cards {
+    async fn read(inner: &Peers) -> Result<Self, ApiError> {
+        let rows = inner.store.far_cards().await.map_err(error::store_failed)?;
+        let read = rows.into_iter().filter_map(|row| match serde_json::from_str(&row.body) {
+            Ok(card) => Some(((row.store, row.worker), card)),
+            Err(error) => {
+                tracing::error!(%error, worker = %row.worker, "what is known of a far Pod cannot be read");
+                None
+            }
+        });
+        Ok(Self(read.collect()))
+    }
+
+    fn get(&self, row: &FarPeerRow) -> Option<&LinkCard> {
+        self.0.get(&(row.store.clone(), row.worker.clone()))
+    }
+
+    fn name(&self, row: &FarPeerRow) -> PodName {
+        self.get(row).map_or_else(|| nameless(&row.worker), |card| card.name.clone())
+    }
+}
+
+/// What a Pod is called of which nothing else is known: an id is a name, too.
+fn nameless(worker: &WorkerId) -> PodName {
+    PodName::parse(worker.as_str()).expect("every worker id is a valid name")
+}
+
+async fn name_of(inner: &Peers, store: &str, worker: &WorkerId) -> Result<PodName, ApiError> {
+    let row = inner.store.far_card(store, worker).await.map_err(error::store_failed)?;
+    let card = row.and_then(|row| serde_json::from_str::<LinkCard>(&row.body).ok());
+    Ok(card.map_or_else(|| nameless(worker), |card| card.name))
+}
+
+/// How records name a far Pod now.
+fn label(inner: &Peers, store: &str, worker: &WorkerId, name: PodName) -> PeerLabel {
+    PeerLabel { runtime_id: inner.far_runtime(store), worker_id: worker.clone(), name }
+}
+
+fn pod_ref(inner: &Peers, row: &FarPeerRow) -> PodRef {
+    PodRef::new(inner.far_runtime(&row.store), row.worker.clone())
+}
+
+fn card_change(store: &str, card: &LinkCard) -> FarChange {
+    FarChange::Card {
+        store: store.to_owned(),
+        worker: card.worker_id.clone(),
+        body: serde_json::to_string(card).expect("a card always encodes"),
+        at: crate::clock::now(),
+    }
+}
+
+fn remove(row: &FarPeerRow) -> FarChange {
+    FarChange::Remove { pod: row.pod, store: row.store.clone(), worker: row.worker.clone() }
+}
+
+fn expires_at() -> jiff::Timestamp {
+    crate::clock::now() + SignedDuration::from_hours(HANDSHAKE_HOURS_MAX)
+}
+
+/// The row between a Pod and the far Pod of this address, if there is one.
+pub(crate) async fn row_at(inner: &Peers, pod: PodKey, peer: &PodRef) -> Result<Option<FarPeerRow>, ApiError> {
+    let rows = inner.store.far_peers(pod).await.map_err(error::store_failed)?;
+    Ok(rows.into_iter().find(|row| pod_ref(inner, row) == *peer))
+}
+
+/// The sender of a message that this Pod has got from elsewhere. One that comes in the transaction that is being made is
+/// told by its label. None for what this Pod sent itself.
+pub(crate) async fn sender_of(
+    inner: &Peers,
+    pod: PodKey,
+    message_id: &str,
+    peer: &PeerLabel,
+) -> Result<Option<FarSender>, ApiError> {
+    let message_id = message_id.to_owned();
+    match inner.store.far_message(pod, &message_id).await.map_err(error::store_failed)? {
+        Some(FarMessageRow { is_outgoing: true, .. }) => Ok(None),
+        Some(FarMessageRow { store, worker, .. }) => Ok(Some(FarSender { message_id, store, worker })),
+        None => {
+            let rows = inner.store.far_peers(pod).await.map_err(error::store_failed)?;
+            let is_meant =
+                |row: &&FarPeerRow| row.worker == peer.worker_id && inner.far_runtime(&row.store) == peer.runtime_id;
+            let row = rows.iter().find(is_meant);
+            Ok(row.map(|row| FarSender { message_id, store: row.store.clone(), worker: row.worker.clone() }))
+        }
+    }
+}
+
+/// Why a message is where it is, as it is stored.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+struct Reason {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    code: Option<ErrorCode>,
+    sentence: String,
+}
+
+impl Reason {
+    fn encode(code: Option<ErrorCode>, sentence: &str) -> String {
+        let reason = Self { code, sentence: sentence.to_owned() };
+        serde_json::to_string(&reason).expect("a reason always encodes")
+    }
+
+    fn of(row: &FarMessageRow) -> Option<Self> {
+        row.reason.as_deref().and_then(|reason| serde_json::from_str(reason).ok())
+    }
+}

@@ -1,0 +1,88 @@
+//! What other stores are told of Pods that theirs know: the newest state of each, and nothing while nothing changes.
+
+use std::{sync::Arc, time::Duration};
+
+use pod_store::{Batch, FarChange, FarPeerRow, FarState, PodRow};
+use protocol::{LinkCard, LinkNews, PodSummary};
+
+use super::put_out;
+use crate::{
+    error,
+    list::{Stale, stale},
+    peers::Peers,
+    view,
+};
+
+/// Changes that follow on each other this fast are told as one.
+const GATHER: Duration = Duration::from_millis(200);
+
+/// A Pod as another store is told of it.
+pub(super) fn card_of(row: &PodRow) -> LinkCard {
+    link_card(view::summary(row))
+}
+
+/// What a summary says, as another store is told of a Pod.
+pub fn link_card(summary: PodSummary) -> LinkCard {
+    LinkCard {
+        worker_id: summary.pod.worker_id,
+        name: summary.name,
+        state: summary.state,
+        state_reason: summary.state_reason,
+        provider: summary.provider,
+        model: summary.model,
+        created_at: summary.created_at,
+        needs_you: summary.needs_you,
+        children: summary.relations.children,
+    }
+}
+
+/// Tells what has changed, until the host stops.
+pub(crate) async fn tell_cards(inner: Arc<Peers>) {
+    let mut changes = inner.list.listen();
+    // What changed while nobody looked.
+    tell(&inner, |_| true).await;
+    loop {
+        let changed = tokio::select! {
+            () = inner.stopping.cancelled() => return,
+            changed = stale(&mut changes) => changed,
+        };
+        tokio::select! {
+            () = inner.stopping.cancelled() => return,
+            () = tokio::time::sleep(GATHER) => (),
+        }
+        match changed {
+            None => return,
+            Some(Stale::All) => tell(&inner, |_| true).await,
+            Some(Stale::Some(pods)) => tell(&inner, |row| pods.contains(&row.worker_id)).await,
+        }
+    }
+}
+
+async fn tell(inner: &Arc<Peers>, is_meant: impl Fn(&PodRow) -> bool) {
+    if let Err(error) = try_tell(inner, is_meant).await {
+        tracing::warn!(%error, "other runtimes could not be told of Pods here; the next change tells them");
+    }
+}
+
+async fn try_tell(inner: &Arc<Peers>, is_meant: impl Fn(&PodRow) -> bool) -> Result<(), protocol::ApiError> {
+    let rows = inner.store.far_peers_all().await.map_err(error::store_failed)?;
+    for row in rows.iter().filter(|row| row.state == FarState::Linked) {
+        let own = inner.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?;
+        if let Some(own) = own.filter(&is_meant) {
+            tell_one(inner, row, &own).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn tell_one(inner: &Peers, row: &FarPeerRow, own: &PodRow) -> Result<(), protocol::ApiError> {
+    let card = card_of(own);
+    let told = serde_json::to_string(&card).expect("a card always encodes");
+    if told == row.told {
+        return Ok(());
+    }
+    let FarPeerRow { pod, store, worker, .. } = row.clone();
+    let sent = put_out(&store, &LinkNews::Card { card });
+    let far = vec![FarChange::Told { pod, store, worker, told }, sent];
+    inner.store.commit(Batch { far, ..Batch::default() }).await.map(drop).map_err(error::store_failed)
+}

@@ -1,0 +1,64 @@
+//! What a person says to an introduction that a Pod of another store asked for.
+
+use pod_store::{Committed, FarState};
+use protocol::{ApiError, PeerAnswer, PeerLink, PodRef, RequestDecision, WorkerId};
+
+use super::{handshake::accept, label, name_of, parting::ended};
+use crate::{
+    asked::Asked,
+    clock, error,
+    hold::{Together, Wanted},
+    peers::Peers,
+    view,
+};
+
+/// Accepts or declines what a far Pod asked this one. None when no far Pod asked this.
+pub(crate) async fn decide_request(
+    inner: &Peers,
+    asked: &Asked<'_>,
+    worker_id: &WorkerId,
+    request_id: &str,
+    decision: RequestDecision,
+) -> Result<Option<PeerAnswer>, ApiError> {
+    let own = inner.existing_row(worker_id).await?;
+    let find = async || {
+        let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
+        Ok::<_, ApiError>(rows.into_iter().find(|row| row.handshake == request_id && row.state != FarState::Linked))
+    };
+    let Some(row) = find().await? else { return Ok(None) };
+    if row.state != FarState::Asked {
+        return Err(error::asked_itself());
+    }
+    let held = inner.pods.hold(&[worker_id]).await?.remove(worker_id).ok_or_else(|| error::no_such_pod(worker_id))?;
+    // Somebody else may have answered while the Pod was made to stand still.
+    let Some(row) = find().await?.filter(|row| row.expires_at.is_none_or(|at| at > clock::now())) else {
+        return Err(error::request_answered(request_id));
+    };
+    let peer = label(inner, &row.store, &row.worker, name_of(inner, &row.store, &row.worker).await?);
+    let answer = |state| PeerAnswer {
+        source: view::pod_ref(&own),
+        peer: PodRef::new(peer.runtime_id.clone(), peer.worker_id.clone()),
+        state,
+        request_id: Some(request_id.to_owned()),
+    };
+    let by = &asked.origin.by;
+    let (answer, far, event) = match decision {
+        RequestDecision::Accept => {
+            let (far, event) = accept(&own, row, peer.clone(), by, clock::now());
+            (answer(PeerLink::Linked), far, event)
+        }
+        RequestDecision::Decline => {
+            let (far, event) = ended(&row, peer.clone(), by, None);
+            (answer(PeerLink::Declined), far.into(), event)
+        }
+    };
+    let address = format!("{} {}", answer.source, answer.peer);
+    let together = Together { far, ..asked.together("peer_decide", address, &answer) };
+    let orders = vec![(held, Wanted { events: vec![event], ..Wanted::default() })];
+    let committed = inner.pods.commit_together(orders, together).await?;
+    inner.list.tell_changed(worker_id);
+    match committed {
+        Committed::Done { .. } => Ok(Some(answer)),
+        Committed::Repeated(row) => asked.repeated(row).map(Some),
+    }
+}

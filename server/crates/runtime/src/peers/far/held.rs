@@ -1,0 +1,187 @@
+//! Messages that are held at a receiver of another store: whoever decides, the receiver's side carries it out.
+
+use std::time::Duration;
+
+use pod_store::{Committed, FarChange, FarMessageRow, FarReceipt, PodRow};
+use protocol::{ApiError, ErrorCode, HeldDecision, LinkNews, MessageAnswer, ReceiptState, WorkerId};
+
+use super::{
+    greet::{hold, is_of_the_pod},
+    label,
+    message::{delivered, noted, wakes},
+    name_of, put_out,
+    receive::Taken,
+    settle,
+};
+use crate::{
+    actor::Held,
+    asked::Asked,
+    clock, error,
+    hold::{Together, Wanted},
+    peers::Peers,
+};
+
+/// Releases or drops a message from or to a far Pod. None when there is no such message.
+pub(crate) async fn decide_held(
+    inner: &Peers,
+    asked: &Asked<'_>,
+    worker_id: &WorkerId,
+    message_id: &str,
+    decision: HeldDecision,
+) -> Result<Option<MessageAnswer>, ApiError> {
+    let own = inner.existing_row(worker_id).await?;
+    let find = async || inner.store.far_message(own.key, message_id).await.map_err(error::store_failed);
+    let Some(row) = find().await? else { return Ok(None) };
+    let held = hold(inner, &own).await?;
+    // Somebody else may have decided while the Pod was made to stand still.
+    let row = find().await?.unwrap_or(row);
+    if row.state != ReceiptState::Held {
+        return Err(error::not_held());
+    }
+    match row.is_outgoing {
+        true => ask_there(inner, asked, &own, row, decision).await.map(Some),
+        false => decide_here(inner, asked, &own, held, row, decision).await.map(Some),
+    }
+}
+
+fn state_of(decision: HeldDecision) -> ReceiptState {
+    match decision {
+        HeldDecision::Release => ReceiptState::Stored,
+        HeldDecision::Drop => ReceiptState::Refused,
+    }
+}
+
+async fn decide_here(
+    inner: &Peers,
+    asked: &Asked<'_>,
+    own: &PodRow,
+    held: Held,
+    row: FarMessageRow,
+    decision: HeldDecision,
+) -> Result<MessageAnswer, ApiError> {
+    if decision == HeldDecision::Release {
+        check_live(own, &held)?;
+    }
+    let answer = MessageAnswer { message_id: row.id.clone(), state: state_of(decision) };
+    let together = asked.together("message_decide", row.id.clone(), &answer);
+    match carry_out(inner, own, held, row, decision, together).await? {
+        Committed::Done { .. } => Ok(answer),
+        Committed::Repeated(row) => asked.repeated(row),
+    }
+}
+
+fn check_live(own: &PodRow, held: &Held) -> Result<(), ApiError> {
+    match held.pod.state.is_live() {
+        true => Ok(()),
+        false => {
+            let sentence = format!("{} is stopped, so nothing was released; restore it first", own.name);
+            Err(ApiError::new(ErrorCode::NotLive, sentence))
+        }
+    }
+}
+
+async fn carry_out(
+    inner: &Peers,
+    own: &PodRow,
+    held: Held,
+    row: FarMessageRow,
+    decision: HeldDecision,
+    together: Together,
+) -> Result<Committed, ApiError> {
+    let state = state_of(decision);
+    let FarMessageRow { id, store, worker, text, hops, .. } = row;
+    let (code, reason) = match decision {
+        HeldDecision::Release => (None, None),
+        HeldDecision::Drop => (Some(ErrorCode::PeerRefused), Some("somebody there dropped it".to_owned())),
+    };
+    let receipt = LinkNews::Receipt {
+        message_id: id.clone(),
+        from: own.worker_id.clone(),
+        to: worker.clone(),
+        state,
+        turn: None,
+        code,
+        reason,
+    };
+    let woke = wakes(&held, state);
+    let change = FarReceipt { pod: own.key, id: id.clone(), state, turn: None, reason: None, woke, at: clock::now() };
+    let mut far = together.far;
+    far.extend([FarChange::MessageState(change), put_out(&store, &receipt)]);
+    let peer = label(inner, &store, &worker, name_of(inner, &store, &worker).await?);
+    let input = match decision {
+        HeldDecision::Release => delivered(&held, id, text, peer, hops),
+        HeldDecision::Drop => noted(id, peer, state, None),
+    };
+    let orders = vec![(held, Wanted { inputs: vec![input], ..Wanted::default() })];
+    inner.pods.commit_together(orders, Together { far, ..together }).await
+}
+
+/// The other side holds it, so it is asked, and what it says is waited for.
+async fn ask_there(
+    inner: &Peers,
+    asked: &Asked<'_>,
+    own: &PodRow,
+    row: FarMessageRow,
+    decision: HeldDecision,
+) -> Result<MessageAnswer, ApiError> {
+    let news = LinkNews::Decision {
+        message_id: row.id.clone(),
+        from: own.worker_id.clone(),
+        to: row.worker.clone(),
+        decision,
+    };
+    let answer = MessageAnswer { message_id: row.id.clone(), state: ReceiptState::Held };
+    let far = vec![put_out(&row.store, &news)];
+    let together = Together { far, ..asked.together("message_decide", row.id.clone(), &answer) };
+    inner.pods.commit_together(Vec::new(), together).await?;
+    let limit = if inner.far_is_reachable(&row.store) { settle::MESSAGE_WAIT_MAX } else { Duration::ZERO };
+    let is_over = |now: &FarMessageRow| now.state != ReceiptState::Held || now.changed_at != row.changed_at;
+    let told = settle::message(inner, own.key, &row.id, limit, is_over).await;
+    let state = match (told, decision) {
+        // That is what was asked for.
+        (Err(_), HeldDecision::Drop) => ReceiptState::Refused,
+        (Err(error), HeldDecision::Release) => return Err(error),
+        (Ok((ReceiptState::Held, _)), _) => ReceiptState::Held,
+        (Ok(_), _) => ReceiptState::Stored,
+    };
+    Ok(MessageAnswer { state, ..answer })
+}
+
+/// Somebody on the sender's side decided about a message that is held here.
+pub(super) async fn decided_there(
+    inner: &Peers,
+    taken: Taken<'_>,
+    message_id: &str,
+    from: &WorkerId,
+    to: &WorkerId,
+    decision: HeldDecision,
+) -> Result<(), ApiError> {
+    let own = inner.settled_row(to).await?;
+    let Some(own) = own else { return taken.commit(inner, Vec::new()).await };
+    let held = match hold(inner, &own).await {
+        Ok(held) => held,
+        Err(error) if is_of_the_pod(&error) => return taken.commit(inner, Vec::new()).await,
+        Err(error) => return Err(error),
+    };
+    let row = inner.store.far_message(own.key, message_id).await.map_err(error::store_failed)?;
+    let is_meant = |row: &FarMessageRow| {
+        !row.is_outgoing && row.store == taken.store && row.worker == *from && row.state == ReceiptState::Held
+    };
+    let Some(row) = row.filter(is_meant) else { return taken.commit(inner, Vec::new()).await };
+    if decision == HeldDecision::Release
+        && let Err(error) = check_live(&own, &held)
+    {
+        let receipt = LinkNews::Receipt {
+            message_id: message_id.to_owned(),
+            from: to.clone(),
+            to: from.clone(),
+            state: ReceiptState::Held,
+            turn: None,
+            code: Some(error.code),
+            reason: Some(error.detail),
+        };
+        return taken.commit(inner, vec![put_out(taken.store, &receipt)]).await;
+    }
+    let together = Together { far: vec![taken.change()], ..Together::default() };
+    carry_out(inner, &own, held, row, decision, together).await.map(drop)
+}

@@ -1,0 +1,153 @@
+//! Far Pods as lists show them: as peers, as what is visible to a model, as those that ask, as the other side of an exchange.
+
+use jiff::Timestamp;
+use pod_store::{FarPeerRow, FarState, PodKey, PodRow};
+use protocol::{
+    ApiError, ErrorCode, ExchangeMessage, LinkCard, Listing, OpenRequest, PeerLink, PeerView, PodName, PodRef,
+    PodState, RuntimeId, Visibility, VisiblePod,
+};
+
+use super::{Cards, pod_ref};
+use crate::{
+    clock, error,
+    peers::{Peers, list},
+    view,
+};
+
+/// Whom a Pod knows elsewhere, and the introductions between it and others; links first, each oldest first.
+pub(crate) async fn peer_views(inner: &Peers, pod: PodKey) -> Result<Vec<PeerView>, ApiError> {
+    let rows = inner.store.far_peers(pod).await.map_err(error::store_failed)?;
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let cards = Cards::read(inner).await?;
+    let now = clock::now();
+    let rows = rows.into_iter().filter(|row| row.expires_at.is_none_or(|at| at > now));
+    let (linked, pending): (Vec<_>, Vec<_>) = rows.partition(|row| row.state == FarState::Linked);
+    Ok(linked.into_iter().chain(pending).map(|row| peer_view(inner, &cards, row)).collect())
+}
+
+fn peer_view(inner: &Peers, cards: &Cards, row: FarPeerRow) -> PeerView {
+    let link = match row.state {
+        FarState::Linked if inner.far_is_known(&row.store) => PeerLink::Linked,
+        FarState::Linked => PeerLink::OneSided,
+        _ => PeerLink::Pending,
+    };
+    PeerView {
+        pod: pod_ref(inner, &row),
+        name: cards.name(&row),
+        state: state_now(inner, cards, &row),
+        link,
+        request_id: (row.state != FarState::Linked).then_some(row.handshake),
+        is_asked: row.state == FarState::Asked,
+        note: row.note.filter(|_| row.state != FarState::Linked),
+        since: row.since,
+        by: row.by,
+    }
+}
+
+/// What is known of it, while its runtime answers.
+fn state_now(inner: &Peers, cards: &Cards, row: &FarPeerRow) -> PodState {
+    match cards.get(row) {
+        Some(card) if inner.far_is_reachable(&row.store) => card.state,
+        _ => PodState::Unreachable,
+    }
+}
+
+/// The far peers that a model sees.
+pub(crate) async fn visible(inner: &Peers, pod: PodKey) -> Result<Vec<(FarPeerRow, VisiblePod)>, ApiError> {
+    let rows = inner.store.far_peers(pod).await.map_err(error::store_failed)?;
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let cards = Cards::read(inner).await?;
+    // One whose runtime this server has no more carries no messages, so that a model does nothing with it.
+    let linked = rows.into_iter().filter(|row| row.state == FarState::Linked && inner.far_is_known(&row.store));
+    Ok(linked.map(|row| (row.clone(), visible_one(inner, &cards, &row))).collect())
+}
+
+fn visible_one(inner: &Peers, cards: &Cards, row: &FarPeerRow) -> VisiblePod {
+    let state = state_now(inner, cards, row);
+    let card: Option<&LinkCard> = cards.get(row);
+    VisiblePod {
+        name: cards.name(row),
+        pod: pod_ref(inner, row),
+        visibility: vec![Visibility::Peer],
+        state,
+        restorable: false,
+        reason: card.and_then(|card| card.state_reason.clone()).filter(|_| state != PodState::Unreachable),
+        scope: Vec::new(),
+        children: card.map_or(0, |card| card.children),
+    }
+}
+
+/// Every introduction from elsewhere that waits for an answer here.
+pub(crate) async fn open_requests(inner: &Peers) -> Result<Vec<OpenRequest>, ApiError> {
+    let rows = inner.store.far_peers_all().await.map_err(error::store_failed)?;
+    let now = clock::now();
+    let mut open = Vec::new();
+    for row in rows.into_iter().filter(|row| row.state == FarState::Asked) {
+        let Some(expires_at) = row.expires_at.filter(|at| *at > now) else { continue };
+        let own = inner.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?;
+        let Some(own) = own else { continue };
+        open.push(OpenRequest {
+            request_id: row.handshake.clone(),
+            from: pod_ref(inner, &row),
+            from_name: super::name_of(inner, &row.store, &row.worker).await?,
+            to: view::pod_ref(&own),
+            to_name: own.name,
+            note: row.note,
+            at: row.since,
+            expires_at,
+        });
+    }
+    Ok(open)
+}
+
+/// What a Pod and a far one wrote to each other, newest first.
+pub(crate) async fn exchange(
+    inner: &Peers,
+    own: &PodRow,
+    peer: &PodRef,
+    before: Option<&str>,
+    limit: u32,
+) -> Result<Listing<ExchangeMessage>, ApiError> {
+    let before: Option<(Timestamp, String)> = before.map(list::read_cursor).transpose()?;
+    let Some(store) = store_of(inner, own, peer).await? else {
+        let sentence = format!("no runtime is called \"{}\" here", peer.runtime_id);
+        return Err(ApiError::new(ErrorCode::RuntimeNotFound, sentence));
+    };
+    let rows = inner.store.far_messages(own.key, &store, &peer.worker_id, before, limit).await;
+    let mut rows = rows.map_err(error::store_failed)?;
+    let has_more = list::end_page(&mut rows, limit, |row| row.text.len());
+    let next = rows.last().filter(|_| has_more).map(|row| list::write_cursor(row.at, &row.id));
+    let items = rows.into_iter().map(|row| {
+        let (here, there) = (view::pod_ref(own), peer.clone());
+        let (from, to) = if row.is_outgoing { (here, there) } else { (there, here) };
+        ExchangeMessage {
+            from,
+            to,
+            message_id: row.id,
+            text: row.text,
+            hops: row.hops,
+            state: row.state,
+            turn: row.turn,
+            at: row.at,
+        }
+    });
+    Ok(Listing { items: items.collect(), next })
+}
+
+/// The store of a far Pod: that of the pair, or that which has this name now.
+async fn store_of(inner: &Peers, own: &PodRow, peer: &PodRef) -> Result<Option<String>, ApiError> {
+    if let Some(row) = super::row_at(inner, own.key, peer).await? {
+        return Ok(Some(row.store));
+    }
+    let names = inner.far.names.borrow();
+    Ok(names.iter().find(|(_, name)| name.runtime_id == peer.runtime_id).map(|(store, _)| store.clone()))
+}
+
+/// How a model and a person point at a far Pod that is like another one by name.
+pub(crate) fn address(name: &PodName, runtime_id: &RuntimeId) -> String {
+    format!("{name}@{runtime_id}")
+}

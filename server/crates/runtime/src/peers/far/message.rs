@@ -1,0 +1,332 @@
+//! Messages between Pods of two stores. Sent means: in the outbox of the own store, with its record, in one transaction.
+//! The guards are the receiver's: it sees hops, the pair's pace and its own budget, and holds what is too much.
+
+use pod::Input;
+use pod_store::{Committed, FarChange, FarMessageRow, FarPeerRow, FarReceipt, FarState, MailPut, PairRow, PodRow};
+use protocol::{
+    ApiError, ControlEvent, ErrorCode, LinkNews, MessageAnswer, PeerLabel, PodState, ReceiptState, TurnEvent, WorkerId,
+};
+
+use super::{
+    Reason, WAITING_ITEMS_MAX,
+    greet::{hold, is_of_the_pod},
+    label, name_of, put_out,
+    receive::Taken,
+    settle,
+};
+use crate::{
+    actor::{Extras, Held},
+    clock, error,
+    hold::{Together, Wanted},
+    mail::Letter,
+    peers::{
+        Peers, guard, link,
+        message::{self, Cause},
+    },
+    view,
+};
+
+/// What has become of a message by the time that its sender hears of it.
+pub(crate) struct Sent {
+    pub(crate) answer: MessageAnswer,
+    /// Why it is held.
+    pub(crate) why: Option<String>,
+}
+
+/// Sends, or says what has become of what was sent before. What the other side refuses at once is an error.
+pub(crate) async fn send(
+    inner: &Peers,
+    sender: &WorkerId,
+    peer: &FarPeerRow,
+    text: &str,
+    cause: Cause<'_>,
+) -> Result<Sent, ApiError> {
+    let own = inner.existing_row(sender).await?;
+    let known = inner.store.far_message_of_call(own.key, &cause.id()).await.map_err(error::store_failed)?;
+    if let Cause::Person(asked) = &cause
+        && let Some(MessageAnswer { message_id, .. }) = asked.first_answer(inner).await?
+    {
+        return sent(inner, &own, &message_id).await;
+    }
+    if let Some(known) = known {
+        return sent(inner, &own, &known.id).await;
+    }
+    message::check(text)?;
+    let mut holding = inner.pods.hold(&[sender]).await?;
+    let held = holding.remove(sender).ok_or_else(|| error::no_such_pod(sender))?;
+    let name = name_of(inner, &peer.store, &peer.worker).await?;
+    let peer = label(inner, &peer.store, &peer.worker, name.clone());
+    let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let is_meant = |row: &&FarPeerRow| row.worker == peer.worker_id && inner.far_runtime(&row.store) == peer.runtime_id;
+    let row = rows.iter().find(is_meant).filter(|row| row.state == FarState::Linked).ok_or_else(|| {
+        let sentence = format!("pod \"{name}\" is no peer of \"{}\"; introduce them first", own.name);
+        ApiError::new(ErrorCode::NotVisible, sentence)
+    })?;
+    check_line(inner, row, &peer).await?;
+    if !held.pod.state.is_live() {
+        let sentence = format!("pod \"{}\" is stopped; restore it first", own.name);
+        return Err(ApiError::new(ErrorCode::NotLive, sentence));
+    }
+    let hops = cause.hops(&held.pod);
+    let id = format!("message-{}", uuid::Uuid::now_v7());
+    let far = sending(&own, row, &id, text, hops, &cause.id());
+    let answer = MessageAnswer { message_id: id.clone(), state: ReceiptState::Sent };
+    let address = format!("{} {}/{}", view::pod_ref(&own), peer.runtime_id, peer.worker_id);
+    let together = Together { far, ..cause.together(address, &answer) };
+    let state = ReceiptState::Sent;
+    let told = ControlEvent::MessageReceipt { message_id: id.clone(), peer, state, turn: None, reason: None };
+    let orders = vec![(held, Wanted { events: vec![told], ..Wanted::default() })];
+    match (inner.pods.commit_together(orders, together).await?, &cause) {
+        // Somebody else asked for the same at the same time.
+        (Committed::Repeated(row), Cause::Person(asked)) => {
+            let MessageAnswer { message_id, .. } = asked.repeated(row)?;
+            sent(inner, &own, &message_id).await
+        }
+        _ => sent(inner, &own, &id).await,
+    }
+}
+
+/// A runtime that was taken out of the registry gets nothing; one that does not answer gets no more than so much.
+async fn check_line(inner: &Peers, row: &FarPeerRow, peer: &PeerLabel) -> Result<(), ApiError> {
+    let unavailable = |sentence| Err(ApiError::new(ErrorCode::RuntimeUnavailable, sentence));
+    if !inner.far_is_known(&row.store) {
+        return unavailable(format!(
+            "the runtime of pod \"{}\" is not connected with this server any more, so nothing was sent; add it again",
+            peer.name
+        ));
+    }
+    let position = inner.store.far_position(&row.store).await.map_err(error::store_failed)?;
+    if position.put_out - position.acked >= WAITING_ITEMS_MAX {
+        return unavailable(format!(
+            "too much waits for the runtime \"{}\", which does not answer; nothing was sent",
+            peer.runtime_id
+        ));
+    }
+    Ok(())
+}
+
+fn sending(own: &PodRow, row: &FarPeerRow, id: &str, text: &str, hops: u32, call_id: &str) -> Vec<FarChange> {
+    let now = clock::now();
+    let message = FarMessageRow {
+        pod: own.key,
+        id: id.to_owned(),
+        store: row.store.clone(),
+        worker: row.worker.clone(),
+        is_outgoing: true,
+        call_id: Some(call_id.to_owned()),
+        text: text.to_owned(),
+        hops,
+        state: ReceiptState::Sent,
+        turn: None,
+        reason: None,
+        at: now,
+        changed_at: now,
+        woke: false,
+    };
+    let news = LinkNews::Message {
+        message_id: id.to_owned(),
+        from: own.worker_id.clone(),
+        to: row.worker.clone(),
+        text: text.to_owned(),
+        hops,
+    };
+    let level = guard::refilled(&pair_of(row), now).saturating_sub(guard::WHOLE);
+    vec![FarChange::Message(message), pace(row, level, now), put_out(&row.store, &news)]
+}
+
+fn pair_of(row: &FarPeerRow) -> PairRow {
+    PairRow { by: String::new(), since: row.since, pace_level: row.pace_level, pace_at: row.pace_at }
+}
+
+fn pace(row: &FarPeerRow, level: u32, at: jiff::Timestamp) -> FarChange {
+    FarChange::Pace { pod: row.pod, store: row.store.clone(), worker: row.worker.clone(), level, at }
+}
+
+async fn sent(inner: &Peers, own: &PodRow, id: &str) -> Result<Sent, ApiError> {
+    let row = inner.store.far_message(own.key, id).await.map_err(error::store_failed)?;
+    let limit = match row {
+        Some(row) if inner.far_is_reachable(&row.store) => settle::MESSAGE_WAIT_MAX,
+        _ => std::time::Duration::ZERO,
+    };
+    let (state, why) = settle::message(inner, own.key, id, limit, settle::is_told).await?;
+    // How far it was read is told by receipts.
+    let state = match state {
+        ReceiptState::Sent | ReceiptState::Held => state,
+        _ => ReceiptState::Stored,
+    };
+    Ok(Sent { answer: MessageAnswer { message_id: id.to_owned(), state }, why })
+}
+
+/// A message that another store brings.
+pub(super) struct Incoming {
+    pub(super) message_id: String,
+    pub(super) from: WorkerId,
+    pub(super) to: WorkerId,
+    pub(super) text: String,
+    pub(super) hops: u32,
+}
+
+impl Incoming {
+    fn receipt(&self, state: ReceiptState, code: Option<ErrorCode>, reason: Option<String>) -> LinkNews {
+        LinkNews::Receipt {
+            message_id: self.message_id.clone(),
+            from: self.to.clone(),
+            to: self.from.clone(),
+            state,
+            turn: None,
+            code,
+            reason,
+        }
+    }
+}
+
+pub(super) async fn receive(inner: &Peers, taken: Taken<'_>, incoming: Incoming) -> Result<(), ApiError> {
+    let own = match link::readable(inner, &incoming.to).await {
+        Ok(own) => own,
+        Err(error) if is_of_the_pod(&error) => return refuse(inner, taken, &incoming, error).await,
+        Err(error) => return Err(error),
+    };
+    let held = match hold(inner, &own).await {
+        Ok(held) => held,
+        Err(error) if is_of_the_pod(&error) => return refuse(inner, taken, &incoming, error).await,
+        Err(error) => return Err(error),
+    };
+    let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let is_pair = |row: &&FarPeerRow| row.store == taken.store && row.worker == incoming.from;
+    let Some(row) = rows.iter().find(is_pair).filter(|row| row.state == FarState::Linked) else {
+        let sentence = format!("pod \"{}\" is no peer of this one any more; introduce them first", own.name);
+        return refuse(inner, taken, &incoming, ApiError::new(ErrorCode::NotVisible, sentence)).await;
+    };
+    if inner.store.far_message(own.key, &incoming.message_id).await.map_err(error::store_failed)?.is_some() {
+        let error = ApiError::invalid("a message of this id came before");
+        return refuse(inner, taken, &incoming, error).await;
+    }
+    if !held.pod.state.is_live() {
+        let sentence = format!("{} is stopped, so it did not get the message; its own server restores it", own.name);
+        return refuse(inner, taken, &incoming, ApiError::new(ErrorCode::NotLive, sentence)).await;
+    }
+    let now = clock::now();
+    let verdict = guard::verdict(inner, &pair_of(row), own.key, incoming.hops, now).await?;
+    let state = if verdict.held.is_some() { ReceiptState::Held } else { ReceiptState::Stored };
+    let message = FarMessageRow {
+        pod: own.key,
+        id: incoming.message_id.clone(),
+        store: row.store.clone(),
+        worker: row.worker.clone(),
+        is_outgoing: false,
+        call_id: None,
+        text: incoming.text.clone(),
+        hops: incoming.hops,
+        state,
+        turn: None,
+        reason: verdict.held.as_deref().map(|why| Reason::encode(None, why)),
+        at: now,
+        changed_at: now,
+        woke: wakes(&held, state),
+    };
+    let receipt = incoming.receipt(state, None, verdict.held.clone());
+    let far = vec![
+        taken.change(),
+        FarChange::Message(message),
+        pace(row, verdict.pace_level, now),
+        put_out(taken.store, &receipt),
+    ];
+    let name = name_of(inner, &row.store, &row.worker).await?;
+    let from = label(inner, &row.store, &row.worker, name);
+    let Incoming { message_id, text, hops, .. } = incoming;
+    let input = match verdict.held {
+        None => delivered(&held, message_id, text, from, hops),
+        Some(reason) => noted(message_id, from, ReceiptState::Held, Some(reason)),
+    };
+    deliver(inner, held, input, far).await
+}
+
+/// A message that is stored now begins a run of the receiver by itself.
+pub(super) fn wakes(held: &Held, state: ReceiptState) -> bool {
+    state == ReceiptState::Stored && held.spec.wake_on_peer && held.pod.state == PodState::Idle
+}
+
+pub(super) fn delivered(held: &Held, message_id: String, text: String, from: PeerLabel, hops: u32) -> Input {
+    let event = TurnEvent::PeerMessage { message_id, text, from, hops };
+    Input::Mail { events: vec![event], wakes: held.spec.wake_on_peer }
+}
+
+pub(super) fn noted(message_id: String, peer: PeerLabel, state: ReceiptState, reason: Option<String>) -> Input {
+    Input::Note(vec![ControlEvent::MessageReceipt { message_id, peer, state, turn: None, reason }])
+}
+
+pub(super) async fn deliver(inner: &Peers, held: Held, input: Input, far: Vec<FarChange>) -> Result<(), ApiError> {
+    let orders = vec![(held, Wanted { inputs: vec![input], ..Wanted::default() })];
+    inner.pods.commit_together(orders, Together { far, ..Together::default() }).await.map(drop)
+}
+
+async fn refuse(inner: &Peers, taken: Taken<'_>, incoming: &Incoming, error: ApiError) -> Result<(), ApiError> {
+    let receipt = incoming.receipt(ReceiptState::Refused, Some(error.code), Some(error.detail));
+    taken.commit(inner, vec![put_out(taken.store, &receipt)]).await
+}
+
+/// How far a message has come that a Pod here sent.
+pub(super) struct Told {
+    pub(super) message_id: String,
+    pub(super) from: WorkerId,
+    pub(super) to: WorkerId,
+    pub(super) state: ReceiptState,
+    pub(super) turn: Option<u64>,
+    pub(super) code: Option<ErrorCode>,
+    pub(super) reason: Option<String>,
+}
+
+/// It becomes a letter, so that it is in the journal in its order whatever the Pod is doing.
+pub(super) async fn told(inner: &Peers, taken: Taken<'_>, told: Told) -> Result<(), ApiError> {
+    let own = inner.store.pod_find(&told.to).await.map_err(error::store_failed)?;
+    let row = match &own {
+        Some(own) => inner.store.far_message(own.key, &told.message_id).await.map_err(error::store_failed)?,
+        None => None,
+    };
+    let is_its = |row: &FarMessageRow| row.is_outgoing && row.store == taken.store && row.worker == told.from;
+    let (Some(own), Some(row)) = (own, row.filter(is_its)) else { return taken.commit(inner, Vec::new()).await };
+    if !follows(&row, told.state) {
+        return taken.commit(inner, Vec::new()).await;
+    }
+    let Told { message_id, from, state, turn, code, reason, .. } = told;
+    let at = clock::now();
+    let receipt = FarReceipt {
+        pod: own.key,
+        id: message_id.clone(),
+        state,
+        turn,
+        reason: reason.as_deref().map(|reason| Reason::encode(code, reason)),
+        woke: false,
+        at,
+    };
+    let name = name_of(inner, taken.store, &from).await?;
+    let peer = label(inner, taken.store, &from, name);
+    let key = format!("receipt:{message_id}:{state:?}:{}", taken.seq);
+    let letter = Letter::Receipt { message_id, peer, state, turn, reason };
+    let mail = MailPut { to: own.key, key, body: letter.encode(), at };
+    // One whose record cannot be read has no journal to tell; what is known of the message is true all the same.
+    let held = match view::open(&own) {
+        Ok(_) => Some(hold(inner, &own).await?),
+        Err(_) => None,
+    };
+    let extras = || Extras { mail_put: vec![mail.clone()], ..Extras::default() };
+    let orders = held.into_iter().map(|held| (held, Wanted { extras: extras(), ..Wanted::default() })).collect();
+    let far = vec![taken.change(), FarChange::MessageState(receipt)];
+    inner.pods.commit_together(orders, Together { far, ..Together::default() }).await.map(drop)
+}
+
+/// Nothing comes after the end of a message, and nothing is told twice. That it was sent is said on this side alone.
+fn follows(row: &FarMessageRow, state: ReceiptState) -> bool {
+    let rank = |state| match state {
+        ReceiptState::Sent => 0,
+        ReceiptState::Held => 1,
+        ReceiptState::Stored => 2,
+        ReceiptState::Read => 3,
+        ReceiptState::Answered | ReceiptState::Refused | ReceiptState::Expired => 4,
+    };
+    match row.state {
+        ReceiptState::Answered | ReceiptState::Refused | ReceiptState::Expired => false,
+        ReceiptState::Held => state != ReceiptState::Sent,
+        known => rank(state) > rank(known),
+    }
+}

@@ -1,0 +1,116 @@
+//! Introductions and links as they end on this side: by a person, by time, or with the Pod. The other store is told in the
+//! same transaction.
+
+use pod_store::{FarChange, FarPeerRow, FarState, PodKey, PodRow};
+use protocol::{ApiError, ControlEvent, LinkNews, PeerLabel, PodRef};
+
+use super::{label, name_of, pod_ref, put_out, remove};
+use crate::{
+    asked::Asked,
+    clock, error,
+    hold::{Together, Wanted},
+    peers::{Peers, requests},
+    view,
+};
+
+/// Ends what a Pod is to a far one: a link, an introduction under way on either side.
+pub(crate) async fn unlink(
+    inner: &Peers,
+    asked: Option<&Asked<'_>>,
+    own: &PodRow,
+    peer: &PodRef,
+    note: Option<&str>,
+) -> Result<(), ApiError> {
+    let by = asked.map_or_else(|| "yoi".to_owned(), |asked| asked.origin.by.clone());
+    let is_meant = |row: &FarPeerRow| pod_ref(inner, row) == *peer;
+    let address = format!("{} {peer}", view::pod_ref(own));
+    let together = asked.map(|asked| asked.together("unpeer", address, &())).unwrap_or_default();
+    end(inner, own, is_meant, &by, note, together).await
+}
+
+/// Ends the row that is meant, if there is one when the Pod stands still.
+async fn end(
+    inner: &Peers,
+    own: &PodRow,
+    is_meant: impl Fn(&FarPeerRow) -> bool,
+    by: &str,
+    note: Option<&str>,
+    together: Together,
+) -> Result<(), ApiError> {
+    // One whose record cannot be read cannot be told; the other side is free of it nevertheless.
+    let held = match view::open(own) {
+        Ok(_) => inner.pods.hold(&[&own.worker_id]).await?.remove(&own.worker_id),
+        Err(_) => None,
+    };
+    let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let (mut far, mut events) = (together.far, Vec::new());
+    if let Some(row) = rows.into_iter().find(is_meant) {
+        let peer = label(inner, &row.store, &row.worker, name_of(inner, &row.store, &row.worker).await?);
+        let (change, event) = ended(&row, peer, by, note);
+        far.extend(change);
+        events.push(event);
+    }
+    let orders = held.into_iter().map(|held| (held, Wanted { events: events.clone(), ..Wanted::default() })).collect();
+    inner.pods.commit_together(orders, Together { far, ..together }).await?;
+    inner.list.tell_changed(&own.worker_id);
+    Ok(())
+}
+
+/// What ends it, here and there.
+pub(super) fn ended(row: &FarPeerRow, peer: PeerLabel, by: &str, note: Option<&str>) -> ([FarChange; 2], ControlEvent) {
+    let (handshake, by) = (row.handshake.clone(), by.to_owned());
+    let request_id = Some(handshake.clone());
+    let said = note.map(str::to_owned);
+    let declined =
+        |by, note| ControlEvent::PeerDeclined { peer: peer.clone(), by, request_id: request_id.clone(), note };
+    let (news, event) = match row.state {
+        FarState::Linked => {
+            let event = ControlEvent::PeerUnlinked { peer, by: by.clone(), request_id: None, note: said.clone() };
+            (LinkNews::Unlinked { handshake, by, note: said }, event)
+        }
+        FarState::Proposed | FarState::Waiting => {
+            let note = said.or_else(|| Some("withdrawn".to_owned()));
+            let event = declined(by.clone(), note.clone());
+            (LinkNews::Withdraw { handshake, by, note }, event)
+        }
+        FarState::Asked => {
+            let event = declined(by.clone(), said.clone());
+            (LinkNews::Declined { handshake, by, note: said }, event)
+        }
+    };
+    ([remove(row), put_out(&row.store, &news)], event)
+}
+
+/// Ends introductions whose time is over; both sides are told.
+pub(crate) async fn expire(inner: &Peers) {
+    let rows = match inner.store.far_peers_all().await {
+        Ok(rows) => rows,
+        Err(error) => return tracing::warn!(%error, "introductions that are over could not be looked for"),
+    };
+    let now = clock::now();
+    for row in rows.iter().filter(|row| row.expires_at.is_some_and(|at| at <= now)) {
+        if let Err(error) = end_this(inner, row).await {
+            tracing::warn!(%error, request = row.handshake, "an introduction that is over could not be ended");
+        }
+    }
+}
+
+/// Ends this very introduction. The two may have become something else to each other meanwhile, and that stays.
+async fn end_this(inner: &Peers, row: &FarPeerRow) -> Result<(), ApiError> {
+    let own = inner.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?;
+    let Some(own) = own else { return Ok(()) };
+    let is_it = |known: &FarPeerRow| known.handshake == row.handshake && known.state == row.state;
+    end(inner, &own, is_it, "yoi", Some(requests::EXPIRED), Together::default()).await
+}
+
+/// Ends all that a Pod is to Pods of other stores, before it goes; each of these is told.
+pub(crate) async fn end_all(inner: &Peers, own: &PodRow) -> Result<(), ApiError> {
+    for row in inner.store.far_peers(own.key).await.map_err(error::store_failed)? {
+        unlink(inner, None, own, &pod_ref(inner, &row), Some("deleted")).await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn knows_anybody(inner: &Peers, pod: PodKey) -> Result<bool, ApiError> {
+    Ok(!inner.store.far_peers(pod).await.map_err(error::store_failed)?.is_empty())
+}

@@ -1,0 +1,114 @@
+//! Waiting a moment for what the other store says, so that who asked hears it at once. What is not said by then comes
+//! by itself, as records.
+
+use std::time::Duration;
+
+use pod_store::{FarMessageRow, FarState, PodKey};
+use protocol::{ApiError, ErrorCode, PeerLink, ReceiptState};
+
+use super::Reason;
+use crate::{
+    error,
+    peers::{Introduced, Peers, requests},
+};
+
+/// How long an introduction is waited for.
+pub(super) const HANDSHAKE_WAIT_MAX: Duration = Duration::from_secs(5);
+/// How long it is waited for what becomes of a message.
+pub(super) const MESSAGE_WAIT_MAX: Duration = Duration::from_secs(2);
+/// Another process on the same database moves no watch of ours.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Looking again and again until there is something to say or the time is over.
+struct Waiter {
+    ends: tokio::time::Instant,
+    moved: tokio::sync::watch::Receiver<()>,
+}
+
+impl Waiter {
+    fn new(inner: &Peers, limit: Duration) -> Self {
+        Self { ends: tokio::time::Instant::now() + limit, moved: inner.store.far_moved() }
+    }
+
+    /// To be called right before a look.
+    fn look(&mut self) {
+        self.moved.mark_unchanged();
+    }
+
+    /// Whether it is worth looking again.
+    async fn again(&mut self, inner: &Peers) -> bool {
+        if tokio::time::Instant::now() >= self.ends || inner.stopping.is_cancelled() {
+            return false;
+        }
+        // The sender lives as long as the store that we hold.
+        let _ = tokio::time::timeout(LOOK_EVERY, self.moved.changed()).await;
+        true
+    }
+}
+
+/// What an introduction has come to.
+pub(super) async fn introduced(inner: &Peers, store: &str, introduced: Introduced) -> Result<Introduced, ApiError> {
+    let Some(handshake) = introduced.answer.request_id.clone() else { return Ok(introduced) };
+    let limit = if inner.far_is_reachable(store) { HANDSHAKE_WAIT_MAX } else { Duration::ZERO };
+    let mut waiter = Waiter::new(inner, limit);
+    let state = loop {
+        waiter.look();
+        let row = inner.store.far_peer_of(store, &handshake).await.map_err(error::store_failed)?;
+        let state = row.map(|row| row.state);
+        if state != Some(FarState::Proposed) || !waiter.again(inner).await {
+            break state;
+        }
+    };
+    let Introduced { mut answer, stood } = introduced;
+    match state {
+        Some(FarState::Linked) => (answer.state, answer.request_id) = (PeerLink::Linked, None),
+        Some(_) => answer.state = PeerLink::Pending,
+        // Refused, or it has gone its way: linked under the other side's handshake, withdrawn, ended.
+        None => match inner.far.refusal(&handshake) {
+            Some(error) => return Err(error),
+            None => answer.state = ended(inner, &answer, &handshake).await?,
+        },
+    }
+    Ok(Introduced { answer, stood })
+}
+
+/// What the two are to each other, once this introduction is open no more.
+async fn ended(inner: &Peers, answer: &protocol::PeerAnswer, handshake: &str) -> Result<PeerLink, ApiError> {
+    let own = inner.existing_row(&answer.source.worker_id).await?;
+    let row = super::row_at(inner, own.key, &answer.peer).await?;
+    if row.is_some_and(|row| row.state == FarState::Linked) {
+        return Ok(PeerLink::Linked);
+    }
+    Ok(requests::how_it_ended(inner, own.key, handshake).await?.unwrap_or(answer.state))
+}
+
+/// What has become of a message that was put out: where it is, and why. What was refused is an error.
+pub(super) async fn message(
+    inner: &Peers,
+    pod: PodKey,
+    id: &str,
+    limit: Duration,
+    is_over: impl Fn(&FarMessageRow) -> bool,
+) -> Result<(ReceiptState, Option<String>), ApiError> {
+    let mut waiter = Waiter::new(inner, limit);
+    let row = loop {
+        waiter.look();
+        let row = inner.store.far_message(pod, id).await.map_err(error::store_failed)?;
+        let row = row.ok_or_else(|| ApiError::new(ErrorCode::PodNotFound, "the Pod was deleted"))?;
+        if is_over(&row) || !waiter.again(inner).await {
+            break row;
+        }
+    };
+    let reason = Reason::of(&row);
+    match (row.state, reason) {
+        (ReceiptState::Refused, Some(Reason { code, sentence })) => {
+            Err(ApiError::new(code.unwrap_or(ErrorCode::PeerRefused), sentence))
+        }
+        (state, reason) => Ok((state, reason.map(|reason| reason.sentence))),
+    }
+}
+
+/// The other side has said something of it.
+pub(super) fn is_told(row: &FarMessageRow) -> bool {
+    row.state != ReceiptState::Sent
+}
