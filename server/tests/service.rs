@@ -58,6 +58,7 @@ async fn a_service_is_installed_once_however_often_it_is_asked_for_and_removed_a
         launch.work_dir().display()
     );
     assert!(written.contains(&starts), "{written}");
+    assert!(written.contains("\nDelegate=yes\n"), "{written}");
     let told = fs::read_to_string(launch.work_dir().join("told")).unwrap();
     for line in ["--user daemon-reload", "--user enable yoi.service", "--user restart yoi.service"] {
         assert!(told.lines().any(|told| told == line), "{line} is not among:\n{told}");
@@ -137,6 +138,7 @@ async fn the_doctor_says_what_works_what_is_ignored_and_what_is_broken() {
     assert_eq!(code, Some(0), "{report:#}");
     assert_found(&report, "server", "ok", &format!("pid {}", yoi.pid().unwrap()));
     assert_found(&report, "server", "ok", env!("CARGO_PKG_VERSION"));
+    assert_eq!(report["walls"], yoi.get("/api/v1/walls").await.expect(200)["items"], "of the server that answers");
     assert_found(&report, "provider", "ok", "rehearsal");
     assert_found(&report, "provider", "note", "OPENAI_API_KEY");
     assert_found(&report, "environment", "note", "YOI_TOKEN is what yoi reads");

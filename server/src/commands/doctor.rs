@@ -84,6 +84,7 @@ impl Report {
 pub(crate) async fn doctor(options: DoctorOptions, common: &CommonOptions, environment: &Environment) -> Result<()> {
     let mut report = Report::default();
     let ended = look(&mut report, &options, common, environment).await;
+    local::walls_found(&mut report);
     match common.json {
         true => output::json(&report)?,
         false => report.print()?,

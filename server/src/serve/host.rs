@@ -13,7 +13,7 @@ use provider::Providers;
 use runtime::{Host, HostOptions, Protected, Walls};
 use tools::{
     Tool, Toolbox,
-    bash::{self, Bash, BashOptions, Builder, Confine, Confinement},
+    bash::{self, Bash, BashOptions, Builder, Confine, Confinement, Groups},
     files,
     web::{WebFetch, WebOptions},
 };
@@ -43,26 +43,29 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
     if rustix::process::geteuid().is_root() {
         tracing::warn!("{ROOT_WARNING}");
     }
+    // Before anything runs beside this process.
+    let groups =
+        tokio::task::spawn_blocking(Groups::of_this_process).await.context("groups could not be looked for")?;
     let options = HostOptions {
         profiles: config.profiles.clone(),
-        toolbox: toolbox(config, files),
+        toolbox: toolbox(config, files, groups.clone()),
         hidden: hidden(config),
         protected: protected(config),
         family: config.pods.limits(),
-        walls: walls(config.commands.builder()),
+        walls: walls(config.commands.builder(), groups),
         ..HostOptions::of(store, providers, cwd, config.data.join(data_dir::OUTPUTS))
     };
     Host::start(options).await.context("the Pods cannot be hosted")
 }
 
 /// Builds a first room, which takes a moment, while the rest starts.
-fn walls(builder: Builder) -> Walls {
+fn walls(builder: Builder, groups: Groups) -> Walls {
     let (sender, walls) = Walls::soon();
     tokio::task::spawn_blocking(move || {
         if let Confinement::Missing { reason, .. } = bash::confinement(builder) {
             tracing::warn!("commands have no room of their own here, and each of them waits for a person: {reason}");
         }
-        sender.send_replace(Some(bash::walls(Confine::Auto, builder)));
+        sender.send_replace(Some(bash::walls(Confine::Auto, builder, &groups)));
     });
     walls
 }
@@ -106,13 +109,14 @@ fn identity(config: &Config) -> Result<HostIdentity> {
 }
 
 /// The tools that work on files, commands and the web.
-fn toolbox(config: &Config, files: OpenFiles) -> Toolbox {
+fn toolbox(config: &Config, files: OpenFiles, groups: Groups) -> Toolbox {
     let options = BashOptions {
         // Without confinement a command waits for a person; that is seen to where it is decided what is allowed.
         allow_unconfined: true,
         builder: config.commands.builder(),
         environment: config.commands.environment.clone(),
         limits: config.commands.limits(files.before),
+        groups,
         ..BashOptions::of_this_process()
     };
     let others: [Arc<dyn Tool>; 2] = [Arc::new(Bash::new(options)), Arc::new(WebFetch::new(WebOptions::default()))];

@@ -12,7 +12,7 @@ use std::{
 
 use pod_store::{DamagedRecord, DamagedRecords, Database, Inspection, Probe, StoreError};
 use protocol::{WallItem, WallState};
-use tools::bash::{Builder, Confine, Confinement, confinement, walls};
+use tools::bash::{Builder, Confine, Confinement, Groups, confinement, walls};
 
 use super::Report;
 use crate::{
@@ -31,7 +31,7 @@ const ROOM_BYTES_MIN: u64 = 32 * MB;
 /// … and with less than this, it is soon.
 const ROOM_BYTES_NOTED: u64 = 512 * MB;
 
-/// Which walls stand around commands.
+/// Whether commands have a room, and which walls stand around them as far as this process can see.
 pub(super) fn commands(report: &mut Report, builder: Builder) {
     match confinement(builder) {
         Confinement::Room { .. } => {
@@ -42,7 +42,15 @@ pub(super) fn commands(report: &mut Report, builder: Builder) {
             report.note("commands", format!("have no room of their own here, so each is asked for: {reason}"));
         }
     }
-    report.walls = walls(Confine::Auto, builder);
+    // The groups are those of a server, which this process is none of.
+    report.walls = walls(Confine::Auto, builder, &Groups::none("groups belong to a server, and none was asked"));
+    if rustix::process::geteuid().is_root() {
+        report.note("account", serve::host::ROOT_WARNING);
+    }
+}
+
+/// Those of the server that was asked; else those of this machine.
+pub(super) fn walls_found(report: &mut Report) {
     for WallItem { wall, state, detail } in report.walls.clone() {
         let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
         let text = format!("{} {}{detail}", wall.as_str(), state.as_str());
@@ -50,9 +58,6 @@ pub(super) fn commands(report: &mut Report, builder: Builder) {
             WallState::On => report.ok("walls", text),
             WallState::Partly | WallState::Off => report.note("walls", text),
         }
-    }
-    if rustix::process::geteuid().is_root() {
-        report.note("account", serve::host::ROOT_WARNING);
     }
 }
 

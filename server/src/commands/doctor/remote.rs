@@ -47,6 +47,7 @@ pub(super) async fn server(
             return Ok(());
         }
     }
+    walls(report, caller).await?;
     pods(report, caller).await?;
     models(report, caller, tests).await
 }
@@ -57,6 +58,16 @@ async fn about(caller: &Caller) -> Result<String, ClientError> {
     let version = caller.client.version().await?;
     let since = runtimes.items.first().map(|runtime| ago(runtime.since, Timestamp::now()));
     Ok(format!("version {version}, started {}", since.as_deref().unwrap_or("some time ago")))
+}
+
+/// An older server has none to tell of.
+async fn walls(report: &mut Report, caller: &Caller) -> Result<()> {
+    match caller.client.walls().await {
+        Ok(found) => report.walls = found.items,
+        Err(ClientError::Api(_)) => (),
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
 }
 
 async fn pods(report: &mut Report, caller: &Caller) -> Result<()> {

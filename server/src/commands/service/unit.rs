@@ -28,6 +28,8 @@ pub(super) fn unit(program: &str, words: &[String]) -> String {
          TimeoutStopSec=10\n\
          # A command that takes all memory is killed alone.\n\
          OOMPolicy=continue\n\
+         # Each command has a group of its own, with limits for the whole of it.\n\
+         Delegate=yes\n\
          NoNewPrivileges=yes\n\
          UMask=0077\n\
          \n\

@@ -28,14 +28,15 @@ pub(super) fn await_all() {
     while matches!(wait(WaitOptions::empty()), Ok(_) | Err(Errno::INTR)) {}
 }
 
-/// Kills until this process ends, while another thread waits for the children.
-pub(super) fn kill_forever() -> ! {
+/// Kills until this process ends, while another thread waits for the children. `others` ends what is known otherwise.
+pub(super) fn kill_forever(others: impl FnOnce()) -> ! {
     // With the first process of a room the kernel ends all the others, parents before children, so that no shell lives to
     // tell of the death of a child.
     let own = getpid().as_raw_nonzero().get();
     for (pid, _) in processes().filter(|(_, parent)| *parent == own) {
         kill(pid, own);
     }
+    others();
     loop {
         thread::sleep(LOOK_AGAIN);
         kill_all();

@@ -60,7 +60,7 @@ fn live(inside: &Inside, channel: &Channel, output: OwnedFd) -> Result<Report, R
     }
     open_network(&inside.order, channel).map_err(failed("its network could not be set up"))?;
     channel.say_here();
-    let shell = kernel::split(Namespaces::NONE).map_err(failed("the shell could not be started"))?;
+    let shell = kernel::split(Namespaces::NONE, None).map_err(failed("the shell could not be started"))?;
     let Some(shell) = shell else {
         let report = shell::become_shell(&inside.order, &inside.system, &inside.temp, output);
         channel.report(&report);

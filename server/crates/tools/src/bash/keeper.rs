@@ -3,13 +3,14 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, Read, Write},
+    io::{self, BufReader, PipeReader, Read, Write},
     os::{
         fd::{AsFd, AsRawFd, OwnedFd},
         unix::process::CommandExt,
     },
     path::Path,
     process::{self, Command, ExitCode, Stdio},
+    sync::Arc,
     thread,
 };
 
@@ -23,6 +24,7 @@ use super::{
     channel::{Channel, Message},
     descendants,
     first::{self, Inside},
+    groups::Group,
     helper,
     kernel::{self, Namespaces},
     limits,
@@ -59,18 +61,30 @@ fn work() -> Result<Report, Report> {
         .map_err(|error| failed("what the command starts could not be watched")(error.into()))?;
     limits::go_first_when_memory_is_short();
     let private = Private::make().map_err(failed("there is no temporary folder for it"))?;
-    let report = start(&order, &private).map(|started| {
+    let group = order.group.as_ref().map(|wanted| Group::make(wanted, &order.limits)).transpose();
+    let group = group.map(|group| group.map(Arc::new)).map_err(|error| {
+        private.remove();
+        failed("it could not have a group of its own")(error)
+    })?;
+    let report = start(&order, &private, group.as_deref()).map(|started| {
+        let group = group.clone();
         thread::spawn(move || {
             until_end_of(input);
-            descendants::kill_forever()
+            descendants::kill_forever(|| group.iter().for_each(|group| group.kill()))
         });
         started.report(&order)
     });
+    if let Some(group) = &group {
+        group.kill();
+    }
     match (&order.hold, &report) {
         (Hold::Room { .. }, Ok(_)) => descendants::await_all(),
         _ => descendants::end_all(),
     }
     private.remove();
+    if let Some(group) = &group {
+        group.end();
+    }
     report
 }
 
@@ -84,10 +98,10 @@ fn until_end_of(mut input: impl Read) {
 struct Started {
     channel: Channel,
     /// What the builder says, where it is another program.
-    words: Option<process::ChildStderr>,
+    words: Option<PipeReader>,
 }
 
-fn start(order: &Order, private: &Private) -> Result<Started, Report> {
+fn start(order: &Order, private: &Private, group: Option<&Group>) -> Result<Started, Report> {
     let system = System::of(&order.scope(), order.closed.clone());
     let plan = match order.hold {
         Hold::Room { .. } => {
@@ -98,14 +112,14 @@ fn start(order: &Order, private: &Private) -> Result<Started, Report> {
     let temp = plan.as_ref().map_or_else(|| private.temp(), |plan| plan.temp.clone());
     let inside = Inside { order: order.clone(), system, plan, temp };
     let started = match &order.hold {
-        Hold::Room { bubblewrap: Some(program) } => start_by(program, &inside),
-        Hold::Room { .. } | Hold::Landlock | Hold::Nothing => start_here(&inside, private),
+        Hold::Room { bubblewrap: Some(program) } => start_by(program, &inside, group),
+        Hold::Room { .. } | Hold::Landlock | Hold::Nothing => start_here(&inside, private, group),
     };
     started.map_err(|error| Report::NotStarted(format!("the helper could not start itself: {error}")))
 }
 
 /// The first process is this one again. Nothing has started a thread here before.
-fn start_here(inside: &Inside, private: &Private) -> io::Result<Started> {
+fn start_here(inside: &Inside, private: &Private, group: Option<&Group>) -> io::Result<Started> {
     let (channel, inner) = Channel::pair()?;
     let namespaces = match (&inside.plan, inside.order.network.is_own()) {
         (None, _) => Namespaces::NONE,
@@ -113,7 +127,7 @@ fn start_here(inside: &Inside, private: &Private) -> io::Result<Started> {
         (Some(_), false) => Namespaces::BUT_NETWORK,
     };
     let account = own::Account::of_this_process();
-    match kernel::split(namespaces) {
+    match kernel::split(namespaces, group.map(Group::as_fd)) {
         Ok(None) => (),
         Ok(Some(_)) => return Ok(Started { channel, words: None }),
         Err(error) if inside.plan.is_some() => {
@@ -136,7 +150,7 @@ fn start_here(inside: &Inside, private: &Private) -> io::Result<Started> {
 }
 
 /// bubblewrap builds the room and starts this program in it.
-fn start_by(program: &Path, inside: &Inside) -> io::Result<Started> {
+fn start_by(program: &Path, inside: &Inside, group: Option<&Group>) -> io::Result<Started> {
     let plan = inside.plan.as_ref().ok_or_else(|| io::Error::other("there is no room to build"))?;
     let arguments = file_of(&bubblewrap::arguments(plan, &inside.order.network))?;
     let (channel, inner) = Channel::pair()?;
@@ -147,24 +161,30 @@ fn start_by(program: &Path, inside: &Inside) -> io::Result<Started> {
         fcntl_setfd(descriptor, FdFlags::empty())?;
     }
     let [arguments, own_program, inner, output] = inherited.map(AsRawFd::as_raw_fd);
-    let mut builder = Command::new(program)
+    let (order, mut input) = io::pipe()?;
+    let (words, mut told) = io::pipe()?;
+    let mut builder = Command::new(program);
+    builder
         .arg0("bwrap")
         .arg("--args")
         .arg(arguments.to_string())
         .arg("--")
         .arg(format!("/proc/self/fd/{own_program}"))
         .args([helper::FIRST, &inner.to_string(), &output.to_string()])
-        .stdin(Stdio::piped())
+        .stdin(order)
         .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()?;
+        .stderr(told.try_clone()?);
+    if kernel::split(Namespaces::NONE, group.map(Group::as_fd))?.is_none() {
+        let error = builder.exec();
+        let _ = writeln!(told, "{}: {error}", program.display());
+        process::exit(1)
+    }
+    drop((builder, told));
     let mut line = serde_json::to_vec(inside)?;
     line.push(b'\n');
-    if let Some(mut input) = builder.stdin.take() {
-        // It may have ended by now; what it said tells.
-        let _ = input.write_all(&line);
-    }
-    Ok(Started { channel, words: builder.stderr.take() })
+    // It may have ended by now; what it said tells.
+    let _ = input.write_all(&line);
+    Ok(Started { channel, words: Some(words) })
 }
 
 /// A file in memory that is read from its beginning.

@@ -3,7 +3,10 @@
 
 #![allow(unsafe_code, reason = "these calls have no safe form")]
 
-use std::{io, mem, os::fd::AsRawFd};
+use std::{
+    io, mem,
+    os::fd::{AsRawFd, BorrowedFd},
+};
 
 use rustix::{
     fd::{AsFd, OwnedFd},
@@ -17,32 +20,48 @@ pub(super) struct Namespaces(libc::c_int);
 
 impl Namespaces {
     pub(super) const NONE: Self = Self(0);
-    /// All but that of the network.
-    pub(super) const BUT_NETWORK: Self = Self(
-        libc::CLONE_NEWUSER
-            | libc::CLONE_NEWNS
-            | libc::CLONE_NEWPID
-            | libc::CLONE_NEWIPC
-            | libc::CLONE_NEWUTS
-            | libc::CLONE_NEWCGROUP,
-    );
+    /// All but that of the network, and that of groups ([`see_no_other_groups`]).
+    pub(super) const BUT_NETWORK: Self =
+        Self(libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS);
 
     pub(super) fn with_network(self) -> Self {
         Self(self.0 | libc::CLONE_NEWNET)
     }
 }
 
-/// This process twice. None is what the new one gets, which stands in `namespaces` of its own. Only for a process without
-/// other threads: what they hold would stay held.
-pub(super) fn split(namespaces: Namespaces) -> io::Result<Option<Pid>> {
-    let flags = libc::c_long::from(namespaces.0 | libc::SIGCHLD);
-    // SAFETY: without a stack and without shared memory this is a fork; there is one thread, so no lock is held by one that
-    // is gone.
-    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
+/// The new process begins in the group that goes with this; `libc` has it as a number that is too small.
+const INTO_GROUP: u64 = 0x2_0000_0000;
+
+/// This process twice. None is what the new one gets, which stands in `namespaces` of its own, and in `group` from its first
+/// instant. Only for a process without other threads: what they hold would stay held.
+pub(super) fn split(namespaces: Namespaces, group: Option<BorrowedFd<'_>>) -> io::Result<Option<Pid>> {
+    let pid = match group {
+        None => {
+            let flags = libc::c_long::from(namespaces.0 | libc::SIGCHLD);
+            // SAFETY: without a stack and without shared memory this is a fork; there is one thread, so no lock is held by one
+            // that is gone.
+            unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) }
+        }
+        Some(group) => {
+            // SAFETY: numbers: all zeros is one.
+            let mut asked: libc::clone_args = unsafe { mem::zeroed() };
+            asked.flags = u64::from(namespaces.0.unsigned_abs()) | INTO_GROUP;
+            asked.exit_signal = u64::from(libc::SIGCHLD.unsigned_abs());
+            asked.cgroup = u64::from(group.as_raw_fd().unsigned_abs());
+            // SAFETY: as above; the structure is whole and its size is told.
+            unsafe { libc::syscall(libc::SYS_clone3, &raw const asked, mem::size_of::<libc::clone_args>()) }
+        }
+    };
     match pid {
         -1 => Err(io::Error::last_os_error()),
         pid => Ok(i32::try_from(pid).ok().and_then(Pid::from_raw)),
     }
+}
+
+/// From here on the group that this process is in is the first that it can name.
+pub(super) fn see_no_other_groups() -> io::Result<()> {
+    // SAFETY: touches nothing of this process but that.
+    checked(unsafe { libc::unshare(libc::CLONE_NEWCGROUP) }.into())
 }
 
 /// Adds attributes to a mount and, where `recursive`, to all beneath it.

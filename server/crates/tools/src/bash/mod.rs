@@ -4,7 +4,7 @@
 //! `keeper` stands outside, has the room built (`room`), and ends everything when the call ends: with the time limit, with
 //! the call being given up, and with yoi's own death. The `first` process of the room starts the `shell`, which gives up
 //! every right before it is there: files by Landlock (`confine`), calls of the kernel (`seccomp`), capabilities (`rights`),
-//! and what it may take of the machine (`limits`).
+//! and what it may take of the machine (`limits`, and `groups` for all of its processes together).
 
 mod carve;
 mod channel;
@@ -16,6 +16,7 @@ mod ending;
 mod environment;
 mod failure;
 mod first;
+mod groups;
 mod helper;
 mod keeper;
 mod kept;
@@ -50,6 +51,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub use self::{
+    groups::Groups,
     helper::helper_main,
     limits::Limits,
     reading::commands_in,
@@ -83,6 +85,8 @@ pub struct BashOptions {
     /// Names of variables that a command gets beside those that every one needs.
     pub environment: Vec<String>,
     pub limits: Limits,
+    /// Where each has a group of its own.
+    pub groups: Groups,
 }
 
 /// Whether commands are confined.
@@ -106,6 +110,7 @@ impl BashOptions {
             allow_unconfined: false,
             environment: Vec::new(),
             limits: Limits::default(),
+            groups: Groups::none("nobody has asked for any"),
         }
     }
 }
@@ -168,6 +173,7 @@ impl Bash {
             network: place.network.clone(),
             way_in: place.way_in.clone().filter(|_| place.network.is_own()),
             limits: self.options.limits.clone(),
+            group: self.options.groups.next(),
         };
         Ok((order, Duration::from_secs(seconds)))
     }

@@ -7,7 +7,7 @@ use pod::Scope;
 use protocol::ScopeRule;
 use serde::{Deserialize, Serialize};
 
-use super::limits::Limits;
+use super::{groups, limits::Limits};
 use crate::Network;
 
 /// One line of JSON.
@@ -26,6 +26,8 @@ pub(super) struct Order {
     /// Where the keeper takes connections to ports of the room's own loopback.
     pub(super) way_in: Option<PathBuf>,
     pub(super) limits: Limits,
+    /// Where it is to be with all that it starts; none where no groups were handed over.
+    pub(super) group: Option<groups::Wanted>,
 }
 
 /// What is to hold the command to its scope. Where that cannot be done, nothing runs.

@@ -1,6 +1,12 @@
 //! One command from its start to its end, seen from yoi: the helper is started, told its order, listened to, and let go.
 
-use std::{future::pending, io, path::Path, process::Stdio, time::Duration};
+use std::{
+    future::pending,
+    io,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
 
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
@@ -13,7 +19,7 @@ use super::{
     BashOptions,
     clock::Clock,
     ending::Ending,
-    environment, helper,
+    environment, groups, helper,
     kept::Kept,
     live::Live,
     order::{Order, Report},
@@ -34,6 +40,8 @@ pub(super) struct Running {
     control: Option<ChildStdin>,
     report: BufReader<ChildStdout>,
     output: ChildStderr,
+    /// The command's, which the helper removes, unless it is killed.
+    group: Option<PathBuf>,
 }
 
 impl Running {
@@ -54,7 +62,8 @@ impl Running {
         let report = BufReader::new(helper.stdout.take().ok_or_else(missing)?);
         let output = helper.stderr.take().ok_or_else(missing)?;
         let (helper, lifeline) = (Some(helper), Some(lifeline));
-        let mut running = Self { helper, lifeline, control: Some(control), report, output };
+        let group = order.group.as_ref().map(|group| group.folder.clone());
+        let mut running = Self { helper, lifeline, control: Some(control), report, output, group };
         let mut line = serde_json::to_vec(order)?;
         line.push(b'\n');
         if let Some(control) = &mut running.control {
@@ -93,6 +102,8 @@ impl Running {
                     deadline = Some(self.stop());
                 }
                 () = until(deadline) => is_open = false,
+                // What it could not end may hold the output open.
+                () = ended(self.helper.as_mut()), if self.group.is_some() => end_left_behind(self.group.take()).await,
             }
         }
         let report = self.report().await;
@@ -114,6 +125,7 @@ impl Running {
             && timeout(END_WAIT, helper.wait()).await.is_ok()
         {
             self.helper = None;
+            end_left_behind(self.group.take()).await;
         }
         read.ok()?.ok()?;
         serde_json::from_str(&line).ok()
@@ -128,15 +140,28 @@ async fn until(time: Option<Instant>) {
     }
 }
 
+async fn ended(helper: Option<&mut Child>) {
+    if let Some(helper) = helper {
+        let _ = helper.wait().await;
+    }
+}
+
+/// Of a helper that could not do it.
+async fn end_left_behind(group: Option<PathBuf>) {
+    if let Some(group) = group.filter(|group| group.exists()) {
+        let _ = tokio::task::spawn_blocking(move || groups::end(&group)).await;
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         self.control = None;
         // Without a runtime the process is about to end, and with it every share in the lifeline.
-        if let (Some(mut helper), lifeline, Ok(runtime)) =
-            (self.helper.take(), self.lifeline.take(), Handle::try_current())
-        {
+        let (lifeline, group) = (self.lifeline.take(), self.group.take());
+        if let (Some(mut helper), Ok(runtime)) = (self.helper.take(), Handle::try_current()) {
             runtime.spawn(async move {
                 let _ = helper.wait().await;
+                end_left_behind(group).await;
                 drop(lifeline);
             });
         }

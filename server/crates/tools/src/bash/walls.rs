@@ -11,7 +11,7 @@ use std::{
 use protocol::{Wall, WallItem, WallState};
 
 use super::{
-    BashOptions, Confine, confine, environment, helper,
+    BashOptions, Confine, Groups, confine, environment, helper,
     limits::Limits,
     order::{Hold, Order, Report},
     room::bubblewrap,
@@ -79,6 +79,7 @@ fn try_room(bubblewrap: Option<PathBuf>) -> Result<(), String> {
         network: Network::None,
         way_in: None,
         limits: Limits::default(),
+        group: None,
     };
     match carried_out(&order) {
         Ok(Report::Exited(0)) => Ok(()),
@@ -90,7 +91,7 @@ fn try_room(bubblewrap: Option<PathBuf>) -> Result<(), String> {
 }
 
 /// Without a runtime.
-fn carried_out(order: &Order) -> io::Result<Report> {
+pub(super) fn carried_out(order: &Order) -> io::Result<Report> {
     let options = BashOptions::of_this_process();
     let mut helper = Command::new(&options.helper)
         .arg(helper::KEEPER)
@@ -117,17 +118,13 @@ fn carried_out(order: &Order) -> io::Result<Report> {
 }
 
 /// What stands, for a person.
-pub fn walls(confine: Confine, builder: Builder) -> Vec<WallItem> {
+pub fn walls(confine: Confine, builder: Builder, groups: &Groups) -> Vec<WallItem> {
     let found = match confine {
         Confine::Auto => confinement(builder),
         Confine::Never => Confinement::Missing { reason: "that is switched off".to_owned(), landlock: false },
     };
     let item = |wall, state, detail: &dyn fmt::Display| WallItem { wall, state, detail: Some(detail.to_string()) };
-    let cgroup = match rustix::process::geteuid().is_root() && Limits::default().numbers().is_none() {
-        true => "limits of each process stand in for it, and nobody counts the processes of root before Linux 6.14",
-        false => "limits of each process stand in for it",
-    };
-    let cgroup = item(Wall::Cgroup, WallState::Off, &cgroup);
+    let cgroup = groups.wall();
     match found {
         Confinement::Room { bubblewrap, abi } => {
             let by = bubblewrap.map_or("yoi itself".to_owned(), |program| program.display().to_string());
@@ -149,7 +146,7 @@ pub fn walls(confine: Confine, builder: Builder) -> Vec<WallItem> {
                 item(Wall::Namespaces, WallState::Off, &asked),
                 landlock,
                 item(Wall::Seccomp, WallState::Off, &"it stands with the room"),
-                item(Wall::Cgroup, WallState::Off, &"it stands with the room"),
+                cgroup,
                 item(Wall::Network, WallState::Off, &"commands have the network of the machine"),
             ]
         }

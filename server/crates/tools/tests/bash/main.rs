@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod closed;
+mod groups;
 mod life;
 mod output;
 mod scope;
@@ -107,5 +108,11 @@ tests! {
     closed::without_the_kernel_nothing_runs_unless_it_is_allowed
     closed::the_temporary_folder_is_private_and_removed
     life::a_slow_viewer_does_not_stop_the_time_limit
+    groups::a_command_has_a_group_from_its_beginning_to_its_end
+    groups::a_group_ends_with_a_call_that_is_given_up
+    groups::what_outlives_its_keeper_is_ended_with_its_group
+    groups::what_a_killed_server_left_behind_is_ended_at_the_next_start
+    groups::a_command_takes_no_more_than_its_group_may
+    groups::what_is_no_group_is_not_taken_for_one
     way_in::what_a_command_serves_is_reached_from_outside_and_nothing_beside_it
 }

@@ -48,6 +48,7 @@ pub(in super::super) fn build(plan: &Plan, private: &Private, limits: &Limits, a
         move |error: io::Error| format!("{what}: {error}")
     };
     be_nobody_else(account).map_err(failed("the account could not be taken along"))?;
+    kernel::see_no_other_groups().map_err(failed("other groups could not be hidden"))?;
     // What is mounted here is not mounted outside.
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
         .map_err(|error| format!("the mounts could not be parted: {error}"))?;

@@ -1,0 +1,177 @@
+//! The part of the kernel's tree that the server has: a group for itself, and one for each command.
+//!
+//! The kernel limits what is in a group only where the group above it holds no process, so the server moves itself down first.
+
+use std::{
+    fs,
+    io::{self, ErrorKind},
+    path::{Path, PathBuf},
+};
+
+use protocol::{Wall, WallItem, WallState};
+
+use super::{
+    controller::Controller,
+    group::{self, Wanted},
+    own,
+};
+use crate::{
+    Network,
+    bash::{
+        limits::Limits,
+        order::{Hold, Order, Report},
+        walls,
+    },
+};
+
+/// The group of the server.
+const SERVER: &str = "server";
+/// With which the name of a command's group begins.
+const COMMAND: &str = "command-";
+
+/// Where the commands of a server have their groups, or why they have none.
+#[derive(Debug, Clone)]
+pub struct Groups(Result<Tree, String>);
+
+#[derive(Debug, Clone)]
+struct Tree {
+    folder: PathBuf,
+    /// What the kernel limits for each command …
+    controllers: Vec<Controller>,
+    /// … and why it does not limit the rest.
+    missing: Vec<(Controller, String)>,
+}
+
+impl Groups {
+    /// None; the reason is half a sentence.
+    pub fn none(reason: impl Into<String>) -> Self {
+        Self(Err(reason.into()))
+    }
+
+    /// Divides the group that this process was started in, if it has been handed over.
+    pub fn of_this_process() -> Self {
+        match own::handed_over() {
+            Ok(folder) => Self::beneath(&folder),
+            Err(reason) => Self::none(reason),
+        }
+    }
+
+    /// Divides a group of the kernel's tree: this process moves into one beneath it, and commands get theirs beside. What a
+    /// server left behind that was killed is removed. A first command is run, to see that it works.
+    pub fn beneath(folder: &Path) -> Self {
+        let taken = take(folder).and_then(|tree| try_group(&tree).map(|()| tree));
+        Self(taken.map_err(|reason| format!("{} could not be divided: {reason}", folder.display())))
+    }
+
+    /// For one more command.
+    pub(in super::super) fn next(&self) -> Option<Wanted> {
+        self.0.as_ref().ok().map(Tree::next)
+    }
+
+    /// Whether it stands, for a person.
+    pub(in super::super) fn wall(&self) -> WallItem {
+        let (state, detail) = match &self.0 {
+            Ok(tree) => tree.told(),
+            Err(reason) => (WallState::Off, format!("{reason}; {}", stand_in())),
+        };
+        WallItem { wall: Wall::Cgroup, state, detail: Some(detail) }
+    }
+}
+
+impl Tree {
+    fn next(&self) -> Wanted {
+        let name = format!("{COMMAND}{}", uuid::Uuid::new_v4().simple());
+        Wanted { folder: self.folder.join(name), controllers: self.controllers.clone() }
+    }
+
+    fn told(&self) -> (WallState, String) {
+        let limited = Vec::from_iter(self.controllers.iter().map(|controller| controller.limited()));
+        let begin = "each command has a group of its own and is ended with it";
+        let missing = self.missing.iter().map(|(controller, why)| format!("{} ({why})", controller.limited()));
+        let missing = Vec::from_iter(missing);
+        match (limited.is_empty(), missing.is_empty()) {
+            (_, true) => (WallState::On, format!("{begin}; of the whole are limited: {}", limited.join(", "))),
+            (false, false) => {
+                let (limited, missing) = (limited.join(", "), missing.join(", "));
+                (WallState::Partly, format!("{begin}; of the whole are limited: {limited}; not {missing}"))
+            }
+            (true, false) => {
+                let missing = missing.join(", ");
+                (WallState::Partly, format!("{begin}; of the whole are not limited: {missing}; {}", stand_in()))
+            }
+        }
+    }
+}
+
+/// What there is without groups.
+fn stand_in() -> &'static str {
+    match rustix::process::geteuid().is_root() && Limits::default().numbers().is_none() {
+        true => "limits of each process stand in, and nobody counts the processes of root before Linux 6.14",
+        false => "limits of each process stand in",
+    }
+}
+
+fn take(folder: &Path) -> Result<Tree, String> {
+    let server = folder.join(SERVER);
+    fs::create_dir(&server).or_else(unless_there).map_err(|error| format!("no group can be made in it: {error}"))?;
+    group::write(&server, "cgroup.procs", &std::process::id().to_string()).map_err(|error| {
+        let _ = fs::remove_dir(&server);
+        format!("yoi cannot move into a group of its own: {error}")
+    })?;
+    remove_left_behind(folder);
+    let offered = fs::read_to_string(folder.join("cgroup.controllers")).unwrap_or_default();
+    let mut tree = Tree { folder: folder.to_owned(), controllers: Vec::new(), missing: Vec::new() };
+    for controller in Controller::ALL {
+        match enable(folder, &offered, controller) {
+            Ok(()) => tree.controllers.push(controller),
+            Err(why) => tree.missing.push((controller, why)),
+        }
+    }
+    Ok(tree)
+}
+
+fn unless_there(error: io::Error) -> io::Result<()> {
+    if error.kind() == ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
+}
+
+fn enable(folder: &Path, offered: &str, controller: Controller) -> Result<(), String> {
+    let name = controller.as_str();
+    if !offered.split_whitespace().any(|offer| offer == name) {
+        return Err(format!("{name} is not offered there"));
+    }
+    group::write(folder, "cgroup.subtree_control", &format!("+{name}")).map_err(|error| match error.kind() {
+        ErrorKind::ResourceBusy => format!("{name} cannot be had beside other processes"),
+        _ => format!("{name}: {error}"),
+    })
+}
+
+fn remove_left_behind(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(COMMAND)) {
+            group::end(&entry.path());
+        }
+    }
+}
+
+/// Runs a command that does nothing, in a group and without a room.
+fn try_group(tree: &Tree) -> Result<(), String> {
+    let order = Order {
+        command: "exit 0".to_owned(),
+        cwd: "/".into(),
+        rules: Vec::new(),
+        lent: Vec::new(),
+        fixed: Vec::new(),
+        closed: Vec::new(),
+        hold: Hold::Nothing,
+        network: Network::None,
+        way_in: None,
+        limits: Limits::default(),
+        group: Some(tree.next()),
+    };
+    match walls::carried_out(&order) {
+        Ok(Report::Exited(0)) => Ok(()),
+        Ok(Report::Unconfined(reason) | Report::NotStarted(reason)) => Err(reason),
+        Ok(report) => Err(format!("a first command in a group ended otherwise: {report:?}")),
+        Err(error) => Err(format!("a first group could not be tried: {error}")),
+    }
+}
