@@ -6,6 +6,7 @@
 mod deliver;
 pub(crate) mod far;
 mod guard;
+mod handshake;
 mod held;
 mod link;
 mod list;

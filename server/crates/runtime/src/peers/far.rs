@@ -4,10 +4,10 @@
 //! other one. Who proposed holds nothing before the other side holds it and has said so; who ends or withdraws tells it
 //! behind all that was told before. So both hold a link or neither, once the line has been emptied.
 
+mod begin;
 mod cards;
 mod decision;
 mod greet;
-mod handshake;
 mod held;
 mod invited;
 mod line;
@@ -25,25 +25,25 @@ use std::{
 };
 
 use jiff::SignedDuration;
-use pod_store::{FarChange, FarMessageRow, FarPeerRow, PodKey};
+use pod_store::{FarChange, FarMessageRow, FarPeerRow, FarState, PodKey};
 use protocol::{ApiError, ErrorCode, LinkCard, PeerLabel, PodName, PodRef, WorkerId};
 use tokio::sync::watch;
 
-pub use self::{
-    cards::link_card,
-    names::{FarName, FarNames},
-};
 pub(crate) use self::{
+    begin::{introduce, invite},
     cards::tell_cards,
     decision::decide_request,
-    handshake::{introduce, invite},
     held::decide_held,
     line::{outgoing, take_in},
     list::{address, exchange, open_requests, peer_views, visible},
     message::send,
     parting::{end_all, expire, knows_anybody, unlink},
 };
-use super::Peers;
+pub use self::{
+    cards::link_card,
+    names::{FarName, FarNames},
+};
+use super::{Peers, handshake::Standing};
 use crate::{actor::FarSender, encode::put_out, error};
 
 /// How long an introduction waits for its answer.
@@ -156,6 +156,24 @@ fn remove(row: &FarPeerRow) -> FarChange {
 
 fn expires_at() -> jiff::Timestamp {
     crate::clock::now() + SignedDuration::from_hours(HANDSHAKE_HOURS_MAX)
+}
+
+/// What a Pod is to a far one of which it has this row.
+fn standing(row: Option<&FarPeerRow>) -> Standing {
+    match row.map(|row| row.state) {
+        None => Standing::Strangers,
+        Some(FarState::Proposed | FarState::Waiting) => Standing::Asking,
+        Some(FarState::Asked) => Standing::Asked,
+        Some(FarState::Linked) => Standing::Linked,
+    }
+}
+
+/// As [`standing`], of a Pod that has so many rows.
+fn standing_among(rows: usize, row: Option<&FarPeerRow>) -> Standing {
+    match standing(row) {
+        Standing::Strangers if rows >= FAR_PEERS_MAX => Standing::Full,
+        standing => standing,
+    }
 }
 
 /// The row between a Pod and the far Pod of this address, if there is one.

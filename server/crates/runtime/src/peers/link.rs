@@ -1,11 +1,14 @@
 //! The introduction of two Pods.
 
 use jiff::SignedDuration;
-use pod_store::{Committed, NewRequest, PeerChange, PodRow, RequestRow};
-use protocol::{ApiError, ControlEvent, ErrorCode, PeerAnswer, PeerLabel, PeerLink, PeerPolicy, WorkerId};
+use pod_store::{Committed, NewRequest, PairRow, PeerChange, PodKey, PodRow, RequestRow};
+use protocol::{ApiError, ControlEvent, ErrorCode, PeerAnswer, PeerLabel, PeerLink, WorkerId};
 use serde::{Deserialize, Serialize};
 
-use super::label_of_row;
+use super::{
+    handshake::{News, Standing, Step, Which, decide},
+    label_of_row,
+};
 use crate::{
     asked::Asked,
     clock, error,
@@ -51,18 +54,24 @@ pub(crate) async fn introduce(
         request => (request, None),
     };
     let policy = holding.get(target).map(|held| held.spec.peer_policy).unwrap_or_default();
-    let step = match (&pair, request) {
-        (Some(_), _) => Step::Stands,
-        (None, Some(request)) if request.from.key == own.key => Step::Waits(request.id),
-        // The other side asked before: that both want it is the answer.
-        (None, Some(request)) => Step::Link(Some(Box::new(request))),
-        (None, None) => match policy {
-            PeerPolicy::Open => Step::Link(None),
-            PeerPolicy::Ask => Step::Ask { stale },
-            PeerPolicy::Closed => return Err(refused(&other)),
-        },
+    let step = match decide(standing(own.key, pair.as_ref(), request.as_ref()), News::Introduce) {
+        // The other side is here, so what it says is known at once.
+        Step::Propose => decide(Standing::Strangers, News::Proposed(policy, Which::Earlier)),
+        step => step,
     };
-    carry_out(inner, asked, holding, (&own, &other), step, note).await
+    let request_id = request.map(|request| request.id);
+    let introduction = Introduction { own: &own, other: &other, request_id, stale, note };
+    introduction.carry_out(inner, asked, holding, step).await
+}
+
+/// What two Pods of one store are to each other, as one of them has it.
+pub(super) fn standing(own: PodKey, link: Option<&PairRow>, request: Option<&RequestRow>) -> Standing {
+    match (link, request) {
+        (Some(_), _) => Standing::Linked,
+        (None, Some(request)) if request.from.key == own => Standing::Asking,
+        (None, Some(_)) => Standing::Asked,
+        (None, None) => Standing::Strangers,
+    }
 }
 
 pub(crate) fn check_note(note: Option<&str>) -> Result<(), ApiError> {
@@ -72,16 +81,6 @@ pub(crate) fn check_note(note: Option<&str>) -> Result<(), ApiError> {
         }
         _ => Ok(()),
     }
-}
-
-enum Step {
-    Stands,
-    Waits(String),
-    Link(Option<Box<RequestRow>>),
-    /// A request of before that is over makes room.
-    Ask {
-        stale: Option<String>,
-    },
 }
 
 pub(crate) fn refused(other: &PodRow) -> ApiError {
@@ -102,55 +101,67 @@ pub(crate) async fn readable(inner: &Peers, worker_id: &WorkerId) -> Result<PodR
     }
 }
 
-async fn carry_out(
-    inner: &Peers,
-    asked: &Asked<'_>,
-    holding: Holding,
-    (own, other): (&PodRow, &PodRow),
-    step: Step,
+/// Two Pods that are to know each other.
+struct Introduction<'a> {
+    own: &'a PodRow,
+    other: &'a PodRow,
+    /// The request that lies between them.
+    request_id: Option<String>,
+    /// A request of before that is over makes room.
+    stale: Option<String>,
     note: Option<String>,
-) -> Result<Introduced, ApiError> {
-    let now = clock::now();
-    let by = asked.origin.by.clone();
-    let answer = |state, request_id: Option<String>| PeerAnswer {
-        source: view::pod_ref(own),
-        peer: view::pod_ref(other),
-        state,
-        request_id,
-    };
-    let fresh = |answer| Introduced { answer, stood: false };
-    let (introduced, peers, tell): (_, _, Option<Tell>) = match step {
-        Step::Stands => (Introduced { answer: answer(PeerLink::Linked, None), stood: true }, Vec::new(), None),
-        Step::Waits(id) => (fresh(answer(PeerLink::Pending, Some(id))), Vec::new(), None),
-        Step::Link(request) => {
-            let request_id = request.map(|request| request.id);
-            let link = PeerChange::Link { a: own.key, b: other.key, by: by.clone(), at: now };
-            let tell = Tell { kind: Kind::Linked, by, request_id, note };
-            (fresh(answer(PeerLink::Linked, None)), vec![link], Some(tell))
+}
+
+impl Introduction<'_> {
+    async fn carry_out(
+        self,
+        inner: &Peers,
+        asked: &Asked<'_>,
+        holding: Holding,
+        step: Step,
+    ) -> Result<Introduced, ApiError> {
+        let Self { own, other, request_id, stale, note } = self;
+        let now = clock::now();
+        let by = asked.origin.by.clone();
+        let introduced = |state, request_id, stood| {
+            let answer = PeerAnswer { source: view::pod_ref(own), peer: view::pod_ref(other), state, request_id };
+            Introduced { answer, stood }
+        };
+        let (introduced, peers, tell) = match step {
+            Step::Refuse(_) => return Err(refused(other)),
+            Step::Link => {
+                let link = PeerChange::Link { a: own.key, b: other.key, by: by.clone(), at: now };
+                let tell = Tell { kind: Kind::Linked, by, request_id, note };
+                (introduced(PeerLink::Linked, None, false), vec![link], Some(tell))
+            }
+            Step::Ask => {
+                let id = format!("request-{}", uuid::Uuid::now_v7());
+                let request = NewRequest {
+                    id: id.clone(),
+                    from: own.key,
+                    to: other.key,
+                    note: note.clone(),
+                    by: by.clone(),
+                    at: now,
+                    expires_at: now + SignedDuration::from_hours(REQUEST_HOURS_MAX),
+                };
+                let over = stale.map(|id| PeerChange::RequestDone { id });
+                let changes = over.into_iter().chain([PeerChange::Request(request)]).collect();
+                let tell = Tell { kind: Kind::Requested, by, request_id: Some(id.clone()), note };
+                (introduced(PeerLink::Pending, Some(id), false), changes, Some(tell))
+            }
+            // They are what they were: linked, or one waits for the other.
+            _ => match request_id {
+                Some(id) => (introduced(PeerLink::Pending, Some(id), false), Vec::new(), None),
+                None => (introduced(PeerLink::Linked, None, true), Vec::new(), None),
+            },
+        };
+        let target = format!("{} {}", view::pod_ref(own), view::pod_ref(other));
+        let together = Together { peers, ..asked.together("peer", target, &introduced) };
+        match commit_both(inner, holding, (own, other), tell, together).await? {
+            Committed::Done { .. } => Ok(introduced),
+            Committed::Repeated(row) => asked.repeated(row),
         }
-        Step::Ask { stale } => {
-            let id = format!("request-{}", uuid::Uuid::now_v7());
-            let expires_at = now + SignedDuration::from_hours(REQUEST_HOURS_MAX);
-            let request = NewRequest {
-                id: id.clone(),
-                from: own.key,
-                to: other.key,
-                note: note.clone(),
-                by: by.clone(),
-                at: now,
-                expires_at,
-            };
-            let over = stale.map(|id| PeerChange::RequestDone { id });
-            let changes = over.into_iter().chain([PeerChange::Request(request)]).collect();
-            let tell = Tell { kind: Kind::Requested, by, request_id: Some(id.clone()), note };
-            (fresh(answer(PeerLink::Pending, Some(id))), changes, Some(tell))
-        }
-    };
-    let target = format!("{} {}", view::pod_ref(own), view::pod_ref(other));
-    let together = Together { peers, ..asked.together("peer", target, &introduced) };
-    match commit_both(inner, holding, (own, other), tell, together).await? {
-        Committed::Done { .. } => Ok(introduced),
-        Committed::Repeated(row) => asked.repeated(row),
     }
 }
 

@@ -3,7 +3,10 @@
 use pod_store::{Committed, PeerChange, PodKey, RequestRow};
 use protocol::{ApiError, ControlEvent, ErrorCode, Event, PeerAnswer, PeerLink, Record, RequestDecision, WorkerId};
 
-use super::link::{Kind, Tell, commit_both};
+use super::{
+    handshake::{News, Step, decide},
+    link::{Kind, Tell, commit_both, standing},
+};
 use crate::{asked::Asked, clock, error, hold::Together, peers::Peers, view};
 
 /// The note of a request that nobody answered in time.
@@ -23,18 +26,13 @@ pub(super) async fn decide_request(
     let holding = inner.pods.hold(&[&own.worker_id, &asker.worker_id]).await?;
     // Somebody else may have answered while these two were made to stand still.
     let still = inner.store.peer_request(request_id).await.map_err(error::store_failed)?;
-    if still.is_none() {
-        return Err(error::request_answered(request_id));
-    }
-    let now = clock::now();
-    let (kind, change, state) = match decision {
-        RequestDecision::Accept => {
-            let link = PeerChange::Link { a: own.key, b: asker.key, by: asked.origin.by.clone(), at: now };
+    let (kind, change, state) = match decide(standing(own.key, None, still.as_ref()), News::of(decision)) {
+        Step::Link => {
+            let link = PeerChange::Link { a: own.key, b: asker.key, by: asked.origin.by.clone(), at: clock::now() };
             (Kind::Linked, link, PeerLink::Linked)
         }
-        RequestDecision::Decline => {
-            (Kind::Declined, PeerChange::RequestDone { id: request_id.to_owned() }, PeerLink::Declined)
-        }
+        Step::End(_) => (Kind::Declined, PeerChange::RequestDone { id: request_id.to_owned() }, PeerLink::Declined),
+        _ => return Err(error::request_answered(request_id)),
     };
     let answer = PeerAnswer {
         source: view::pod_ref(&own),

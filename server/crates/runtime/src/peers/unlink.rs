@@ -3,7 +3,10 @@
 use pod_store::{PeerChange, PodKey, PodRow};
 use protocol::{ApiError, WorkerId};
 
-use super::link::{Kind, Tell, commit_both};
+use super::{
+    handshake::{Ending, News, Step, decide},
+    link::{Kind, Tell, commit_both, standing},
+};
 use crate::{asked::Asked, error, hold::Together, peers::Peers, view};
 
 /// Ends what two Pods of this store are to each other: a link, or a request that waits. What is not there needs no end.
@@ -24,17 +27,19 @@ pub(super) async fn unlink(
     let link = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
     let request = inner.store.peer_request_of(own.key, other.key).await.map_err(error::store_failed)?;
     let by = asked.map_or_else(|| "yoi".to_owned(), |asked| asked.origin.by.clone());
-    let told = |kind, request_id, note: &str| Tell { kind, by: by.clone(), request_id, note: Some(note.to_owned()) };
-    let (peers, tell) = match (link, request) {
-        (Some(_), _) => {
-            let tell = Tell { kind: Kind::Unlinked, by, request_id: None, note: note.map(str::to_owned) };
-            (vec![PeerChange::Unlink { a: own.key, b: other.key }], Some(tell))
+    let (peers, tell) = match decide(standing(own.key, link.as_ref(), request.as_ref()), News::End) {
+        Step::End(ending) => {
+            let withdrawn = (ending == Ending::Withdrawn).then_some("withdrawn");
+            let note = note.or(withdrawn).map(str::to_owned);
+            let request_id = request.map(|request| request.id);
+            let change = match &request_id {
+                Some(id) => PeerChange::RequestDone { id: id.clone() },
+                None => PeerChange::Unlink { a: own.key, b: other.key },
+            };
+            let kind = if ending == Ending::Unlinked { Kind::Unlinked } else { Kind::Declined };
+            (vec![change], Some(Tell { kind, by, request_id, note }))
         }
-        (None, Some(request)) => {
-            let tell = told(Kind::Declined, Some(request.id.clone()), note.unwrap_or("withdrawn"));
-            (vec![PeerChange::RequestDone { id: request.id }], Some(tell))
-        }
-        (None, None) => (Vec::new(), None),
+        _ => (Vec::new(), None),
     };
     let target = format!("{} {}", view::pod_ref(own), view::pod_ref(&other));
     let command = asked.map(|asked| asked.together("unpeer", target, &())).unwrap_or_default();

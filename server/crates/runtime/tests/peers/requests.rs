@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use pod_store::{Batch, NewRequest, PeerChange};
-use protocol::{ErrorCode, PeerLink, PeerPolicy, RequestDecision, WorkerId};
+use protocol::{ControlEvent, ErrorCode, Event, PeerLink, PeerPolicy, RequestDecision, WorkerId};
 
 use crate::{
     ground::{Ground, fresh_key, steps},
@@ -44,6 +44,24 @@ pub async fn requests_story(ground: Ground) {
 #[tokio::test]
 async fn a_request_is_asked_declined_withdrawn_and_accepted() {
     requests_story(Ground::new().await).await;
+}
+
+#[tokio::test]
+async fn a_request_is_withdrawn_by_the_side_that_asked_and_declined_by_the_other_one() {
+    let ground = Ground::new().await;
+    let ada = ground.create("ada").await;
+    for (name, is_asker, note) in [("eve", true, Some("withdrawn")), ("bob", false, None)] {
+        let other = ground.create_with(name, PeerPolicy::Ask, true).await;
+        ground.introduce(&ada, &other).await.unwrap();
+        let (from, to) = if is_asker { (&ada, &other) } else { (&other, &ada) };
+        ground.unlink(from, to).await.unwrap();
+        let records = ground.records(&other).await;
+        let notes = records.iter().filter_map(|record| match &record.event {
+            Event::Control(ControlEvent::PeerDeclined { note, .. }) => Some(note.as_deref()),
+            _ => None,
+        });
+        assert_eq!(notes.collect::<Vec<_>>(), [note], "{name}");
+    }
 }
 
 /// A request whose time is over, as it would be after a day.

@@ -3,7 +3,13 @@
 use pod_store::{Committed, FarState};
 use protocol::{ApiError, PeerAnswer, PeerLink, PodRef, RequestDecision, WorkerId};
 
-use super::{handshake::accept, label, name_of, parting::ended};
+use super::{
+    super::handshake::{News, Refusal, Step, decide},
+    begin::accept,
+    label, name_of,
+    parting::ended,
+    standing,
+};
 use crate::{
     asked::Asked,
     clock, error,
@@ -26,7 +32,7 @@ pub(crate) async fn decide_request(
         Ok::<_, ApiError>(rows.into_iter().find(|row| row.handshake == request_id && row.state != FarState::Linked))
     };
     let Some(row) = find().await? else { return Ok(None) };
-    if row.state != FarState::Asked {
+    if decide(standing(Some(&row)), News::of(decision)) == Step::Refuse(Refusal::OwnRequest) {
         return Err(error::asked_itself());
     }
     let held = inner.pods.hold(&[worker_id]).await?.remove(worker_id).ok_or_else(|| error::no_such_pod(worker_id))?;
@@ -42,19 +48,20 @@ pub(crate) async fn decide_request(
         request_id: Some(request_id.to_owned()),
     };
     let by = &asked.origin.by;
-    let (answer, far, event) = match decision {
-        RequestDecision::Accept => {
+    let (answer, far, event) = match decide(standing(Some(&row)), News::of(decision)) {
+        Step::Link => {
             let (far, event) = accept(&own, row, peer.clone(), by, clock::now());
-            (answer(PeerLink::Linked), far, event)
+            (answer(PeerLink::Linked), far, Some(event))
         }
-        RequestDecision::Decline => {
+        Step::End(_) => {
             let (far, event) = ended(&row, peer.clone(), by, None);
-            (answer(PeerLink::Declined), far.into(), event)
+            (answer(PeerLink::Declined), far, event)
         }
+        _ => return Err(error::request_answered(request_id)),
     };
     let address = format!("{} {}", answer.source, answer.peer);
     let together = Together { far, ..asked.together("peer_decide", address, &answer) };
-    let orders = vec![(held, Wanted { events: vec![event], ..Wanted::default() })];
+    let orders = vec![(held, Wanted { events: event.into_iter().collect(), ..Wanted::default() })];
     let committed = inner.pods.commit_together(orders, together).await?;
     inner.list.tell_changed(worker_id);
     match committed {

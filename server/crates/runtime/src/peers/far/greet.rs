@@ -1,14 +1,18 @@
 //! Introductions that the other side begins: the own Pod's side of it, in the transaction that takes the item.
 
+use std::cmp::Ordering;
+
 use pod_store::{FarChange, FarPeerRow, FarState, PodRow};
-use protocol::{ApiError, ControlEvent, ErrorCode, LinkCard, LinkNews, PeerLabel, PeerPolicy, WorkerId};
+use protocol::{ApiError, ControlEvent, ErrorCode, LinkCard, LinkNews, PeerLabel, WorkerId};
 
 use super::{
-    FAR_PEERS_MAX, card_change, expires_at,
-    handshake::{accept, too_many},
-    label, put_out,
+    super::handshake::{News, Refusal, Standing, Step, Which, decide},
+    begin::{accept, too_many},
+    card_change,
+    cards::card_of,
+    expires_at, label, put_out,
     receive::Taken,
-    remove,
+    remove, standing_among,
 };
 use crate::{
     actor::Held,
@@ -26,19 +30,6 @@ pub(super) struct Proposal {
     pub(super) note: Option<String>,
 }
 
-/// What becomes of a proposal here.
-enum Verdict {
-    /// Known, or settled by the one that this side proposed.
-    Nothing,
-    Link {
-        /// What this side proposed, and means no longer.
-        superseded: Option<String>,
-        is_repair: bool,
-    },
-    Ask,
-    Refuse(ApiError),
-}
-
 /// What was asked here for the other side's sake, and is overtaken by what that side proposes itself: it is told so, and
 /// so is the journal here.
 fn overtaken(row: &FarPeerRow, peer: &PeerLabel, by: &str) -> (FarChange, ControlEvent) {
@@ -49,18 +40,18 @@ fn overtaken(row: &FarPeerRow, peer: &PeerLabel, by: &str) -> (FarChange, Contro
 }
 
 /// The Pod that is meant, standing still. None when there is none to introduce: the other side is told.
-pub(super) async fn standing(
+pub(super) async fn meant(
     inner: &Peers,
     taken: Taken<'_>,
     proposal: &Proposal,
 ) -> Result<Option<(PodRow, Held)>, ApiError> {
-    let standing = async {
+    let meant = async {
         let own = link::readable(inner, &proposal.to).await?;
         let held = hold(inner, &own).await?;
         Ok((own, held))
     };
-    match standing.await {
-        Ok(standing) => Ok(Some(standing)),
+    match meant.await {
+        Ok(meant) => Ok(Some(meant)),
         Err(error) if is_of_the_pod(&error) => refuse(inner, taken, &proposal.handshake, error).await.map(|()| None),
         Err(error) => Err(error),
     }
@@ -72,98 +63,125 @@ pub(super) async fn refuse(inner: &Peers, taken: Taken<'_>, handshake: &str, err
     taken.commit(inner, vec![put_out(taken.store, &news)]).await
 }
 
+/// What a Pod is to the far one that is introduced, with the row that says so. None when the introduction is that of two other
+/// Pods: the other side is told.
+pub(super) async fn between(
+    inner: &Peers,
+    taken: Taken<'_>,
+    own: &PodRow,
+    proposal: &Proposal,
+) -> Result<Option<(Standing, Option<FarPeerRow>)>, ApiError> {
+    let (handshake, worker) = (&proposal.handshake, &proposal.from.worker_id);
+    let named = inner.store.far_peer_of(taken.store, handshake).await.map_err(error::store_failed)?;
+    if named.is_some_and(|row| (row.pod, &row.worker) != (own.key, worker)) {
+        let error = ApiError::invalid("this introduction is that of two other Pods");
+        return refuse(inner, taken, handshake, error).await.map(|()| None);
+    }
+    let mut rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let count = rows.len();
+    let known = rows.iter().position(|row| row.store == taken.store && row.worker == *worker);
+    let known = known.map(|at| rows.swap_remove(at));
+    Ok(Some((standing_among(count, known.as_ref()), known)))
+}
+
+fn which(known: Option<&FarPeerRow>, handshake: &str) -> Which {
+    match known.map(|row| row.handshake.as_str().cmp(handshake)) {
+        Some(Ordering::Equal) => Which::Same,
+        Some(Ordering::Less) => Which::Later,
+        Some(Ordering::Greater) | None => Which::Earlier,
+    }
+}
+
+/// A far Pod wants to know one of ours: what follows by what stands here, and by the Pod's policy.
 pub(super) async fn propose(inner: &Peers, taken: Taken<'_>, proposal: Proposal) -> Result<(), ApiError> {
-    let Some((own, held)) = standing(inner, taken, &proposal).await? else { return Ok(()) };
-    let (verdict, invited) = verdict(inner, taken.store, &own, &held, &proposal).await?;
-    let now = clock::now();
-    let Proposal { handshake, from, by, note, .. } = proposal;
-    let peer = label(inner, taken.store, &from.worker_id, from.name.clone());
-    let card = card_change(taken.store, &from);
-    let row = FarPeerRow {
-        pod: own.key,
-        store: taken.store.to_owned(),
-        worker: from.worker_id,
-        handshake: handshake.clone(),
-        state: FarState::Asked,
-        note: note.clone(),
-        by: by.clone(),
-        since: now,
-        expires_at: Some(expires_at()),
-        pace_level: 0,
-        pace_at: now,
-        told: String::new(),
+    let Some((own, held)) = meant(inner, taken, &proposal).await? else { return Ok(()) };
+    let Some((standing, known)) = between(inner, taken, &own, &proposal).await? else { return Ok(()) };
+    let which = which(known.as_ref(), &proposal.handshake);
+    let step = decide(standing, News::Proposed(held.spec.peer_policy, which));
+    let peer = label(inner, taken.store, &proposal.from.worker_id, proposal.from.name.clone());
+    let (known, over) = match known {
+        // It was asked here for the other side's sake, which proposes it itself now.
+        Some(row) if standing == Standing::Asked && which != Which::Same => {
+            let over = overtaken(&row, &peer, &proposal.by);
+            (Some(row), Some(over))
+        }
+        known => (known, None),
     };
-    let over = invited.as_ref().map(|row| overtaken(row, &peer, &by));
-    let (mut far, event) = match verdict {
-        Verdict::Nothing => (Vec::new(), None),
-        Verdict::Link { superseded, is_repair } => {
-            let over = superseded
-                .clone()
-                .map(|handshake| put_out(taken.store, &LinkNews::Withdraw { handshake, by: by.clone(), note: None }));
-            let (mut far, event) = accept(&own, row, peer, &by, now);
-            // The journal names the request that it knows.
-            let event = match (event, superseded) {
-                (ControlEvent::PeerLinked { peer, by, note, .. }, Some(known)) => {
-                    ControlEvent::PeerLinked { peer, by, request_id: Some(known), note }
-                }
-                (event, _) => event,
-            };
-            far.insert(1, card);
-            (over.into_iter().chain(far).collect(), (!is_repair).then_some(event))
+    let (mut far, event) = match step {
+        Step::Link | Step::LinkAgain => {
+            let superseded = known.filter(|_| over.is_none()).map(|row| row.handshake);
+            let (far, event) = linked(taken.store, &own, peer, proposal, superseded);
+            (far, (step == Step::Link).then_some(event))
         }
-        Verdict::Ask => {
-            let told = super::cards::card_of(&own);
-            let row = FarPeerRow { told: serde_json::to_string(&told).expect("a card always encodes"), ..row };
-            let news = LinkNews::Asked { handshake: handshake.clone(), card: told };
-            let event = ControlEvent::PeerRequested { peer, by, request_id: Some(handshake), note };
-            (vec![FarChange::Put(row), card, put_out(taken.store, &news)], Some(event))
-        }
-        Verdict::Refuse(error) => {
+        Step::Ask => asked(taken.store, &own, peer, proposal),
+        Step::Refuse(refusal) => {
+            let error = if refusal == Refusal::Full { too_many(&own) } else { link::refused(&own) };
+            let handshake = proposal.handshake;
             let news = LinkNews::Refused { handshake, code: error.code, sentence: error.detail };
-            let gone = invited.as_ref().map(remove);
+            let gone = known.as_ref().filter(|_| over.is_some()).map(remove);
             (gone.into_iter().chain([put_out(taken.store, &news)]).collect(), None)
         }
+        _ => (Vec::new(), None),
     };
     let (told, withdrawn) = over.unzip();
     far.extend(told);
     write(inner, taken, &own, Some(held), far, withdrawn.into_iter().chain(event)).await
 }
 
-async fn verdict(
-    inner: &Peers,
+/// They are linked under this proposal; what this side had proposed itself it means no longer.
+fn linked(
     store: &str,
     own: &PodRow,
-    held: &Held,
-    proposal: &Proposal,
-) -> Result<(Verdict, Option<FarPeerRow>), ApiError> {
-    let handshake = &proposal.handshake;
-    let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
-    let known = rows.iter().find(|row| row.store == store && row.worker == proposal.from.worker_id);
-    let standing = inner.store.far_peer_of(store, handshake).await.map_err(error::store_failed)?;
-    if standing.is_some_and(|row| (row.pod, &row.worker) != (own.key, &proposal.from.worker_id)) {
-        return Ok((Verdict::Refuse(ApiError::invalid("this introduction is that of two other Pods")), None));
-    }
-    let invited = known.filter(|row| row.state == FarState::Asked && row.handshake != *handshake).cloned();
-    let verdict = match known {
-        Some(row) if row.handshake == *handshake => Verdict::Nothing,
-        // Each of the two proposed it. The smaller id is what both go on with: it is answered there, or here.
-        Some(row) if matches!(row.state, FarState::Proposed | FarState::Waiting) => match row.handshake < *handshake {
-            true => Verdict::Nothing,
-            false => Verdict::Link { superseded: Some(row.handshake.clone()), is_repair: false },
-        },
-        // The other side has lost its half, or proposed this before it heard of the link. It goes on under this id: under
-        // the one before, nobody holds anything any more.
-        Some(row) if row.state == FarState::Linked => {
-            Verdict::Link { superseded: Some(row.handshake.clone()), is_repair: true }
+    peer: PeerLabel,
+    proposal: Proposal,
+    superseded: Option<String>,
+) -> (Vec<FarChange>, ControlEvent) {
+    let card = card_change(store, &proposal.from);
+    let (row, by) = (row_of(store, own, &proposal), &proposal.by);
+    let over = superseded
+        .clone()
+        .map(|handshake| put_out(store, &LinkNews::Withdraw { handshake, by: by.clone(), note: None }));
+    let (mut far, event) = accept(own, row, peer, by, clock::now());
+    // The journal names the request that it knows.
+    let event = match (event, superseded) {
+        (ControlEvent::PeerLinked { peer, by, note, .. }, Some(known)) => {
+            ControlEvent::PeerLinked { peer, by, request_id: Some(known), note }
         }
-        None if rows.len() >= FAR_PEERS_MAX => Verdict::Refuse(too_many(own)),
-        _ => match held.spec.peer_policy {
-            PeerPolicy::Open => Verdict::Link { superseded: None, is_repair: false },
-            PeerPolicy::Ask => Verdict::Ask,
-            PeerPolicy::Closed => Verdict::Refuse(link::refused(own)),
-        },
+        (event, _) => event,
     };
-    Ok((verdict, invited))
+    far.insert(1, card);
+    (over.into_iter().chain(far).collect(), event)
+}
+
+/// Somebody here is asked, and the other side is told so.
+fn asked(store: &str, own: &PodRow, peer: PeerLabel, proposal: Proposal) -> (Vec<FarChange>, Option<ControlEvent>) {
+    let told = card_of(own);
+    let json = serde_json::to_string(&told).expect("a card always encodes");
+    let row = FarPeerRow { told: json, ..row_of(store, own, &proposal) };
+    let card = card_change(store, &proposal.from);
+    let Proposal { handshake, by, note, .. } = proposal;
+    let news = LinkNews::Asked { handshake: handshake.clone(), card: told };
+    let event = ControlEvent::PeerRequested { peer, by, request_id: Some(handshake), note };
+    (vec![FarChange::Put(row), card, put_out(store, &news)], Some(event))
+}
+
+/// What the other side proposed, waiting for an answer here.
+fn row_of(store: &str, own: &PodRow, proposal: &Proposal) -> FarPeerRow {
+    let now = clock::now();
+    FarPeerRow {
+        pod: own.key,
+        store: store.to_owned(),
+        worker: proposal.from.worker_id.clone(),
+        handshake: proposal.handshake.clone(),
+        state: FarState::Asked,
+        note: proposal.note.clone(),
+        by: proposal.by.clone(),
+        since: now,
+        expires_at: Some(expires_at()),
+        pace_level: 0,
+        pace_at: now,
+        told: String::new(),
+    }
 }
 
 pub(super) async fn write(

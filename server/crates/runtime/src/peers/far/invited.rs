@@ -1,52 +1,49 @@
 //! Introductions for which the other side asks its own people: the Pod here that is to be known waits for what they say.
 
 use pod_store::{FarChange, FarPeerRow, FarState, PodRow};
-use protocol::{ApiError, ControlEvent, ErrorCode, PeerPolicy};
+use protocol::{ApiError, ControlEvent, ErrorCode};
 
 use super::{
-    FAR_PEERS_MAX, card_change, expires_at,
-    greet::{Proposal, refuse, standing, write},
-    handshake::too_many,
+    super::handshake::{News, Refusal, Step, decide},
+    begin::too_many,
+    card_change, expires_at,
+    greet::{Proposal, between, meant, refuse, write},
     label,
     receive::Taken,
 };
-use crate::{clock, error, peers::Peers};
+use crate::{clock, peers::Peers};
 
-/// One of ours is wanted to know a far Pod whose people are asked. Only one that is open to anybody: else a server could
-/// make links that nobody here was asked for.
+/// One of ours is wanted to know a far Pod whose people are asked.
 pub(super) async fn invite(inner: &Peers, taken: Taken<'_>, invited: Proposal) -> Result<(), ApiError> {
-    let Some((own, held)) = standing(inner, taken, &invited).await? else { return Ok(()) };
-    let refuse = async |error| refuse(inner, taken, &invited.handshake, error).await;
-    let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
-    let same = inner.store.far_peer_of(taken.store, &invited.handshake).await.map_err(error::store_failed)?;
-    if same.is_some_and(|row| (row.pod, &row.worker) != (own.key, &invited.from.worker_id)) {
-        return refuse(ApiError::invalid("this introduction is that of two other Pods")).await;
-    }
-    let known = rows.iter().find(|row| row.store == taken.store && row.worker == invited.from.worker_id);
-    let (far, event) = match known {
-        // This side has proposed it by itself: that is answered, or was.
-        Some(row) if matches!(row.state, FarState::Proposed | FarState::Waiting) => (Vec::new(), None),
-        // The other side has lost its half, and asks its people anew: what they say is about this half.
-        Some(row) if row.state == FarState::Linked => {
-            (vec![FarChange::Put(FarPeerRow { handshake: invited.handshake, ..row.clone() })], None)
+    let Some((own, held)) = meant(inner, taken, &invited).await? else { return Ok(()) };
+    let Some((standing, known)) = between(inner, taken, &own, &invited).await? else { return Ok(()) };
+    let (far, event) = match (decide(standing, News::Invited(held.spec.peer_policy)), known) {
+        (Step::Refuse(refusal), _) => {
+            let error = match refusal {
+                Refusal::Full => too_many(&own),
+                Refusal::Crossed => crossed(&invited),
+                _ => unasked(&own, &invited),
+            };
+            return refuse(inner, taken, &invited.handshake, error).await;
         }
-        // Each of the two asks its own people for the other one's sake, and would wait for what the other side's say. Both
-        // are answered, so that neither stands alone whatever was withdrawn meanwhile.
-        Some(row) if row.state == FarState::Asked => {
-            let sentence = format!("both sides were asked at once; introduce \"{}\" again", invited.from.name);
-            return refuse(ApiError::new(ErrorCode::PeerRefused, sentence)).await;
-        }
-        None if rows.len() >= FAR_PEERS_MAX => return refuse(too_many(&own)).await,
-        _ if held.spec.peer_policy != PeerPolicy::Open => {
-            let sentence = format!(
-                "pod \"{}\" takes no introductions without being asked; introduce \"{}\" to it instead",
-                own.name, invited.from.name
-            );
-            return refuse(ApiError::new(ErrorCode::PeerRefused, sentence)).await;
-        }
-        _ => waiting(inner, taken.store, &own, invited),
+        (Step::Follow, Some(row)) => (vec![FarChange::Put(FarPeerRow { handshake: invited.handshake, ..row })], None),
+        (Step::Wait, _) => waiting(inner, taken.store, &own, invited),
+        _ => (Vec::new(), None),
     };
     write(inner, taken, &own, Some(held), far, event).await
+}
+
+fn crossed(invited: &Proposal) -> ApiError {
+    let sentence = format!("both sides were asked at once; introduce \"{}\" again", invited.from.name);
+    ApiError::new(ErrorCode::PeerRefused, sentence)
+}
+
+fn unasked(own: &PodRow, invited: &Proposal) -> ApiError {
+    let sentence = format!(
+        "pod \"{}\" takes no introductions without being asked; introduce \"{}\" to it instead",
+        own.name, invited.from.name
+    );
+    ApiError::new(ErrorCode::PeerRefused, sentence)
 }
 
 fn waiting(inner: &Peers, store: &str, own: &PodRow, invited: Proposal) -> (Vec<FarChange>, Option<ControlEvent>) {

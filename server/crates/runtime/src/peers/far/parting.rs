@@ -1,10 +1,13 @@
 //! Introductions and links as they end on this side: by a person, by time, or with the Pod. The other store is told in the
 //! same transaction.
 
-use pod_store::{FarChange, FarPeerRow, FarState, PodKey, PodRow};
+use pod_store::{FarChange, FarPeerRow, PodKey, PodRow};
 use protocol::{ApiError, ControlEvent, LinkNews, PeerLabel, PodRef};
 
-use super::{label, name_of, pod_ref, put_out, remove};
+use super::{
+    super::handshake::{Ending, News, Step, decide},
+    label, name_of, pod_ref, put_out, remove, standing,
+};
 use crate::{
     asked::Asked,
     clock, error,
@@ -48,7 +51,7 @@ async fn end(
         let peer = label(inner, &row.store, &row.worker, name_of(inner, &row.store, &row.worker).await?);
         let (change, event) = ended(&row, peer, by, note);
         far.extend(change);
-        events.push(event);
+        events.extend(event);
     }
     let orders = held.into_iter().map(|held| (held, Wanted { events: events.clone(), ..Wanted::default() })).collect();
     inner.pods.commit_together(orders, Together { far, ..together }).await?;
@@ -57,28 +60,29 @@ async fn end(
 }
 
 /// What ends it, here and there.
-pub(super) fn ended(row: &FarPeerRow, peer: PeerLabel, by: &str, note: Option<&str>) -> ([FarChange; 2], ControlEvent) {
+pub(super) fn ended(
+    row: &FarPeerRow,
+    peer: PeerLabel,
+    by: &str,
+    note: Option<&str>,
+) -> (Vec<FarChange>, Option<ControlEvent>) {
+    let Step::End(ending) = decide(standing(Some(row)), News::End) else { return (Vec::new(), None) };
     let (handshake, by) = (row.handshake.clone(), by.to_owned());
+    let withdrawn = (ending == Ending::Withdrawn).then_some("withdrawn");
+    let note = note.or(withdrawn).map(str::to_owned);
     let request_id = Some(handshake.clone());
-    let said = note.map(str::to_owned);
-    let declined =
-        |by, note| ControlEvent::PeerDeclined { peer: peer.clone(), by, request_id: request_id.clone(), note };
-    let (news, event) = match row.state {
-        FarState::Linked => {
-            let event = ControlEvent::PeerUnlinked { peer, by: by.clone(), request_id: None, note: said.clone() };
-            (LinkNews::Unlinked { handshake, by, note: said }, event)
-        }
-        FarState::Proposed | FarState::Waiting => {
-            let note = said.or_else(|| Some("withdrawn".to_owned()));
-            let event = declined(by.clone(), note.clone());
-            (LinkNews::Withdraw { handshake, by, note }, event)
-        }
-        FarState::Asked => {
-            let event = declined(by.clone(), said.clone());
-            (LinkNews::Declined { handshake, by, note: said }, event)
+    let event = match ending {
+        Ending::Unlinked => ControlEvent::PeerUnlinked { peer, by: by.clone(), request_id: None, note: note.clone() },
+        Ending::Withdrawn | Ending::Declined => {
+            ControlEvent::PeerDeclined { peer, by: by.clone(), request_id, note: note.clone() }
         }
     };
-    ([remove(row), put_out(&row.store, &news)], event)
+    let news = match ending {
+        Ending::Unlinked => LinkNews::Unlinked { handshake, by, note },
+        Ending::Withdrawn => LinkNews::Withdraw { handshake, by, note },
+        Ending::Declined => LinkNews::Declined { handshake, by, note },
+    };
+    (vec![remove(row), put_out(&row.store, &news)], Some(event))
 }
 
 /// Ends introductions whose time is over; both sides are told.

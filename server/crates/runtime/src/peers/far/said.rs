@@ -4,12 +4,13 @@ use pod_store::{FarChange, FarPeerRow, FarState};
 use protocol::{ApiError, ControlEvent, LinkCard, PeerLabel};
 
 use super::{
+    super::handshake::{Ending, News, Step, decide},
+    begin::linked,
     card_change,
     greet::{hold, is_of_the_pod, write},
-    handshake::linked,
     label, name_of,
     receive::Taken,
-    remove,
+    remove, standing,
 };
 use crate::{clock, error, peers::Peers, view};
 
@@ -49,46 +50,67 @@ pub(super) async fn said(inner: &Peers, taken: Taken<'_>, handshake: &str, said:
     if let Said::Refused(error) = &said {
         inner.far.note_refusal(handshake, error.clone());
     }
-    let (far, event) = heard(row, peer, said);
+    let (far, event) = match said.is_about(&row) {
+        true => heard(row, peer, said),
+        false => (Vec::new(), None),
+    };
     write(inner, taken, &own, held, far, event).await
 }
 
-/// What it makes of what stands here, and the record of it. What does not fit changes nothing.
+/// What it makes of what stands here, and the record of it.
 fn heard(row: FarPeerRow, peer: PeerLabel, said: Said) -> (Vec<FarChange>, Option<ControlEvent>) {
     let request_id = Some(row.handshake.clone());
-    let declined = |by: String, note| ControlEvent::PeerDeclined { peer: peer.clone(), by, request_id, note };
-    let unlinked = |by: String, note| ControlEvent::PeerUnlinked { peer: peer.clone(), by, request_id: None, note };
-    let waits_there = matches!(row.state, FarState::Proposed | FarState::Waiting);
-    let gone = remove(&row);
-    match said {
-        Said::Accepted { card, by } if waits_there && card.worker_id == row.worker => {
+    match decide(standing(Some(&row)), said.news()) {
+        Step::Linked => {
+            let Said::Accepted { card, by } = said else { return (Vec::new(), None) };
             let change = card_change(&row.store, &card);
-            let event = ControlEvent::PeerLinked {
-                peer: peer.clone(),
-                by,
-                request_id: Some(row.handshake.clone()),
-                note: row.note.clone(),
-            };
+            let event = ControlEvent::PeerLinked { peer, by, request_id, note: row.note.clone() };
             (vec![FarChange::Put(linked(row, clock::now())), change], Some(event))
         }
-        Said::Asked { card } if waits_there && card.worker_id == row.worker => {
+        Step::Wait => {
+            let Said::Asked { card } = said else { return (Vec::new(), None) };
             let change = card_change(&row.store, &card);
             (vec![FarChange::Put(FarPeerRow { state: FarState::Waiting, ..row }), change], None)
         }
-        // This side has asked its own people, for the other side's sake.
-        Said::Refused(error) if waits_there || row.state == FarState::Asked => {
-            (vec![gone], Some(declined("yoi".to_owned(), Some(error.detail))))
-        }
-        Said::Declined { by, note } if waits_there => (vec![gone], Some(declined(by, note))),
-        Said::Withdraw { by, note } if row.state != FarState::Linked => (vec![gone], Some(declined(by, note))),
-        Said::Refused(error) if row.state == FarState::Linked => {
-            (vec![gone], Some(unlinked("yoi".to_owned(), Some(error.detail))))
-        }
-        Said::Declined { by, note } | Said::Withdraw { by, note } | Said::Unlinked { by, note }
-            if row.state == FarState::Linked =>
-        {
-            (vec![gone], Some(unlinked(by, note)))
+        Step::End(ending) => {
+            let (by, note) = said.words();
+            let event = match ending {
+                Ending::Unlinked => ControlEvent::PeerUnlinked { peer, by, request_id: None, note },
+                Ending::Withdrawn | Ending::Declined => ControlEvent::PeerDeclined { peer, by, request_id, note },
+            };
+            (vec![remove(&row)], Some(event))
         }
         _ => (Vec::new(), None),
+    }
+}
+
+impl Said {
+    /// A card is that of the Pod that is meant.
+    fn is_about(&self, row: &FarPeerRow) -> bool {
+        match self {
+            Self::Accepted { card, .. } | Self::Asked { card } => card.worker_id == row.worker,
+            _ => true,
+        }
+    }
+
+    fn news(&self) -> News {
+        match self {
+            Self::Accepted { .. } => News::Accepted,
+            Self::Asked { .. } => News::Waits,
+            Self::Refused(_) => News::Refused,
+            Self::Declined { .. } => News::Declined,
+            Self::Withdraw { .. } => News::Withdrawn,
+            Self::Unlinked { .. } => News::Unlinked,
+        }
+    }
+
+    /// Who ended it, and why.
+    fn words(self) -> (String, Option<String>) {
+        match self {
+            Self::Declined { by, note } | Self::Withdraw { by, note } | Self::Unlinked { by, note } => (by, note),
+            Self::Refused(error) => ("yoi".to_owned(), Some(error.detail)),
+            Self::Accepted { by, .. } => (by, None),
+            Self::Asked { .. } => ("yoi".to_owned(), None),
+        }
     }
 }

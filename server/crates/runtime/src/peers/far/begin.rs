@@ -1,0 +1,198 @@
+//! Introductions as they begin on this side: one transaction over the own Pod, what it is to the far one, and the item
+//! that tells the other store.
+
+use jiff::Timestamp;
+use pod_store::{Committed, FarChange, FarPeerRow, FarState, PodRow};
+use protocol::{ApiError, ControlEvent, ErrorCode, LinkNews, PeerAnswer, PeerLabel, PeerLink, PodRef, WorkerId};
+
+use super::{
+    super::handshake::{News, Standing, Step, decide},
+    FAR_PEERS_MAX, FarPod, card_change,
+    cards::card_of,
+    expires_at, label, put_out, settle, standing_among,
+};
+use crate::{
+    asked::Asked,
+    clock, error,
+    hold::{Together, Wanted},
+    peers::{Introduced, Peers, link, requests},
+    view,
+};
+
+/// Introduces a Pod to one of another store: proposes it there, or accepts what the other side proposed.
+pub(crate) async fn introduce(
+    inner: &Peers,
+    asked: &Asked<'_>,
+    source: &WorkerId,
+    target: &FarPod,
+    note: Option<String>,
+) -> Result<Introduced, ApiError> {
+    let introduced = begin(inner, asked, source, target, note, News::Introduce).await?;
+    settle::introduced(inner, &target.store, introduced).await
+}
+
+/// Introduces a Pod of another store to one here that is asked first: whoever answers for the own Pod has the request at
+/// once, and the other side is told that it waits.
+pub(crate) async fn invite(
+    inner: &Peers,
+    asked: &Asked<'_>,
+    own: &WorkerId,
+    source: &FarPod,
+    note: Option<String>,
+) -> Result<Introduced, ApiError> {
+    begin(inner, asked, own, source, note, News::Invite).await
+}
+
+async fn begin(
+    inner: &Peers,
+    asked: &Asked<'_>,
+    source: &WorkerId,
+    target: &FarPod,
+    note: Option<String>,
+    news: News,
+) -> Result<Introduced, ApiError> {
+    if let Some(introduced) = asked.first_answer(inner).await? {
+        return Ok(introduced);
+    }
+    link::check_note(note.as_deref())?;
+    if target.store == inner.store.epoch() {
+        return Err(ApiError::invalid("this runtime is this server's own; name the Pod without its runtime"));
+    }
+    let own = link::readable(inner, source).await?;
+    let mut holding = inner.pods.hold(&[source]).await?;
+    let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let is_pair = |row: &&FarPeerRow| row.store == target.store && row.worker == target.card.worker_id;
+    let known = rows.iter().find(is_pair).cloned();
+    let now = clock::now();
+    // One whose time is over makes room; what the other side asked is answered even then.
+    let is_over = |row: &FarPeerRow| row.expires_at.is_some_and(|at| at <= now);
+    let is_answer = |row: &FarPeerRow| news == News::Introduce && row.state == FarState::Asked;
+    let is_stale = known.as_ref().is_some_and(|row| is_over(row) && !is_answer(row));
+    let step = match is_stale {
+        true => decide(Standing::Strangers, news),
+        false => decide(standing_among(rows.len(), known.as_ref()), news),
+    };
+    let begun = Begun { own: &own, target, by: &asked.origin.by, note, now };
+    let (introduced, far, events) = match (step, known) {
+        (Step::Refuse(_), _) => return Err(too_many(&own)),
+        (Step::Link, Some(row)) => begun.accepted(inner, row),
+        (Step::Propose, stale) => begun.begun(inner, FarState::Proposed, stale),
+        (Step::Ask, stale) => begun.begun(inner, FarState::Asked, stale),
+        (_, known) => (begun.stays(inner, known), Vec::new(), Vec::new()),
+    };
+    let address = format!("{} {}", introduced.answer.source, introduced.answer.peer);
+    let together = Together { far, ..asked.together("peer", address, &introduced) };
+    let held = holding.remove(source).ok_or_else(|| error::no_such_pod(source))?;
+    let orders = vec![(held, Wanted { events, ..Wanted::default() })];
+    let introduced = match inner.pods.commit_together(orders, together).await? {
+        Committed::Done { .. } => introduced,
+        Committed::Repeated(row) => asked.repeated(row)?,
+    };
+    inner.list.tell_changed(source);
+    Ok(introduced)
+}
+
+pub(super) fn too_many(own: &PodRow) -> ApiError {
+    let sentence = format!("pod \"{}\" knows {FAR_PEERS_MAX} Pods of other runtimes; end one of these first", own.name);
+    ApiError::new(ErrorCode::PeerRefused, sentence)
+}
+
+struct Begun<'a> {
+    own: &'a PodRow,
+    target: &'a FarPod,
+    by: &'a str,
+    note: Option<String>,
+    now: Timestamp,
+}
+
+/// What is answered, written beside the Pod, and in its journal.
+type Changes = (Introduced, Vec<FarChange>, Vec<ControlEvent>);
+
+impl Begun<'_> {
+    fn peer(&self, inner: &Peers) -> PeerLabel {
+        let FarPod { store, card } = self.target;
+        label(inner, store, &card.worker_id, card.name.clone())
+    }
+
+    fn introduced(&self, inner: &Peers, state: PeerLink, request_id: Option<String>) -> Introduced {
+        let PeerLabel { runtime_id, worker_id, .. } = self.peer(inner);
+        let (source, peer) = (view::pod_ref(self.own), PodRef::new(runtime_id, worker_id));
+        Introduced { answer: PeerAnswer { source, peer, state, request_id }, stood: false }
+    }
+
+    /// They are what they were: linked, or one waits for the other.
+    fn stays(&self, inner: &Peers, known: Option<FarPeerRow>) -> Introduced {
+        match known.filter(|row| row.state != FarState::Linked) {
+            Some(row) => self.introduced(inner, PeerLink::Pending, Some(row.handshake)),
+            None => Introduced { stood: true, ..self.introduced(inner, PeerLink::Linked, None) },
+        }
+    }
+
+    fn accepted(&self, inner: &Peers, row: FarPeerRow) -> Changes {
+        let (far, event) = accept(self.own, row, self.peer(inner), self.by, self.now);
+        (self.introduced(inner, PeerLink::Linked, None), far, vec![event])
+    }
+
+    /// Another introduction: the other side is asked, or this one is for its sake.
+    fn begun(self, inner: &Peers, state: FarState, stale: Option<FarPeerRow>) -> Changes {
+        let handshake = format!("request-{}", uuid::Uuid::now_v7());
+        let introduced = self.introduced(inner, PeerLink::Pending, Some(handshake.clone()));
+        let peer = self.peer(inner);
+        let Self { own, target: FarPod { store, card }, by, note, now } = self;
+        let from = card_of(own);
+        let row = FarPeerRow {
+            pod: own.key,
+            store: store.clone(),
+            worker: card.worker_id.clone(),
+            handshake: handshake.clone(),
+            state,
+            note: note.clone(),
+            by: by.to_owned(),
+            since: now,
+            expires_at: Some(expires_at()),
+            pace_level: 0,
+            pace_at: now,
+            told: serde_json::to_string(&from).expect("a card always encodes"),
+        };
+        let over = stale.map(|row| {
+            let (handshake, by) = (row.handshake, by.to_owned());
+            put_out(store, &LinkNews::Withdraw { handshake, by, note: Some(requests::EXPIRED.to_owned()) })
+        });
+        let (to, by) = (card.worker_id.clone(), by.to_owned());
+        let event = ControlEvent::PeerRequested {
+            peer,
+            by: by.clone(),
+            request_id: Some(handshake.clone()),
+            note: note.clone(),
+        };
+        let news = match state {
+            FarState::Asked => LinkNews::Invite { handshake, from, to, by, note },
+            _ => LinkNews::Propose { handshake, from, to, by, note },
+        };
+        let changes = [FarChange::Put(row), card_change(store, card), put_out(store, &news)];
+        (introduced, over.into_iter().chain(changes).collect(), vec![event])
+    }
+}
+
+/// This side holds the link from now on, and says so.
+pub(super) fn accept(
+    own: &PodRow,
+    row: FarPeerRow,
+    peer: PeerLabel,
+    by: &str,
+    now: Timestamp,
+) -> (Vec<FarChange>, ControlEvent) {
+    let card = card_of(own);
+    let told = serde_json::to_string(&card).expect("a card always encodes");
+    let (handshake, by) = (row.handshake.clone(), by.to_owned());
+    let news = LinkNews::Accepted { handshake: handshake.clone(), card, by: by.clone() };
+    let sent = put_out(&row.store, &news);
+    let linked = FarPeerRow { by: by.clone(), told, ..linked(row, now) };
+    let event = ControlEvent::PeerLinked { peer, by, request_id: Some(handshake), note: linked.note.clone() };
+    (vec![FarChange::Put(linked), sent], event)
+}
+
+/// A link, with all of its burst.
+pub(super) fn linked(row: FarPeerRow, now: Timestamp) -> FarPeerRow {
+    FarPeerRow { state: FarState::Linked, since: now, pace_level: 0, pace_at: now, expires_at: None, ..row }
+}
