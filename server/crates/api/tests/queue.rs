@@ -70,9 +70,9 @@ async fn a_queued_message_is_taken_back_with_what_it_said() {
 
 #[tokio::test]
 async fn a_message_that_steers_goes_into_the_run_that_goes_on() {
-    let server = Server::start().await;
+    let server = Server::start_with(tools::Toolbox::new(tools::files::tools())).await;
     let pod = server.pod("ada").await;
-    server.say_until(&pod, r#"call Bash {"command":"true"}"#, "waiting").await;
+    server.say_until(&pod, r#"call Write {"path":"a","content":"b"}"#, "waiting").await;
     queue(&server, &pod, "later", false).await;
     queue(&server, &pod, "sooner", true).await;
     let open = server.get(&format!("{pod}/approvals")).await.1["items"][0]["id"].as_str().unwrap().to_owned();

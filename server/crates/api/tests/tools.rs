@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use common::{Server, answer, code};
 use pod::ToolOutcome;
-use protocol::PodName;
+use protocol::{PermissionDecision, PodName};
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 use tools::{Output, Place, Tool, Toolbox};
@@ -33,6 +33,13 @@ impl Tool for Parrot {
     fn schema(&self) -> Value {
         json!({ "type": "object", "properties": { "command": { "type": "string" }, "fail": { "type": "string" } },
             "additionalProperties": false })
+    }
+
+    fn default_permission(&self) -> PermissionDecision {
+        match self.name {
+            "Echo" => PermissionDecision::Allow,
+            name => pod::default_permission(name),
+        }
     }
 
     async fn call(&self, _: &Place, arguments: Value, _: Output) -> ToolOutcome {

@@ -22,7 +22,7 @@ pub use self::{
 use crate::{PodSpec, Sight};
 
 /// What the rules of a Pod say of one call, and those of the Pods that lead it: the strictest counts. Without a matching
-/// rule: Read, Glob, Grep and the Pod tools are allowed, everything else is asked.
+/// rule the call's own default counts: Read, Glob, Grep and the Pod tools are allowed, everything else is asked.
 pub fn permission(spec: &PodSpec, tool: &str, arguments: &Value) -> PermissionDecision {
     let sight = spec.sights.of(tool, arguments);
     let judged = |from: &str, rules: &[PermissionRule]| {
@@ -62,15 +62,17 @@ pub fn remembered(
 /// Of several commands each is decided on by the first rule that means it, and the strictest decision counts.
 fn decision(rules: &[PermissionRule], from: &str, call: &Call<'_>) -> PermissionDecision {
     let first = |part: usize| rules.iter().find(|rule| call.is_meant(part, rule, from)).map(|rule| rule.decision);
-    let parts = (0..call.parts()).map(|part| first(part).unwrap_or_else(|| default_permission(call.tool)));
-    parts.reduce(PermissionDecision::stricter).unwrap_or_else(|| default_permission(call.tool))
+    let parts = (0..call.parts()).map(|part| first(part).unwrap_or(call.default));
+    parts.reduce(PermissionDecision::stricter).unwrap_or(call.default)
 }
 
-/// What becomes of a call that no rule is about.
+/// What becomes of a call that no rule is about, where its tool does not say. A tool that is not in this list is asked for: a new one
+/// is allowed only once somebody has thought of it.
 pub fn default_permission(tool: &str) -> PermissionDecision {
     match tool {
-        "Write" | "Edit" | "Bash" | "WebFetch" | "Network" => PermissionDecision::Ask,
-        _ => PermissionDecision::Allow,
+        "Read" | "Glob" | "Grep" | "ListPods" | "SpawnPod" | "SendToPod" | "ReadPodOutput" | "StopPod"
+        | "RestorePod" | "SendToPeerPod" => PermissionDecision::Allow,
+        _ => PermissionDecision::Ask,
     }
 }
 

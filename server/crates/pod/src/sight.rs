@@ -1,6 +1,6 @@
 //! What was found out in the world about a call before rules decide on it.
 
-use protocol::WorkerId;
+use protocol::{PermissionDecision, WorkerId};
 use serde_json::Value;
 
 /// What was found out about a call. What is not known is allowed by no pattern.
@@ -15,6 +15,8 @@ pub struct Sight {
     pub commands: Option<Vec<Vec<String>>>,
     /// Of a Pod's name: the Pod, by its id and as it is called now.
     pub pod: Option<(WorkerId, String)>,
+    /// What becomes of the call when no rule is about it, by its tool's own word. None: as [`crate::default_permission`] says.
+    pub default: Option<PermissionDecision>,
 }
 
 /// What was found out about the calls that are to be judged.

@@ -96,6 +96,12 @@ pub trait Tool: Send + Sync + fmt::Debug {
         false
     }
 
+    /// What becomes of a call that no rule is about. A tool that does not say it is asked for, unless it is one that the rules know as
+    /// harmless.
+    fn default_permission(&self) -> PermissionDecision {
+        pod::default_permission(self.name())
+    }
+
     /// Carries the call out. Dropping the future stops the work.
     async fn call(&self, place: &Place, arguments: Value, output: Output) -> ToolOutcome;
 }

@@ -1,13 +1,16 @@
 //! A call as rules see it: whose tool, in which folder, and about what. What the text alone does not say, the runtime finds
 //! out before the call is judged.
 
-use protocol::{PermissionDecision::Allow, PermissionRule, WorkerId};
+use protocol::{
+    PermissionDecision::{self, Allow},
+    PermissionRule, WorkerId,
+};
 use serde_json::Value;
 
 use super::{
     address::{HostPort, host_matches, url_matches, url_spellings},
     command::CommandLine,
-    main_argument,
+    default_permission, main_argument,
     pattern::{exact, matches},
     spelling,
 };
@@ -17,6 +20,8 @@ use crate::Sight;
 #[derive(Debug)]
 pub(super) struct Call<'a> {
     pub(super) tool: &'a str,
+    /// When no rule is about it.
+    pub(super) default: PermissionDecision,
     folder: String,
     subject: Subject,
 }
@@ -81,7 +86,8 @@ impl<'a> Call<'a> {
             _ => Subject::Text(given.to_owned()),
         };
         let folder = sight.folder.unwrap_or_else(|| call_folder(cwd, tool, arguments));
-        Self { tool, folder, subject }
+        let default = sight.default.unwrap_or_else(|| default_permission(tool));
+        Self { tool, default, folder, subject }
     }
 
     /// How many parts of it have to be decided on: commands, or one.
@@ -129,7 +135,7 @@ impl<'a> Call<'a> {
     }
 
     /// The rule that is about exactly this call.
-    pub(super) fn rule(&self, decision: protocol::PermissionDecision) -> PermissionRule {
+    pub(super) fn rule(&self, decision: PermissionDecision) -> PermissionRule {
         let (text, pod) = match &self.subject {
             Subject::Text(given) | Subject::Url(given) => (given.clone(), None),
             Subject::Command(line) => (line.given().to_owned(), None),

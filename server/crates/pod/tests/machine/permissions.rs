@@ -63,14 +63,39 @@ fn bash(command: &str) -> Value {
 }
 
 #[test]
-fn without_a_rule_what_changes_something_is_asked() {
+fn without_a_rule_what_is_not_known_to_be_harmless_is_asked() {
     let spec = with(json!([]), []);
-    for tool in ["Write", "Edit", "Bash", "WebFetch"] {
+    for tool in ["Write", "Edit", "Bash", "WebFetch", "Network", "Deploy", "read", "Read ", ""] {
         assert_eq!(permission(&spec, tool, &json!({})), Ask, "{tool}");
     }
-    for tool in ["Read", "Glob", "Grep", "ListPods", "SpawnPod", "SendToPod", "StopPod", "SendToPeerPod"] {
+    for tool in ["Read", "Glob", "Grep"] {
         assert_eq!(permission(&spec, tool, &json!({})), Allow, "{tool}");
     }
+    let of_pods = ["ListPods", "SpawnPod", "SendToPod", "ReadPodOutput", "StopPod", "RestorePod", "SendToPeerPod"];
+    for tool in of_pods {
+        assert_eq!(permission(&spec, tool, &json!({})), Allow, "{tool}");
+    }
+}
+
+#[test]
+fn the_default_that_was_found_out_counts_where_no_rule_does() {
+    let of = |rules: Value, ceilings: Vec<Value>, tool: &str, default| {
+        let mut spec = with(rules, ceilings);
+        spec.sights.note(tool, &json!({}), Sight { default: Some(default), ..Sight::default() });
+        pod::permission(&spec, tool, &json!({}))
+    };
+    for default in [Allow, Ask, Deny] {
+        for tool in ["Deploy", "Read", "Bash", "SendToPod"] {
+            assert_eq!(of(json!([]), vec![json!([])], tool, default), default, "{tool}");
+            let rule = |decision| json!([{ "tool": tool, "decision": decision }]);
+            assert_eq!(of(rule("ask"), vec![], tool, default), Ask, "{tool}");
+            assert_eq!(of(json!([]), vec![rule("deny")], tool, default), Deny, "{tool}");
+        }
+    }
+    // Found out about one call, it is nothing to another one.
+    let mut spec = with(json!([]), []);
+    spec.sights.note("Deploy", &json!({ "to": "a" }), Sight { default: Some(Allow), ..Sight::default() });
+    assert_eq!(pod::permission(&spec, "Deploy", &json!({ "to": "b" })), Ask);
 }
 
 #[test]

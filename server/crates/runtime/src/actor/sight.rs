@@ -30,10 +30,12 @@ impl PodTask {
         self.look_up().await?;
         let mut sights = Sights::default();
         for (tool, arguments) in calls {
-            if has_rules(&self.spec, &tool) {
-                let sight = self.sight(&tool, &arguments).await?;
-                sights.note(&tool, &arguments, sight);
-            }
+            let found = match has_rules(&self.spec, &tool) {
+                true => self.sight(&tool, &arguments).await?,
+                false => Sight::default(),
+            };
+            let default = Some(self.default_of(&tool));
+            sights.note(&tool, &arguments, Sight { default, ..found });
         }
         self.spec.sights = sights;
         Ok(())
@@ -66,6 +68,16 @@ impl PodTask {
             }
         }
         calls
+    }
+
+    /// What becomes of a call that no rule is about. One of a tool that is not there, or not there for this Pod, fails by itself: nobody
+    /// is asked for it first.
+    fn default_of(&self, tool: &str) -> PermissionDecision {
+        match self.inner.equipment.toolbox.get(tool).filter(|_| self.spec.offers(tool)) {
+            Some(known) => known.default_permission(),
+            None if tool == "Network" => pod::default_permission(tool),
+            None => PermissionDecision::Allow,
+        }
     }
 
     /// What is found out about one call.

@@ -56,8 +56,8 @@ impl Host {
 
     /// Every tool there is, and what happens to a call of it that no rule is about.
     pub fn tool_defaults(&self) -> Vec<ToolDefault> {
-        let default = |name: &str| ToolDefault { tool: name.to_owned(), decision: pod::default_permission(name) };
-        self.inner.actors.equipment.toolbox.offered(None).map(|tool| default(tool.name())).collect()
+        let all = self.inner.actors.equipment.toolbox.offered(None);
+        all.map(|tool| ToolDefault { tool: tool.name().to_owned(), decision: tool.default_permission() }).collect()
     }
 
     /// The Pods that have rules of their own; at most 500.

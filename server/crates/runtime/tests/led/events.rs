@@ -3,7 +3,10 @@
 use protocol::{ControlVerb, PodState, Trigger};
 use serde_json::json;
 
-use crate::ground::{Ground, count, is_at_rest, news, said, triggers, write};
+use crate::{
+    ground::{Ground, count, is_at_rest, news, said, triggers, write},
+    stage::CALL_ASKED,
+};
 
 fn ended(name: &str) -> (String, String) {
     ("turn_ended".to_owned(), name.to_owned())
@@ -61,8 +64,7 @@ async fn news_that_comes_while_a_tool_runs_is_read_with_its_result() {
     let ground = Ground::new().await;
     let ada = ground.lead("ada").await;
     let bob = ground.busy_child(&ada, "bob", &[]).await;
-    let call = json!({ "command": "true" });
-    ground.tell(&ada, &format!("call Bash {call}\nsay after it")).await;
+    ground.tell(&ada, &format!("{CALL_ASKED}\nsay after it")).await;
     ground.until_state(&ada, PodState::Waiting).await;
     ground.control(&bob, ControlVerb::Cancel).await.unwrap();
     let records = ground.stage.until(&ada, |records| news(records).len() == 1).await;

@@ -210,7 +210,7 @@ async fn options(
         Profile { provider: Some("rehearsal".to_owned()), model: Some("rehearsal".to_owned()), ..Profile::default() };
     HostOptions {
         profiles: BTreeMap::from([("child".to_owned(), rehearsing)]),
-        toolbox: Toolbox::new([Arc::new(Probe) as Arc<dyn Tool>, Arc::new(Linger)]),
+        toolbox: Toolbox::new([Arc::new(Probe) as Arc<dyn Tool>, Arc::new(Linger)]).with(stage::asked()),
         hidden: vec![ours.to_str().unwrap().to_owned()],
         ..HostOptions::of(store, providers.clone(), cwd, ours.join("outputs"))
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use pod::ToolOutcome;
+use protocol::PermissionDecision;
 use serde_json::{Value, json};
 use tools::{Output, Place, Tool};
 
@@ -22,6 +23,10 @@ impl Tool for Probe {
 
     fn schema(&self) -> Value {
         json!({ "type": "object" })
+    }
+
+    fn default_permission(&self) -> PermissionDecision {
+        PermissionDecision::Allow
     }
 
     async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
@@ -48,6 +53,10 @@ impl Tool for Linger {
 
     fn schema(&self) -> Value {
         json!({ "type": "object" })
+    }
+
+    fn default_permission(&self) -> PermissionDecision {
+        PermissionDecision::Allow
     }
 
     async fn call(&self, place: &Place, arguments: Value, output: Output) -> ToolOutcome {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     ground::{Ground, count, fresh_key, is_at_rest, news, write},
-    stage::origin,
+    stage::{CALL_ASKED, origin},
 };
 
 /// Children that a journal says were stopped, with what came back.
@@ -127,7 +127,7 @@ async fn a_child_that_waits_or_is_paused_is_stopped_like_any_other() {
 
 /// A child with an open question.
 async fn waiting_child(ground: &Ground, parent: &WorkerId, name: &str) -> WorkerId {
-    let child = ground.spawn(parent, name, "call Bash {\"command\":\"true\"}", &[write(&ground.path("a"))]).await;
+    let child = ground.spawn(parent, name, CALL_ASKED, &[write(&ground.path("a"))]).await;
     ground.until_state(&child, PodState::Waiting).await;
     child
 }

@@ -12,8 +12,9 @@ use provider::Providers;
 use runtime::{CommandKey, Host, HostOptions, Introduced};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tools::Toolbox;
 
-use crate::stage::{Stage, key, named, origin, say};
+use crate::stage::{self, Stage, key, named, origin, say};
 
 const SHUTDOWN_WAIT: Duration = Duration::from_secs(5);
 
@@ -44,7 +45,10 @@ impl Ground {
         let store =
             Store::open(StoreOptions { faults: faults.clone(), ..StoreOptions::new(database.clone()) }).await.unwrap();
         let cwd = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
-        let options = HostOptions::of(store.clone(), Providers::new(Vec::new()).unwrap(), cwd, "/nowhere");
+        let options = HostOptions {
+            toolbox: Toolbox::new(stage::asked()),
+            ..HostOptions::of(store.clone(), Providers::new(Vec::new()).unwrap(), cwd, "/nowhere")
+        };
         let host = Host::start(options).await.unwrap();
         Self { stage: Stage { host, folder }, store, database, faults }
     }

@@ -4,7 +4,7 @@ use protocol::{ControlVerb, PeerPolicy, PodState, ReceiptState, RewindCommand, T
 
 use crate::{
     ground::{Ground, count, fresh_key, is_at_rest, receipts, received, triggers},
-    stage::{key, origin},
+    stage::{CALL_ASKED, key, origin},
 };
 
 const STORED: (ReceiptState, Option<u64>) = (ReceiptState::Stored, None);
@@ -121,7 +121,7 @@ async fn a_message_in_mid_answer_is_read_in_a_run_of_its_own() {
 async fn a_message_among_calls_is_read_with_their_results() {
     let ground = Ground::new().await;
     let (ada, bob) = ground.pair().await;
-    ground.tell(&bob, "call Bash {\"command\": \"true\"}\nsay over").await;
+    ground.tell(&bob, &format!("{CALL_ASKED}\nsay over")).await;
     ground.until_state(&bob, PodState::Waiting).await;
     let message = ground.send(&ada, &bob, "say and yes").await.unwrap().message_id;
     both_know(&ground, [&ada, &bob], &message, &[STORED]).await;

@@ -4,7 +4,7 @@ use protocol::{ControlVerb, ErrorCode, PodState, WorkerId};
 
 use crate::{
     ground::{Ground, count, receipts, received, triggers},
-    stage,
+    stage::{self, CALL_ASKED},
 };
 
 /// Introduces, parts and introduces again; the Pod stays in its state, and its conversation as it is.
@@ -31,7 +31,7 @@ async fn pods_are_introduced_in_every_state() {
     ground.control(&ada, ControlVerb::Pause).await;
     comes_and_goes(&ground, &ada, PodState::Paused).await;
     ground.control(&ada, ControlVerb::Cancel).await;
-    ground.tell(&ada, "call Bash {\"command\": \"true\"}\nsay over").await;
+    ground.tell(&ada, &format!("{CALL_ASKED}\nsay over")).await;
     ground.until_state(&ada, PodState::Waiting).await;
     comes_and_goes(&ground, &ada, PodState::Waiting).await;
     ground.control(&ada, ControlVerb::Stop).await;

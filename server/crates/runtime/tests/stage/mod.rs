@@ -2,13 +2,49 @@
 
 #![allow(dead_code, unreachable_pub, missing_debug_implementations, clippy::unwrap_used)]
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use futures_util::StreamExt;
+use pod::ToolOutcome;
 use pod_store::{Store, StoreOptions};
 use protocol::{CommandId, CreatePod, InputCommand, PodName, PodState, Record, Segment, WorkerId};
 use provider::Providers;
 use runtime::{CommandKey, FeedItem, Host, HostOptions, Origin};
+use serde_json::{Value, json};
 use tempfile::TempDir;
+use tools::{Output, Place, Tool, Toolbox};
+
+/// A Pod that does this waits for a person.
+pub const CALL_ASKED: &str = "call Asked {}";
+
+/// A tool that no list names and that says nothing of itself, so that its calls are asked for.
+#[derive(Debug)]
+pub struct Asked;
+
+#[async_trait::async_trait]
+impl Tool for Asked {
+    fn name(&self) -> &'static str {
+        "Asked"
+    }
+
+    fn description(&self) -> &'static str {
+        "Does nothing, once a person has allowed it."
+    }
+
+    fn schema(&self) -> Value {
+        json!({ "type": "object" })
+    }
+
+    async fn call(&self, _: &Place, _: Value, _: Output) -> ToolOutcome {
+        ToolOutcome::done("it was allowed")
+    }
+}
+
+/// Tools of which each call is asked for.
+pub fn asked() -> [Arc<dyn Tool>; 1] {
+    [Arc::new(Asked)]
+}
 
 pub struct Stage {
     pub host: Host,
@@ -85,7 +121,8 @@ pub async fn host_in(folder: &TempDir) -> Host {
 }
 
 pub async fn host_on(store: Store) -> Host {
-    Host::start(HostOptions::of(store, Providers::new(Vec::new()).unwrap(), "/", "/nowhere")).await.unwrap()
+    let options = HostOptions::of(store, Providers::new(Vec::new()).unwrap(), "/", "/nowhere");
+    Host::start(HostOptions { toolbox: Toolbox::new(asked()), ..options }).await.unwrap()
 }
 
 pub fn key(id: &str) -> CommandKey {

@@ -1,10 +1,11 @@
 //! Calls of a model.
 
 use protocol::{ControlVerb, Decision, PodState};
+use serde_json::json;
 
 use crate::{
-    bench::{Bench, last_of, of_kind},
-    stage::kinds,
+    bench::{Bench, fresh, last_of, last_state, of_kind},
+    stage::{kinds, origin},
 };
 
 #[tokio::test]
@@ -79,6 +80,23 @@ async fn a_tool_that_is_not_there_is_an_error_that_names_those_that_are() {
     let finished = last_of(&records, "tool_finished");
     assert_eq!(finished["code"], "not_found");
     assert!(finished["summary"].as_str().unwrap().contains("Note"));
+    assert!(of_kind(&records, "approval_asked").is_empty(), "nobody is asked for what cannot be");
+}
+
+#[tokio::test]
+async fn a_tool_that_no_list_names_is_asked_for_until_a_rule_allows_it() {
+    let bench = Bench::new().await;
+    let pod = bench.stage.create("ada").await;
+    bench.send(&pod, "call New {\"name\":\"a\"}").await;
+    let records = bench.stage.until(&pod, |records| last_state(records) == Some(PodState::Waiting)).await;
+    assert_eq!(of_kind(&records, "approval_asked")[0]["tool"], "New");
+    assert!(bench.ledger.all().is_empty(), "it has not run");
+    bench.control(&pod, ControlVerb::Cancel).await.unwrap();
+    let allowed = json!({ "permissions": [{ "tool": "New", "decision": "allow" }] });
+    bench.stage.host.patch(fresh(), &origin(), &pod, serde_json::from_value(allowed).unwrap()).await.unwrap();
+    let records = bench.turn(&pod, "call New {\"name\":\"b\"}").await;
+    assert_eq!(last_of(&records, "tool_finished")["summary"], "noted b");
+    assert_eq!(of_kind(&records, "approval_asked").len(), 1);
 }
 
 #[tokio::test]

@@ -256,8 +256,7 @@ async fn a_message_that_could_not_be_stored_with_the_question_waits_on() {
     let host = stage::host_on(Store::open(options).await.unwrap()).await;
     let stage = Stage { host, folder };
     let pod = stage.create("ada").await;
-    let asks = r#"call Bash {"command":"true"}"#;
-    stage.host.input(key("k1"), &origin(), &pod, say(asks)).await.unwrap();
+    stage.host.input(key("k1"), &origin(), &pod, say(stage::CALL_ASKED)).await.unwrap();
     let is_asked = |records: &[protocol::Record]| kinds(records).contains(&"approval_asked".to_owned());
     stage.until(&pod, is_asked).await;
     let input = InputCommand { queue: true, steer: true, ..say("say sooner") };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pod::ToolOutcome;
+use protocol::PermissionDecision;
 use serde_json::{Value, json};
 use tokio::sync::{Barrier, watch};
 use tools::{Output, Place, Tool, Toolbox};
@@ -41,7 +42,7 @@ impl Ledger {
 
     pub(crate) fn toolbox(&self) -> Toolbox {
         let meeting = Arc::new(Barrier::new(2));
-        let names = ["Bash", "Note", "Look", "Meet", "Slow", "Break", "Big"];
+        let names = ["Bash", "New", "Note", "Look", "Meet", "Slow", "Break", "Big"];
         Toolbox::new(names.map(|name| -> Arc<dyn Tool> {
             Arc::new(TestTool { name, ledger: self.clone(), meeting: meeting.clone() })
         }))
@@ -49,6 +50,7 @@ impl Ledger {
 }
 
 /// - `Bash {command}`: asks by default.
+/// - `New {name}`: as `Note`, and no list names it.
 /// - `Note {name}`: changes something; `Look {name}` only reads. Both say when they begin and end.
 /// - `Meet {}`: reads, and ends only when two of it run at once.
 /// - `Slow {}`: writes a line, waits at the gate, writes another one; tells when it is dropped.
@@ -77,6 +79,13 @@ impl Tool for TestTool {
 
     fn only_reads(&self) -> bool {
         matches!(self.name, "Look" | "Meet")
+    }
+
+    fn default_permission(&self) -> PermissionDecision {
+        match self.name {
+            "Bash" | "New" => pod::default_permission(self.name),
+            _ => PermissionDecision::Allow,
+        }
     }
 
     async fn call(&self, _: &Place, arguments: Value, output: Output) -> ToolOutcome {
