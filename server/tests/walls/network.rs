@@ -254,8 +254,10 @@ async fn a_host_is_asked_for_once_and_always_is_for_that_host() {
     let expected = json!([{ "tool": "Network", "match": host.address.to_string(), "decision": "allow" }]);
     assert_eq!(rules, expected);
     assert!(stage.run(&command).await["content"].as_str().unwrap().contains("reached"));
-    let audit = stage.yoi.get("/api/v1/audit").await.expect(200).to_string();
-    assert!(audit.contains("\"approve\"") && audit.contains("\"Network\""), "{audit}");
+    let audit = stage.yoi.get("/api/v1/audit?action=approve").await.expect(200);
+    let about =
+        json!({ "tool": "Network", "subject": host.address.to_string(), "decision": "allow", "remembered": true });
+    assert_eq!(audit["items"][0]["about"], about, "the row names the host and the port");
 
     // A no is told, and told again without a question.
     let command = format!("({0}); ({0})", get(&format!("http://{}/", other.address)));

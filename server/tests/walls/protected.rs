@@ -201,6 +201,94 @@ async fn commands_write_nothing_that_runs_later() {
     tally.finish(180);
 }
 
+/// In repositories that the Pod makes while it works.
+const IN_MADE: [&str; 8] = [
+    "made/.git/config",
+    "made/.git/hooks/pre-commit",
+    "made/.git/config.worktree",
+    "made/.envrc",
+    "deep/down/made/.git/hooks/post-checkout",
+    "deep/down/made/.git/config",
+    "bare.git/hooks/update",
+    "bare.git/config",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repository_that_a_pod_makes_is_held_from_then_on() {
+    let stage = Stage::set().await;
+    let mut tally = Tally::of("what runs later, in repositories that a Pod makes");
+    let made = stage.bash("git init -q made && git init -q deep/down/made && git init -q --bare bare.git").await;
+    assert_eq!(made["is_error"], false, "{made}");
+    assert!(!made["summary"].as_str().unwrap().contains("runs something"), "git's own samples run nothing: {made}");
+    for path in IN_MADE {
+        let place = stage.repository.parent().unwrap().join(path);
+        stage.call("Write", json!({ "path": place, "content": EVIL })).await;
+        tally.note(&format!("Write {path}"), owned(&place));
+        stage.call("Read", json!({ "path": place })).await;
+        stage.call("Edit", json!({ "path": place, "old": "[core]", "new": EVIL })).await;
+        tally.note(&format!("Edit {path}"), owned(&place));
+        if path.ends_with(".envrc") {
+            continue;
+        }
+        for (way, command) in ways(&place) {
+            stage.bash(&format!("({command}) 2>&1")).await;
+            tally.note(&format!("{path} by {way}"), owned(&place));
+        }
+    }
+    tally.finish(65);
+}
+
+/// Before its end nothing can be held of a repository that a command makes and fills: whoever reads the result is told.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_command_puts_into_its_own_repository_is_told() {
+    let stage = Stage::set().await;
+    let mut tally = Tally::of("what runs later, untold");
+    for (attack, command, named) in [
+        ("a hook", "git init -q a; echo evil > a/.git/hooks/pre-commit", "a/.git/hooks/pre-commit"),
+        (
+            "a hook without git",
+            "mkdir -p b/.git/hooks b/.git/objects; echo x > b/.git/HEAD; echo evil > b/.git/hooks/post-merge",
+            "b/.git/hooks/post-merge",
+        ),
+        ("hooks by a link", "git init -q c; rm -r c/.git/hooks; ln -s ../evil c/.git/hooks", "c/.git/hooks"),
+        ("a program in the settings", "git init -q d; git -C d config core.fsmonitor evil", "d/.git/config"),
+        ("an alias", "git init -q e; git -C e config alias.st '!evil'", "e/.git/config"),
+        ("hooks elsewhere", "git init -q f; git -C f config core.hooksPath ../evil", "f/.git/config"),
+        ("settings on one line", "git init -q g; echo '[core] pager = evil' >> g/.git/config", "g/.git/config"),
+        (
+            "settings that include others",
+            "git init -q h; printf '[include]\n path = ../evil\n' >> h/.git/config",
+            "h/.git/config",
+        ),
+        ("a remote that is a program", "git init -q i; git -C i remote add evil ext::evil", "i/.git/config"),
+        ("a bare repository", "git init -q --bare j; echo evil > j/hooks/update", "j/hooks/update"),
+        ("a start file", "mkdir k; echo evil > k/.envrc", "k/.envrc"),
+        ("a file that leads away", "mkdir l; echo 'gitdir: /nowhere/evil' > l/.git", "l/.git"),
+        ("a link that leads away", "mkdir m; ln -s /nowhere/evil m/.git", "m/.git"),
+        ("deeper down", "git init -q n/o/p; echo evil > n/o/p/.git/hooks/pre-push", "n/o/p/.git/hooks/pre-push"),
+        (
+            "in a command that fails",
+            "git init -q q; echo evil > q/.git/hooks/pre-push; exit 3",
+            "q/.git/hooks/pre-push",
+        ),
+        (
+            "by a process that is left running",
+            "git init -q r; (echo evil > r/.git/hooks/pre-push; sleep 60) & until [ -s r/.git/hooks/pre-push ]; do :; done",
+            "r/.git/hooks/pre-push",
+        ),
+    ] {
+        let answer = stage.bash(command).await;
+        let summary = answer["summary"].as_str().unwrap_or_default();
+        let is_told = summary.contains("runs something once somebody works there: ") && summary.contains(named);
+        tally.note(attack, (!is_told).then(|| answer.to_string()));
+    }
+    let plain = "git init -q s && cd s && echo a > a && git add a && git -c user.name=a -c user.email=a@b commit -qm a && git clone -q . ../t";
+    let plain = stage.bash(plain).await;
+    assert_eq!(plain["is_error"], false, "{plain}");
+    assert!(!plain["summary"].as_str().unwrap().contains("runs something"), "{plain}");
+    tally.finish(16);
+}
+
 impl Stage {
     /// By the ways that git itself has.
     async fn try_git(&self, tally: &mut Tally) {

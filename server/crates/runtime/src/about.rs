@@ -1,6 +1,8 @@
 //! What rows of the audit are about beyond their target. They say no more of a call than the transcript does, and less where it
 //! is long.
 
+use std::borrow::Cow;
+
 use protocol::{Approval, AuditAbout};
 use serde_json::Value;
 
@@ -8,12 +10,23 @@ const SUBJECT_CHARS_MAX: usize = 200;
 
 /// A tool's call.
 pub fn about_call(tool: &str, arguments: &Value) -> AuditAbout {
-    let subject = pod::main_argument(tool, arguments);
+    let subject = subject(tool, arguments);
     let cut = match subject.char_indices().nth(SUBJECT_CHARS_MAX) {
         Some((at, _)) => format!("{}…", &subject[..at]),
-        None => subject.to_owned(),
+        None => subject.into_owned(),
     };
     AuditAbout { tool: Some(tool.to_owned()), subject: (!cut.is_empty()).then_some(cut), ..AuditAbout::default() }
+}
+
+/// The argument that a call is known by; of a way out to the network the host with its port.
+fn subject<'a>(tool: &str, arguments: &'a Value) -> Cow<'a, str> {
+    let known = pod::main_argument(tool, arguments);
+    match arguments.get("port").and_then(Value::as_u64).filter(|_| tool == "Network") {
+        // An address of many colons is told from its port.
+        Some(port) if known.contains(':') && !known.starts_with('[') => format!("[{known}]:{port}").into(),
+        Some(port) => format!("{known}:{port}").into(),
+        None => known.into(),
+    }
 }
 
 /// An answered question.
@@ -32,6 +45,12 @@ mod tests {
         let about = about_call("Bash", &json!({ "command": "cargo  test\n-p x", "timeout_s": 5 }));
         assert_eq!(about.to_string(), "Bash: cargo test -p x");
         assert_eq!(about_call("ListPods", &json!({})).to_string(), "ListPods");
+        let out = |host: &str, port: u16| {
+            about_call("Network", &json!({ "host": host, "port": port, "command": "curl" })).to_string()
+        };
+        assert_eq!(out("docs.rs", 443), "Network: docs.rs:443");
+        assert_eq!(out("::1", 80), "Network: [::1]:80");
+        assert_eq!(out("[::1]", 80), "Network: [::1]:80");
         let long = about_call("Write", &json!({ "path": "ä".repeat(300), "content": "secret" }));
         assert_eq!(long.subject.unwrap(), format!("{}…", "ä".repeat(SUBJECT_CHARS_MAX)));
     }

@@ -136,6 +136,36 @@ async fn no_spelling_of_a_request_gets_around_the_guard() {
     tally.finish(22);
 }
 
+/// A head has at most 1 MiB and 100 lines. What is longer is refused before anything of it is known, by the library that reads it, so
+/// that the refusal has no body.
+#[tokio::test]
+async fn a_head_that_is_too_large_is_refused_and_locks_nobody_out() {
+    const MIB: usize = 1024 * 1024;
+    let yoi = YoiProcess::start(YOI).await;
+    yoi.new_pod(SECRET).await;
+    let own = yoi.console_url().trim_start_matches("http://").to_owned();
+    let cookie = cookie_of(&yoi).await;
+    let head = |path: &str, rest: &str| format!("GET {path} HTTP/1.1\r\nHost: {own}\r\nCookie: {cookie}\r\n{rest}\r\n");
+    let mut tally = Tally::of("heads that are too large");
+    for (attack, request, expected) in [
+        ("a line of 2 MiB", head("/api/v1/pods", &format!("x-long: {}\r\n", "a".repeat(2 * MIB))), "431"),
+        ("lines of 2 MiB", head("/api/v1/pods", &format!("x-long: {}\r\n", "a".repeat(64_000)).repeat(33)), "431"),
+        ("a name of 2 MiB", head("/api/v1/pods", &format!("{}: a\r\n", "a".repeat(2 * MIB))), "431"),
+        ("cookies of 2 MiB", head("/api/v1/pods", &format!("Cookie: {}\r\n", "a=b; ".repeat(420_000))), "431"),
+        ("a thousand lines", head("/api/v1/pods", &"x: a\r\n".repeat(1_000)), "431"),
+        ("an address of 2 MiB", head(&format!("/api/v1/pods?x={}", "a".repeat(2 * MIB)), ""), "4"),
+        ("a head without an end", format!("GET / HTTP/1.1\r\nHost: {own}\r\nx: {}", "a".repeat(2 * MIB)), "431"),
+    ] {
+        let answer = raw(&yoi, &request).await;
+        let is_refused = answer.starts_with(&format!("HTTP/1.1 {expected}")) && !answer.contains(SECRET);
+        tally.note(attack, (!is_refused).then(|| answer.lines().next().unwrap_or_default().to_owned()));
+        assert!(answer.matches("HTTP/1.1 ").count() <= 1, "nothing that follows is answered: {answer}");
+    }
+    let fits = head("/api/v1/pods", &format!("Connection: close\r\nx-long: {}\r\n", "a".repeat(MIB / 2)));
+    assert!(raw(&yoi, &fits).await.contains(SECRET), "half of it is no hindrance");
+    tally.finish(7);
+}
+
 #[tokio::test]
 async fn no_address_leads_a_login_to_another_site() {
     let yoi = YoiProcess::start(YOI).await;

@@ -114,6 +114,10 @@ async fn identify(api: &Api, parts: &mut Parts) -> Result<Step, Response> {
             }
             Ok(Step::In)
         }
+        // Leading on may end an older login there.
+        (None, _) if is_page && standing == Standing::Shared && origin::is_ahead(&parts.headers) => {
+            Err(problem(origin::nobody_came()))
+        }
         (None, _) if is_page && standing == Standing::Shared => Err(entry::lead_on(api, &host, parts).await),
         (None, Place::Login) => Ok(Step::In),
         (None, Place::Page) => Err(entry::to_login(api, &parts.headers)),

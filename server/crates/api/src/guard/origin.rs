@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, Method, header, request::Parts};
 use protocol::{ApiError, ErrorCode};
 
 use super::{
-    Place,
+    Place, address,
     hosts::{HTTP_PORT, Host},
 };
 
@@ -14,11 +14,18 @@ const HTTPS_PORT: u16 = 443;
 /// What it says that the answer is for.
 const FETCH_DEST: &str = "sec-fetch-dest";
 
+/// What a browser says that it fetches before anybody goes there: `prefetch`, or `prefetch;prerender`; the second name is an older
+/// one.
+const PURPOSES: [&str; 2] = ["sec-purpose", "purpose"];
+
 /// Refuses what pages of other origins send. `Origin` is looked at where a request may change something or opens a socket, and
 /// `Sec-Fetch-Site`, which no page can forge, wherever it is sent.
 pub(super) fn check(host: &Host, place: Place, parts: &Parts) -> Result<(), ApiError> {
     if needs_own_origin(parts) {
         check_origin(host, &parts.headers)?;
+    }
+    if is_ahead(&parts.headers) && (is_foreign(&parts.headers) || address::secret_in(&parts.uri).is_some()) {
+        return Err(nobody_came());
     }
     let is_refused = match place {
         Place::Health => false,
@@ -37,6 +44,18 @@ pub(super) fn check(host: &Host, place: Place, parts: &Parts) -> Result<(), ApiE
 /// Whether a page of another origin sent it. Who says nothing is a program, or a browser of before 2023: `Origin` stops that one.
 pub(super) fn is_foreign(headers: &HeaderMap) -> bool {
     headers.get_all(FETCH_SITE).iter().any(|site| !matches!(site.as_bytes(), b"same-origin" | b"none"))
+}
+
+/// Whether a browser fetches it in case somebody comes here. Who then does, asks again.
+pub(super) fn is_ahead(headers: &HeaderMap) -> bool {
+    let mut values = PURPOSES.into_iter().flat_map(|name| headers.get_all(name));
+    let is_one =
+        |purpose: &str| ["prefetch", "prerender"].iter().any(|ahead| purpose.trim().eq_ignore_ascii_case(ahead));
+    values.any(|value| value.to_str().is_ok_and(|purposes| purposes.split([';', ',']).any(is_one)))
+}
+
+pub(super) fn nobody_came() -> ApiError {
+    forbidden("nobody has come here yet; what is fetched ahead begins no login, and is for our own pages")
 }
 
 fn is_for_a_window(headers: &HeaderMap) -> bool {
@@ -155,5 +174,33 @@ mod tests {
         ] {
             assert_eq!(check(place, site, dest), is_let_in, "{place:?} {site} {dest}");
         }
+    }
+
+    #[test]
+    fn what_is_fetched_ahead_begins_no_login_and_is_for_no_other_origin() {
+        let check = |name: &str, purpose: &str, site: &str, path: &str| {
+            let request = axum::http::Request::get(path).header(FETCH_SITE, site).header(FETCH_DEST, "document");
+            let (parts, ()) = request.header(name, purpose).body(()).unwrap().into_parts();
+            check(&Host::parse("yoi-x.localhost:1").unwrap(), Place::Page, &parts).is_ok()
+        };
+        for (name, purpose) in [
+            ("sec-purpose", "prefetch"),
+            ("sec-purpose", "prefetch;prerender"),
+            ("sec-purpose", "prefetch;anonymous-client-ip"),
+            ("purpose", "Prefetch"),
+        ] {
+            for (site, path, is_let_in) in [
+                ("cross-site", "/", false),
+                ("same-site", "/", false),
+                ("same-origin", "/", true),
+                ("none", "/", true),
+                ("none", "/?code=a", false),
+                ("same-origin", "/?token=a", false),
+            ] {
+                assert_eq!(check(name, purpose, site, path), is_let_in, "{name}: {purpose}, {site} {path}");
+            }
+        }
+        assert!(check("sec-purpose", "", "cross-site", "/"), "a link leads here");
+        assert!(check("purpose", "fetch", "none", "/?code=a"));
     }
 }

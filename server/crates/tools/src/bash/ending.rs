@@ -24,6 +24,8 @@ pub(super) struct Ended {
     pub(super) limit: Duration,
     pub(super) took: Duration,
     pub(super) lines: usize,
+    /// What is said of what it left behind; mostly nothing.
+    pub(super) left: String,
     pub(super) content: String,
 }
 
@@ -53,7 +55,7 @@ impl Ended {
             is_error: code.is_some(),
             code: code.map(str::to_owned),
             duration_ms: u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
-            ..ToolOutcome::done(format!("{doubt}{said}{time}{lines}"))
+            ..ToolOutcome::done(format!("{doubt}{said}{time}{lines}{}", self.left))
         })
     }
 }

@@ -21,6 +21,7 @@ mod helper;
 mod keeper;
 mod kept;
 mod kernel;
+mod leavings;
 mod limits;
 mod live;
 mod order;
@@ -200,12 +201,17 @@ impl Bash {
         let clock = Clock::start(limit, place.questions.clone());
         let ending = running.finish(clock, &mut kept, &mut live, &output).await;
         let took = started.elapsed();
-        beside(move || repositories.tidy()).await;
+        let scope = place.scope.clone();
+        let left = beside(move || {
+            repositories.tidy();
+            if is_confined { repositories.left_in(&scope) } else { Vec::new() }
+        });
+        let left = leavings::told(&place.cwd, &left.await);
         let lines = kept.lines();
         let (content, last) = kept.finish(&name).await;
         live.push(&last);
         live.finish(&output).await;
-        Ended { ending, is_confined, limit, took, lines, content }.outcome()
+        Ended { ending, is_confined, limit, took, lines, left, content }.outcome()
     }
 
     fn why_unconfined(&self) -> String {

@@ -3,7 +3,8 @@
 //!
 //! What is there is fixed in the room: mounted over itself for reading, and the folders on the way to it over themselves, so that
 //! none is moved away with what it holds. What git would read and is not there can have no mount; it is taken away when the
-//! command has ended. No repository has it that was made by git for its own.
+//! command has ended. No repository has it that was made by git for its own. What a command puts into a repository that it
+//! makes itself is told afterwards.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -14,6 +15,8 @@ use std::{
 
 use pod::{IN_GIT_FOLDERS, Scope};
 use protocol::Access;
+
+use super::leavings;
 
 /// Folders of a scope that are looked through for repositories; what lies deeper or beyond is not found.
 const FOLDERS_MAX: usize = 400;
@@ -32,6 +35,10 @@ const START_FILE: &str = ".envrc";
 #[derive(Debug, Default)]
 pub(super) struct Repositories {
     fixed: BTreeSet<PathBuf>,
+    /// Git's own folders.
+    folders: BTreeSet<PathBuf>,
+    /// What stands in the place of one and leads to it: a file, or a link.
+    leading: BTreeSet<PathBuf>,
     /// What is not there, and must not be there afterwards.
     missing: Vec<PathBuf>,
 }
@@ -63,6 +70,9 @@ impl Repositories {
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let (path, name) = (entry.path(), entry.file_name());
                 let Ok(kind) = entry.file_type() else { continue };
+                if name == ".git" && !kind.is_dir() {
+                    self.leading.insert(path.clone());
+                }
                 if kind.is_file() && (name == ".git" || name == START_FILE) {
                     self.fixed.insert(path);
                 } else if kind.is_dir() && depth < depth_max && !SKIPPED.iter().any(|skipped| name == *skipped) {
@@ -93,6 +103,7 @@ impl Repositories {
     }
 
     fn fix(&mut self, folder: &Path) {
+        self.folders.insert(folder.to_owned());
         let hooks = folder.join("hooks");
         // An empty one is as good as none, and can be mounted. One that cannot be made here cannot be made by the command.
         if folder.join("HEAD").is_file() && !hooks.exists() {
@@ -113,6 +124,19 @@ impl Repositories {
 
     pub(super) fn fixed(&self) -> Vec<PathBuf> {
         self.fixed.iter().cloned().collect()
+    }
+
+    /// What the command made beside, that runs something later: in repositories that were not there before it, and start files.
+    /// Reads folders, as [`Repositories::within`].
+    pub(super) fn left_in(&self, scope: &Scope) -> Vec<PathBuf> {
+        let now = Self::within(scope);
+        let in_new = now.folders.difference(&self.folders).flat_map(|folder| leavings::in_git_folder(folder));
+        let start_files = now.fixed.difference(&self.fixed).filter(|path| path.ends_with(START_FILE)).cloned();
+        let is_known =
+            |path: &Path| now.folders.iter().any(|folder| folder.canonicalize().is_ok_and(|own| own == path));
+        let leads_away = |path: &&PathBuf| leavings::leads_to(path).is_none_or(|to| !is_known(&to));
+        let away = now.leading.difference(&self.leading).filter(leads_away).cloned();
+        in_new.chain(start_files).chain(away).collect()
     }
 
     /// Takes away what came to be, and must not. The command and all that it started have ended.
