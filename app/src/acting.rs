@@ -94,11 +94,9 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
     match command {
         Command::Control(verb) => control(console, &at.summary, verb),
         Command::Rewind => {
-            let view = at.view.ok_or_else(|| invalid("open the Pod first: what is taken back is chosen there"))?;
-            let newest = view
-                .rows
-                .newest_message()
-                .ok_or_else(|| invalid("there is no message of a person to go back to in what is loaded here"))?;
+            let view = at.view.ok_or_else(|| invalid("open the Pod first, then choose where to rewind to"))?;
+            let newest =
+                view.rows.newest_message().ok_or_else(|| invalid("no message of yours is loaded here to rewind to"))?;
             rewind(console, view, newest);
         }
         Command::Spawn(name) => spawn(console, &at.summary, name),
@@ -110,7 +108,7 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
         }
         Command::Network(network) => {
             set_network(pod, fresh_command(), network).await?;
-            return Ok(Some(format!("Its network is “{}” from its next command on.", network.as_str())));
+            return Ok(Some(format!("Network set to “{}” from the next command on.", network.as_str())));
         }
         Command::Delete(name) if name == at.summary.name.as_str() => {
             console.dialog.set(Some(Dialog::Delete { pod: Box::new(at.summary), is_named: true }));
@@ -156,7 +154,7 @@ pub(crate) fn label(verb: ControlVerb) -> &'static str {
 /// at once, and can be undone for a moment.
 pub(crate) fn control(console: Console, pod: &PodSummary, verb: ControlVerb) {
     match (verb, refusal(verb, pod.state)) {
-        (_, Some(reason)) => console.note(format!("{} does nothing now: {reason}", label(verb).trim_end_matches('…'))),
+        (_, Some(reason)) => console.note(format!("{} is not available: {reason}", label(verb).trim_end_matches('…'))),
         (ControlVerb::Compact, None) => console.dialog.set(Some(Dialog::Compact(Box::new(pod.clone())))),
         (ControlVerb::Restore, None) if pod.relations.children > 0 => {
             console.dialog.set(Some(Dialog::Restore(Box::new(pod.clone()))));
@@ -178,7 +176,7 @@ pub(crate) fn control_now(console: Console, pod: PodRef, verb: ControlVerb) {
 /// Opens the introduction of this Pod, to `target` when one is named; or says why it would do nothing.
 pub(crate) fn introduce(console: Console, pod: &PodSummary, target: String) {
     match peer_refusal(pod.state) {
-        Some(reason) => console.note(format!("It can be introduced to nobody now: {reason}")),
+        Some(reason) => console.note(format!("It cannot add a peer now: {reason}")),
         None => {
             let introduction = Introduction { source: pod.pod.clone(), chooses_source: false, target };
             console.dialog.set(Some(Dialog::Peer(introduction)));
@@ -188,7 +186,7 @@ pub(crate) fn introduce(console: Console, pod: &PodSummary, target: String) {
 
 fn spawn(console: Console, pod: &PodSummary, name: String) {
     match spawn_refusal(pod.state) {
-        Some(reason) => console.note(format!("It can spawn nobody now: {reason}")),
+        Some(reason) => console.note(format!("It cannot spawn a child now: {reason}")),
         None => console.dialog.set(Some(Dialog::Spawn { pod: Box::new(pod.clone()), name })),
     }
 }
@@ -198,7 +196,7 @@ async fn unpeer(console: Console, pod: &PodSummary, name: &str) -> Result<(), Ui
     let known = pod_peers(pod.pod.clone()).await?;
     let is_meant = |view: &&PeerView| view.name.as_str() == name || view.pod.to_string() == name;
     match known.iter().filter(is_meant).collect::<Vec<_>>().as_slice() {
-        [] => Err(invalid(format!("\"{name}\" is no peer of this Pod; nothing was changed"))),
+        [] => Err(invalid(format!("\"{name}\" is not a peer of this Pod; nothing was changed"))),
         [view] if view.link == PeerLink::Pending => {
             unlink_pods(pod.pod.clone(), fresh_command(), view.pod.clone()).await
         }
@@ -206,7 +204,7 @@ async fn unpeer(console: Console, pod: &PodSummary, name: &str) -> Result<(), Ui
             undoing::revoke(console, pod.pod.clone(), view.pod.clone(), format!("{} and {}", pod.name, view.name));
             Ok(())
         }
-        _ => Err(invalid(format!("two peers are called \"{name}\"; give the address, as in local/…"))),
+        _ => Err(invalid(format!("two peers are called \"{name}\"; use the address, as in local/…"))),
     }
 }
 
@@ -217,7 +215,7 @@ async fn give(console: Console, at: &AtHand, answer: Answer) -> Result<(), UiErr
         let of = |open: &&protocol::OpenApproval| open.pod == at.summary.pod;
         console.questions.with_untracked(|open| open.iter().flatten().find(of).map(|open| open.approval.id.clone()))
     };
-    let id = on_page().or_else(in_inbox).ok_or_else(|| invalid("it asks nothing now"))?;
+    let id = on_page().or_else(in_inbox).ok_or_else(|| invalid("it has no pending approval"))?;
     let (decision, remember, reason) = match answer {
         Answer::Once => (Decision::Allow, false, String::new()),
         Answer::Always => (Decision::Allow, true, String::new()),

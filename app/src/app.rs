@@ -46,7 +46,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
         .into_any(),
         (false, true) => view! {
             <p role="status">
-                "This yoi was built with YOI_WEB=skip: pages can be read, but have no style and no live updates. Build it again without YOI_WEB."
+                "This yoi was built with YOI_WEB=skip: pages have no styles and no live updates. Rebuild it without YOI_WEB."
             </p>
             <App />
         }
@@ -60,7 +60,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <meta name="viewport" content="width=device-width, initial-scale=1" />
                 <meta name="color-scheme" content="light dark" />
                 <meta name="referrer" content="no-referrer" />
-                <meta name="description" content="A console for durable LLM agents: what each of them does, live." />
+                <meta name="description" content="A console for durable LLM agents, live." />
                 {head}
                 <MetaTags />
             </head>

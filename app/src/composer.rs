@@ -67,7 +67,7 @@ pub(crate) fn Composer() -> impl IntoView {
     let placeholder = move || {
         let name = pod.summary.with(|summary| summary.name.to_string());
         match is_working(pod.state.get()) {
-            true => format!("Message {name}. It waits while {name} works."),
+            true => format!("Message {name} (queued until it finishes)"),
             false => format!("Message {name}"),
         }
     };
@@ -111,7 +111,7 @@ pub(crate) fn Composer() -> impl IntoView {
                 <Bar outgoing=outgoing />
             </div>
             <noscript>
-                <p class="hint">"Sending from this page needs a script. Without one: yoi send NAME TEXT."</p>
+                <p class="hint">"Sending from this page needs JavaScript. Without it: yoi send NAME TEXT."</p>
             </noscript>
         </div>
     }
@@ -153,7 +153,7 @@ fn take_back(outgoing: Outgoing) {
         let Some(returned) = outgoing.pod.returned.get() else { return };
         outgoing.pod.returned.set(None);
         if !returned.is_asked_for && !outgoing.draft.with_untracked(Draft::is_blank) {
-            let words = "The model answered nothing, and the message was taken back. “Put it back” beside it brings the text here.";
+            let words = "The model gave no answer, so the message was taken back. Choose “Edit again” beside it to get the text back.";
             return outgoing.console.note(words);
         }
         outgoing.draft.update(|draft| draft.put_back(&returned.segments));

@@ -45,7 +45,7 @@ impl FromServerFnError for UiError {
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         match error {
             ServerFnErrorErr::Request(_) => {
-                Self::new(ErrorCode::RuntimeUnavailable, "the server does not answer; nothing is lost, try again")
+                Self::new(ErrorCode::RuntimeUnavailable, "the server does not answer; nothing is lost, so try again")
             }
             ServerFnErrorErr::Args(detail) | ServerFnErrorErr::MissingArg(detail) => {
                 Self::new(ErrorCode::InvalidInput, detail)

@@ -43,7 +43,7 @@ pub(crate) fn LoginPage() -> impl IntoView {
     let query = use_query_map();
     let refusal = move || {
         let is_tried = query.with(|query| query.get_str("tried") == Some("1"));
-        let told = view! { <p id="refusal" role="alert">"This is not the token of this server."</p> };
+        let told = view! { <p id="refusal" role="alert">"Wrong token."</p> };
         is_tried.then(|| told.into_any())
     };
     view! {
@@ -57,11 +57,11 @@ pub(crate) fn LoginPage() -> impl IntoView {
                 <button type="submit">"Log in"</button>
             </form>
             <p>
-                "On the machine that yoi runs on, "
+                "On the server's machine, "
                 <code>"yoi token"</code>
-                " prints the token, and "
+                " prints the token and "
                 <code>"yoi open"</code>
-                " opens this console without it."
+                " opens this console already logged in."
             </p>
         </main>
     }

@@ -29,8 +29,8 @@ impl Kind {
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Approval => "A Pod asks for permission",
-            Self::Asked => "A Pod asks to be introduced to another one",
-            Self::Finished => "A Pod has finished what it did",
+            Self::Asked => "A Pod asks to be a peer of another one",
+            Self::Finished => "A Pod has finished its work",
             Self::Failed => "A run has failed, or a Pod is broken",
         }
     }
@@ -113,7 +113,7 @@ pub(crate) fn asked(before: Option<&[OpenRequest]>, now: &[OpenRequest]) -> Vec<
     let of = |request: &OpenRequest| News {
         kind: Kind::Asked,
         pod: request.to.clone(),
-        words: format!("{} asks to be introduced to {}", request.from_name, request.to_name),
+        words: format!("{} asks to be a peer of {}", request.from_name, request.to_name),
     };
     now.iter().filter(is_new).map(of).collect()
 }
@@ -167,13 +167,11 @@ impl Means {
     pub(crate) fn obstacle(self) -> Option<&'static str> {
         match self {
             Self::Granted | Self::Askable => None,
-            Self::Denied => Some(
-                "This browser has been told to show no notices of this site. Its settings for the site can change that.",
-            ),
-            Self::Insecure => Some(
-                "This page came over plain HTTP from another machine, and browsers show notices only over HTTPS or from localhost.",
-            ),
-            Self::Missing => Some("This browser shows no notices of pages."),
+            Self::Denied => Some("Notifications are blocked for this site. Allow them in the browser's site settings."),
+            Self::Insecure => {
+                Some("Browsers allow notifications only over HTTPS or from localhost; this page came over plain HTTP.")
+            }
+            Self::Missing => Some("This browser does not support notifications."),
         }
     }
 }

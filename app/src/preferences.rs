@@ -50,7 +50,7 @@ impl Theme {
 
     pub(crate) fn title(self) -> &'static str {
         match self {
-            Self::System => "As the system",
+            Self::System => "Match the system",
             Self::Light => "Light",
             Self::Dark => "Dark",
         }

@@ -40,13 +40,11 @@ impl Link {
     /// What comes next, and what can be done meanwhile.
     pub(crate) fn next(self) -> &'static str {
         match self {
-            Self::AsLoaded => "Nothing is updated by itself; reload the page to see what is new",
-            Self::Connecting => "The page is about to hear the server",
-            Self::Live => "Everything here is updated as it happens",
-            Self::Reconnecting { .. } => {
-                "The server does not answer. The page tries again by itself; what you type is kept"
-            }
-            Self::Offline => "This device has no network. The page goes on when it has; what you type is kept",
+            Self::AsLoaded => "No live updates; reload the page to see what is new",
+            Self::Connecting => "Connecting to the server",
+            Self::Live => "Live: this page updates as things happen",
+            Self::Reconnecting { .. } => "The server does not answer. Retrying; what you type is kept",
+            Self::Offline => "This device is offline. The page resumes when it is back; what you type is kept",
         }
     }
 

@@ -112,7 +112,7 @@ mod door {
     pub(super) fn caller() -> Result<(Backend, Origin), UiError> {
         match (use_context::<Backend>(), use_context::<Origin>()) {
             (Some(backend), Some(origin)) => Ok((backend, origin)),
-            _ => Err(UiError::new(ErrorCode::Internal, "this server has no Pods behind its pages")),
+            _ => Err(UiError::new(ErrorCode::Internal, "this server has no Pods")),
         }
     }
 

@@ -96,7 +96,7 @@ async fn the_connection_says_what_it_is_and_what_can_be_done() {
 async fn notices_outside_of_the_page_are_chosen_in_the_settings() {
     let stage = Stage::start().await;
     let page = stage.page("/settings").await;
-    for said in ["asks for permission", "asks to be introduced", "has finished", "has failed", "without a sound"] {
+    for said in ["asks for permission", "asks to be a peer", "has finished", "has failed", "without a sound"] {
         assert!(page.contains(said), "{said}: {page}");
     }
 }

@@ -30,12 +30,12 @@ async fn a_search_says_what_is_searched_until_something_is_found() {
     let stage = Stage::start().await;
     stage.pod("ada").await;
     let empty = stage.page("/search").await;
-    assert!(words(&empty).contains("reasoning where it is shown"), "{empty}");
+    assert!(words(&empty).contains("visible reasoning"), "{empty}");
     assert!(main_of(&empty).contains(r#"method="get""#) && main_of(&empty).contains(r#"name="q""#), "{empty}");
     let nothing = words(&stage.page("/search?q=hovercraft").await);
-    assert!(nothing.contains("Nothing was found.") && nothing.contains("reasoning where it is shown"), "{nothing}");
+    assert!(nothing.contains("No matches.") && nothing.contains("visible reasoning"), "{nothing}");
     let lost = stage.page("/search?q=hovercraft&pod=nowhere").await;
-    assert!(lost.contains("role=\"alert\"") && words(&lost).contains("Look again"), "{lost}");
+    assert!(lost.contains("role=\"alert\"") && words(&lost).contains("Try again"), "{lost}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -51,7 +51,7 @@ async fn hits_stand_with_their_pod_with_the_words_marked_and_lead_to_their_recor
     assert!(!main_of(&page).contains("<b>"), "what was said is text: {page}");
     let of_ada = stage.page(&format!("/search?q=lease&pod={ada}")).await;
     let said = words(&of_ada);
-    assert!(said.contains("in this Pod.") && said.contains("Look in all Pods") && !said.contains("leases"), "{said}");
+    assert!(said.contains("in this Pod.") && said.contains("Search all Pods") && !said.contains("leases"), "{said}");
     let href = first_hit(&of_ada);
     let (address, name) = href.split_once('#').unwrap();
     let transcript = stage.page(address).await;
@@ -77,10 +77,10 @@ async fn more_places_than_a_page_holds_are_on_the_next_one() {
         stage.say_through(&ada, "say parsnip").await;
     }
     let page = stage.page("/search?q=parsnip").await;
-    assert!(words(&page).contains("The newest 50 places in 1 Pod."), "{}", words(&page));
+    assert!(words(&page).contains("The newest 50 matches in 1 Pod."), "{}", words(&page));
     let next = page.split_once("href=\"/search?q=parsnip&amp;after=").unwrap().1.split_once('"').unwrap().0;
     let last = words(&stage.page(&format!("/search?q=parsnip&after={next}")).await);
-    assert!(last.contains("Older: 2 places in 1 Pod.") && !last.contains("Next places"), "{last}");
+    assert!(last.contains("Older: 2 matches in 1 Pod.") && !last.contains("Next matches"), "{last}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -88,7 +88,7 @@ async fn usage_says_so_until_a_pod_has_used_something() {
     let stage = Stage::start().await;
     stage.pod("ada").await;
     let page = words(&stage.page("/usage").await);
-    assert!(page.contains("No Pod has used any tokens yet."), "{page}");
+    assert!(page.contains("No tokens used yet."), "{page}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -106,7 +106,7 @@ async fn usage_is_drawn_per_day_and_told_per_pod_tree_and_pair() {
     stage.rests_after(&bob, Seq(before.0 + 2)).await;
     let page = stage.page("/usage").await;
     let said = words(&page);
-    for word in ["In total", "Today", "Tokens per day (UTC)", "The days as a table", "with 1 below", "1 run"] {
+    for word in ["Total", "Today", "Tokens per day (UTC)", "Table of days", "with 1 below", "1 run"] {
         assert!(said.contains(word), "{word}: {said}");
     }
     let drawn = main_of(&page);
@@ -126,7 +126,7 @@ async fn lists_over_all_servers_name_the_one_that_is_away_in_one_line() {
     let away =
         AddRuntime { runtime_id: "box".parse().unwrap(), url: "http://127.0.0.1:1".to_owned(), token: "t".to_owned() };
     let paths = ["/search?q=turnip", "/search?q=nothing", "/usage", "/audit", "/settings"];
-    let line = "box does not answer, so what is there is missing here.";
+    let line = "box does not answer; its part is missing here.";
     for path in paths {
         assert!(!words(&stage.page(path).await).contains("does not answer"), "{path}");
     }
@@ -135,5 +135,5 @@ async fn lists_over_all_servers_name_the_one_that_is_away_in_one_line() {
         let page = words(&stage.page(path).await);
         assert_eq!(page.matches(line).count(), 1, "{path}: {page}");
     }
-    assert!(words(&stage.page("/search?q=turnip").await).contains("2 places in 1 Pod."));
+    assert!(words(&stage.page("/search?q=turnip").await).contains("2 matches in 1 Pod."));
 }

@@ -61,7 +61,7 @@ async fn question(stage: &Stage) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_can_be_read_in_full_in_the_transcript_and_in_the_inbox_until_it_is_answered() {
     let stage = Stage::start().await;
-    assert!(words(&stage.page("/approvals").await).contains("Nothing waits for you."));
+    assert!(words(&stage.page("/approvals").await).contains("No approvals pending."));
     let ada = stage.pod("ada").await;
     stage.say(&ada, r#"call Bash {"command":"cargo test --all"}"#).await;
     let id = question(&stage).await;
@@ -69,7 +69,7 @@ async fn a_question_can_be_read_in_full_in_the_transcript_and_in_the_inbox_until
         let page = words(&stage.page(&path).await);
         assert!(page.contains("cargo test --all"), "{path}: {page}");
         assert!(page.contains("asks for permission") && page.contains("Allow once"), "{path}: {page}");
-        assert!(page.contains("Bash with exactly this command in this folder, in this Pod"), "{path}: {page}");
+        assert!(page.contains("exactly this Bash command, in this folder and Pod"), "{path}: {page}");
         assert!(page.contains("Approvals, 1 waiting"), "the count is beside the name: {page}");
     }
     let deny = ApprovalCommand { decision: Decision::Deny, remember: false, reason: Some("not today".to_owned()) };
@@ -77,8 +77,8 @@ async fn a_question_can_be_read_in_full_in_the_transcript_and_in_the_inbox_until
     let late = stage.backend.answer(&stage.origin, CommandId::random(), &ada, &id, deny).await.unwrap_err();
     assert_eq!(late.code, ErrorCode::AlreadyAnswered);
     let page = words(&stage.page(&page_of(&ada)).await);
-    assert!(page.contains("denied by operator: not today") && !page.contains("Allow once"), "{page}");
-    assert!(words(&stage.page("/approvals").await).contains("Nothing waits for you."));
+    assert!(page.contains("denied by you: not today") && !page.contains("Allow once"), "{page}");
+    assert!(words(&stage.page("/approvals").await).contains("No approvals pending."));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -95,13 +95,13 @@ async fn a_pod_shows_whom_it_leads_with_what_it_lent_and_a_child_who_leads_it() 
     let answer = stage.backend.run_tool(&stage.origin, CommandId::random(), &ada, "SpawnPod", command).await.unwrap();
     assert!(!answer.is_error, "{answer:?}");
     let page = words(&stage.page(&page_of(&ada)).await);
-    for said in ["you ran this", "1 path lent", "for writing: bob writes, this Pod only reads", "1 child"] {
+    for said in ["you ran this", "1 path lent", "for writing: bob writes, this Pod can only read", "1 child"] {
         assert!(page.contains(said), "{said}: {page}");
     }
     let pods = stage.backend.pods(&Default::default()).await.unwrap().items;
     let bob = pods.iter().find(|pod| pod.name.as_str() == "bob").unwrap();
     let page = words(&stage.page(&page_of(&bob.pod)).await);
-    assert!(page.contains("Led by"), "{page}");
+    assert!(page.contains("Parent"), "{page}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -134,7 +134,7 @@ async fn what_a_rewind_took_out_is_still_read_and_said_to_be_out() {
     let command = RewindCommand { to_seq: Seq(1), expected_head: head };
     stage.backend.rewind(&stage.origin, CommandId::random(), &ada, command).await.unwrap();
     let page = words(&stage.page(&page_of(&ada)).await);
-    assert!(page.contains("the first") && page.contains("not in the context any more"), "{page}");
+    assert!(page.contains("the first") && page.contains("no longer in the context"), "{page}");
     assert!(page.contains("rewound to record 1") && !page.contains("Rewind to before this"), "{page}");
 }
 
@@ -144,27 +144,27 @@ async fn a_request_is_in_the_inbox_with_its_note_and_on_both_pages_until_it_is_a
     let (ada, bob) = (asking_pod(&stage, "ada").await, stage.pod("bob").await);
     introduce(&stage, &bob, "ada", Some("about the lease test")).await;
     let inbox = words(&stage.page("/approvals").await);
-    for said in ["1 Pod asks to be introduced.", "bob asks to be introduced to ada", "about the lease test", "Accept"] {
+    for said in ["1 peer request.", "bob asks to be a peer of ada", "about the lease test", "Accept"] {
         assert!(inbox.contains(said), "{said}: {inbox}");
     }
     let asked = words(&stage.page(&page_of(&ada)).await);
-    assert!(asked.contains("asks to be introduced") && asked.contains("Decline"), "{asked}");
+    assert!(asked.contains("asks to be a peer") && asked.contains("Decline"), "{asked}");
     let asks = words(&stage.page(&page_of(&bob)).await);
-    assert!(asks.contains("was asked") && asks.contains("Withdraw"), "{asks}");
+    assert!(asks.contains("peer request sent") && asks.contains("Withdraw"), "{asks}");
     let map = words(&stage.page("/map").await);
-    assert!(map.contains("waits for an answer"), "{map}");
+    assert!(map.contains("request pending"), "{map}");
     let request = stage.backend.open_requests().await.unwrap().items.remove(0).request_id;
     let accept = RequestCommand { decision: RequestDecision::Accept };
     stage.backend.decide_request(&stage.origin, CommandId::random(), &ada, &request, accept).await.unwrap();
     let page = words(&stage.page(&page_of(&ada)).await);
-    assert!(page.contains("linked") && page.contains("Revoke") && page.contains("messages"), "{page}");
-    assert!(words(&stage.page("/approvals").await).contains("Nothing waits for you."));
+    assert!(page.contains("peer") && page.contains("Unpeer") && page.contains("messages"), "{page}");
+    assert!(words(&stage.page("/approvals").await).contains("No approvals pending."));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_map_draws_parents_and_peers_in_the_first_paint_and_says_the_same_in_a_table() {
     let stage = Stage::start().await;
-    assert!(words(&stage.page("/map").await).contains("No Pod leads or knows another one yet."));
+    assert!(words(&stage.page("/map").await).contains("No Pod has a child or a peer yet."));
     let (ada, bob) = (stage.pod("ada").await, stage.pod("bob").await);
     introduce(&stage, &ada, "bob", None).await;
     let command = ToolCommand { arguments: json!({ "name": "cat", "task": "say hello", "scope": [] }) };
@@ -177,7 +177,7 @@ async fn the_map_draws_parents_and_peers_in_the_first_paint_and_says_the_same_in
     assert!(page.contains(&exchange) || page.contains(&back), "{page}");
     assert!(page.contains("<svg") && page.contains("edge-knows") && page.contains("edge-leads"), "{page}");
     let words = words(&page);
-    for said in ["1 Pod with no relation not drawn", "nothing is lent", "no message in the last hour"] {
+    for said in ["1 Pod without children or peers not shown", "nothing lent", "no messages in the last hour"] {
         assert!(words.contains(said), "{said}: {words}");
     }
 }
@@ -211,12 +211,12 @@ async fn what_two_wrote_is_on_a_page_of_its_own_and_a_receipt_stands_on_the_card
     let (ada, bob) = (stage.pod("ada").await, stage.pod("bob").await);
     let path = format!("{}/with/{}/{}", page_of(&ada), bob.runtime_id, bob.worker_id);
     let page = words(&stage.page(&path).await);
-    assert!(page.contains("They do not know each other") && page.contains("Neither has written"), "{page}");
+    assert!(page.contains("They are not peers") && page.contains("No messages yet"), "{page}");
     introduce(&stage, &ada, "bob", None).await;
     stage.say(&ada, r#"call SendToPeerPod {"name":"bob","message":"say the lease is fine"}"#).await;
     message_reaches(&stage, &ada, &bob, ReceiptState::Answered).await;
     let page = words(&stage.page(&path).await);
-    for said in ["Linked", "say the lease is fine", "answered at turn 1", "to bob"] {
+    for said in ["Made peers", "say the lease is fine", "answered at turn 1", "to bob"] {
         assert!(page.contains(said), "{said}: {page}");
     }
     let sender = page_with(&stage, &page_of(&ada), "answered at turn 1").await;
@@ -228,7 +228,7 @@ async fn what_two_wrote_is_on_a_page_of_its_own_and_a_receipt_stands_on_the_card
     let sender = words(&stage.page(&page_of(&ada)).await);
     assert!(sender.contains("message with"), "no card of a call carries it: {sender}");
     let missing = words(&stage.page(&format!("{}/with/local/nobody", page_of(&ada))).await);
-    assert!(missing.contains("One of the two is not there"), "{missing}");
+    assert!(missing.contains("One of the two Pods does not exist"), "{missing}");
 }
 
 #[tokio::test]
@@ -250,5 +250,5 @@ async fn what_waits_can_be_edited_and_removed_and_a_named_file_stays_in_its_sent
         assert!(words.contains(part), "{part}: {words}");
     }
     assert_eq!(page.matches("class=\"file\"").count(), 1);
-    assert!(page.contains("It waits while ada works."));
+    assert!(page.contains("Message ada (queued until it finishes)"));
 }

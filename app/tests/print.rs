@@ -105,15 +105,15 @@ async fn a_part_has_links_to_what_is_before_and_after_it() {
     stage.say("say two").await;
     let said = words(&stage.page(&format!("/print?to={middle}")).await);
     assert!(said.contains("one") && !said.contains("say two"), "{said}");
-    assert!(said.contains(&format!("What is after record {middle}")), "{said}");
+    assert!(said.contains(&format!("After record {middle}")), "{said}");
     let rest = stage.page(&format!("/print?from={}", middle.0 + 1)).await;
     let said = words(&rest);
     assert!(said.contains("say two") && !said.contains("say one"), "{said}");
     assert!(rest.contains(&format!("/print?to={middle}\"")), "{rest}");
     let nothing = words(&stage.page("/print?from=99999").await);
-    assert!(nothing.contains("There is nothing to read here."), "{nothing}");
+    assert!(nothing.contains("Nothing here."), "{nothing}");
     let missing = words(&stage.stage.page("/pods/local/nobody/print").await);
-    assert!(missing.contains("This transcript cannot be shown"), "{missing}");
+    assert!(missing.contains("Transcript unavailable"), "{missing}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -124,7 +124,7 @@ async fn what_is_not_in_the_context_any_more_is_printed_and_said_to_be_out() {
     let command = RewindCommand { to_seq: Seq(1), expected_head: head };
     stage.backend.rewind(&stage.origin, CommandId::random(), &stage.pod, command).await.unwrap();
     let said = words(&stage.page("/print").await);
-    assert!(said.contains("say one") && said.contains("Not in the context any more:"), "{said}");
+    assert!(said.contains("say one") && said.contains("No longer in the context:"), "{said}");
 }
 
 /// What a model or a tool could write to run or to load something in the page, one answer each.
@@ -229,7 +229,7 @@ async fn words_are_found_in_a_transcript_without_a_script() {
     let before = stage.page(&format!("?find=lease&at={seq}")).await;
     assert!(words(&before).contains("5 of 6") && before.contains(&format!("id=\"seq-{seq}\"")), "{before}");
     let none = words(&stage.page("?find=nowhere").await);
-    assert!(none.contains("nothing found"), "{none}");
+    assert!(none.contains("no matches"), "{none}");
     assert!(page.contains("href=\"/pods/local/") && page.contains("/print\""), "{page}");
 }
 

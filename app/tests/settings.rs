@@ -77,15 +77,15 @@ async fn the_settings_say_what_the_server_is_set_up_with_and_never_a_key() {
         "in this server",
         "live, since",
         "ListPods",
-        "No Pod has rules of its own yet.",
+        "No Pod has its own rules yet.",
         "Desk &lt;b&gt;browser",
         "this one",
         "No other browser is logged in.",
         "yoi token",
         "yoi open",
-        "As the system",
+        "Match the system",
         "Ctrl Enter sends",
-        "Notices outside of the page",
+        "Desktop notifications",
     ] {
         assert!(said.contains(expected), "{expected}: {said}");
     }
@@ -154,7 +154,7 @@ async fn logins_are_ended_one_by_one_or_all_but_this_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_audit_says_who_did_what_with_what_result_and_leads_to_the_pod() {
     let stage = set_up().await;
-    assert!(words(&stage.page("/audit").await).contains("Nothing has been done yet."));
+    assert!(words(&stage.page("/audit").await).contains("No entries yet."));
     let ada = stage.pod("ada").await;
     stop(&stage, &ada).await;
     let refused = stage.backend.control(&stage.origin, CommandId::random(), &ada, ControlVerb::Pause).await;
@@ -170,9 +170,9 @@ async fn the_audit_says_who_did_what_with_what_result_and_leads_to_the_pod() {
     let only = words(&stage.page("/audit?result=refused").await);
     assert!(only.contains("⊘ refused") && !only.contains("✓ done"), "{only}");
     let none = words(&stage.page("/audit?action=compact").await);
-    assert!(none.contains("Nothing of that kind has been done."), "{none}");
+    assert!(none.contains("No matching entries."), "{none}");
     let wrong = words(&stage.page("/audit?after=x").await);
-    assert!(wrong.contains("The cursor is not one of this list") && wrong.contains("The newest rows"), "{wrong}");
+    assert!(wrong.contains("The cursor is not one of this list") && wrong.contains("Newest rows"), "{wrong}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -35,121 +35,121 @@ pub(crate) enum Verb {
     Open(OpenOptions),
     /// List the Pods
     Ls(LsOptions),
-    /// Print what a Pod is, and how it is set up
+    /// Print a Pod's state and settings
     Show(TargetOption),
-    /// Print the address that a name stands for
+    /// Print a Pod's address
     Resolve(TargetOption),
-    /// Make a Pod
+    /// Create a Pod
     New(NewOptions),
     /// Send a message to a Pod
     Send(SendOptions),
     /// Print the records of a Pod
     Log(LogOptions),
-    /// Follow what happens in all Pods
+    /// Follow the events of all Pods
     Events(EventsOptions),
-    /// Pause the run of a Pod
+    /// Pause a Pod's run
     Pause(TargetOption),
-    /// Go on with a paused run
+    /// Resume a paused run
     Resume(TargetOption),
-    /// End the run of a Pod
+    /// Cancel a Pod's run
     Cancel(TargetOption),
     /// Stop a Pod; `restore` brings it back
     Stop(TargetOption),
-    /// Bring a stopped Pod back
+    /// Restore a stopped Pod
     Restore(RestoreOptions),
-    /// List the messages that wait for a Pod's present run to end
+    /// List a Pod's queued messages
     Queue(TargetOption),
-    /// Take a message back that waits
+    /// Take back a queued message
     Unqueue(UnqueueOptions),
-    /// Show what a Pod's command serves on a port, at an address for one browser; without a port, list what is shown
+    /// Open a port that a Pod's command serves at an address for one browser; without a port, list open previews
     Preview(PreviewOptions),
-    /// Give a Pod another name
+    /// Rename a Pod
     Rename(RenameOptions),
-    /// Say who may introduce itself to a Pod
+    /// Set who may become a peer of a Pod
     Policy(PolicyOptions),
-    /// Say what commands of a Pod reach of the network
+    /// Set the network access of a Pod's commands
     Network(NetworkOptions),
-    /// Say whether a peer's message begins a run
+    /// Set whether a peer's message starts a run
     Wake(WakeOptions),
-    /// List what a Pod may do without asking, or set it
+    /// List a Pod's permission rules, or set them
     Permissions(PermissionsOptions),
-    /// List the Pods that have rules of their own
+    /// List the Pods with permission rules of their own
     Rules,
-    /// Put a summary in the place of a Pod's older conversation
+    /// Summarise the older part of a Pod's context
     Compact(CompactOptions),
-    /// Take what came after a record out of a Pod's conversation
+    /// Remove everything after a record from a Pod's context
     Rewind(RewindOptions),
-    /// Introduce two Pods to each other
+    /// Make two Pods peers
     Peer(PeerOptions),
-    /// End what two Pods are to each other, or withdraw a request
+    /// Remove a peer, or withdraw a peer request
     Unpeer(PairOptions),
-    /// List whom a Pod knows
+    /// List a Pod's peers
     Peers(TargetOption),
-    /// List the Pods that a Pod's model is told of
+    /// List the Pods that a Pod's model can see
     Visible(TargetOption),
-    /// List files that a message to a Pod may name
+    /// List the files that a message to a Pod can mention
     Files(FilesOptions),
-    /// Print what a Pod's model would be sent now
+    /// Print a Pod's context as its model would get it now
     History(TargetOption),
-    /// Print what two Pods wrote to each other
+    /// Print the messages between two Pods
     Exchange(ExchangeOptions),
-    /// List the introductions that wait for an answer
+    /// List pending peer requests
     Requests(RequestsOptions),
-    /// Accept an introduction
+    /// Accept a peer request
     Accept(RequestOptions),
-    /// Decline an introduction
+    /// Decline a peer request
     Decline(RequestOptions),
-    /// Send a message from one Pod to another that it knows
+    /// Send a message from a Pod to one of its peers
     Message(MessageOptions),
-    /// Deliver a message that is held
+    /// Deliver a held message
     Release(HeldOptions),
-    /// Refuse a message that is held
+    /// Refuse a held message
     Drop(HeldOptions),
-    /// List what Pods ask
+    /// List pending approvals
     Approvals(ApprovalsOptions),
-    /// Answer what a Pod asks: allow it
+    /// Allow a pending approval
     Approve(ApproveOptions),
-    /// Answer what a Pod asks: deny it
+    /// Deny a pending approval
     Deny(DenyOptions),
-    /// List the tools, and what happens to a call that no rule is about
+    /// List the tools and their default permissions
     Tools,
     /// Run a tool as a Pod would
     Tool(ToolOptions),
-    /// Find words in what all Pods said, called and read
+    /// Search all transcripts
     Search(SearchOptions),
     /// Print a Pod's whole transcript
     Export(ExportOptions),
-    /// Make a stopped Pod with the history of an export
+    /// Create a stopped Pod from an exported transcript
     Import(ImportOptions),
-    /// Print the tokens that were used
+    /// Print token usage
     Usage,
-    /// Print who did what
+    /// Print the audit log
     Audit(AuditOptions),
-    /// Remove a Pod with all that it holds
+    /// Delete a Pod and its records
     Rm(RmOptions),
-    /// List where Pods live, and whether it answers; add another server, or remove one
+    /// List the runtimes and their state; add another server, or remove one
     Runtimes(RuntimesOptions),
-    /// List the providers of models, or ask them whether they work
+    /// List the model providers, or test them
     Providers(ProvidersOptions),
-    /// List the recipes for new Pods
+    /// List the templates for new Pods
     Profiles,
-    /// List the browsers that are logged in
+    /// List the logged-in browsers
     Sessions,
-    /// End a browser's login
+    /// Sign a browser out
     SignOut(SignOutOptions),
-    /// Say what is configured, what works, what is ignored, and why
+    /// Check the configuration and the environment
     Doctor(DoctorOptions),
-    /// Have yoi started by systemd for this account, without root
+    /// Run yoi as a systemd user service, without root
     #[command(subcommand)]
     Service(ServiceVerb),
-    /// Print completions for a shell to source; they know the names of the Pods
+    /// Print shell completions; they complete Pod names too
     Completions {
         #[arg(value_enum)]
         shell: Shell,
     },
-    /// Print the manual, or write the pages of all verbs
+    /// Print the manual page, or write the pages of all verbs
     Man(ManOptions),
-    /// The console in this terminal
+    /// Open the console in this terminal
     Tui(TuiOptions),
 }
 

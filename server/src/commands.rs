@@ -151,7 +151,7 @@ fn ago(then: Timestamp, now: Timestamp) -> String {
 /// Says whose part is missing from what several servers had a part in.
 pub(crate) fn note_absent(runtimes: &[RuntimeId]) {
     for runtime in runtimes {
-        crate::output::note(&format!("{runtime} does not answer, so what is there is missing here"));
+        crate::output::note(&format!("{runtime} does not answer; its part is missing here"));
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn folder(options: &ServeOptions) -> Result<Option<PathBuf>, BadConfi
     let folder = std::path::absolute(folder).map_err(|error| wrong(&error.to_string()))?;
     match std::fs::metadata(&folder) {
         Ok(found) if found.is_dir() => Ok(Some(folder)),
-        Ok(_) => Err(wrong("this is no folder")),
+        Ok(_) => Err(wrong("not a folder")),
         Err(error) => Err(wrong(&error.to_string())),
     }
 }

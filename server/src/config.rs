@@ -147,7 +147,7 @@ pub(crate) fn base_url(address: SocketAddr) -> String {
 pub(crate) fn units_folder() -> Result<PathBuf, BadConfig> {
     match etcetera::choose_base_strategy() {
         Ok(strategy) => Ok(strategy.config_dir().join("systemd").join("user")),
-        Err(_) => Err(BadConfig("there is no home folder to put a unit in; set HOME".to_owned())),
+        Err(_) => Err(BadConfig("no home folder for the unit; set HOME".to_owned())),
     }
 }
 
@@ -167,7 +167,7 @@ fn data_folder(common: &CommonOptions, environment: &Environment, file: &File) -
     }
     match etcetera::choose_base_strategy() {
         Ok(strategy) => Ok(strategy.data_dir().join("yoi")),
-        Err(_) => Err(BadConfig("there is no home folder to keep data in; name one with --data DIR".to_owned())),
+        Err(_) => Err(BadConfig("no home folder for the data; give a folder with --data DIR".to_owned())),
     }
 }
 
@@ -185,7 +185,7 @@ fn parse_listen(text: &str) -> Result<SocketAddr, BadConfig> {
         None => text.to_owned(),
     };
     numeric.parse().map_err(|_| {
-        BadConfig(format!("\"{text}\" is nothing to listen on; give an address and a port, such as {LISTEN}"))
+        BadConfig(format!("\"{text}\" is not an address to listen on; give an address and a port, such as {LISTEN}"))
     })
 }
 

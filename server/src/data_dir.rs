@@ -124,7 +124,7 @@ fn hold_lock(folder: &Path) -> Result<File> {
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => bail!(
-            "{} is in use by yoi with pid {}; stop that one, or choose another folder with --data DIR",
+            "{} is in use by yoi with pid {}; stop it, or choose another folder with --data DIR",
             folder.display(),
             pid_in(&mut file)
         ),

@@ -12,7 +12,9 @@ const TALKATIVE: [&str; 5] = ["tungstenite=info", "tokio_tungstenite=info", "hyp
 /// From here on `tracing` is heard. `filter` is in the words of tracing: `info`, `yoi=debug,runtime=trace`.
 pub(crate) fn start(filter: &str) -> Result<(), BadConfig> {
     let wrong = |error: &dyn std::fmt::Display| {
-        BadConfig(format!("YOI_LOG \"{filter}\" is no filter ({error}); try info, debug or runtime=debug,info"))
+        BadConfig(format!(
+            "YOI_LOG \"{filter}\" is not a valid filter ({error}); try info, debug or runtime=debug,info"
+        ))
     };
     let mut chosen = EnvFilter::builder().parse(filter).map_err(|error| wrong(&error))?;
     for limit in TALKATIVE {

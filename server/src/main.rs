@@ -63,7 +63,7 @@ fn run(cli: Cli) -> Result<()> {
     output::start(&environment);
     let Cli { common, serve, verb } = cli;
     if verb.is_some() && serve != ServeOptions::default() {
-        let sentence = "the options of serve stand after the verb serve, or alone; `yoi --help` lists them";
+        let sentence = "options of serve go after the verb serve, or without a verb; see `yoi --help`";
         return Err(BadConfig(sentence.to_owned()).into());
     }
     match verb.unwrap_or(Verb::Serve(serve)) {

@@ -18,7 +18,7 @@ use crate::config::Environment;
 
 /// For the command line: the server's own sentence is for whoever writes requests by hand.
 pub(crate) const UNAUTHORIZED: &str =
-    "the server refuses the token; set YOI_TOKEN to its own, or name the folder that holds it with --data";
+    "the server refuses the token; set YOI_TOKEN, or give its data folder with --data";
 /// Of what a name could mean, so many are told.
 const CANDIDATES_MAX: usize = 5;
 
@@ -96,7 +96,7 @@ fn refused(error: &ApiError) -> String {
     match (unsaid.is_empty(), error.code) {
         (true, ErrorCode::PodNotFound) => format!("{detail}; `yoi ls` lists the Pods"),
         (true, _) => detail,
-        (false, _) => format!("{detail} (there is {})", unsaid.join(", ")),
+        (false, _) => format!("{detail} (did you mean {}?)", unsaid.join(", ")),
     }
 }
 

@@ -99,6 +99,6 @@ pub(crate) async fn apart(State(renderers): State<Renderers>, request: Request, 
     }
     renderers.render(request, next).await.unwrap_or_else(|error| {
         tracing::error!(error = format!("{error:#}"), "a page could not be drawn");
-        problem(ApiError::new(ErrorCode::Internal, "this page could not be drawn; load it again"))
+        problem(ApiError::new(ErrorCode::Internal, "this page could not be rendered; reload it"))
     })
 }

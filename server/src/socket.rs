@@ -71,7 +71,7 @@ async fn make_room(path: &Path) -> Result<()> {
         there => there.with_context(|| format!("{} cannot be looked at", path.display()))?,
     };
     if !there.file_type().is_socket() {
-        bail!("{} is there and is no socket; give --socket another path", path.display());
+        bail!("{} exists and is not a socket; give --socket another path", path.display());
     }
     match UnixStream::connect(path).await {
         Ok(stream) => bail!(

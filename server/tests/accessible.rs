@@ -180,7 +180,7 @@ async fn browser_no_dialog_has_a_serious_finding() {
     browser.send("say something that can be taken back").await;
     browser.wait_text("main .log .block-assistant", "something that can be taken back").await;
     browser.wait_text("main .head", "idle").await;
-    for (keys, text) in [("?", "Keys and commands"), ("p", "Introduce bob")] {
+    for (keys, text) in [("?", "Keys and commands"), ("p", "Add a peer to bob")] {
         browser.shortcut(keys).await;
         browser.wait_dialog(text).await;
         report.look(&axe, &browser, text).await;
@@ -326,20 +326,20 @@ async fn browser_the_main_path_is_walked_with_the_keyboard_alone() {
 
     // A peer.
     browser.shortcut("p").await;
-    browser.wait_dialog("Introduce ada").await;
+    browser.wait_dialog("Add a peer to ada").await;
     browser.wait_focus("peer-name").await;
     assert_focus_is_seen(&browser).await;
     browser.keys("bob").await;
     browser.wait_text("dialog[open]", "ada and bob will see each other").await;
     browser.keys(Key::Enter + "").await;
     browser.keys(Key::Enter + "").await;
-    browser.wait_text("dialog[open]", "ada and bob are linked").await;
+    browser.wait_text("dialog[open]", "ada and bob are peers now").await;
     browser.keys(Key::Escape + "").await;
     browser.wait_no_dialog().await;
 
     // Its question, answered among the approvals.
     browser.shortcut("ga").await;
-    browser.wait_text("main", "1 question waits for you").await;
+    browser.wait_text("main", "1 approval pending").await;
     browser.keys("a").await;
     browser.wait_script("return document.activeElement.dataset.question !== undefined").await;
     assert_focus_is_seen(&browser).await;
@@ -353,7 +353,7 @@ async fn browser_the_main_path_is_walked_with_the_keyboard_alone() {
     browser.wait_focus("search").await;
     browser.keys("txt").await;
     browser.wait_script("return location.search === '?q=txt'").await;
-    browser.wait_text("main", "places in 1 Pod").await;
+    browser.wait_text("main", "matches in 1 Pod").await;
     browser.keys(Key::Down + "").await;
     browser.wait_script("return document.activeElement.dataset.hit !== undefined").await;
     assert_focus_is_seen(&browser).await;

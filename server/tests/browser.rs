@@ -203,7 +203,7 @@ async fn browser_without_a_login_there_is_the_login_page() {
     assert!(browser.is_absent("[role=alert]").await, "nothing was tried");
     field.send_keys("not the token").await.unwrap();
     field.send_keys(Key::Enter + "").await.unwrap();
-    browser.wait_text("[role=alert]", "This is not the token of this server.").await;
+    browser.wait_text("[role=alert]", "Wrong token.").await;
     assert!(!browser.url().await.contains("not"), "it is refused, and nowhere in the address");
     let field = browser.field("Token").await;
     field.send_keys(yoi.token()).await.unwrap();
@@ -258,7 +258,7 @@ async fn browser_the_list_is_live_and_the_keyboard_moves_in_it() {
     yoi.say(&ada, "wait 600").await;
     browser.wait_text("aside", "Working").await;
     browser.find("body").await.send_keys("?").await.unwrap();
-    browser.wait_text("dialog[open]", "make a Pod").await;
+    browser.wait_text("dialog[open]", "Create a Pod").await;
     browser.find("body").await.send_keys(Key::Escape + "").await.unwrap();
     browser.wait_until("the help is gone", async |browser| browser.is_absent("dialog[open]").await).await;
     browser.find("body").await.send_keys("j").await.unwrap();

@@ -68,7 +68,7 @@ async fn browser_a_stop_ends_a_command_at_once_and_undo_brings_the_pod_back_paus
     writes_no_more(&file("a")).await;
 
     browser.button("Undo").await.click().await.unwrap();
-    browser.wait_text(".notices", "ada is back. What ran was ended; Resume goes on.").await;
+    browser.wait_text(".notices", "ada is back. The run was ended; Resume continues it.").await;
     assert_eq!(state(&yoi, &ada).await, "paused");
     browser.button("Resume").await.click().await.unwrap();
     // It goes on behind the call that was ended.
@@ -84,7 +84,7 @@ async fn browser_a_stop_ends_a_command_at_once_and_undo_brings_the_pod_back_paus
     }
     browser.wait_text("aside .selection", "2 selected").await;
     browser.find("aside .selection button[title^=Stop]").await.click().await.unwrap();
-    browser.wait_text(".notices", "Stopped 2 Pods. Undo brings them back, those that worked paused.").await;
+    browser.wait_text(".notices", "Stopped 2 Pods. Undo brings them back, the running ones paused.").await;
     writes_no_more(&file("b")).await;
     writes_no_more(&file("e")).await;
 
@@ -104,7 +104,7 @@ async fn browser_a_colon_and_enter_stop_nothing_and_a_deletion_asks() {
     browser.wait_text("#commands", ":stop").await;
     assert!(browser.is_absent("#commands [aria-selected=true]").await, "nothing is chosen beforehand");
     browser.keys(Key::Enter + "").await;
-    browser.wait_text(".composer", "Type a command, or choose one with the arrow keys").await;
+    browser.wait_text(".composer", "Type a command or choose one with the arrow keys").await;
     browser.keys("sto").await;
     browser.keys(Key::Enter + "").await;
     browser.wait_script("return document.getElementById('message').value === ':stop '").await;
@@ -124,7 +124,7 @@ async fn browser_a_colon_and_enter_stop_nothing_and_a_deletion_asks() {
     // The name was typed: what keeps the Pod has the focus, and a second Enter keeps it.
     browser.shortcut(":delete ada").await;
     browser.keys(Key::Enter + "").await;
-    browser.wait_dialog("This stops ada and removes it with its whole transcript.").await;
+    browser.wait_dialog("This stops ada and deletes it with its whole transcript.").await;
     browser.wait_focus("delete-cancel").await;
     browser.keys(Key::Enter + "").await;
     browser.wait_no_dialog().await;
@@ -184,7 +184,7 @@ async fn browser_a_question_is_answered_while_writing_only_where_it_is_seen() {
                    return !card || card.getBoundingClientRect().top > innerHeight";
     browser.wait_script(is_away).await;
     browser.chord(Key::Alt, 'a').await;
-    browser.wait_text(".notices", "The question was out of sight.").await;
+    browser.wait_text(".notices", "The approval was out of view.").await;
     assert_eq!(state(&yoi, &ada).await, "waiting");
     browser.chord(Key::Alt, 'a').await;
     until_state(&yoi, &browser, &ada, "idle").await;
@@ -214,7 +214,7 @@ async fn browser_a_new_pod_is_written_to_at_once_and_a_named_peer_is_introduced_
     browser.wait_dialog("ada and mark will see each other").await;
     browser.wait_focus("peer-submit").await;
     browser.keys(Key::Enter + "").await;
-    browser.wait_text("dialog[open]", "ada and mark are linked").await;
+    browser.wait_text("dialog[open]", "ada and mark are peers now").await;
     let peers = yoi.get(&format!("{}/peers", pod_path(&mark))).await.expect(200);
     assert_eq!(peers["items"][0]["name"], "ada", "{peers}");
     browser.no_errors().await;

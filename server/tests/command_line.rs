@@ -57,7 +57,7 @@ async fn every_failure_is_a_sentence_with_the_way_out_and_its_own_exit_code() {
         (&["rewind", "busy", "1"], none, 1, &["busy"]),
         (&["pause", "ada"], none, 1, &["ada"]),
         (&["new", "ada"], none, 1, &["ada"]),
-        (&["peer", "ada", "ada"], none, 1, &["itself"]),
+        (&["peer", "ada", "ada"], none, 1, &["its own peer"]),
         (&["approve", "ada", "no-such-question"], none, 1, &["no-such-question"]),
         (&["tool", "ada", "NoSuchTool"], none, 1, &["NoSuchTool"]),
         (&["rm", "ada"], none, 1, &["--yes"]),
@@ -205,7 +205,11 @@ async fn a_pod_is_made_in_the_folder_in_which_one_is_and_the_line_says_so() {
     };
     let real = shell.canonicalize().unwrap();
     let (code, [said, _]) = new(&["ada"]).await;
-    assert_eq!((code, said.starts_with(&format!("made ada in {}: local/", real.display()))), (Some(0), true), "{said}");
+    assert_eq!(
+        (code, said.starts_with(&format!("created ada in {}: local/", real.display()))),
+        (Some(0), true),
+        "{said}"
+    );
     assert_eq!(json(launch, &["show", "ada"]).await["scope"][0]["path"], real.to_str().unwrap());
     let (_, [said, _]) = new(&["bob", "--cwd", ".."]).await;
     assert!(said.contains(&format!("in {}: ", real.parent().unwrap().display())), "{said}");
@@ -222,10 +226,12 @@ async fn a_pod_is_removed_at_a_terminal_only_after_a_yes() {
     json(launch, &["new", "ada", "--provider", "rehearsal"]).await;
     let mut rm = launch.command();
     rm.args(["rm", "ada", "--data"]).arg(launch.data_dir());
-    for (answer, code, says) in [("", 1, "ada is kept"), ("n", 1, "ada is kept"), ("y", 0, "ada is removed")] {
+    for (answer, code, says) in
+        [("", 1, "ada was not deleted"), ("n", 1, "ada was not deleted"), ("y", 0, "ada deleted")]
+    {
         let mut terminal = Terminal::start(&rm, 120, 24).await;
         let screen = terminal.wait_text("[y/N]").await;
-        assert!(screen.contains("Remove ada (idle, in ") && screen.contains("whole transcript"), "{screen}");
+        assert!(screen.contains("Delete ada (idle, in ") && screen.contains("whole transcript"), "{screen}");
         terminal.enters(answer).await;
         let ended = terminal.wait_end().await;
         assert!(ended.code == code && ended.screen.contains(says), "{answer:?}: {} {}", ended.code, ended.screen);

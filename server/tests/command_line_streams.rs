@@ -197,7 +197,7 @@ async fn a_server_that_comes_back_on_another_port_is_found_and_text_comes_as_it_
     }
     yoi.say(&ada, "stream 40 at 4").await;
     for stream in [&mut whole, &mut pieces] {
-        assert!(stream.line().await.ends_with("operator: stream 40 at 4"));
+        assert!(stream.line().await.ends_with("you: stream 40 at 4"));
         assert!(stream.line().await.ends_with("— running"));
     }
     // The piece is there long before its line has an end.
@@ -229,7 +229,7 @@ async fn a_cursor_that_nothing_can_go_on_from_is_a_sentence_and_no_silence() {
     yoi.new_pod("ada").await;
     let other = YoiProcess::start(YOI).await;
     let elsewhere = cursor_of(&other, &other.new_pod("bob").await).await;
-    for (cursor, says) in [("nonsense", "is of no Pod that is here"), (elsewhere.as_str(), "from another database")] {
+    for (cursor, says) in [("nonsense", "belongs to no Pod here"), (elsewhere.as_str(), "from another database")] {
         let stream = Stream::start(yoi.launch(), &["events", "--after", cursor]);
         let (status, said) = stream.end().await;
         assert_eq!(status.code(), Some(1), "{cursor}: {said}");

@@ -23,7 +23,7 @@ async fn queued(browser: &Browser, button: &str) {
 }
 
 async fn wait_empty_queue(browser: &Browser) {
-    browser.wait_until("nothing waits", async |browser| browser.is_absent(".queue").await).await;
+    browser.wait_until("the queue is empty", async |browser| browser.is_absent(".queue").await).await;
 }
 
 async fn said(yoi: &YoiProcess, pod: &Value) -> Vec<Value> {
@@ -83,7 +83,7 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
     browser.wait_text(".queue", "say a secnd one").await;
 
     // Edited: it is in the text box and in no queue.
-    queued(&browser, "Takes it out of the queue and into").await;
+    queued(&browser, "Move it back to the text box").await;
     wait_draft(&browser, "say a secnd one").await;
     wait_empty_queue(&browser).await;
     browser.wait_focus("message").await;

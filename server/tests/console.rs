@@ -41,7 +41,7 @@ async fn browser_the_palette_opens_pods_and_pages_runs_commands_and_gives_the_fo
     browser.keys("half a thought").await;
     palette(&browser).await;
     browser.keys("zzzz").await;
-    browser.wait_text("dialog[open]", "Nothing fits").await;
+    browser.wait_text("dialog[open]", "No matches").await;
     browser.keys(Key::Escape + "").await;
     browser.wait_no_dialog().await;
     browser.wait_focus("message").await;
@@ -213,7 +213,7 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_brings_them_back()
     browser.wait_text(".notices", "Stopped 3 Pods. Undo brings them back.").await;
     browser.wait_held().await;
     for pod in [&ada, &bob, &eve] {
-        assert_eq!(state(&yoi, pod).await, "stopped", "nothing waits");
+        assert_eq!(state(&yoi, pod).await, "stopped", "the queue is empty");
     }
     browser.shortcut("u").await;
     browser.wait_text(".notices", "3 Pods are back").await;
@@ -296,10 +296,10 @@ async fn browser_notices_outside_of_the_page_tell_what_was_chosen_while_nobody_l
     let granted = json!({ "origin": yoi.console_url(), "permissions": ["notifications"] });
     browser.devtools("Browser.grantPermissions", granted).await;
     browser.goto_page(&yoi, "/settings").await;
-    for title in ["A Pod asks for permission", "A Pod has finished what it did"] {
+    for title in ["A Pod asks for permission", "A Pod has finished its work"] {
         browser.field(title).await.click().await.unwrap();
     }
-    browser.button("Show one now").await;
+    browser.button("Show an example").await;
     assert_eq!(browser.eval(WATCH_NOTICES).await, json!("granted"));
     let told = "return window.told.map(([words]) => words)";
 
@@ -388,7 +388,7 @@ async fn browser_the_title_counts_who_needs_a_person_and_the_theme_stays_over_a_
     browser.wait_script("return document.title.includes('(1) yoi')").await;
     browser.wait_text("aside.pods", "Needs you").await;
     browser.shortcut("ga").await;
-    browser.wait_text("main", "1 question waits for you").await;
+    browser.wait_text("main", "1 approval pending").await;
     browser.wait_script("return document.title === 'Approvals · (1) yoi'").await;
     browser.find("main article[data-question] button.primary").await.click().await.unwrap();
     browser.wait_script("return document.title === 'Approvals · yoi'").await;

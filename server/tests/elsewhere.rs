@@ -36,7 +36,7 @@ async fn browser_two_pods_of_one_name_are_told_apart_by_where_they_live() {
 
     // The introduction says it of both, and in its sentence.
     browser.find(".verb-peer").await.click().await.unwrap();
-    browser.wait_dialog("To which Pod").await;
+    browser.wait_dialog("Which Pod").await;
     browser.wait_focus("peer-name").await;
     browser.keys("ada").await;
     browser.wait_text("#peer-options", "@box").await;
@@ -44,9 +44,9 @@ async fn browser_two_pods_of_one_name_are_told_apart_by_where_they_live() {
     browser.keys("@box").await;
     browser.wait_text("#peer-sentence", "bob and ada@box will see each other").await;
     browser.keys(Key::Enter + "").await;
-    browser.button("Introduce").await.click().await.unwrap();
+    browser.button("Add peer").await.click().await.unwrap();
     browser.wait_text(".peer-outcome", "bob and ada@box").await;
-    browser.wait_text(".peer-outcome", "are linked").await;
+    browser.wait_text(".peer-outcome", "are peers now").await;
     browser.button("Close").await.click().await.unwrap();
     browser.wait_no_dialog().await;
 

@@ -217,7 +217,7 @@ async fn a_pod_that_asks_is_asked_by_its_own_server_also_when_the_far_one_is_nam
     // Of two that ask neither is asked behind the other one's back; the sentence names the way out.
     let refused = here.post(&format!("{}/peers", pod_path(&of_box(&shy))), &target).await.expect(409);
     assert_eq!(refused["code"], "peer_refused");
-    assert!(refused["detail"].as_str().unwrap().contains("introduce \"asks\" to it instead"), "{refused}");
+    assert!(refused["detail"].as_str().unwrap().contains("send it a peer request from \"asks\" instead"), "{refused}");
 
     // What is begun while the other server is away waits for it, from either side of the pair.
     let (ada, eve) = (here.new_pod("ada").await, there.new_pod("eve").await);

@@ -77,7 +77,7 @@ async fn a_journal_goes_out_and_comes_in_and_is_found_counted_and_audited() {
     assert!(found["items"].as_array().unwrap().iter().all(|hit| hit["name"] == "eve"), "{found}");
 
     let table = printed(launch, &["usage"]).await;
-    assert!(table.contains("total") && table.contains("PODS") && table.contains("not priced"), "{table}");
+    assert!(table.contains("total") && table.contains("PODS") && table.contains("no price set"), "{table}");
     let usage: Value = serde_json::from_str(&printed(launch, &["usage", "--json"]).await).unwrap();
     let names: Vec<_> = usage["pods"].as_array().unwrap().iter().map(|pod| pod["name"].clone()).collect();
     assert_eq!(names, ["ada"], "what was imported was used elsewhere");

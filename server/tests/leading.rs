@@ -71,8 +71,8 @@ async fn browser_a_pod_leads_two_children_over_lent_folders() {
 
     // The children appear by themselves, with what is lent to each.
     browser.wait_text("aside.inspect", "left").await;
-    let inspector = browser.wait_text("aside.inspect", "right writes, this Pod only reads").await;
-    assert!(inspector.contains("left writes, this Pod only reads"), "{inspector}");
+    let inspector = browser.wait_text("aside.inspect", "right writes, this Pod can only read").await;
+    assert!(inspector.contains("left writes, this Pod can only read"), "{inspector}");
     browser.wait_text(TRANSCRIPT, "spawned right").await;
 
     // A child's question reaches who watches its parent.
@@ -88,7 +88,7 @@ async fn browser_a_pod_leads_two_children_over_lent_folders() {
     browser.wait_text("[role=status]", "reconnecting").await;
     yoi.restart_on_same_port().await;
     browser.wait_text("[role=status]", "caught up").await;
-    browser.wait_text("aside.inspect", "right writes, this Pod only reads").await;
+    browser.wait_text("aside.inspect", "right writes, this Pod can only read").await;
     browser.wait_text("aside.inspect .children", "paused").await;
     let refused = tool(&yoi, &lead, "Write", json!({ "path": "right/x.md", "content": "x" })).await;
     assert_eq!(refused["code"], "permission_denied", "{refused}");
@@ -96,7 +96,7 @@ async fn browser_a_pod_leads_two_children_over_lent_folders() {
     // Stopping one, on its own page, returns its folder.
     let right = named(&yoi, "right").await;
     goto_pod(&browser, &yoi, &right).await;
-    browser.wait_text("aside.inspect", "Led by").await;
+    browser.wait_text("aside.inspect", "Parent").await;
     browser.button("Stop").await.click().await.unwrap();
     browser.wait_text("main", "stopped").await;
     goto_pod(&browser, &yoi, &lead).await;
@@ -124,21 +124,21 @@ async fn browser_a_question_is_answered_in_the_inbox_with_the_keyboard_alone() {
     body.send_keys(Key::Escape + "").await.unwrap();
     body.send_keys("ga").await.unwrap();
     browser.wait_text("main h1", "Approvals").await;
-    browser.wait_text("main", "2 questions wait for you").await;
+    browser.wait_text("main", "2 approvals pending").await;
     browser.find("body").await.send_keys("a").await.unwrap();
     browser.wait_script("return document.activeElement.dataset.question !== undefined").await;
     browser.eval("window.asked = document.activeElement").await;
     let focused = browser.find("main article[data-question]:focus").await;
     focused.send_keys("a").await.unwrap();
     browser.wait_until("the first file is there", async |_| work.join("one.txt").exists()).await;
-    browser.wait_text("main", "1 question waits for you").await;
+    browser.wait_text("main", "1 approval pending").await;
     browser.find("body").await.send_keys("a").await.unwrap();
     let focused = browser.find("main article[data-question]:focus").await;
     focused.send_keys("d").await.unwrap();
     let reason = browser.field("Reason for the model, optional").await;
     reason.send_keys("not this one").await.unwrap();
     reason.send_keys(Key::Enter + "").await.unwrap();
-    browser.wait_text("main", "denied by operator: not this one").await;
+    browser.wait_text("main", "denied by you: not this one").await;
     goto_pod(&browser, &yoi, &pod).await;
     browser.wait_text(TRANSCRIPT, "not this one").await;
     browser.wait_text("main", "idle").await;
@@ -160,7 +160,7 @@ async fn browser_compaction_and_rewind_say_first_what_they_drop() {
     // Rewind to before the third message.
     send(&browser, ":rewind").await;
     browser.wait_text("dialog[open] blockquote", "say gamma gamma").await;
-    browser.wait_text("dialog[open]", "will leave the model's context").await;
+    browser.wait_text("dialog[open]", "will leave the context").await;
     browser.button("Rewind").await.click().await.unwrap();
     browser.wait_until("the dialog is gone", async |browser| browser.is_absent("dialog[open]").await).await;
     browser.wait_text(TRANSCRIPT, "rewound").await;
@@ -170,7 +170,7 @@ async fn browser_compaction_and_rewind_say_first_what_they_drop() {
     assert!(browser.texts(TRANSCRIPT).await.join("\n").contains("gamma gamma"));
 
     send(&browser, ":compact").await;
-    browser.wait_text("dialog[open]", "dropped for a summary").await;
+    browser.wait_text("dialog[open]", "replaced by a summary").await;
     browser.button("Compact").await.click().await.unwrap();
     browser.wait_until("the dialog is gone", async |browser| browser.is_absent("dialog[open]").await).await;
     browser

@@ -55,7 +55,7 @@ async fn browser_find_counts_the_places_and_opens_a_collapsed_one() {
     browser.wait_focus("find-words").await;
     // Counted while one types; the page stays where it is until Enter.
     browser.keys("needle").await;
-    browser.wait_text(".find-told", "1 place").await;
+    browser.wait_text(".find-told", "1 match").await;
     assert!(!browser.url().await.contains("find="));
     browser.keys(Key::Enter + "").await;
     browser.wait_text(".find-told", "1 of 1").await;
@@ -91,10 +91,10 @@ async fn browser_search_looks_while_one_types_and_a_link_opens_the_place() {
     browser.shortcut("gs").await;
     browser.wait_focus("search").await;
     browser.keys("need").await;
-    browser.wait_text("main [role=status]", "1 place in 1 Pod.").await;
+    browser.wait_text("main [role=status]", "1 match in 1 Pod.").await;
     browser.wait_script("return location.search === '?q=need'").await;
     browser.keys("le zebra").await;
-    browser.wait_text("main [role=status]", "Nothing was found.").await;
+    browser.wait_text("main [role=status]", "No matches.").await;
     for _ in 0.." zebra".len() {
         browser.keys(Key::Backspace + "").await;
     }
@@ -120,7 +120,7 @@ async fn browser_usage_has_figures_after_a_run_and_the_audit_names_who_did_what(
     let pod = yoi.new_pod("ada").await;
     let browser = Browser::open(&yoi, 1440, 900).await;
     browser.shortcut("gu").await;
-    browser.wait_text("main", "No Pod has used any tokens yet").await;
+    browser.wait_text("main", "No tokens used yet").await;
     run(&yoi, &pod, "say some words that cost something").await;
     browser.wait_text(".usage-figures", "tokens").await;
     browser.wait_text("main .usage-table", "ada").await;

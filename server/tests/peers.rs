@@ -39,14 +39,14 @@ async fn browser_two_pods_are_introduced_by_keyboard_and_write_to_each_other() {
     let before = (history(&yoi, &ada).await, history(&yoi, &bob).await);
 
     press(&on_ada, "p").await;
-    on_ada.wait_text("dialog[open]", "Introduce ada").await;
+    on_ada.wait_text("dialog[open]", "Add a peer to ada").await;
     let field = on_ada.find("dialog[open] #peer-name").await;
     on_ada.wait_script("return document.activeElement.id === 'peer-name'").await;
     field.send_keys("bo").await.unwrap();
     on_ada.wait_text("dialog[open]", "ada and bob will see each other and can send each other messages").await;
     field.send_keys(Key::Enter + "").await.unwrap();
     field.send_keys(Key::Enter + "").await.unwrap();
-    on_ada.wait_text("dialog[open]", "ada and bob are linked").await;
+    on_ada.wait_text("dialog[open]", "ada and bob are peers now").await;
     on_ada.find("dialog[open]").await.send_keys(Key::Escape + "").await.unwrap();
     on_ada.wait_until("the dialog is gone", async |browser| browser.is_absent("dialog[open]").await).await;
     for (browser, other) in [(&on_ada, "bob"), (&on_bob, "ada")] {
@@ -80,14 +80,14 @@ async fn browser_a_request_is_answered_on_the_other_side_and_can_be_revoked() {
     on_ada.field("Message").await.send_keys("peer bob").await.unwrap();
     on_ada.field("Message").await.send_keys(Key::Enter + "").await.unwrap();
     on_ada.wait_text("dialog[open]", "ada and bob will see each other").await;
-    on_ada.button("Introduce").await.click().await.unwrap();
-    on_ada.wait_text("dialog[open]", "waits for the people of bob to accept").await;
+    on_ada.button("Add peer").await.click().await.unwrap();
+    on_ada.wait_text("dialog[open]", "bob has to accept it").await;
 
     press(&on_bob, "ga").await;
     on_bob.wait_text("main h1", "Approvals").await;
     on_bob.wait_text("main", "ada").await;
     on_bob.button("Accept").await.click().await.unwrap();
-    on_ada.wait_text("dialog[open]", "ada and bob are linked").await;
+    on_ada.wait_text("dialog[open]", "ada and bob are peers now").await;
     let peers = yoi.get(&format!("{}/peers", pod_path(&ada))).await.expect(200);
     assert_eq!(peers["items"][0]["link"], "linked", "{peers}");
 

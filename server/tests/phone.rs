@@ -116,7 +116,7 @@ async fn browser_the_way_back_to_before_a_message_is_in_a_menu_that_takes_no_lin
     assert!(browser.is_absent("dialog[open]").await);
     tap(&browser, ".person .for-touch").await;
     tap(&browser, ".finger-menu button").await;
-    browser.wait_dialog("will leave the model's context").await;
+    browser.wait_dialog("will leave the context").await;
     browser.no_errors().await;
     browser.quit().await;
 }

@@ -48,30 +48,30 @@ async fn browser_a_pod_is_dragged_onto_another_and_a_revocation_is_done_at_once_
     from.handle().action_chain().drag_and_drop_element(&from, &to).perform().await.unwrap();
     browser.wait_text("dialog[open]", "bob and ada will see each other").await;
     assert_eq!(peers(&yoi, &ada).await, 0, "dragging alone introduces nobody");
-    browser.button("Introduce").await.click().await.unwrap();
-    browser.wait_text("dialog[open]", "bob and ada are linked").await;
+    browser.button("Add peer").await.click().await.unwrap();
+    browser.wait_text("dialog[open]", "bob and ada are peers now").await;
     assert_eq!(peers(&yoi, &ada).await, 1);
 
     // Done at once, and undone: they are introduced again.
     browser.goto_pod(&yoi, &ada).await;
     browser.hold_time(5_000).await;
     browser.wait_text("aside.inspect .peers", "bob").await;
-    browser.button("Revoke").await.click().await.unwrap();
-    browser.wait_text(".notices", "Revoked the link of ada and bob.").await;
+    browser.button("Unpeer").await.click().await.unwrap();
+    browser.wait_text(".notices", "ada and bob are no longer peers.").await;
     browser.wait_held().await;
-    assert_eq!((peers(&yoi, &ada).await, peers(&yoi, &bob).await), (0, 0), "nothing waits");
+    assert_eq!((peers(&yoi, &ada).await, peers(&yoi, &bob).await), (0, 0), "the queue is empty");
     browser.button("Undo").await.click().await.unwrap();
-    browser.wait_text(".notices", "ada and bob are linked again").await;
+    browser.wait_text(".notices", "ada and bob are peers again").await;
     assert_eq!((peers(&yoi, &ada).await, peers(&yoi, &bob).await), (1, 1));
     browser.let_time_pass().await;
 
     // Left alone it stays ended; the other side hears of it.
     browser.wait_text("aside.inspect .peers", "bob").await;
-    browser.button("Revoke").await.click().await.unwrap();
+    browser.button("Unpeer").await.click().await.unwrap();
     until_peers(&yoi, &browser, &bob, 0).await;
-    browser.wait_text(".notices", "Revoked the link").await;
+    browser.wait_text(".notices", "are no longer peers").await;
     browser.let_time_pass().await;
-    browser.wait_text(TRANSCRIPT, "link revoked").await;
+    browser.wait_text(TRANSCRIPT, "removed as a peer").await;
     browser
         .wait_until("bob is out of the list", async |browser| browser.is_absent("aside.inspect .peers li").await)
         .await;
@@ -79,7 +79,7 @@ async fn browser_a_pod_is_dragged_onto_another_and_a_revocation_is_done_at_once_
     // It is done also when the page is left at once, and it happens once.
     introduce(&yoi, &ada, "bob").await;
     browser.wait_text("aside.inspect .peers", "bob").await;
-    browser.button("Revoke").await.click().await.unwrap();
+    browser.button("Unpeer").await.click().await.unwrap();
     browser.goto("about:blank").await;
     until_peers(&yoi, &browser, &ada, 0).await;
     browser.quit().await;
@@ -103,7 +103,7 @@ async fn browser_a_held_message_says_why_on_the_receivers_card_and_is_released_t
     }
     let number = held.expect("one of sixty at once is held");
     on_bob.wait_text(TRANSCRIPT, "write too fast").await;
-    let shown = on_bob.wait_text(TRANSCRIPT, "held until somebody releases it").await;
+    let shown = on_bob.wait_text(TRANSCRIPT, "held until you release it").await;
     assert!(!shown.contains(&format!("number {number}")), "its text is not in the transcript yet");
     on_bob.button("Release").await.click().await.unwrap();
     on_bob.wait_text(TRANSCRIPT, &format!("number {number}")).await;

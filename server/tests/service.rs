@@ -65,7 +65,7 @@ async fn a_service_is_installed_once_however_often_it_is_asked_for_and_removed_a
     }
 
     let again = run(&launch, &bin, &words).await;
-    assert!(again.status.success() && text(&again.stdout).contains("was as it should be"), "{again:?}");
+    assert!(again.status.success() && text(&again.stdout).contains("is up to date"), "{again:?}");
     assert_eq!(fs::read_to_string(unit(&launch)).unwrap(), written);
     let status = run(&launch, &bin, &["service", "status", "--json"]).await;
     let status: Value = serde_json::from_slice(&status.stdout).unwrap();
@@ -104,7 +104,7 @@ async fn without_systemd_the_unit_is_written_and_what_is_left_to_do_is_said() {
         let done = run(&launch, &bin, &["service", "install"]).await;
         let said = text(&done.stdout);
         assert!(done.status.success() && unit(&launch).exists(), "{done:?}");
-        assert!(said.contains("systemd was not told") && said.contains("systemctl --user enable --now"), "{said}");
+        assert!(said.contains("could not reach systemd") && said.contains("systemctl --user enable --now"), "{said}");
         fs::remove_file(unit(&launch)).unwrap();
     }
     let bad = run(&launch, &launch.work_dir(), &["service", "install", "--listen", "nowhere"]).await;
@@ -141,11 +141,11 @@ async fn the_doctor_says_what_works_what_is_ignored_and_what_is_broken() {
     assert_eq!(report["walls"], yoi.get("/api/v1/walls").await.expect(200)["items"], "of the server that answers");
     assert_found(&report, "provider", "ok", "rehearsal");
     assert_found(&report, "provider", "note", "OPENAI_API_KEY");
-    assert_found(&report, "environment", "note", "YOI_TOKEN is what yoi reads");
-    assert_found(&report, "environment", "note", "GEMINI_API_KEY is what yoi reads");
+    assert_found(&report, "environment", "note", "did you mean YOI_TOKEN?");
+    assert_found(&report, "environment", "note", "did you mean GEMINI_API_KEY?");
     assert_found(&report, "database", "ok", "yoi.db");
-    assert_found(&report, "database", "ok", "is whole");
-    assert_found(&report, "database", "ok", "which is this yoi's");
+    assert_found(&report, "database", "ok", "no damage");
+    assert_found(&report, "database", "ok", "up to date");
     assert_found(&report, "database", "ok", "can be written");
     assert_found(&report, "database", "ok", "its log has");
     let whole = report.to_string();
@@ -175,7 +175,7 @@ async fn the_doctor_looks_into_the_database_and_leaves_it_as_it_is() {
     sqlx::query("rollback").execute(&mut other).await.unwrap();
     sqlx::query("pragma user_version = 4711").execute(&mut other).await.unwrap();
     let (_, report) = doctor(&launch, &[], &[]).await;
-    assert_found(&report, "database", "broken", "of a newer yoi");
+    assert_found(&report, "database", "broken", "from a newer yoi");
     sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut other).await.unwrap();
     sqlx::Connection::close(other).await.unwrap();
 
@@ -207,7 +207,7 @@ async fn the_doctor_helps_where_there_is_no_server_or_a_bad_configuration() {
     assert_eq!(code, Some(3), "{report:#}");
     assert_found(&report, "server", "note", "`yoi` starts one");
     assert_found(&report, "port", "ok", "free");
-    assert_found(&report, "data", "note", "not there yet");
+    assert_found(&report, "data", "note", "does not exist yet");
 
     let config = launch.work_dir().join("config.toml");
     fs::write(&config, "lisen = 1").unwrap();

@@ -55,7 +55,7 @@ async fn a_pod_is_found_in_the_list_opened_written_to_and_read_to_the_end() {
     let screen = terminal.wait_text("○ idle").await;
     assert!(screen.contains("ada") && screen.contains("Idle"), "{screen}");
     terminal.types("\r").await;
-    terminal.wait_text("Nothing has been said yet.").await;
+    terminal.wait_text("No messages yet.").await;
     // The composer has the focus: what is typed is a message.
     terminal.enters("say hello from the other side").await;
     terminal.wait_text("hello from the other side").await;
@@ -71,9 +71,9 @@ async fn a_pod_is_found_in_the_list_opened_written_to_and_read_to_the_end() {
 async fn a_pod_is_made_and_opened_by_its_name_or_its_address() {
     let yoi = YoiProcess::start(YOI).await;
     let mut terminal = console(&yoi, &[]).await;
-    terminal.wait_text("No Pod yet. n makes one.").await;
+    terminal.wait_text("No Pods yet. Press n to create one.").await;
     terminal.enters("neve").await;
-    terminal.wait_text("Nothing has been said yet.").await;
+    terminal.wait_text("No messages yet.").await;
     quits(terminal).await;
 
     let pods = yoi.get("/api/v1/pods").await.expect(200);
@@ -102,18 +102,18 @@ async fn an_introduction_and_each_way_it_fails_is_a_sentence_in_the_last_line() 
     assert!(!audit["items"].as_array().unwrap().iter().any(is_peer), "nobody was asked: {audit}");
 
     terminal.enters(":open ada").await;
-    terminal.wait_text("Nothing has been said yet.").await;
+    terminal.wait_text("No messages yet.").await;
     for (line, sentence) in [
         (":peer bbo", "no Pod is called \"bbo\"; did you mean bob?"),
-        (":peer nobody-of-this-name", "no Pod is called \"nobody-of-this-name\"; :pods lists those that there are"),
-        (":peer ada", "a Pod cannot be introduced to itself; choose another one"),
-        (":peer shut", "refused, nothing was written:"),
+        (":peer nobody-of-this-name", "no Pod is called \"nobody-of-this-name\"; :pods lists them all"),
+        (":peer ada", "a Pod cannot be its own peer; choose another one"),
+        (":peer shut", "refused, nothing was changed:"),
         (":peer bob@nowhere", "no such runtime:"),
         (":peer", ":peer needs a name after it"),
     ] {
         terminal.enters(line).await;
         let screen = terminal.wait_text(sentence).await;
-        assert!(screen.contains("Nothing has been said yet."), "a failure left something in the transcript:\n{screen}");
+        assert!(screen.contains("No messages yet."), "a failure left something in the transcript:\n{screen}");
     }
     assert_eq!(yoi.get(&format!("{}/peers", pod_path(&ada))).await.expect(200)["items"], json!([]));
 
@@ -123,9 +123,9 @@ async fn an_introduction_and_each_way_it_fails_is_a_sentence_in_the_last_line() 
     };
     let before = (history(ada.clone()).await, history(bob.clone()).await);
     terminal.enters(":peer shy").await;
-    terminal.wait_text("request sent: shy is asked, and its people have to accept").await;
+    terminal.wait_text("peer request sent to shy; it has to be accepted there").await;
     terminal.enters(":peer bob").await;
-    terminal.wait_text("ada and bob know each other").await;
+    terminal.wait_text("ada and bob are peers").await;
     let peers = yoi.get(&format!("{}/peers", pod_path(&bob))).await.expect(200);
     assert_eq!((peers["items"][0]["name"].as_str(), peers["items"][0]["link"].as_str()), (Some("ada"), Some("linked")));
     assert_eq!((history(ada.clone()).await, history(bob.clone()).await), before, "no conversation was touched");
@@ -140,7 +140,7 @@ async fn an_introduction_and_each_way_it_fails_is_a_sentence_in_the_last_line() 
     terminal.enters(":open bob").await;
     terminal.wait_text("⇄ ada · peer · answered (turn 1)").await;
     terminal.enters(":unpeer ada").await;
-    terminal.wait_text("bob and ada do not know each other any more").await;
+    terminal.wait_text("bob and ada are no longer peers").await;
     quits(terminal).await;
 }
 
@@ -153,10 +153,10 @@ async fn a_request_is_accepted_in_the_list_of_questions() {
     terminal.enters(":peer shy").await;
     terminal.wait_text("request sent").await;
     terminal.enters(":approvals").await;
-    terminal.wait_text("ada wants to be its peer").await;
+    terminal.wait_text("ada asks to be a peer").await;
     terminal.types("a").await;
     terminal.wait_text("shy: request accepted").await;
-    terminal.wait_text("Nobody asks you anything.").await;
+    terminal.wait_text("No approvals pending.").await;
     let peers = yoi.get(&format!("{}/peers", pod_path(&ada))).await.expect(200);
     assert_eq!(peers["items"][0]["link"], "linked");
 }
@@ -168,7 +168,7 @@ async fn a_question_is_answered_with_one_key_with_a_command_and_in_the_list() {
     let mut terminal = opened(&yoi, "ada").await;
     let asks = |word: &str| format!("call Bash {}", json!({ "command": format!("echo {word}") }));
     terminal.enters(&asks("first")).await;
-    terminal.wait_text("? Bash wants your answer").await;
+    terminal.wait_text("? Bash asks for permission").await;
     terminal.escape().await;
     terminal.types("a").await;
     terminal.wait_text("? Bash echo first: allowed").await;
@@ -177,17 +177,17 @@ async fn a_question_is_answered_with_one_key_with_a_command_and_in_the_list() {
     terminal.types("i").await;
     terminal.enters(&asks("second")).await;
     terminal.wait_text("echo second").await;
-    terminal.wait_text("? Bash wants your answer").await;
+    terminal.wait_text("? Bash asks for permission").await;
     terminal.enters(":deny not today").await;
-    terminal.wait_text("denied by operator: not today").await;
+    terminal.wait_text("denied by you: not today").await;
 
     terminal.enters(&asks("third")).await;
-    terminal.wait_text("? Bash wants your answer").await;
+    terminal.wait_text("? Bash asks for permission").await;
     terminal.enters(":approvals").await;
     terminal.wait_text("▸ ada Bash echo third").await;
     terminal.types("A").await;
-    terminal.wait_text("allowed, and from now on").await;
-    terminal.wait_text("Nobody asks you anything.").await;
+    terminal.wait_text("allowed, and always from now on").await;
+    terminal.wait_text("No approvals pending.").await;
     quits(terminal).await;
 }
 
@@ -257,7 +257,7 @@ async fn without_colours_it_is_as_readable() {
     let mut command = command(&yoi, &["ada"]);
     command.env("NO_COLOR", "1");
     let mut terminal = Terminal::start(&command, 80, 24).await;
-    terminal.wait_text("Nothing has been said yet.").await;
+    terminal.wait_text("No messages yet.").await;
     terminal.enters("say plain").await;
     terminal.wait_text("✓ completed").await;
     assert!(!terminal.is_coloured());
@@ -270,7 +270,7 @@ async fn a_pod_that_is_deleted_elsewhere_leads_back_to_the_list() {
     let terminal = opened(&yoi, "ada").await;
     yoi.delete(&format!("{}?confirm=ada", pod_path(&ada))).await.expect(204);
     terminal.wait_text("is gone").await;
-    terminal.wait_text("No Pod yet.").await;
+    terminal.wait_text("No Pods yet.").await;
 }
 
 #[tokio::test]

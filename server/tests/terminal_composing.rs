@@ -84,7 +84,7 @@ async fn what_waits_is_edited_removed_and_sent_into_the_present_run() {
     terminal.wait_text("▸ queued say first").await;
     // Removed.
     terminal.types("x").await;
-    terminal.wait_text("taken back; it was not sent").await;
+    terminal.wait_text("taken back; not sent").await;
     terminal.wait_text("▸ queued say secnd").await;
     // Edited, and at the end of the queue.
     terminal.types("\r").await;
@@ -95,7 +95,7 @@ async fn what_waits_is_edited_removed_and_sent_into_the_present_run() {
     terminal.enters(":queue").await;
     terminal.wait_text("▸ queued say third").await;
     terminal.types("s").await;
-    terminal.wait_text("reads it when its model is asked next").await;
+    terminal.wait_text("reads it at its next model call").await;
     terminal.wait_text("steers say third").await;
     terminal.escape().await;
     // Alt-Enter: at once.

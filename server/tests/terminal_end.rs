@@ -153,12 +153,12 @@ async fn a_rewind_takes_a_y_and_only_on_what_was_seen() {
     terminal.wait_for("two ends", |screen| screen.matches("✓ completed").count() == 2).await;
     terminal.enters(":rewind").await;
     terminal.types("\r").await;
-    terminal.wait_text("rewind to before \"say second\"? y does it").await;
+    terminal.wait_text("rewind to before \"say second\"? y confirms").await;
     // Another client goes on in the meantime.
     yoi.say(&ada, "say third").await;
     terminal.wait_for("three ends", |screen| screen.matches("✓ completed").count() == 3).await;
     terminal.types("y").await;
-    terminal.wait_text("ada has gone on since you looked, so nothing was rewound").await;
+    terminal.wait_text("ada has moved on since you looked, so nothing was rewound").await;
     terminal.enters(":rewind").await;
     terminal.wait_text("rewind to before \"say third\"?").await;
     terminal.types("y").await;

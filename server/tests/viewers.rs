@@ -106,7 +106,7 @@ async fn browser_terminal_and_log_show_the_same_text_over_two_restarts_and_none_
     tui.args(["tui", "ada", "--data"]).arg(yoi.launch().data_dir());
     // Room for all of it: what is not on the screen cannot be compared.
     let terminal = Terminal::start(&tui, 200, 80).await;
-    terminal.wait_text("Nothing has been said yet.").await;
+    terminal.wait_text("No messages yet.").await;
     let log = Log::follow(&yoi, "ada");
     log.begins().await;
 

@@ -25,7 +25,7 @@ pub(crate) fn named(console: Console, at: Option<&AtHand>, word: &str, begun: &s
             let known = peers.iter().filter(|view| fits(view.name.as_str())).take(NAMED_MAX);
             known
                 .map(|view| {
-                    let link = if view.link == PeerLink::Pending { "requested" } else { "linked" };
+                    let link = if view.link == PeerLink::Pending { "request pending" } else { "peer" };
                     let what = format!("{link} · {}", view.state.as_str());
                     Named { name: view.name.to_string(), what, refusal: None }
                 })

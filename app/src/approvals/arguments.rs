@@ -118,16 +118,16 @@ fn signed(sign: char, text: &str) -> String {
 /// What "always" covers, so that nobody allows more than they meant.
 pub(crate) fn always_words(tool: &str) -> String {
     match tool {
-        "Bash" => "“Always” means Bash with exactly this command in this folder, in this Pod.".to_owned(),
-        "Write" | "Edit" => format!("“Always” means {tool} of exactly this file, whatever the content, in this Pod."),
+        "Bash" => "“Always” covers exactly this Bash command, in this folder and Pod.".to_owned(),
+        "Write" | "Edit" => format!("“Always” covers {tool} on exactly this file, whatever the content, in this Pod."),
         "Network" => {
-            "“Always” means this host, for every command of this Pod; on this machine and its networks, this port of it."
+            "“Always” covers this host, for every command of this Pod; on this machine and its networks, only this port."
                 .to_owned()
         }
-        "WebFetch" => "“Always” means WebFetch of exactly this address, in this Pod.".to_owned(),
-        "Read" => "“Always” means Read of exactly this file, in this Pod.".to_owned(),
-        "Glob" | "Grep" => format!("“Always” means {tool} of exactly this pattern, in this Pod."),
-        _ => format!("“Always” means {tool} with exactly this name, in this Pod."),
+        "WebFetch" => "“Always” covers WebFetch of exactly this address, in this Pod.".to_owned(),
+        "Read" => "“Always” covers Read of exactly this file, in this Pod.".to_owned(),
+        "Glob" | "Grep" => format!("“Always” covers {tool} with exactly this pattern, in this Pod."),
+        _ => format!("“Always” covers {tool} with exactly this name, in this Pod."),
     }
 }
 
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn always_says_that_it_covers_a_file_and_not_its_content() {
         assert!(always_words("Write").contains("whatever the content"));
-        assert!(always_words("Bash").contains("exactly this command"));
+        assert!(always_words("Bash").contains("exactly this Bash command"));
         assert!(always_words("SpawnPod").contains("exactly this name"));
     }
 }

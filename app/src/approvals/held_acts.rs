@@ -32,7 +32,7 @@ pub(crate) fn HeldActs(pod: PodRef, message_id: String) -> impl IntoView {
             <button
                 type="button"
                 class="button"
-                title="Refuse it; the receiver never gets it"
+                title="Refuse it; it is never delivered"
                 aria-disabled=move || deed.is_busy.get().to_string()
                 on:click=move |_| drop_it(HeldDecision::Drop)
             >
@@ -47,9 +47,9 @@ pub(crate) fn HeldActs(pod: PodRef, message_id: String) -> impl IntoView {
 /// Why a message is held, as far as its own figures tell; the rules are those of the guard.
 pub(crate) fn held_words(hops: Option<u32>) -> String {
     match hops {
-        Some(hops) if hops > 8 => format!("{hops} automatic steps lie between it and a person"),
-        Some(_) => "these two write too fast, or the receiver has been woken too often".to_owned(),
-        None => "a long chain without a person, two that write too fast, or a receiver woken too often".to_owned(),
+        Some(hops) if hops > 8 => format!("{hops} automatic steps since your last message"),
+        Some(_) => "these two write too fast, or the receiver was woken too often".to_owned(),
+        None => "too many automatic steps, two Pods that write too fast, or a receiver woken too often".to_owned(),
     }
 }
 

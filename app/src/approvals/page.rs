@@ -25,8 +25,8 @@ pub(crate) fn ApprovalsPage() -> impl IntoView {
                 <h1 id="inbox-title">"Approvals"</h1>
                 <ReadFirst
                     first=first
-                    wait="Reading the questions…"
-                    again="Read the questions again"
+                    wait="Loading approvals…"
+                    again="Try again"
                     draw=|(questions, requests)| view! { <Inbox first=questions requests=requests /> }.into_any()
                 />
             </section>
@@ -97,19 +97,19 @@ fn AskedToMeet(request: OpenRequest, asked: Asked) -> impl IntoView {
 fn words(questions: usize, requests: usize) -> String {
     let asked = match requests {
         0 => return question_words(questions),
-        1 => "1 Pod asks to be introduced.".to_owned(),
-        count => format!("{count} Pods ask to be introduced."),
+        1 => "1 peer request.".to_owned(),
+        count => format!("{count} peer requests."),
     };
     if questions == 0 { asked } else { format!("{asked} {}", question_words(questions)) }
 }
 
 fn question_words(count: usize) -> String {
     match count {
-        0 => "Nothing waits for you. When a Pod needs permission, its question is here, in its transcript and in the \
+        0 => "No approvals pending. When a Pod needs permission, its question appears here, in its transcript and in the \
               terminal."
             .to_owned(),
-        1 => "1 question waits for you.".to_owned(),
-        count => format!("{count} questions wait for you; the oldest is first."),
+        1 => "1 approval pending.".to_owned(),
+        count => format!("{count} approvals pending, oldest first."),
     }
 }
 
@@ -217,9 +217,9 @@ mod tests {
 
     #[test]
     fn what_waits_is_told_requests_first() {
-        assert!(words(0, 0).starts_with("Nothing waits for you."));
-        assert_eq!(words(0, 1), "1 Pod asks to be introduced.");
-        assert_eq!(words(1, 2), "2 Pods ask to be introduced. 1 question waits for you.");
+        assert!(words(0, 0).starts_with("No approvals pending."));
+        assert_eq!(words(0, 1), "1 peer request.");
+        assert_eq!(words(1, 2), "2 peer requests. 1 approval pending.");
     }
 
     #[test]

@@ -14,14 +14,14 @@ use crate::{
 pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bool>) -> impl IntoView {
     let decided = RwSignal::new(None::<RequestDecision>);
     let OpenRequest { request_id, from, from_name, to, to_name, note, at, .. } = request;
-    let label = format!("{from_name} asks to be introduced to {to_name}");
+    let label = format!("{from_name} asks to be a peer of {to_name}");
     let (from_href, to_href) = (pod_href(&from), pod_href(&to));
     let (from_home, to_home) = (abroad(&from), abroad(&to));
     let shows_acts = Memo::new(move |_| is_open.get() && decided.get().is_none());
     let outcome = move || match (decided.get(), is_open.get()) {
-        (Some(RequestDecision::Accept), _) => Some("accepted: they know each other now"),
-        (Some(RequestDecision::Decline), _) => Some("declined: nothing was linked"),
-        (None, false) => Some("answered elsewhere, withdrawn, or expired"),
+        (Some(RequestDecision::Accept), _) => Some("accepted: they are peers now"),
+        (Some(RequestDecision::Decline), _) => Some("declined: they are not peers"),
+        (None, false) => Some("answered elsewhere, withdrawn or expired"),
         (None, true) => None,
     };
     view! {
@@ -29,7 +29,7 @@ pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bo
             <header>
                 <p>
                     <a class="pod-link" href=from_href>{from_name.to_string()} {from_home}</a>
-                    " asks to be introduced to "
+                    " asks to be a peer of "
                     <a class="pod-link" href=to_href>{to_name.to_string()} {to_home}</a>
                 </p>
                 <span class="figure"><Since at=at /></span>
@@ -37,7 +37,7 @@ pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bo
             {note.map(|note| view! { <blockquote>{note}</blockquote> }.into_any())}
             <p class="hint" role="status">{outcome}</p>
             <div class:is-hidden=move || !shows_acts.get()>
-                <small>"They would see each other and could send each other messages. Neither gets files, control, or output of the other."</small>
+                <small>"They would see each other and could send each other messages. Neither gets the other's files, control or output."</small>
                 <RequestActs to=to request_id=request_id decided=decided />
             </div>
         </article>

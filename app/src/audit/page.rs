@@ -59,7 +59,7 @@ pub(crate) fn AuditPage() -> impl IntoView {
             <section class="audit" aria-labelledby="audit-title">
                 <h1 id="audit-title">"Audit"</h1>
                 <Filters asked=asked />
-                <Suspense fallback=|| view! { <p class="hint">"Reading the audit…"</p> }.into_any()>
+                <Suspense fallback=|| view! { <p class="hint">"Loading the audit…"</p> }.into_any()>
                     {move || {
                         page.get()
                             .map(|listed| match listed {
@@ -80,11 +80,11 @@ fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
         <Problem error=Signal::stored(Some(error)) />
         <p>
             <button class="button" type="button" on:click=move |_| again()>
-                "Read it again"
+                "Try again"
             </button>
             " "
             <a class="button" href="/audit">
-                "The newest rows"
+                "Newest rows"
             </a>
         </p>
     }
@@ -114,7 +114,7 @@ fn Filters(asked: Memo<AuditAsked>) -> impl IntoView {
             {move || {
                 asked
                     .with(|asked| *asked != AuditAsked::default())
-                    .then(|| view! { <a href="/audit">"all, the newest first"</a> }.into_any())
+                    .then(|| view! { <a href="/audit">"All, newest first"</a> }.into_any())
             }}
         </form>
     }
@@ -153,9 +153,9 @@ fn Rows(listed: Gathered<AuditRow>, asked: AuditAsked) -> impl IntoView {
     let missing = absent(&listed.absent);
     if listed.items.is_empty() {
         let words = match (&asked.after, asked == AuditAsked::default()) {
-            (_, true) => "Nothing has been done yet.",
-            (Some(_), _) => "Nothing is earlier.",
-            (None, false) => "Nothing of that kind has been done.",
+            (_, true) => "No entries yet.",
+            (Some(_), _) => "No earlier entries.",
+            (None, false) => "No matching entries.",
         };
         return view! {
             {missing}
@@ -187,7 +187,7 @@ fn Rows(listed: Gathered<AuditRow>, asked: AuditAsked) -> impl IntoView {
         <WithPods>
             <AuditRows rows=rows.clone() />
         </WithPods>
-        <nav class="pager" aria-label="Pages of the audit">
+        <nav class="pager" aria-label="Audit pages">
             {newest}
             {earlier}
         </nav>

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 use protocol::{AuditEntry, PodRef, PodSummary};
-use transcript::unseen;
+use transcript::{unseen, words::actor_words};
 
 use crate::{
     components::{
@@ -50,7 +50,7 @@ fn AuditRow(row: protocol::AuditRow) -> impl IntoView {
                 <About entry=entry.clone() />
                 {entry.about.as_ref().map(|about| view! { <span class="audit-call">{unseen::shown(&about.to_string()).into_owned()}</span> }.into_any())}
             </td>
-            <td class="audit-who">{unseen::shown(&entry.by).into_owned()}</td>
+            <td class="audit-who">{unseen::shown(actor_words(&entry.by)).into_owned()}</td>
             <td class="audit-from">{entry.client.clone()} {at_runtime(&runtime_id)}</td>
         </tr>
     }

@@ -14,7 +14,7 @@ pub(crate) fn CopyButton(
     let copy = move |_| {
         live::copy_text(text(), move |worked| {
             if !worked {
-                console.note("This browser does not let the page copy; select the text instead.");
+                console.note("This browser does not allow copying; select the text instead.");
                 return;
             }
             is_done.set(true);

@@ -32,7 +32,7 @@ pub(super) fn Bar(outgoing: Outgoing) -> impl IntoView {
                 <button
                     type="button"
                     class="button"
-                    title="Into the present run, when its model is asked next (Alt Enter)"
+                    title="Add to the current run, at its next model call (Alt Enter)"
                     aria-disabled=move || is_blocked().to_string()
                     on:click=move |_| send(outgoing, Place::PresentRun)
                 >
@@ -42,7 +42,7 @@ pub(super) fn Bar(outgoing: Outgoing) -> impl IntoView {
             .into_any()
         })
     };
-    let title = move || works().then_some("Begins when the present run has ended");
+    let title = move || works().then_some("Runs after the current run");
     view! {
         <div class="composer-bar">
             <span class="key-hints">

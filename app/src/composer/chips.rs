@@ -13,7 +13,7 @@ pub(super) fn Chips(outgoing: Outgoing) -> impl IntoView {
     let file = move |path: String| {
         let name = path.clone();
         let remove = move || draft.update(|draft| draft.drop_file(&path));
-        chip(format!("file {name}"), "Take this file out of the message", remove)
+        chip(format!("file {name}"), "Remove this file", remove)
     };
     let paste = move |(index, words): (usize, String)| {
         let remove = move || {

@@ -48,7 +48,7 @@ fn Waiting(input: QueuedInput) -> impl IntoView {
             <button
                 type="button"
                 class="quiet"
-                title="Takes it out of the queue and into the text box; sent again, it stands at the end"
+                title="Move it back to the text box; when sent again, it goes to the end of the queue"
                 on:click=move |_| act(edit.clone(), Then::Edit)
             >
                 "Edit"
@@ -56,7 +56,7 @@ fn Waiting(input: QueuedInput) -> impl IntoView {
             <button
                 type="button"
                 class="quiet"
-                title="Takes it out of the queue; it is not sent"
+                title="Remove it from the queue without sending"
                 on:click=move |_| act(remove.clone(), Then::Forget)
             >
                 "Remove"
@@ -69,8 +69,8 @@ fn Waiting(input: QueuedInput) -> impl IntoView {
 /// What a waiting message waits for.
 fn tag(steers: bool) -> (&'static str, &'static str) {
     match steers {
-        true => ("steers", "Stored; the model reads it when it is asked next, in the present run"),
-        false => ("queued", "Stored; begins when the present run has ended"),
+        true => ("steers", "Stored; the model reads it at its next call, in the current run"),
+        false => ("queued", "Stored; runs after the current run"),
     }
 }
 
@@ -94,13 +94,13 @@ fn take_back(console: Console, pod: PodContext, id: String, and_then: Then, is_l
                 match and_then {
                     Then::Edit => {
                         pod.returned.try_set(Some(Returned { segments: input.segments, is_asked_for: true }));
-                        console.note("Taken out of the queue. Sent again, it stands at its end.");
+                        console.note("Taken out of the queue. When sent again, it goes to the end.");
                     }
-                    Then::Forget => console.note("Taken out of the queue; it was not sent."),
+                    Then::Forget => console.note("Removed from the queue without sending."),
                 }
             }
             Err(refusal) if refusal.code() == ErrorCode::AlreadyAnswered => {
-                console.note("Too late: the model has it already.");
+                console.note("Too late: the model has already read it.");
             }
             Err(refusal) => console.fail(&refusal),
         }

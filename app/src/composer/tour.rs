@@ -11,14 +11,10 @@ use crate::{
 /// What to do, and what the text box then holds.
 const STEPS: [(&str, &str, &str); 3] = [
     ("hello", "1 of 3 · Say hello: press Enter.", "say hello"),
-    (
-        "stream",
-        "2 of 3 · Press Enter and watch it stream. Then reload this page in the middle of it.",
-        "stream 300 at 15",
-    ),
+    ("stream", "2 of 3 · Press Enter and watch it stream. Then reload this page halfway through.", "stream 300 at 15"),
     (
         "done",
-        "3 of 3 · It went on while the page was away. bob is in the list on the left; he hears only what you tell him.",
+        "3 of 3 · It kept going while the page was gone. bob is in the list on the left; he sees only what you tell him.",
         "",
     ),
 ];

@@ -95,7 +95,7 @@ impl Plan {
         plan
     }
 
-    /// `2 of 3 Pods; not ada: it is stopped already`.
+    /// `2 of 3 Pods; not ada: it is already stopped`.
     pub(crate) fn words(&self) -> String {
         let all = self.pods.len() + self.refused.len();
         match self.refused.as_slice() {
@@ -108,7 +108,7 @@ impl Plan {
 /// Why no link between these can end: a link needs two that know somebody.
 pub(crate) fn unpeer_refusal(selected: &[&PodSummary]) -> Option<&'static str> {
     let knowing = selected.iter().filter(|pod| pod.relations.peers > 0).count();
-    (knowing < 2).then_some("select two Pods that know each other")
+    (knowing < 2).then_some("select two Pods that are peers")
 }
 
 #[cfg(test)]
@@ -177,7 +177,7 @@ mod tests {
         let selected: Vec<&PodSummary> = pods.iter().collect();
         let plan = Plan::new(ControlVerb::Stop, &selected);
         assert_eq!(plan.pods, [pods[1].clone()]);
-        assert_eq!(plan.words(), "1 of 2 Pods; not ada: it is stopped already");
+        assert_eq!(plan.words(), "1 of 2 Pods; not ada: it is already stopped");
         assert_eq!(Plan::new(ControlVerb::Pause, &selected[1..]).words(), "1 Pod");
         assert!(Plan::new(ControlVerb::Resume, &selected).pods.is_empty());
     }

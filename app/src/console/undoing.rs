@@ -189,16 +189,16 @@ fn stop_words(pods: &[PodSummary]) -> Words {
     };
     let (it, is) = if pods.len() == 1 { ("it", "is") } else { ("them", "are") };
     let asked = match pods {
-        [one] if one.state == PodState::Waiting => "; its question is void",
+        [one] if one.state == PodState::Waiting => "; its approval was withdrawn",
         _ => "",
     };
     let paused = match (pods.iter().any(works), pods.len()) {
         (false, _) => "",
         (true, 1) => ", paused",
-        (true, _) => ", those that worked paused",
+        (true, _) => ", the running ones paused",
     };
     let back = match pods.iter().any(works) {
-        true => format!("{who} {is} back. What ran was ended; Resume goes on."),
+        true => format!("{who} {is} back. The run was ended; Resume continues it."),
         false => format!("{who} {is} back."),
     };
     Words {
@@ -211,20 +211,20 @@ fn stop_words(pods: &[PodSummary]) -> Words {
 /// Ends a link. `names` as in `ada and bob`.
 pub(crate) fn revoke(console: Console, pod: PodRef, peer: PodRef, names: String) {
     let words = Words {
-        under_way: format!("Revoking the link of {names}…"),
-        done: format!("Revoked the link of {names}. Undo introduces them again."),
-        undone: format!("{names} are linked again."),
+        under_way: format!("Unpeering {names}…"),
+        done: format!("{names} are no longer peers. Undo makes them peers again."),
+        undone: format!("{names} are peers again."),
     };
     end(console, vec![Ending::Link(pod, peer)], Vec::new(), words);
 }
 
 /// Ends all these links.
 pub(crate) fn revoke_all(console: Console, pairs: Vec<(PodRef, PodRef)>) {
-    let links = counted(pairs.len() as u64, "link");
+    let links = counted(pairs.len() as u64, "pair");
     let words = Words {
-        under_way: format!("Revoking {links}…"),
-        done: format!("Revoked {links}. Undo introduces them again."),
-        undone: format!("{links} made again."),
+        under_way: format!("Unpeering {links}…"),
+        done: format!("{links} are no longer peers. Undo makes them peers again."),
+        undone: format!("{links} are peers again."),
     };
     end(console, pairs.into_iter().map(|(a, b)| Ending::Link(a, b)).collect(), Vec::new(), words);
 }
@@ -265,7 +265,7 @@ pub(crate) fn undo_ending(console: Console, ending: &Ending) {
 pub(crate) fn undo_newest(console: Console) {
     match console.ended.with_untracked(EndedList::newest) {
         Some(number) => undo(console, number),
-        None => console.note("There is nothing that could be undone."),
+        None => console.note("Nothing to undo."),
     }
 }
 
@@ -312,7 +312,7 @@ async fn bring_back(step: &Step) -> Result<Option<String>, UiError> {
         Ending::Pod(pod) => control_pod(pod.clone(), id, ControlVerb::Restore).await.map(|_| None),
         Ending::Link(pod, peer) => {
             let answer = introduce_pods(pod.clone(), id, introduction(peer)).await?;
-            let asked = "The other side was asked again: the link is back once somebody accepts it there.";
+            let asked = "A new request was sent: they are peers again once it is accepted there.";
             Ok((answer.state == PeerLink::Pending).then(|| asked.to_owned()))
         }
     }
@@ -404,11 +404,11 @@ mod tests {
         let pod = samples::pod;
         assert_eq!(done(&[pod("ada", PodState::Idle)]), "Stopped ada. Undo brings it back.");
         assert_eq!(done(&[pod("ada", PodState::Running)]), "Stopped ada. Undo brings it back, paused.");
-        let asked = "Stopped ada; its question is void. Undo brings it back, paused.";
+        let asked = "Stopped ada; its approval was withdrawn. Undo brings it back, paused.";
         assert_eq!(done(&[pod("ada", PodState::Waiting)]), asked);
         let two = [pod("ada", PodState::Idle), pod("bob", PodState::Running)];
-        assert_eq!(done(&two), "Stopped 2 Pods. Undo brings them back, those that worked paused.");
-        assert_eq!(stop_words(&two).undone, "2 Pods are back. What ran was ended; Resume goes on.");
+        assert_eq!(done(&two), "Stopped 2 Pods. Undo brings them back, the running ones paused.");
+        assert_eq!(stop_words(&two).undone, "2 Pods are back. The run was ended; Resume continues it.");
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn keep_requests_read(console: Console, said: RwSignal<String>) {
                 let known = console.requests.get_untracked().unwrap_or_default();
                 let is_new = |request: &&OpenRequest| known.iter().all(|known| known.request_id != request.request_id);
                 if let Some(request) = requests.iter().find(is_new) {
-                    said.set(format!("{} asks to be introduced to {}", request.from_name, request.to_name));
+                    said.set(format!("{} asks to be a peer of {}", request.from_name, request.to_name));
                 }
                 if known != requests || console.requests.with_untracked(Option::is_none) {
                     console.requests.set(Some(requests));

@@ -47,7 +47,7 @@ pub(crate) fn BottomBar() -> impl IntoView {
             {move || if on_pod.get() { of_pod() } else { of_pages() }}
             <a href=Page::Approvals.href() aria-current=move || current(path.get() == Page::Approvals.href())>
                 "Approvals"
-                <LiveCount count=Console::asking title="open questions and requests" />
+                <LiveCount count=Console::asking title="pending approvals" />
             </a>
             <Menu id="more-panes" label="More">
                 <PageLink page=Page::Map />

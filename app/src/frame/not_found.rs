@@ -9,11 +9,11 @@ pub(crate) fn NotFoundPage() -> impl IntoView {
         options.set_status(axum::http::StatusCode::NOT_FOUND);
     }
     view! {
-        <Title text="Nothing here" />
+        <Title text="Page not found" />
         <main id="main" class="page" tabindex="-1">
             <section class="missing">
-                <h1>"Nothing here"</h1>
-                <p>"No page of yoi has this address. It may be mistyped, or from another version."</p>
+                <h1>"Page not found"</h1>
+                <p>"yoi has no page at this address. It may be mistyped or from another version."</p>
                 <p>
                     <a class="button" href="/">
                         "All Pods"

@@ -64,7 +64,7 @@ fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> 
         Shortcut::SelectAll => console.selection.update(|selection| selection.toggle_all(&rows())),
         Shortcut::Select => match row().or_else(|| pod_of_path(path)) {
             Some(pod) => console.selection.update(|selection| selection.toggle(&pod)),
-            None => console.note("Choose a Pod with j and k first; x selects it."),
+            None => console.note("Move to a Pod with j or k first; x then selects it."),
         },
         Shortcut::Undo => undo_newest(console),
         Shortcut::Turn(step) => with_transcript(console, |keys| (keys.to_turn)(step)),
@@ -88,7 +88,7 @@ fn answer(console: Console, key: &str) -> bool {
     match console.transcript_keys.get_value().map(|keys| (keys.answer)(key)) {
         Some(Answering::Given) => true,
         Some(Answering::Unseen) => {
-            console.note("The question was out of sight. The same key answers it once you have read it.");
+            console.note("The approval was out of view. Press the key again to answer it.");
             true
         }
         Some(Answering::NoQuestion) | None => false,
@@ -129,7 +129,7 @@ fn introduce(console: Console, path: &str) {
             let introduction = Introduction { source, chooses_source, target: String::new() };
             console.dialog.set(Some(Dialog::Peer(introduction)));
         }
-        None => console.note("There is no Pod yet that could be introduced. Press n to make one."),
+        None => console.note("No Pods yet. Press n to create one."),
     }
 }
 

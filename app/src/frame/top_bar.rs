@@ -32,7 +32,7 @@ pub(crate) fn TopBar() -> impl IntoView {
                 <PageLink page=Page::Map />
                 <a href=Page::Approvals.href() aria-current=on(Page::Approvals)>
                     "Approvals"
-                    <LiveCount count=Console::asking title="open questions and requests" />
+                    <LiveCount count=Console::asking title="pending approvals" />
                 </a>
                 <PageLink page=Page::Search />
                 <span class="nav-rest">

@@ -9,10 +9,10 @@ use crate::components::abroad::abroad;
 pub(super) fn PaletteList(search: Search) -> impl IntoView {
     let none = move || {
         (!search.has_lines())
-            .then(|| view! { <p class="hint">"Nothing fits. A line that begins with : is a command."</p> }.into_any())
+            .then(|| view! { <p class="hint">"No matches. A line that begins with : is a command."</p> }.into_any())
     };
     view! {
-        <ul id="palette-list" class="palette-list" role="listbox" aria-label="What fits">
+        <ul id="palette-list" class="palette-list" role="listbox" aria-label="Matches">
             {move || search.lines.get().into_iter().enumerate().map(|(index, line)| option(search, index, line)).collect_view()}
         </ul>
         {none}

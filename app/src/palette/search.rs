@@ -148,7 +148,7 @@ impl Search {
 
     fn choose(self, choice: &Choice) {
         if let Some(reason) = choice.refusal {
-            return self.refuse(format!("{} does nothing now: {reason}", choice.title));
+            return self.refuse(format!("{} is not available: {reason}", choice.title));
         }
         let kept = live::kept(Memory::Local, RECENT).unwrap_or_default();
         let recent: Vec<String> = kept.lines().map(str::to_owned).collect();

@@ -19,8 +19,8 @@ pub(crate) fn PeerDialog(introduction: Introduction) -> impl IntoView {
     let console = use_console();
     let meeting = Meeting::new(console, &introduction);
     let title = match introduction.chooses_source {
-        true => "Introduce two Pods".to_owned(),
-        false => format!("Introduce {} to another Pod", meeting.source_name()),
+        true => "Make two Pods peers".to_owned(),
+        false => format!("Add a peer to {}", meeting.source_name()),
     };
     // Who named somebody has chosen already: Enter introduces, which takes nothing from anybody. Where it cannot be done,
     // the way out has the focus.
@@ -39,7 +39,7 @@ pub(crate) fn PeerDialog(introduction: Introduction) -> impl IntoView {
         <FormDialog
             id="peer"
             title=title
-            submit="Introduce"
+            submit="Add peer"
             deed=meeting.deed
             is_over=is_over
             on_submit=Callback::new(move |()| meeting.introduce())
@@ -52,7 +52,7 @@ pub(crate) fn PeerDialog(introduction: Introduction) -> impl IntoView {
                         id="peer-note"
                         label="Note, optional"
                         value=meeting.note
-                        hint="For the people on the other side; no model reads it."
+                        hint="For whoever answers the request; no model reads it."
                     />
                 </div>
             </div>

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use protocol::{ErrorCode, PeerLink, PeerView, PodSummary};
+use transcript::words::actor_words;
 
 use self::messages::Messages;
 use crate::{
@@ -37,7 +38,7 @@ pub(crate) fn ExchangePage() -> impl IntoView {
     let page = fetched(move || wanted.get(), |(pod, peer, before)| pod_exchange(pod, peer, before));
     view! {
         <main id="main" class="page" tabindex="-1">
-            <Suspense fallback=|| view! { <p class="hint">"Reading the messages…"</p> }.into_any()>
+            <Suspense fallback=|| view! { <p class="hint">"Loading messages…"</p> }.into_any()>
                 {move || {
                     page.get()
                         .map(|loaded| match loaded {
@@ -59,8 +60,8 @@ pub(crate) fn ExchangePage() -> impl IntoView {
 #[component]
 fn Missing(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
     let title = match error.code() {
-        ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound => "One of the two is not there",
-        _ => "These messages cannot be shown",
+        ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound => "One of the two Pods does not exist",
+        _ => "Messages unavailable",
     };
     view! {
         <Title text=title />
@@ -69,7 +70,7 @@ fn Missing(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
             <p>{sentence_case(error.sentence())}</p>
             <p>
                 <button class="button" type="button" on:click=move |_| again()>
-                    "Read them again"
+                    "Try again"
                 </button>
                 " "
                 <a class="button" href="/">
@@ -136,33 +137,33 @@ fn LinkState(pod: PodSummary, peer: PodSummary, link: RwSignal<Option<PeerView>>
     move || {
         let (pod, peer, names) = (pod.clone(), peer.clone(), names.clone());
         let words = |words: &'static str, view: &PeerView| {
-            let by = view.by.clone();
+            let by = actor_words(&view.by).to_owned();
             view! { <p>{words} " " <Since at=view.since /> " by " {by}</p> }.into_any()
         };
         let body = match link.get() {
             Some(view) if view.link == PeerLink::Linked => view! {
-                {words("Linked", &view)}
+                {words("Made peers", &view)}
                 <RevokeButton pod=pod peer=peer names=names />
             }
             .into_any(),
             Some(view) if view.link == PeerLink::OneSided => view! {
-                {words("One-sided, so it carries no messages;", &view)}
+                {words("One-sided: no messages get through;", &view)}
                 <RevokeButton pod=pod peer=peer names=names />
             }
             .into_any(),
             Some(view) if view.is_asked => view! {
-                {words("A request waits for an answer,", &view)}
-                <a class="button" href="/approvals">"To the approvals"</a>
+                {words("Peer request pending,", &view)}
+                <a class="button" href="/approvals">"Open Approvals"</a>
             }
             .into_any(),
             Some(view) => view! {
-                {words("Waits for the other side to accept,", &view)}
+                {words("Waiting for the other side to accept,", &view)}
                 <WithdrawButton pod=pod peer=peer />
             }
             .into_any(),
             None => view! {
-                <p>"They do not know each other, or not any more."</p>
-                <button type="button" class="button spawn" on:click=introduce.clone()>"Introduce them…"</button>
+                <p>"They are not peers."</p>
+                <button type="button" class="button spawn" on:click=introduce.clone()>"Make them peers…"</button>
             }
             .into_any(),
         };

@@ -9,23 +9,23 @@ pub(crate) fn PeerHelp() -> impl IntoView {
         <Modal id="help" title="Peers".to_owned()>
             <div class="fields">
                 <p>
-                    "Two Pods that were introduced are peers. Each finds the other in ListPods and can write to it with SendToPeerPod."
+                    "Two Pods that are peers find each other in ListPods and can write to each other with SendToPeerPod."
                 </p>
                 <p>
-                    "Neither gets files, control, or output of the other, and nobody else sees either. A Pod can be a child and a peer at once and keeps both rights."
+                    "Neither gets the other's files, control or output, and no other Pod sees them. A Pod can be both a child and a peer, with the rights of both."
                 </p>
                 <dl class="keys">
                     <dt><kbd>"p"</kbd></dt>
-                    <dd>"introduce a Pod; or drag one onto another in the list"</dd>
+                    <dd>"Add a peer; or drag one Pod onto another in the list"</dd>
                     <dt><code>":peer NAME"</code></dt>
-                    <dd>"introduce this Pod to another one"</dd>
+                    <dd>"Make another Pod a peer of this one"</dd>
                     <dt><code>":unpeer NAME"</code></dt>
-                    <dd>"end a link from either side, or withdraw a request"</dd>
+                    <dd>"Remove a peer from either side, or withdraw a request"</dd>
                     <dt><kbd>"g m"</kbd></dt>
-                    <dd>"the map of all of them"</dd>
+                    <dd>"Map of all Pods"</dd>
                 </dl>
                 <p>
-                    "An introduction touches no conversation. A Pod whose policy is to ask has to accept it in Approvals; a closed one refuses. A message is held when it is too far from a person or comes too fast: release or drop it on its card."
+                    "A new peer changes no conversation. If a Pod's peer policy is “ask”, you accept the request in Approvals; if it is “closed”, the Pod refuses. A message is held when too many automatic steps led to it, or too many come too fast: release or drop it on its card."
                 </p>
             </div>
             <div class="acts">

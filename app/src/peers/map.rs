@@ -30,8 +30,8 @@ pub(crate) fn MapPage() -> impl IntoView {
                 <h1 id="map-title">"Map"</h1>
                 <ReadFirst
                     first=first
-                    wait="Reading the relations…"
-                    again="Read the relations again"
+                    wait="Loading the map…"
+                    again="Try again"
                     draw=|found| view! { <WithPods><Drawn found=found.clone() /></WithPods> }.into_any()
                 />
             </section>
@@ -55,7 +55,7 @@ fn Drawn(found: RelationsFound) -> impl IntoView {
     move || match is_blank.get() {
         true => view! {
             <p class="hint">
-                "No Pod leads or knows another one yet. The menu on a Pod's page introduces it to another one, as "
+                "No Pod has a child or a peer yet. The menu on a Pod's page adds a peer, as "
                 <kbd>"p"</kbd> " does, or spawns a child."
             </p>
         }
@@ -76,13 +76,13 @@ fn Drawn(found: RelationsFound) -> impl IntoView {
 fn Legend(map: Memo<RelationMap>) -> impl IntoView {
     let alone = move || match map.with(|map| map.alone) {
         0 => String::new(),
-        count => format!("{} with no relation not drawn", counted(count as u64, "Pod")),
+        count => format!("{} without children or peers not shown", counted(count as u64, "Pod")),
     };
     let has_asked = Memo::new(move |_| map.with(|map| map.edges.iter().any(|edge| edge.line == Line::Asked)));
     view! {
         <p class="hint legend">
-            <span class="legend-leads">"leads"</span>
-            <span class="legend-knows">"knows; messages of the last hour beside it"</span>
+            <span class="legend-leads">"parent of"</span>
+            <span class="legend-knows">"peers, with the messages of the last hour"</span>
             {move || has_asked.get().then(|| view! { <span class="legend-asked">{Line::Asked.words()}</span> }.into_any())}
             <span>{alone}</span>
         </p>

@@ -18,14 +18,14 @@ pub(crate) fn MapPicture(
 ) -> impl IntoView {
     let size = move || map.with(|map| (map.width, map.height));
     view! {
-        <div class=format!("map-scroll {class}") tabindex="0" role="region" aria-label="Picture of the relations">
+        <div class=format!("map-scroll {class}") tabindex="0" role="region" aria-label="Map of children and peers">
             <svg
                 class="map-picture"
                 width=move || size().0
                 height=move || size().1
                 viewBox=move || format!("0 0 {} {}", size().0, size().1)
                 role="group"
-                aria-label="Pods and their relations; the table below says the same"
+                aria-label="Pods with their children and peers; the table below says the same"
             >
                 {move || map.with(|map| map.edges.iter().map(edge_view).collect_view())}
                 {move || map.with(|map| map.nodes.iter().map(node_view).collect_view())}

@@ -11,7 +11,7 @@ use crate::{
 pub(crate) fn MapTable(map: Memo<RelationMap>) -> impl IntoView {
     view! {
         <table class="map-table">
-            <caption class="visually-hidden">"All relations"</caption>
+            <caption class="visually-hidden">"All children and peers"</caption>
             <thead>
                 <tr>
                     <th scope="col">"Pod"</th>

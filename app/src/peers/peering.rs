@@ -40,9 +40,9 @@ fn refusal(pod: &PodSummary, source: &PodRef, known: &[PeerView]) -> Option<&'st
     }
     match (known.iter().find(|view| view.pod == pod.pod), pod.state) {
         (Some(view), _) if view.link == PeerLink::Linked => Some("is a peer already"),
-        (Some(view), _) if view.link == PeerLink::Pending && !view.is_asked => Some("was asked, and has not answered"),
+        (Some(view), _) if view.link == PeerLink::Pending && !view.is_asked => Some("has a pending request"),
         (_, PodState::Unreachable) => Some("its runtime does not answer"),
-        (_, PodState::Broken) => Some("its record cannot be read"),
+        (_, PodState::Broken) => Some("its records cannot be read"),
         _ => None,
     }
 }
@@ -90,11 +90,12 @@ pub(crate) fn meant(choices: &[Choice], text: &str) -> Option<Choice> {
 /// What an introduction that was not made came to, by its code.
 pub(crate) fn failure_words(code: ErrorCode, peer: &str) -> String {
     match code {
-        ErrorCode::PeerRefused => format!("Refused by the policy of {peer}: nothing was written."),
+        ErrorCode::PeerRefused => format!("Refused by the peer policy of {peer}; nothing was changed."),
         code if code.status() >= 500 => {
-            "No answer came, so it is not known whether it was written. Trying again does it once.".to_owned()
+            "No answer came, so it may or may not have been done. Trying again is safe: it is done only once."
+                .to_owned()
         }
-        _ => "Failed: nothing was written.".to_owned(),
+        _ => "Failed; nothing was changed.".to_owned(),
     }
 }
 
@@ -139,12 +140,7 @@ mod tests {
         let reasons: Vec<_> = all.iter().filter_map(|choice| choice.refusal).collect();
         assert_eq!(
             reasons,
-            [
-                "is this Pod itself",
-                "its runtime does not answer",
-                "is a peer already",
-                "was asked, and has not answered"
-            ]
+            ["is this Pod itself", "its runtime does not answer", "is a peer already", "has a pending request"]
         );
         assert_eq!(all[0].what, "running · local · /srv/work");
     }

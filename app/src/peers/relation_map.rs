@@ -69,9 +69,9 @@ impl Line {
     /// As in `ada knows bob`.
     pub(crate) fn words(self) -> &'static str {
         match self {
-            Self::Leads => "leads",
-            Self::Knows => "knows",
-            Self::Asked => "asked to know",
+            Self::Leads => "parent of",
+            Self::Knows => "is a peer of",
+            Self::Asked => "peer request to",
         }
     }
 }

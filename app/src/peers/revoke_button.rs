@@ -19,7 +19,7 @@ pub(crate) fn RevokeButton(
         let link = Ending::Link(pod.clone(), peer.clone());
         Memo::new(move |_| is_at(console, &link, Stage::UnderWay))
     };
-    let label = format!("Revoke the link of {names}");
+    let label = format!("Unpeer {names}");
     view! {
         <button
             type="button"
@@ -32,7 +32,7 @@ pub(crate) fn RevokeButton(
                 }
             }
         >
-            {move || if is_ending.get() { "Revoking…" } else { "Revoke" }}
+            {move || if is_ending.get() { "Unpeering…" } else { "Unpeer" }}
         </button>
     }
     .into_any()

@@ -50,7 +50,7 @@ fn Askers() -> impl IntoView {
 fn AskerLine(asker: Asker) -> impl IntoView {
     let console = use_console();
     let Asker { pod, name, words, is_child } = asker;
-    let whose = if is_child { ", a child of this Pod, " } else { ", led by a child of this Pod, " };
+    let whose = if is_child { ", a child of this Pod, " } else { ", a child of a child of this Pod, " };
     let href = pod_href(&pod);
     let is_shown = RwSignal::new(false);
     let questions = Memo::new(move |_| match is_shown.get() {

@@ -20,7 +20,7 @@ pub(crate) fn CompactDialog(pod: PodSummary) -> impl IntoView {
     let said = move || match preview.get() {
         None => vec!["Counting…".to_owned()],
         Some(Err(error)) => vec![sentence_case(error.sentence())],
-        Some(Ok(None)) => vec!["There is nothing to drop: the context holds only the newest turn.".to_owned()],
+        Some(Ok(None)) => vec!["Nothing to compact: the context holds only the last turn.".to_owned()],
         Some(Ok(Some(preview))) => words(&preview).into(),
     };
     let submit = Callback::new(move |()| {
@@ -44,16 +44,16 @@ pub(crate) fn CompactDialog(pod: PodSummary) -> impl IntoView {
 fn words(preview: &CompactionPreview) -> [String; 3] {
     [
         format!(
-            "{} will be dropped for a summary that the model writes; {} stay as they are.",
+            "{} will be replaced by a summary that the model writes; {} stay as they are.",
             counted(u64::from(preview.dropped), "message"),
             counted(u64::from(preview.kept), "message")
         ),
         format!(
-            "The context goes from {} to about {} tokens, and the summary.",
+            "The context goes from {} to about {} tokens plus the summary.",
             tokens_words(preview.tokens_now),
             tokens_words(preview.tokens_kept)
         ),
-        "All of it stays in the transcript.".to_owned(),
+        "The transcript keeps everything.".to_owned(),
     ]
 }
 
@@ -73,8 +73,8 @@ mod tests {
         let words = words(&preview);
         assert_eq!(
             words[0],
-            "12 messages will be dropped for a summary that the model writes; 1 message stay as they are."
+            "12 messages will be replaced by a summary that the model writes; 1 message stay as they are."
         );
-        assert_eq!(words[1], "The context goes from 41k to about 9.1k tokens, and the summary.");
+        assert_eq!(words[1], "The context goes from 41k to about 9.1k tokens plus the summary.");
     }
 }

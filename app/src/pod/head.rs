@@ -54,7 +54,7 @@ pub(crate) fn PodHead() -> impl IntoView {
                     type="button"
                     class="button verb-peer"
                     title=move || match peer_refusal(pod.state.get()) {
-                        None => "Introduce this Pod to another one (p)".to_owned(),
+                        None => "Add a peer (p)".to_owned(),
                         Some(reason) => format!("Peer: {reason}"),
                     }
                     aria-disabled=move || peer_refusal(pod.state.get()).is_some().to_string()
@@ -181,7 +181,7 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
                         introduce(console, pod, String::new());
                     }
                 >
-                    "Introduce to a Pod…"
+                    "Add a peer…"
                 </button>
                 <PodFiles is_open=is_open />
                 <button type="button" on:click=move |_| open(Dialog::Rename)>
@@ -211,7 +211,7 @@ fn PodFiles(is_open: RwSignal<bool>) -> impl IntoView {
             "Find…"
         </button>
         <a href=pod.with_value(print_href) rel="external">
-            "Print / read whole"
+            "Full transcript"
         </a>
         <a href=pod.with_value(export_href) rel="external" download="">
             "Export Markdown"

@@ -129,9 +129,9 @@ fn Rules() -> impl IntoView {
     };
     let peers = move || {
         detail.with(|detail| match detail.peer_policy {
-            PeerPolicy::Open => "anyone may link",
-            PeerPolicy::Ask => "asks its owner",
-            PeerPolicy::Closed => "nobody may link",
+            PeerPolicy::Open => "anyone can be a peer",
+            PeerPolicy::Ask => "asks you",
+            PeerPolicy::Closed => "no new peers",
         })
     };
     let wakes = move || if detail.with(|detail| detail.wake_on_peer) { "wakes it" } else { "waits for its next run" };

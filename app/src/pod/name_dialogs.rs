@@ -28,13 +28,13 @@ pub(crate) fn RenameDialog(pod: PodSummary) -> impl IntoView {
         deed.begin(Box::pin(async move {
             rename_pod(pod, fresh_command(), name.clone()).await?;
             live::close_dialog("rename");
-            console.note(format!("It is called {name} now."));
+            console.note(format!("Renamed to {name}."));
             Ok(())
         }));
     });
     view! {
         <FormDialog id="rename" title=title submit="Rename" deed=deed on_submit=submit>
-            <TextField id="rename-name" label="Name" value=name hint="Its address and its records stay." />
+            <TextField id="rename-name" label="Name" value=name hint="Its address and records stay the same." />
         </FormDialog>
     }
     .into_any()
@@ -64,7 +64,7 @@ pub(crate) fn DeleteDialog(pod: PodSummary, is_named: bool) -> impl IntoView {
         <FormDialog id="delete" title=title submit="Delete" cancel="Keep it" is_danger=true deed=deed on_submit=submit>
             <p>
                 "This stops " <b>{name}</b>
-                " and removes it with its whole transcript. It cannot be undone. Files that it has written stay"
+                " and deletes it with its whole transcript. This cannot be undone. Files that it wrote stay"
                 {family} "."
             </p>
             {(!is_named).then(|| view! { <TextField id="delete-name" label="Type its name" value=typed /> }.into_any())}

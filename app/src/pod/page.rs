@@ -123,7 +123,7 @@ fn drawn(
 fn PodLoading() -> impl IntoView {
     view! {
         <main id="main" class="page" tabindex="-1" aria-busy="true">
-            <p class="hint">"Reading the transcript…"</p>
+            <p class="hint">"Loading the transcript…"</p>
         </main>
     }
     .into_any()
@@ -132,12 +132,11 @@ fn PodLoading() -> impl IntoView {
 #[component]
 fn PodMissing(error: UiError) -> impl IntoView {
     let (title, hint) = match error.code() {
-        ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound => (
-            "No such Pod",
-            "It may have been deleted, or the address is not complete. The list of Pods has all there are.",
-        ),
-        ErrorCode::RuntimeUnavailable => ("This Pod cannot be reached", "Reload this page to try again."),
-        _ => ("This Pod cannot be shown", "Reload this page to try again."),
+        ErrorCode::PodNotFound | ErrorCode::RuntimeNotFound => {
+            ("No such Pod", "It may have been deleted, or the address is incomplete. See the list of Pods.")
+        }
+        ErrorCode::RuntimeUnavailable => ("Pod unreachable", "Reload this page to try again."),
+        _ => ("Pod unavailable", "Reload this page to try again."),
     };
     view! {
         <Title text=title />
@@ -194,7 +193,7 @@ fn Closed() -> impl IntoView {
         pod.closed.get().map(|reason| {
             view! {
                 <p class="closed" role="alert">
-                    "This transcript does not go on: "
+                    "Live updates stopped: "
                     {reason}
                     ". "
                     <a href="/">"All Pods"</a>

@@ -46,7 +46,7 @@ pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
             {message}
             <div role="status" class="facts">
                 <p>{move || leaving.with(words)}</p>
-                <p>"It all stays in the transcript, dimmed. Files that were changed stay as they are."</p>
+                <p>"The transcript keeps it all, dimmed. Changed files stay as they are."</p>
             </div>
             {move || {
                 has_moved()
@@ -54,7 +54,7 @@ pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
                         view! {
                             <p>
                                 <button type="button" class="button" on:click=look_again>
-                                    "Look again"
+                                    "Try again"
                                 </button>
                             </p>
                         }.into_any()
@@ -67,9 +67,9 @@ pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
 
 fn words(leaving: &Leaving) -> String {
     match leaving.blocks {
-        0 => "Nothing after this is in the model's context.".to_owned(),
+        0 => "Nothing after this message is in the context.".to_owned(),
         blocks => format!(
-            "{} of {} will leave the model's context.",
+            "{} of {} will leave the context.",
             counted(blocks as u64, "block"),
             counted(leaving.turns as u64, "turn")
         ),
@@ -79,7 +79,7 @@ fn words(leaving: &Leaving) -> String {
 fn moved(refusal: UiError) -> UiError {
     match refusal.code() {
         ErrorCode::HeadMoved => {
-            UiError::new(ErrorCode::HeadMoved, "something has happened since you looked, so nothing was rewound")
+            UiError::new(ErrorCode::HeadMoved, "The Pod has moved on since you looked, so nothing was rewound")
         }
         _ => refusal,
     }

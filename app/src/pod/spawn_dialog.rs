@@ -76,7 +76,7 @@ pub(crate) fn SpawnDialog(pod: PodSummary, name: String) -> impl IntoView {
                 return Ok(());
             }
             live::close_dialog("spawn");
-            console.note(format!("{} is at work.", name.trim()));
+            console.note(format!("{} has started.", name.trim()));
             Ok(())
         }));
     });
@@ -102,7 +102,7 @@ pub(crate) fn SpawnDialog(pod: PodSummary, name: String) -> impl IntoView {
             <details class="more">
                 <summary>"More"</summary>
                 <TextField id="spawn-profile" label="Profile" value=form.profile hint="Empty: none." />
-                <TextField id="spawn-model" label="Model" value=form.model hint="Empty: the same as its parent's." />
+                <TextField id="spawn-model" label="Model" value=form.model hint="Empty: same as the parent's." />
             </details>
             <div role="alert">{refusal}</div>
         </FormDialog>
@@ -123,7 +123,7 @@ fn Loans(loans: RwSignal<Vec<Loan>>) -> impl IntoView {
             <For each=move || loans.get() key=|loan| loan.number let:loan>
                 <LoanRow loan=loan loans=loans />
             </For>
-            <small>"What is lent for writing, the parent reads and does not write until it is back."</small>
+            <small>"While a folder is lent for writing, the parent can only read it."</small>
             <button type="button" class="quiet" on:click=add>
                 "Add a folder"
             </button>

@@ -42,28 +42,28 @@ pub(crate) fn FirstMinute() -> impl IntoView {
     };
     view! {
         <section class="first" aria-labelledby="first-title">
-            <h1 id="first-title">"Nothing runs here yet"</h1>
+            <h1 id="first-title">"No Pods yet"</h1>
             <p class="lead">
-                "A Pod is an agent that keeps its conversation on disk. It goes on when this page is closed, and is there again after a restart."
+                "A Pod is an agent that keeps its conversation on disk. It keeps running when you close this page and survives a restart."
             </p>
             <ol class="steps">
                 <li>
                     <b>"Say hello"</b>
-                    " to a rehearsal Pod: no key, no network, and it does what each line says."
+                    " to a rehearsal Pod: no key, no network; it does what each line says."
                 </li>
                 <li>
                     <b>"Watch it stream."</b>
-                    " What is on the screen is on the disk already."
+                    " Whatever is on the screen is already on disk."
                 </li>
                 <li>
                     <b>"Reload"</b>
-                    " in the middle of an answer. Nothing is lost, nothing comes twice."
+                    " in the middle of an answer. Nothing is lost or repeated."
                 </li>
             </ol>
             <Problem error=error />
             <p class="first-acts">
                 <button class="button primary" type="button" on:click=try_it aria-disabled=move || is_trying.get().to_string()>
-                    {move || if is_trying.get() { "Making ada and bob…" } else { "Try it now" }}
+                    {move || if is_trying.get() { "Creating ada and bob…" } else { "Try it now" }}
                 </button>
                 <button
                     class="button"
@@ -76,11 +76,11 @@ pub(crate) fn FirstMinute() -> impl IntoView {
             </p>
             <noscript>
                 <p class="hint">
-                    "Making a Pod here needs a script. Without one: "
+                    "Creating a Pod here needs JavaScript. Without it: "
                     <code>"yoi new ada"</code>
                     ", then "
                     <code>"yoi send ada hello"</code>
-                    "; this page shows what it does."
+                    "; this page shows what happens."
                 </p>
             </noscript>
         </section>

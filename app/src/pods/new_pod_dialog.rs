@@ -97,7 +97,7 @@ pub(crate) fn NewPodDialog(name: String) -> impl IntoView {
                         id="new-pod-name"
                         label="Name"
                         value=form.name
-                        hint="Letters, digits, dot, underscore and hyphen. It can be changed later."
+                        hint="Letters, digits, dot, underscore and hyphen. You can change it later."
                     />
                     <Problem error=error />
                     <details class="more">
@@ -107,7 +107,7 @@ pub(crate) fn NewPodDialog(name: String) -> impl IntoView {
                             id="new-pod-cwd"
                             label="Working directory"
                             value=form.cwd
-                            hint="Absolute. Empty: the folder that yoi was started in. It is what the Pod may write to."
+                            hint="Absolute path; if empty, the folder that yoi was started in. The Pod may write here."
                         />
                         <label class="field" for="new-pod-instructions">
                             <span>"Instructions"</span>

@@ -18,7 +18,7 @@ pub(crate) fn PodsPage() -> impl IntoView {
     let providers = fetched(|| (), |()| list_providers());
     view! {
         <main id="main" class="page" tabindex="-1">
-            <Suspense fallback=|| view! { <p class="hint">"Reading the list of Pods…"</p> }.into_any()>
+            <Suspense fallback=|| view! { <p class="hint">"Loading Pods…"</p> }.into_any()>
                 {move || {
                     pods.get()
                         .map(|list| match list {
@@ -82,7 +82,7 @@ fn Unreadable(error: UiError, pods: PodsResource) -> impl IntoView {
             <Problem error=Signal::stored(Some(error)) />
             <p>
                 <button class="button" type="button" on:click=move |_| pods.refetch()>
-                    "Read the list again"
+                    "Try again"
                 </button>
             </p>
         </section>

@@ -32,7 +32,7 @@ pub(crate) fn PodsPane() -> impl IntoView {
                     "New Pod"
                 </button>
             </div>
-            <Suspense fallback=|| view! { <p class="hint">"Reading the list…"</p> }.into_any()>
+            <Suspense fallback=|| view! { <p class="hint">"Loading Pods…"</p> }.into_any()>
                 {move || {
                     resource
                         .get()
@@ -67,8 +67,8 @@ pub(crate) fn shown(console: Console) -> Vec<PodRef> {
 fn Groups(console: Console) -> impl IntoView {
     let groups = Memo::new(move |_| console.filter.with(|filter| grouped(&console.pods(), filter)));
     let empty = move || match (groups.with(Vec::is_empty), console.filter.with(String::is_empty)) {
-        (true, true) => Some("No Pod yet."),
-        (true, false) => Some("No Pod fits this filter."),
+        (true, true) => Some("No Pods yet."),
+        (true, false) => Some("No Pods match this filter."),
         (false, _) => None,
     };
     view! {

@@ -61,7 +61,7 @@ pub(crate) fn PodsTable() -> impl IntoView {
                 .then(|| {
                     view! {
                         <p class="hint">
-                            "No Pod fits this filter. "
+                            "No Pods match this filter. "
                             <button class="quiet" type="button" on:click=move |_| console.filter.set(String::new())>
                                 "Clear it"
                             </button>

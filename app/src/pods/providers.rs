@@ -50,7 +50,7 @@ pub(crate) fn ProviderFields(form: NewPodForm) -> impl IntoView {
             id="new-pod-model"
             label="Model"
             value=form.model
-            hint="Empty: the first one configured, else a usual one of its kind."
+            hint="Empty: the first one configured, or the default of its kind."
             list="new-pod-models"
         />
         <datalist id="new-pod-models">{models}</datalist>
@@ -128,7 +128,7 @@ fn LiveTest(name: String) -> impl IntoView {
         }));
     };
     let answer = move || match (deed.is_busy.get(), told.get()) {
-        (true, _) => view! { <span class="hint">"asking, for 10 s at most…"</span> }.into_any(),
+        (true, _) => view! { <span class="hint">"testing, up to 10 s…"</span> }.into_any(),
         (false, Some(test)) => {
             let class = if test.is_ok { "verdict is-good" } else { "verdict is-bad" };
             view! { <span class=class>{test_words(&test)}</span> }.into_any()

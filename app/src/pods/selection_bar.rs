@@ -108,12 +108,12 @@ fn Unpeer(selected: Memo<Vec<PodSummary>>) -> impl IntoView {
     let console = use_console();
     let refusal = Memo::new(move |_| selected.with(|selected| unpeer_refusal(&selected.iter().collect::<Vec<_>>())));
     let act = move |_| match refusal.get_untracked() {
-        Some(reason) => console.note(format!("Un-peer: {reason}")),
+        Some(reason) => console.note(format!("Unpeer: {reason}")),
         None => unpeer(console, selected.get_untracked()),
     };
     let title = move || match refusal.get() {
-        Some(reason) => format!("Un-peer: {reason}"),
-        None => "End the links between the selected Pods".to_owned(),
+        Some(reason) => format!("Unpeer: {reason}"),
+        None => "Unpeer the selected Pods".to_owned(),
     };
     view! {
         <button
@@ -123,7 +123,7 @@ fn Unpeer(selected: Memo<Vec<PodSummary>>) -> impl IntoView {
             aria-disabled=move || refusal.get().is_some().to_string()
             on:click=act
         >
-            "Un-peer"
+            "Unpeer"
         </button>
     }
     .into_any()
@@ -142,7 +142,7 @@ fn unpeer(console: Console, selected: Vec<PodSummary>) {
         };
         let pairs: Vec<_> = found.pairs.into_iter().filter(among).map(|pair| (pair.a, pair.b)).collect();
         match pairs.is_empty() {
-            true => console.note("No two of the selected Pods know each other."),
+            true => console.note("No two of the selected Pods are peers."),
             false => undoing::revoke_all(console, pairs),
         }
     });

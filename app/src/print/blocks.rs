@@ -18,17 +18,17 @@ use crate::{
 
 /// A block of the Pod at `address`, whose page is `pod`: each turn links to where it is there.
 pub(super) fn block_view(block: &Block, address: &PodRef, pod: &str, is_rewound: bool) -> AnyView {
-    let gone = is_rewound.then(|| view! { <p class="print-aside">"Not in the context any more:"</p> }.into_any());
+    let gone = is_rewound.then(|| view! { <p class="print-aside">"No longer in the context:"</p> }.into_any());
     let cut = block.cut_bytes().zip(block.cut.first()).map(|(bytes, first)| {
         let href = record_href(address, first.seq);
         let words = format!("all {} of it", bytes_words(bytes));
-        view! { <p class="print-aside">"Only the beginning is here; " <a href=href>{words}</a></p> }.into_any()
+        view! { <p class="print-aside">"Cut here; " <a href=href>{words}</a></p> }.into_any()
     });
     let body = match &block.kind {
         BlockKind::Turn { number, trigger } => turn(block, *number, *trigger, pod),
         BlockKind::Person { segments, by, .. } => {
-            let words = segments.iter().map(Segment::as_text).collect::<Vec<_>>().join("\n");
-            section(by.clone(), pre_wrapped(&words))
+            let said = segments.iter().map(Segment::as_text).collect::<Vec<_>>().join("\n");
+            section(words::actor_words(by).to_owned(), pre_wrapped(&said))
         }
         BlockKind::Peer { from, text, receipt, .. } => {
             let receipt = receipt.as_ref().map(|receipt| format!(" · {}", words::receipt_text(receipt)));
@@ -53,7 +53,7 @@ pub(super) fn block_view(block: &Block, address: &PodRef, pod: &str, is_rewound:
             section(title, tool(&given, output, result.as_ref()))
         }
         BlockKind::Compacted { summary, .. } => section(
-            "Compacted: the model reads this in place of what came before".to_owned(),
+            "Compacted: the model reads this instead of what came before".to_owned(),
             markup_whole(summary, code_view),
         ),
         BlockKind::ChildEvent { child, .. } | BlockKind::Child { child, .. } => {

@@ -41,7 +41,7 @@ fn missing(error: &UiError) -> AnyView {
     view! {
         <Title text="No transcript · yoi" />
         <main id="main" class="print-page">
-            <h1>"This transcript cannot be shown"</h1>
+            <h1>"Transcript unavailable"</h1>
             <p>{sentence_case(error.sentence())}</p>
             <p>
                 <a href="/">"All Pods"</a>
@@ -66,8 +66,8 @@ fn printed(part: PrintPart, from: Option<Seq>, to: Option<Seq>) -> AnyView {
         let from = from.map(|from| format!("from={from}&")).unwrap_or_default();
         view! {
             <p class="print-note">
-                {is_cut.then_some("These are too many records for one page. ")}
-                <a href=format!("{pod}/print?{from}to={}", first.0 - 1)>{format!("What is before record {first}")}</a>
+                {is_cut.then_some("Too many records for one page. ")}
+                <a href=format!("{pod}/print?{from}to={}", first.0 - 1)>{format!("Before record {first}")}</a>
             </p>
         }
         .into_any()
@@ -75,13 +75,12 @@ fn printed(part: PrintPart, from: Option<Seq>, to: Option<Seq>) -> AnyView {
     let later = ends.filter(|(_, last)| to.is_some() && *last < head).map(|(_, last)| {
         view! {
             <p class="print-note">
-                <a href=format!("{pod}/print?from={}", last.0 + 1)>{format!("What is after record {last}")}</a>
+                <a href=format!("{pod}/print?from={}", last.0 + 1)>{format!("After record {last}")}</a>
             </p>
         }
         .into_any()
     });
-    let empty =
-        records.is_empty().then(|| view! { <p class="print-note">"There is nothing to read here."</p> }.into_any());
+    let empty = records.is_empty().then(|| view! { <p class="print-note">"Nothing here."</p> }.into_any());
     let transcript = Transcript::from_records(&records);
     let rewinds = transcript.rewinds();
     let blocks = transcript.blocks().iter().filter(|block| !block.is_empty());

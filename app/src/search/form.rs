@@ -50,8 +50,8 @@ pub(crate) fn SearchForm(asked: Memo<Asked>) -> impl IntoView {
                 id=FIELD
                 type="search"
                 name="q"
-                aria-label="Words to look for"
-                placeholder="Words in any transcript"
+                aria-label="Search for"
+                placeholder="Search all transcripts"
                 autocomplete="off"
                 spellcheck="false"
                 value=asked.with_untracked(|asked| asked.words.clone())

@@ -59,7 +59,7 @@ fn Answer(found: FoundResource, asked: Memo<Asked>) -> impl IntoView {
         asked.pod.is_some().then(|| {
             view! {
                 " "
-                <a href=asked.within(None).href()>"Look in all Pods"</a>
+                <a href=asked.within(None).href()>"Search all Pods"</a>
             }
             .into_any()
         })
@@ -87,7 +87,7 @@ fn body(answer: Result<Option<Found>, UiError>, again: FoundResource) -> AnyView
             <Problem error=Signal::stored(Some(error)) />
             <p>
                 <button class="button" type="button" on:click=move |_| again.refetch()>
-                    "Look again"
+                    "Try again"
                 </button>
             </p>
         }
@@ -100,8 +100,8 @@ fn body(answer: Result<Option<Found>, UiError>, again: FoundResource) -> AnyView
 fn Searched() -> impl IntoView {
     view! {
         <p class="search-what">
-            "This finds what people wrote, what Pods answered and wrote to each other, what tools were given and gave, summaries, "
-            "and reasoning where it is shown. All the words must be in one place; the last may be the beginning of a word. Case does not matter."
+            "This searches your messages, the Pods' answers and messages, tool calls and results, summaries, "
+            "and visible reasoning. A match contains all the words; the last may be the beginning of a word. Case does not matter."
         </p>
     }
     .into_any()

@@ -29,7 +29,7 @@ pub(crate) fn Results(found: Found) -> impl IntoView {
         view! {
             <p class="search-more">
                 <a class="button" href=asked.page_after(&next).href() rel="next">
-                    "Next places"
+                    "Next matches"
                 </a>
             </p>
         }
@@ -108,12 +108,16 @@ pub(crate) fn status_words(found: &Found) -> String {
         (false, false) => "",
     };
     match (hits, found.asked.pod.is_some()) {
-        (0, _) if found.asked.after.is_some() => "There are no more places.".to_owned(),
-        (0, false) => "Nothing was found.".to_owned(),
-        (0, true) => "Nothing was found in this Pod.".to_owned(),
-        (_, false) => format!("{first}{} in {}.", counted(hits, "place"), counted(pods, "Pod")),
-        (_, true) => format!("{first}{} in this Pod.", counted(hits, "place")),
+        (0, _) if found.asked.after.is_some() => "No more matches.".to_owned(),
+        (0, false) => "No matches.".to_owned(),
+        (0, true) => "No matches in this Pod.".to_owned(),
+        (_, false) => format!("{first}{} in {}.", matches_words(hits), counted(pods, "Pod")),
+        (_, true) => format!("{first}{} in this Pod.", matches_words(hits)),
     }
+}
+
+fn matches_words(count: u64) -> String {
+    if count == 1 { "1 match".to_owned() } else { format!("{count} matches") }
 }
 
 #[cfg(test)]
@@ -128,11 +132,11 @@ mod tests {
             status_words(&Found { asked, page: Gathered { items, next: next.map(str::to_owned), absent: Vec::new() } })
         };
         let here = Asked { pod: Some("local/ada".to_owned()), ..Asked::default() };
-        assert_eq!(found(vec![], None, Asked::default()), "Nothing was found.");
-        assert_eq!(found(vec![], None, here.page_after("1")), "There are no more places.");
-        assert_eq!(found(vec![], None, here.clone()), "Nothing was found in this Pod.");
-        assert_eq!(found(vec![hit("ada", 2), hit("bob", 1)], None, Asked::default()), "2 places in 2 Pods.");
-        assert_eq!(found(vec![hit("ada", 2)], Some("1"), here.clone()), "The newest 1 place in this Pod.");
-        assert_eq!(found(vec![hit("ada", 1)], None, here.page_after("1")), "Older: 1 place in this Pod.");
+        assert_eq!(found(vec![], None, Asked::default()), "No matches.");
+        assert_eq!(found(vec![], None, here.page_after("1")), "No more matches.");
+        assert_eq!(found(vec![], None, here.clone()), "No matches in this Pod.");
+        assert_eq!(found(vec![hit("ada", 2), hit("bob", 1)], None, Asked::default()), "2 matches in 2 Pods.");
+        assert_eq!(found(vec![hit("ada", 2)], Some("1"), here.clone()), "The newest 1 match in this Pod.");
+        assert_eq!(found(vec![hit("ada", 1)], None, here.page_after("1")), "Older: 1 match in this Pod.");
     }
 }

@@ -79,7 +79,7 @@ mod reader {
                 FeedItem::Records { .. } | FeedItem::Diagnostic { .. } => (),
             }
         }
-        Err(ApiError::new(ErrorCode::RuntimeUnavailable, "the Pod's runtime gave no snapshot; try again"))
+        Err(ApiError::new(ErrorCode::RuntimeUnavailable, "the Pod's runtime sent no snapshot; try again"))
     }
 
     async fn page_of_old(backend: &Backend, pod: &PodRef, before: Seq) -> Result<PodPageData, ApiError> {

@@ -30,7 +30,7 @@ pub(crate) fn BrowserSection() -> impl IntoView {
     };
     view! {
         <Section id="browser" title="This browser">
-            <p class="hint">"Kept in this browser; another one has its own."</p>
+            <p class="hint">"Kept in this browser only."</p>
             <fieldset class="choices">
                 <legend>"Colours"</legend>
                 {Theme::ALL.map(of_theme).collect_view()}
@@ -41,7 +41,7 @@ pub(crate) fn BrowserSection() -> impl IntoView {
                 {of_key(SendKey::CtrlEnter, "Ctrl Enter sends, Enter is a new line")}
             </fieldset>
             <noscript>
-                <p class="hint">"Choosing here needs a script."</p>
+                <p class="hint">"This needs JavaScript."</p>
             </noscript>
         </Section>
     }

@@ -32,7 +32,7 @@ pub(super) fn client_words(said: &str) -> String {
     match (browser, system, said) {
         (Some(browser), Some(system), _) => format!("{browser} on {system}"),
         (Some(browser), None, _) => browser,
-        (None, _, "") => "a browser that did not say its name".to_owned(),
+        (None, _, "") => "unknown browser".to_owned(),
         (None, _, said) => said.to_owned(),
     }
 }
@@ -61,7 +61,7 @@ mod tests {
             ),
             ("curl/8.5.0".to_owned(), "curl/8.5.0"),
             ("Desk <b>browser</b>".to_owned(), "Desk <b>browser</b>"),
-            (String::new(), "a browser that did not say its name"),
+            (String::new(), "unknown browser"),
         ] {
             assert_eq!(client_words(&said), words, "{said}");
         }

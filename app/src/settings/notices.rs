@@ -19,12 +19,12 @@ pub(crate) fn NoticesSettings() -> impl IntoView {
     });
     let obstacle = move || means.get().and_then(Means::obstacle);
     view! {
-        <Section id="notices" title="Notices outside of the page">
+        <Section id="notices" title="Desktop notifications">
             <p class="hint">
-                "Shown by this browser while you do not look at the page, without a sound. The number in the title counts the Pods that need you in any case."
+                "Shown without a sound while you are not looking at the page. The number in the title always counts the Pods that need you."
             </p>
             <fieldset class="choices">
-                <legend>"Tell me when"</legend>
+                <legend>"Notify me when"</legend>
                 {Kind::ALL
                     .into_iter()
                     .map(|kind| view! { <KindBox kind=kind chosen=chosen means=means /> }.into_any())
@@ -67,13 +67,13 @@ fn KindBox(kind: Kind, chosen: RwSignal<Wanted>, means: RwSignal<Option<Means>>)
 #[component]
 fn TryOut(means: RwSignal<Option<Means>>) -> impl IntoView {
     let show = move |_| {
-        if !live::notify("This is how a notice of yoi looks", "yoi example", || ()) {
+        if !live::notify("This is what a notification looks like", "yoi example", || ()) {
             means.set(Some(Means::Missing));
         }
     };
     view! {
         <button class="button" type="button" on:click=show>
-            "Show one now"
+            "Show an example"
         </button>
     }
     .into_any()

@@ -18,7 +18,7 @@ const SECTIONS: [(&str, &str); 7] = [
     ("#profiles", "Profiles"),
     ("#runtimes", "Runtimes"),
     ("#permissions", "Permissions"),
-    ("#walls", "Walls around commands"),
+    ("#walls", "Command sandbox"),
     ("#sessions", "Sessions and tokens"),
     ("#browser", "This browser"),
 ];
@@ -38,8 +38,8 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                 </nav>
                 <ReadFirst
                     first=first
-                    wait="Reading the settings…"
-                    again="Read the settings again"
+                    wait="Loading settings…"
+                    again="Try again"
                     draw=|found| view! { <OfServer found=found /> }.into_any()
                 />
                 <BrowserSection />
@@ -56,7 +56,7 @@ fn OfServer(found: SettingsFound) -> impl IntoView {
     view! {
         <Section id="models" title="Models">
             <p class="hint">
-                "Whom a Pod's model is asked from. Keys come from the environment or from files, and are never shown. A test asks for the list of models."
+                "Model providers. Keys come from the environment or from files and are never shown. A test fetches the list of models."
             </p>
             <ProvidersList found=providers />
         </Section>

@@ -23,16 +23,16 @@ pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Gathered<PodRul
         .map(|(words, names)| view! { <dt>{words}</dt><dd>{names}</dd> }.into_any())
         .collect_view();
     let Gathered { items: rules, absent: missing, .. } = rules;
-    let none = rules.is_empty().then(|| {
-        view! { <p>"No Pod has rules of its own yet. An answer of “always” to a question makes one."</p> }.into_any()
-    });
+    let none = rules
+        .is_empty()
+        .then(|| view! { <p>"No Pod has its own rules yet. “Always allow” on an approval adds one."</p> }.into_any());
     view! {
         <Section id="permissions" title="Permissions">
-            <h3>"Where no rule is about a call"</h3>
+            <h3>"Default permissions"</h3>
             <dl>{defaults}</dl>
-            <h3>"Rules of single Pods"</h3>
+            <h3>"Rules per Pod"</h3>
             <p class="hint">
-                "From the profile, or from an answer of “always”. The first that fits decides; a Pod that is led by another one is held to that one's rules, too."
+                "From the profile, or added by “Always allow”. The first match decides; a child is also held to its parent's rules."
             </p>
             {absent(&missing)}
             {none}
@@ -69,7 +69,7 @@ fn OfPod(rules: PodRules) -> impl IntoView {
             <ul class="lines">{lines}</ul>
             {warned(warnings)}
             <p class="hint" role="status">
-                {move || left.with(Vec::is_empty).then_some("No rule is left; the defaults hold.")}
+                {move || left.with(Vec::is_empty).then_some("No rules left; the defaults apply.")}
             </p>
             <Problem error=deed.error />
         </article>
@@ -114,7 +114,7 @@ fn RuleLine(
 fn decision_words(decision: PermissionDecision) -> &'static str {
     match decision {
         PermissionDecision::Allow => "allowed",
-        PermissionDecision::Ask => "asks a person",
+        PermissionDecision::Ask => "asks you",
         PermissionDecision::Deny => "denied",
     }
 }

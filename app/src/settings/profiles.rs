@@ -23,12 +23,12 @@ pub(crate) fn ProfilesSection(profiles: Vec<ProfileView>) -> impl IntoView {
     let none = profiles.is_empty().then(|| view! { <p>"No profile is configured."</p> }.into_any());
     view! {
         <Section id="profiles" title="Profiles">
-            <p class="hint">"A named recipe for new Pods. A Pod keeps the copy that it was made with."</p>
+            <p class="hint">"A template for new Pods. A Pod keeps the copy it was created with."</p>
             {none}
             {profiles.into_iter().map(|profile| view! { <Profile profile=profile /> }.into_any()).collect_view()}
             <details class="how">
                 <summary>"How to add one"</summary>
-                <p>"Put this into the configuration file (config.toml, or what --config names) and start yoi again:"</p>
+                <p>"Add this to the configuration file (config.toml, or the one given with --config) and restart yoi:"</p>
                 <pre tabindex="0">{EXAMPLE}</pre>
             </details>
         </Section>
@@ -59,9 +59,9 @@ fn Profile(profile: ProfileView) -> impl IntoView {
         ReasoningPolicy::Hidden => "hidden",
     };
     let peers = match profile.peer_policy.unwrap_or_default() {
-        PeerPolicy::Open => "anyone may link",
-        PeerPolicy::Ask => "asks its owner",
-        PeerPolicy::Closed => "nobody may link",
+        PeerPolicy::Open => "anyone can be a peer",
+        PeerPolicy::Ask => "asks you",
+        PeerPolicy::Closed => "no new peers",
     };
     let wakes = if profile.wake_on_peer.unwrap_or(true) { "wakes it" } else { "waits for its next run" };
     let network = network_words(profile.network.unwrap_or_default());

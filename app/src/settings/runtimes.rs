@@ -90,8 +90,8 @@ fn Runtime(runtime: RuntimeView, runtimes: RwSignal<Vec<RuntimeView>>, deed: Dee
         RuntimeState::Live => ("✓", "is-good", "live"),
         RuntimeState::Connecting => ("…", "is-wait", "connecting"),
         RuntimeState::Unreachable => ("✕", "is-bad", "unreachable"),
-        RuntimeState::Unauthorized => ("✕", "is-bad", "refuses our login"),
-        RuntimeState::Incompatible => ("✕", "is-bad", "cannot be spoken with"),
+        RuntimeState::Unauthorized => ("✕", "is-bad", "refuses the token"),
+        RuntimeState::Incompatible => ("✕", "is-bad", "speaks another protocol"),
     };
     let name = runtime_id.to_string();
     let remove = is_remote.then(|| {
@@ -157,21 +157,21 @@ fn AddServer(runtimes: RwSignal<Vec<RuntimeView>>) -> impl IntoView {
     view! {
         <form class="fields" on:submit=submit autocomplete="off">
             <p class="hint">
-                "Its Pods are then listed, read and worked with here. Its address and its token stay in this server and are never shown again."
+                "Its Pods then appear here like your own. Its address and token stay on this server and are never shown again."
             </p>
-            <Line id="add-runtime-name" label="Name" kind="text" value=name hint="What to call it here: a-z, 0-9 and -." />
+            <Line id="add-runtime-name" label="Name" kind="text" value=name hint="Its name here: a-z, 0-9 and -." />
             <Line id="add-runtime-url" label="Address" kind="url" value=url hint="http://… or https://…" />
             <Line
                 id="add-runtime-token"
                 label="Token"
                 kind="password"
                 value=token
-                hint="What yoi token prints on its machine."
+                hint="Output of yoi token on its machine."
             />
             <Problem error=deed.error />
             <p class="setting-acts">
                 <button class="button" type="submit" aria-disabled=move || deed.is_busy.get().to_string()>
-                    {move || if deed.is_busy.get() { "Asking it…" } else { "Add" }}
+                    {move || if deed.is_busy.get() { "Connecting…" } else { "Add" }}
                 </button>
             </p>
         </form>

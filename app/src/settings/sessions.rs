@@ -25,7 +25,7 @@ pub(crate) fn SessionsSection(sessions: Vec<SessionView>) -> impl IntoView {
     let end_others = move |_| end(deed, sessions, None, false);
     view! {
         <Section id="sessions" title="Sessions and tokens">
-            <p class="hint">"Browsers that are logged in. Signing one out closes its pages at once."</p>
+            <p class="hint">"Logged-in browsers. Signing one out closes its pages at once."</p>
             <SharedHost />
             <ul class="lines">
                 <For each=move || sessions.get() key=|session| session.id.clone() let:session>
@@ -52,7 +52,7 @@ pub(crate) fn SessionsSection(sessions: Vec<SessionView>) -> impl IntoView {
             <p>
                 "It is never shown here. On the server's machine, " <code>"yoi token"</code>
                 " prints it, and " <code>"yoi open"</code>
-                " opens a browser that is logged in without it. Programs send it as " <code>"Authorization: Bearer TOKEN"</code>
+                " opens a logged-in browser. Programs send it as " <code>"Authorization: Bearer TOKEN"</code>
                 ". To change it, stop yoi, remove the file " <code>"token"</code>
                 " from its data folder (or set another " <code>"YOI_TOKEN"</code>
                 "), and start it again. Browsers stay logged in until they are signed out here."
@@ -74,8 +74,8 @@ fn SharedHost() -> impl IntoView {
         view! {
             <p role="note">
                 "This console is kept on " <code>{host}</code> " by " <code>"--allow-host"</code>
-                ". Every other server of that machine that you open under this name is sent its login. Without that option the \
-                console has a name of its own."
+                ". Any other server on that machine that you open under this name gets its login cookie. Without that \
+                option the console has its own name."
             </p>
         }
         .into_any()

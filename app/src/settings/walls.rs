@@ -13,9 +13,9 @@ pub(crate) fn WallsSection(walls: Vec<WallItem>) -> impl IntoView {
         view! { <dt>{wall.as_str()}</dt><dd>{format!("{}{detail}", state.as_str())}</dd> }.into_any()
     };
     view! {
-        <Section id="walls" title="Walls around commands">
+        <Section id="walls" title="Command sandbox">
             <p class="hint">
-                "A command of a Pod runs in a room of its own. Where that cannot be had, each command is asked for."
+                "A Pod's commands run in a sandbox. Where there is none, each command asks for permission."
             </p>
             {none}
             <dl>{walls.into_iter().map(line).collect_view()}</dl>

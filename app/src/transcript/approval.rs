@@ -17,7 +17,7 @@ pub(crate) fn ApprovalView(block: RwSignal<Block>) -> impl IntoView {
     });
     // What was answered after these old records is not among them.
     let words = move |asked: &Approval| match is_open.get() {
-        true => "asked for permission; the answer is among newer records".to_owned(),
+        true => "asked for permission; the answer is in newer records".to_owned(),
         false => answer_words(asked),
     };
     move || {

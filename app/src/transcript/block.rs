@@ -42,7 +42,7 @@ fn drawn(block: RwSignal<Block>, rows: Rows) -> AnyView {
     let is_gone =
         Memo::new(move |_| rows.rewinds.with(|rewinds| block.with_untracked(|block| block.is_rewound(rewinds))));
     let gone = move || {
-        is_gone.get().then(|| view! { <span class="visually-hidden">"not in the context any more"</span> }.into_any())
+        is_gone.get().then(|| view! { <span class="visually-hidden">"no longer in the context"</span> }.into_any())
     };
     let linked = view! { <LinkedHere id=id.clone() /> }.into_any();
     view! {

@@ -10,7 +10,7 @@ pub(crate) fn CompactedView(summary: String, kept_from_seq: Seq) -> impl IntoVie
     view! {
         <details class="compacted">
             <summary on:click=|_| live::log_stop_following()>
-                {format!("compacted: the model reads this summary in place of what came before record {kept_from_seq}")}
+                {format!("compacted: the model reads this summary instead of the records before {kept_from_seq}")}
             </summary>
             <Markup text=Signal::stored(summary) />
         </details>

@@ -42,7 +42,7 @@ pub(super) fn cut_note(block: RwSignal<Block>) -> Option<AnyView> {
     Some(
         view! {
             <p class="cut-here">
-                "Only the beginning is here. " <a href=href rel="external" on:click=fetch>
+                "Cut here. " <a href=href rel="external" on:click=fetch>
                     {words}
                 </a>
             </p>

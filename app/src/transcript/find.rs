@@ -300,11 +300,11 @@ pub(crate) fn FindBar() -> impl IntoView {
                 <span class="find-told" role="status">
                     {here}
                 </span>
-                {link("find-previous", -1, "The place before (Shift-Enter)", "↑")}
-                {link("find-next", 1, "The next place (Enter)", "↓")}
+                {link("find-previous", -1, "Previous match (Shift-Enter)", "↑")}
+                {link("find-next", 1, "Next match (Enter)", "↓")}
             </Transition>
             <a class="without-script" href=pod.pod.with_value(print_href)>
-                "Print / read whole"
+                "Full transcript"
             </a>
             <a class="quiet" href=href.clone() rel="external" aria-label="Close (Esc)" title="Close (Esc)" on:click=closed>
                 "✕"

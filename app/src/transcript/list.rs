@@ -179,7 +179,7 @@ fn Earlier(older: Older) -> impl IntoView {
     };
     let words = move || match (older.is_loading.get(), older.has_failed.get()) {
         (true, _) => "Fetching…",
-        (false, true) => "Older records could not be fetched; try again",
+        (false, true) => "Could not load older records; try again",
         (false, false) => "Earlier",
     };
     move || {
@@ -219,7 +219,7 @@ fn Emptiness() -> impl IntoView {
             view! {
                 <div class="emptiness">
                     <p>
-                        "Nothing has been said yet. Write below; Enter sends."
+                        "No messages yet. Write below; Enter sends."
                     </p>
                     {hint}
                 </div>
@@ -234,12 +234,12 @@ fn Emptiness() -> impl IntoView {
 fn NewBelow() -> impl IntoView {
     let pod = use_pod();
     let words = move || match pod.unseen.get() {
-        0 => "to the end ↓".to_owned(),
+        0 => "Jump to the end ↓".to_owned(),
         count => format!("{count} new ↓"),
     };
     let title = move || match pod.unseen.get() {
-        0 => "To the end (g e)".to_owned(),
-        count => format!("{} below; to the end (g e)", counted(count as u64, "new block")),
+        0 => "Jump to the end (g e)".to_owned(),
+        count => format!("{} below; jump to the end (g e)", counted(count as u64, "new block")),
     };
     view! {
         <div class="below" class:is-hidden=move || pod.is_following.get()>

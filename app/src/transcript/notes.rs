@@ -16,7 +16,7 @@ pub(crate) fn NoteLine(block: RwSignal<Block>) -> impl IntoView {
 fn line(kind: &BlockKind) -> AnyView {
     match kind {
         BlockKind::Retry { attempt, wait_ms, code, detail, .. } => {
-            let words = format!("asking again in {}, attempt {attempt}: {detail} ({code})", duration_words(*wait_ms));
+            let words = format!("Retrying in {} (attempt {attempt}): {detail} ({code})", duration_words(*wait_ms));
             let words = unseen::shown(&words).into_owned();
             view! { <span class="is-waiting">{words}</span> }.into_any()
         }
@@ -43,8 +43,8 @@ fn line(kind: &BlockKind) -> AnyView {
                     .into_any()
             });
             let lent = match (what, scope.is_empty()) {
-                (ChildStep::Stopped, _) => "what was lent is back",
-                (_, true) => "nothing is lent to it",
+                (ChildStep::Stopped, _) => "loans returned",
+                (_, true) => "nothing lent",
                 (ChildStep::Spawned, false) => "lent:",
                 (ChildStep::ScopeChanged, false) => "lent now:",
             };
@@ -58,7 +58,7 @@ fn line(kind: &BlockKind) -> AnyView {
             .into_any()
         }
         BlockKind::Rewound { to_seq } => {
-            let words = format!("rewound to record {to_seq}: what is dimmed above is not in the context any more");
+            let words = format!("rewound to record {to_seq}: what is dimmed above is no longer in the context");
             view! { <span class="rewound">{words}</span> }.into_any()
         }
         _ => ().into_any(),

@@ -23,11 +23,12 @@ pub(crate) fn PeerView(block: RwSignal<Block>) -> impl IntoView {
         block.with(|block| match &block.kind {
             BlockKind::Peer { receipt: Some(receipt), .. } => receipt_text(receipt),
             // The record itself says that it is here.
-            _ => "stored, not read yet".to_owned(),
+            _ => "stored, not yet read".to_owned(),
         })
     };
     let hops = (hops > 0).then(|| {
-        view! { <span title="automatic steps since a person wrote">{counted(u64::from(hops), "hop")}</span> }.into_any()
+        view! { <span title="automatic steps since your last message">{counted(u64::from(hops), "hop")}</span> }
+            .into_any()
     });
     view! {
         <article class="peer" aria-label="Message from a peer">
@@ -72,7 +73,7 @@ pub(crate) fn MessageView(block: RwSignal<Block>) -> impl IntoView {
     let held = move || {
         (is_held.get() && !pod.is_old).then(|| {
             view! {
-                <p class="hint">{why.get()} "Its text is with the messages of the two."</p>
+                <p class="hint">{why.get()} "Its text is in the messages between them."</p>
                 <HeldActs pod=pod.pod.get_value() message_id=id.get_value() />
             }
             .into_any()
@@ -112,7 +113,7 @@ pub(crate) fn peer_link(peer: &PeerLabel) -> impl IntoView + use<> {
 pub(super) fn exchange_link(peer: &PeerLabel, words: &'static str) -> impl IntoView + use<> {
     let href = use_pod().pod.with_value(|pod| exchange_href(pod, &pod_ref(peer)));
     view! {
-        <a class="exchange-link" href=href title="All messages of the two">
+        <a class="exchange-link" href=href title="All messages between them">
             {words}
         </a>
     }

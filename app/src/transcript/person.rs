@@ -1,7 +1,7 @@
 use commands::allowed::rewind_refusal;
 use leptos::prelude::*;
 use protocol::{Segment, Seq};
-use transcript::{Block, BlockKind, PersonState, unseen};
+use transcript::{Block, BlockKind, PersonState, unseen, words::actor_words};
 
 use crate::{
     console::{Console, Dialog, PodContext, Returned, use_console, use_pod},
@@ -25,8 +25,9 @@ pub(crate) fn PersonView(block: RwSignal<Block>) -> impl IntoView {
     };
     let is_read = move || block.with(|block| matches!(block.kind, BlockKind::Person { state: PersonState::Read, .. }));
     let read = move || is_read().then(|| view! { <span class="read">"read"</span> }.into_any());
-    let label = if by == "operator" { "You said".to_owned() } else { format!("{} said", told(&by)) };
-    let by = (by != "operator").then(|| view! { <span class="by">"from " {told(&by).to_owned()}</span> }.into_any());
+    let label = if by == "operator" { "You said".to_owned() } else { format!("{} said", actor_words(&by)) };
+    let by =
+        (by != "operator").then(|| view! { <span class="by">"from " {actor_words(&by).to_owned()}</span> }.into_any());
     view! {
         <article class="person" aria-label=label>
             <PersonActs block=block />
@@ -36,11 +37,6 @@ pub(crate) fn PersonView(block: RwSignal<Block>) -> impl IntoView {
         </article>
     }
     .into_any()
-}
-
-/// Who wrote it, as people call them: of `pod:ada` the name.
-fn told(by: &str) -> &str {
-    by.strip_prefix("pod:").unwrap_or(by)
 }
 
 /// Going back to before it; or, when it was given back, to the composer.
@@ -62,7 +58,7 @@ fn PersonActs(block: RwSignal<Block>) -> impl IntoView {
     };
     let act = move || match (is_returned.get(), is_rewound.get()) {
         (true, _) => {
-            Some(view! { <button type="button" class="quiet" on:click=put_back>"Put it back"</button> }.into_any())
+            Some(view! { <button type="button" class="quiet" on:click=put_back>"Edit again"</button> }.into_any())
         }
         (false, false) => Some(view! { <WayBack seq=seq on_rewind=move || rewind(console, pod, seq) /> }.into_any()),
         (false, true) => None,
@@ -80,7 +76,7 @@ fn WayBack(seq: Seq, on_rewind: impl Fn() + Copy + 'static) -> impl IntoView {
         <button type="button" class="quiet when-near" on:click=move |_| on_rewind()>
             "Rewind to before this…"
         </button>
-        <button type="button" class="quiet for-touch" popovertarget=opens aria-label="What can be done with this message">
+        <button type="button" class="quiet for-touch" popovertarget=opens aria-label="Message actions">
             "⋯"
         </button>
         <div class="finger-menu" id=menu popover="auto">
@@ -100,7 +96,7 @@ fn WayBack(seq: Seq, on_rewind: impl Fn() + Copy + 'static) -> impl IntoView {
 /// Asks before it takes this message, and what came after it, out of the context.
 pub(crate) fn rewind(console: Console, pod: PodContext, message: Seq) {
     match rewind_refusal(pod.state.get_untracked()) {
-        Some(reason) => console.note(format!("Rewinding does nothing now: {reason}")),
+        Some(reason) => console.note(format!("Cannot rewind now: {reason}")),
         None => console.dialog.set(Some(Dialog::Rewind(Box::new(pod), Seq(message.0 - 1)))),
     }
 }

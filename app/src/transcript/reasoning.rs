@@ -27,7 +27,7 @@ fn title(kind: &BlockKind) -> String {
     let took = started_at.zip(*ended_at).map(|(start, end)| duration_words(ms_between(start, end)));
     match (status, took) {
         (Status::Streaming, _) => "Thinking…".to_owned(),
-        (Status::Interrupted, _) => "Thought, and was interrupted".to_owned(),
+        (Status::Interrupted, _) => "Thought (interrupted)".to_owned(),
         (Status::Finished, Some(took)) => format!("Thought for {took}"),
         (Status::Finished, None) => "Thought".to_owned(),
     }

@@ -1,5 +1,8 @@
 use leptos::prelude::*;
-use transcript::{Block, BlockKind, words::relation_words};
+use transcript::{
+    Block, BlockKind,
+    words::{actor_words, relation_words},
+};
 
 use super::peer::peer_link;
 
@@ -11,7 +14,7 @@ pub(crate) fn RelationView(block: RwSignal<Block>) -> impl IntoView {
     let note = note.map(|note| view! { <q>{note}</q> }.into_any());
     view! {
         <p class="note-line">
-            {peer_link(&peer)} <span>{relation_words(what)}</span> {note} <span class="figure">"by " {by}</span>
+            {peer_link(&peer)} <span>{relation_words(what)}</span> {note} <span class="figure">"by " {actor_words(&by).to_owned()}</span>
         </p>
     }
     .into_any()

@@ -136,7 +136,7 @@ fn Outcome(block: RwSignal<Block>, standing: Memo<Standing>) -> impl IntoView {
         let counts = counts.map(|(added, removed)| format!("+{added} −{removed} · ")).unwrap_or_default();
         match standing.get() {
             Standing::Running => running_words(ms_between(began, clock.now())),
-            Standing::Interrupted => "interrupted, not finished".to_owned(),
+            Standing::Interrupted => "interrupted".to_owned(),
             Standing::Done => format!("{counts}{}", duration_words(duration)),
             Standing::Failed => format!("{failure} · {}", duration_words(duration)),
         }

@@ -10,7 +10,7 @@ pub(crate) fn UnknownView(kind: String, fields: Map<String, Value>) -> impl Into
     view! {
         <details class="unknown">
             <summary on:click=|_| live::log_stop_following()>
-                "a record that this version does not know: " <code>{kind}</code>
+                "Record of an unknown kind: " <code>{kind}</code>
             </summary>
             <pre>{text}</pre>
         </details>

@@ -12,7 +12,7 @@ const AXIS_WIDTH: u32 = 40;
 
 /// What a piece of a bar stands for, from below upwards.
 const PIECES: [(&str, &str); 3] =
-    [("bar-cached", "input from the cache"), ("bar-fresh", "other input"), ("bar-output", "output")];
+    [("bar-cached", "cached input"), ("bar-fresh", "other input"), ("bar-output", "output")];
 
 /// Tokens of each day, as bars. A table beside it says the same.
 #[component]
@@ -78,7 +78,7 @@ fn bar_view(bar: &Bar) -> impl IntoView + use<> {
     };
     let usage = &bar.usage;
     let said = format!(
-        "{}: {} in, {} of it cached, {} out, {}",
+        "{}: {} in ({} cached), {} out, {}",
         bar.day,
         tokens_words(usage.input),
         tokens_words(usage.cached),
@@ -100,7 +100,7 @@ fn in_words(chart: &BarChart) -> String {
     let all: u64 = chart.bars.iter().map(|bar| charts::tokens(&bar.usage)).fold(0, u64::saturating_add);
     match chart.bars.iter().max_by_key(|bar| charts::tokens(&bar.usage)).filter(|_| all > 0) {
         Some(most) => format!(
-            "Tokens of the last {days} days: {} in all, most on {} with {}. The table below has each day.",
+            "Tokens of the last {days} days: {} in total, most on {} with {}. The table below lists each day.",
             tokens_words(all),
             most.day,
             tokens_words(charts::tokens(&most.usage))
@@ -122,7 +122,7 @@ mod tests {
         let chart = charts::bar_chart(&[day("2026-11-19", 3_000), day("2026-11-21", 1_200)], now);
         assert_eq!(
             in_words(&chart),
-            "Tokens of the last 30 days: 4.2k in all, most on 19 Nov with 3k. The table below has each day."
+            "Tokens of the last 30 days: 4.2k in total, most on 19 Nov with 3k. The table below lists each day."
         );
         assert_eq!(in_words(&charts::bar_chart(&[], now)), "No tokens were used in the last 30 days.");
     }

@@ -11,7 +11,7 @@ pub(crate) fn Figures(report: RwSignal<UsageReport>) -> impl IntoView {
     let today = Memo::new(move |_| report.with(|report| charts::today(&report.days, clock.now())));
     view! {
         <dl class="usage-figures">
-            <dt>"In total"</dt>
+            <dt>"Total"</dt>
             <dd>{move || report.with(|report| figures(&report.total))}</dd>
             <dt>"Today"</dt>
             <dd>{move || today.with(figures)}</dd>
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn the_cached_part_is_told_where_there_is_one() {
         let usage = |cached| UsageDay { input: 1_200, cached, output: 30, ..UsageDay::default() };
-        assert_eq!(in_words(&usage(600)), "1.2k in (50 % cached) · 30 out · not priced");
-        assert_eq!(in_words(&usage(0)), "1.2k in · 30 out · not priced");
+        assert_eq!(in_words(&usage(600)), "1.2k in (50 % cached) · 30 out · no price set");
+        assert_eq!(in_words(&usage(0)), "1.2k in · 30 out · no price set");
     }
 }

@@ -25,8 +25,8 @@ pub(crate) fn UsagePage() -> impl IntoView {
                 <h1 id="usage-title">"Usage"</h1>
                 <ReadFirst
                     first=first
-                    wait="Adding up…"
-                    again="Add it up again"
+                    wait="Loading usage…"
+                    again="Try again"
                     draw=|report| view! { <Kept report=report /> }.into_any()
                 />
             </section>
@@ -60,16 +60,14 @@ fn Kept(report: UsageReport) -> impl IntoView {
     });
     let is_unused = Memo::new(move |_| report.with(|report| charts::tokens(&report.total) == 0));
     let missing = Memo::new(move |_| report.with(|report| report.absent.clone()));
-    let used = move || {
-        match is_unused.get() {
+    let used = move || match is_unused.get() {
         true => view! {
             <p class="hint">
-                "No Pod has used any tokens yet. Once one has answered, this page has its tokens. Prices are not known to this version."
+                "No tokens used yet. This version has no price list."
             </p>
         }
         .into_any(),
         false => view! { <Report report=report /> }.into_any(),
-    }
     };
     view! {
         {move || absent(&missing.get())}
@@ -86,7 +84,7 @@ fn Report(report: RwSignal<UsageReport>) -> impl IntoView {
         report.with(has_unpriced).then(|| {
             view! {
                 <p class="hint">
-                    "Not priced: the model has no price here, so its tokens are in no sum of dollars."
+                    "No price set: this version has no price for the model, so its tokens are in no dollar total."
                 </p>
             }
             .into_any()
@@ -98,24 +96,24 @@ fn Report(report: RwSignal<UsageReport>) -> impl IntoView {
             <h2 id="usage-days">"Tokens per day (UTC)"</h2>
             <DaysChart report=report />
             <details class="as-table">
-                <summary>"The days as a table"</summary>
+                <summary>"Table of days"</summary>
                 <UsageTable caption="Tokens and cost per day" first="Day" lines=lines(of_days) />
             </details>
         </section>
         <Part title="Pods" caption="Tokens and cost per Pod" first="Pod" lines=lines(of_pods) hint="" />
         <Part
             title="Trees"
-            caption="Tokens and cost of Pods with all that they lead"
+            caption="Tokens and cost per Pod with its children"
             first="Pod"
             lines=lines(of_trees)
-            hint="A Pod with all that it leads, directly or not."
+            hint="A Pod together with its children and their children."
         />
         <Part
             title="Peers"
             caption="Tokens and cost per pair of peers"
             first="Pair"
             lines=lines(of_links)
-            hint="Runs that a message of one began in the other; they are in the Pods' figures too."
+            hint="Runs that a message from one started in the other; the Pods' own figures include them."
         />
         {unpriced}
     }

@@ -12,10 +12,10 @@ use super::names::pod_names;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct LsOptions {
-    /// Those in this state alone
+    /// Only Pods in this state
     #[arg(long, value_name = "STATE", value_parser = one_of::<PodState>(&STATES))]
     pub(crate) state: Option<PodState>,
-    /// Those alone whose name or folder has this in it
+    /// Only Pods whose name or folder contains this
     #[arg(long, short = 'q', value_name = "TEXT")]
     pub(crate) find: Option<String>,
 }
@@ -25,7 +25,7 @@ pub(crate) struct RenameOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// A-Z a-z 0-9 . _ - and at most 64 of them
+    /// A-Z a-z 0-9 . _ -, at most 64 characters
     #[arg(value_name = "NEW_NAME")]
     pub(crate) name: String,
 }
@@ -35,7 +35,7 @@ pub(crate) struct PolicyOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Who may introduce itself: everybody, everybody after you were asked, nobody
+    /// Who may become a peer: anyone, anyone you accept, no one
     #[arg(value_parser = one_of::<PeerPolicy>(&POLICIES))]
     pub(crate) policy: PeerPolicy,
 }
@@ -45,7 +45,7 @@ pub(crate) struct NetworkOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Nothing, each host that a rule or you allow, or all that the machine reaches
+    /// No network, only hosts that a rule or you allow, or full network access
     #[arg(value_parser = one_of::<NetworkPolicy>(&NETWORKS))]
     pub(crate) network: NetworkPolicy,
 }
@@ -55,7 +55,7 @@ pub(crate) struct WakeOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Whether a peer's message begins a run when the Pod is idle
+    /// Whether a peer's message starts a run when the Pod is idle
     #[arg(value_name = "on|off", action = ArgAction::Set, value_parser = switch())]
     pub(crate) wakes: bool,
 }
@@ -68,7 +68,7 @@ pub(crate) struct PermissionsOptions {
     /// The rules from now on, in order, the first that fits decides: 'allow Bash cargo *' 'ask Bash'; 'allow Bash@/work cargo *' is for one folder
     #[arg(value_name = "RULE", value_parser = parse_rule)]
     pub(crate) rules: Vec<PermissionRule>,
-    /// Take all rules away
+    /// Remove all rules
     #[arg(long, conflicts_with = "rules")]
     pub(crate) clear: bool,
 }
@@ -78,7 +78,7 @@ pub(crate) struct CompactOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Say what it would do, and do nothing
+    /// Only show what it would do
     #[arg(long)]
     pub(crate) preview: bool,
 }
@@ -88,10 +88,10 @@ pub(crate) struct PreviewOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// The port that a command of the Pod listens on
+    /// Port that a command of the Pod listens on
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
-    /// Show it no longer
+    /// Close this preview
     #[arg(long, requires = "port")]
     pub(crate) close: bool,
 }
@@ -101,7 +101,7 @@ pub(crate) struct UnqueueOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Which message; `yoi queue` lists them
+    /// Message to take back; `yoi queue` lists them
     #[arg(value_name = "COMMAND_ID")]
     pub(crate) id: String,
 }
@@ -111,13 +111,13 @@ pub(crate) struct ExchangeOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "A", add = ArgValueCandidates::new(pod_names))]
     pub(crate) source: String,
-    /// Whom it writes with
+    /// The other Pod
     #[arg(value_name = "B", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// How many of the newest messages
+    /// How many of the newest messages to print
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
     pub(crate) limit: u32,
-    /// Go on with what was before the page before, which says with what
+    /// Continue before the previous page, with the cursor that it printed
     #[arg(long, value_name = "CURSOR")]
     pub(crate) before: Option<String>,
 }

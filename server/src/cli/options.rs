@@ -23,7 +23,7 @@ pub(crate) struct RestoreOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Bring the stopped Pods below it back, too
+    /// Also restore its stopped children
     #[arg(long)]
     pub(crate) tree: bool,
 }
@@ -33,10 +33,10 @@ pub(crate) struct RewindOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// The last record that stays in the conversation
+    /// Last record that stays in the context
     #[arg(value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) seq: i64,
-    /// Fail if this is not the Pod's newest record; by default it is not checked
+    /// Fail if this is not the Pod's newest record; default: not checked
     #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) head: Option<i64>,
 }
@@ -46,10 +46,10 @@ pub(crate) struct PeerOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "A", add = ArgValueCandidates::new(pod_names))]
     pub(crate) source: String,
-    /// The Pod that it is introduced to
+    /// Its new peer
     #[arg(value_name = "B", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// For the people on the other side; no model sees it
+    /// For whoever answers the request; no model sees it
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
 }
@@ -59,21 +59,21 @@ pub(crate) struct PairOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "A", add = ArgValueCandidates::new(pod_names))]
     pub(crate) source: String,
-    /// The other one
+    /// The other Pod
     #[arg(value_name = "B", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RequestsOptions {
-    /// NAME, NAME@RUNTIME or RUNTIME/WORKER; without it: of all Pods
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER; default: all Pods
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RequestOptions {
-    /// The Pod that is asked: NAME, NAME@RUNTIME or RUNTIME/WORKER
+    /// Pod that got the request: NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
     /// Which request; `yoi requests` lists them
@@ -83,10 +83,10 @@ pub(crate) struct RequestOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct MessageOptions {
-    /// The Pod that writes: NAME, NAME@RUNTIME or RUNTIME/WORKER
+    /// Sender: NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "FROM", add = ArgValueCandidates::new(pod_names))]
     pub(crate) source: String,
-    /// A peer of it
+    /// Receiver, a peer of the sender
     #[arg(value_name = "TO", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
     /// The message; a single - reads it from standard input
@@ -99,17 +99,17 @@ pub(crate) struct HeldOptions {
     /// Either of the two Pods: NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Which message; its record and `yoi message` say it
+    /// Message id, as in its record and in the output of `yoi message`
     #[arg(value_name = "MESSAGE_ID")]
     pub(crate) id: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ApprovalsOptions {
-    /// NAME, NAME@RUNTIME or RUNTIME/WORKER; without it: of all Pods
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER; default: all Pods
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: Option<String>,
-    /// Also what was answered or withdrawn
+    /// Include answered and withdrawn ones
     #[arg(long)]
     pub(crate) all: bool,
 }
@@ -119,15 +119,15 @@ pub(crate) struct ApproveOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Which question; `yoi approvals` lists them
+    /// Approval id; `yoi approvals` lists them
     pub(crate) id: String,
     /// Deny it instead
     #[arg(long)]
     pub(crate) deny: bool,
-    /// Give the same answer from now on, to this Pod, for this tool and exactly this argument
+    /// Always answer the same for this Pod, tool and exactly this argument
     #[arg(long)]
     pub(crate) remember: bool,
-    /// Why; a model is told why it was denied something
+    /// Reason; the model sees it when denied
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
 }
@@ -137,12 +137,12 @@ pub(crate) struct DenyOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Which question; `yoi approvals` lists them
+    /// Approval id; `yoi approvals` lists them
     pub(crate) id: String,
-    /// Give the same answer from now on, to this Pod, for this tool and exactly this argument
+    /// Always answer the same for this Pod, tool and exactly this argument
     #[arg(long)]
     pub(crate) remember: bool,
-    /// Why; the model is told
+    /// Reason; the model sees it
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
 }
@@ -152,43 +152,43 @@ pub(crate) struct ToolOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Its name, such as Read
+    /// Tool name, such as Read
     pub(crate) tool: String,
-    /// Its arguments
+    /// Tool arguments
     #[arg(value_name = "JSON", default_value = "{}")]
     pub(crate) arguments: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct NewOptions {
-    /// A-Z a-z 0-9 . _ - and at most 64 of them
+    /// A-Z a-z 0-9 . _ -, at most 64 characters
     pub(crate) name: String,
-    /// By default the server's first one
+    /// Default: the server's first one
     #[arg(long)]
     pub(crate) provider: Option<String>,
-    /// By default the provider's first one
+    /// Default: the provider's first one
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// A recipe of the server's configuration
+    /// Template from the server's configuration
     #[arg(long)]
     pub(crate) profile: Option<String>,
     /// Working directory; by default the one that this is typed in. Of a server on another machine: the one that it was
     /// started in
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// What the model is told before anything else
+    /// Instructions for the model
     #[arg(long, value_name = "TEXT")]
     pub(crate) instructions: Option<String>,
-    /// Where it lives; by default in this server
+    /// Runtime to create it on; default: this server
     #[arg(long, value_name = "ID")]
     pub(crate) runtime: Option<String>,
-    /// A folder that it may use: read:PATH, write:PATH or deny:PATH; several times. By default it writes its --cwd
+    /// Folder it may use: read:PATH, write:PATH or deny:PATH; repeatable. Default: write access to its --cwd
     #[arg(long, value_name = "ACCESS:PATH", value_parser = parse_scope)]
     pub(crate) scope: Vec<(Access, String)>,
     /// Who may introduce itself
     #[arg(long, value_name = "POLICY", value_parser = one_of::<PeerPolicy>(&POLICIES))]
     pub(crate) peer_policy: Option<PeerPolicy>,
-    /// Whether a peer's message begins a run when the Pod is idle
+    /// Whether a peer's message starts a run when the Pod is idle
     #[arg(long, value_name = "on|off", value_parser = switch())]
     pub(crate) wake: Option<bool>,
     /// What its commands reach of the network
@@ -259,10 +259,10 @@ pub(crate) struct SearchOptions {
     /// In this Pod alone: NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) pod: Option<String>,
-    /// Of this runtime alone
+    /// Only this runtime
     #[arg(long, value_name = "RUNTIME")]
     pub(crate) runtime: Option<String>,
-    /// Go on after the page before, which says with what
+    /// Continue after the previous page, with the cursor that it printed
     #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<String>,
 }
@@ -287,19 +287,19 @@ pub(crate) struct ImportOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditOptions {
-    /// This action alone, such as input
+    /// Only this action, such as input
     #[arg(long, value_name = "ACTION")]
     pub(crate) action: Option<String>,
-    /// This result alone
+    /// Only this result
     #[arg(long, value_parser = ["done", "refused", "failed"])]
     pub(crate) result: Option<String>,
-    /// About this alone: a Pod, or what stands under TARGET
+    /// Only this target: a Pod, or a value of the TARGET column
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
-    /// Of this runtime alone
+    /// Only this runtime
     #[arg(long, value_name = "RUNTIME")]
     pub(crate) runtime: Option<String>,
-    /// Go on after the page before, which says with what
+    /// Continue after the previous page, with the cursor that it printed
     #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<String>,
 }
@@ -309,14 +309,14 @@ pub(crate) struct RmOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// Do it without asking; it cannot be undone
+    /// Do not ask for confirmation; this cannot be undone
     #[arg(long)]
     pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TuiOptions {
-    /// The Pod to open: NAME, NAME@RUNTIME or RUNTIME/WORKER
+    /// Pod to open: NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", conflicts_with_all = ["runtime", "worker"], add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: Option<String>,
     /// Runtime of the Pod to open

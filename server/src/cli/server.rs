@@ -14,9 +14,9 @@ pub(crate) struct ProvidersOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProvidersVerb {
-    /// Ask a provider now, or all of them, whether they work
+    /// Test a provider, or all of them
     Test {
-        /// This one alone
+        /// Only this one
         name: Option<String>,
     },
 }
@@ -29,43 +29,43 @@ pub(crate) struct RuntimesOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RuntimesVerb {
-    /// Add another yoi: its Pods are listed, read and worked with here
+    /// Add another yoi server; its Pods then appear here
     Add(AddRuntimeOptions),
-    /// Forget another yoi; its Pods stay where they are
+    /// Remove another yoi server; its Pods stay where they are
     Remove {
-        /// What it is called here
+        /// Its name here
         name: String,
     },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AddRuntimeOptions {
-    /// What to call it here: a-z 0-9 - and at most 32 of them
+    /// Its name here: a-z 0-9 -, at most 32 characters
     pub(crate) name: String,
     /// Its address, http://… or https://…
     pub(crate) url: String,
-    /// A file with what `yoi token` prints there; a single - reads it from standard input
+    /// File with the output of `yoi token` there; - reads standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TokenOptions {
-    /// Write it as a header to a file that only you read, and print the file's name: `curl -H @"$(yoi token --header)" …`
+    /// Write it as a header to a file that only you can read, and print the file's name: `curl -H @"$(yoi token --header)" …`
     #[arg(long)]
     pub(crate) header: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct OpenOptions {
-    /// Start nothing; print an address that logs one browser in, once, within a minute
+    /// Only print an address that logs one browser in, once, within a minute
     #[arg(long)]
     pub(crate) print: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SignOutOptions {
-    /// Which login; `yoi sessions` lists them
+    /// Login id; `yoi sessions` lists them
     #[arg(value_name = "ID", required_unless_present = "all")]
     pub(crate) id: Option<String>,
     /// Every browser
@@ -75,18 +75,18 @@ pub(crate) struct SignOutOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorOptions {
-    /// Do not ask the providers
+    /// Do not test the providers
     #[arg(long)]
     pub(crate) no_test: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServiceVerb {
-    /// Write the unit of this program and its options, and start it
+    /// Write a unit with these options and start it
     Install(InstallOptions),
     /// Stop it and remove the unit
     Uninstall(UninstallOptions),
-    /// Say whether there is a unit, and whether it runs
+    /// Print whether there is a unit and whether it runs
     Status,
 }
 
@@ -94,21 +94,21 @@ pub(crate) enum ServiceVerb {
 pub(crate) struct InstallOptions {
     #[command(flatten)]
     pub(crate) serve: ServeOptions,
-    /// Print the unit and write nothing
+    /// Only print the unit
     #[arg(long, visible_alias = "print", help_heading = None)]
     pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct UninstallOptions {
-    /// Say what would be done, and do nothing
+    /// Only print what would be done
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ManOptions {
-    /// Write the pages of all verbs into this folder; without it the first page is printed
+    /// Write the pages of all verbs to this folder; default: print the first page
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
 }

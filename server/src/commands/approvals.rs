@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use protocol::{
     Approval, ApprovalCommand, CommandId, Decision, ErrorCode, Listing, OpenApproval, PodState, PodSummary,
 };
+use transcript::words::actor_words;
 
 use super::{Caller, ago, name_of, pods_of};
 use crate::{
@@ -87,7 +88,7 @@ async fn asking(caller: &Caller, all: bool) -> Result<Vec<PodSummary>> {
 
 fn print(questions: Vec<(Option<&OpenApproval>, &Approval)>, all: bool) -> Result<()> {
     if questions.is_empty() {
-        output::note(if all { "nothing was asked" } else { "nothing is asked; --all shows what was" });
+        output::note(if all { "no approvals" } else { "no pending approvals; --all shows answered ones" });
         return Ok(());
     }
     let row = |(open, approval): (Option<&OpenApproval>, &Approval)| {
@@ -124,7 +125,7 @@ fn change(approval: &Approval) -> Option<String> {
     Some(format!("\n{} {} {path}: {effect}\n{diff}", approval.id, approval.tool).trim_end().to_owned())
 }
 
-/// `allowed by operator: reason`, `withdrawn`, or `open`.
+/// `allowed by you: reason`, `withdrawn`, or `open`.
 fn answer(approval: &Approval) -> String {
     let (word, by) = match (approval.decision, &approval.by) {
         (Some(Decision::Allow), by) => ("allowed", by),
@@ -132,7 +133,7 @@ fn answer(approval: &Approval) -> String {
         (None, by) if by.is_some() || approval.reason.is_some() => ("withdrawn", by),
         (None, _) => return "open".to_owned(),
     };
-    let by = by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
+    let by = by.as_deref().map(|by| format!(" by {}", actor_words(by))).unwrap_or_default();
     let reason = approval.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
     format!("{word}{by}{reason}").replace('\n', " ")
 }
@@ -150,7 +151,7 @@ mod tests {
             answer(&serde_json::from_value(approval).unwrap())
         };
         assert_eq!(approval(serde_json::json!({})), "open");
-        assert_eq!(approval(serde_json::json!({ "decision": "allow", "by": "operator" })), "allowed by operator");
+        assert_eq!(approval(serde_json::json!({ "decision": "allow", "by": "operator" })), "allowed by you");
         assert_eq!(
             approval(serde_json::json!({ "decision": "deny", "by": "x", "reason": "no\nno" })),
             "denied by x: no no"

@@ -2,6 +2,7 @@ use anyhow::Result;
 use client::AuditFilter;
 use jiff::Timestamp;
 use protocol::{AuditRow, RuntimeId, Target};
+use transcript::words::actor_words;
 
 use super::{Caller, ago, note_absent};
 use crate::{cli::AuditOptions, output};
@@ -26,7 +27,7 @@ pub(super) async fn audit(caller: &Caller, options: AuditOptions) -> Result<()> 
     }
     note_absent(&listing.absent);
     if listing.items.is_empty() {
-        output::note("there is nothing like this in the audit");
+        output::note("no matching audit entries");
         return Ok(());
     }
     let now = Timestamp::now();
@@ -35,7 +36,7 @@ pub(super) async fn audit(caller: &Caller, options: AuditOptions) -> Result<()> 
         listing.items.iter().map(|listed| row(listed, now)),
     )?;
     if let Some(next) = &listing.next {
-        output::note(&format!("there is more: --after {next}"));
+        output::note(&format!("more: --after {next}"));
     }
     Ok(())
 }
@@ -63,5 +64,5 @@ fn row(AuditRow { entry, runtime_id, .. }: &AuditRow, now: Timestamp) -> [String
         false => format!("{}@{runtime_id}", entry.client),
     };
     let about = entry.about.as_ref().map(ToString::to_string).unwrap_or_default();
-    [ago(entry.at, now), entry.by.clone(), from, entry.action.clone(), result, target, about]
+    [ago(entry.at, now), actor_words(&entry.by).to_owned(), from, entry.action.clone(), result, target, about]
 }

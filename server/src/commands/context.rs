@@ -64,7 +64,7 @@ pub(super) async fn compaction(caller: &Caller, target: &str) -> Result<()> {
     let preview = caller.client.compaction_preview(&pod).await?;
     match (caller.config.json, preview) {
         (true, preview) => output::json(&preview),
-        (false, None) => output::line("there is nothing to drop"),
+        (false, None) => output::line("nothing to compact"),
         (false, Some(preview)) => output::line(&would(&preview)),
     }
 }
@@ -72,8 +72,8 @@ pub(super) async fn compaction(caller: &Caller, target: &str) -> Result<()> {
 fn would(preview: &CompactionPreview) -> String {
     let CompactionPreview { dropped, kept, kept_from_seq, tokens_now, tokens_kept } = preview;
     format!(
-        "a summary would take the place of {dropped} messages; {kept} stay, from record {kept_from_seq} on (about \
-         {tokens_kept} of {tokens_now} tokens)"
+        "a summary would replace {dropped} messages; {kept} stay, from record {kept_from_seq} on (about {tokens_kept} of \
+         {tokens_now} tokens)"
     )
 }
 
@@ -90,7 +90,7 @@ pub(super) async fn exchange(caller: &Caller, options: ExchangeOptions) -> Resul
 
 fn print_exchange(listing: &Listing<ExchangeMessage>, pod: &PodRef, options: &ExchangeOptions) -> Result<()> {
     if listing.items.is_empty() {
-        output::note(&format!("{} and {} wrote nothing to each other", options.source, options.target));
+        output::note(&format!("no messages between {} and {}", options.source, options.target));
     }
     for message in listing.items.iter().rev() {
         let from = if message.from == *pod { &options.source } else { &options.target };
@@ -99,7 +99,7 @@ fn print_exchange(listing: &Listing<ExchangeMessage>, pod: &PodRef, options: &Ex
         output::line(&output::printable(&text).replace('\n', "\n          "))?;
     }
     if let Some(next) = &listing.next {
-        output::note(&format!("there is more: --before {next}"));
+        output::note(&format!("more: --before {next}"));
     }
     Ok(())
 }

@@ -92,8 +92,8 @@ pub(crate) async fn doctor(options: DoctorOptions, common: &CommonOptions, envir
     ended?;
     match report.findings.iter().filter(|finding| finding.state == State::Broken).count() {
         0 => Ok(()),
-        1 => bail!("one thing is broken"),
-        count => bail!("{count} things are broken"),
+        1 => bail!("1 problem"),
+        count => bail!("{count} problems"),
     }
 }
 

@@ -126,8 +126,8 @@ impl Follower {
             (Some(unsaid), Some(why)) if unsaid.is_empty() => cut_off(why),
             (Some(unsaid), None) if unsaid.is_empty() => {
                 bail!(
-                    "the cursor of --after is of no Pod that is here; `yoi events --json` prints cursors, and without \
-                       --after it begins now"
+                    "the --after cursor belongs to no Pod here; `yoi events --json` prints cursors, and without \
+                       --after it starts now"
                 )
             }
             _ => Ok(()),
@@ -192,7 +192,7 @@ impl Follower {
 fn cut_off(why: &str) -> Result<()> {
     let why = why.trim_end_matches("; a snapshot follows");
     bail!(
-        "nothing can go on after the cursor of --after: {why}; `yoi log NAME` has the records of a Pod, and without --after \
-           `yoi events` begins now"
+        "cannot continue after the --after cursor: {why}; `yoi log NAME` prints a Pod's records, and without --after \
+           `yoi events` starts now"
     )
 }

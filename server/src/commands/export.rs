@@ -68,6 +68,6 @@ pub(super) async fn import(caller: &Caller, options: ImportOptions) -> Result<()
     let name = name_of(&summary.name, &summary.pod);
     match caller.config.json {
         true => output::json(&summary),
-        false => output::line(&format!("{name} has the history; `yoi restore {name}` brings it to life")),
+        false => output::line(&format!("{name} imported; `yoi restore {name}` starts it")),
     }
 }

@@ -76,7 +76,7 @@ async fn missed(client: &Client, pod: &PodRef, seen: Seq, before: Option<Seq>) -
     let mut before = before;
     while before.is_none_or(|before| before.0 > seen.0 + 1) {
         if pages.len() == PAGES_MAX {
-            output::note("more was missed than is fetched; `yoi export` has it all");
+            output::note("too many records were missed to fetch; `yoi export` prints them all");
             break;
         }
         let page = client.whole_transcript(pod, before, PAGE).await?;

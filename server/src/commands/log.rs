@@ -132,7 +132,9 @@ pub(super) fn words(connection: &Connection) -> Option<String> {
     match connection {
         Connection::Reconnecting { attempt: 1, cause } => Some(format!("the server is away ({cause}); reconnecting")),
         Connection::CaughtUp { records } => Some(format!("the server is back; {records} records were missed")),
-        Connection::Reloaded => Some("the server could not go on where it was; what was missed was fetched".to_owned()),
+        Connection::Reloaded => {
+            Some("the server could not resume where it was; missed records were fetched".to_owned())
+        }
         Connection::Reconnecting { .. } | Connection::Connected | Connection::Unauthorized => None,
     }
 }

@@ -16,8 +16,8 @@ pub(super) async fn ls(caller: &Caller, options: LsOptions) -> Result<()> {
     }
     if listing.items.is_empty() {
         output::note(match is_filtered {
-            true => "no Pod is like this; `yoi ls` lists all",
-            false => "there is no Pod yet; `yoi new NAME` makes one",
+            true => "no matching Pods; `yoi ls` lists all",
+            false => "no Pods yet; `yoi new NAME` creates one",
         });
         return Ok(());
     }

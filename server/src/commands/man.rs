@@ -12,12 +12,12 @@ use crate::{
 pub(crate) fn man(options: ManOptions) -> Result<()> {
     let Some(folder) = options.folder else {
         let mut page = Vec::new();
-        clap_mangen::Man::new(Cli::command()).render(&mut page).context("the manual cannot be made")?;
+        clap_mangen::Man::new(Cli::command()).render(&mut page).context("cannot generate the manual")?;
         return output::bytes(&page);
     };
-    let wrong = || format!("the manual cannot be written into {}", folder.display());
+    let wrong = || format!("cannot write the manual to {}", folder.display());
     fs::create_dir_all(&folder).with_context(wrong)?;
     clap_mangen::generate_to(Cli::command(), &folder).with_context(wrong)?;
-    output::note(&format!("the manual is in {0}; `man {0}/yoi.1` shows its first page", folder.display()));
+    output::note(&format!("manual written to {0}; `man {0}/yoi.1` shows its first page", folder.display()));
     Ok(())
 }

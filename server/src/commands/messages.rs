@@ -22,11 +22,9 @@ pub(super) async fn send(caller: &Caller, options: MessageOptions) -> Result<()>
 fn sent(source: &str, target: &str, answer: &MessageAnswer) -> String {
     let id = &answer.message_id;
     match answer.state {
-        ReceiptState::Held => format!("held before {target} as {id}; `yoi release {source} {id}` delivers it"),
+        ReceiptState::Held => format!("held for {target} as {id}; `yoi release {source} {id}` delivers it"),
         ReceiptState::Sent => {
-            format!(
-                "sent to {target} as {id}; the other server has not confirmed it yet, `yoi log {source}` tells when it has"
-            )
+            format!("sent to {target} as {id}; not yet confirmed by the other server, see `yoi log {source}`")
         }
         _ => format!("stored at {target} as {id}"),
     }
@@ -40,7 +38,7 @@ pub(super) async fn decide(caller: &Caller, options: HeldOptions, decision: Held
     match (caller.config.json, decision) {
         (true, _) => output::json(&answer),
         (false, HeldDecision::Release) if answer.state == ReceiptState::Held => {
-            output::line(&format!("{} is released as soon as the server that holds it answers", answer.message_id))
+            output::line(&format!("{} will be released once the server holding it answers", answer.message_id))
         }
         (false, HeldDecision::Release) => output::line(&format!("{} is delivered", answer.message_id)),
         (false, HeldDecision::Drop) => output::line(&format!("{} is dropped", answer.message_id)),

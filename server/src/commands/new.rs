@@ -41,22 +41,22 @@ pub(super) async fn new(caller: &Caller, options: NewOptions) -> Result<()> {
     let made = caller.client.create(&CommandId::random(), &create).await;
     let pod = match made {
         Err(ClientError::Api(refusal)) if is_shared && !is_given && refusal.detail.contains("working directory") => {
-            bail!("{}: the server is on another machine, it seems; say --cwd with a folder of its own", refusal.detail)
+            bail!("{}: the server seems to be on another machine; give one of its folders with --cwd", refusal.detail)
         }
         made => made?,
     };
-    let whose = if is_shared { "" } else { " (the server's; --cwd takes another)" };
+    let whose = if is_shared { "" } else { " (the server's; change it with --cwd)" };
     match caller.config.json {
         true => output::json(&pod),
         false => output::line(&format!(
-            "made {} in {}{whose}: {}, {} of {}",
+            "created {} in {}{whose}: {}, {} of {}",
             pod.name, pod.cwd, pod.pod, pod.model, pod.provider
         )),
     }
 }
 
 fn absolute(option: &str, path: &Path) -> Result<String> {
-    let absolute = std::path::absolute(path).with_context(|| format!("{option} {} is no path", path.display()))?;
+    let absolute = std::path::absolute(path).with_context(|| format!("{option} {} is not a path", path.display()))?;
     let text = absolute.into_os_string().into_string();
     Ok(text.map_err(|_| BadConfig(format!("{option} has to be valid UTF-8")))?)
 }

@@ -16,7 +16,7 @@ pub(super) async fn open(caller: &Caller, options: OpenOptions) -> Result<()> {
     }
     let page = opening::write_page(&caller.config.data, &made.address, &made.code)?;
     opening::browser(&page).spawn().with_context(|| {
-        format!("no browser could be started; open {} in one, or `yoi open --print`", page.display())
+        format!("could not start a browser; open {} in one, or use `yoi open --print`", page.display())
     })?;
     match caller.config.json {
         true => output::json(&json!({ "page": page, "console": made.address })),

@@ -14,20 +14,20 @@ use crate::{
 pub(super) async fn rename(caller: &Caller, options: RenameOptions) -> Result<()> {
     let name = PodName::parse(&options.name).map_err(|error| BadConfig(error.to_string()))?;
     let patch = PatchPod { name: Some(name), ..PatchPod::default() };
-    change(caller, &options.target, &patch, |detail| format!("it is {} now", detail.summary.name)).await
+    change(caller, &options.target, &patch, |detail| format!("renamed to {}", detail.summary.name)).await
 }
 
 /// Says who may introduce itself.
 pub(super) async fn policy(caller: &Caller, options: PolicyOptions) -> Result<()> {
     let patch = PatchPod { peer_policy: Some(options.policy), ..PatchPod::default() };
-    let said = |detail: &PodDetail| format!("{}: introductions are {}", detail.summary.name, word(&detail.peer_policy));
+    let said = |detail: &PodDetail| format!("{}: peer policy is {}", detail.summary.name, word(&detail.peer_policy));
     change(caller, &options.target, &patch, said).await
 }
 
 /// Says what commands reach.
 pub(super) async fn network(caller: &Caller, options: NetworkOptions) -> Result<()> {
     let patch = PatchPod { network: Some(options.network), ..PatchPod::default() };
-    let said = |detail: &PodDetail| format!("{}: the network is {}", detail.summary.name, word(&detail.network));
+    let said = |detail: &PodDetail| format!("{}: network is {}", detail.summary.name, word(&detail.network));
     change(caller, &options.target, &patch, said).await
 }
 
@@ -35,8 +35,8 @@ pub(super) async fn network(caller: &Caller, options: NetworkOptions) -> Result<
 pub(super) async fn wake(caller: &Caller, options: WakeOptions) -> Result<()> {
     let patch = PatchPod { wake_on_peer: Some(options.wakes), ..PatchPod::default() };
     let said = |detail: &PodDetail| match detail.wake_on_peer {
-        true => format!("messages of peers wake {}", detail.summary.name),
-        false => format!("messages of peers wait until {} runs", detail.summary.name),
+        true => format!("messages from peers start a run of {}", detail.summary.name),
+        false => format!("messages from peers wait until {} runs", detail.summary.name),
     };
     change(caller, &options.target, &patch, said).await
 }
@@ -57,7 +57,7 @@ pub(super) async fn permissions(caller: &Caller, options: PermissionsOptions) ->
 fn count(detail: &PodDetail) -> String {
     match detail.permissions.len() {
         0 => format!("{} has no rules of its own", detail.summary.name),
-        count => format!("{} has {count} rules; the first that fits decides", detail.summary.name),
+        count => format!("{} has {count} rules; the first match decides", detail.summary.name),
     }
 }
 
@@ -68,7 +68,7 @@ async fn rules(caller: &Caller, target: &str) -> Result<()> {
         return output::json(&detail.permissions);
     }
     if detail.permissions.is_empty() {
-        output::note(&format!("{target} has no rules of its own; `yoi tools` lists what holds without"));
+        output::note(&format!("{target} has no rules of its own; `yoi tools` lists the defaults"));
     }
     settings::warn(&detail.warnings);
     detail.permissions.iter().try_for_each(|rule| output::line(&output::printable(&settings::said(rule))))

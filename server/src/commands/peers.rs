@@ -1,6 +1,7 @@
 use anyhow::Result;
 use jiff::Timestamp;
 use protocol::{CommandId, PeerAnswer, PeerCommand, PeerLink, PeerView};
+use transcript::words::actor_words;
 
 use super::{Caller, ago, name_of};
 use crate::{
@@ -22,8 +23,10 @@ pub(super) async fn introduce(caller: &Caller, options: PeerOptions) -> Result<(
 /// What an introduction came to, in a sentence.
 pub(super) fn introduced(source: &str, target: &str, answer: &PeerAnswer) -> String {
     match (answer.state, answer.request_id.as_deref()) {
-        (PeerLink::Linked, _) => format!("{source} and {target} know each other"),
-        (PeerLink::Pending, Some(id)) => format!("{target} is asked; `yoi accept {target} {id}` accepts"),
+        (PeerLink::Linked, _) => format!("{source} and {target} are peers"),
+        (PeerLink::Pending, Some(id)) => {
+            format!("peer request sent to {target}; `yoi accept {target} {id}` accepts it")
+        }
         (state, _) => format!("{source} and {target}: {}", word(state)),
     }
 }
@@ -35,7 +38,7 @@ pub(super) async fn unlink(caller: &Caller, options: PairOptions) -> Result<()> 
     caller.client.unlink(&CommandId::random(), &pod, &peer).await?;
     match caller.config.json {
         true => output::json(&serde_json::json!({ "source": pod, "peer": peer, "state": "unlinked" })),
-        false => output::line(&format!("{} and {} do not know each other", options.source, options.target)),
+        false => output::line(&format!("{} and {} are no longer peers", options.source, options.target)),
     }
 }
 
@@ -47,7 +50,7 @@ pub(super) async fn peers(caller: &Caller, target: &str) -> Result<()> {
         return output::json(&listing);
     }
     if listing.items.is_empty() {
-        output::note(&format!("{target} knows nobody; `yoi peer {target} NAME` introduces it"));
+        output::note(&format!("{target} has no peers; `yoi peer {target} NAME` adds one"));
         return Ok(());
     }
     output::headed(["NAME", "STATE", "LINK", "SINCE", "BY", "REQUEST", "NOTE"], listing.items.iter().map(row))
@@ -55,8 +58,8 @@ pub(super) async fn peers(caller: &Caller, target: &str) -> Result<()> {
 
 fn row(peer: &PeerView) -> [String; 7] {
     let link = match (peer.link, peer.is_asked) {
-        (PeerLink::Pending, true) => "pending (asks)".to_owned(),
-        (PeerLink::Pending, false) => "pending (asked)".to_owned(),
+        (PeerLink::Pending, true) => "request received".to_owned(),
+        (PeerLink::Pending, false) => "request sent".to_owned(),
         (link, _) => word(link).to_owned(),
     };
     [
@@ -64,7 +67,7 @@ fn row(peer: &PeerView) -> [String; 7] {
         peer.state.as_str().to_owned(),
         link,
         ago(peer.since, Timestamp::now()),
-        peer.by.clone(),
+        actor_words(&peer.by).to_owned(),
         peer.request_id.clone().unwrap_or_default(),
         peer.note.clone().unwrap_or_default(),
     ]
@@ -72,7 +75,7 @@ fn row(peer: &PeerView) -> [String; 7] {
 
 fn word(link: PeerLink) -> &'static str {
     match link {
-        PeerLink::Linked => "linked",
+        PeerLink::Linked => "peer",
         PeerLink::Pending => "pending",
         PeerLink::OneSided => "one-sided",
         PeerLink::Declined => "declined",
@@ -93,7 +96,7 @@ mod tests {
             serde_json::from_value(answer).unwrap()
         };
         let linked = answer(serde_json::json!({ "state": "linked" }));
-        assert_eq!(introduced("ada", "bob", &linked), "ada and bob know each other");
+        assert_eq!(introduced("ada", "bob", &linked), "ada and bob are peers");
         let pending = answer(serde_json::json!({ "state": "pending", "request_id": "r-1" }));
         assert_eq!(introduced("ada", "bob", &pending), "bob is asked; `yoi accept bob r-1` accepts");
     }

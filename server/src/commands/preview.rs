@@ -12,7 +12,7 @@ pub(super) async fn preview(caller: &Caller, options: PreviewOptions) -> Result<
             return output::json(&listing);
         }
         if listing.items.is_empty() {
-            output::note(&format!("no preview of {} is open", options.target));
+            output::note(&format!("{} has no open previews", options.target));
             return Ok(());
         }
         return output::headed(
@@ -28,6 +28,6 @@ pub(super) async fn preview(caller: &Caller, options: PreviewOptions) -> Result<
         return output::json(&opened);
     }
     output::line(&opened.url)?;
-    output::note("open it within a minute: it lets one browser in");
+    output::note("open it within a minute; it works for one browser");
     Ok(())
 }

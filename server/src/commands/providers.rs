@@ -24,7 +24,7 @@ async fn list(caller: &Caller) -> Result<()> {
     }
     output::headed(["NAME", "KIND", "FOUND IN", "MODELS"], page.items.iter().map(row))?;
     for absent in &page.unconfigured {
-        output::note(&format!("{} is not there: {}", absent.kind, absent.missing));
+        output::note(&format!("{} is not available: {}", absent.kind, absent.missing));
     }
     Ok(())
 }
@@ -33,7 +33,7 @@ fn row(provider: &ProviderView) -> [String; 4] {
     let name = if provider.default { format!("{} (default)", provider.name) } else { provider.name.clone() };
     let models = match (&provider.missing, provider.models.as_slice()) {
         (Some(missing), _) => missing.clone(),
-        (None, []) => "any name; the list is empty or cannot be read".to_owned(),
+        (None, []) => "any name (no model list)".to_owned(),
         (None, models) => models.iter().map(|model| model.name.as_str()).collect::<Vec<_>>().join(", "),
     };
     [name, provider.kind.to_string(), provider.source.to_string(), models]
@@ -76,6 +76,6 @@ fn judge(tests: &[ProviderTest]) -> Result<()> {
     let broken: Vec<_> = tests.iter().filter(|test| !test.is_ok).map(|test| test.provider.as_str()).collect();
     match broken.as_slice() {
         [] => Ok(()),
-        broken => bail!("{} did not answer as it should", broken.join(", ")),
+        broken => bail!("{} gave an unexpected answer", broken.join(", ")),
     }
 }

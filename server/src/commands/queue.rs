@@ -13,7 +13,7 @@ pub(super) async fn queue(caller: &Caller, target: &str) -> Result<()> {
         return output::json(&Listing { items, next: None });
     }
     if items.is_empty() {
-        output::note(&format!("nothing waits for {target}"));
+        output::note(&format!("the queue of {target} is empty"));
         return Ok(());
     }
     output::headed(["COMMAND", "SENT", "HOW", "TEXT"], items.iter().map(row))

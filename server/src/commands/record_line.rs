@@ -1,7 +1,8 @@
 //! One record as one line for a terminal. Chunks have none: their block's end has.
 
 use jiff::Timestamp;
-use protocol::{ControlEvent, Event, Record, Segment, ToolBy, TurnEvent};
+use protocol::{ControlEvent, Decision, Event, Record, Segment, ToolBy, TurnEvent};
+use transcript::words::{actor_words, duration_words};
 
 use super::word;
 use crate::output::printable;
@@ -30,7 +31,7 @@ fn turn(event: &TurnEvent) -> Option<String> {
     Some(match event {
         TurnEvent::UserMessage { segments, by, .. } => {
             let words: Vec<_> = segments.iter().map(Segment::as_text).collect();
-            format!("{by}: {}", words.join(" "))
+            format!("{}: {}", actor_words(by), words.join(" "))
         }
         TurnEvent::PeerMessage { from, text, .. } => format!("{} (peer): {text}", from.name),
         TurnEvent::ChildEvent { what, child, detail } => {
@@ -39,7 +40,7 @@ fn turn(event: &TurnEvent) -> Option<String> {
         TurnEvent::MessageFinished { text, interrupted, .. } => format!("model: {text}{}", cut(*interrupted)),
         TurnEvent::ReasoningFinished { text, interrupted, .. } => format!("thought: {text}{}", cut(*interrupted)),
         TurnEvent::ToolCalled { name, arguments, by: ToolBy::Model, .. } => format!("{name} {arguments}"),
-        TurnEvent::ToolCalled { name, arguments, by: ToolBy::Operator, .. } => format!("operator: {name} {arguments}"),
+        TurnEvent::ToolCalled { name, arguments, by: ToolBy::Operator, .. } => format!("you: {name} {arguments}"),
         TurnEvent::ToolFinished { summary, is_error, .. } => {
             format!("{} {summary}", if *is_error { "failed:" } else { "→" })
         }
@@ -60,18 +61,18 @@ fn control(event: &ControlEvent) -> Option<String> {
             format!("— run {} ({tokens}){}", word(outcome), after(detail.as_deref()))
         }
         ControlEvent::ProviderRetry { attempt, wait_ms, detail, .. } => {
-            format!("asking again (attempt {attempt}) in {wait_ms} ms: {detail}")
+            format!("retrying in {} (attempt {attempt}): {detail}", duration_words(*wait_ms))
         }
         ControlEvent::Status { state, state_reason } => {
             format!("— {}{}", state.as_str(), after(state_reason.as_deref()))
         }
-        ControlEvent::PeerLinked { peer, .. } => format!("linked with {}", peer.name),
-        ControlEvent::PeerUnlinked { peer, .. } => format!("no longer linked with {}", peer.name),
+        ControlEvent::PeerLinked { peer, .. } => format!("{} is a peer", peer.name),
+        ControlEvent::PeerUnlinked { peer, .. } => format!("{} is no longer a peer", peer.name),
         ControlEvent::PeerRequested { peer, note, .. } => {
-            format!("a link with {} is asked for{}", peer.name, after(note.as_deref()))
+            format!("peer request, {}{}", peer.name, after(note.as_deref()))
         }
         ControlEvent::PeerDeclined { peer, note, .. } => {
-            format!("link with {} declined{}", peer.name, after(note.as_deref()))
+            format!("peer request declined, {}{}", peer.name, after(note.as_deref()))
         }
         ControlEvent::MessageReceipt { message_id, peer, state, .. } => {
             format!("message with {}: {} ({message_id})", peer.name, word(state))
@@ -79,10 +80,14 @@ fn control(event: &ControlEvent) -> Option<String> {
         ControlEvent::ChildSpawned { child, .. } => format!("child {} spawned", child.name),
         ControlEvent::ChildStopped { child, .. } => format!("child {} stopped", child.name),
         ControlEvent::ScopeChanged { child, .. } => format!("scope of {} changed", child.name),
-        ControlEvent::ApprovalAsked { tool, arguments, .. } => format!("may it? {tool} {arguments}"),
+        ControlEvent::ApprovalAsked { tool, arguments, .. } => format!("asks for permission: {tool} {arguments}"),
         ControlEvent::ApprovalAnswered { tool, decision, by, reason, .. } => {
-            let answer = decision.as_ref().map(word).unwrap_or_else(|| "void".to_owned());
-            let by = by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
+            let answer = match decision {
+                Some(Decision::Allow) => "allowed",
+                Some(Decision::Deny) => "denied",
+                None => "no longer asked",
+            };
+            let by = by.as_deref().map(|by| format!(" by {}", actor_words(by))).unwrap_or_default();
             format!("{tool}: {answer}{by}{}", after(reason.as_deref()))
         }
         ControlEvent::Alert { level, source, text } => format!("{} from {source}: {text}", word(level)),
@@ -112,7 +117,7 @@ mod tests {
             (
                 serde_json::json!({ "kind": "user_message", "segments": [{ "type": "text", "text": "hi\nthere" }],
                     "command_id": "c", "by": "operator" }),
-                Some("03:04:05  operator: hi\n          there"),
+                Some("03:04:05  you: hi\n          there"),
             ),
             (
                 serde_json::json!({ "kind": "message_finished", "block": "b", "text": "ok\u{1b}[2J", "interrupted": true }),
@@ -127,17 +132,17 @@ mod tests {
             (
                 serde_json::json!({ "kind": "tool_called", "call_id": "c", "block": "b", "name": "Read",
                     "arguments": { "path": "a" }, "by": "operator" }),
-                Some("03:04:05  operator: Read {\"path\":\"a\"}"),
+                Some("03:04:05  you: Read {\"path\":\"a\"}"),
             ),
             (
                 serde_json::json!({ "kind": "approval_answered", "id": "1", "tool": "Bash", "arguments": {},
                     "decision": "deny", "by": "operator", "reason": "not now" }),
-                Some("03:04:05  Bash: deny by operator: not now"),
+                Some("03:04:05  Bash: denied by you: not now"),
             ),
             (
                 serde_json::json!({ "kind": "approval_answered", "id": "1", "tool": "Bash", "arguments": {},
                     "reason": "the Pod was stopped" }),
-                Some("03:04:05  Bash: void: the Pod was stopped"),
+                Some("03:04:05  Bash: no longer asked: the Pod was stopped"),
             ),
             (
                 serde_json::json!({ "kind": "message_receipt", "message_id": "m-1", "state": "held",

@@ -19,7 +19,7 @@ pub(super) async fn requests(caller: &Caller, options: RequestsOptions) -> Resul
         return output::json(&Listing { items, next: None });
     }
     if items.is_empty() {
-        output::note("no introduction waits for an answer");
+        output::note("no pending peer requests");
         return Ok(());
     }
     output::headed(["TO", "ID", "FROM", "ASKED", "NOTE"], items.iter().map(row))
@@ -42,7 +42,7 @@ pub(super) async fn decide(caller: &Caller, options: RequestOptions, decision: R
     let answer = caller.client.decide_request(&CommandId::random(), &pod, &options.id, command).await?;
     match (caller.config.json, decision) {
         (true, _) => output::json(&answer),
-        (false, RequestDecision::Accept) => output::line("accepted; the two know each other"),
-        (false, RequestDecision::Decline) => output::line("declined; nothing else has changed"),
+        (false, RequestDecision::Accept) => output::line("accepted; they are peers"),
+        (false, RequestDecision::Decline) => output::line("declined"),
     }
 }

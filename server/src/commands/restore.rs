@@ -15,7 +15,7 @@ pub(super) async fn restore(caller: &Caller, options: RestoreOptions) -> Result<
     }
     match receipt.report.iter().filter(|line| !line.restored).count() {
         0 => Ok(()),
-        missing => bail!("{missing} of the {} Pods below it could not be restored", receipt.report.len()),
+        missing => bail!("{missing} of its {} children could not be restored", receipt.report.len()),
     }
 }
 

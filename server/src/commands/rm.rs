@@ -14,16 +14,16 @@ pub(super) async fn rm(caller: &Caller, options: RmOptions) -> Result<()> {
     let name = &summary.name;
     if !options.yes {
         if !stdin().is_terminal() || !stderr().is_terminal() {
-            bail!("this removes {name} with all that it holds and cannot be undone; say --yes to do it");
+            bail!("this deletes {name} and its records and cannot be undone; confirm with --yes");
         }
         if !confirmed(summary.clone()).await? {
-            bail!("{name} is kept");
+            bail!("{name} was not deleted");
         }
     }
     caller.client.delete(&CommandId::random(), &pod, name.as_str()).await?;
     match caller.config.json {
         true => output::json(&serde_json::json!({ "removed": pod })),
-        false => output::line(&format!("{name} is removed")),
+        false => output::line(&format!("{name} deleted")),
     }
 }
 
@@ -46,7 +46,7 @@ fn question(pod: &PodSummary) -> String {
         more => format!(", and so do its {more} children"),
     };
     output::printable(&format!(
-        "Remove {} ({}, in {}) with its whole transcript? It cannot be undone. Files that it has written stay{children}. [y/N] ",
+        "Delete {} ({}, in {}) with its whole transcript? This cannot be undone. Files that it wrote stay{children}. [y/N] ",
         name_of(&pod.name, &pod.pod),
         Sign::of(pod).word(),
         pod.cwd,

@@ -45,7 +45,7 @@ async fn add(caller: &Caller, options: AddRuntimeOptions) -> Result<()> {
     };
     let token = token.trim().to_owned();
     if token.is_empty() {
-        bail!("there is no token in {}; `yoi token` on the other machine prints it", token_file.display());
+        bail!("no token in {}; `yoi token` on the other machine prints it", token_file.display());
     }
     let add = AddRuntime { runtime_id: RuntimeId::parse(&name)?, url, token };
     let runtime = caller.client.add_runtime(&add).await?;
@@ -54,16 +54,16 @@ async fn add(caller: &Caller, options: AddRuntimeOptions) -> Result<()> {
     }
     let detail = runtime.detail.as_deref().map(|detail| format!(" ({detail})")).unwrap_or_default();
     let state = match runtime.state {
-        RuntimeState::Live => "live; its Pods are in the list".to_owned(),
-        state => format!("{}{detail}; it is tried again and again", word(&state)),
+        RuntimeState::Live => "live; its Pods are listed".to_owned(),
+        state => format!("{}{detail}; retrying", word(&state)),
     };
-    output::line(&format!("{name} is added, and {state}"))
+    output::line(&format!("{name} added; {state}"))
 }
 
 async fn remove(caller: &Caller, name: &str) -> Result<()> {
     caller.client.remove_runtime(&RuntimeId::parse(name)?).await?;
     match caller.config.json {
         true => output::json(&serde_json::json!({ "removed": name })),
-        false => output::line(&format!("{name} is removed; its Pods stay where they are")),
+        false => output::line(&format!("{name} removed; its Pods stay where they are")),
     }
 }

@@ -31,13 +31,13 @@ pub(super) async fn search(caller: &Caller, options: SearchOptions) -> Result<()
 fn print(listing: &Gathered<SearchHit>) -> Result<()> {
     note_absent(&listing.absent);
     if listing.items.is_empty() {
-        output::note("nothing was found");
+        output::note("no matches");
         return Ok(());
     }
     let now = Timestamp::now();
     output::headed(["POD", "RECORD", "WHEN", "KIND", "TEXT"], listing.items.iter().map(|hit| row(hit, now)))?;
     if let Some(next) = &listing.next {
-        output::note(&format!("there is more: --after {next}"));
+        output::note(&format!("more: --after {next}"));
     }
     Ok(())
 }

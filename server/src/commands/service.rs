@@ -65,7 +65,7 @@ fn install(path: &Path, options: InstallOptions, common: &CommonOptions, environ
         data_dir::write_private(path, &text)?;
         report.done.push(format!("{} is written", path.display()));
     } else {
-        report.done.push(format!("{} was as it should be", path.display()));
+        report.done.push(format!("{} is up to date", path.display()));
     }
     start(&mut report, is_new, data_dir::holder(&config.data));
     print(&report, common)
@@ -75,19 +75,19 @@ fn install(path: &Path, options: InstallOptions, common: &CommonOptions, environ
 fn start(report: &mut Report, is_new: bool, holder: Option<String>) {
     let is_running = systemctl(&["is-active", "--quiet", UNIT]).is_ok();
     if let Err(why) = systemctl(&["daemon-reload"]).and_then(|()| systemctl(&["enable", UNIT])) {
-        report.done.push(format!("systemd was not told ({why})"));
+        report.done.push(format!("could not reach systemd ({why})"));
         report.next.push(format!("systemctl --user daemon-reload && systemctl --user enable --now {UNIT}"));
         return;
     }
-    report.done.push("it starts when you log in".to_owned());
+    report.done.push("starts when you log in".to_owned());
     if let (false, Some(pid)) = (is_running, holder) {
-        report.done.push(format!("it was not started now: yoi with pid {pid} uses the data folder"));
+        report.done.push(format!("not started: yoi with pid {pid} is using the data folder"));
         report.next.push(format!("kill {pid} && systemctl --user start {UNIT}"));
     } else if let Err(why) = systemctl(&[if is_new { "restart" } else { "start" }, UNIT]) {
-        report.done.push(format!("it did not start ({why})"));
+        report.done.push(format!("failed to start ({why})"));
         report.next.push(format!("systemctl --user status {UNIT}"));
     } else {
-        report.done.push("it runs".to_owned());
+        report.done.push("running".to_owned());
     }
     report.next.push("loginctl enable-linger   # if it is to run while you are not logged in".to_owned());
 }
@@ -104,8 +104,8 @@ fn uninstall(path: &Path, options: &UninstallOptions, common: &CommonOptions) ->
         return print(&report, common);
     }
     match systemctl(&["disable", "--now", UNIT]) {
-        Ok(()) => report.done.push("it was stopped and does not start any more".to_owned()),
-        Err(why) => report.done.push(format!("systemd was not told ({why})")),
+        Ok(()) => report.done.push("stopped, and no longer starts at login".to_owned()),
+        Err(why) => report.done.push(format!("could not reach systemd ({why})")),
     }
     fs::remove_file(path).with_context(|| format!("{} cannot be removed", path.display()))?;
     report.done.push(format!("{} is removed; the data folder stays", path.display()));
@@ -125,7 +125,7 @@ fn status(path: &Path, common: &CommonOptions) -> Result<()> {
         }));
     }
     let Some(starts) = starts else {
-        return output::line("not installed; `yoi service install` does it");
+        return output::line("not installed; run `yoi service install`");
     };
     let rows = [
         ("unit", path.display().to_string()),
@@ -142,7 +142,7 @@ fn print(report: &Report, common: &CommonOptions) -> Result<()> {
     }
     report.done.iter().try_for_each(|line| output::line(line))?;
     if !report.next.is_empty() {
-        output::line("left to do:")?;
+        output::line("To finish, run:")?;
     }
     report.next.iter().try_for_each(|line| output::line(&format!("  {line}")))
 }

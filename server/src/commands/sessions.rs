@@ -12,7 +12,7 @@ pub(super) async fn sessions(caller: &Caller) -> Result<()> {
         return output::json(&listing);
     }
     if listing.items.is_empty() {
-        output::note("no browser is logged in");
+        output::note("no browsers are logged in");
         return Ok(());
     }
     output::headed(["ID", "SEEN", "SINCE", "BROWSER"], listing.items.iter().map(row))
@@ -37,6 +37,6 @@ pub(super) async fn sign_out(caller: &Caller, options: SignOutOptions) -> Result
     };
     match caller.config.json {
         true => output::json(&serde_json::json!({ "signed_out": what })),
-        false => output::line(&format!("{what} is signed out")),
+        false => output::line(&format!("signed out {what}")),
     }
 }

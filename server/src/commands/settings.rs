@@ -13,7 +13,7 @@ pub(super) async fn profiles(caller: &Caller) -> Result<()> {
         return output::json(&listing);
     }
     if listing.items.is_empty() {
-        output::note("no profile is configured; a [profiles.NAME] in config.toml makes one");
+        output::note("no profiles configured; add [profiles.NAME] to config.toml");
         return Ok(());
     }
     output::headed(["NAME", "PROVIDER", "MODEL", "TOOLS", "INSTRUCTIONS"], listing.items.iter().map(profile))
@@ -45,7 +45,7 @@ pub(super) async fn rules(caller: &Caller) -> Result<()> {
     }
     note_absent(&listing.absent);
     if listing.items.is_empty() {
-        output::note("no Pod has rules of its own; `yoi permissions NAME RULE…` gives it some");
+        output::note("no Pod has rules of its own; `yoi permissions NAME RULE…` sets them");
         return Ok(());
     }
     let of_pod = |pod: &PodRules| {

@@ -35,8 +35,8 @@ fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
     let relations = format!("{} peers, {} children", pod.relations.peers, pod.relations.children);
     let used = format!("{} in, {} out", pod.usage.input, pod.usage.output);
     let peers = match detail.wake_on_peer {
-        true => format!("{}; their messages wake it", word(&detail.peer_policy)),
-        false => format!("{}; their messages do not wake it", word(&detail.peer_policy)),
+        true => format!("{}; their messages start a run", word(&detail.peer_policy)),
+        false => format!("{}; their messages wait for its next run", word(&detail.peer_policy)),
     };
     let mut rows = vec![
         ("name", name_of(&pod.name, &pod.pod)),
@@ -57,7 +57,7 @@ fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
     rows.extend(detail.scope.iter().map(|rule| ("may", scope(rule))));
     rows.extend(detail.permissions.iter().map(|rule| ("rule", settings::said(rule))));
     rows.extend(detail.warnings.iter().map(|warning| ("warning", warning.clone())));
-    rows.extend(detail.children.iter().map(|child| ("leads", name_of(&child.name, &child.pod))));
+    rows.extend(detail.children.iter().map(|child| ("child", name_of(&child.name, &child.pod))));
     rows.extend(detail.queued.iter().map(|queued| ("waits", Segment::join(&queued.segments))));
     rows.into_iter().map(|(what, text)| vec![what.to_owned(), text]).collect()
 }

@@ -17,7 +17,7 @@ pub(crate) fn token(options: &TokenOptions, common: &CommonOptions, environment:
         None => crate::token::read(&config.data)?,
     };
     let Some(token) = found else {
-        bail!("there is no token in {}; the first start of yoi makes one", config.data.display());
+        bail!("no token in {}; the first start of yoi creates one", config.data.display());
     };
     if options.header {
         let file = crate::token::write_header(&config.data, &token)?;

@@ -49,7 +49,7 @@ fn add(rows: &mut Vec<Vec<String>>, heading: &str, part: impl Iterator<Item = Ve
 }
 
 fn row(name: String, usage: &UsageDay) -> Vec<String> {
-    let cost = usage.cost.map_or_else(|| "not priced".to_owned(), |cost| format!("${cost:.4}"));
+    let cost = usage.cost.map_or_else(|| "no price set".to_owned(), |cost| format!("${cost:.4}"));
     vec![name, usage.input.to_string(), usage.cached.to_string(), usage.output.to_string(), cost]
 }
 
@@ -67,7 +67,7 @@ mod tests {
         let rows = rows(&report);
         assert_eq!(rows[1], ["total", "210", "1", "2", "$0.2500"]);
         assert_eq!((rows[2].len(), rows[3].as_slice()), (0, ["DAYS (UTC)".to_owned()].as_slice()));
-        assert_eq!(rows[4], ["2026-01-20", "20", "1", "2", "not priced"]);
+        assert_eq!(rows[4], ["2026-01-20", "20", "1", "2", "no price set"]);
         assert_eq!(rows.len(), 4 + DAYS_SHOWN);
     }
 }

@@ -29,7 +29,7 @@ const SETTINGS: [&str; 6] = ["autostart", "environment.d", "fish", "git", "syste
 
 /// Of a server that has more rights than it needs.
 pub(crate) const ROOT_WARNING: &str =
-    "yoi runs as root: whatever gets past its walls owns this machine; start it as an ordinary account";
+    "yoi is running as root: anything that escapes its sandbox owns this machine; run it as an ordinary user";
 
 /// Opens the store, and brings to life what is in it.
 pub(super) async fn start(config: &Config, providers: Providers, files: OpenFiles) -> Result<Host> {
@@ -63,7 +63,7 @@ fn walls(builder: Builder, groups: Groups) -> Walls {
     let (sender, walls) = Walls::soon();
     tokio::task::spawn_blocking(move || {
         if let Confinement::Missing { reason, .. } = bash::confinement(builder) {
-            tracing::warn!("commands have no room of their own here, and each of them waits for a person: {reason}");
+            tracing::warn!("commands have no sandbox here, so each asks for permission: {reason}");
         }
         sender.send_replace(Some(bash::walls(Confine::Auto, builder, &groups)));
     });

@@ -1,6 +1,7 @@
 //! Of two answers the first one counts, and whoever was later is told it.
 
 use protocol::{Approval, ApprovalCommand, Decision, ErrorCode, PodRef};
+use transcript::words::actor_words;
 
 use crate::{
     UiError,
@@ -18,7 +19,7 @@ pub(crate) async fn answer(
     match answer_approval(pod.clone(), fresh_command(), id.clone(), command).await {
         Err(refusal) if refusal.code() == ErrorCode::AlreadyAnswered => {
             let earlier = earlier_answer(pod, &id).await.ok_or(refusal)?;
-            console.note(format!("This was answered before: {}.", answer_words(&earlier)));
+            console.note(format!("Already answered: {}.", answer_words(&earlier)));
             Ok(earlier)
         }
         other => other,
@@ -30,14 +31,14 @@ pub(crate) async fn earlier_answer(pod: PodRef, id: &str) -> Option<Approval> {
     pod_approvals(pod).await.ok()?.into_iter().find(|approval| approval.id == id)
 }
 
-/// `allowed by operator`, `denied by kim: not today`, `not needed any more: the run was cancelled`.
+/// `allowed by you`, `denied by kim: not today`, `no longer needed: the run was cancelled`.
 pub(crate) fn answer_words(answer: &Approval) -> String {
     let verb = match answer.decision {
         Some(Decision::Allow) => "allowed",
         Some(Decision::Deny) => "denied",
-        None => "not needed any more",
+        None => "no longer needed",
     };
-    let by = answer.by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
+    let by = answer.by.as_deref().map(|by| format!(" by {}", actor_words(by))).unwrap_or_default();
     let reason = answer.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
     format!("{verb}{by}{reason}")
 }
@@ -64,8 +65,9 @@ mod tests {
                 effect: None,
             })
         };
+        assert_eq!(answer(Some(Decision::Allow), Some("operator"), None), "allowed by you");
         assert_eq!(answer(Some(Decision::Allow), Some("kim"), None), "allowed by kim");
         assert_eq!(answer(Some(Decision::Deny), Some("kim"), Some("not today")), "denied by kim: not today");
-        assert_eq!(answer(None, None, Some("the run was cancelled")), "not needed any more: the run was cancelled");
+        assert_eq!(answer(None, None, Some("the run was cancelled")), "no longer needed: the run was cancelled");
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn Chooser(meeting: Meeting, chooses_source: bool) -> impl IntoView {
     view! {
         {chooses_source.then(|| view! { <SourceField meeting=meeting /> }.into_any())}
         <div class="field">
-            <label for="peer-name">{if chooses_source { "Introduced to" } else { "To which Pod" }}</label>
+            <label for="peer-name">{if chooses_source { "New peer" } else { "Which Pod" }}</label>
             <input
                 id="peer-name"
                 type="text"
@@ -79,8 +79,8 @@ pub(super) fn Chooser(meeting: Meeting, chooses_source: bool) -> impl IntoView {
 #[component]
 fn Options(meeting: Meeting) -> impl IntoView {
     let none = move || match (meeting.offered.with(Vec::is_empty), meeting.typed.with(String::is_empty)) {
-        (true, true) => Some("There is no other Pod yet. Make one with New Pod."),
-        (true, false) => Some("No Pod fits. The server will say which one was nearly meant."),
+        (true, true) => Some("No other Pods yet. Create one with New Pod."),
+        (true, false) => Some("No matches. The server suggests similar names."),
         (false, _) => None,
     };
     view! {

@@ -134,7 +134,7 @@ impl Meeting {
         match self.chosen.get_untracked() {
             Some(Choice { name, refusal: Some(reason), .. }) => Err(format!("{name} {reason}")),
             Some(choice) => Ok(choice.pod.to_string()),
-            None if typed.is_empty() => Err("choose a Pod first".to_owned()),
+            None if typed.is_empty() => Err("Choose a Pod first".to_owned()),
             None => Ok(typed),
         }
     }

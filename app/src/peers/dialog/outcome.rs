@@ -37,27 +37,27 @@ fn standing(meeting: Meeting, answer: PeerAnswer, link: Option<PeerLink>) -> Any
     let pair = view! { <b>{a.clone()}</b> " and " <b>{b.clone()}</b> }.into_any();
     match link {
         Some(PeerLink::Linked) => view! {
-            <p><span class="ok">"✓ "</span> {pair} " are linked."</p>
-            <p><a href=exchange_href(&source, &peer) on:click=|_| live::close_dialog("peer")>"What they write to each other"</a></p>
+            <p><span class="ok">"✓ "</span> {pair} " are peers now."</p>
+            <p><a href=exchange_href(&source, &peer) on:click=|_| live::close_dialog("peer")>"Messages between them"</a></p>
             <div class="peer-acts"><RevokeButton pod=source peer=peer names=names /></div>
         }
         .into_any(),
         Some(PeerLink::Pending) => view! {
-            <p><b>{a}</b> " waits for the people of " <b>{b}</b> " to accept."</p>
-            <p class="hint">"It is in their approvals. After 24 hours it expires."</p>
+            <p><b>{a}</b> ": peer request sent; " <b>{b}</b> " has to accept it."</p>
+            <p class="hint">"It is pending in Approvals and expires after 24 hours."</p>
             <div class="peer-acts"><WithdrawButton pod=source peer=peer /></div>
         }
         .into_any(),
         Some(PeerLink::OneSided) => view! {
-            <p><span class="bad">"✗ "</span> {pair} ": one-sided, so it carries no messages: the other server was taken out here. Add it again, or end the link."</p>
+            <p><span class="bad">"✗ "</span> {pair} ": one-sided, so no messages get through: the other server was removed here. Add it again, or unpeer them."</p>
             <div class="peer-acts"><RevokeButton pod=source peer=peer names=names /></div>
         }
         .into_any(),
         Some(PeerLink::Expired) => {
-            view! { <p>{pair} " are not linked: nobody answered within 24 hours. Introduce them again to ask once more."</p> }.into_any()
+            view! { <p>{pair} " are not peers: nobody answered within 24 hours. You can send the request again."</p> }.into_any()
         }
         Some(PeerLink::Declined) | None => view! {
-            <p>{pair} " are not linked: it was declined, withdrawn or revoked."</p>
+            <p>{pair} " are not peers: the request was declined or withdrawn, or the peer was removed."</p>
             <div class="peer-acts"><UndoRevokeButton pod=source peer=peer /></div>
         }
         .into_any(),

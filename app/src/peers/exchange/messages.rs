@@ -65,7 +65,7 @@ pub(super) fn Messages(exchange: ExchangeData, link: RwSignal<Option<PeerView>>,
         </ol>
         {move || {
             shown.messages.with(Vec::is_empty).then(|| {
-                view! { <p class="hint">"Neither has written to the other yet. A Pod writes with SendToPeerPod."</p> }.into_any()
+                view! { <p class="hint">"No messages yet. A Pod writes to a peer with SendToPeerPod."</p> }.into_any()
             })
         }}
         {is_old.then(|| view! { <p class="hint">"These are older messages. " <a href=newest>"To the newest"</a></p> }.into_any())}
@@ -128,7 +128,7 @@ fn Earlier(shown: Shown) -> impl IntoView {
                     shown.earlier.try_set(page.earlier);
                     shown.messages.try_update(|messages| merge(messages, page.messages));
                 }
-                None => console.note("Earlier messages could not be fetched; try again."),
+                None => console.note("Could not load earlier messages; try again."),
             }
             is_loading.try_set(false);
         });
@@ -178,7 +178,7 @@ fn MessageCard(id: String, first: ExchangeMessage, shown: Shown) -> impl IntoVie
                     <span>"to " {to}</span>
                     <TimeOfDay at=at />
                     {(hops > 0).then(|| {
-                        view! { <span title="automatic steps since a person wrote">{counted(u64::from(hops), "hop")}</span> }.into_any()
+                        view! { <span title="automatic steps since your last message">{counted(u64::from(hops), "hop")}</span> }.into_any()
                     })}
                     <span class="figure">{words}</span>
                 </header>

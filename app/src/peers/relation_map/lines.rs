@@ -31,7 +31,7 @@ fn leads(routes: &mut Routes, parent: &Node, child: &Node, lent: &[ScopeRule]) -
     let Route { path, label_at } = routes.leads(parent, child);
     let rule = |rule: &ScopeRule| format!("{} {}", access_words(rule.access), rule.path);
     let detail = match lent {
-        [] => "nothing is lent".to_owned(),
+        [] => "nothing lent".to_owned(),
         rules => format!("lends {}", rules.iter().map(rule).collect::<Vec<_>>().join(", ")),
     };
     Edge {
@@ -70,10 +70,10 @@ fn knows(routes: &mut Routes, a: &Node, b: &Node, pair: &PeerPair) -> Edge {
     let (left, right) = if (a.y, a.x) <= (b.y, b.x) { (a, b) } else { (b, a) };
     let Route { path, label_at } = routes.knows(left, right);
     let (label, detail) = match pair.link {
-        PeerLink::Pending => ("asked".to_owned(), "waits for an answer".to_owned()),
-        PeerLink::Declined | PeerLink::Expired => (String::new(), "not linked".to_owned()),
-        PeerLink::OneSided => ("one-sided".to_owned(), "one-sided: it carries no messages".to_owned()),
-        PeerLink::Linked if pair.messages == 0 => (String::new(), "no message in the last hour".to_owned()),
+        PeerLink::Pending => ("asked".to_owned(), "request pending".to_owned()),
+        PeerLink::Declined | PeerLink::Expired => (String::new(), "not peers".to_owned()),
+        PeerLink::OneSided => ("one-sided".to_owned(), "one-sided: no messages get through".to_owned()),
+        PeerLink::Linked if pair.messages == 0 => (String::new(), "no messages in the last hour".to_owned()),
         PeerLink::Linked => {
             let words = format!("{} in the last hour", counted(u64::from(pair.messages), "message"));
             (format!("{}/h", pair.messages), words)

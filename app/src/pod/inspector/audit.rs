@@ -1,4 +1,5 @@
 use leptos::prelude::*;
+use transcript::words::actor_words;
 
 use crate::{
     audit::{page::audit_href, rows::Verdict},
@@ -40,7 +41,7 @@ pub(crate) fn Audit() -> impl IntoView {
                 let line = |protocol::AuditRow { entry, .. }: protocol::AuditRow| {
                     let who = match entry.by.as_str() {
                         "operator" => entry.client.clone(),
-                        by => format!("{by}, {}", entry.client),
+                        by => format!("{}, {}", actor_words(by), entry.client),
                     };
                     view! {
                         <li>

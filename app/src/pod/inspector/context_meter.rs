@@ -20,7 +20,7 @@ pub(crate) fn ContextMeter() -> impl IntoView {
         Memo::new(move |_| pod.summary.with(|summary| (summary.usage.context_used, summary.usage.context_limit)));
     let words = move || match context.get() {
         (0, 0) => "nothing sent yet".to_owned(),
-        (used, 0) => format!("{} used; the model's limit is not known", tokens_words(used)),
+        (used, 0) => format!("{} used; the model's limit is unknown", tokens_words(used)),
         (used, limit) => format!("{} of {}", tokens_words(used), tokens_words(limit)),
     };
     let share = Memo::new(move |_| {
@@ -41,7 +41,7 @@ pub(crate) fn ContextMeter() -> impl IntoView {
         share.get().filter(|share| *share >= FULL_PERCENT).map(|_| {
             view! {
                 <p class="nearly-full">
-                    "Nearly full: it is compacted by itself before the next question to the model, or now."
+                    "Nearly full: it is compacted automatically before the next model call."
                     <button
                         type="button"
                         class="button"

@@ -26,9 +26,9 @@ pub(crate) fn Family() -> impl IntoView {
         parent.get().map(|(href, name)| {
             view! {
                 <section>
-                    <h2>"Led by"</h2>
+                    <h2>"Parent"</h2>
                     <a class="pod-link" href=href>
-                        {name.unwrap_or_else(|| "a Pod that is not in the list".to_owned())}
+                        {name.unwrap_or_else(|| "a Pod not in the list".to_owned())}
                     </a>
                 </section>
             }
@@ -53,7 +53,7 @@ pub(crate) fn Family() -> impl IntoView {
 /// Opens the dialog, or says why it would do nothing.
 pub(crate) fn spawn(console: Console, pod: PodContext, name: String) {
     match spawn_refusal(pod.state.get_untracked()) {
-        Some(reason) => console.note(format!("It can spawn nobody now: {reason}")),
+        Some(reason) => console.note(format!("It cannot spawn a child now: {reason}")),
         None => console.dialog.set(Some(Dialog::Spawn { pod: pod.summary_now(), name })),
     }
 }

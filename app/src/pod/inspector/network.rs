@@ -29,7 +29,7 @@ pub(super) fn NetworkChoice() -> impl IntoView {
     };
     view! {
         <select
-            aria-label="What its commands reach of the network"
+            aria-label="Network access of its commands"
             prop:value=move || detail.with(|detail| detail.network.as_str())
             on:change=choose
         >

@@ -1,6 +1,7 @@
 use commands::allowed::peer_refusal;
 use leptos::prelude::*;
 use protocol::{PeerLink, PeerView};
+use transcript::words::actor_words;
 
 use crate::{
     approvals::request::RequestActs,
@@ -37,7 +38,7 @@ pub(crate) fn Peers() -> impl IntoView {
                 title=move || peer_refusal(pod.state.get())
                 on:click=move |_| introduce(console, pod, String::new())
             >
-                "Introduce to a Pod…"
+                "Add a peer…"
             </button>
         </section>
     }
@@ -53,16 +54,16 @@ fn PeerLine(view: PeerView, pod: PodContext) -> impl IntoView {
     let now = Signal::derive(move || listed.get().unwrap_or_else(|| known.clone()));
     let own = pod.pod.get_value();
     let words = match (view.link, view.is_asked) {
-        (PeerLink::Linked, _) => "linked",
-        (PeerLink::OneSided, _) => "one-sided: it carries no messages;",
-        (PeerLink::Pending, true) => "asks to be introduced",
-        (PeerLink::Pending, false) => "was asked",
+        (PeerLink::Linked, _) => "added",
+        (PeerLink::OneSided, _) => "one-sided: no messages get through;",
+        (PeerLink::Pending, true) => "asks to be a peer",
+        (PeerLink::Pending, false) => "peer request sent",
         (PeerLink::Declined, _) => "declined",
         (PeerLink::Expired, _) => "did not answer in time",
     };
     let messages = (view.link == PeerLink::Linked)
         .then(|| view! { " · " <a href=exchange_href(&own, &view.pod)>"messages"</a> }.into_any());
-    let by = (view.by != "operator").then(|| format!(" by {}", view.by));
+    let by = (view.by != "operator").then(|| format!(" by {}", actor_words(&view.by)));
     let is_asked = view.is_asked && view.link == PeerLink::Pending;
     view! {
         <li class="peer-line" class:is-asked=is_asked>

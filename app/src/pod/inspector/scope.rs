@@ -44,8 +44,8 @@ fn rule_view(rule: &ScopeRule) -> impl IntoView + use<> {
 fn loan_view(child: &ChildView, rule: &ScopeRule) -> impl IntoView + use<> {
     let (_, only) = rule_words(rule);
     let meaning = match rule.access {
-        Access::Write => format!("for writing: {} writes, this Pod only reads", child.name),
-        Access::Read => "for reading: both read".to_owned(),
+        Access::Write => format!("for writing: {} writes, this Pod can only read", child.name),
+        Access::Read => "for reading: both can read".to_owned(),
         Access::Deny => "denied to it".to_owned(),
     };
     view! {

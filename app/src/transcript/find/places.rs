@@ -30,15 +30,15 @@ impl Places {
         (index + len).saturating_add_signed(step) % len
     }
 
-    /// `3 of 17`; `17 places` before the reader has gone to one.
+    /// `3 of 17`; `17 matches` before the reader has gone to one.
     pub(super) fn told(&self, index: Option<usize>) -> String {
         let more = if self.has_more { "+" } else { "" };
         match (self.words.is_empty(), self.seqs.len(), index) {
             (true, ..) => String::new(),
-            (false, 0, _) => "nothing found".to_owned(),
+            (false, 0, _) => "no matches".to_owned(),
             (false, count, Some(index)) => format!("{} of {count}{more}", index + 1),
-            (false, 1, None) => "1 place".to_owned(),
-            (false, count, None) => format!("{count}{more} places"),
+            (false, 1, None) => "1 match".to_owned(),
+            (false, count, None) => format!("{count}{more} matches"),
         }
     }
 }
@@ -84,11 +84,11 @@ mod tests {
     fn it_is_told_where_the_reader_is() {
         assert_eq!(places(&[4, 9, 12]).told(Some(2)), "3 of 3");
         assert_eq!(Places { has_more: true, ..places(&[4, 9]) }.told(Some(0)), "1 of 2+");
-        assert_eq!((places(&[]).told(None), Places::default().told(None)), ("nothing found".to_owned(), String::new()));
+        assert_eq!((places(&[]).told(None), Places::default().told(None)), ("no matches".to_owned(), String::new()));
         assert_eq!(
             (places(&[4, 9]).told(None), places(&[4]).told(None)),
-            ("2 places".to_owned(), "1 place".to_owned())
+            ("2 matches".to_owned(), "1 match".to_owned())
         );
-        assert_eq!(Places { has_more: true, ..places(&[4, 9]) }.told(None), "2+ places");
+        assert_eq!(Places { has_more: true, ..places(&[4, 9]) }.told(None), "2+ matches");
     }
 }

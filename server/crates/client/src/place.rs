@@ -74,7 +74,7 @@ impl Place {
 
     /// Of another machine's server; it is never called by its address.
     pub(crate) fn of_server(text: &str) -> Result<Self, ClientError> {
-        let wrong = |why: &str| ClientError::Invalid(format!("that is no server's address: {why}"));
+        let wrong = |why: &str| ClientError::Invalid(format!("not a server address: {why}"));
         let url = Url::parse(text).map_err(|_| wrong("it should look like https://box.example:7474"))?;
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
             return Err(wrong("it begins with http:// or https:// and names a host"));
@@ -148,7 +148,7 @@ fn parse_socket(text: &str) -> Result<PathBuf, ClientError> {
 }
 
 fn parse_base(text: &str) -> Result<Url, ClientError> {
-    let wrong = |why: &str| ClientError::Invalid(format!("\"{text}\" is no server's address: {why}"));
+    let wrong = |why: &str| ClientError::Invalid(format!("\"{text}\" is not a server address: {why}"));
     let mut url = Url::parse(text).map_err(|_| wrong("it should look like http://127.0.0.1:7474"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err(wrong("it should look like http://127.0.0.1:7474"));

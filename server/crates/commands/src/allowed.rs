@@ -15,13 +15,13 @@ pub fn refusal(verb: ControlVerb, state: PodState) -> Option<&'static str> {
         | (V::Compact, S::Idle | S::Paused) => None,
         (_, S::Unreachable) => Some("its runtime does not answer"),
         (_, S::Broken) => Some("it is broken and cannot be restored"),
-        (V::Stop, S::Stopped) => Some("it is stopped already"),
+        (V::Stop, S::Stopped) => Some("it is already stopped"),
         (V::Pause | V::Resume | V::Cancel | V::Compact, S::Stopped) => Some("it is stopped; restore it first"),
-        (V::Pause, S::Paused) => Some("it is paused already"),
+        (V::Pause, S::Paused) => Some("it is already paused"),
         (V::Pause | V::Cancel, _) => Some("nothing is running"),
         (V::Resume, _) => Some("it is not paused"),
-        (V::Restore, _) => Some("it is live already"),
-        (V::Compact, _) => Some("it is in the middle of a run; pause or cancel it first"),
+        (V::Restore, _) => Some("it is already live"),
+        (V::Compact, _) => Some("a run is in progress; pause or cancel it first"),
     }
 }
 
@@ -39,7 +39,7 @@ pub fn spawn_refusal(state: PodState) -> Option<&'static str> {
 pub fn peer_refusal(state: PodState) -> Option<&'static str> {
     match state {
         PodState::Unreachable => Some("its runtime does not answer"),
-        PodState::Broken => Some("it is broken, and its record cannot be read"),
+        PodState::Broken => Some("it is broken: its records cannot be read"),
         _ => None,
     }
 }
@@ -47,8 +47,8 @@ pub fn peer_refusal(state: PodState) -> Option<&'static str> {
 /// Why no message can be sent now.
 pub fn input_refusal(state: PodState) -> Option<&'static str> {
     match state {
-        PodState::Stopped => Some("This Pod is stopped. Restore it to send; what you type is kept."),
-        PodState::Unreachable => Some("Its runtime does not answer. What you type is kept."),
+        PodState::Stopped => Some("This Pod is stopped. Restore it to send; your draft is kept."),
+        PodState::Unreachable => Some("Its runtime does not answer. Your draft is kept."),
         PodState::Broken => Some("This Pod is broken and takes no messages."),
         _ => None,
     }

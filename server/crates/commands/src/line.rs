@@ -8,7 +8,7 @@ use crate::{Page, TABLE, Where, allowed, entry};
 pub const NOT_ATTACHED: &str = "not attached; open a Pod first";
 
 /// Said where a colon alone is entered.
-pub const CHOOSE: &str = "type a command, or choose one with the arrow keys";
+pub const CHOOSE: &str = "type a command or choose one with the arrow keys";
 
 /// A line that has been understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -196,7 +196,7 @@ pub fn refusal(word: &str, here: Here) -> Option<&'static str> {
     }
     let Some(now) = here.pod else { return Some(NOT_ATTACHED) };
     match entry.word {
-        "allow" | "always" | "deny" => (!now.asks).then_some("it asks nothing"),
+        "allow" | "always" | "deny" => (!now.asks).then_some("it has no pending approval"),
         "rewind" => allowed::rewind_refusal(now.state),
         "spawn" => allowed::spawn_refusal(now.state),
         "send" | "steer" => allowed::input_refusal(now.state),
@@ -214,11 +214,11 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         return Err(CHOOSE.to_owned());
     }
     let Some(entry) = entry(word).filter(|entry| here.has(entry.place)) else {
-        return Err(format!("there is no command :{word}; type : to see those that there are"));
+        return Err(format!("there is no command :{word}; type : to list commands"));
     };
     if let Some(refusal) = refusal(entry.word, here) {
         return Err(match here.pod {
-            Some(_) => format!(":{word} does nothing now: {refusal}"),
+            Some(_) => format!(":{word} is not available: {refusal}"),
             None => refusal.to_owned(),
         });
     }
@@ -245,7 +245,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "help" => match argument {
             "" => Ok(Command::Help(Topic::Keys)),
             "peer" | "peers" | "unpeer" => Ok(Command::Help(Topic::Peers)),
-            other => Err(format!("there is no help about \"{other}\"; try :help or :help peer")),
+            other => Err(format!("no help on \"{other}\"; try :help or :help peer")),
         },
         word if !argument.is_empty() => Err(format!(":{word} takes nothing after it")),
         "allow" => Ok(Command::Answer(Answer::Once)),
@@ -341,8 +341,8 @@ mod tests {
         assert_eq!(idle(":help"), Ok(Command::Help(Topic::Keys)));
         assert_eq!(idle(":help peer"), Ok(Command::Help(Topic::Peers)));
         assert_eq!(idle(":new"), Err(":new needs a name after it".into()));
-        assert!(idle(":help me").unwrap_err().contains("no help about \"me\""));
-        assert_eq!(idle(":resume"), Err(":resume does nothing now: it is not paused".into()));
+        assert!(idle(":help me").unwrap_err().contains("no help on \"me\""));
+        assert_eq!(idle(":resume"), Err(":resume is not available: it is not paused".into()));
         assert!(idle(":dance").unwrap_err().contains("no command :dance"));
     }
 
@@ -354,14 +354,14 @@ mod tests {
         assert_eq!(asks(":always"), Ok(Command::Answer(Answer::Always)));
         assert_eq!(asks(":deny"), Ok(Command::Answer(Answer::Deny(String::new()))));
         assert_eq!(asks(":deny not today"), Ok(Command::Answer(Answer::Deny("not today".into()))));
-        assert_eq!(parse(":allow", IDLE), Err(":allow does nothing now: it asks nothing".into()));
+        assert_eq!(parse(":allow", IDLE), Err(":allow is not available: it has no pending approval".into()));
     }
 
     #[test]
     fn the_context_is_cut_only_between_runs() {
         for word in [":rewind", ":compact"] {
             assert!(parse(word, IDLE).is_ok(), "{word}");
-            assert!(parse(word, RUNNING).unwrap_err().contains("in the middle of a run"), "{word}");
+            assert!(parse(word, RUNNING).unwrap_err().contains("a run is in progress"), "{word}");
         }
         assert_eq!(parse(":spawn tester", RUNNING), Ok(Command::Spawn("tester".into())));
     }
@@ -377,7 +377,7 @@ mod tests {
         assert_eq!(parse(":peer", RUNNING), Ok(Command::Peer(String::new())));
         assert_eq!(parse(":peer bob", ASKS), Ok(Command::Peer("bob".into())));
         assert_eq!(parse(":unpeer bob", ASKS), Ok(Command::Unpeer("bob".into())));
-        assert_eq!(parse(":unpeer bob", IDLE), Err(":unpeer does nothing now: it has no peer".into()));
+        assert_eq!(parse(":unpeer bob", IDLE), Err(":unpeer is not available: it has no peer".into()));
     }
 
     #[test]

@@ -34,14 +34,14 @@ impl Sign {
     /// What it means, for whoever sees it the first time.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Of(PodState::Idle) => "it has nothing to do, and takes a message",
-            Self::Of(PodState::Running) => "its model or a tool is at work",
-            Self::Of(PodState::Paused) => "a run is held, and resume goes on with it",
-            Self::Of(PodState::Waiting) => "it asks, and goes on with your answer",
-            Self::Of(PodState::Stopped) => "it does nothing until it is restored",
+            Self::Of(PodState::Idle) => "ready for a message",
+            Self::Of(PodState::Running) => "the model or a tool is running",
+            Self::Of(PodState::Paused) => "the run is paused; resume continues it",
+            Self::Of(PodState::Waiting) => "waiting for your answer",
+            Self::Of(PodState::Stopped) => "stopped until it is restored",
             Self::Of(PodState::Unreachable) => "its runtime does not answer",
-            Self::Of(PodState::Broken) => "its record cannot be read",
-            Self::Failed => "its last run ended with an error, and it takes a message",
+            Self::Of(PodState::Broken) => "its records cannot be read",
+            Self::Failed => "the last run failed; ready for a message",
         }
     }
 }

@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::{
     ApprovalState, Block, BlockKind, Status, ToolResult,
     words::{
-        child_words, cost_words, duration_words, outcome_words, receipt_text, relation_words, tokens_words,
-        trigger_words,
+        actor_words, child_words, cost_words, duration_words, outcome_words, receipt_text, relation_words,
+        tokens_words, trigger_words,
     },
 };
 
@@ -36,7 +36,7 @@ pub fn plain_text(block: &Block) -> String {
         }
         BlockKind::Approval { .. } => approval_text(&block.kind),
         BlockKind::Relation { what, peer, by, note, .. } => {
-            let line = format!("{}: {} by {by}", peer.name, relation_words(*what));
+            let line = format!("{}: {} by {}", peer.name, relation_words(*what), actor_words(by));
             note.as_deref().map_or(line.clone(), |note| join(&line, note))
         }
         BlockKind::Compacted { summary, .. } => summary.clone(),
@@ -91,7 +91,7 @@ fn section(block: &Block) -> String {
     let text = plain_text(block);
     match &block.kind {
         BlockKind::Turn { .. } => format!("## {text} · {}", block.at),
-        BlockKind::Person { by, .. } => format!("### {by}\n\n{text}"),
+        BlockKind::Person { by, .. } => format!("### {}\n\n{text}", actor_words(by)),
         BlockKind::Peer { from, message_id, receipt, .. } => {
             let state = receipt.as_ref().map(|receipt| format!(", {}", receipt_text(receipt))).unwrap_or_default();
             format!("### {} (peer, message {message_id}{state})\n\n{text}", from.name)
@@ -102,7 +102,7 @@ fn section(block: &Block) -> String {
             format!("### Tool {}\n\n{}", name.as_deref().unwrap_or("call"), fenced(&text))
         }
         BlockKind::Compacted { .. } => {
-            format!("### Compacted: the conversation goes on from this\n\n{}", quoted(&text))
+            format!("### Compacted: the conversation continues from here\n\n{}", quoted(&text))
         }
         BlockKind::Alert { level, .. } => format!("**{}** {text}", alert_words(*level)),
         BlockKind::Unknown { kind, .. } => format!("### Unknown record `{kind}`\n\n{}", fenced(&text)),
@@ -179,7 +179,7 @@ fn approval_text(approval: &BlockKind) -> String {
         (ApprovalState::Answered, Some(Decision::Deny)) => "denied",
         (ApprovalState::Answered, None) => "answered",
     };
-    let by = by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
+    let by = by.as_deref().map(|by| format!(" by {}", actor_words(by))).unwrap_or_default();
     let line = format!("{tool} {arguments}: {answer}{by}");
     reason.as_deref().map_or(line.clone(), |reason| join(&line, reason))
 }

@@ -44,12 +44,20 @@ fn tenths(count: u64, unit: &str) -> String {
     }
 }
 
-/// What a run cost, in US dollars: `$0.0042`, `$1.25`; `not priced` when the model has no price.
+/// What a run cost, in US dollars: `$0.0042`, `$1.25`; `no price set` when the model has no price.
 pub fn cost_words(cost: Option<f64>) -> String {
     match cost {
-        None => "not priced".to_owned(),
+        None => "no price set".to_owned(),
         Some(cost) if cost > 0.0 && cost < 0.01 => format!("${cost:.4}"),
         Some(cost) => format!("${cost:.2}"),
+    }
+}
+
+/// Who did something, as a screen says it: the operator is whoever reads it, and a Pod is called by its name.
+pub fn actor_words(by: &str) -> &str {
+    match by {
+        "operator" => "you",
+        by => by.strip_prefix("pod:").unwrap_or(by),
     }
 }
 
@@ -61,7 +69,7 @@ pub fn outcome_words(outcome: Outcome) -> &'static str {
         Outcome::Paused => "paused",
         Outcome::Limit => "cut off by a limit",
         Outcome::Interrupted => "interrupted",
-        Outcome::RolledBack => "rolled back: the text went back to its sender",
+        Outcome::RolledBack => "rolled back: the message was returned",
         Outcome::Error => "failed",
     }
 }
@@ -76,7 +84,7 @@ pub fn trigger_words(trigger: Trigger) -> &'static str {
     }
 }
 
-/// `read at turn 14`, `held until somebody releases it: …`.
+/// `read at turn 14`, `held until you release it: …`.
 pub fn receipt_text(receipt: &Receipt) -> String {
     let words = receipt_words(receipt.state);
     match (receipt.turn, &receipt.reason) {
@@ -89,23 +97,23 @@ pub fn receipt_text(receipt: &Receipt) -> String {
 /// Where a message to a peer is.
 pub fn receipt_words(state: ReceiptState) -> &'static str {
     match state {
-        ReceiptState::Sent => "sent, not confirmed by the other server yet",
-        ReceiptState::Stored => "stored, not read yet",
+        ReceiptState::Sent => "sent, not yet confirmed by the other server",
+        ReceiptState::Stored => "stored, not yet read",
         ReceiptState::Read => "read",
         ReceiptState::Answered => "answered",
-        ReceiptState::Held => "held until somebody releases it",
+        ReceiptState::Held => "held until you release it",
         ReceiptState::Refused => "refused",
         ReceiptState::Expired => "expired",
     }
 }
 
-/// What happened between two peers, as in `bob: linked`.
+/// What happened between two peers, as in `bob: made a peer`.
 pub fn relation_words(step: RelationStep) -> &'static str {
     match step {
-        RelationStep::Linked => "linked",
-        RelationStep::Unlinked => "link revoked",
-        RelationStep::Requested => "link requested",
-        RelationStep::Declined => "link declined",
+        RelationStep::Linked => "made a peer",
+        RelationStep::Unlinked => "removed as a peer",
+        RelationStep::Requested => "peer request",
+        RelationStep::Declined => "peer request declined",
     }
 }
 
@@ -138,6 +146,13 @@ mod tests {
     }
 
     #[test]
+    fn the_operator_is_you_and_a_pod_is_its_name() {
+        for (by, words) in [("operator", "you"), ("pod:ada", "ada"), ("kim", "kim")] {
+            assert_eq!(actor_words(by), words);
+        }
+    }
+
+    #[test]
     fn tokens_are_short() {
         for (count, words) in [
             (0, "0"),
@@ -165,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_cost_is_never_a_wrong_zero() {
-        assert_eq!(cost_words(None), "not priced");
+        assert_eq!(cost_words(None), "no price set");
         assert_eq!(cost_words(Some(0.0042)), "$0.0042");
         assert_eq!(cost_words(Some(1.25)), "$1.25");
         assert_eq!(cost_words(Some(0.0)), "$0.00");

@@ -32,8 +32,8 @@ fn refusal(model: &Model, word: &str) -> Option<&'static str> {
     let waiting = model.open.as_ref()?.waiting();
     let is_held = |waiting: &Waiting| matches!(waiting, Waiting::Held { .. });
     match word {
-        "unqueue" if waiting.iter().all(is_held) => Some("nothing waits"),
-        "release" | "drop" if !waiting.iter().any(is_held) => Some("no message is held back"),
+        "unqueue" if waiting.iter().all(is_held) => Some("the queue is empty"),
+        "release" | "drop" if !waiting.iter().any(is_held) => Some("no messages are held"),
         _ => None,
     }
 }
@@ -57,7 +57,7 @@ fn named(model: &Model, word: &str, begun: &str) -> Vec<Named> {
 }
 
 fn known(view: &PeerView) -> Named {
-    let link = if view.link == PeerLink::Pending { "requested" } else { "linked" };
+    let link = if view.link == PeerLink::Pending { "request pending" } else { "peer" };
     Named { name: view.name.to_string(), what: format!("{link} · {}", view.state.as_str()), refusal: None }
 }
 
@@ -83,9 +83,9 @@ fn peer_refusal(pod: &PodSummary, source: &PodRef, known: &[PeerView]) -> Option
     }
     match (known.iter().find(|view| view.pod == pod.pod), pod.state) {
         (Some(view), _) if view.link == PeerLink::Linked => Some("is a peer already"),
-        (Some(view), _) if view.link == PeerLink::Pending && !view.is_asked => Some("was asked, and has not answered"),
+        (Some(view), _) if view.link == PeerLink::Pending && !view.is_asked => Some("has a pending request"),
         (_, PodState::Unreachable) => Some("its runtime does not answer"),
-        (_, PodState::Broken) => Some("its record cannot be read"),
+        (_, PodState::Broken) => Some("its records cannot be read"),
         _ => None,
     }
 }

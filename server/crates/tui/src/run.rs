@@ -30,7 +30,7 @@ pub enum TuiError {
     #[error("the terminal cannot be used: {0}")]
     Terminal(#[from] std::io::Error),
     /// What it was stands above: it was printed when the terminal had been given back.
-    #[error("the console broke; the server and its Pods go on")]
+    #[error("the console crashed; the server and its Pods keep running")]
     Panicked,
 }
 

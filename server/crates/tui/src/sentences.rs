@@ -15,9 +15,9 @@ const CANDIDATES_MAX: usize = 5;
 pub(crate) fn of_act(name: &str, act: &Act, done: &Result<Answer, ClientError>) -> Notice {
     let (text, is_error) = match done {
         Ok(Answer::NotSteered { why, .. }) => {
-            (format!("not sent, it is in your message again: {}", of_error(why)), true)
+            (format!("not sent; it is back in your message: {}", of_error(why)), true)
         }
-        Ok(Answer::Tool(answer)) if answer.is_error => (format!("not done: {}", answer.summary), true),
+        Ok(Answer::Tool(answer)) if answer.is_error => (format!("failed: {}", answer.summary), true),
         Ok(answer) => (success(name, act, answer), false),
         Err(error) => (failure(name, act, error), true),
     };
@@ -28,49 +28,51 @@ fn success(name: &str, act: &Act, answer: &Answer) -> String {
     match (act, answer) {
         (Act::Introduce(target), Answer::Peer(answer)) => introduced(name, target, answer.state),
         (Act::Introduce(target), _) => introduced(name, target, PeerLink::Linked),
-        (Act::Unlink(target), _) => format!("{name} and {target} do not know each other any more"),
-        (Act::Control(ControlVerb::Compact), _) => format!("{name} is being compacted"),
+        (Act::Unlink(target), _) => format!("{name} and {target} are no longer peers"),
+        (Act::Control(ControlVerb::Compact), _) => format!("Compacting {name}"),
         (Act::Control(verb), _) => format!("{name}: {} accepted", verb.as_str()),
-        (Act::Rename(new), _) => format!("{name} is {new} now"),
+        (Act::Rename(new), _) => format!("{name} renamed to {new}"),
         (Act::Network(policy), _) => network(name, *policy),
-        (Act::Delete(_), _) => format!("{name} is deleted"),
+        (Act::Delete(_), _) => format!("{name} deleted"),
         (Act::Answer { command, .. }, _) => match (command.decision, command.remember) {
             (Decision::Allow, false) => format!("{name}: allowed once"),
-            (Decision::Allow, true) => format!("{name}: allowed, and from now on"),
+            (Decision::Allow, true) => format!("{name}: allowed, and always from now on"),
             (Decision::Deny, _) => format!("{name}: denied"),
         },
         (Act::Decide { decision: RequestDecision::Accept, .. }, _) => format!("{name}: request accepted"),
         (Act::Decide { decision: RequestDecision::Decline, .. }, _) => format!("{name}: request declined"),
-        (Act::Spawn(spawn), _) => format!("{} is at work, a child of {name}", spawn.name),
-        (Act::Rewind(_), _) => format!("{name} is rewound; the transcript keeps it all, dimmed"),
-        (Act::Export(_), Answer::File(path)) => format!("the transcript is in {path}"),
-        (Act::TakeBack { then: Then::Edit, .. }, _) => "taken back; sent again, it stands at the end".to_owned(),
-        (Act::TakeBack { then: Then::Forget, .. }, _) => "taken back; it was not sent".to_owned(),
-        (Act::TakeBack { then: Then::Steer, .. }, _) => {
-            format!("{name} reads it when its model is asked next, in the present run")
+        (Act::Spawn(spawn), _) => format!("child {} of {name} started", spawn.name),
+        (Act::Rewind(_), _) => format!("{name} rewound; the transcript keeps everything, dimmed"),
+        (Act::Export(_), Answer::File(path)) => format!("transcript saved to {path}"),
+        (Act::TakeBack { then: Then::Edit, .. }, _) => {
+            "taken back; when sent again, it goes to the end of the queue".to_owned()
         }
-        (Act::Held { decision: HeldDecision::Release, .. }, _) => "released; it is on its way".to_owned(),
-        (Act::Held { decision: HeldDecision::Drop, .. }, _) => "dropped; nobody gets it".to_owned(),
+        (Act::TakeBack { then: Then::Forget, .. }, _) => "taken back; not sent".to_owned(),
+        (Act::TakeBack { then: Then::Steer, .. }, _) => {
+            format!("{name} reads it at its next model call, in the current run")
+        }
+        (Act::Held { decision: HeldDecision::Release, .. }, _) => "released".to_owned(),
+        (Act::Held { decision: HeldDecision::Drop, .. }, _) => "dropped; it is not delivered".to_owned(),
         (Act::Export(_) | Act::Say(_), _) => format!("sent to {name}"),
     }
 }
 
 fn network(name: &str, policy: NetworkPolicy) -> String {
     match policy {
-        NetworkPolicy::None => format!("commands of {name} reach no network"),
-        NetworkPolicy::Ask => format!("commands of {name} ask for each host that no rule is about"),
-        NetworkPolicy::Open => format!("commands of {name} reach all that this machine reaches"),
+        NetworkPolicy::None => format!("commands of {name} have no network access"),
+        NetworkPolicy::Ask => format!("commands of {name} ask for each host without a rule"),
+        NetworkPolicy::Open => format!("commands of {name} have full network access"),
     }
 }
 
 fn introduced(name: &str, target: &str, link: PeerLink) -> String {
     match link {
-        PeerLink::Linked => format!("{name} and {target} know each other"),
-        PeerLink::Pending => format!("request sent: {target} is asked, and its people have to accept"),
-        PeerLink::Declined => format!("{target} was asked, and somebody there declined; ask again if that has changed"),
-        PeerLink::Expired => format!("{target} was asked, and nobody there answered in time; ask again"),
+        PeerLink::Linked => format!("{name} and {target} are peers"),
+        PeerLink::Pending => format!("peer request sent to {target}; it has to be accepted there"),
+        PeerLink::Declined => format!("peer request declined by {target}"),
+        PeerLink::Expired => format!("peer request to {target} expired; send it again"),
         PeerLink::OneSided => {
-            format!("{name} and {target}: one-sided, it carries no messages: add the other server again, or :unpeer")
+            format!("{name} and {target}: one-sided, no messages get through: add the other server again, or :unpeer")
         }
     }
 }
@@ -79,13 +81,13 @@ fn failure(name: &str, act: &Act, error: &ClientError) -> String {
     match (act, error) {
         (Act::Introduce(target), ClientError::Api(error)) => not_introduced(target, error),
         (Act::Introduce(_) | Act::Unlink(_), ClientError::NoServer { .. }) => {
-            format!("no answer came, so it is not known whether it was written; try again: it is done once ({error})")
+            format!("no answer came, so it may or may not have been done; trying again is safe ({error})")
         }
         (Act::Rewind(_), ClientError::Api(error)) if error.code == ErrorCode::HeadMoved => {
-            format!("{name} has gone on since you looked, so nothing was rewound; :rewind looks again")
+            format!("{name} has moved on since you looked, so nothing was rewound; :rewind looks again")
         }
         (Act::TakeBack { .. }, ClientError::Api(error)) if error.code == ErrorCode::AlreadyAnswered => {
-            "too late: the model has it already".to_owned()
+            "too late: the model has already read it".to_owned()
         }
         (_, ClientError::Api(error)) => of_refusal(error),
         (_, error) => error.to_string(),
@@ -97,17 +99,17 @@ fn not_introduced(target: &str, error: &ApiError) -> String {
     let detail = detail(error);
     match error.code {
         ErrorCode::PodNotFound => match names(&error.candidates, false) {
-            None => format!("no Pod is called \"{target}\"; :pods lists those that there are"),
+            None => format!("no Pod is called \"{target}\"; :pods lists them all"),
             Some(names) => format!("no Pod is called \"{target}\"; did you mean {names}?"),
         },
         ErrorCode::AmbiguousName => match names(&error.candidates, true) {
             None => format!("several Pods are called \"{target}\"; write NAME@RUNTIME"),
             Some(names) => format!("several Pods are called \"{target}\": say which, {names}"),
         },
-        ErrorCode::PeerSelf => "a Pod cannot be introduced to itself; choose another one".to_owned(),
-        ErrorCode::PeerRefused => format!("refused, nothing was written: {detail}"),
-        ErrorCode::NotRestorable => format!("unreadable, nothing was written: {detail}"),
-        ErrorCode::RuntimeUnavailable => format!("unreachable, nothing was written: {detail}"),
+        ErrorCode::PeerSelf => "a Pod cannot be its own peer; choose another one".to_owned(),
+        ErrorCode::PeerRefused => format!("refused, nothing was changed: {detail}"),
+        ErrorCode::NotRestorable => format!("unreadable, nothing was changed: {detail}"),
+        ErrorCode::RuntimeUnavailable => format!("unreachable, nothing was changed: {detail}"),
         ErrorCode::NotVisible => format!("not visible: {detail}"),
         ErrorCode::RuntimeNotFound => format!("no such runtime: {detail}"),
         _ => of_refusal(error),
@@ -180,7 +182,7 @@ mod tests {
             refused(E::PodNotFound, "no Pod is called \"bbo\"", &[]),
             refused(E::AmbiguousName, "two", &[("bbo", "local/1"), ("bbo", "box/2")]),
             refused(E::PeerSelf, "no", &[]),
-            refused(E::PeerRefused, "bbo takes no introductions", &[]),
+            refused(E::PeerRefused, "bbo accepts no peers", &[]),
             refused(E::NotRestorable, "bbo's record is damaged", &[]),
             refused(E::RuntimeUnavailable, "box does not answer", &[]),
             refused(E::NotVisible, "there is no such Pod for you", &[]),
@@ -189,12 +191,12 @@ mod tests {
             sentences,
             [
                 "no Pod is called \"bbo\"; did you mean bob or rob?",
-                "no Pod is called \"bbo\"; :pods lists those that there are",
+                "no Pod is called \"bbo\"; :pods lists them all",
                 "several Pods are called \"bbo\": say which, bbo@local or bbo@box",
-                "a Pod cannot be introduced to itself; choose another one",
-                "refused, nothing was written: bbo takes no introductions",
-                "unreadable, nothing was written: bbo's record is damaged",
-                "unreachable, nothing was written: box does not answer",
+                "a Pod cannot be its own peer; choose another one",
+                "refused, nothing was changed: bbo accepts no peers",
+                "unreadable, nothing was changed: bbo's record is damaged",
+                "unreachable, nothing was changed: box does not answer",
                 "not visible: there is no such Pod for you",
             ]
         );
@@ -207,10 +209,10 @@ mod tests {
             let pod = |worker: &str| format!("local/{worker}").parse().unwrap();
             Answer::Peer(protocol::PeerAnswer { source: pod("1"), peer: pod("2"), state, request_id: None })
         };
-        assert_eq!(of_act("ada", &act, &Ok(answer(PeerLink::Linked))).text, "ada and bob know each other");
-        assert!(of_act("ada", &act, &Ok(answer(PeerLink::Pending))).text.starts_with("request sent: bob is asked"));
+        assert_eq!(of_act("ada", &act, &Ok(answer(PeerLink::Linked))).text, "ada and bob are peers");
+        assert!(of_act("ada", &act, &Ok(answer(PeerLink::Pending))).text.starts_with("peer request sent to bob"));
         let lost = ClientError::NoServer { address: "http://x".into(), cause: "reset".into() };
-        assert!(of_act("ada", &act, &Err(lost)).text.contains("not known whether it was written"));
+        assert!(of_act("ada", &act, &Err(lost)).text.contains("may or may not have been done"));
     }
 
     #[test]

@@ -36,10 +36,10 @@ pub(super) fn commands(report: &mut Report, builder: Builder) {
     match confinement(builder) {
         Confinement::Room { .. } => {
             report.commands_confined = true;
-            report.ok("commands", "each has a room of its own here, which holds its Pod's scope");
+            report.ok("commands", "run in a sandbox with their Pod's scope");
         }
         Confinement::Missing { reason, .. } => {
-            report.note("commands", format!("have no room of their own here, so each is asked for: {reason}"));
+            report.note("commands", format!("have no sandbox here, so each asks for permission: {reason}"));
         }
     }
     // The groups are those of a server, which this process is none of.
@@ -69,8 +69,8 @@ pub(super) fn variables(report: &mut Report, environment: &Environment, of_confi
     }
     for (name, meant) in environment.ignored(of_configuration) {
         match meant {
-            Some(meant) => report.note("environment", format!("{name} is ignored; {meant} is what yoi reads")),
-            None => report.note("environment", format!("{name} is ignored; yoi knows no such variable")),
+            Some(meant) => report.note("environment", format!("{name} is ignored; did you mean {meant}?")),
+            None => report.note("environment", format!("{name} is ignored: unknown variable")),
         }
     }
 }
@@ -78,11 +78,11 @@ pub(super) fn variables(report: &mut Report, environment: &Environment, of_confi
 pub(super) fn configuration(report: &mut Report, config: &Config, environment: &Environment) {
     match &config.file {
         Some(path) => report.ok("configuration", format!("{} was read", path.display())),
-        None => report.ok("configuration", "there is no file; everything is as it comes"),
+        None => report.ok("configuration", "no file; using defaults"),
     }
     for variable in &config.key_variables {
         if environment.text(variable).is_none() {
-            report.note("configuration", format!("{variable} holds a provider's key, and is not set here"));
+            report.note("configuration", format!("{variable} should hold a provider's key, but is not set here"));
         }
     }
     for name in config.mcp.keys() {
@@ -97,15 +97,15 @@ pub(super) fn data_folder(report: &mut Report, config: &Config) {
     report.data = Some(config.data.display().to_string());
     match fs::metadata(&config.data) {
         Ok(folder) if !folder.is_dir() => {
-            report.broken("data", format!("{} is no folder; name another one with --data", config.data.display()));
+            report.broken("data", format!("{} is not a folder; give another one with --data", config.data.display()));
         }
         Ok(_) => {
             if private(report, "data", &config.data, 0o077, "chmod 700") {
-                report.ok("data", format!("{} is yours alone", config.data.display()));
+                report.ok("data", format!("{} is private to you", config.data.display()));
             }
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            report.note("data", format!("{} is not there yet; the first start makes it", config.data.display()));
+            report.note("data", format!("{} does not exist yet; the first start creates it", config.data.display()));
         }
         Err(error) => report.broken("data", format!("{} cannot be read: {error}", config.data.display())),
     }
@@ -120,10 +120,10 @@ pub(super) fn token(report: &mut Report, config: &Config) {
     match crate::token::read(&config.data) {
         Ok(Some(_)) => {
             if private(report, "token", &path, 0o077, "chmod 600") {
-                report.ok("token", format!("{} holds it, and only you can read it", path.display()));
+                report.ok("token", format!("{} holds it; only you can read it", path.display()));
             }
         }
-        Ok(None) => report.note("token", "there is none yet; the first start makes one"),
+        Ok(None) => report.note("token", "none yet; the first start creates one"),
         Err(error) => report.broken("token", format!("{error:#}")),
     }
 }
@@ -162,7 +162,7 @@ pub(super) async fn database(report: &mut Report, config: &Config) {
                 room(report, path);
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                report.note("database", format!("{} is not there yet; the first start makes it", path.display()));
+                report.note("database", format!("{} does not exist yet; the first start creates it", path.display()));
             }
             Err(error) => report.broken("database", format!("{} cannot be read: {error}", path.display())),
         },
@@ -182,20 +182,19 @@ async fn look_into(report: &mut Report, database: &Database, path: &Path) {
     let Inspection { version, known_version, damage, damaged, log_bytes, unwritable } = found;
     records(report, &damaged);
     match version.cmp(&known_version) {
-        Ordering::Equal => report.ok("database", format!("its tables are of version {version}, which is this yoi's")),
-        Ordering::Less => report.note(
-            "database",
-            format!("its tables are of version {version}; the next start brings them to {known_version}"),
-        ),
+        Ordering::Equal => report.ok("database", format!("schema version {version}, up to date")),
+        Ordering::Less => {
+            report.note("database", format!("schema version {version}; the next start upgrades it to {known_version}"))
+        }
         Ordering::Greater => report.broken(
             "database",
             format!(
-                "its tables are of version {version}, of a newer yoi; this one knows {known_version}: start that one"
+                "schema version {version}, from a newer yoi; this one supports {known_version}: start the newer one"
             ),
         ),
     }
     match damage.is_empty() {
-        true => report.ok("database", "was checked, and is whole"),
+        true => report.ok("database", "checked, no damage"),
         false => report.broken(
             "database",
             format!(
@@ -229,7 +228,7 @@ fn records(report: &mut Report, damaged: &DamagedRecords) {
         report.broken("records", format!("{others} more are damaged"));
     }
     if *count > 0 {
-        report.note("records", "readers are shown where they were; docs/operations.md says what can be done");
+        report.note("records", "readers see a note in their place; see docs/operations.md");
     }
 }
 

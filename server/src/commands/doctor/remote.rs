@@ -25,8 +25,10 @@ pub(super) async fn server(
     let holder = if is_named { None } else { data_dir::holder(&config.data) };
     if let Err(error) = caller.client.health().await {
         match &holder {
-            Some(pid) => report.broken("server", format!("pid {pid} holds the data folder, and {address} is silent")),
-            None => report.note("server", format!("none answers at {address}; `yoi` starts one")),
+            Some(pid) => {
+                report.broken("server", format!("pid {pid} holds the data folder, but {address} does not answer"))
+            }
+            None => report.note("server", format!("no server at {address}; `yoi` starts one")),
         }
         if !is_named && holder.is_none() {
             local::port(report, config);
@@ -105,7 +107,7 @@ async fn models(report: &mut Report, caller: &Caller, tests: bool) -> Result<()>
         }
     }
     for absent in &page.unconfigured {
-        report.note("provider", format!("{} is not there: {}", absent.kind, absent.missing));
+        report.note("provider", format!("{} is not available: {}", absent.kind, absent.missing));
     }
     (report.providers, report.unconfigured) = (page.items, page.unconfigured);
     Ok(())

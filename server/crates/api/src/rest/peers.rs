@@ -51,7 +51,7 @@ pub(crate) async fn peers(
     request_body = PeerCommand,
     params(("runtime_id" = String, Path), ("worker_id" = String, Path),
         ("Idempotency-Key" = Option<String>, Header, description = "The command's id; made when absent")),
-    responses((status = 201, description = "They know each other now", body = PeerAnswer),
+    responses((status = 201, description = "They are peers now", body = PeerAnswer),
         (status = 200, description = "They knew each other before; or, to a repeated key: the other side declined, or did not answer in time", body = PeerAnswer),
         (status = 202, description = "The other side has to accept", body = PeerAnswer)))]
 pub(crate) async fn introduce(
@@ -76,7 +76,7 @@ pub(crate) async fn introduce(
     params(("runtime_id" = String, Path), ("worker_id" = String, Path),
         ("peer_runtime_id" = String, Path), ("peer_worker_id" = String, Path),
         ("Idempotency-Key" = Option<String>, Header, description = "The command's id; made when absent")),
-    responses((status = 204, description = "They do not know each other, whether they did or not")))]
+    responses((status = 204, description = "They are not peers, whether they were or not")))]
 pub(crate) async fn unlink(
     State(api): State<Api>,
     Caller(origin): Caller,

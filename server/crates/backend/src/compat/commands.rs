@@ -128,7 +128,7 @@ pub(super) async fn introduce(pod: Arc<Pod>, peer: Arc<Pod>) -> Result<Introduce
             Ok(Introduced { answer, stood })
         }
         Answered::No { message, .. } => {
-            let sentence = format!("pod \"{}\" refused the introduction: {}", pod.name, pod.scrub.said(&message));
+            let sentence = format!("pod \"{}\" refused to be a peer: {}", pod.name, pod.scrub.said(&message));
             Err(ApiError::new(ErrorCode::PeerRefused, sentence).into())
         }
     }

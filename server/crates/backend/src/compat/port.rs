@@ -35,8 +35,8 @@ fn why_not(verb: Verb) -> &'static str {
         Verb::Answer => "they ask nobody before a tool runs",
         Verb::Patch => "their name and policies cannot be changed",
         Verb::Delete => "they are not deleted over their socket; stop them, and remove their files by hand",
-        Verb::Unlink => "an introduction cannot be taken back",
-        Verb::DecideRequest => "an introduction asks nobody",
+        Verb::Unlink => "a peer cannot be removed",
+        Verb::DecideRequest => "there are no peer requests",
         Verb::SendMessage => "a peer message is sent by their models alone",
         Verb::DecideHeld => "they hold no messages",
         Verb::Exchange => "what they wrote to each other is in their transcripts, and nowhere else",
@@ -144,7 +144,7 @@ impl RuntimePort for CompatSockets {
     ) -> Result<Introduced, ApiError> {
         let (pod, peer) = (self.folder.pod(worker_id)?, self.folder.pod(target)?);
         if note.is_some() {
-            return Err(cannot("an introduction carries no note"));
+            return Err(cannot("a peer request has no note"));
         }
         self.answers.once(key, commands::introduce(pod, peer)).await
     }

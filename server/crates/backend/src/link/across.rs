@@ -43,7 +43,7 @@ impl Backend {
                 self.host.invite_far(key, origin, worker_id, source, note).await
             }
             PeerPolicy::Closed => {
-                let sentence = format!("pod \"{name}\" takes no introductions; PATCH its peer_policy to change that");
+                let sentence = format!("pod \"{name}\" accepts no peers; PATCH its peer_policy to change that");
                 Err(ApiError::new(ErrorCode::PeerRefused, sentence))
             }
         };
@@ -57,8 +57,8 @@ impl Backend {
         match self.pod(pod).await {
             Ok(detail) if detail.peer_policy != PeerPolicy::Open => {
                 let sentence = format!(
-                    "pod \"{}\" takes no introductions without being asked, and \"{other}\" neither; introduce \
-                     \"{other}\" to it instead, and its people are asked",
+                    "pod \"{}\" accepts peers only on request, and so does \"{other}\"; send it a peer request from \"{other}\" \
+                     instead",
                     detail.summary.name
                 );
                 Err(ApiError::new(ErrorCode::PeerRefused, sentence))
@@ -102,7 +102,7 @@ impl Backend {
             return Err(ApiError::invalid(sentence));
         };
         let unknown = || {
-            let sentence = format!("{peer} is no peer of {pod}; introduce them first");
+            let sentence = format!("{peer} is not a peer of {pod}; make them peers first");
             ApiError::new(ErrorCode::NotVisible, sentence)
         };
         let there = terms.to_theirs(pod).ok_or_else(unknown)?;

@@ -65,7 +65,7 @@ impl Announced {
         let pods = self.summaries().await?;
         pods.into_iter().find(|pod| pod.pod.worker_id == *worker_id).ok_or_else(|| {
             let sentence = format!(
-                "no Pod here knows the Pod {worker_id} of the runtime \"{}\"; its own server introduces it",
+                "no Pod here has the Pod {worker_id} of the runtime \"{}\" as a peer; add it from its own server",
                 self.runtime_id
             );
             ApiError::new(ErrorCode::PodNotFound, sentence)

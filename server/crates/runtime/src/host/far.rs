@@ -61,7 +61,7 @@ impl Host {
         self.inner.count_command();
         let own = self.inner.existing_row(worker_id).await?;
         let Some(row) = far::row_at(&self.inner.peers, own.key, peer).await? else {
-            let sentence = format!("{peer} is no peer of \"{}\"; introduce them first", own.name);
+            let sentence = format!("{peer} is not a peer of \"{}\"; make them peers first", own.name);
             return Err(ApiError::new(ErrorCode::NotVisible, sentence));
         };
         let cause = Cause::Person(Asked { key, origin });

@@ -37,7 +37,7 @@ pub(crate) async fn verdict(
     let level = refilled(pair, now);
     let held = |why: String| Ok(Verdict { held: Some(why), pace_level: level });
     if hops > HOPS_MAX {
-        return held(format!("{hops} automatic steps lie between it and a person; at most {HOPS_MAX} are taken"));
+        return held(format!("{hops} automatic steps since your last message; at most {HOPS_MAX} are taken"));
     }
     if level < WHOLE {
         return held(format!(

@@ -42,7 +42,7 @@ pub(crate) async fn introduce(
     }
     check_note(note.as_deref())?;
     if source == target {
-        return Err(ApiError::new(ErrorCode::PeerSelf, "a Pod cannot be introduced to itself; choose another one"));
+        return Err(ApiError::new(ErrorCode::PeerSelf, "a Pod cannot be its own peer; choose another one"));
     }
     let (own, other) = (readable(inner, source).await?, readable(inner, target).await?);
     let holding = inner.pods.hold(&[source, target]).await?;
@@ -85,7 +85,7 @@ pub(crate) fn check_note(note: Option<&str>) -> Result<(), ApiError> {
 
 pub(crate) fn refused(other: &PodRow) -> ApiError {
     let sentence =
-        format!("pod \"{}\" takes no introductions (its peer policy is closed); nothing was changed", other.name);
+        format!("pod \"{}\" accepts no new peers (its peer policy is closed); nothing was changed", other.name);
     ApiError::new(ErrorCode::PeerRefused, sentence)
 }
 

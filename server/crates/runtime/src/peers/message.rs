@@ -75,7 +75,7 @@ pub(crate) async fn send(inner: &Peers, outgoing: Outgoing<'_>) -> Result<(Messa
     let holding = inner.pods.hold(&[sender, receiver]).await?;
     let link = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
     let link = link.ok_or_else(|| {
-        let sentence = format!("pod \"{}\" is no peer of \"{}\"; introduce them first", other.name, own.name);
+        let sentence = format!("pod \"{}\" is not a peer of \"{}\"; make them peers first", other.name, own.name);
         ApiError::new(ErrorCode::NotVisible, sentence)
     })?;
     let pair = Pair::of(holding, &own, &other)?;

@@ -29,7 +29,7 @@ impl Tool for SendToPeerPod {
     }
 
     fn description(&self) -> &'static str {
-        "Sends a message to a peer: a Pod that was introduced to you. For a child of yours use SendToPod."
+        "Sends a message to a peer: a Pod that you can see and write to. For a child of yours use SendToPod."
     }
 
     fn schema(&self) -> Value {

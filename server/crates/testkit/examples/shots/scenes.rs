@@ -105,7 +105,7 @@ impl Scene {
             Self::Help => ("dialog-help", "Keys (?)"),
             Self::PeerHelp => ("dialog-peer-help", "About peers"),
             Self::NewPod => ("dialog-new", "New Pod (n)"),
-            Self::PeerDialog => ("dialog-peer", "Introduce (p)"),
+            Self::PeerDialog => ("dialog-peer", "Add peer (p)"),
             Self::Compact => ("dialog-compact", "Compact"),
             Self::Spawn => ("dialog-spawn", "Spawn"),
             Self::Commands => ("commands", "Commands (:)"),

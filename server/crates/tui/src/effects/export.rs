@@ -31,7 +31,7 @@ pub(super) async fn export(client: &Client, pod: &PodRef, name: &str) -> Result<
 }
 
 fn unwritten(error: &std::io::Error) -> ClientError {
-    ClientError::Invalid(format!("the transcript cannot be written here: {error}"))
+    ClientError::Invalid(format!("cannot write the transcript here: {error}"))
 }
 
 /// `ada.md`, or `ada-2.md` where that is taken.
@@ -44,5 +44,5 @@ fn create(name: &str) -> std::io::Result<(String, File)> {
             Err(error) => return Err(error),
         }
     }
-    Err(std::io::Error::other(format!("there are {FILES_MAX} files of that name already")))
+    Err(std::io::Error::other(format!("there are already {FILES_MAX} files of that name")))
 }

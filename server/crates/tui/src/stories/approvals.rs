@@ -79,7 +79,7 @@ fn a_call_that_waits_for_an_answer_does_not_say_that_it_runs() {
         json!({ "kind": "tool_called", "call_id": "1", "block": "b1", "name": "Bash", "arguments": command, "by": "model" }),
         asks("q1", "make"),
     ]);
-    story.shows("⚙ Bash make waits for your answer");
+    story.shows("⚙ Bash make needs your approval");
     story.records(vec![json!({ "kind": "approval_answered", "id": "q1", "tool": "Bash", "arguments": command,
         "decision": "allow", "by": "kim" })]);
     story.shows("⚙ Bash make running …");
@@ -91,7 +91,7 @@ fn without_a_question_the_keys_do_nothing_but_say_so() {
     story.key(KeyCode::Esc);
     story.key(KeyCode::Char('a'));
     assert_eq!(story.effects, []);
-    story.shows("it asks nothing");
+    story.shows("it has no pending approval");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn all_questions_are_one_list_and_each_is_answered_there() {
     story.pods(&[pod("ada", "waiting"), pod("bob", "idle")]);
     story.enters(":approvals");
     assert_eq!(story.effects, [Effect::LoadInbox(vec![address("ada")])]);
-    story.shows("on their way");
+    story.shows("Loading approvals");
     let asked = vec![
         Asked::Tool {
             pod: address("ada"),
@@ -148,7 +148,7 @@ fn an_empty_inbox_says_so_and_follows_the_pods() {
     let mut story = Story::connected();
     story.types("ga");
     story.happens(Message::Inbox(Ok(Vec::new())));
-    story.shows("Nobody asks you anything.");
+    story.shows("No approvals pending.");
     story.pods(&[pod("ada", "waiting")]);
     assert_eq!(story.effects, [Effect::LoadInbox(vec![address("ada")])]);
     story.pods(&[pod("ada", "waiting"), pod("bob", "waiting")]);

@@ -32,7 +32,7 @@ fn what_fits_is_offered_with_the_reason_where_it_does_nothing_now() {
     story.key(KeyCode::Tab);
     story.key(KeyCode::Enter);
     assert_eq!(story.effects, [], "nothing is chosen before a letter");
-    story.shows("type a command, or choose one with the arrow keys");
+    story.shows("type a command or choose one with the arrow keys");
     story.types(":");
     story.types("re");
     insta::assert_snapshot!("completion_re", story.screen());
@@ -68,18 +68,18 @@ fn a_rewind_wants_a_y_and_a_second_enter_is_none_and_carries_the_head_that_was_s
     story.enters(":rewind");
     story.key(KeyCode::Enter);
     assert_eq!(story.effects, []);
-    story.shows("rewind to before \"fix all the tests\"? y does it");
+    story.shows("rewind to before \"fix all the tests\"? y confirms");
     // More comes while the question stands: the head that was seen is what counts.
     story.records(vec![said(3)]);
     story.key(KeyCode::Char('y'));
     let expected = RewindCommand { to_seq: Seq(2), expected_head: Seq(4) };
     assert_eq!(story.act(), (address("ada"), Act::Rewind(expected)));
     story.done(Err(refused(ErrorCode::HeadMoved, "the head is 5")));
-    story.shows("ada has gone on since you looked, so nothing was rewound");
+    story.shows("ada has moved on since you looked, so nothing was rewound");
     story.enters(":rewind");
     story.key(KeyCode::Char('x'));
     assert_eq!(story.effects, []);
-    story.shows("left as it is");
+    story.shows("cancelled");
     story.key(KeyCode::Char('y'));
     assert_eq!((story.effects.len(), story.composer().as_str()), (0, "y"));
 }
@@ -90,10 +90,10 @@ fn compacting_says_first_what_it_drops() {
     story.enters(":compact");
     assert_eq!(story.effects, [Effect::Preview(address("ada"))]);
     story.happens(Message::Preview { pod: address("ada"), done: Ok(None) });
-    story.shows("there is nothing to compact yet");
+    story.shows("nothing to compact yet");
     let preview = json!({ "dropped": 12, "kept": 4, "kept_from_seq": 9, "tokens_now": 41_000, "tokens_kept": 3_000 });
     story.happens(Message::Preview { pod: address("ada"), done: Ok(Some(serde_json::from_value(preview).unwrap())) });
-    story.shows("12 messages become a summary, 4 stay (41k to about 3k tokens)? y does it");
+    story.shows("replace 12 messages with a summary and keep 4 (41k to about 3k tokens)? y confirms");
     story.key(KeyCode::Enter);
     assert_eq!(story.effects, []);
     story.key(KeyCode::Char('y'));
@@ -118,10 +118,10 @@ fn a_child_gets_a_task_and_the_paths_that_are_named_or_its_parents_folder_to_rea
     assert_eq!((spawn(&story).task.as_str(), spawn(&story).scope), ("x=1 it", scope));
     let answer = json!({ "summary": "outside the scope that is held", "is_error": true, "code": "scope_not_held" });
     story.done(Ok(Answer::Tool(serde_json::from_value(answer).unwrap())));
-    story.shows("not done: outside the scope that is held");
+    story.shows("failed: outside the scope that is held");
     story.enters(":spawn kid");
     assert_eq!(story.effects, []);
-    story.shows(":spawn needs a task, too");
+    story.shows(":spawn also needs a task");
 }
 
 #[test]
@@ -133,9 +133,9 @@ fn deleting_wants_the_pods_own_name_and_a_y_and_renaming_a_good_one() {
     story.enters(":delete ada");
     story.key(KeyCode::Enter);
     assert_eq!(story.effects, [], "a second Enter is no answer");
-    story.shows("delete ada with its whole transcript? It cannot be undone.");
+    story.shows("delete ada with its whole transcript? This cannot be undone.");
     story.key(KeyCode::Char('n'));
-    story.shows("left as it is");
+    story.shows("cancelled");
     story.enters(":delete ada");
     story.key(KeyCode::Char('y'));
     assert_eq!(story.act().1, Act::Delete("ada".into()));

@@ -15,7 +15,7 @@ fn the_composer_has_the_focus_and_clears_only_when_the_message_is_stored() {
 
     story.happens(Message::Sent { command_id: command_id.clone(), done: Err(no_server()) });
     assert_eq!(story.composer(), "hello");
-    story.shows("not sent, your text is kept: no yoi answers at http://x");
+    story.shows("not sent; your text is kept: no yoi answers at http://x");
     story.shows("not sent, Enter tries again");
     story.key(KeyCode::Enter);
     let [Effect::Send { message, .. }] = &story.effects[..] else { panic!("{:?}", story.effects) };
@@ -91,7 +91,7 @@ fn a_stopped_pod_takes_no_message_and_keeps_the_text() {
     let mut story = Story::with_ada_in("stopped");
     story.enters("hello");
     assert_eq!(story.effects, []);
-    story.shows("This Pod is stopped. Restore it to send; what you type is kept.");
+    story.shows("This Pod is stopped. Restore it to send; your draft is kept.");
     assert_eq!(story.composer(), "hello");
 }
 

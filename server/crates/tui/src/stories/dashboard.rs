@@ -64,16 +64,16 @@ fn a_filter_is_typed_and_esc_takes_it_away() {
     story.key(KeyCode::Esc);
     story.shows("carol");
     story.types("/nothing like it");
-    story.shows("No Pod fits");
+    story.shows("No Pods match");
 }
 
 #[test]
 fn an_empty_list_says_what_to_do_and_one_that_has_not_come_says_so() {
     let mut story = Story::fresh(None);
-    story.shows("The list of Pods is on its way.");
+    story.shows("Loading Pods …");
     story.connection(Connection::Connected);
     story.pods(&[]);
-    story.shows("No Pod yet. n makes one.");
+    story.shows("No Pods yet. Press n to create one.");
     story.enters("neve");
     assert!(matches!(&story.effects[..], [Effect::Create { name, .. }] if name == "eve"), "{:?}", story.effects);
     story.happens(Message::Created(Err(refused(ErrorCode::NameTaken, "the name \"eve\" is taken"))));
@@ -86,7 +86,7 @@ fn a_failing_list_keeps_what_is_there_and_says_so() {
     story.frame(
         json!({ "type": "diagnostic", "id": "s1", "code": "runtime_unavailable", "detail": "the store is away" }),
     );
-    story.shows("the list of Pods: the store is away");
+    story.shows("list of Pods: the store is away");
     story.shows("ada");
     story.frame(json!({ "type": "closed", "id": "s1", "reason": "gone" }));
     story.frame(json!({ "type": "diagnostic", "id": null, "code": "lagged", "detail": "too slow" }));

@@ -19,9 +19,9 @@ fn linked(state: PeerLink) -> Result<Answer, ClientError> {
 
 #[test]
 fn an_introduction_is_told_in_the_last_line() {
-    introduces(linked(PeerLink::Linked)).shows("ada and bob know each other");
-    introduces(linked(PeerLink::Pending)).shows("request sent: bob is asked, and its people have to accept");
-    introduces(linked(PeerLink::OneSided)).shows("it carries no messages");
+    introduces(linked(PeerLink::Linked)).shows("ada and bob are peers");
+    introduces(linked(PeerLink::Pending)).shows("peer request sent to bob; it has to be accepted there");
+    introduces(linked(PeerLink::OneSided)).shows("no messages get through");
 }
 
 #[test]
@@ -34,10 +34,10 @@ fn each_failure_is_a_sentence_of_its_own_in_the_last_line_and_no_block() {
     let failures = [
         (E::PodNotFound, "no Pod", near, "no Pod is called \"bob\"; did you mean rob?"),
         (E::AmbiguousName, "two", several, "several Pods are called \"bob\": say which, bob@local or bob@gpu-box"),
-        (E::PeerSelf, "no", vec![], "a Pod cannot be introduced to itself; choose another one"),
-        (E::PeerRefused, "bob takes none", vec![], "refused, nothing was written: bob takes none"),
-        (E::NotRestorable, "bob is damaged", vec![], "unreadable, nothing was written: bob is damaged"),
-        (E::RuntimeUnavailable, "no answer", vec![], "unreachable, nothing was written: no answer"),
+        (E::PeerSelf, "no", vec![], "a Pod cannot be its own peer; choose another one"),
+        (E::PeerRefused, "bob takes none", vec![], "refused, nothing was changed: bob takes none"),
+        (E::NotRestorable, "bob is damaged", vec![], "unreadable, nothing was changed: bob is damaged"),
+        (E::RuntimeUnavailable, "no answer", vec![], "unreachable, nothing was changed: no answer"),
         (E::NotVisible, "no such Pod", vec![], "not visible: no such Pod"),
     ];
     let mut seen = Vec::new();
@@ -83,6 +83,6 @@ fn a_link_is_ended_by_name_and_only_peers_are_offered() {
     story.enters(":unpeer bob");
     assert_eq!(story.act().1, Act::Unlink("bob".into()));
     story.done(Ok(Answer::Accepted));
-    story.shows("ada and bob do not know each other any more");
+    story.shows("ada and bob are no longer peers");
     assert_eq!(story.effects, [Effect::Look(address("ada"))]);
 }

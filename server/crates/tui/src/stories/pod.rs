@@ -56,7 +56,7 @@ fn what_is_unfinished_is_drawn_as_unfinished() {
     insta::assert_snapshot!("unfinished", story.screen());
     story.records(vec![json!({ "kind": "run_finished", "outcome": "interrupted", "code": "killed",
         "detail": "the server was killed", "usage": { "input": 0, "cached": 0, "output": 0 } })]);
-    story.shows("interrupted, not finished");
+    story.shows("interrupted");
     story.shows("■ interrupted: the server was killed (killed)");
     story.shows_not("▍");
 }
@@ -107,7 +107,7 @@ fn a_retry_is_told_in_the_last_line_until_it_is_over() {
         json!({ "kind": "provider_retry", "attempt": 2, "wait_ms": 4000, "code": "503", "detail": "overloaded" }),
     ]);
     let last = |story: &Story| story.screen().lines().last().unwrap().to_owned();
-    assert!(last(&story).starts_with("asking again (attempt 2) in 4 s: overloaded"), "{}", last(&story));
+    assert!(last(&story).starts_with("Retrying in 4 s (attempt 2): overloaded"), "{}", last(&story));
     story.records(vec![json!({ "kind": "text_chunk", "block": "b", "text": "now" })]);
     assert!(last(&story).starts_with("Enter send"), "{}", last(&story));
 }
@@ -123,7 +123,7 @@ fn the_last_line_says_command_before_queue_before_notice_before_retry() {
         { "command_id": "q1", "segments": [{ "type": "text", "text": "and then this" }], "at": "2026-01-01T00:00:00Z" },
         { "command_id": "q2", "segments": [{ "type": "text", "text": "and that" }], "at": "2026-01-01T00:00:00Z" }] }));
     story.model.tell("a notice");
-    story.shows("2 queued · a notice · asking again (attempt 2) in 4 s: busy");
+    story.shows("2 queued · a notice · Retrying in 4 s (attempt 2): busy");
     insta::assert_snapshot!("queue", story.screen());
     story.types(":");
     let screen = story.screen();

@@ -51,13 +51,13 @@ fn what_waits_is_listed_with_what_can_be_done_about_it() {
     story.types("jx");
     chosen(&story, Then::Forget, "q2");
     story.types("s");
-    story.shows("it goes into the present run already");
+    story.shows("it is already going into the current run");
     story.types("j");
     story.shows("r release · x drop");
     story.types("r");
     assert_eq!(story.act().1, Act::Held { message_id: "m2".into(), decision: HeldDecision::Release });
     story.done(Ok(Answer::Accepted));
-    story.shows("released; it is on its way");
+    story.shows("released");
     story.types("j");
     story.key(KeyCode::Esc);
     story.shows("─ Message");
@@ -73,7 +73,7 @@ fn a_message_that_is_taken_back_stands_behind_what_is_being_written() {
     chosen(&story, Then::Edit, "q1");
     story.done(Ok(Answer::Returned(input("q1", "and the tests"))));
     assert_eq!((story.composer().as_str(), focus(&story)), ("draft\nand the tests", Focus::Composer));
-    story.shows("taken back; sent again, it stands at the end");
+    story.shows("taken back; when sent again, it goes to the end of the queue");
     story.shows("─ Message");
 }
 
@@ -83,19 +83,19 @@ fn the_commands_do_the_same_and_say_when_there_is_nothing() {
     story.enters(":unqueue");
     chosen(&story, Then::Edit, "q2");
     story.done(Err(refused(ErrorCode::AlreadyAnswered, "it has begun")));
-    story.shows("too late: the model has it already");
+    story.shows("too late: the model has already read it");
     story.enters(":drop");
     assert_eq!(story.act().1, Act::Held { message_id: "m2".into(), decision: HeldDecision::Drop });
     story.enters(":queue");
-    story.shows("What waits, and what is held back");
+    story.shows("Queued and held messages");
     let mut story = Story::with_ada();
-    for (line, sentence) in [(":unqueue", "nothing waits in the queue"), (":release", "no message is held back")] {
+    for (line, sentence) in [(":unqueue", "the queue is empty"), (":release", "no messages are held")] {
         story.enters(line);
         assert_eq!(story.effects, []);
         story.shows(sentence);
     }
     story.enters(":queue");
-    story.shows("Nothing waits, and nothing is held back.");
+    story.shows("No queued or held messages.");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_message_that_could_not_be_sent_again_is_in_the_composer() {
     story.key(KeyCode::Esc);
     story.types("ws");
     story.done(Ok(Answer::NotSteered { input: input("q1", "and the tests"), why: no_server() }));
-    story.shows("not sent, it is in your message again");
+    story.shows("not sent; it is back in your message");
     assert_eq!(story.composer(), "and the tests");
 }
 

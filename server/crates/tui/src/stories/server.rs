@@ -85,7 +85,7 @@ fn a_pod_that_is_gone_leads_back_to_the_list_with_a_sentence() {
 fn a_pod_that_cannot_be_reached_stays_open_and_is_tried_again() {
     let mut story = Story::with_ada();
     story.frame(json!({ "type": "diagnostic", "id": "s2", "code": "runtime_unavailable", "detail": "box is away" }));
-    story.shows("ada cannot be reached and is tried again: box is away");
+    story.shows("ada is unreachable, retrying: box is away");
     assert!(story.model.open.is_some());
 }
 

@@ -53,7 +53,7 @@ pub(super) fn whole(model: &mut Model, pod: &PodRef, done: Result<Vec<Record>, C
     match done {
         Ok(records) => {
             open.complete(&records);
-            model.tell("all of it is here");
+            model.tell("nothing is cut here");
         }
         Err(error) => model.complain(sentences::of_error(&error)),
     }
@@ -85,7 +85,7 @@ pub(super) fn preview(
     match done {
         Ok(Some(preview)) => {
             let question = format!(
-                "compact: {} messages become a summary, {} stay ({} to about {} tokens)? y does it",
+                "compact: replace {} messages with a summary and keep {} ({} to about {} tokens)? y confirms",
                 preview.dropped,
                 preview.kept,
                 tokens_words(preview.tokens_now),
@@ -94,7 +94,7 @@ pub(super) fn preview(
             model.notice = None;
             model.confirm = Some(Confirm { question, effect: Effect::act(pod, Act::Control(ControlVerb::Compact)) });
         }
-        Ok(None) => model.tell("there is nothing to compact yet"),
+        Ok(None) => model.tell("nothing to compact yet"),
         Err(error) => model.complain(sentences::of_error(&error)),
     }
     Vec::new()

@@ -51,7 +51,7 @@ fn of_pod(model: &mut Model, command: Command) -> Vec<Effect> {
     let pod = open.pod.clone();
     match command {
         Command::Control(ControlVerb::Compact) => {
-            model.tell("looking at what would be dropped");
+            model.tell("checking what would be compacted");
             vec![Effect::Preview(pod)]
         }
         Command::Control(verb) => vec![Effect::act(pod, Act::Control(verb))],
@@ -103,7 +103,7 @@ fn go(model: &mut Model, page: Page) -> Vec<Effect> {
         Page::Approvals => sheets::open_inbox(model),
         // `parse` gives the others to the browser alone.
         page => {
-            model.complain(format!("{} are in the browser's console", page.title()));
+            model.complain(format!("{} are only in the browser", page.title()));
             Vec::new()
         }
     }
@@ -118,7 +118,7 @@ fn delete(model: &mut Model, name: String) -> Vec<Effect> {
         return Vec::new();
     }
     let question =
-        format!("delete {own} with its whole transcript? It cannot be undone. y does it, any other key does not");
+        format!("delete {own} with its whole transcript? This cannot be undone. y confirms, any other key cancels");
     model.confirm = Some(Confirm { question, effect: Effect::act(pod, Act::Delete(name)) });
     Vec::new()
 }
@@ -133,7 +133,7 @@ pub(super) fn answer(model: &mut Model, said: commands::Answer) -> Vec<Effect> {
     match asked {
         Some((pod, approval)) => vec![Effect::act(pod, Act::Answer { approval, command: said_as(said) })],
         None => {
-            model.complain("it asks nothing");
+            model.complain("it has no pending approval");
             Vec::new()
         }
     }
@@ -158,12 +158,12 @@ fn rewind(model: &mut Model) -> Vec<Effect> {
         _ => None,
     });
     let Some((seq, segments)) = newest else {
-        model.complain("there is no message to go back to in what is loaded here");
+        model.complain("no loaded message to rewind to");
         return Vec::new();
     };
     let words = Segment::join(&segments);
     let command = RewindCommand { to_seq: Seq(seq.0 - 1), expected_head: open.transcript.head() };
-    let question = format!("rewind to before \"{}\"? y does it, any other key does not", fit(&words, QUOTE_COLUMNS));
+    let question = format!("rewind to before \"{}\"? y confirms, any other key cancels", fit(&words, QUOTE_COLUMNS));
     let effect = Effect::act(open.pod.clone(), Act::Rewind(command));
     model.confirm = Some(Confirm { question, effect });
     Vec::new()
@@ -194,7 +194,7 @@ fn spawn(model: &mut Model, text: &str) -> Vec<Effect> {
             Ok(name) if !task.is_empty() => {
                 Ok(Effect::act(pod, Act::Spawn(Spawn { name: name.to_string(), task, scope })))
             }
-            Ok(_) => Err(":spawn needs a task, too: `:spawn NAME [read=PATH] [write=PATH] TASK`".to_owned()),
+            Ok(_) => Err(":spawn also needs a task: `:spawn NAME [read=PATH] [write=PATH] TASK`".to_owned()),
             Err(sentence) => Err(format!("{sentence}; `:spawn NAME [read=PATH] [write=PATH] TASK`")),
         },
     )

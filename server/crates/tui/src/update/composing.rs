@@ -48,7 +48,7 @@ pub(super) fn sent(model: &mut Model, command_id: &CommandId, done: Result<Recei
         }
         Err(error) => {
             open.failed = Some(sending);
-            model.complain(format!("not sent, your text is kept: {}", sentences::of_error(&error)));
+            model.complain(format!("not sent; your text is kept: {}", sentences::of_error(&error)));
             Vec::new()
         }
     }

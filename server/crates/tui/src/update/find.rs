@@ -28,7 +28,7 @@ fn go(model: &mut Model, is_up: bool) {
     let area = crate::view::transcript_area(model);
     let Some(open) = &model.open else { return };
     if open.find.is_empty() {
-        return model.complain("nothing was looked for yet; / looks for words in this transcript");
+        return model.complain("no search yet; / searches this transcript");
     }
     let (words, rows) = (open.find.to_lowercase(), Rows::new(open, model.detail, area.width));
     let lowest = rows.lowest(&open.place).map_or(0, |(row, _)| row);
@@ -52,8 +52,11 @@ fn go(model: &mut Model, is_up: bool) {
         }
         None => {
             let (words, end) = (open.find.clone(), if is_up { "above" } else { "below" });
-            let hint =
-                if open.older == crate::model::Older::None { "" } else { " in what is loaded; :search looks in all" };
+            let hint = if open.older == crate::model::Older::None {
+                ""
+            } else {
+                " in the loaded part; :search searches everything"
+            };
             model.complain(format!("\"{words}\" is not {end}{hint}"));
         }
     }
@@ -69,7 +72,7 @@ pub(super) fn copy(model: &mut Model) -> Vec<Effect> {
     let Some(open) = &model.open else { return Vec::new() };
     let rows = Rows::new(open, model.detail, area.width);
     let Some(row) = rows.at_hand(area.height) else {
-        model.complain("there is nothing to copy yet");
+        model.complain("nothing to copy yet");
         return Vec::new();
     };
     let texts: Vec<String> = rows.blocks(row).map(plain_text).collect();
@@ -87,11 +90,11 @@ pub(super) fn show_all(model: &mut Model) -> Vec<Effect> {
     let at_hand = rows.at_hand(area.height).into_iter().flat_map(|row| rows.blocks(row));
     let seqs: Vec<Seq> = at_hand.flat_map(|block| &block.cut).map(|cut| cut.seq).collect();
     if seqs.is_empty() {
-        model.tell("all of this block is here; v shows more of it");
+        model.tell("this block is not cut; v shows more detail");
         return Vec::new();
     }
     let effect = Effect::LoadWhole { pod: open.pod.clone(), seqs };
-    model.tell("fetching all of it …");
+    model.tell("fetching the whole block …");
     vec![effect]
 }
 

@@ -78,7 +78,7 @@ fn confirm(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         KeyCode::Enter => Vec::new(),
         _ => {
             model.confirm = None;
-            model.tell("left as it is");
+            model.tell("cancelled");
             Vec::new()
         }
     }

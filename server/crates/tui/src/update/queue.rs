@@ -15,7 +15,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Option<Vec<Effect>> {
         (KeyCode::Enter | KeyCode::Char('e'), waiting @ Waiting::Queued(_)) => take_back(model, &waiting, Then::Edit),
         (KeyCode::Char('x'), waiting @ Waiting::Queued(_)) => take_back(model, &waiting, Then::Forget),
         (KeyCode::Char('s'), Waiting::Queued(input)) if input.steer => {
-            model.tell("it goes into the present run already");
+            model.tell("it is already going into the current run");
             Vec::new()
         }
         (KeyCode::Char('s'), waiting @ Waiting::Queued(_)) => take_back(model, &waiting, Then::Steer),
@@ -31,7 +31,7 @@ pub(super) fn take_back_newest(model: &mut Model) -> Vec<Effect> {
     match newest {
         Some(input) => take_back(model, &Waiting::Queued(input), Then::Edit),
         None => {
-            model.complain("nothing waits in the queue");
+            model.complain("the queue is empty");
             Vec::new()
         }
     }
@@ -43,7 +43,7 @@ pub(super) fn decide_oldest(model: &mut Model, decision: HeldDecision) -> Vec<Ef
     match waiting.iter().find(|waiting| matches!(waiting, Waiting::Held { .. })) {
         Some(held) => decide(model, held, decision),
         None => {
-            model.complain("no message is held back in what is loaded here");
+            model.complain("no messages are held in the loaded part");
             Vec::new()
         }
     }

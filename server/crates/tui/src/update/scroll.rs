@@ -72,7 +72,7 @@ pub(super) fn seek(model: &mut Model) -> Vec<Effect> {
     let Some(Seek { seq, pages_left }) = open.seek.take() else { return Vec::new() };
     if open.older == Older::OnTheServer && open.transcript.first_seq() > seq {
         if pages_left == 0 {
-            model.complain("it is too far up to be loaded here; the browser's console opens it");
+            model.complain("too far up to load here; open it in the browser");
             return Vec::new();
         }
         open.seek = Some(Seek { seq, pages_left: pages_left - 1 });

@@ -87,7 +87,7 @@ fn open_with<'a>(model: &'a mut Model, id: &str) -> Option<&'a mut OpenPod> {
 fn diagnosed(model: &mut Model, id: &str, code: DiagnosticCode, detail: String) -> Vec<Effect> {
     let Some(pod) = open_with(model, id).map(|open| open.pod.clone()) else {
         // The list itself: what is there stays, and says so.
-        model.complain(format!("the list of Pods: {detail}"));
+        model.complain(format!("list of Pods: {detail}"));
         return Vec::new();
     };
     let name = model.name_of(&pod);
@@ -97,7 +97,7 @@ fn diagnosed(model: &mut Model, id: &str, code: DiagnosticCode, detail: String) 
             close(model)
         }
         DiagnosticCode::RuntimeUnavailable => {
-            model.complain(format!("{name} cannot be reached and is tried again: {detail}"));
+            model.complain(format!("{name} is unreachable, retrying: {detail}"));
             Vec::new()
         }
         // A snapshot follows, and is told as such.

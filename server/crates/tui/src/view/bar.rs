@@ -100,7 +100,7 @@ fn said(model: &Model) -> Vec<Span<'static>> {
 fn retry(open: &OpenPod) -> Option<Span<'static>> {
     let newest = open.transcript.blocks().iter().rev().find(|block| block.is_live())?;
     let BlockKind::Retry { attempt, wait_ms, detail, .. } = &newest.kind else { return None };
-    let words = format!("asking again (attempt {attempt}) in {}: {detail}", duration_words(*wait_ms));
+    let words = format!("Retrying in {} (attempt {attempt}): {detail}", duration_words(*wait_ms));
     Some(Span::styled(words, Style::new().fg(Color::Yellow)))
 }
 

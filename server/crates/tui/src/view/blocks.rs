@@ -39,7 +39,7 @@ pub(super) fn block_lines(
     }
     let mut lines = clipped(lines(block, is_asked, change, look), look.width);
     if let Some(bytes) = block.cut_bytes() {
-        let note = format!("  … only the beginning is here; o shows all {}", bytes_words(bytes));
+        let note = format!("  … cut here; o shows all {}", bytes_words(bytes));
         lines.push(Line::from(fit(&note, look.width)).yellow());
     }
     match block.is_rewound(rewinds) {

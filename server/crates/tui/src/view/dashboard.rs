@@ -143,14 +143,14 @@ pub(super) fn state_style(summary: &PodSummary) -> Style {
 
 fn empty_words(model: &Model) -> String {
     match &model.link {
-        _ if !model.pods.is_empty() => format!("No Pod fits \"{}\". Esc shows all.", model.filter),
+        _ if !model.pods.is_empty() => format!("No Pods match \"{}\". Esc shows all.", model.filter),
         Link::Reconnecting { cause, .. } => {
-            format!("The server is away ({cause}). It is tried again and again; nothing that you typed is lost.")
+            format!("The server is away ({cause}). Retrying; nothing you typed is lost.")
         }
         Link::Unauthorized => {
             "The server refuses the token. Set YOI_TOKEN, or name the server's folder with --data.".to_owned()
         }
-        _ if model.pods_known => "No Pod yet. n makes one.".to_owned(),
-        Link::Connecting | Link::Connected => "The list of Pods is on its way.".to_owned(),
+        _ if model.pods_known => "No Pods yet. Press n to create one.".to_owned(),
+        Link::Connecting | Link::Connected => "Loading Pods …".to_owned(),
     }
 }

@@ -15,57 +15,57 @@ use crate::{
 const WORD_WIDTH: usize = 20;
 
 const DASHBOARD_KEYS: [(&str, &str); 8] = [
-    ("Enter", "open the Pod"),
-    ("j k", "next, previous Pod"),
-    ("n", "new Pod"),
-    ("/", "filter"),
-    ("g a", "all questions to you"),
-    ("g s", "search in all transcripts"),
-    (":", "a command"),
-    ("q", "quit; Ctrl-C quits everywhere"),
+    ("Enter", "Open the Pod"),
+    ("j k", "Next or previous Pod"),
+    ("n", "New Pod"),
+    ("/", "Filter"),
+    ("g a", "Pending approvals"),
+    ("g s", "Search all transcripts"),
+    (":", "Command"),
+    ("q", "Quit (Ctrl-C anywhere)"),
 ];
 
 const COMPOSER_KEYS: [(&str, &str); 10] = [
-    ("Enter", "send; while the Pod runs it waits in the queue"),
-    ("Alt-Enter", "send into the present run, for its model's next question"),
-    ("Ctrl-J  Shift-Enter", "new line; most terminals send Enter for Shift-Enter"),
-    ("@", "name a file; Tab or Enter takes the one that is chosen"),
-    ("Alt-a  Alt-A  Alt-d", "answer the oldest question: allow, always, deny"),
-    ("Up  Down", "earlier and later messages"),
-    ("PgUp  PgDn  wheel", "scroll"),
-    (":", "a command, as the first character"),
-    ("Ctrl-A E W U K", "start, end; cut a word, to the start, to the end"),
-    ("Esc", "leave it for the transcript"),
+    ("Enter", "Send (queued while the Pod is running)"),
+    ("Alt-Enter", "Send into the current run, for its next model call"),
+    ("Ctrl-J  Shift-Enter", "New line (most terminals send Enter for Shift-Enter)"),
+    ("@", "Name a file (Tab or Enter takes the chosen one)"),
+    ("Alt-a  Alt-A  Alt-d", "Answer the oldest approval: allow, always allow, deny"),
+    ("Up  Down", "Earlier and later messages"),
+    ("PgUp  PgDn  wheel", "Scroll"),
+    (":", "Command, as the first character"),
+    ("Ctrl-A E W U K", "Start, end; cut a word, to the start, to the end"),
+    ("Esc", "Back to the transcript"),
 ];
 
 const TRANSCRIPT_KEYS: [(&str, &str); 15] = [
-    ("i  Enter", "write"),
-    ("j k", "scroll; PgUp, PgDn, Ctrl-U, Ctrl-D by a page"),
-    ("J K", "next, previous message to the Pod"),
-    ("g g  G  g e", "beginning of what is loaded, end"),
-    ("v", "detail: brief, normal, full"),
-    ("/  n  N", "find words; the next hit up, down"),
-    ("y", "copy the block at hand, marked ▎ (OSC 52)"),
-    ("o", "show all of the block at hand, where it is cut"),
-    ("a  A  d", "the same without Alt: allow, always, deny"),
-    ("w", "what waits and what is held back: change it, decide on it"),
-    ("p", "introduce this Pod to another one"),
-    ("g p", "all Pods"),
-    ("g a  g s", "all questions to you, search"),
-    ("?", "this"),
-    ("Esc", "back to all Pods"),
+    ("i  Enter", "Write"),
+    ("j k", "Scroll; PgUp, PgDn, Ctrl-U, Ctrl-D by a page"),
+    ("J K", "Next or previous message to the Pod"),
+    ("g g  G  g e", "Start of the loaded part, end"),
+    ("v", "Detail: brief, normal, full"),
+    ("/  n  N", "Find; next match up, down"),
+    ("y", "Copy the marked ▎ block (OSC 52)"),
+    ("o", "Show all of the marked block where it is cut"),
+    ("a  A  d", "The same without Alt: allow, always allow, deny"),
+    ("w", "Queued and held messages"),
+    ("p", "Add a peer"),
+    ("g p", "List of Pods"),
+    ("g a  g s", "Pending approvals, search"),
+    ("?", "This help"),
+    ("Esc", "Back to the list of Pods"),
 ];
 
 const PEERS: [&str; 7] = [
-    "Two Pods that were introduced are peers. Each finds the other in ListPods and can write to it with SendToPeerPod.",
-    "Neither gets files, control, or output of the other, and nobody else sees either. A Pod can be a child and a peer at \
-     once and keeps both rights.",
-    ":peer NAME introduces this Pod to another one; :unpeer NAME ends the link from either side, or withdraws a request.",
-    "An introduction touches no conversation: no model reads of it, and no run starts.",
-    "A Pod whose policy is to ask has to accept it: g a lists what waits. A closed one refuses, and says so.",
-    "A name that two runtimes hold is settled by NAME@RUNTIME, or by RUNTIME/WORKER.",
-    "A message is held when it is too far from a person or comes too fast: :release and :drop decide on it, and :queue lists \
-     them.",
+    "Two Pods that are peers find each other in ListPods and can write to each other with SendToPeerPod.",
+    "Neither gets the other's files, control or output, and no other Pod sees them. A Pod can be both a child and a \
+     peer, with the rights of both.",
+    ":peer NAME adds a peer; :unpeer NAME removes one from either side, or withdraws a request.",
+    "A new peer changes no conversation: no model reads of it, and no run starts.",
+    "With the peer policy “ask” you accept the request (g a lists it); with “closed” the Pod refuses.",
+    "If two runtimes have a Pod of that name, write NAME@RUNTIME or RUNTIME/WORKER.",
+    "A message is held when too many automatic steps led to it, or too many come too fast: :queue lists them, :release \
+     and :drop decide.",
 ];
 
 /// All lines of the sheet.

@@ -130,10 +130,10 @@ fn highlighted(span: &Span<'static>, words: &str) -> Vec<Span<'static>> {
 
 fn empty_words(model: &Model, open: &OpenPod) -> &'static str {
     match (&model.link, open.is_known) {
-        (_, true) => "  Nothing has been said yet.",
-        (Link::Reconnecting { .. }, _) => "  The server is away. The transcript comes when it is back.",
+        (_, true) => "  No messages yet.",
+        (Link::Reconnecting { .. }, _) => "  The server is away. Retrying.",
         (Link::Unauthorized, _) => "  The server refuses the token. Set YOI_TOKEN, or name its folder with --data.",
-        _ => "  The transcript is on its way.",
+        _ => "  Loading the transcript …",
     }
 }
 

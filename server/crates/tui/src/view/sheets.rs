@@ -33,7 +33,7 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         Sheet::Help { .. } => "Help".to_owned(),
         Sheet::Inbox(_) => "Approvals".to_owned(),
         Sheet::Found(found) => format!("Search: {}", found.words),
-        Sheet::Queue { .. } => "What waits, and what is held back".to_owned(),
+        Sheet::Queue { .. } => "Queued and held messages".to_owned(),
     };
     let rule = Line::from("─".repeat(width)).dim();
     frame.render_widget(Paragraph::new(vec![Line::from(fit(&title, width)).bold(), rule]), heading);
@@ -53,7 +53,7 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
 fn inbox_lines(model: &Model, inbox: &Inbox, area: Rect) -> Vec<Line<'static>> {
     let width = usize::from(area.width);
     if inbox.asked.is_empty() {
-        let words = if inbox.is_known { "Nobody asks you anything." } else { "The questions are on their way." };
+        let words = if inbox.is_known { "No approvals pending." } else { "Loading approvals …" };
         return vec![Line::from(fit(words, width)).dim()];
     }
     let rows = inbox.asked.iter().enumerate().flat_map(|(index, asked)| {
@@ -75,8 +75,8 @@ fn row(model: &Model, asked: &Asked, is_selected: bool, width: usize) -> Line<'s
             let note = request.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
             (
                 request.to_name.to_string(),
-                "introduction".to_owned(),
-                format!("{} wants to be its peer{note}", request.from_name),
+                "peer request".to_owned(),
+                format!("{} asks to be a peer{note}", request.from_name),
             )
         }
     };
@@ -97,8 +97,7 @@ fn whole(asked: &Asked, width: usize) -> Vec<Line<'static>> {
     match asked {
         Asked::Tool { approval, .. } => prefixed(asked_lines(&approval.arguments, Some(approval), look)),
         Asked::Peer(_) => {
-            let text = "They will see each other and can send each other messages. This gives neither any files, control, \
-                        or output of the other.";
+            let text = "They will see each other and can send each other messages. This gives neither any files, control, or output of the other.";
             prefixed(wrap(text, look.width).into_iter().map(Line::from).collect())
         }
     }
@@ -116,7 +115,7 @@ fn waiting_lines(model: &Model, selected: usize, area: Rect) -> Vec<Line<'static
     let width = usize::from(area.width);
     let waiting = model.open.as_ref().map(|open| open.waiting()).unwrap_or_default();
     if waiting.is_empty() {
-        return vec![Line::from(fit("Nothing waits, and nothing is held back.", width)).dim()];
+        return vec![Line::from(fit("No queued or held messages.", width)).dim()];
     }
     let selected = selected.min(waiting.len() - 1);
     let rows = waiting.iter().enumerate().flat_map(|(index, waiting)| {
@@ -147,7 +146,7 @@ fn found_lines(found: &Found, area: Rect) -> Vec<Line<'static>> {
     let width = usize::from(area.width);
     let Some(hits) = &found.hits else { return vec![Line::from("Looking …").dim()] };
     if hits.is_empty() {
-        return vec![Line::from(fit(&format!("No transcript has \"{}\".", found.words), width)).dim()];
+        return vec![Line::from(fit(&format!("No matches for \"{}\".", found.words), width)).dim()];
     }
     let rows = hits.iter().enumerate().map(|(index, hit)| {
         let is_selected = index == found.selected;

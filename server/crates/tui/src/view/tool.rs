@@ -160,8 +160,8 @@ fn outcome(result: Option<&ToolResult>, interrupted: bool, is_asked: bool) -> (S
             let counts = result.diff.as_deref().map(diff::counts).unwrap_or_default();
             (format!("✓ {counts}{}", duration_words(result.duration_ms)), Style::new().fg(Color::Green))
         }
-        None if interrupted => ("interrupted, not finished".to_owned(), Style::new().fg(Color::Yellow)),
-        None if is_asked => ("waits for your answer".to_owned(), Style::new().fg(Color::Yellow)),
+        None if interrupted => ("interrupted".to_owned(), Style::new().fg(Color::Yellow)),
+        None if is_asked => ("needs your approval".to_owned(), Style::new().fg(Color::Yellow)),
         None => ("running …".to_owned(), Style::new().fg(Color::Yellow)),
     }
 }

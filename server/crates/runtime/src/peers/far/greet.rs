@@ -74,7 +74,7 @@ pub(super) async fn between(
     let (handshake, worker) = (&proposal.handshake, &proposal.from.worker_id);
     let named = inner.store.far_peer_of(taken.store, handshake).await.map_err(error::store_failed)?;
     if named.is_some_and(|row| (row.pod, &row.worker) != (own.key, worker)) {
-        let error = ApiError::invalid("this introduction is that of two other Pods");
+        let error = ApiError::invalid("this peer request belongs to two other Pods");
         return refuse(inner, taken, handshake, error).await.map(|()| None);
     }
     let mut rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;

@@ -34,13 +34,13 @@ pub(super) async fn invite(inner: &Peers, taken: Taken<'_>, invited: Proposal) -
 }
 
 fn crossed(invited: &Proposal) -> ApiError {
-    let sentence = format!("both sides were asked at once; introduce \"{}\" again", invited.from.name);
+    let sentence = format!("both sides were asked at once; send the peer request to \"{}\" again", invited.from.name);
     ApiError::new(ErrorCode::PeerRefused, sentence)
 }
 
 fn unasked(own: &PodRow, invited: &Proposal) -> ApiError {
     let sentence = format!(
-        "pod \"{}\" takes no introductions without being asked; introduce \"{}\" to it instead",
+        "pod \"{}\" accepts peers only on request; send it a peer request from \"{}\" instead",
         own.name, invited.from.name
     );
     ApiError::new(ErrorCode::PeerRefused, sentence)

@@ -59,7 +59,7 @@ pub(crate) async fn send(
     let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
     let is_meant = |row: &&FarPeerRow| row.worker == peer.worker_id && inner.far_runtime(&row.store) == peer.runtime_id;
     let row = rows.iter().find(is_meant).filter(|row| row.state == FarState::Linked).ok_or_else(|| {
-        let sentence = format!("pod \"{name}\" is no peer of \"{}\"; introduce them first", own.name);
+        let sentence = format!("pod \"{name}\" is not a peer of \"{}\"; make them peers first", own.name);
         ApiError::new(ErrorCode::NotVisible, sentence)
     })?;
     check_line(inner, row, &peer).await?;
@@ -194,7 +194,7 @@ pub(super) async fn receive(inner: &Peers, taken: Taken<'_>, incoming: Incoming)
     let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
     let is_pair = |row: &&FarPeerRow| row.store == taken.store && row.worker == incoming.from;
     let Some(row) = rows.iter().find(is_pair).filter(|row| row.state == FarState::Linked) else {
-        let sentence = format!("pod \"{}\" is no peer of this one any more; introduce them first", own.name);
+        let sentence = format!("pod \"{}\" is no longer a peer of this one; make them peers first", own.name);
         return refuse(inner, taken, &incoming, ApiError::new(ErrorCode::NotVisible, sentence)).await;
     };
     if inner.store.far_message(own.key, &incoming.message_id).await.map_err(error::store_failed)?.is_some() {

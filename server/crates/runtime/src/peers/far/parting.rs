@@ -89,12 +89,12 @@ pub(super) fn ended(
 pub(crate) async fn expire(inner: &Peers) {
     let rows = match inner.store.far_peers_all().await {
         Ok(rows) => rows,
-        Err(error) => return tracing::warn!(%error, "introductions that are over could not be looked for"),
+        Err(error) => return tracing::warn!(%error, "could not look for peer requests that are over"),
     };
     let now = clock::now();
     for row in rows.iter().filter(|row| row.expires_at.is_some_and(|at| at <= now)) {
         if let Err(error) = end_this(inner, row).await {
-            tracing::warn!(%error, request = row.handshake, "an introduction that is over could not be ended");
+            tracing::warn!(%error, request = row.handshake, "could not end a peer request that is over");
         }
     }
 }

@@ -7,7 +7,10 @@ use ratatui::{
 };
 use transcript::{
     ApprovalState, Block, BlockKind,
-    words::{child_words, cost_words, duration_words, outcome_words, relation_words, tokens_words, trigger_words},
+    words::{
+        actor_words, child_words, cost_words, duration_words, outcome_words, relation_words, tokens_words,
+        trigger_words,
+    },
 };
 
 use super::{Look, noted, speech::receipt_text};
@@ -36,7 +39,7 @@ pub(super) fn lines(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
     match kind {
         BlockKind::RunEnd { .. } => run_end(kind, look),
         BlockKind::Retry { attempt, detail, wait_ms, .. } => {
-            let words = format!("↻ asking again (attempt {attempt}) in {}: {detail}", duration_words(*wait_ms));
+            let words = format!("↻ Retrying in {} (attempt {attempt}): {detail}", duration_words(*wait_ms));
             noted(&words, Color::Yellow, look)
         }
         BlockKind::Message { peer, delivered: true, .. } => {
@@ -52,7 +55,11 @@ pub(super) fn lines(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
         }
         BlockKind::Relation { what, peer, by, note, .. } => {
             let note = note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
-            noted(&format!("⇄ {}: {} by {by}{note}", peer.name, relation_words(*what)), Color::Magenta, look)
+            noted(
+                &format!("⇄ {}: {} by {}{note}", peer.name, relation_words(*what), actor_words(by)),
+                Color::Magenta,
+                look,
+            )
         }
         BlockKind::Child { what, child, .. } => {
             noted(&format!("⤷ child {}: {}", child.name, child_words(*what)), Color::Blue, look)
@@ -64,7 +71,7 @@ pub(super) fn lines(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
         BlockKind::Compacted { summary, .. } => {
             let mut lines = vec![
                 Line::default(),
-                Line::from(fit("⧉ compacted: the conversation goes on from this", look.width)).blue(),
+                Line::from(fit("⧉ compacted: the conversation continues from here", look.width)).blue(),
             ];
             let text = wrap(summary, look.width.saturating_sub(2));
             let count = if look.detail == Detail::Full { text.len() } else { 3 };
@@ -74,7 +81,7 @@ pub(super) fn lines(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
             lines
         }
         BlockKind::Rewound { to_seq } => {
-            noted(&format!("↶ rewound to {to_seq}: what is dimmed is out of the context"), Color::Blue, look)
+            noted(&format!("↶ rewound to {to_seq}: the dimmed part is no longer in the context"), Color::Blue, look)
         }
         BlockKind::Alert { level, source, text } => {
             let (mark, colour) = match level {
@@ -85,7 +92,7 @@ pub(super) fn lines(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
             noted(&format!("{mark} {source}: {text}"), colour, look)
         }
         BlockKind::Unknown { kind, fields } => {
-            let mut lines = noted(&format!("? {kind}: this version of yoi does not know it"), Color::Yellow, look);
+            let mut lines = noted(&format!("? {kind}: unknown to this version of yoi"), Color::Yellow, look);
             if look.detail == Detail::Full {
                 let fields = serde_json::to_string(fields).unwrap_or_default();
                 lines.extend(wrap(&fields, look.width).into_iter().map(|line| Line::from(line).dim()));
@@ -133,7 +140,9 @@ pub(super) fn approval(kind: &BlockKind, change: Option<&Approval>, look: Look) 
     let asked = telling(Some(arguments), "");
     if *state == ApprovalState::Open {
         let mut lines = vec![Line::default()];
-        lines.extend(noted(&format!("? {tool} wants your answer"), Color::Yellow, look).into_iter().map(Stylize::bold));
+        lines.extend(
+            noted(&format!("? {tool} asks for permission"), Color::Yellow, look).into_iter().map(Stylize::bold),
+        );
         lines.extend(asked_lines(arguments, change, look));
         lines.push(
             Line::from(fit("  a allow once · A allow always · d deny (Alt, or Esc first) · :deny REASON", look.width))
@@ -147,7 +156,7 @@ pub(super) fn approval(kind: &BlockKind, change: Option<&Approval>, look: Look) 
         (_, Some(Decision::Deny)) => "denied",
         (_, None) => "answered",
     };
-    let by = by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
+    let by = by.as_deref().map(|by| format!(" by {}", actor_words(by))).unwrap_or_default();
     let reason = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
     let room = look.width.saturating_sub(tool.len() + answer.len() + by.len() + 6);
     noted(&format!("? {tool} {}: {answer}{by}{reason}", fit(&asked, room)), Color::Yellow, look)

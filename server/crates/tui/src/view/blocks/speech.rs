@@ -7,7 +7,7 @@ use ratatui::{
 };
 use transcript::{
     Block, BlockKind, PersonState, Receipt, Status,
-    words::{duration_words, receipt_words},
+    words::{actor_words, duration_words, receipt_words},
 };
 
 use super::{Look, heading};
@@ -20,11 +20,12 @@ use crate::{
 
 pub(super) fn person(segments: &[Segment], by: &str, state: PersonState, look: Look) -> Vec<Line<'static>> {
     let rest = match state {
-        PersonState::Stored => " · stored, not read yet",
+        PersonState::Stored => " · stored, not yet read",
         PersonState::Read => "",
         PersonState::Returned => " · returned: the run was rolled back",
     };
-    let mut lines = vec![Line::default(), heading(&format!("❯ {by}"), rest, Style::new().fg(Color::Cyan), look)];
+    let mut lines =
+        vec![Line::default(), heading(&format!("❯ {}", actor_words(by)), rest, Style::new().fg(Color::Cyan), look)];
     for piece in segments.chunk_by(|one, other| !is_paste(one) && !is_paste(other)) {
         match piece {
             [Segment::Paste { text }] if look.detail != Detail::Full => {
@@ -53,7 +54,7 @@ pub(super) fn peer(
         hops => format!(" · {hops} hops"),
     };
     // The record itself says that it is here.
-    let state = receipt.map_or_else(|| "stored, not read yet".to_owned(), receipt_text);
+    let state = receipt.map_or_else(|| "stored, not yet read".to_owned(), receipt_text);
     let style = Style::new().fg(Color::Magenta);
     let mut lines =
         vec![Line::default(), heading(&format!("⇄ {}", from.name), &format!(" · peer{hops} · {state}"), style, look)];
