@@ -17,11 +17,7 @@ mod takeover;
 mod together;
 mod unread;
 
-use std::{
-    collections::BTreeMap,
-    ops::Deref,
-    sync::{Arc, Mutex},
-};
+use std::{ops::Deref, sync::Arc};
 
 use protocol::ApiError;
 
@@ -36,8 +32,7 @@ use crate::{actor::Actors, error, ground::Ground};
 pub(crate) struct Cluster {
     pub(crate) actors: Arc<Actors>,
     calls: call::Calls,
-    /// Pods of this host that stand still for another one, by the name that it gave.
-    held: Mutex<BTreeMap<String, hold::Stage>>,
+    stand_still: hold::StandStill,
 }
 
 impl Deref for Cluster {
@@ -50,19 +45,20 @@ impl Deref for Cluster {
 
 impl Cluster {
     pub(crate) fn new(actors: Arc<Actors>) -> Self {
-        Self { calls: call::Calls::new(actors.ground.clone()), actors, held: Mutex::default() }
+        let calls = call::Calls::new(actors.ground.clone());
+        Self { calls, stand_still: hold::StandStill::new(actors.clone()), actors }
     }
 }
 
 /// Has the Pods that a crash left open put in order, and begins to take part: nothing more, for a database that one host
 /// serves alone.
-pub(crate) async fn start(inner: &Arc<Cluster>) -> Result<(), ApiError> {
-    recovery::start(inner).await?;
-    if inner.store.is_shared() {
-        call::start(inner);
-        serve::start(inner);
-        follow::start(inner).await.map_err(error::store_failed)?;
-        takeover::start(inner);
+pub(crate) async fn start(cluster: &Arc<Cluster>) -> Result<(), ApiError> {
+    recovery::start(cluster).await?;
+    if cluster.store.is_shared() {
+        call::start(cluster);
+        serve::start(cluster);
+        follow::start(cluster).await.map_err(error::store_failed)?;
+        takeover::start(cluster);
     }
     Ok(())
 }

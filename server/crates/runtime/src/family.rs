@@ -50,9 +50,9 @@ fn audit_only(origin: &Origin, action: &str, target: String) -> Together {
 }
 
 /// The row that ties a Pod to the one that leads it.
-async fn child_row(inner: &Family, row: &PodRow) -> Result<Option<pod_store::ChildRow>, ApiError> {
+async fn child_row(family: &Family, row: &PodRow) -> Result<Option<pod_store::ChildRow>, ApiError> {
     match row.parent {
-        Some(_) => inner.store.child(row.key).await.map_err(error::store_failed),
+        Some(_) => family.store.child(row.key).await.map_err(error::store_failed),
         None => Ok(None),
     }
 }

@@ -73,8 +73,8 @@ impl Above for Kin {
 }
 
 /// All of them, acting through a host that is being made.
-pub(crate) fn tools(inner: &Weak<Kin>) -> Vec<Arc<dyn Tool>> {
-    let reach = || Reach(inner.clone());
+pub(crate) fn tools(kin: &Weak<Kin>) -> Vec<Arc<dyn Tool>> {
+    let reach = || Reach(kin.clone());
     vec![
         Arc::new(list::ListPods(reach())),
         Arc::new(spawn::SpawnPod(reach())),
@@ -91,7 +91,7 @@ pub(crate) fn tools(inner: &Weak<Kin>) -> Vec<Arc<dyn Tool>> {
 struct Reach(Weak<Kin>);
 
 impl Reach {
-    fn inner(&self) -> Result<Arc<Kin>, ApiError> {
+    fn kin(&self) -> Result<Arc<Kin>, ApiError> {
         self.0.upgrade().ok_or_else(error::stopping)
     }
 }

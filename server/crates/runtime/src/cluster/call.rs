@@ -134,8 +134,8 @@ impl Call {
     }
 }
 
-pub(super) fn start(inner: &Arc<Cluster>) {
-    inner.tracker.spawn(take_answers(inner.clone()));
+pub(super) fn start(cluster: &Arc<Cluster>) {
+    cluster.tracker.spawn(take_answers(cluster.clone()));
 }
 
 /// This host's calls to others.
@@ -224,25 +224,25 @@ impl Drop for Waiting<'_> {
     }
 }
 
-async fn take_answers(inner: Arc<Cluster>) {
-    let Some(mut wake_ups) = inner.store.wake_ups() else { return };
+async fn take_answers(cluster: Arc<Cluster>) {
+    let Some(mut wake_ups) = cluster.store.wake_ups() else { return };
     // An answer that came before its caller began to wait.
     let mut early: Vec<(Instant, i64, String)> = Vec::new();
     loop {
         tokio::select! {
-            () = inner.stopping.cancelled() => return,
+            () = cluster.stopping.cancelled() => return,
             changed = wake_ups.answered.changed() => if changed.is_err() { return },
             () = tokio::time::sleep(POLL) => (),
         }
-        let is_waiting = || !inner.calls.waiting.lock().expect("no holder of the calls panics").is_empty();
+        let is_waiting = || !cluster.calls.waiting.lock().expect("no holder of the calls panics").is_empty();
         if !is_waiting() {
             continue;
         }
-        match inner.store.answers_take().await {
+        match cluster.store.answers_take().await {
             Ok(answers) => early.extend(answers.into_iter().map(|(id, answer)| (Instant::now(), id, answer))),
             Err(error) => tracing::debug!(%error, "answers of other hosts could not be read"),
         }
-        let mut waiting = inner.calls.waiting.lock().expect("no holder of the calls panics");
+        let mut waiting = cluster.calls.waiting.lock().expect("no holder of the calls panics");
         early.retain(|(came, id, answer)| match waiting.remove(id) {
             Some(sender) => {
                 // Whoever asked may have given up.

@@ -25,36 +25,36 @@ const ROUNDS_ALONE_MAX: u32 = 10;
 const KNOWN_MAX: usize = 20_000;
 
 /// From now on: what changes after this is told.
-pub(super) async fn start(inner: &Arc<Cluster>) -> Result<(), StoreError> {
-    let position = Some(inner.store.moves_since(None).await?.position);
-    inner.tracker.spawn(follow_on(inner.clone(), List { position, ..List::default() }));
+pub(super) async fn start(cluster: &Arc<Cluster>) -> Result<(), StoreError> {
+    let position = Some(cluster.store.moves_since(None).await?.position);
+    cluster.tracker.spawn(follow_on(cluster.clone(), List { position, ..List::default() }));
     Ok(())
 }
 
-async fn follow_on(inner: Arc<Cluster>, mut list: List) {
-    let Some(mut wake_ups) = inner.store.wake_ups() else { return };
+async fn follow_on(cluster: Arc<Cluster>, mut list: List) {
+    let Some(mut wake_ups) = cluster.store.wake_ups() else { return };
     loop {
         tokio::select! {
-            () = inner.stopping.cancelled() => return,
+            () = cluster.stopping.cancelled() => return,
             changed = wake_ups.moved.changed() => if changed.is_err() { return },
             () = tokio::time::sleep(POLL) => (),
         }
-        if list.is_alone(&inner) {
+        if list.is_alone(&cluster) {
             continue;
         }
-        if let Err(error) = follow_once(&inner, &mut list).await {
+        if let Err(error) = follow_once(&cluster, &mut list).await {
             tracing::debug!(%error, "what other hosts have written could not be read; trying again");
         }
         tokio::time::sleep(ROUND).await;
     }
 }
 
-async fn follow_once(inner: &Arc<Cluster>, list: &mut List) -> Result<(), StoreError> {
+async fn follow_once(cluster: &Arc<Cluster>, list: &mut List) -> Result<(), StoreError> {
     // The list first: a Pod that is gone is told once its last records have been shown.
-    list.look(inner).await?;
-    while inner.follow_feeds().await? {}
+    list.look(cluster).await?;
+    while follow_feeds(cluster).await? {}
     for worker_id in std::mem::take(&mut list.gone) {
-        inner.tell_gone(&worker_id);
+        tell_gone(cluster, &worker_id);
     }
     Ok(())
 }
@@ -73,18 +73,18 @@ struct List {
 
 impl List {
     /// This host has been the only one for some time, so nobody else writes.
-    fn is_alone(&mut self, inner: &Cluster) -> bool {
-        self.rounds_alone = if inner.store.has_others() { 0 } else { self.rounds_alone.saturating_add(1) };
+    fn is_alone(&mut self, cluster: &Cluster) -> bool {
+        self.rounds_alone = if cluster.store.has_others() { 0 } else { self.rounds_alone.saturating_add(1) };
         self.rounds_alone > ROUNDS_ALONE_MAX
     }
 
     /// Tells of rows that have changed. What came while it was not looked is found at the next look.
-    async fn look(&mut self, inner: &Cluster) -> Result<(), StoreError> {
+    async fn look(&mut self, cluster: &Cluster) -> Result<(), StoreError> {
         if self.looked_at.is_some_and(|at| at.elapsed() < LIST_ROUND) {
             return Ok(());
         }
         self.looked_at = Some(Instant::now());
-        let moves = inner.store.moves_since(self.position.as_deref()).await?;
+        let moves = cluster.store.moves_since(self.position.as_deref()).await?;
         self.position = Some(moves.position);
         if self.known.len() > KNOWN_MAX {
             self.known.clear();
@@ -92,8 +92,8 @@ impl List {
         for (key, worker_id, number) in moves.changed {
             let is_new = self.known.insert(key, number.clone()).is_none_or(|before| before != number);
             // Of its own Pods a host tells itself.
-            if is_new && !inner.actors.has_task(&worker_id) {
-                inner.list.tell_changed(&worker_id);
+            if is_new && !cluster.actors.has_task(&worker_id) {
+                cluster.list.tell_changed(&worker_id);
             }
         }
         self.gone.extend(moves.gone);
@@ -101,57 +101,54 @@ impl List {
     }
 }
 
-impl Cluster {
-    /// Shows what has been written to the Pods that are watched here and run elsewhere. True: there may be more.
-    async fn follow_feeds(self: &Arc<Self>) -> Result<bool, StoreError> {
-        let feeds: Vec<(WorkerId, Arc<Feed>)> = self.feeds_without_task();
-        let followed = self.show_followed(&feeds).await;
-        for (worker_id, feed) in &feeds {
-            self.actors.release_feed(worker_id, feed);
-        }
-        followed
+/// Shows what has been written to the Pods that are watched here and run elsewhere. True: there may be more.
+async fn follow_feeds(cluster: &Arc<Cluster>) -> Result<bool, StoreError> {
+    let feeds: Vec<(WorkerId, Arc<Feed>)> = feeds_without_task(cluster);
+    let followed = show_followed(cluster, &feeds).await;
+    for (worker_id, feed) in &feeds {
+        cluster.actors.release_feed(worker_id, feed);
     }
+    followed
+}
 
-    async fn show_followed(self: &Arc<Self>, feeds: &[(WorkerId, Arc<Feed>)]) -> Result<bool, StoreError> {
-        if feeds.is_empty() {
-            return Ok(false);
+async fn show_followed(cluster: &Arc<Cluster>, feeds: &[(WorkerId, Arc<Feed>)]) -> Result<bool, StoreError> {
+    if feeds.is_empty() {
+        return Ok(false);
+    }
+    let pods: Vec<(PodKey, Seq)> = feeds.iter().map(|(_, feed)| (feed.key, feed.head())).collect();
+    let mut has_more = false;
+    for followed in cluster.store.follow(&pods, RECORDS_AT_ONCE).await? {
+        let Some((worker_id, feed)) = feeds.iter().find(|(_, feed)| feed.key == followed.pod) else { continue };
+        has_more |= followed.records.len() >= RECORDS_AT_ONCE as usize;
+        let ends_run = feed.is_watched() && followed.records.iter().any(ends_run);
+        feed.publish(followed.records.into_iter().map(|record| (record.seq, record.body)));
+        if ends_run {
+            tell_read(cluster.clone(), worker_id.clone());
         }
-        let pods: Vec<(PodKey, Seq)> = feeds.iter().map(|(_, feed)| (feed.key, feed.head())).collect();
-        let mut has_more = false;
-        for followed in self.store.follow(&pods, RECORDS_AT_ONCE).await? {
-            let Some((worker_id, feed)) = feeds.iter().find(|(_, feed)| feed.key == followed.pod) else { continue };
-            has_more |= followed.records.len() >= RECORDS_AT_ONCE as usize;
-            let ends_run = feed.is_watched() && followed.records.iter().any(ends_run);
-            feed.publish(followed.records.into_iter().map(|record| (record.seq, record.body)));
-            if ends_run {
-                self.clone().tell_read(worker_id.clone());
-            }
+    }
+    Ok(has_more)
+}
+
+fn tell_gone(cluster: &Cluster, worker_id: &WorkerId) {
+    if let Some(feed) = cluster.actors.known_feed(worker_id) {
+        feed.tell_gone();
+        cluster.actors.release_feed(worker_id, &feed);
+    }
+    cluster.list.tell_changed(worker_id);
+}
+
+/// Somebody here has seen the end of a run, which the Pod's own host counts as unread.
+fn tell_read(cluster: Arc<Cluster>, worker_id: WorkerId) {
+    cluster.clone().tracker.spawn(async move {
+        if let Ok(Route::There(host)) = cluster.route(&worker_id).await {
+            cluster.calls.tell(&host, &Call::Read { worker_id }).await;
         }
-        Ok(has_more)
-    }
+    });
+}
 
-    fn tell_gone(&self, worker_id: &WorkerId) {
-        if let Some(feed) = self.actors.known_feed(worker_id) {
-            feed.tell_gone();
-            self.actors.release_feed(worker_id, &feed);
-        }
-        self.list.tell_changed(worker_id);
-    }
-
-    /// Somebody here has seen the end of a run, which the Pod's own host counts as unread.
-    fn tell_read(self: Arc<Self>, worker_id: WorkerId) {
-        let inner = self.clone();
-        self.tracker.spawn(async move {
-            if let Ok(Route::There(host)) = inner.route(&worker_id).await {
-                inner.calls.tell(&host, &Call::Read { worker_id }).await;
-            }
-        });
-    }
-
-    fn feeds_without_task(&self) -> Vec<(WorkerId, Arc<Feed>)> {
-        let own: BTreeSet<WorkerId> = self.actors.pods_with_task();
-        self.actors.watched_feeds().into_iter().filter(|(worker_id, _)| !own.contains(worker_id)).collect()
-    }
+fn feeds_without_task(cluster: &Cluster) -> Vec<(WorkerId, Arc<Feed>)> {
+    let own: BTreeSet<WorkerId> = cluster.actors.pods_with_task();
+    cluster.actors.watched_feeds().into_iter().filter(|(worker_id, _)| !own.contains(worker_id)).collect()
 }
 
 fn ends_run(record: &StoredRecord) -> bool {

@@ -4,7 +4,11 @@
 //! the rest; its transaction checks both leases. The Pod's own host waits with the Pod, a short time only: then it looks
 //! into the journal what came of it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use pod::Input;
 use pod_store::{HostRow, LoanChange};
@@ -16,7 +20,7 @@ use super::{
     call::{HeldView, Prepared, Wish, WishInput},
 };
 use crate::{
-    actor::{Extras, Held, Order, Wanted},
+    actor::{Actors, Extras, Held, Order, Wanted},
     error,
 };
 
@@ -25,7 +29,7 @@ const STAND_STILL_MAX: Duration = Duration::from_secs(5);
 
 /// How far it is with a Pod that stands still for another host.
 #[derive(Debug)]
-pub(super) enum Stage {
+enum Stage {
     Held(Box<Held>),
     /// It waits for the outcome.
     Ordered(oneshot::Sender<bool>),
@@ -48,77 +52,90 @@ impl Cluster {
         self.tracker.spawn(stand_in(self.clone(), host, hold, order));
         Ok(Some(held))
     }
+}
 
-    /// Here: the Pod stands still, for a host that asks for it.
-    pub(super) async fn hold_for(self: &Arc<Self>, hold: String, worker_id: &WorkerId) -> Result<HeldView, ApiError> {
+/// Pods of this host that stand still for other hosts.
+#[derive(Debug)]
+pub(super) struct StandStill {
+    actors: Arc<Actors>,
+    /// By the name that the other host gave.
+    stages: Arc<Mutex<BTreeMap<String, Stage>>>,
+}
+
+impl StandStill {
+    pub(super) fn new(actors: Arc<Actors>) -> Self {
+        Self { actors, stages: Arc::default() }
+    }
+
+    /// Has the Pod stand still, for a host that asks for it.
+    pub(super) async fn hold(&self, hold: String, worker_id: &WorkerId) -> Result<HeldView, ApiError> {
         let held = self.actors.hold_here(worker_id).await?;
         let Held { key, label, spec, pod, runs_command, .. } = &held;
         let (label, spec, pod) = (label.clone(), spec.clone(), pod.clone());
         let view = HeldView { key: *key, label, spec, pod, runs_command: *runs_command };
-        self.put_stage(hold, Stage::Held(Box::new(held)));
+        self.put(hold, Stage::Held(Box::new(held)));
         Ok(view)
     }
 
-    pub(super) async fn order_for(self: &Arc<Self>, hold: &str, wish: Wish) -> Result<Prepared, ApiError> {
-        let Some(Stage::Held(held)) = self.take_stage(hold) else { return Err(too_late()) };
+    pub(super) async fn order(&self, hold: &str, wish: Wish) -> Result<Prepared, ApiError> {
+        let Some(Stage::Held(held)) = self.take(hold) else { return Err(too_late()) };
         let (change, receipts, outcome) = held.prepare(wish.into()).await?;
-        self.put_stage(hold.to_owned(), Stage::Ordered(outcome));
+        self.put(hold.to_owned(), Stage::Ordered(outcome));
         Ok(Prepared { change, receipts })
     }
 
-    pub(super) fn outcome_for(&self, hold: &str, is_done: bool) {
-        if let Some(Stage::Ordered(outcome)) = self.take_stage(hold) {
+    pub(super) fn outcome(&self, hold: &str, is_done: bool) {
+        if let Some(Stage::Ordered(outcome)) = self.take(hold) {
             // A Pod whose task is gone reads its journal when it is loaded.
             let _ = outcome.send(is_done);
         }
     }
 
-    fn take_stage(&self, hold: &str) -> Option<Stage> {
-        self.held.lock().expect("no holder of the held Pods panics").remove(hold)
+    /// Lets all of them go.
+    pub(super) fn clear(&self) {
+        self.stages.lock().expect("no holder of the held Pods panics").clear();
+    }
+
+    fn take(&self, hold: &str) -> Option<Stage> {
+        self.stages.lock().expect("no holder of the held Pods panics").remove(hold)
     }
 
     /// Let go by itself after a while: a host that asked may be gone.
-    fn put_stage(self: &Arc<Self>, hold: String, stage: Stage) {
+    fn put(&self, hold: String, stage: Stage) {
         let is_ordered = matches!(stage, Stage::Ordered(_));
-        self.held.lock().expect("no holder of the held Pods panics").insert(hold.clone(), stage);
-        let inner = self.clone();
-        self.tracker.spawn(async move {
+        self.stages.lock().expect("no holder of the held Pods panics").insert(hold.clone(), stage);
+        let (stages, stopping) = (self.stages.clone(), self.actors.stopping.clone());
+        self.actors.tracker.spawn(async move {
             tokio::select! {
-                () = inner.stopping.cancelled() => (),
+                () = stopping.cancelled() => (),
                 () = tokio::time::sleep(STAND_STILL_MAX) => (),
             }
-            let mut held = inner.held.lock().expect("no holder of the held Pods panics");
-            if held.get(&hold).is_some_and(|now| matches!(now, Stage::Ordered(_)) == is_ordered) {
-                held.remove(&hold);
+            let mut stages = stages.lock().expect("no holder of the held Pods panics");
+            if stages.get(&hold).is_some_and(|now| matches!(now, Stage::Ordered(_)) == is_ordered) {
+                stages.remove(&hold);
             }
         });
     }
 }
 
 /// Passes on what happens to a Pod that another host holds.
-async fn stand_in(inner: Arc<Cluster>, host: HostRow, hold: String, order: oneshot::Receiver<Order>) {
+async fn stand_in(cluster: Arc<Cluster>, host: HostRow, hold: String, order: oneshot::Receiver<Order>) {
     let outcome = |is_done| Call::Outcome { hold: hold.clone(), is_done };
     let Ok(Order { wanted, prepared, is_committed }) = order.await else {
         // Nothing was wanted of it: an order that is none lets it go.
-        return inner.let_go(&host, &hold).await;
+        return cluster.calls.tell(&host, &outcome(false)).await;
     };
     let wish = match Wish::try_from(wanted) {
         Ok(wish) => wish,
         Err(error) => return drop(prepared.send(Err(error))),
     };
-    let answer = match inner.calls.call(&host, &Call::Order { hold: hold.clone(), wish }).await {
+    let answer = match cluster.calls.call(&host, &Call::Order { hold: hold.clone(), wish }).await {
         Ok(Some(Prepared { change, receipts })) => Ok((change, receipts)),
         Ok(None) => Err(too_late()),
         Err(error) => Err(error),
     };
     let is_done = prepared.send(answer).is_ok() && is_committed.await.unwrap_or(false);
-    inner.calls.tell(&host, &outcome(is_done)).await;
-}
-
-impl Cluster {
-    async fn let_go(&self, host: &HostRow, hold: &str) {
-        self.calls.tell(host, &Call::Outcome { hold: hold.to_owned(), is_done: false }).await;
-    }
+    cluster.calls.tell(&host, &outcome(is_done)).await;
 }
 
 fn too_late() -> ApiError {

@@ -11,19 +11,19 @@ use crate::actor::Request;
 /// How often calls are looked for when no notice comes.
 const POLL: Duration = Duration::from_millis(200);
 
-pub(super) fn start(inner: &Arc<Cluster>) {
-    inner.tracker.spawn(take_calls(inner.clone()));
+pub(super) fn start(cluster: &Arc<Cluster>) {
+    cluster.tracker.spawn(take_calls(cluster.clone()));
 }
 
-async fn take_calls(inner: Arc<Cluster>) {
-    let Some(mut wake_ups) = inner.store.wake_ups() else { return };
+async fn take_calls(cluster: Arc<Cluster>) {
+    let Some(mut wake_ups) = cluster.store.wake_ups() else { return };
     loop {
         tokio::select! {
-            () = inner.stopping.cancelled() => return,
+            () = cluster.stopping.cancelled() => return,
             changed = wake_ups.called.changed() => if changed.is_err() { return },
-            () = tokio::time::sleep(POLL) => if !inner.store.has_others() { continue },
+            () = tokio::time::sleep(POLL) => if !cluster.store.has_others() { continue },
         }
-        let calls = match inner.store.calls_take().await {
+        let calls = match cluster.store.calls_take().await {
             Ok(calls) => calls,
             Err(error) => {
                 tracing::debug!(%error, "what other hosts ask could not be read");
@@ -31,16 +31,16 @@ async fn take_calls(inner: Arc<Cluster>) {
             }
         };
         for call in calls {
-            let inner = inner.clone();
-            inner
+            let cluster = cluster.clone();
+            cluster
                 .clone()
                 .tracker
-                .spawn(inner.clone().under_lease(async move { answer(inner, call.id, &call.body).await }));
+                .spawn(cluster.clone().under_lease(async move { answer(cluster, call.id, &call.body).await }));
         }
     }
 }
 
-async fn answer(inner: Arc<Cluster>, id: i64, body: &str) {
+async fn answer(cluster: Arc<Cluster>, id: i64, body: &str) {
     let call: Call = match serde_json::from_str(body) {
         Ok(call) => call,
         Err(error) => {
@@ -48,12 +48,12 @@ async fn answer(inner: Arc<Cluster>, id: i64, body: &str) {
         }
     };
     let is_told = call.is_told();
-    let answer = carry_out(&inner, call).await.unwrap_or_else(Answer::Refused);
+    let answer = carry_out(&cluster, call).await.unwrap_or_else(Answer::Refused);
     let sent = match is_told {
-        true => inner.store.call_forget(id).await,
+        true => cluster.store.call_forget(id).await,
         false => {
             let answer = serde_json::to_string(&answer).expect("an answer always encodes");
-            inner.store.call_answer(id, &answer).await
+            cluster.store.call_answer(id, &answer).await
         }
     };
     if let Err(error) = sent {
@@ -61,26 +61,26 @@ async fn answer(inner: Arc<Cluster>, id: i64, body: &str) {
     }
 }
 
-async fn carry_out(inner: &Arc<Cluster>, call: Call) -> Result<Answer, ApiError> {
+async fn carry_out(cluster: &Arc<Cluster>, call: Call) -> Result<Answer, ApiError> {
     if let Some(worker_id) = pod_of(&call)
-        && inner.route(worker_id).await? != Route::Here
+        && cluster.route(worker_id).await? != Route::Here
     {
         return Ok(Answer::Moved);
     }
     match call {
         Call::Command { worker_id, key, origin, command } => {
-            Ok(Answer::Done(inner.actors.command_here(key, &origin, &worker_id, command).await?))
+            Ok(Answer::Done(cluster.actors.command_here(key, &origin, &worker_id, command).await?))
         }
         Call::Tool { worker_id, key, origin, name, command } => {
-            done(&inner.run_tool(key, &origin, &worker_id, &name, command).await?)
+            done(&cluster.run_tool(key, &origin, &worker_id, &name, command).await?)
         }
-        Call::Files { worker_id, begun } => done(&inner.files(&worker_id, &begun).await?),
-        Call::Read { worker_id } => done(&inner.read_elsewhere(&worker_id).await?),
-        Call::Wake { worker_id } => done(&inner.actors.send(&worker_id, Request::Wake).await?),
-        Call::Hold { hold, worker_id } => done(&inner.hold_for(hold, &worker_id).await?),
-        Call::Order { hold, wish } => done(&inner.order_for(&hold, wish).await?),
+        Call::Files { worker_id, begun } => done(&cluster.files(&worker_id, &begun).await?),
+        Call::Read { worker_id } => done(&cluster.read_elsewhere(&worker_id).await?),
+        Call::Wake { worker_id } => done(&cluster.actors.send(&worker_id, Request::Wake).await?),
+        Call::Hold { hold, worker_id } => done(&cluster.stand_still.hold(hold, &worker_id).await?),
+        Call::Order { hold, wish } => done(&cluster.stand_still.order(&hold, wish).await?),
         Call::Outcome { hold, is_done } => {
-            inner.outcome_for(&hold, is_done);
+            cluster.stand_still.outcome(&hold, is_done);
             done(&())
         }
     }

@@ -16,32 +16,32 @@ const REJOIN_AGAIN: Duration = Duration::from_millis(500);
 /// What relied on a lost lease is gone within this time; what is not can write nothing all the same.
 const DROP_WAIT_MAX: Duration = Duration::from_secs(10);
 
-pub(super) fn start(inner: &Arc<Cluster>) {
-    inner.tracker.spawn(watch_lease(inner.clone()));
-    inner.tracker.spawn(adopt_orphans(inner.clone()));
+pub(super) fn start(cluster: &Arc<Cluster>) {
+    cluster.tracker.spawn(watch_lease(cluster.clone()));
+    cluster.tracker.spawn(adopt_orphans(cluster.clone()));
 }
 
-async fn watch_lease(inner: Arc<Cluster>) {
-    let Some(mut lost) = inner.store.lost() else { return };
+async fn watch_lease(cluster: Arc<Cluster>) {
+    let Some(mut lost) = cluster.store.lost() else { return };
     loop {
         tokio::select! {
-            () = inner.stopping.cancelled() => return,
+            () = cluster.stopping.cancelled() => return,
             is_lost = lost.wait_for(|lost| *lost) => if is_lost.is_err() { return },
         }
-        if !rejoin(&inner).await {
+        if !rejoin(&cluster).await {
             return;
         }
     }
 }
 
 /// Drops what relied on the lease, and takes another one. False when this host is over.
-async fn rejoin(inner: &Arc<Cluster>) -> bool {
-    let relied = inner.lease.end();
-    inner.held.lock().expect("no holder of the held Pods panics").clear();
+async fn rejoin(cluster: &Arc<Cluster>) -> bool {
+    let relied = cluster.lease.end();
+    cluster.stand_still.clear();
     drop_all(&relied).await;
-    inner.actors.forget_all();
+    cluster.actors.forget_all();
     loop {
-        match inner.store.rejoin().await {
+        match cluster.store.rejoin().await {
             Ok(()) => break,
             Err(StoreError::Fenced) => {
                 tracing::error!("another yoi serves this database from a copy of this data folder; stop one of them");
@@ -50,12 +50,12 @@ async fn rejoin(inner: &Arc<Cluster>) -> bool {
             Err(error) => tracing::warn!(%error, "this host cannot take part yet"),
         }
         tokio::select! {
-            () = inner.stopping.cancelled() => return false,
+            () = cluster.stopping.cancelled() => return false,
             () = tokio::time::sleep(REJOIN_AGAIN) => (),
         }
     }
-    inner.lease.begin();
-    inner.list.tell_all();
+    cluster.lease.begin();
+    cluster.list.tell_all();
     tracing::warn!("this host takes part anew; the Pods that it ran are where they were needed first");
     true
 }
@@ -67,21 +67,21 @@ async fn drop_all(tracker: &TaskTracker) {
     }
 }
 
-async fn adopt_orphans(inner: Arc<Cluster>) {
+async fn adopt_orphans(cluster: Arc<Cluster>) {
     loop {
         tokio::select! {
-            () = inner.stopping.cancelled() => return,
+            () = cluster.stopping.cancelled() => return,
             () = tokio::time::sleep(ORPHANS_CHECK) => (),
         }
-        if inner.store.lost().is_some_and(|lost| *lost.borrow()) {
+        if cluster.store.lost().is_some_and(|lost| *lost.borrow()) {
             continue;
         }
-        let open = async { inner.adoptable(inner.store.pods_orphaned().await?).await };
+        let open = async { cluster.adoptable(cluster.store.pods_orphaned().await?).await };
         match open.await {
             Ok(open) if open.is_empty() => (),
             Ok(open) => {
                 tracing::info!(pods = open.len(), "putting Pods in order that nobody runs");
-                recovery::recover(&inner, open).await;
+                recovery::recover(&cluster, open).await;
             }
             Err(error) => tracing::debug!(%error, "Pods that nobody runs could not be looked for"),
         }

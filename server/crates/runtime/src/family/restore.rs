@@ -31,34 +31,34 @@ pub(crate) enum Restored {
 
 /// Restores one Pod, for a Pod that sees it. What was lent to it is lent again, and nothing more; if that is not free,
 /// nothing happens.
-pub(crate) async fn restore(inner: &Family, worker_id: &WorkerId, origin: &Origin) -> Result<Restored, ApiError> {
-    let row = inner.existing_row(worker_id).await?;
+pub(crate) async fn restore(family: &Family, worker_id: &WorkerId, origin: &Origin) -> Result<Restored, ApiError> {
+    let row = family.existing_row(worker_id).await?;
     let together = |_| audit_only(origin, "restore", view::pod_ref(&row).to_string());
-    restore_one(inner, &row, together).await.map(|(restored, _)| restored)
+    restore_one(family, &row, together).await.map(|(restored, _)| restored)
 }
 
 /// A person's command, alone or for a tree.
 pub(crate) async fn restore_command(
-    inner: &Family,
+    family: &Family,
     worker_id: &WorkerId,
     key: CommandKey,
     origin: &Origin,
     is_tree: bool,
 ) -> Result<Receipt, ApiError> {
     let asked = Asked { key, origin };
-    if let Some(receipt) = asked.first_answer(inner).await? {
+    if let Some(receipt) = asked.first_answer(family).await? {
         return Ok(receipt);
     }
-    let row = inner.existing_row(worker_id).await?;
+    let row = family.existing_row(worker_id).await?;
     if is_tree {
-        return restore_tree(inner, &row, &asked).await;
+        return restore_tree(family, &row, &asked).await;
     }
     let mut receipt = None;
     let together = |head| {
         let given = receipt.insert(receipt_of(&asked, head, Vec::new()));
         asked.together("restore", view::pod_ref(&row).to_string(), given)
     };
-    match restore_one(inner, &row, together).await? {
+    match restore_one(family, &row, together).await? {
         (_, Committed::Repeated(first)) => asked.repeated(first),
         _ => receipt.ok_or_else(|| ApiError::new(ErrorCode::Internal, "a restore came to nothing")),
     }
@@ -66,36 +66,36 @@ pub(crate) async fn restore_command(
 
 /// Each of the tree by itself, so that one that cannot be restored keeps nobody else from it. The report is written
 /// with the command at the end: a repeat of one that a crash cut finds the work done, and reports again.
-async fn restore_tree(inner: &Family, root: &PodRow, asked: &Asked<'_>) -> Result<Receipt, ApiError> {
-    restore_one(inner, root, |_| Together::default()).await?;
+async fn restore_tree(family: &Family, root: &PodRow, asked: &Asked<'_>) -> Result<Receipt, ApiError> {
+    restore_one(family, root, |_| Together::default()).await?;
     let mut report = Vec::new();
-    restore_below(inner, root, asked.origin, &mut report).await?;
-    let mut holding = inner.pods.hold(&[&root.worker_id]).await?;
+    restore_below(family, root, asked.origin, &mut report).await?;
+    let mut holding = family.pods.hold(&[&root.worker_id]).await?;
     let held = holding.remove(&root.worker_id).ok_or_else(|| error::no_such_pod(&root.worker_id))?;
     let receipt = receipt_of(asked, held.pod.head.next(), report);
     let wanted = Wanted { events: vec![alert(&receipt.report)], ..Wanted::default() };
     let together = asked.together("restore", view::pod_ref(root).to_string(), &receipt);
-    match inner.pods.commit_together(vec![(held, wanted)], together).await? {
+    match family.pods.commit_together(vec![(held, wanted)], together).await? {
         Committed::Done { .. } => Ok(receipt),
         Committed::Repeated(row) => asked.repeated(row),
     }
 }
 
 async fn restore_below(
-    inner: &Family,
+    family: &Family,
     row: &PodRow,
     origin: &Origin,
     report: &mut Vec<RestoreLine>,
 ) -> Result<(), ApiError> {
-    for child in inner.store.children(row.key).await.map_err(error::store_failed)? {
-        let done = restore(inner, &child.pod.worker_id, origin).await;
+    for child in family.store.children(row.key).await.map_err(error::store_failed)? {
+        let done = restore(family, &child.pod.worker_id, origin).await;
         report.push(RestoreLine {
             pod: view::pod_ref(&child.pod),
             name: child.pod.name.clone(),
             restored: done.is_ok(),
             reason: done.err().map(|error| error.detail),
         });
-        Box::pin(restore_below(inner, &child.pod, origin, report)).await?;
+        Box::pin(restore_below(family, &child.pod, origin, report)).await?;
     }
     Ok(())
 }
@@ -113,7 +113,7 @@ fn alert(report: &[RestoreLine]) -> ControlEvent {
 }
 
 async fn restore_one(
-    inner: &Family,
+    family: &Family,
     row: &PodRow,
     together: impl FnOnce(Seq) -> Together,
 ) -> Result<(Restored, Committed), ApiError> {
@@ -123,7 +123,7 @@ async fn restore_one(
     }
     let parent = row.parent.as_ref().map(|parent| &parent.worker_id);
     let pods: Vec<&WorkerId> = parent.into_iter().chain([&row.worker_id]).collect();
-    let mut holding = inner.pods.hold(&pods).await?;
+    let mut holding = family.pods.hold(&pods).await?;
     let held = holding.remove(&row.worker_id).ok_or_else(|| error::no_such_pod(&row.worker_id))?;
     let before = held.pod.state;
     let steps = decide(&held.pod, &held.spec, Input::Restore).map_or(0, |decision| decision.steps.len());
@@ -131,7 +131,7 @@ async fn restore_one(
     let after = if held.pod.resumable { PodState::Paused } else { PodState::Idle };
     let mut wanted = Wanted { inputs: vec![Input::Restore], ..Wanted::default() };
     let mut orders = Vec::new();
-    if let Some(scope) = lent_again(inner, row, before, &holding).await? {
+    if let Some(scope) = lent_again(family, row, before, &holding).await? {
         wanted.extras = Extras { loan: Some(LoanChange::Out), ..Extras::default() };
         if let Some(lender) = parent.and_then(|parent| holding.remove(parent)) {
             let event = ControlEvent::ScopeChanged { child: view::label(row), scope };
@@ -142,24 +142,24 @@ async fn restore_one(
     let mut together = together(head);
     // What came while it was stopped is in its mailbox, and in its queue.
     together.wakes.push(row.worker_id.clone());
-    let committed = inner.pods.commit_together(orders, together).await?;
+    let committed = family.pods.commit_together(orders, together).await?;
     let restored = if before == PodState::Stopped { Restored::Now(after) } else { Restored::WasLive(before) };
     Ok((restored, committed))
 }
 
 /// What is lent to a child once more, when it was taken back; an error when its lender cannot lend it now.
 async fn lent_again(
-    inner: &Family,
+    family: &Family,
     row: &PodRow,
     before: PodState,
     holding: &Holding,
 ) -> Result<Option<Vec<ScopeRule>>, ApiError> {
-    let Some(link) = child_row(inner, row).await?.filter(|link| !link.is_lent && before == PodState::Stopped) else {
+    let Some(link) = child_row(family, row).await?.filter(|link| !link.is_lent && before == PodState::Stopped) else {
         return Ok(None);
     };
     let Some(lender) = row.parent.as_ref().and_then(|parent| holding.get(&parent.worker_id)) else { return Ok(None) };
     // A lender that was itself lent it, and has given it back, has nothing to lend: somebody else may hold it by now.
-    if inner.store.child(lender.key).await.map_err(error::store_failed)?.is_some_and(|link| !link.is_lent) {
+    if family.store.child(lender.key).await.map_err(error::store_failed)?.is_some_and(|link| !link.is_lent) {
         let leader = &lender.label.name;
         let sentence =
             format!("{leader} leads it and is stopped, so what it holds was taken back; restore {leader} first");
@@ -168,7 +168,7 @@ async fn lent_again(
     let scope = view::lent_last(&link);
     let grants: Vec<ScopeRule> = scope.iter().filter(|rule| rule.access != Access::Deny).cloned().collect();
     check_idle(lender, &grants)?;
-    let loans = place::loans(inner, lender.key).await?;
+    let loans = place::loans(family, lender.key).await?;
     let held = Scope::new(lender.spec.scope.iter().cloned(), loans.iter().cloned());
     held.lend(&grants, &loans).map_err(|refusal| refused(&refusal))?;
     Ok(Some(scope))

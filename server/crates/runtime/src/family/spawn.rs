@@ -28,17 +28,17 @@ pub(crate) struct Spawn {
 
 /// Makes the child, lends it its scope and gives it its first task, or leaves everything as it was.
 pub(crate) async fn spawn(
-    inner: &Family,
+    family: &Family,
     parent: &WorkerId,
     origin: &Origin,
     spawn: Spawn,
 ) -> Result<(PodLabel, Vec<ScopeRule>), ApiError> {
-    let mut holding = inner.pods.hold(&[parent]).await?;
+    let mut holding = family.pods.hold(&[parent]).await?;
     let held = holding.remove(parent).ok_or_else(|| error::no_such_pod(parent))?;
-    check_room(inner, held.key).await?;
-    let scope = lend(inner, &held, &spawn.scope).await?;
+    check_room(family, held.key).await?;
+    let scope = lend(family, &held, &spawn.scope).await?;
     let asked = ChildAsked { profile: spawn.profile, model: spawn.model, scope: scope.clone() };
-    let spec = recipe::of_child(&inner.recipes, &held.spec, asked)?;
+    let spec = recipe::of_child(&family.recipes, &held.spec, asked)?;
     let newborn = newborn(&held, spec, spawn.name, spawn.task, &scope)?;
     let child = PodLabel { pod: newborn.summary.pod.clone(), name: newborn.summary.name.clone() };
     let event = ControlEvent::ChildSpawned { child: child.clone(), scope: scope.clone() };
@@ -46,29 +46,29 @@ pub(crate) async fn spawn(
     let mut together = audit_only(origin, "pod_create", child.name.to_string());
     together.others.push(newborn.change);
     together.wakes.push(child.pod.worker_id.clone());
-    inner.pods.commit_together(vec![(held, order)], together).await?;
+    family.pods.commit_together(vec![(held, order)], together).await?;
     Ok((child, scope))
 }
 
 /// Counts those that are not stopped: of this parent, and of the whole family that it belongs to.
-async fn check_room(inner: &Family, parent: PodKey) -> Result<(), ApiError> {
-    let FamilyLimits { children_max, family_max } = inner.limits;
+async fn check_room(family: &Family, parent: PodKey) -> Result<(), ApiError> {
+    let FamilyLimits { children_max, family_max } = family.limits;
     let mut top = parent;
-    while let Some(child) = inner.store.child(top).await.map_err(error::store_failed)? {
+    while let Some(child) = family.store.child(top).await.map_err(error::store_failed)? {
         let Some(above) = child.pod.parent else { break };
         top = above.key;
     }
-    let (mut family, mut own, mut left) = (0, 0, vec![top]);
+    let (mut all, mut own, mut left) = (0, 0, vec![top]);
     while let Some(key) = left.pop() {
         for child in
-            inner.store.children(key).await.map_err(error::store_failed)?.iter().filter(|child| needs_stop(child))
+            family.store.children(key).await.map_err(error::store_failed)?.iter().filter(|child| needs_stop(child))
         {
-            family += 1;
+            all += 1;
             own += usize::from(key == parent);
             left.push(child.pod.key);
         }
         let is_of_its_own = own >= children_max;
-        if is_of_its_own || family >= family_max {
+        if is_of_its_own || all >= family_max {
             let (has, max, key) = match is_of_its_own {
                 true => ("it has", children_max, "children_max"),
                 false => ("its family has", family_max, "family_max"),
@@ -85,10 +85,10 @@ async fn check_room(inner: &Family, parent: PodKey) -> Result<(), ApiError> {
 
 /// What the child holds: what was asked for, if its parent may lend it. A refusal names paths as they were asked for,
 /// and says of none outside the scope whether it exists or where a link leads.
-async fn lend(inner: &Family, held: &Held, asked: &[ScopeRule]) -> Result<Vec<ScopeRule>, ApiError> {
+async fn lend(family: &Family, held: &Held, asked: &[ScopeRule]) -> Result<Vec<ScopeRule>, ApiError> {
     let wanted = asked.iter().map(recipe::real_rule).collect::<Result<Vec<_>, _>>()?;
     check_idle(held, &wanted)?;
-    let loans = place::loans(inner, held.key).await?;
+    let loans = place::loans(family, held.key).await?;
     let scope = Scope::new(held.spec.scope.iter().cloned(), loans.iter().cloned());
     let as_asked = |path: String| match wanted.iter().position(|rule| rule.path == path) {
         Some(at) => asked[at].path.clone(),

@@ -35,24 +35,24 @@ pub(crate) enum Stopper<'a> {
 /// Stops a Pod and takes back what was lent to it; first those that it leads, because what they hold is a part of it.
 /// Gives the receipt and what went back. Stopping what is stopped changes nothing.
 pub(crate) async fn stop(
-    inner: &Family,
+    family: &Family,
     worker_id: &WorkerId,
     stopper: &Stopper<'_>,
 ) -> Result<(Receipt, Vec<ScopeRule>), ApiError> {
     if let Stopper::Person(asked) = stopper
-        && let Some(receipt) = asked.first_answer(inner).await?
+        && let Some(receipt) = asked.first_answer(family).await?
     {
         return Ok((receipt, Vec::new()));
     }
     for _ in 0..ROUNDS_MAX {
-        let row = inner.existing_row(worker_id).await?;
-        for child in inner.store.children(row.key).await.map_err(error::store_failed)? {
+        let row = family.existing_row(worker_id).await?;
+        for child in family.store.children(row.key).await.map_err(error::store_failed)? {
             if needs_stop(&child) {
                 let leader = Stopper::Leader(stopper.origin());
-                Box::pin(stop(inner, &child.pod.worker_id, &leader)).await?;
+                Box::pin(stop(family, &child.pod.worker_id, &leader)).await?;
             }
         }
-        if let Some(done) = stop_one(inner, &row, stopper).await? {
+        if let Some(done) = stop_one(family, &row, stopper).await? {
             return Ok(done);
         }
     }
@@ -65,15 +65,15 @@ pub(super) fn needs_stop(child: &ChildRow) -> bool {
 
 /// None when it has got another child meanwhile.
 async fn stop_one(
-    inner: &Family,
+    family: &Family,
     row: &PodRow,
     stopper: &Stopper<'_>,
 ) -> Result<Option<(Receipt, Vec<ScopeRule>)>, ApiError> {
-    let mut holding = hold(inner, row).await?;
-    if inner.store.children(row.key).await.map_err(error::store_failed)?.iter().any(needs_stop) {
+    let mut holding = hold(family, row).await?;
+    if family.store.children(row.key).await.map_err(error::store_failed)?.iter().any(needs_stop) {
         return Ok(None);
     }
-    let link = child_row(inner, row).await?;
+    let link = child_row(family, row).await?;
     let own = holding.remove(&row.worker_id);
     let (head, is_live) = outlook(row, own.as_ref());
     let loan = link.as_ref().is_some_and(|link| link.is_lent).then_some(LoanChange::Back);
@@ -95,8 +95,8 @@ async fn stop_one(
         orders.push((held, Wanted { events: vec![event], ..Wanted::default() }));
     }
     together.wakes.extend(parent_of(row).cloned());
-    let committed = inner.pods.commit_together(orders, together).await?;
-    inner.list.tell_changed(&row.worker_id);
+    let committed = family.pods.commit_together(orders, together).await?;
+    family.list.tell_changed(&row.worker_id);
     match (committed, stopper) {
         (Committed::Repeated(first), Stopper::Person(asked)) => Ok(Some((asked.repeated(first)?, Vec::new()))),
         _ => Ok(Some((receipt, returned))),
@@ -105,10 +105,10 @@ async fn stop_one(
 
 /// The Pod and the one that leads it. A Pod that cannot be loaded is not held: nothing of it runs, and what it holds
 /// goes back all the same.
-async fn hold(inner: &Family, row: &PodRow) -> Result<Holding, ApiError> {
+async fn hold(family: &Family, row: &PodRow) -> Result<Holding, ApiError> {
     let own = view::open(row).is_ok().then_some(&row.worker_id);
     let pods: Vec<&WorkerId> = parent_of(row).into_iter().chain(own).collect();
-    inner.pods.hold(&pods).await
+    family.pods.hold(&pods).await
 }
 
 fn parent_of(row: &PodRow) -> Option<&WorkerId> {

@@ -100,8 +100,8 @@ impl Far {
 struct Cards(BTreeMap<(String, WorkerId), LinkCard>);
 
 impl Cards {
-    async fn read(inner: &Peers) -> Result<Self, ApiError> {
-        let rows = inner.store.far_cards().await.map_err(error::store_failed)?;
+    async fn read(peers: &Peers) -> Result<Self, ApiError> {
+        let rows = peers.store.far_cards().await.map_err(error::store_failed)?;
         let read = rows.into_iter().filter_map(|row| match serde_json::from_str(&row.body) {
             Ok(card) => Some(((row.store, row.worker), card)),
             Err(error) => {
@@ -126,19 +126,19 @@ fn nameless(worker: &WorkerId) -> PodName {
     PodName::parse(worker.as_str()).expect("every worker id is a valid name")
 }
 
-async fn name_of(inner: &Peers, store: &str, worker: &WorkerId) -> Result<PodName, ApiError> {
-    let row = inner.store.far_card(store, worker).await.map_err(error::store_failed)?;
+async fn name_of(peers: &Peers, store: &str, worker: &WorkerId) -> Result<PodName, ApiError> {
+    let row = peers.store.far_card(store, worker).await.map_err(error::store_failed)?;
     let card = row.and_then(|row| serde_json::from_str::<LinkCard>(&row.body).ok());
     Ok(card.map_or_else(|| nameless(worker), |card| card.name))
 }
 
 /// How records name a far Pod now.
-fn label(inner: &Peers, store: &str, worker: &WorkerId, name: PodName) -> PeerLabel {
-    PeerLabel { runtime_id: inner.far_runtime(store), worker_id: worker.clone(), name }
+fn label(peers: &Peers, store: &str, worker: &WorkerId, name: PodName) -> PeerLabel {
+    PeerLabel { runtime_id: peers.far_runtime(store), worker_id: worker.clone(), name }
 }
 
-fn pod_ref(inner: &Peers, row: &FarPeerRow) -> PodRef {
-    PodRef::new(inner.far_runtime(&row.store), row.worker.clone())
+fn pod_ref(peers: &Peers, row: &FarPeerRow) -> PodRef {
+    PodRef::new(peers.far_runtime(&row.store), row.worker.clone())
 }
 
 fn card_change(store: &str, card: &LinkCard) -> FarChange {
@@ -177,27 +177,27 @@ fn standing_among(rows: usize, row: Option<&FarPeerRow>) -> Standing {
 }
 
 /// The row between a Pod and the far Pod of this address, if there is one.
-pub(crate) async fn row_at(inner: &Peers, pod: PodKey, peer: &PodRef) -> Result<Option<FarPeerRow>, ApiError> {
-    let rows = inner.store.far_peers(pod).await.map_err(error::store_failed)?;
-    Ok(rows.into_iter().find(|row| pod_ref(inner, row) == *peer))
+pub(crate) async fn row_at(peers: &Peers, pod: PodKey, peer: &PodRef) -> Result<Option<FarPeerRow>, ApiError> {
+    let rows = peers.store.far_peers(pod).await.map_err(error::store_failed)?;
+    Ok(rows.into_iter().find(|row| pod_ref(peers, row) == *peer))
 }
 
 /// The sender of a message that this Pod has got from elsewhere. One that comes in the transaction that is being made is
 /// told by its label. None for what this Pod sent itself.
 pub(crate) async fn sender_of(
-    inner: &Peers,
+    peers: &Peers,
     pod: PodKey,
     message_id: &str,
     peer: &PeerLabel,
 ) -> Result<Option<FarSender>, ApiError> {
     let message_id = message_id.to_owned();
-    match inner.store.far_message(pod, &message_id).await.map_err(error::store_failed)? {
+    match peers.store.far_message(pod, &message_id).await.map_err(error::store_failed)? {
         Some(FarMessageRow { is_outgoing: true, .. }) => Ok(None),
         Some(FarMessageRow { store, worker, .. }) => Ok(Some(FarSender { message_id, store, worker })),
         None => {
-            let rows = inner.store.far_peers(pod).await.map_err(error::store_failed)?;
+            let rows = peers.store.far_peers(pod).await.map_err(error::store_failed)?;
             let is_meant =
-                |row: &&FarPeerRow| row.worker == peer.worker_id && inner.far_runtime(&row.store) == peer.runtime_id;
+                |row: &&FarPeerRow| row.worker == peer.worker_id && peers.far_runtime(&row.store) == peer.runtime_id;
             let row = rows.iter().find(is_meant);
             Ok(row.map(|row| FarSender { message_id, store: row.store.clone(), worker: row.worker.clone() }))
         }

@@ -28,7 +28,7 @@ pub(crate) struct Verdict {
 
 /// Looks at hops, pace and the receiver's budget, in this order.
 pub(crate) async fn verdict(
-    inner: &Peers,
+    peers: &Peers,
     pair: &PairRow,
     receiver: PodKey,
     hops: u32,
@@ -45,7 +45,7 @@ pub(crate) async fn verdict(
         ));
     }
     let since = now - SignedDuration::from_hours(1);
-    let runs = inner.store.messages_woke_count(receiver, since).await.map_err(error::store_failed)?;
+    let runs = peers.store.messages_woke_count(receiver, since).await.map_err(error::store_failed)?;
     if runs >= RUNS_PER_HOUR_MAX {
         return held(format!("messages have begun {runs} runs of the receiver within an hour"));
     }

@@ -8,19 +8,19 @@ use crate::{asked::Asked, clock, error, hold::Together, peers::Peers};
 
 /// Releases or drops a message between Pods of this store.
 pub(super) async fn decide_held(
-    inner: &Peers,
+    peers: &Peers,
     asked: &Asked<'_>,
     worker_id: &WorkerId,
     message_id: &str,
     decision: HeldDecision,
 ) -> Result<MessageAnswer, ApiError> {
-    let own = inner.existing_row(worker_id).await?;
-    let row = find(inner, &own, message_id).await?;
-    let (sender, receiver) = (pod(inner, row.sender).await?, pod(inner, row.receiver).await?);
-    let holding = inner.pods.hold(&[&sender.worker_id, &receiver.worker_id]).await?;
+    let own = peers.existing_row(worker_id).await?;
+    let row = find(peers, &own, message_id).await?;
+    let (sender, receiver) = (pod(peers, row.sender).await?, pod(peers, row.receiver).await?);
+    let holding = peers.pods.hold(&[&sender.worker_id, &receiver.worker_id]).await?;
     let pair = Pair::of(holding, &sender, &receiver)?;
     // Somebody else may have decided while these two were made to stand still.
-    let row = find(inner, &own, message_id).await?;
+    let row = find(peers, &own, message_id).await?;
     if row.state != ReceiptState::Held {
         return Err(error::not_held());
     }
@@ -36,21 +36,21 @@ pub(super) async fn decide_held(
     let answer = MessageAnswer { message_id: id.clone(), state };
     let together = Together { messages: vec![change], ..asked.together("message_decide", id.clone(), &answer) };
     let orders = pair.orders(&Delivery { message_id: &id, text: &text, hops, state, reason: None });
-    match inner.pods.commit_together(orders, together).await? {
+    match peers.pods.commit_together(orders, together).await? {
         Committed::Done { .. } => Ok(answer),
         Committed::Repeated(row) => asked.repeated(row),
     }
 }
 
 /// A message from or to this Pod.
-async fn find(inner: &Peers, own: &PodRow, message_id: &str) -> Result<MessageRow, ApiError> {
-    let row = inner.store.message(message_id).await.map_err(error::store_failed)?;
+async fn find(peers: &Peers, own: &PodRow, message_id: &str) -> Result<MessageRow, ApiError> {
+    let row = peers.store.message(message_id).await.map_err(error::store_failed)?;
     row.filter(|row| row.sender == own.key || row.receiver == own.key).ok_or_else(|| {
         ApiError::new(ErrorCode::NotFound, format!("this Pod has no message with the id \"{message_id}\""))
     })
 }
 
-async fn pod(inner: &Peers, key: PodKey) -> Result<PodRow, ApiError> {
-    let row = inner.store.pod_find_by_key(key).await.map_err(error::store_failed)?;
+async fn pod(peers: &Peers, key: PodKey) -> Result<PodRow, ApiError> {
+    let row = peers.store.pod_find_by_key(key).await.map_err(error::store_failed)?;
     row.ok_or_else(|| ApiError::new(ErrorCode::PodNotFound, "one of the two Pods was deleted"))
 }

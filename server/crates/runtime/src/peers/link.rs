@@ -31,23 +31,23 @@ pub struct Introduced {
 
 /// Introduces two Pods to each other, or asks the other side, by its policy.
 pub(crate) async fn introduce(
-    inner: &Peers,
+    peers: &Peers,
     asked: &Asked<'_>,
     source: &WorkerId,
     target: &WorkerId,
     note: Option<String>,
 ) -> Result<Introduced, ApiError> {
-    if let Some(introduced) = asked.first_answer(inner).await? {
+    if let Some(introduced) = asked.first_answer(peers).await? {
         return Ok(introduced);
     }
     check_note(note.as_deref())?;
     if source == target {
         return Err(ApiError::new(ErrorCode::PeerSelf, "a Pod cannot be its own peer; choose another one"));
     }
-    let (own, other) = (readable(inner, source).await?, readable(inner, target).await?);
-    let holding = inner.pods.hold(&[source, target]).await?;
-    let pair = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
-    let request = inner.store.peer_request_of(own.key, other.key).await.map_err(error::store_failed)?;
+    let (own, other) = (readable(peers, source).await?, readable(peers, target).await?);
+    let holding = peers.pods.hold(&[source, target]).await?;
+    let pair = peers.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
+    let request = peers.store.peer_request_of(own.key, other.key).await.map_err(error::store_failed)?;
     let (request, stale) = match request {
         // Its time is over, and nobody has looked yet.
         Some(request) if request.expires_at <= clock::now() => (None, Some(request.id)),
@@ -61,7 +61,7 @@ pub(crate) async fn introduce(
     };
     let request_id = request.map(|request| request.id);
     let introduction = Introduction { own: &own, other: &other, request_id, stale, note };
-    introduction.carry_out(inner, asked, holding, step).await
+    introduction.carry_out(peers, asked, holding, step).await
 }
 
 /// What two Pods of one store are to each other, as one of them has it.
@@ -90,8 +90,8 @@ pub(crate) fn refused(other: &PodRow) -> ApiError {
 }
 
 /// The Pod's row, if its record can be read: one that cannot is told, and nothing is written.
-pub(crate) async fn readable(inner: &Peers, worker_id: &WorkerId) -> Result<PodRow, ApiError> {
-    let row = inner.existing_row(worker_id).await?;
+pub(crate) async fn readable(peers: &Peers, worker_id: &WorkerId) -> Result<PodRow, ApiError> {
+    let row = peers.existing_row(worker_id).await?;
     match view::open(&row) {
         Ok(_) => Ok(row),
         Err(reason) => {
@@ -115,7 +115,7 @@ struct Introduction<'a> {
 impl Introduction<'_> {
     async fn carry_out(
         self,
-        inner: &Peers,
+        peers: &Peers,
         asked: &Asked<'_>,
         holding: Holding,
         step: Step,
@@ -127,7 +127,7 @@ impl Introduction<'_> {
             let answer = PeerAnswer { source: view::pod_ref(own), peer: view::pod_ref(other), state, request_id };
             Introduced { answer, stood }
         };
-        let (introduced, peers, tell) = match step {
+        let (introduced, written, tell) = match step {
             Step::Refuse(_) => return Err(refused(other)),
             Step::Link => {
                 let link = PeerChange::Link { a: own.key, b: other.key, by: by.clone(), at: now };
@@ -157,8 +157,8 @@ impl Introduction<'_> {
             },
         };
         let target = format!("{} {}", view::pod_ref(own), view::pod_ref(other));
-        let together = Together { peers, ..asked.together("peer", target, &introduced) };
-        match commit_both(inner, holding, (own, other), tell, together).await? {
+        let together = Together { peers: written, ..asked.together("peer", target, &introduced) };
+        match commit_both(peers, holding, (own, other), tell, together).await? {
             Committed::Done { .. } => Ok(introduced),
             Committed::Repeated(row) => asked.repeated(row),
         }
@@ -196,7 +196,7 @@ impl Tell {
 
 /// One transaction over the pair: each journal names the other Pod.
 pub(super) async fn commit_both(
-    inner: &Peers,
+    peers: &Peers,
     mut holding: Holding,
     (own, other): (&PodRow, &PodRow),
     tell: Option<Tell>,
@@ -209,9 +209,9 @@ pub(super) async fn commit_both(
             orders.push((held, Wanted { events, ..Wanted::default() }));
         }
     }
-    let committed = inner.pods.commit_together(orders, together).await?;
+    let committed = peers.pods.commit_together(orders, together).await?;
     for row in [own, other] {
-        inner.list.tell_changed(&row.worker_id);
+        peers.list.tell_changed(&row.worker_id);
     }
     Ok(committed)
 }

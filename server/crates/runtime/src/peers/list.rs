@@ -10,9 +10,9 @@ use protocol::{
 use crate::{clock, error, peers::Peers, view};
 
 /// Links first, then requests, each oldest first.
-pub(super) async fn of_pod(inner: &Peers, row: &PodRow) -> Result<Vec<PeerView>, ApiError> {
-    let links = inner.store.peer_links(row.key).await.map_err(error::store_failed)?;
-    let requests = inner.store.peer_requests(row.key).await.map_err(error::store_failed)?;
+pub(super) async fn of_pod(peers: &Peers, row: &PodRow) -> Result<Vec<PeerView>, ApiError> {
+    let links = peers.store.peer_links(row.key).await.map_err(error::store_failed)?;
+    let requests = peers.store.peer_requests(row.key).await.map_err(error::store_failed)?;
     let links = links.into_iter().map(|link| {
         let summary = view::summary(&link.pod);
         PeerView {
@@ -49,10 +49,10 @@ fn pending(own: &PodRow, request: RequestRow) -> PeerView {
 }
 
 /// Every request between Pods of this store that waits for an answer.
-pub(super) async fn open_requests(inner: &Peers) -> Result<Vec<OpenRequest>, ApiError> {
+pub(super) async fn open_requests(peers: &Peers) -> Result<Vec<OpenRequest>, ApiError> {
     let now = clock::now();
     // All there are: what a Pod was asked stays open when its policy becomes another one.
-    let requests = inner.store.requests_expired(Timestamp::MAX).await.map_err(error::store_failed)?;
+    let requests = peers.store.requests_expired(Timestamp::MAX).await.map_err(error::store_failed)?;
     Ok(requests.into_iter().filter(|request| request.expires_at > now).map(told).collect())
 }
 
@@ -71,16 +71,16 @@ fn told(request: RequestRow) -> OpenRequest {
 
 /// What two Pods wrote to each other, newest first.
 pub(crate) async fn exchange(
-    inner: &Peers,
+    peers: &Peers,
     own: &WorkerId,
     other: &WorkerId,
     before: Option<&str>,
     limit: u32,
 ) -> Result<Listing<ExchangeMessage>, ApiError> {
-    let (own, other) = (inner.existing_row(own).await?, inner.existing_row(other).await?);
+    let (own, other) = (peers.existing_row(own).await?, peers.existing_row(other).await?);
     let before = before.map(read_cursor).transpose()?;
     let mut rows =
-        inner.store.messages_of_pair(own.key, other.key, before, limit).await.map_err(error::store_failed)?;
+        peers.store.messages_of_pair(own.key, other.key, before, limit).await.map_err(error::store_failed)?;
     let has_more = end_page(&mut rows, limit, |row| row.text.len());
     let next = rows.last().filter(|_| has_more).map(|row| write_cursor(row.at, &row.id));
     let pod = |key| -> PodRef { view::pod_ref(if key == own.key { &own } else { &other }) };

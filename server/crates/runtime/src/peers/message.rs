@@ -57,23 +57,23 @@ impl Cause<'_> {
 
 /// Sends, or gives the first answer again; besides, why a message is held. Success means that it is on the disk at
 /// the receiver.
-pub(crate) async fn send(inner: &Peers, outgoing: Outgoing<'_>) -> Result<(MessageAnswer, Option<String>), ApiError> {
+pub(crate) async fn send(peers: &Peers, outgoing: Outgoing<'_>) -> Result<(MessageAnswer, Option<String>), ApiError> {
     let Outgoing { sender, receiver, text, cause } = outgoing;
     if let Cause::Person(asked) = &cause
-        && let Some(answer) = asked.first_answer(inner).await?
+        && let Some(answer) = asked.first_answer(peers).await?
     {
         return Ok((answer, None));
     }
     check(text)?;
-    let (own, other) = (inner.existing_row(sender).await?, inner.existing_row(receiver).await?);
+    let (own, other) = (peers.existing_row(sender).await?, peers.existing_row(receiver).await?);
     if own.key == other.key {
         return Err(ApiError::new(ErrorCode::PeerSelf, "a Pod cannot write to itself"));
     }
-    if let Some(known) = inner.store.message_of_call(own.key, &cause.id()).await.map_err(error::store_failed)? {
+    if let Some(known) = peers.store.message_of_call(own.key, &cause.id()).await.map_err(error::store_failed)? {
         return Ok((answer_of(&known), None));
     }
-    let holding = inner.pods.hold(&[sender, receiver]).await?;
-    let link = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
+    let holding = peers.pods.hold(&[sender, receiver]).await?;
+    let link = peers.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
     let link = link.ok_or_else(|| {
         let sentence = format!("pod \"{}\" is not a peer of \"{}\"; make them peers first", other.name, own.name);
         ApiError::new(ErrorCode::NotVisible, sentence)
@@ -83,7 +83,7 @@ pub(crate) async fn send(inner: &Peers, outgoing: Outgoing<'_>) -> Result<(Messa
     pair.check_receiver()?;
     let now = clock::now();
     let hops = cause.hops(pair.sender());
-    let Verdict { held, pace_level } = guard::verdict(inner, &link, other.key, hops, now).await?;
+    let Verdict { held, pace_level } = guard::verdict(peers, &link, other.key, hops, now).await?;
     let state = if held.is_some() { ReceiptState::Held } else { ReceiptState::Stored };
     let message = NewMessage {
         id: format!("message-{}", uuid::Uuid::now_v7()),
@@ -103,7 +103,7 @@ pub(crate) async fn send(inner: &Peers, outgoing: Outgoing<'_>) -> Result<(Messa
         messages: vec![MessageChange::Put(message)],
         ..cause.together(format!("{} {}", view::pod_ref(&own), view::pod_ref(&other)), &answer)
     };
-    match (inner.pods.commit_together(orders, together).await?, &cause) {
+    match (peers.pods.commit_together(orders, together).await?, &cause) {
         // Somebody else asked for the same at the same time.
         (Committed::Repeated(row), Cause::Person(asked)) => Ok((asked.repeated(row)?, None)),
         _ => Ok((answer, held)),

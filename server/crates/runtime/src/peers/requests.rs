@@ -14,18 +14,18 @@ pub(crate) const EXPIRED: &str = "expired";
 
 /// Accepts or declines a request that a Pod of this store made to this Pod.
 pub(super) async fn decide_request(
-    inner: &Peers,
+    peers: &Peers,
     asked: &Asked<'_>,
     worker_id: &WorkerId,
     request_id: &str,
     decision: RequestDecision,
 ) -> Result<PeerAnswer, ApiError> {
-    let own = inner.existing_row(worker_id).await?;
-    let request = find(inner, &own, request_id).await?;
+    let own = peers.existing_row(worker_id).await?;
+    let request = find(peers, &own, request_id).await?;
     let (asker, own) = (request.from, request.to);
-    let holding = inner.pods.hold(&[&own.worker_id, &asker.worker_id]).await?;
+    let holding = peers.pods.hold(&[&own.worker_id, &asker.worker_id]).await?;
     // Somebody else may have answered while these two were made to stand still.
-    let still = inner.store.peer_request(request_id).await.map_err(error::store_failed)?;
+    let still = peers.store.peer_request(request_id).await.map_err(error::store_failed)?;
     let (kind, change, state) = match decide(standing(own.key, None, still.as_ref()), News::of(decision)) {
         Step::Link => {
             let link = PeerChange::Link { a: own.key, b: asker.key, by: asked.origin.by.clone(), at: clock::now() };
@@ -44,26 +44,26 @@ pub(super) async fn decide_request(
     let together = Together { peers: vec![change], ..asked.together("peer_decide", target, &answer) };
     let by = asked.origin.by.clone();
     let tell = Tell { kind, by, request_id: Some(request_id.to_owned()), note: None };
-    match commit_both(inner, holding, (&own, &asker), Some(tell), together).await? {
+    match commit_both(peers, holding, (&own, &asker), Some(tell), together).await? {
         Committed::Done { .. } => Ok(answer),
         Committed::Repeated(row) => asked.repeated(row),
     }
 }
 
 /// The open request to this Pod. One that was open once is told apart from one that never was.
-async fn find(inner: &Peers, own: &pod_store::PodRow, request_id: &str) -> Result<RequestRow, ApiError> {
-    let request = inner.store.peer_request(request_id).await.map_err(error::store_failed)?;
+async fn find(peers: &Peers, own: &pod_store::PodRow, request_id: &str) -> Result<RequestRow, ApiError> {
+    let request = peers.store.peer_request(request_id).await.map_err(error::store_failed)?;
     match request.filter(|request| request.expires_at > clock::now()) {
         Some(request) if request.to.key == own.key => Ok(request),
         Some(request) if request.from.key == own.key => Err(error::asked_itself()),
-        _ if was_made(inner, own, request_id).await? => Err(error::request_answered(request_id)),
+        _ if was_made(peers, own, request_id).await? => Err(error::request_answered(request_id)),
         _ => Err(ApiError::new(ErrorCode::NotFound, format!("no request has the id \"{request_id}\" here"))),
     }
 }
 
 /// The journal knows every request that ever was.
-async fn was_made(inner: &Peers, own: &pod_store::PodRow, request_id: &str) -> Result<bool, ApiError> {
-    let rows = inner.store.question_records(own.key).await.map_err(error::store_failed)?;
+async fn was_made(peers: &Peers, own: &pod_store::PodRow, request_id: &str) -> Result<bool, ApiError> {
+    let rows = peers.store.question_records(own.key).await.map_err(error::store_failed)?;
     Ok(rows.iter().any(|row| match serde_json::from_slice::<Record>(&row.body) {
         Ok(Record { event: Event::Control(ControlEvent::PeerRequested { request_id: id, .. }), .. }) => {
             id.as_deref() == Some(request_id)
@@ -73,8 +73,8 @@ async fn was_made(inner: &Peers, own: &pod_store::PodRow, request_id: &str) -> R
 }
 
 /// How a request ended that came to no link, as the journal of one of the two tells it. None when it does not.
-pub(crate) async fn how_it_ended(inner: &Peers, pod: PodKey, request_id: &str) -> Result<Option<PeerLink>, ApiError> {
-    let rows = inner.store.question_records(pod).await.map_err(error::store_failed)?;
+pub(crate) async fn how_it_ended(peers: &Peers, pod: PodKey, request_id: &str) -> Result<Option<PeerLink>, ApiError> {
+    let rows = peers.store.question_records(pod).await.map_err(error::store_failed)?;
     let ended = |row: &pod_store::StoredRecord| match serde_json::from_slice::<Record>(&row.body) {
         Ok(Record { event: Event::Control(ControlEvent::PeerDeclined { request_id: Some(id), note, .. }), .. })
             if id == request_id =>
@@ -88,29 +88,29 @@ pub(crate) async fn how_it_ended(inner: &Peers, pod: PodKey, request_id: &str) -
 }
 
 /// Ends the requests between Pods of this store whose time is over; both sides are told.
-pub(super) async fn expire(inner: &Peers) {
-    let rows = match inner.store.requests_expired(clock::now()).await {
+pub(super) async fn expire(peers: &Peers) {
+    let rows = match peers.store.requests_expired(clock::now()).await {
         Ok(rows) => rows,
         Err(error) => return tracing::warn!(%error, "requests that are over could not be looked for"),
     };
     for request in rows {
-        if let Err(error) = end(inner, &request).await {
+        if let Err(error) = end(peers, &request).await {
             tracing::warn!(%error, request = request.id, "a request that is over could not be ended");
         }
     }
 }
 
 /// Ends this very request. The two may have become something else to each other meanwhile, and that stays.
-async fn end(inner: &Peers, request: &RequestRow) -> Result<(), ApiError> {
+async fn end(peers: &Peers, request: &RequestRow) -> Result<(), ApiError> {
     let (from, to) = (&request.from, &request.to);
     // One whose record cannot be read cannot be told.
     let readable: Vec<_> = [from, to].into_iter().filter(|row| view::open(row).is_ok()).collect();
-    let holding = inner.pods.hold(&readable.iter().map(|row| &row.worker_id).collect::<Vec<_>>()).await?;
-    if inner.store.peer_request(&request.id).await.map_err(error::store_failed)?.is_none() {
+    let holding = peers.pods.hold(&readable.iter().map(|row| &row.worker_id).collect::<Vec<_>>()).await?;
+    if peers.store.peer_request(&request.id).await.map_err(error::store_failed)?.is_none() {
         return Ok(());
     }
     let note = Some(EXPIRED.to_owned());
     let tell = Tell { kind: Kind::Declined, by: "yoi".to_owned(), request_id: Some(request.id.clone()), note };
     let together = Together { peers: vec![PeerChange::RequestDone { id: request.id.clone() }], ..Together::default() };
-    commit_both(inner, holding, (from, to), Some(tell), together).await.map(drop)
+    commit_both(peers, holding, (from, to), Some(tell), together).await.map(drop)
 }

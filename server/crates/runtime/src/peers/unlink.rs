@@ -11,23 +11,23 @@ use crate::{asked::Asked, error, hold::Together, peers::Peers, view};
 
 /// Ends what two Pods of this store are to each other: a link, or a request that waits. What is not there needs no end.
 pub(super) async fn unlink(
-    inner: &Peers,
+    peers: &Peers,
     asked: Option<&Asked<'_>>,
     own: &PodRow,
     other: &WorkerId,
     note: Option<&str>,
 ) -> Result<(), ApiError> {
-    let Some(other) = inner.settled_row(other).await? else { return Ok(()) };
+    let Some(other) = peers.settled_row(other).await? else { return Ok(()) };
     if own.key == other.key {
         return Ok(());
     }
     // One whose record cannot be read cannot be told; the other one is free of it nevertheless.
     let readable: Vec<_> = [own, &other].into_iter().filter(|row| view::open(row).is_ok()).collect();
-    let holding = inner.pods.hold(&readable.iter().map(|row| &row.worker_id).collect::<Vec<_>>()).await?;
-    let link = inner.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
-    let request = inner.store.peer_request_of(own.key, other.key).await.map_err(error::store_failed)?;
+    let holding = peers.pods.hold(&readable.iter().map(|row| &row.worker_id).collect::<Vec<_>>()).await?;
+    let link = peers.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
+    let request = peers.store.peer_request_of(own.key, other.key).await.map_err(error::store_failed)?;
     let by = asked.map_or_else(|| "yoi".to_owned(), |asked| asked.origin.by.clone());
-    let (peers, tell) = match decide(standing(own.key, link.as_ref(), request.as_ref()), News::End) {
+    let (written, tell) = match decide(standing(own.key, link.as_ref(), request.as_ref()), News::End) {
         Step::End(ending) => {
             let withdrawn = (ending == Ending::Withdrawn).then_some("withdrawn");
             let note = note.or(withdrawn).map(str::to_owned);
@@ -43,14 +43,14 @@ pub(super) async fn unlink(
     };
     let target = format!("{} {}", view::pod_ref(own), view::pod_ref(&other));
     let command = asked.map(|asked| asked.together("unpeer", target, &())).unwrap_or_default();
-    let together = Together { peers, ..command };
-    commit_both(inner, holding, (own, &other), tell, together).await.map(drop)
+    let together = Together { peers: written, ..command };
+    commit_both(peers, holding, (own, &other), tell, together).await.map(drop)
 }
 
 /// Whom a Pod is linked with, and whom a request lies with, also one whose time is over.
-pub(super) async fn others(inner: &Peers, pod: PodKey) -> Result<Vec<PodRow>, ApiError> {
-    let links = inner.store.peer_links(pod).await.map_err(error::store_failed)?;
-    let requests = inner.store.peer_requests(pod).await.map_err(error::store_failed)?;
+pub(super) async fn others(peers: &Peers, pod: PodKey) -> Result<Vec<PodRow>, ApiError> {
+    let links = peers.store.peer_links(pod).await.map_err(error::store_failed)?;
+    let requests = peers.store.peer_requests(pod).await.map_err(error::store_failed)?;
     let asked = requests.into_iter().map(|request| if request.to.key == pod { request.from } else { request.to });
     Ok(links.into_iter().map(|link| link.pod).chain(asked).collect())
 }

@@ -39,7 +39,7 @@ impl Tool for ListPods {
 impl ListPods {
     async fn list(&self, place: &Place, arguments: Value) -> Result<ToolOutcome, ApiError> {
         let arguments::Nothing {} = arguments::read(arguments)?;
-        let pods = sight::visible(&*self.0.inner()?, &place.worker_id).await?;
+        let pods = sight::visible(&*self.0.kin()?, &place.worker_id).await?;
         let lines: Vec<String> = pods.iter().map(line).collect();
         let others = pods.len() - 1;
         let summary = match others {

@@ -38,14 +38,14 @@ impl Tool for ReadPodOutput {
 impl ReadPodOutput {
     async fn read(&self, place: &Place, arguments: Value) -> Result<ToolOutcome, ApiError> {
         let arguments::Named { name } = arguments::read(arguments)?;
-        let inner = self.0.inner()?;
-        let child = sight::child(&inner, &place.worker_id, &name).await?;
+        let kin = self.0.kin()?;
+        let child = sight::child(&kin, &place.worker_id, &name).await?;
         // How far it was read is in the reader's own journal, with the results that it was given: it survives what they
         // survive, and a result that was lost in a crash is given again.
-        let own = inner.existing_row(&place.worker_id).await?;
+        let own = kin.existing_row(&place.worker_id).await?;
         let pod = view::pod_ref(&child.row);
         let read = view::open(&own).map_or(Seq(0), |opened| opened.pod.output_read(&pod));
-        let page = page(&inner, &child.row, read).await?;
+        let page = page(&kin, &child.row, read).await?;
         let state = view::summary(&child.row).state;
         let state = if state == PodState::Stopped { "stopped; RestorePod brings it back" } else { state.as_str() };
         let name = &child.row.name;
@@ -71,8 +71,8 @@ struct Page {
     has_more: bool,
 }
 
-async fn page(inner: &Kin, row: &pod_store::PodRow, after: Seq) -> Result<Page, ApiError> {
-    let rows = inner.store.turn_records(row.key, after.next()).await.map_err(error::store_failed)?;
+async fn page(kin: &Kin, row: &pod_store::PodRow, after: Seq) -> Result<Page, ApiError> {
+    let rows = kin.store.turn_records(row.key, after.next()).await.map_err(error::store_failed)?;
     let mut page = Page { texts: Vec::new(), to: after, has_more: false };
     let mut chars = 0;
     for record in rows.iter().filter_map(|row| serde_json::from_slice::<Record>(&row.body).ok()) {

@@ -44,10 +44,10 @@ impl Tool for SendToPeerPod {
 impl SendToPeerPod {
     async fn send(&self, place: &Place, arguments: Value) -> Result<ToolOutcome, ApiError> {
         let arguments::Message { name, message } = arguments::read(arguments)?;
-        let inner = self.0.inner()?;
-        let seen = match sight::find_peer(&inner, &place.worker_id, &name).await? {
+        let kin = self.0.kin()?;
+        let seen = match sight::find_peer(&kin, &place.worker_id, &name).await? {
             SeenPeer::Here(seen) => seen,
-            SeenPeer::There(row, address) => return send_far(&inner, place, &row, &address, &message).await,
+            SeenPeer::There(row, address) => return send_far(&kin, place, &row, &address, &message).await,
         };
         if seen.is(Visibility::Itself) {
             return Err(ApiError::new(ErrorCode::PeerSelf, "you are this Pod yourself"));
@@ -57,7 +57,7 @@ impl SendToPeerPod {
             let sentence = format!("{name} is your child and no peer; use SendToPod");
             return Err(ApiError::new(ErrorCode::PermissionDenied, sentence));
         }
-        let own = inner.existing_row(&place.worker_id).await?;
+        let own = kin.existing_row(&place.worker_id).await?;
         let origin = origin_of(&own.name);
         let outgoing = Outgoing {
             sender: &place.worker_id,
@@ -65,7 +65,7 @@ impl SendToPeerPod {
             text: &message,
             cause: Cause::Call { call_id: &place.call_id, origin: &origin },
         };
-        let (answer, held) = peers::send(&inner.peers, outgoing).await?;
+        let (answer, held) = peers::send(&kin.peers, outgoing).await?;
         let id = &answer.message_id;
         Ok(ToolOutcome::done(match held {
             None => format!("delivered to {name} ({id})"),
@@ -76,16 +76,16 @@ impl SendToPeerPod {
 
 /// To a Pod of another runtime. What the other side says within a moment is told; what it does not, comes as a receipt.
 async fn send_far(
-    inner: &Arc<Kin>,
+    kin: &Arc<Kin>,
     place: &Place,
     row: &FarPeerRow,
     name: &str,
     message: &str,
 ) -> Result<ToolOutcome, ApiError> {
-    let own = inner.existing_row(&place.worker_id).await?;
+    let own = kin.existing_row(&place.worker_id).await?;
     let origin = origin_of(&own.name);
     let cause = Cause::Call { call_id: &place.call_id, origin: &origin };
-    let sent = far::send(&inner.peers, &place.worker_id, row, message, cause).await?;
+    let sent = far::send(&kin.peers, &place.worker_id, row, message, cause).await?;
     let id = &sent.answer.message_id;
     Ok(ToolOutcome::done(match sent.answer.state {
         ReceiptState::Held => {

@@ -38,14 +38,14 @@ impl Tool for RestorePod {
 impl RestorePod {
     async fn restore(&self, place: &Place, arguments: Value) -> Result<ToolOutcome, ApiError> {
         let arguments::Named { name } = arguments::read(arguments)?;
-        let inner = self.0.inner()?;
-        let seen = sight::find_here(&inner, &place.worker_id, &name).await?;
+        let kin = self.0.kin()?;
+        let seen = sight::find_here(&kin, &place.worker_id, &name).await?;
         let name = &seen.row.name;
         if seen.is(Visibility::Itself) {
             return Ok(ToolOutcome::done(format!("{name} is you, and live; nothing was started")));
         }
-        let own = inner.existing_row(&place.worker_id).await?;
-        let restored = family::restore(&inner.family, &seen.row.worker_id, &origin_of(&own.name)).await?;
+        let own = kin.existing_row(&place.worker_id).await?;
+        let restored = family::restore(&kin.family, &seen.row.worker_id, &origin_of(&own.name)).await?;
         Ok(ToolOutcome::done(match restored {
             Restored::Now(state) => format!("{name} is back, and {}", state.as_str()),
             Restored::WasLive(state) => format!("{name} is live already ({}); nothing was started", state.as_str()),

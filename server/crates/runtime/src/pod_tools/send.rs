@@ -39,9 +39,9 @@ impl SendToPod {
             let sentence = format!("the message is too large; at most {} bytes fit", protocol::MESSAGE_BYTES_MAX);
             return Err(ApiError::new(ErrorCode::PayloadTooLarge, sentence));
         }
-        let inner = self.0.inner()?;
-        let child = sight::child(&inner, &place.worker_id, &name).await?;
-        let own = inner.existing_row(&place.worker_id).await?;
+        let kin = self.0.kin()?;
+        let child = sight::child(&kin, &place.worker_id, &name).await?;
+        let own = kin.existing_row(&place.worker_id).await?;
         // The call's own id: another client's run is no evidence for this one.
         let id = CommandId::parse(&format!("{}:{}", place.worker_id, place.call_id))
             .map_err(|error| ApiError::invalid(error.to_string()))?;
@@ -49,7 +49,7 @@ impl SendToPod {
         let input = InputCommand { segments: vec![Segment::text(message)], queue: false, steer: false };
         let command = PodCommand::Input(input);
         let accepted: Result<protocol::Receipt, ApiError> =
-            inner.cluster.command(key, &origin_of(&own.name), &child.row.worker_id, command).await;
+            kin.cluster.command(key, &origin_of(&own.name), &child.row.worker_id, command).await;
         let child = &child.row.name;
         match accepted {
             Ok(_) => Ok(ToolOutcome::done(format!("{child} has accepted it and works on it"))),

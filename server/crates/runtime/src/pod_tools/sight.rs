@@ -51,19 +51,19 @@ impl Seen {
 
 /// Exactly what ListPods tells the model of this Pod: itself first, then its children, then its peers, oldest first, and
 /// then those of other runtimes.
-pub(crate) async fn visible(inner: &Kin, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
+pub(crate) async fn visible(kin: &Kin, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
     // The states of others are told: after a crash those that they were put in, and not those that it left.
-    inner.recovered().await;
-    let mut seen: Vec<VisiblePod> = all(inner, worker_id).await?.iter().map(Seen::told).collect();
-    let own = inner.existing_row(worker_id).await?;
-    seen.extend(far::visible(&inner.peers, own.key).await?.into_iter().map(|(_, pod)| pod));
+    kin.recovered().await;
+    let mut seen: Vec<VisiblePod> = all(kin, worker_id).await?.iter().map(Seen::told).collect();
+    let own = kin.existing_row(worker_id).await?;
+    seen.extend(far::visible(&kin.peers, own.key).await?.into_iter().map(|(_, pod)| pod));
     Ok(seen)
 }
 
-async fn all(inner: &Kin, worker_id: &WorkerId) -> Result<Vec<Seen>, ApiError> {
-    let row = inner.existing_row(worker_id).await?;
-    let children = inner.store.children(row.key).await.map_err(error::store_failed)?;
-    let links = inner.store.peer_links(row.key).await.map_err(error::store_failed)?;
+async fn all(kin: &Kin, worker_id: &WorkerId) -> Result<Vec<Seen>, ApiError> {
+    let row = kin.existing_row(worker_id).await?;
+    let children = kin.store.children(row.key).await.map_err(error::store_failed)?;
+    let links = kin.store.peer_links(row.key).await.map_err(error::store_failed)?;
     let mut seen: Vec<Seen> = std::iter::once(Seen::itself(row)).chain(children.into_iter().map(Seen::child)).collect();
     for link in links {
         // A child that is a peer, too, is one Pod with both reasons.
@@ -76,7 +76,7 @@ async fn all(inner: &Kin, worker_id: &WorkerId) -> Result<Vec<Seen>, ApiError> {
 }
 
 /// The Pod that a model means, among those that it sees.
-pub(super) async fn find(inner: &Kin, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
+pub(super) async fn find(kin: &Kin, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
     let unseen = || ApiError::new(ErrorCode::NotVisible, NOT_VISIBLE);
     let target: Target = name.parse().map_err(|_| unseen())?;
     let is_meant = |row: &PodRow| match &target {
@@ -85,7 +85,7 @@ pub(super) async fn find(inner: &Kin, worker_id: &WorkerId, name: &str) -> Resul
         }
         Target::Ref(pod) => view::pod_ref(row) == *pod,
     };
-    all(inner, worker_id).await?.into_iter().find(|seen| is_meant(&seen.row)).ok_or_else(unseen)
+    all(kin, worker_id).await?.into_iter().find(|seen| is_meant(&seen.row)).ok_or_else(unseen)
 }
 
 /// A peer that a model means.
@@ -98,9 +98,9 @@ pub(super) enum SeenPeer {
 }
 
 /// The Pod that a model wants to write to. A name that several of them have is none: the address tells them apart.
-pub(super) async fn find_peer(inner: &Kin, worker_id: &WorkerId, name: &str) -> Result<SeenPeer, ApiError> {
-    let here = find(inner, worker_id, name).await;
-    let mut there = far_named(inner, worker_id, name).await?;
+pub(super) async fn find_peer(kin: &Kin, worker_id: &WorkerId, name: &str) -> Result<SeenPeer, ApiError> {
+    let here = find(kin, worker_id, name).await;
+    let mut there = far_named(kin, worker_id, name).await?;
     match (here, there.pop()) {
         (Ok(seen), None) => Ok(SeenPeer::Here(Box::new(seen))),
         (Err(_), Some((row, address))) if there.is_empty() => Ok(SeenPeer::There(Box::new(row), address)),
@@ -116,23 +116,23 @@ pub(super) async fn find_peer(inner: &Kin, worker_id: &WorkerId, name: &str) -> 
 }
 
 /// Peers in other runtimes that a model may mean.
-async fn far_named(inner: &Kin, worker_id: &WorkerId, name: &str) -> Result<Vec<(FarPeerRow, String)>, ApiError> {
+async fn far_named(kin: &Kin, worker_id: &WorkerId, name: &str) -> Result<Vec<(FarPeerRow, String)>, ApiError> {
     let Ok(target) = name.parse::<Target>() else { return Ok(Vec::new()) };
-    let own = inner.existing_row(worker_id).await?;
+    let own = kin.existing_row(worker_id).await?;
     let is_meant = |pod: &VisiblePod| match &target {
         Target::Name { name, runtime_id } => {
             pod.name == *name && runtime_id.as_ref().is_none_or(|id| *id == pod.pod.runtime_id)
         }
         Target::Ref(address) => pod.pod == *address,
     };
-    let seen = far::visible(&inner.peers, own.key).await?.into_iter().filter(|(_, pod)| is_meant(pod));
+    let seen = far::visible(&kin.peers, own.key).await?.into_iter().filter(|(_, pod)| is_meant(pod));
     Ok(seen.map(|(row, pod)| (row, far::address(&pod.name, &pod.pod.runtime_id))).collect())
 }
 
 /// A Pod of this runtime, or why a peer of another one cannot be meant.
-pub(super) async fn find_here(inner: &Kin, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
-    match find(inner, worker_id, name).await {
-        Err(error) if error.code == ErrorCode::NotVisible => match far_named(inner, worker_id, name).await?.pop() {
+pub(super) async fn find_here(kin: &Kin, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
+    match find(kin, worker_id, name).await {
+        Err(error) if error.code == ErrorCode::NotVisible => match far_named(kin, worker_id, name).await?.pop() {
             Some((_, address)) => {
                 let sentence =
                     format!("{address} is your peer in another runtime; you can write to it with SendToPeerPod");
@@ -145,8 +145,8 @@ pub(super) async fn find_here(inner: &Kin, worker_id: &WorkerId, name: &str) -> 
 }
 
 /// A child of this Pod, or why it is none.
-pub(super) async fn child(inner: &Arc<Kin>, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
-    let seen = find_here(inner, worker_id, name).await?;
+pub(super) async fn child(kin: &Arc<Kin>, worker_id: &WorkerId, name: &str) -> Result<Seen, ApiError> {
+    let seen = find_here(kin, worker_id, name).await?;
     match seen.is(Visibility::SpawnedChild) {
         true => Ok(seen),
         false => {

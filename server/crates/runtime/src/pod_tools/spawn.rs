@@ -59,10 +59,10 @@ impl SpawnPod {
             profile: arguments.profile,
             model: arguments.model,
         };
-        let inner = self.0.inner()?;
-        let own = inner.existing_row(&place.worker_id).await?;
+        let kin = self.0.kin()?;
+        let own = kin.existing_row(&place.worker_id).await?;
         let wanted = spawn.name.clone();
-        let (child, scope) = spawn_named(&inner, &place.worker_id, &origin_of(&own.name), spawn).await?;
+        let (child, scope) = spawn_named(&kin, &place.worker_id, &origin_of(&own.name), spawn).await?;
         let renamed = match child.name == wanted {
             true => String::new(),
             false => format!(" (the name {wanted} is in use on this server)"),
@@ -75,26 +75,26 @@ impl SpawnPod {
 /// Makes the child. A name that a Pod has which the parent does not see is no refusal, since that would tell of it: the child
 /// gets a name derived from it.
 async fn spawn_named(
-    inner: &Kin,
+    kin: &Kin,
     parent: &WorkerId,
     origin: &Origin,
     spawn: Spawn,
 ) -> Result<(PodLabel, Vec<ScopeRule>), ApiError> {
     let mut tried = spawn.clone();
     for _ in 1..NAMES_TRIED_MAX {
-        match family::spawn(&inner.family, parent, origin, tried.clone()).await {
-            Err(error) if error.code == ErrorCode::NameTaken && !sees(inner, parent, &spawn.name).await? => {
+        match family::spawn(&kin.family, parent, origin, tried.clone()).await {
+            Err(error) if error.code == ErrorCode::NameTaken && !sees(kin, parent, &spawn.name).await? => {
                 tried.name = derived(&spawn.name)?;
             }
             done => return done,
         }
     }
-    family::spawn(&inner.family, parent, origin, tried).await
+    family::spawn(&kin.family, parent, origin, tried).await
 }
 
 /// The parent sees a Pod of this name, in this runtime.
-async fn sees(inner: &Kin, parent: &WorkerId, name: &PodName) -> Result<bool, ApiError> {
-    let visible = sight::visible(inner, parent).await?;
+async fn sees(kin: &Kin, parent: &WorkerId, name: &PodName) -> Result<bool, ApiError> {
+    let visible = sight::visible(kin, parent).await?;
     Ok(visible.iter().any(|pod| pod.name == *name && pod.pod.runtime_id == RuntimeId::local()))
 }
 

@@ -38,11 +38,11 @@ impl Tool for StopPod {
 impl StopPod {
     async fn stop(&self, place: &Place, arguments: Value) -> Result<ToolOutcome, ApiError> {
         let arguments::Named { name } = arguments::read(arguments)?;
-        let inner = self.0.inner()?;
-        let child = sight::child(&inner, &place.worker_id, &name).await?;
-        let own = inner.existing_row(&place.worker_id).await?;
+        let kin = self.0.kin()?;
+        let child = sight::child(&kin, &place.worker_id, &name).await?;
+        let own = kin.existing_row(&place.worker_id).await?;
         let origin = origin_of(&own.name);
-        let (_, returned) = family::stop(&inner.family, &child.row.worker_id, &Stopper::Leader(&origin)).await?;
+        let (_, returned) = family::stop(&kin.family, &child.row.worker_id, &Stopper::Leader(&origin)).await?;
         Ok(ToolOutcome::done(format!("{} is stopped", child.row.name)).with_content(format!(
             "taken back from {}: {}",
             child.row.name,

@@ -21,46 +21,46 @@ use crate::{
 
 /// Introduces a Pod to one of another store: proposes it there, or accepts what the other side proposed.
 pub(crate) async fn introduce(
-    inner: &Peers,
+    peers: &Peers,
     asked: &Asked<'_>,
     source: &WorkerId,
     target: &FarPod,
     note: Option<String>,
 ) -> Result<Introduced, ApiError> {
-    let introduced = begin(inner, asked, source, target, note, News::Introduce).await?;
-    settle::introduced(inner, &target.store, introduced).await
+    let introduced = begin(peers, asked, source, target, note, News::Introduce).await?;
+    settle::introduced(peers, &target.store, introduced).await
 }
 
 /// Introduces a Pod of another store to one here that is asked first: whoever answers for the own Pod has the request at
 /// once, and the other side is told that it waits.
 pub(crate) async fn invite(
-    inner: &Peers,
+    peers: &Peers,
     asked: &Asked<'_>,
     own: &WorkerId,
     source: &FarPod,
     note: Option<String>,
 ) -> Result<Introduced, ApiError> {
-    begin(inner, asked, own, source, note, News::Invite).await
+    begin(peers, asked, own, source, note, News::Invite).await
 }
 
 async fn begin(
-    inner: &Peers,
+    peers: &Peers,
     asked: &Asked<'_>,
     source: &WorkerId,
     target: &FarPod,
     note: Option<String>,
     news: News,
 ) -> Result<Introduced, ApiError> {
-    if let Some(introduced) = asked.first_answer(inner).await? {
+    if let Some(introduced) = asked.first_answer(peers).await? {
         return Ok(introduced);
     }
     link::check_note(note.as_deref())?;
-    if target.store == inner.store.epoch() {
+    if target.store == peers.store.epoch() {
         return Err(ApiError::invalid("this runtime is this server's own; name the Pod without its runtime"));
     }
-    let own = link::readable(inner, source).await?;
-    let mut holding = inner.pods.hold(&[source]).await?;
-    let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let own = link::readable(peers, source).await?;
+    let mut holding = peers.pods.hold(&[source]).await?;
+    let rows = peers.store.far_peers(own.key).await.map_err(error::store_failed)?;
     let is_pair = |row: &&FarPeerRow| row.store == target.store && row.worker == target.card.worker_id;
     let known = rows.iter().find(is_pair).cloned();
     let now = clock::now();
@@ -75,20 +75,20 @@ async fn begin(
     let begun = Begun { own: &own, target, by: &asked.origin.by, note, now };
     let (introduced, far, events) = match (step, known) {
         (Step::Refuse(_), _) => return Err(too_many(&own)),
-        (Step::Link, Some(row)) => begun.accepted(inner, row),
-        (Step::Propose, stale) => begun.begun(inner, FarState::Proposed, stale),
-        (Step::Ask, stale) => begun.begun(inner, FarState::Asked, stale),
-        (_, known) => (begun.stays(inner, known), Vec::new(), Vec::new()),
+        (Step::Link, Some(row)) => begun.accepted(peers, row),
+        (Step::Propose, stale) => begun.begun(peers, FarState::Proposed, stale),
+        (Step::Ask, stale) => begun.begun(peers, FarState::Asked, stale),
+        (_, known) => (begun.stays(peers, known), Vec::new(), Vec::new()),
     };
     let address = format!("{} {}", introduced.answer.source, introduced.answer.peer);
     let together = Together { far, ..asked.together("peer", address, &introduced) };
     let held = holding.remove(source).ok_or_else(|| error::no_such_pod(source))?;
     let orders = vec![(held, Wanted { events, ..Wanted::default() })];
-    let introduced = match inner.pods.commit_together(orders, together).await? {
+    let introduced = match peers.pods.commit_together(orders, together).await? {
         Committed::Done { .. } => introduced,
         Committed::Repeated(row) => asked.repeated(row)?,
     };
-    inner.list.tell_changed(source);
+    peers.list.tell_changed(source);
     Ok(introduced)
 }
 
@@ -109,35 +109,35 @@ struct Begun<'a> {
 type Changes = (Introduced, Vec<FarChange>, Vec<ControlEvent>);
 
 impl Begun<'_> {
-    fn peer(&self, inner: &Peers) -> PeerLabel {
+    fn peer(&self, peers: &Peers) -> PeerLabel {
         let FarPod { store, card } = self.target;
-        label(inner, store, &card.worker_id, card.name.clone())
+        label(peers, store, &card.worker_id, card.name.clone())
     }
 
-    fn introduced(&self, inner: &Peers, state: PeerLink, request_id: Option<String>) -> Introduced {
-        let PeerLabel { runtime_id, worker_id, .. } = self.peer(inner);
+    fn introduced(&self, peers: &Peers, state: PeerLink, request_id: Option<String>) -> Introduced {
+        let PeerLabel { runtime_id, worker_id, .. } = self.peer(peers);
         let (source, peer) = (view::pod_ref(self.own), PodRef::new(runtime_id, worker_id));
         Introduced { answer: PeerAnswer { source, peer, state, request_id }, stood: false }
     }
 
     /// They are what they were: linked, or one waits for the other.
-    fn stays(&self, inner: &Peers, known: Option<FarPeerRow>) -> Introduced {
+    fn stays(&self, peers: &Peers, known: Option<FarPeerRow>) -> Introduced {
         match known.filter(|row| row.state != FarState::Linked) {
-            Some(row) => self.introduced(inner, PeerLink::Pending, Some(row.handshake)),
-            None => Introduced { stood: true, ..self.introduced(inner, PeerLink::Linked, None) },
+            Some(row) => self.introduced(peers, PeerLink::Pending, Some(row.handshake)),
+            None => Introduced { stood: true, ..self.introduced(peers, PeerLink::Linked, None) },
         }
     }
 
-    fn accepted(&self, inner: &Peers, row: FarPeerRow) -> Changes {
-        let (far, event) = accept(self.own, row, self.peer(inner), self.by, self.now);
-        (self.introduced(inner, PeerLink::Linked, None), far, vec![event])
+    fn accepted(&self, peers: &Peers, row: FarPeerRow) -> Changes {
+        let (far, event) = accept(self.own, row, self.peer(peers), self.by, self.now);
+        (self.introduced(peers, PeerLink::Linked, None), far, vec![event])
     }
 
     /// Another introduction: the other side is asked, or this one is for its sake.
-    fn begun(self, inner: &Peers, state: FarState, stale: Option<FarPeerRow>) -> Changes {
+    fn begun(self, peers: &Peers, state: FarState, stale: Option<FarPeerRow>) -> Changes {
         let handshake = format!("request-{}", uuid::Uuid::now_v7());
-        let introduced = self.introduced(inner, PeerLink::Pending, Some(handshake.clone()));
-        let peer = self.peer(inner);
+        let introduced = self.introduced(peers, PeerLink::Pending, Some(handshake.clone()));
+        let peer = self.peer(peers);
         let Self { own, target: FarPod { store, card }, by, note, now } = self;
         let from = card_of(own);
         let row = FarPeerRow {

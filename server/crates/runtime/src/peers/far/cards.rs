@@ -37,45 +37,45 @@ pub fn link_card(summary: PodSummary) -> LinkCard {
 }
 
 /// Tells what has changed, until the host stops.
-pub(crate) async fn tell_cards(inner: Arc<Peers>) {
-    let mut changes = inner.list.listen();
+pub(crate) async fn tell_cards(peers: Arc<Peers>) {
+    let mut changes = peers.list.listen();
     // What changed while nobody looked.
-    tell(&inner, |_| true).await;
+    tell(&peers, |_| true).await;
     loop {
         let changed = tokio::select! {
-            () = inner.stopping.cancelled() => return,
+            () = peers.stopping.cancelled() => return,
             changed = stale(&mut changes) => changed,
         };
         tokio::select! {
-            () = inner.stopping.cancelled() => return,
+            () = peers.stopping.cancelled() => return,
             () = tokio::time::sleep(GATHER) => (),
         }
         match changed {
             None => return,
-            Some(Stale::All) => tell(&inner, |_| true).await,
-            Some(Stale::Some(pods)) => tell(&inner, |row| pods.contains(&row.worker_id)).await,
+            Some(Stale::All) => tell(&peers, |_| true).await,
+            Some(Stale::Some(pods)) => tell(&peers, |row| pods.contains(&row.worker_id)).await,
         }
     }
 }
 
-async fn tell(inner: &Arc<Peers>, is_meant: impl Fn(&PodRow) -> bool) {
-    if let Err(error) = try_tell(inner, is_meant).await {
+async fn tell(peers: &Arc<Peers>, is_meant: impl Fn(&PodRow) -> bool) {
+    if let Err(error) = try_tell(peers, is_meant).await {
         tracing::warn!(%error, "other runtimes could not be told of Pods here; the next change tells them");
     }
 }
 
-async fn try_tell(inner: &Arc<Peers>, is_meant: impl Fn(&PodRow) -> bool) -> Result<(), protocol::ApiError> {
-    let rows = inner.store.far_peers_all().await.map_err(error::store_failed)?;
+async fn try_tell(peers: &Arc<Peers>, is_meant: impl Fn(&PodRow) -> bool) -> Result<(), protocol::ApiError> {
+    let rows = peers.store.far_peers_all().await.map_err(error::store_failed)?;
     for row in rows.iter().filter(|row| row.state == FarState::Linked) {
-        let own = inner.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?;
+        let own = peers.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?;
         if let Some(own) = own.filter(&is_meant) {
-            tell_one(inner, row, &own).await?;
+            tell_one(peers, row, &own).await?;
         }
     }
     Ok(())
 }
 
-async fn tell_one(inner: &Peers, row: &FarPeerRow, own: &PodRow) -> Result<(), protocol::ApiError> {
+async fn tell_one(peers: &Peers, row: &FarPeerRow, own: &PodRow) -> Result<(), protocol::ApiError> {
     let card = card_of(own);
     let told = serde_json::to_string(&card).expect("a card always encodes");
     if told == row.told {
@@ -84,5 +84,5 @@ async fn tell_one(inner: &Peers, row: &FarPeerRow, own: &PodRow) -> Result<(), p
     let FarPeerRow { pod, store, worker, .. } = row.clone();
     let sent = put_out(&store, &LinkNews::Card { card });
     let far = vec![FarChange::Told { pod, store, worker, told }, sent];
-    inner.store.commit(Batch { far, ..Batch::default() }).await.map(drop).map_err(error::store_failed)
+    peers.store.commit(Batch { far, ..Batch::default() }).await.map(drop).map_err(error::store_failed)
 }

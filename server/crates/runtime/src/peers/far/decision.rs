@@ -20,27 +20,27 @@ use crate::{
 
 /// Accepts or declines what a far Pod asked this one. None when no far Pod asked this.
 pub(crate) async fn decide_request(
-    inner: &Peers,
+    peers: &Peers,
     asked: &Asked<'_>,
     worker_id: &WorkerId,
     request_id: &str,
     decision: RequestDecision,
 ) -> Result<Option<PeerAnswer>, ApiError> {
-    let own = inner.existing_row(worker_id).await?;
+    let own = peers.existing_row(worker_id).await?;
     let find = async || {
-        let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
+        let rows = peers.store.far_peers(own.key).await.map_err(error::store_failed)?;
         Ok::<_, ApiError>(rows.into_iter().find(|row| row.handshake == request_id && row.state != FarState::Linked))
     };
     let Some(row) = find().await? else { return Ok(None) };
     if decide(standing(Some(&row)), News::of(decision)) == Step::Refuse(Refusal::OwnRequest) {
         return Err(error::asked_itself());
     }
-    let held = inner.pods.hold(&[worker_id]).await?.remove(worker_id).ok_or_else(|| error::no_such_pod(worker_id))?;
+    let held = peers.pods.hold(&[worker_id]).await?.remove(worker_id).ok_or_else(|| error::no_such_pod(worker_id))?;
     // Somebody else may have answered while the Pod was made to stand still.
     let Some(row) = find().await?.filter(|row| row.expires_at.is_none_or(|at| at > clock::now())) else {
         return Err(error::request_answered(request_id));
     };
-    let peer = label(inner, &row.store, &row.worker, name_of(inner, &row.store, &row.worker).await?);
+    let peer = label(peers, &row.store, &row.worker, name_of(peers, &row.store, &row.worker).await?);
     let answer = |state| PeerAnswer {
         source: view::pod_ref(&own),
         peer: PodRef::new(peer.runtime_id.clone(), peer.worker_id.clone()),
@@ -62,8 +62,8 @@ pub(crate) async fn decide_request(
     let address = format!("{} {}", answer.source, answer.peer);
     let together = Together { far, ..asked.together("peer_decide", address, &answer) };
     let orders = vec![(held, Wanted { events: event.into_iter().collect(), ..Wanted::default() })];
-    let committed = inner.pods.commit_together(orders, together).await?;
-    inner.list.tell_changed(worker_id);
+    let committed = peers.pods.commit_together(orders, together).await?;
+    peers.list.tell_changed(worker_id);
     match committed {
         Committed::Done { .. } => Ok(Some(answer)),
         Committed::Repeated(row) => asked.repeated(row).map(Some),

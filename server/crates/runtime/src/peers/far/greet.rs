@@ -41,43 +41,43 @@ fn overtaken(row: &FarPeerRow, peer: &PeerLabel, by: &str) -> (FarChange, Contro
 
 /// The Pod that is meant, standing still. None when there is none to introduce: the other side is told.
 pub(super) async fn meant(
-    inner: &Peers,
+    peers: &Peers,
     taken: Taken<'_>,
     proposal: &Proposal,
 ) -> Result<Option<(PodRow, Held)>, ApiError> {
     let meant = async {
-        let own = link::readable(inner, &proposal.to).await?;
-        let held = hold(inner, &own).await?;
+        let own = link::readable(peers, &proposal.to).await?;
+        let held = hold(peers, &own).await?;
         Ok((own, held))
     };
     match meant.await {
         Ok(meant) => Ok(Some(meant)),
-        Err(error) if is_of_the_pod(&error) => refuse(inner, taken, &proposal.handshake, error).await.map(|()| None),
+        Err(error) if is_of_the_pod(&error) => refuse(peers, taken, &proposal.handshake, error).await.map(|()| None),
         Err(error) => Err(error),
     }
 }
 
 /// Nothing is held here, and the other side is told why.
-pub(super) async fn refuse(inner: &Peers, taken: Taken<'_>, handshake: &str, error: ApiError) -> Result<(), ApiError> {
+pub(super) async fn refuse(peers: &Peers, taken: Taken<'_>, handshake: &str, error: ApiError) -> Result<(), ApiError> {
     let news = LinkNews::Refused { handshake: handshake.to_owned(), code: error.code, sentence: error.detail };
-    taken.commit(inner, vec![put_out(taken.store, &news)]).await
+    taken.commit(peers, vec![put_out(taken.store, &news)]).await
 }
 
 /// What a Pod is to the far one that is introduced, with the row that says so. None when the introduction is that of two other
 /// Pods: the other side is told.
 pub(super) async fn between(
-    inner: &Peers,
+    peers: &Peers,
     taken: Taken<'_>,
     own: &PodRow,
     proposal: &Proposal,
 ) -> Result<Option<(Standing, Option<FarPeerRow>)>, ApiError> {
     let (handshake, worker) = (&proposal.handshake, &proposal.from.worker_id);
-    let named = inner.store.far_peer_of(taken.store, handshake).await.map_err(error::store_failed)?;
+    let named = peers.store.far_peer_of(taken.store, handshake).await.map_err(error::store_failed)?;
     if named.is_some_and(|row| (row.pod, &row.worker) != (own.key, worker)) {
         let error = ApiError::invalid("this peer request belongs to two other Pods");
-        return refuse(inner, taken, handshake, error).await.map(|()| None);
+        return refuse(peers, taken, handshake, error).await.map(|()| None);
     }
-    let mut rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let mut rows = peers.store.far_peers(own.key).await.map_err(error::store_failed)?;
     let count = rows.len();
     let known = rows.iter().position(|row| row.store == taken.store && row.worker == *worker);
     let known = known.map(|at| rows.swap_remove(at));
@@ -93,12 +93,12 @@ fn which(known: Option<&FarPeerRow>, handshake: &str) -> Which {
 }
 
 /// A far Pod wants to know one of ours: what follows by what stands here, and by the Pod's policy.
-pub(super) async fn propose(inner: &Peers, taken: Taken<'_>, proposal: Proposal) -> Result<(), ApiError> {
-    let Some((own, held)) = meant(inner, taken, &proposal).await? else { return Ok(()) };
-    let Some((standing, known)) = between(inner, taken, &own, &proposal).await? else { return Ok(()) };
+pub(super) async fn propose(peers: &Peers, taken: Taken<'_>, proposal: Proposal) -> Result<(), ApiError> {
+    let Some((own, held)) = meant(peers, taken, &proposal).await? else { return Ok(()) };
+    let Some((standing, known)) = between(peers, taken, &own, &proposal).await? else { return Ok(()) };
     let which = which(known.as_ref(), &proposal.handshake);
     let step = decide(standing, News::Proposed(held.spec.peer_policy, which));
-    let peer = label(inner, taken.store, &proposal.from.worker_id, proposal.from.name.clone());
+    let peer = label(peers, taken.store, &proposal.from.worker_id, proposal.from.name.clone());
     let (known, over) = match known {
         // It was asked here for the other side's sake, which proposes it itself now.
         Some(row) if standing == Standing::Asked && which != Which::Same => {
@@ -125,7 +125,7 @@ pub(super) async fn propose(inner: &Peers, taken: Taken<'_>, proposal: Proposal)
     };
     let (told, withdrawn) = over.unzip();
     far.extend(told);
-    write(inner, taken, &own, Some(held), far, withdrawn.into_iter().chain(event)).await
+    write(peers, taken, &own, Some(held), far, withdrawn.into_iter().chain(event)).await
 }
 
 /// They are linked under this proposal; what this side had proposed itself it means no longer.
@@ -185,7 +185,7 @@ fn row_of(store: &str, own: &PodRow, proposal: &Proposal) -> FarPeerRow {
 }
 
 pub(super) async fn write(
-    inner: &Peers,
+    peers: &Peers,
     taken: Taken<'_>,
     own: &PodRow,
     held: Option<Held>,
@@ -195,13 +195,13 @@ pub(super) async fn write(
     let events: Vec<_> = events.into_iter().collect();
     let orders = held.into_iter().map(|held| (held, Wanted { events: events.clone(), ..Wanted::default() })).collect();
     let far = std::iter::once(taken.change()).chain(far).collect();
-    inner.pods.commit_together(orders, Together { far, ..Together::default() }).await?;
-    inner.list.tell_changed(&own.worker_id);
+    peers.pods.commit_together(orders, Together { far, ..Together::default() }).await?;
+    peers.list.tell_changed(&own.worker_id);
     Ok(())
 }
 
-pub(super) async fn hold(inner: &Peers, own: &PodRow) -> Result<Held, ApiError> {
-    let mut holding = inner.pods.hold(&[&own.worker_id]).await?;
+pub(super) async fn hold(peers: &Peers, own: &PodRow) -> Result<Held, ApiError> {
+    let mut holding = peers.pods.hold(&[&own.worker_id]).await?;
     holding.remove(&own.worker_id).ok_or_else(|| error::no_such_pod(&own.worker_id))
 }
 

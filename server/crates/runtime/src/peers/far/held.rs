@@ -23,24 +23,24 @@ use crate::{
 
 /// Releases or drops a message from or to a far Pod. None when there is no such message.
 pub(crate) async fn decide_held(
-    inner: &Peers,
+    peers: &Peers,
     asked: &Asked<'_>,
     worker_id: &WorkerId,
     message_id: &str,
     decision: HeldDecision,
 ) -> Result<Option<MessageAnswer>, ApiError> {
-    let own = inner.existing_row(worker_id).await?;
-    let find = async || inner.store.far_message(own.key, message_id).await.map_err(error::store_failed);
+    let own = peers.existing_row(worker_id).await?;
+    let find = async || peers.store.far_message(own.key, message_id).await.map_err(error::store_failed);
     let Some(row) = find().await? else { return Ok(None) };
-    let held = hold(inner, &own).await?;
+    let held = hold(peers, &own).await?;
     // Somebody else may have decided while the Pod was made to stand still.
     let row = find().await?.unwrap_or(row);
     if row.state != ReceiptState::Held {
         return Err(error::not_held());
     }
     match row.is_outgoing {
-        true => ask_there(inner, asked, &own, row, decision).await.map(Some),
-        false => decide_here(inner, asked, &own, held, row, decision).await.map(Some),
+        true => ask_there(peers, asked, &own, row, decision).await.map(Some),
+        false => decide_here(peers, asked, &own, held, row, decision).await.map(Some),
     }
 }
 
@@ -52,7 +52,7 @@ fn state_of(decision: HeldDecision) -> ReceiptState {
 }
 
 async fn decide_here(
-    inner: &Peers,
+    peers: &Peers,
     asked: &Asked<'_>,
     own: &PodRow,
     held: Held,
@@ -64,7 +64,7 @@ async fn decide_here(
     }
     let answer = MessageAnswer { message_id: row.id.clone(), state: state_of(decision) };
     let together = asked.together("message_decide", row.id.clone(), &answer);
-    match carry_out(inner, own, held, row, decision, together).await? {
+    match carry_out(peers, own, held, row, decision, together).await? {
         Committed::Done { .. } => Ok(answer),
         Committed::Repeated(row) => asked.repeated(row),
     }
@@ -81,7 +81,7 @@ fn check_live(own: &PodRow, held: &Held) -> Result<(), ApiError> {
 }
 
 async fn carry_out(
-    inner: &Peers,
+    peers: &Peers,
     own: &PodRow,
     held: Held,
     row: FarMessageRow,
@@ -107,18 +107,18 @@ async fn carry_out(
     let change = FarReceipt { pod: own.key, id: id.clone(), state, turn: None, reason: None, woke, at: clock::now() };
     let mut far = together.far;
     far.extend([FarChange::MessageState(change), put_out(&store, &receipt)]);
-    let peer = label(inner, &store, &worker, name_of(inner, &store, &worker).await?);
+    let peer = label(peers, &store, &worker, name_of(peers, &store, &worker).await?);
     let input = match decision {
         HeldDecision::Release => delivered(&held, id, text, peer, hops),
         HeldDecision::Drop => noted(id, peer, state, None),
     };
     let orders = vec![(held, Wanted { inputs: vec![input], ..Wanted::default() })];
-    inner.pods.commit_together(orders, Together { far, ..together }).await
+    peers.pods.commit_together(orders, Together { far, ..together }).await
 }
 
 /// The other side holds it, so it is asked, and what it says is waited for.
 async fn ask_there(
-    inner: &Peers,
+    peers: &Peers,
     asked: &Asked<'_>,
     own: &PodRow,
     row: FarMessageRow,
@@ -133,10 +133,10 @@ async fn ask_there(
     let answer = MessageAnswer { message_id: row.id.clone(), state: ReceiptState::Held };
     let far = vec![put_out(&row.store, &news)];
     let together = Together { far, ..asked.together("message_decide", row.id.clone(), &answer) };
-    inner.pods.commit_together(Vec::new(), together).await?;
-    let limit = if inner.far_is_reachable(&row.store) { settle::MESSAGE_WAIT_MAX } else { Duration::ZERO };
+    peers.pods.commit_together(Vec::new(), together).await?;
+    let limit = if peers.far_is_reachable(&row.store) { settle::MESSAGE_WAIT_MAX } else { Duration::ZERO };
     let is_over = |now: &FarMessageRow| now.state != ReceiptState::Held || now.changed_at != row.changed_at;
-    let told = settle::message(inner, own.key, &row.id, limit, is_over).await;
+    let told = settle::message(peers, own.key, &row.id, limit, is_over).await;
     let state = match (told, decision) {
         // That is what was asked for.
         (Err(_), HeldDecision::Drop) => ReceiptState::Refused,
@@ -149,25 +149,25 @@ async fn ask_there(
 
 /// Somebody on the sender's side decided about a message that is held here.
 pub(super) async fn decided_there(
-    inner: &Peers,
+    peers: &Peers,
     taken: Taken<'_>,
     message_id: &str,
     from: &WorkerId,
     to: &WorkerId,
     decision: HeldDecision,
 ) -> Result<(), ApiError> {
-    let own = inner.settled_row(to).await?;
-    let Some(own) = own else { return taken.commit(inner, Vec::new()).await };
-    let held = match hold(inner, &own).await {
+    let own = peers.settled_row(to).await?;
+    let Some(own) = own else { return taken.commit(peers, Vec::new()).await };
+    let held = match hold(peers, &own).await {
         Ok(held) => held,
-        Err(error) if is_of_the_pod(&error) => return taken.commit(inner, Vec::new()).await,
+        Err(error) if is_of_the_pod(&error) => return taken.commit(peers, Vec::new()).await,
         Err(error) => return Err(error),
     };
-    let row = inner.store.far_message(own.key, message_id).await.map_err(error::store_failed)?;
+    let row = peers.store.far_message(own.key, message_id).await.map_err(error::store_failed)?;
     let is_meant = |row: &FarMessageRow| {
         !row.is_outgoing && row.store == taken.store && row.worker == *from && row.state == ReceiptState::Held
     };
-    let Some(row) = row.filter(is_meant) else { return taken.commit(inner, Vec::new()).await };
+    let Some(row) = row.filter(is_meant) else { return taken.commit(peers, Vec::new()).await };
     if decision == HeldDecision::Release
         && let Err(error) = check_live(&own, &held)
     {
@@ -180,8 +180,8 @@ pub(super) async fn decided_there(
             code: Some(error.code),
             reason: Some(error.detail),
         };
-        return taken.commit(inner, vec![put_out(taken.store, &receipt)]).await;
+        return taken.commit(peers, vec![put_out(taken.store, &receipt)]).await;
     }
     let together = Together { far: vec![taken.change()], ..Together::default() };
-    carry_out(inner, &own, held, row, decision, together).await.map(drop)
+    carry_out(peers, &own, held, row, decision, together).await.map(drop)
 }

@@ -14,9 +14,9 @@ use super::{
 use crate::{clock, peers::Peers};
 
 /// One of ours is wanted to know a far Pod whose people are asked.
-pub(super) async fn invite(inner: &Peers, taken: Taken<'_>, invited: Proposal) -> Result<(), ApiError> {
-    let Some((own, held)) = meant(inner, taken, &invited).await? else { return Ok(()) };
-    let Some((standing, known)) = between(inner, taken, &own, &invited).await? else { return Ok(()) };
+pub(super) async fn invite(peers: &Peers, taken: Taken<'_>, invited: Proposal) -> Result<(), ApiError> {
+    let Some((own, held)) = meant(peers, taken, &invited).await? else { return Ok(()) };
+    let Some((standing, known)) = between(peers, taken, &own, &invited).await? else { return Ok(()) };
     let (far, event) = match (decide(standing, News::Invited(held.spec.peer_policy)), known) {
         (Step::Refuse(refusal), _) => {
             let error = match refusal {
@@ -24,13 +24,13 @@ pub(super) async fn invite(inner: &Peers, taken: Taken<'_>, invited: Proposal) -
                 Refusal::Crossed => crossed(&invited),
                 _ => unasked(&own, &invited),
             };
-            return refuse(inner, taken, &invited.handshake, error).await;
+            return refuse(peers, taken, &invited.handshake, error).await;
         }
         (Step::Follow, Some(row)) => (vec![FarChange::Put(FarPeerRow { handshake: invited.handshake, ..row })], None),
-        (Step::Wait, _) => waiting(inner, taken.store, &own, invited),
+        (Step::Wait, _) => waiting(peers, taken.store, &own, invited),
         _ => (Vec::new(), None),
     };
-    write(inner, taken, &own, Some(held), far, event).await
+    write(peers, taken, &own, Some(held), far, event).await
 }
 
 fn crossed(invited: &Proposal) -> ApiError {
@@ -46,10 +46,10 @@ fn unasked(own: &PodRow, invited: &Proposal) -> ApiError {
     ApiError::new(ErrorCode::PeerRefused, sentence)
 }
 
-fn waiting(inner: &Peers, store: &str, own: &PodRow, invited: Proposal) -> (Vec<FarChange>, Option<ControlEvent>) {
+fn waiting(peers: &Peers, store: &str, own: &PodRow, invited: Proposal) -> (Vec<FarChange>, Option<ControlEvent>) {
     let Proposal { handshake, from, by, note, .. } = invited;
     let (now, card) = (clock::now(), card_change(store, &from));
-    let peer = label(inner, store, &from.worker_id, from.name);
+    let peer = label(peers, store, &from.worker_id, from.name);
     let row = FarPeerRow {
         pod: own.key,
         store: store.to_owned(),

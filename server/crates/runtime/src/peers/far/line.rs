@@ -18,36 +18,36 @@ const STORE_ID_CHARS_MAX: usize = 64;
 /// What there is to tell a store after the last item that it has; waits for it when there is nothing. What it has is
 /// forgotten here.
 pub(crate) async fn outgoing(
-    inner: &Peers,
+    peers: &Peers,
     store: &str,
     after: i64,
     wait: Duration,
 ) -> Result<Vec<LinkItem>, ApiError> {
-    check_store(inner, store)?;
-    let position = inner.store.far_position(store).await.map_err(error::store_failed)?;
+    check_store(peers, store)?;
+    let position = peers.store.far_position(store).await.map_err(error::store_failed)?;
     check_after(&position, after)?;
     if after > position.acked {
         let far = vec![FarChange::Acked { store: store.to_owned(), seq: after }];
-        inner.store.commit(Batch { far, ..Batch::default() }).await.map_err(error::store_failed)?;
+        peers.store.commit(Batch { far, ..Batch::default() }).await.map_err(error::store_failed)?;
     }
     let ends = tokio::time::Instant::now() + wait;
-    let mut moved = inner.store.far_moved();
+    let mut moved = peers.store.far_moved();
     loop {
         moved.mark_unchanged();
-        let items = items(inner, store, after).await?;
+        let items = items(peers, store, after).await?;
         let left = ends.saturating_duration_since(tokio::time::Instant::now());
         if !items.is_empty() || left.is_zero() {
             return Ok(items);
         }
         tokio::select! {
-            () = inner.stopping.cancelled() => return Err(error::stopping()),
+            () = peers.stopping.cancelled() => return Err(error::stopping()),
             _ = tokio::time::timeout(left.min(LOOK_EVERY), moved.changed()) => (),
         }
     }
 }
 
-async fn items(inner: &Peers, store: &str, after: i64) -> Result<Vec<LinkItem>, ApiError> {
-    let rows = inner.store.far_out(store, after, LINK_ITEMS_MAX as u32).await.map_err(error::store_failed)?;
+async fn items(peers: &Peers, store: &str, after: i64) -> Result<Vec<LinkItem>, ApiError> {
+    let rows = peers.store.far_out(store, after, LINK_ITEMS_MAX as u32).await.map_err(error::store_failed)?;
     let (mut items, mut bytes) = (Vec::new(), 0);
     for (seq, body) in rows {
         bytes += body.len();
@@ -79,15 +79,15 @@ fn check_after(position: &FarPosition, after: i64) -> Result<(), ApiError> {
 
 /// Takes in what another store tells, in order, each item in a transaction of its own; what was taken before is passed
 /// over. The answer is the number of the last one taken; with an error, what came before the item at fault is taken.
-pub(crate) async fn take_in(inner: &Arc<Peers>, store: &str, items: Vec<LinkItem>) -> Result<i64, ApiError> {
-    check_store(inner, store)?;
+pub(crate) async fn take_in(peers: &Arc<Peers>, store: &str, items: Vec<LinkItem>) -> Result<i64, ApiError> {
+    check_store(peers, store)?;
     if items.len() > LINK_ITEMS_MAX {
         return Err(ApiError::invalid(format!("at most {LINK_ITEMS_MAX} items come at once")));
     }
-    inner.recovered().await;
-    let turn = inner.far.turn(store);
+    peers.recovered().await;
+    let turn = peers.far.turn(store);
     let _mine = turn.lock().await;
-    let mut taken = inner.store.far_position(store).await.map_err(error::store_failed)?.taken;
+    let mut taken = peers.store.far_position(store).await.map_err(error::store_failed)?.taken;
     for LinkItem { seq, item } in items {
         if seq <= taken {
             continue;
@@ -98,21 +98,21 @@ pub(crate) async fn take_in(inner: &Arc<Peers>, store: &str, items: Vec<LinkItem
         }
         receive::check(&item)?;
         // By itself: a caller that goes away leaves no item half considered, and nobody waits for a Pod in vain.
-        let (task, from) = (inner.clone(), store.to_owned());
-        let taking = inner.tracker.spawn(async move { receive::take(&task, Taken { store: &from, seq }, item).await });
+        let (task, from) = (peers.clone(), store.to_owned());
+        let taking = peers.tracker.spawn(async move { receive::take(&task, Taken { store: &from, seq }, item).await });
         taking.await.map_err(|_| error::stopping())??;
         taken = seq;
     }
     Ok(taken)
 }
 
-fn check_store(inner: &Peers, store: &str) -> Result<(), ApiError> {
+fn check_store(peers: &Peers, store: &str) -> Result<(), ApiError> {
     let fits = (1..=STORE_ID_CHARS_MAX).contains(&store.len())
         && store.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     if !fits {
         return Err(ApiError::invalid("a store id is 1 to 64 characters of A-Z, a-z, 0-9 and -"));
     }
-    match store == inner.store.epoch() {
+    match store == peers.store.epoch() {
         true => Err(ApiError::invalid("this is the same database; a runtime is not linked with itself")),
         false => Ok(()),
     }

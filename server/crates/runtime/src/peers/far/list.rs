@@ -15,28 +15,28 @@ use crate::{
 };
 
 /// Whom a Pod knows elsewhere, and the introductions between it and others; links first, each oldest first.
-pub(crate) async fn peer_views(inner: &Peers, pod: PodKey) -> Result<Vec<PeerView>, ApiError> {
-    let rows = inner.store.far_peers(pod).await.map_err(error::store_failed)?;
+pub(crate) async fn peer_views(peers: &Peers, pod: PodKey) -> Result<Vec<PeerView>, ApiError> {
+    let rows = peers.store.far_peers(pod).await.map_err(error::store_failed)?;
     if rows.is_empty() {
         return Ok(Vec::new());
     }
-    let cards = Cards::read(inner).await?;
+    let cards = Cards::read(peers).await?;
     let now = clock::now();
     let rows = rows.into_iter().filter(|row| row.expires_at.is_none_or(|at| at > now));
     let (linked, pending): (Vec<_>, Vec<_>) = rows.partition(|row| row.state == FarState::Linked);
-    Ok(linked.into_iter().chain(pending).map(|row| peer_view(inner, &cards, row)).collect())
+    Ok(linked.into_iter().chain(pending).map(|row| peer_view(peers, &cards, row)).collect())
 }
 
-fn peer_view(inner: &Peers, cards: &Cards, row: FarPeerRow) -> PeerView {
+fn peer_view(peers: &Peers, cards: &Cards, row: FarPeerRow) -> PeerView {
     let link = match row.state {
-        FarState::Linked if inner.far_is_known(&row.store) => PeerLink::Linked,
+        FarState::Linked if peers.far_is_known(&row.store) => PeerLink::Linked,
         FarState::Linked => PeerLink::OneSided,
         _ => PeerLink::Pending,
     };
     PeerView {
-        pod: pod_ref(inner, &row),
+        pod: pod_ref(peers, &row),
         name: cards.name(&row),
-        state: state_now(inner, cards, &row),
+        state: state_now(peers, cards, &row),
         link,
         request_id: (row.state != FarState::Linked).then_some(row.handshake),
         is_asked: row.state == FarState::Asked,
@@ -47,31 +47,31 @@ fn peer_view(inner: &Peers, cards: &Cards, row: FarPeerRow) -> PeerView {
 }
 
 /// What is known of it, while its runtime answers.
-fn state_now(inner: &Peers, cards: &Cards, row: &FarPeerRow) -> PodState {
+fn state_now(peers: &Peers, cards: &Cards, row: &FarPeerRow) -> PodState {
     match cards.get(row) {
-        Some(card) if inner.far_is_reachable(&row.store) => card.state,
+        Some(card) if peers.far_is_reachable(&row.store) => card.state,
         _ => PodState::Unreachable,
     }
 }
 
 /// The far peers that a model sees.
-pub(crate) async fn visible(inner: &Peers, pod: PodKey) -> Result<Vec<(FarPeerRow, VisiblePod)>, ApiError> {
-    let rows = inner.store.far_peers(pod).await.map_err(error::store_failed)?;
+pub(crate) async fn visible(peers: &Peers, pod: PodKey) -> Result<Vec<(FarPeerRow, VisiblePod)>, ApiError> {
+    let rows = peers.store.far_peers(pod).await.map_err(error::store_failed)?;
     if rows.is_empty() {
         return Ok(Vec::new());
     }
-    let cards = Cards::read(inner).await?;
+    let cards = Cards::read(peers).await?;
     // One whose runtime this server has no more carries no messages, so that a model does nothing with it.
-    let linked = rows.into_iter().filter(|row| row.state == FarState::Linked && inner.far_is_known(&row.store));
-    Ok(linked.map(|row| (row.clone(), visible_one(inner, &cards, &row))).collect())
+    let linked = rows.into_iter().filter(|row| row.state == FarState::Linked && peers.far_is_known(&row.store));
+    Ok(linked.map(|row| (row.clone(), visible_one(peers, &cards, &row))).collect())
 }
 
-fn visible_one(inner: &Peers, cards: &Cards, row: &FarPeerRow) -> VisiblePod {
-    let state = state_now(inner, cards, row);
+fn visible_one(peers: &Peers, cards: &Cards, row: &FarPeerRow) -> VisiblePod {
+    let state = state_now(peers, cards, row);
     let card: Option<&LinkCard> = cards.get(row);
     VisiblePod {
         name: cards.name(row),
-        pod: pod_ref(inner, row),
+        pod: pod_ref(peers, row),
         visibility: vec![Visibility::Peer],
         state,
         restorable: false,
@@ -82,18 +82,18 @@ fn visible_one(inner: &Peers, cards: &Cards, row: &FarPeerRow) -> VisiblePod {
 }
 
 /// Every introduction from elsewhere that waits for an answer here.
-pub(crate) async fn open_requests(inner: &Peers) -> Result<Vec<OpenRequest>, ApiError> {
-    let rows = inner.store.far_peers_all().await.map_err(error::store_failed)?;
+pub(crate) async fn open_requests(peers: &Peers) -> Result<Vec<OpenRequest>, ApiError> {
+    let rows = peers.store.far_peers_all().await.map_err(error::store_failed)?;
     let now = clock::now();
     let mut open = Vec::new();
     for row in rows.into_iter().filter(|row| row.state == FarState::Asked) {
         let Some(expires_at) = row.expires_at.filter(|at| *at > now) else { continue };
-        let own = inner.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?;
+        let own = peers.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?;
         let Some(own) = own else { continue };
         open.push(OpenRequest {
             request_id: row.handshake.clone(),
-            from: pod_ref(inner, &row),
-            from_name: super::name_of(inner, &row.store, &row.worker).await?,
+            from: pod_ref(peers, &row),
+            from_name: super::name_of(peers, &row.store, &row.worker).await?,
             to: view::pod_ref(&own),
             to_name: own.name,
             note: row.note,
@@ -106,18 +106,18 @@ pub(crate) async fn open_requests(inner: &Peers) -> Result<Vec<OpenRequest>, Api
 
 /// What a Pod and a far one wrote to each other, newest first.
 pub(crate) async fn exchange(
-    inner: &Peers,
+    peers: &Peers,
     own: &PodRow,
     peer: &PodRef,
     before: Option<&str>,
     limit: u32,
 ) -> Result<Listing<ExchangeMessage>, ApiError> {
     let before: Option<(Timestamp, String)> = before.map(list::read_cursor).transpose()?;
-    let Some(store) = store_of(inner, own, peer).await? else {
+    let Some(store) = store_of(peers, own, peer).await? else {
         let sentence = format!("no runtime is called \"{}\" here", peer.runtime_id);
         return Err(ApiError::new(ErrorCode::RuntimeNotFound, sentence));
     };
-    let rows = inner.store.far_messages(own.key, &store, &peer.worker_id, before, limit).await;
+    let rows = peers.store.far_messages(own.key, &store, &peer.worker_id, before, limit).await;
     let mut rows = rows.map_err(error::store_failed)?;
     let has_more = list::end_page(&mut rows, limit, |row| row.text.len());
     let next = rows.last().filter(|_| has_more).map(|row| list::write_cursor(row.at, &row.id));
@@ -139,11 +139,11 @@ pub(crate) async fn exchange(
 }
 
 /// The store of a far Pod: that of the pair, or that which has this name now.
-async fn store_of(inner: &Peers, own: &PodRow, peer: &PodRef) -> Result<Option<String>, ApiError> {
-    if let Some(row) = super::row_at(inner, own.key, peer).await? {
+async fn store_of(peers: &Peers, own: &PodRow, peer: &PodRef) -> Result<Option<String>, ApiError> {
+    if let Some(row) = super::row_at(peers, own.key, peer).await? {
         return Ok(Some(row.store));
     }
-    let names = inner.far.names.borrow();
+    let names = peers.far.names.borrow();
     Ok(names.iter().find(|(_, name)| name.runtime_id == peer.runtime_id).map(|(store, _)| store.clone()))
 }
 

@@ -35,34 +35,34 @@ pub(crate) struct Sent {
 
 /// Sends, or says what has become of what was sent before. What the other side refuses at once is an error.
 pub(crate) async fn send(
-    inner: &Peers,
+    peers: &Peers,
     sender: &WorkerId,
     peer: &FarPeerRow,
     text: &str,
     cause: Cause<'_>,
 ) -> Result<Sent, ApiError> {
-    let own = inner.existing_row(sender).await?;
-    let known = inner.store.far_message_of_call(own.key, &cause.id()).await.map_err(error::store_failed)?;
+    let own = peers.existing_row(sender).await?;
+    let known = peers.store.far_message_of_call(own.key, &cause.id()).await.map_err(error::store_failed)?;
     if let Cause::Person(asked) = &cause
-        && let Some(MessageAnswer { message_id, .. }) = asked.first_answer(inner).await?
+        && let Some(MessageAnswer { message_id, .. }) = asked.first_answer(peers).await?
     {
-        return sent(inner, &own, &message_id).await;
+        return sent(peers, &own, &message_id).await;
     }
     if let Some(known) = known {
-        return sent(inner, &own, &known.id).await;
+        return sent(peers, &own, &known.id).await;
     }
     message::check(text)?;
-    let mut holding = inner.pods.hold(&[sender]).await?;
+    let mut holding = peers.pods.hold(&[sender]).await?;
     let held = holding.remove(sender).ok_or_else(|| error::no_such_pod(sender))?;
-    let name = name_of(inner, &peer.store, &peer.worker).await?;
-    let peer = label(inner, &peer.store, &peer.worker, name.clone());
-    let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
-    let is_meant = |row: &&FarPeerRow| row.worker == peer.worker_id && inner.far_runtime(&row.store) == peer.runtime_id;
+    let name = name_of(peers, &peer.store, &peer.worker).await?;
+    let peer = label(peers, &peer.store, &peer.worker, name.clone());
+    let rows = peers.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let is_meant = |row: &&FarPeerRow| row.worker == peer.worker_id && peers.far_runtime(&row.store) == peer.runtime_id;
     let row = rows.iter().find(is_meant).filter(|row| row.state == FarState::Linked).ok_or_else(|| {
         let sentence = format!("pod \"{name}\" is not a peer of \"{}\"; make them peers first", own.name);
         ApiError::new(ErrorCode::NotVisible, sentence)
     })?;
-    check_line(inner, row, &peer).await?;
+    check_line(peers, row, &peer).await?;
     if !held.pod.state.is_live() {
         let sentence = format!("pod \"{}\" is stopped; restore it first", own.name);
         return Err(ApiError::new(ErrorCode::NotLive, sentence));
@@ -76,26 +76,26 @@ pub(crate) async fn send(
     let state = ReceiptState::Sent;
     let told = ControlEvent::MessageReceipt { message_id: id.clone(), peer, state, turn: None, reason: None };
     let orders = vec![(held, Wanted { events: vec![told], ..Wanted::default() })];
-    match (inner.pods.commit_together(orders, together).await?, &cause) {
+    match (peers.pods.commit_together(orders, together).await?, &cause) {
         // Somebody else asked for the same at the same time.
         (Committed::Repeated(row), Cause::Person(asked)) => {
             let MessageAnswer { message_id, .. } = asked.repeated(row)?;
-            sent(inner, &own, &message_id).await
+            sent(peers, &own, &message_id).await
         }
-        _ => sent(inner, &own, &id).await,
+        _ => sent(peers, &own, &id).await,
     }
 }
 
 /// A runtime that was taken out of the registry gets nothing; one that does not answer gets no more than so much.
-async fn check_line(inner: &Peers, row: &FarPeerRow, peer: &PeerLabel) -> Result<(), ApiError> {
+async fn check_line(peers: &Peers, row: &FarPeerRow, peer: &PeerLabel) -> Result<(), ApiError> {
     let unavailable = |sentence| Err(ApiError::new(ErrorCode::RuntimeUnavailable, sentence));
-    if !inner.far_is_known(&row.store) {
+    if !peers.far_is_known(&row.store) {
         return unavailable(format!(
             "the runtime of pod \"{}\" is not connected with this server any more, so nothing was sent; add it again",
             peer.name
         ));
     }
-    let position = inner.store.far_position(&row.store).await.map_err(error::store_failed)?;
+    let position = peers.store.far_position(&row.store).await.map_err(error::store_failed)?;
     if position.put_out - position.acked >= WAITING_ITEMS_MAX {
         return unavailable(format!(
             "too much waits for the runtime \"{}\", which does not answer; nothing was sent",
@@ -142,13 +142,13 @@ fn pace(row: &FarPeerRow, level: u32, at: jiff::Timestamp) -> FarChange {
     FarChange::Pace { pod: row.pod, store: row.store.clone(), worker: row.worker.clone(), level, at }
 }
 
-async fn sent(inner: &Peers, own: &PodRow, id: &str) -> Result<Sent, ApiError> {
-    let row = inner.store.far_message(own.key, id).await.map_err(error::store_failed)?;
+async fn sent(peers: &Peers, own: &PodRow, id: &str) -> Result<Sent, ApiError> {
+    let row = peers.store.far_message(own.key, id).await.map_err(error::store_failed)?;
     let limit = match row {
-        Some(row) if inner.far_is_reachable(&row.store) => settle::MESSAGE_WAIT_MAX,
+        Some(row) if peers.far_is_reachable(&row.store) => settle::MESSAGE_WAIT_MAX,
         _ => std::time::Duration::ZERO,
     };
-    let (state, why) = settle::message(inner, own.key, id, limit, settle::is_told).await?;
+    let (state, why) = settle::message(peers, own.key, id, limit, settle::is_told).await?;
     // How far it was read is told by receipts.
     let state = match state {
         ReceiptState::Sent | ReceiptState::Held => state,
@@ -180,33 +180,33 @@ impl Incoming {
     }
 }
 
-pub(super) async fn receive(inner: &Peers, taken: Taken<'_>, incoming: Incoming) -> Result<(), ApiError> {
-    let own = match link::readable(inner, &incoming.to).await {
+pub(super) async fn receive(peers: &Peers, taken: Taken<'_>, incoming: Incoming) -> Result<(), ApiError> {
+    let own = match link::readable(peers, &incoming.to).await {
         Ok(own) => own,
-        Err(error) if is_of_the_pod(&error) => return refuse(inner, taken, &incoming, error).await,
+        Err(error) if is_of_the_pod(&error) => return refuse(peers, taken, &incoming, error).await,
         Err(error) => return Err(error),
     };
-    let held = match hold(inner, &own).await {
+    let held = match hold(peers, &own).await {
         Ok(held) => held,
-        Err(error) if is_of_the_pod(&error) => return refuse(inner, taken, &incoming, error).await,
+        Err(error) if is_of_the_pod(&error) => return refuse(peers, taken, &incoming, error).await,
         Err(error) => return Err(error),
     };
-    let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let rows = peers.store.far_peers(own.key).await.map_err(error::store_failed)?;
     let is_pair = |row: &&FarPeerRow| row.store == taken.store && row.worker == incoming.from;
     let Some(row) = rows.iter().find(is_pair).filter(|row| row.state == FarState::Linked) else {
         let sentence = format!("pod \"{}\" is no longer a peer of this one; make them peers first", own.name);
-        return refuse(inner, taken, &incoming, ApiError::new(ErrorCode::NotVisible, sentence)).await;
+        return refuse(peers, taken, &incoming, ApiError::new(ErrorCode::NotVisible, sentence)).await;
     };
-    if inner.store.far_message(own.key, &incoming.message_id).await.map_err(error::store_failed)?.is_some() {
+    if peers.store.far_message(own.key, &incoming.message_id).await.map_err(error::store_failed)?.is_some() {
         let error = ApiError::invalid("a message of this id came before");
-        return refuse(inner, taken, &incoming, error).await;
+        return refuse(peers, taken, &incoming, error).await;
     }
     if !held.pod.state.is_live() {
         let sentence = format!("{} is stopped, so it did not get the message; its own server restores it", own.name);
-        return refuse(inner, taken, &incoming, ApiError::new(ErrorCode::NotLive, sentence)).await;
+        return refuse(peers, taken, &incoming, ApiError::new(ErrorCode::NotLive, sentence)).await;
     }
     let now = clock::now();
-    let verdict = guard::verdict(inner, &pair_of(row), own.key, incoming.hops, now).await?;
+    let verdict = guard::verdict(peers, &pair_of(row), own.key, incoming.hops, now).await?;
     let state = if verdict.held.is_some() { ReceiptState::Held } else { ReceiptState::Stored };
     let message = FarMessageRow {
         pod: own.key,
@@ -231,14 +231,14 @@ pub(super) async fn receive(inner: &Peers, taken: Taken<'_>, incoming: Incoming)
         pace(row, verdict.pace_level, now),
         put_out(taken.store, &receipt),
     ];
-    let name = name_of(inner, &row.store, &row.worker).await?;
-    let from = label(inner, &row.store, &row.worker, name);
+    let name = name_of(peers, &row.store, &row.worker).await?;
+    let from = label(peers, &row.store, &row.worker, name);
     let Incoming { message_id, text, hops, .. } = incoming;
     let input = match verdict.held {
         None => delivered(&held, message_id, text, from, hops),
         Some(reason) => noted(message_id, from, ReceiptState::Held, Some(reason)),
     };
-    deliver(inner, held, input, far).await
+    deliver(peers, held, input, far).await
 }
 
 /// A message that is stored now begins a run of the receiver by itself.
@@ -255,14 +255,14 @@ pub(super) fn noted(message_id: String, peer: PeerLabel, state: ReceiptState, re
     Input::Note(vec![ControlEvent::MessageReceipt { message_id, peer, state, turn: None, reason }])
 }
 
-pub(super) async fn deliver(inner: &Peers, held: Held, input: Input, far: Vec<FarChange>) -> Result<(), ApiError> {
+pub(super) async fn deliver(peers: &Peers, held: Held, input: Input, far: Vec<FarChange>) -> Result<(), ApiError> {
     let orders = vec![(held, Wanted { inputs: vec![input], ..Wanted::default() })];
-    inner.pods.commit_together(orders, Together { far, ..Together::default() }).await.map(drop)
+    peers.pods.commit_together(orders, Together { far, ..Together::default() }).await.map(drop)
 }
 
-async fn refuse(inner: &Peers, taken: Taken<'_>, incoming: &Incoming, error: ApiError) -> Result<(), ApiError> {
+async fn refuse(peers: &Peers, taken: Taken<'_>, incoming: &Incoming, error: ApiError) -> Result<(), ApiError> {
     let receipt = incoming.receipt(ReceiptState::Refused, Some(error.code), Some(error.detail));
-    taken.commit(inner, vec![put_out(taken.store, &receipt)]).await
+    taken.commit(peers, vec![put_out(taken.store, &receipt)]).await
 }
 
 /// How far a message has come that a Pod here sent.
@@ -277,16 +277,16 @@ pub(super) struct Told {
 }
 
 /// It becomes a letter, so that it is in the journal in its order whatever the Pod is doing.
-pub(super) async fn told(inner: &Peers, taken: Taken<'_>, told: Told) -> Result<(), ApiError> {
-    let own = inner.store.pod_find(&told.to).await.map_err(error::store_failed)?;
+pub(super) async fn told(peers: &Peers, taken: Taken<'_>, told: Told) -> Result<(), ApiError> {
+    let own = peers.store.pod_find(&told.to).await.map_err(error::store_failed)?;
     let row = match &own {
-        Some(own) => inner.store.far_message(own.key, &told.message_id).await.map_err(error::store_failed)?,
+        Some(own) => peers.store.far_message(own.key, &told.message_id).await.map_err(error::store_failed)?,
         None => None,
     };
     let is_its = |row: &FarMessageRow| row.is_outgoing && row.store == taken.store && row.worker == told.from;
-    let (Some(own), Some(row)) = (own, row.filter(is_its)) else { return taken.commit(inner, Vec::new()).await };
+    let (Some(own), Some(row)) = (own, row.filter(is_its)) else { return taken.commit(peers, Vec::new()).await };
     if !follows(&row, told.state) {
-        return taken.commit(inner, Vec::new()).await;
+        return taken.commit(peers, Vec::new()).await;
     }
     let Told { message_id, from, state, turn, code, reason, .. } = told;
     let at = clock::now();
@@ -299,20 +299,20 @@ pub(super) async fn told(inner: &Peers, taken: Taken<'_>, told: Told) -> Result<
         woke: false,
         at,
     };
-    let name = name_of(inner, taken.store, &from).await?;
-    let peer = label(inner, taken.store, &from, name);
+    let name = name_of(peers, taken.store, &from).await?;
+    let peer = label(peers, taken.store, &from, name);
     let key = format!("receipt:{message_id}:{state:?}:{}", taken.seq);
     let letter = Letter::Receipt { message_id, peer, state, turn, reason };
     let mail = MailPut { to: own.key, key, body: letter.encode(), at };
     // One whose record cannot be read has no journal to tell; what is known of the message is true all the same.
     let held = match view::open(&own) {
-        Ok(_) => Some(hold(inner, &own).await?),
+        Ok(_) => Some(hold(peers, &own).await?),
         Err(_) => None,
     };
     let extras = || Extras { mail_put: vec![mail.clone()], ..Extras::default() };
     let orders = held.into_iter().map(|held| (held, Wanted { extras: extras(), ..Wanted::default() })).collect();
     let far = vec![taken.change(), FarChange::MessageState(receipt)];
-    inner.pods.commit_together(orders, Together { far, ..Together::default() }).await.map(drop)
+    peers.pods.commit_together(orders, Together { far, ..Together::default() }).await.map(drop)
 }
 
 /// Nothing comes after the end of a message, and nothing is told twice. That it was sent is said on this side alone.

@@ -18,22 +18,22 @@ use crate::{
 
 /// Ends what a Pod is to a far one: a link, an introduction under way on either side.
 pub(crate) async fn unlink(
-    inner: &Peers,
+    peers: &Peers,
     asked: Option<&Asked<'_>>,
     own: &PodRow,
     peer: &PodRef,
     note: Option<&str>,
 ) -> Result<(), ApiError> {
     let by = asked.map_or_else(|| "yoi".to_owned(), |asked| asked.origin.by.clone());
-    let is_meant = |row: &FarPeerRow| pod_ref(inner, row) == *peer;
+    let is_meant = |row: &FarPeerRow| pod_ref(peers, row) == *peer;
     let address = format!("{} {peer}", view::pod_ref(own));
     let together = asked.map(|asked| asked.together("unpeer", address, &())).unwrap_or_default();
-    end(inner, own, is_meant, &by, note, together).await
+    end(peers, own, is_meant, &by, note, together).await
 }
 
 /// Ends the row that is meant, if there is one when the Pod stands still.
 async fn end(
-    inner: &Peers,
+    peers: &Peers,
     own: &PodRow,
     is_meant: impl Fn(&FarPeerRow) -> bool,
     by: &str,
@@ -42,20 +42,20 @@ async fn end(
 ) -> Result<(), ApiError> {
     // One whose record cannot be read cannot be told; the other side is free of it nevertheless.
     let held = match view::open(own) {
-        Ok(_) => inner.pods.hold(&[&own.worker_id]).await?.remove(&own.worker_id),
+        Ok(_) => peers.pods.hold(&[&own.worker_id]).await?.remove(&own.worker_id),
         Err(_) => None,
     };
-    let rows = inner.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let rows = peers.store.far_peers(own.key).await.map_err(error::store_failed)?;
     let (mut far, mut events) = (together.far, Vec::new());
     if let Some(row) = rows.into_iter().find(is_meant) {
-        let peer = label(inner, &row.store, &row.worker, name_of(inner, &row.store, &row.worker).await?);
+        let peer = label(peers, &row.store, &row.worker, name_of(peers, &row.store, &row.worker).await?);
         let (change, event) = ended(&row, peer, by, note);
         far.extend(change);
         events.extend(event);
     }
     let orders = held.into_iter().map(|held| (held, Wanted { events: events.clone(), ..Wanted::default() })).collect();
-    inner.pods.commit_together(orders, Together { far, ..together }).await?;
-    inner.list.tell_changed(&own.worker_id);
+    peers.pods.commit_together(orders, Together { far, ..together }).await?;
+    peers.list.tell_changed(&own.worker_id);
     Ok(())
 }
 
@@ -86,35 +86,35 @@ pub(super) fn ended(
 }
 
 /// Ends introductions whose time is over; both sides are told.
-pub(crate) async fn expire(inner: &Peers) {
-    let rows = match inner.store.far_peers_all().await {
+pub(crate) async fn expire(peers: &Peers) {
+    let rows = match peers.store.far_peers_all().await {
         Ok(rows) => rows,
         Err(error) => return tracing::warn!(%error, "could not look for peer requests that are over"),
     };
     let now = clock::now();
     for row in rows.iter().filter(|row| row.expires_at.is_some_and(|at| at <= now)) {
-        if let Err(error) = end_this(inner, row).await {
+        if let Err(error) = end_this(peers, row).await {
             tracing::warn!(%error, request = row.handshake, "could not end a peer request that is over");
         }
     }
 }
 
 /// Ends this very introduction. The two may have become something else to each other meanwhile, and that stays.
-async fn end_this(inner: &Peers, row: &FarPeerRow) -> Result<(), ApiError> {
-    let own = inner.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?;
+async fn end_this(peers: &Peers, row: &FarPeerRow) -> Result<(), ApiError> {
+    let own = peers.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?;
     let Some(own) = own else { return Ok(()) };
     let is_it = |known: &FarPeerRow| known.handshake == row.handshake && known.state == row.state;
-    end(inner, &own, is_it, "yoi", Some(requests::EXPIRED), Together::default()).await
+    end(peers, &own, is_it, "yoi", Some(requests::EXPIRED), Together::default()).await
 }
 
 /// Ends all that a Pod is to Pods of other stores, before it goes; each of these is told.
-pub(crate) async fn end_all(inner: &Peers, own: &PodRow) -> Result<(), ApiError> {
-    for row in inner.store.far_peers(own.key).await.map_err(error::store_failed)? {
-        unlink(inner, None, own, &pod_ref(inner, &row), Some("deleted")).await?;
+pub(crate) async fn end_all(peers: &Peers, own: &PodRow) -> Result<(), ApiError> {
+    for row in peers.store.far_peers(own.key).await.map_err(error::store_failed)? {
+        unlink(peers, None, own, &pod_ref(peers, &row), Some("deleted")).await?;
     }
     Ok(())
 }
 
-pub(crate) async fn knows_anybody(inner: &Peers, pod: PodKey) -> Result<bool, ApiError> {
-    Ok(!inner.store.far_peers(pod).await.map_err(error::store_failed)?.is_empty())
+pub(crate) async fn knows_anybody(peers: &Peers, pod: PodKey) -> Result<bool, ApiError> {
+    Ok(!peers.store.far_peers(pod).await.map_err(error::store_failed)?.is_empty())
 }

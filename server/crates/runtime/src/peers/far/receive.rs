@@ -34,9 +34,9 @@ impl Taken<'_> {
     }
 
     /// Applies an item that touches no journal.
-    pub(super) async fn commit(&self, inner: &Peers, changes: Vec<FarChange>) -> Result<(), ApiError> {
+    pub(super) async fn commit(&self, peers: &Peers, changes: Vec<FarChange>) -> Result<(), ApiError> {
         let far = std::iter::once(self.change()).chain(changes).collect();
-        inner.store.commit(Batch { far, ..Batch::default() }).await.map(drop).map_err(error::store_failed)
+        peers.store.commit(Batch { far, ..Batch::default() }).await.map(drop).map_err(error::store_failed)
     }
 }
 
@@ -108,38 +108,38 @@ fn check_text(what: &str, text: &str, chars_max: usize) -> Result<(), ApiError> 
 }
 
 /// Applies one item, which was checked and is next.
-pub(super) async fn take(inner: &Peers, taken: Taken<'_>, news: LinkNews) -> Result<(), ApiError> {
+pub(super) async fn take(peers: &Peers, taken: Taken<'_>, news: LinkNews) -> Result<(), ApiError> {
     match news {
         LinkNews::Propose { handshake, from, to, by, note } => {
-            greet::propose(inner, taken, Proposal { handshake, from, to, by, note }).await
+            greet::propose(peers, taken, Proposal { handshake, from, to, by, note }).await
         }
         LinkNews::Invite { handshake, from, to, by, note } => {
-            invited::invite(inner, taken, Proposal { handshake, from, to, by, note }).await
+            invited::invite(peers, taken, Proposal { handshake, from, to, by, note }).await
         }
-        LinkNews::Accepted { handshake, card, by } => said(inner, taken, &handshake, Said::Accepted { card, by }).await,
-        LinkNews::Asked { handshake, card } => said(inner, taken, &handshake, Said::Asked { card }).await,
+        LinkNews::Accepted { handshake, card, by } => said(peers, taken, &handshake, Said::Accepted { card, by }).await,
+        LinkNews::Asked { handshake, card } => said(peers, taken, &handshake, Said::Asked { card }).await,
         LinkNews::Refused { handshake, code, sentence } => {
-            said(inner, taken, &handshake, Said::Refused(ApiError::new(code, sentence))).await
+            said(peers, taken, &handshake, Said::Refused(ApiError::new(code, sentence))).await
         }
-        LinkNews::Declined { handshake, by, note } => said(inner, taken, &handshake, Said::Declined { by, note }).await,
-        LinkNews::Withdraw { handshake, by, note } => said(inner, taken, &handshake, Said::Withdraw { by, note }).await,
-        LinkNews::Unlinked { handshake, by, note } => said(inner, taken, &handshake, Said::Unlinked { by, note }).await,
+        LinkNews::Declined { handshake, by, note } => said(peers, taken, &handshake, Said::Declined { by, note }).await,
+        LinkNews::Withdraw { handshake, by, note } => said(peers, taken, &handshake, Said::Withdraw { by, note }).await,
+        LinkNews::Unlinked { handshake, by, note } => said(peers, taken, &handshake, Said::Unlinked { by, note }).await,
         LinkNews::Message { message_id, from, to, text, hops } => {
-            message::receive(inner, taken, message::Incoming { message_id, from, to, text, hops }).await
+            message::receive(peers, taken, message::Incoming { message_id, from, to, text, hops }).await
         }
         LinkNews::Receipt { message_id, from, to, state, turn, code, reason } => {
             let told = message::Told { message_id, from, to, state, turn, code, reason };
-            message::told(inner, taken, told).await
+            message::told(peers, taken, told).await
         }
         LinkNews::Decision { message_id, from, to, decision } => {
-            held::decided_there(inner, taken, &message_id, &from, &to, decision).await
+            held::decided_there(peers, taken, &message_id, &from, &to, decision).await
         }
         LinkNews::Card { card } => {
-            let known = inner.store.far_peers_all().await.map_err(error::store_failed)?;
-            taken.commit(inner, vec![card_change(taken.store, &card)]).await?;
+            let known = peers.store.far_peers_all().await.map_err(error::store_failed)?;
+            taken.commit(peers, vec![card_change(taken.store, &card)]).await?;
             for row in known.iter().filter(|row| row.store == taken.store && row.worker == card.worker_id) {
-                if let Some(own) = inner.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)? {
-                    inner.list.tell_changed(&own.worker_id);
+                if let Some(own) = peers.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)? {
+                    peers.list.tell_changed(&own.worker_id);
                 }
             }
             Ok(())

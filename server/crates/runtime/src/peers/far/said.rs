@@ -23,16 +23,16 @@ pub(super) enum Said {
     Unlinked { by: String, note: Option<String> },
 }
 
-pub(super) async fn said(inner: &Peers, taken: Taken<'_>, handshake: &str, said: Said) -> Result<(), ApiError> {
-    let find = async || inner.store.far_peer_of(taken.store, handshake).await.map_err(error::store_failed);
+pub(super) async fn said(peers: &Peers, taken: Taken<'_>, handshake: &str, said: Said) -> Result<(), ApiError> {
+    let find = async || peers.store.far_peer_of(taken.store, handshake).await.map_err(error::store_failed);
     let own = match find().await? {
-        Some(row) => inner.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?,
+        Some(row) => peers.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?,
         None => None,
     };
     // It was withdrawn or has ended here, and the other side is being told.
-    let Some(own) = own else { return taken.commit(inner, Vec::new()).await };
+    let Some(own) = own else { return taken.commit(peers, Vec::new()).await };
     let held = match view::open(&own) {
-        Ok(_) => match hold(inner, &own).await {
+        Ok(_) => match hold(peers, &own).await {
             Ok(held) => Some(held),
             Err(error) if is_of_the_pod(&error) => None,
             Err(error) => return Err(error),
@@ -40,21 +40,21 @@ pub(super) async fn said(inner: &Peers, taken: Taken<'_>, handshake: &str, said:
         Err(_) => None,
     };
     let Some(row) = find().await?.filter(|row| row.pod == own.key) else {
-        return taken.commit(inner, Vec::new()).await;
+        return taken.commit(peers, Vec::new()).await;
     };
     let name = match &said {
         Said::Accepted { card, .. } | Said::Asked { card } if card.worker_id == row.worker => card.name.clone(),
-        _ => name_of(inner, &row.store, &row.worker).await?,
+        _ => name_of(peers, &row.store, &row.worker).await?,
     };
-    let peer = label(inner, &row.store, &row.worker, name);
+    let peer = label(peers, &row.store, &row.worker, name);
     if let Said::Refused(error) = &said {
-        inner.far.note_refusal(handshake, error.clone());
+        peers.far.note_refusal(handshake, error.clone());
     }
     let (far, event) = match said.is_about(&row) {
         true => heard(row, peer, said),
         false => (Vec::new(), None),
     };
-    write(inner, taken, &own, held, far, event).await
+    write(peers, taken, &own, held, far, event).await
 }
 
 /// What it makes of what stands here, and the record of it.

@@ -26,8 +26,8 @@ struct Waiter {
 }
 
 impl Waiter {
-    fn new(inner: &Peers, limit: Duration) -> Self {
-        Self { ends: tokio::time::Instant::now() + limit, moved: inner.store.far_moved() }
+    fn new(peers: &Peers, limit: Duration) -> Self {
+        Self { ends: tokio::time::Instant::now() + limit, moved: peers.store.far_moved() }
     }
 
     /// To be called right before a look.
@@ -36,8 +36,8 @@ impl Waiter {
     }
 
     /// Whether it is worth looking again.
-    async fn again(&mut self, inner: &Peers) -> bool {
-        if tokio::time::Instant::now() >= self.ends || inner.stopping.is_cancelled() {
+    async fn again(&mut self, peers: &Peers) -> bool {
+        if tokio::time::Instant::now() >= self.ends || peers.stopping.is_cancelled() {
             return false;
         }
         // The sender lives as long as the store that we hold.
@@ -47,15 +47,15 @@ impl Waiter {
 }
 
 /// What an introduction has come to.
-pub(super) async fn introduced(inner: &Peers, store: &str, introduced: Introduced) -> Result<Introduced, ApiError> {
+pub(super) async fn introduced(peers: &Peers, store: &str, introduced: Introduced) -> Result<Introduced, ApiError> {
     let Some(handshake) = introduced.answer.request_id.clone() else { return Ok(introduced) };
-    let limit = if inner.far_is_reachable(store) { HANDSHAKE_WAIT_MAX } else { Duration::ZERO };
-    let mut waiter = Waiter::new(inner, limit);
+    let limit = if peers.far_is_reachable(store) { HANDSHAKE_WAIT_MAX } else { Duration::ZERO };
+    let mut waiter = Waiter::new(peers, limit);
     let state = loop {
         waiter.look();
-        let row = inner.store.far_peer_of(store, &handshake).await.map_err(error::store_failed)?;
+        let row = peers.store.far_peer_of(store, &handshake).await.map_err(error::store_failed)?;
         let state = row.map(|row| row.state);
-        if state != Some(FarState::Proposed) || !waiter.again(inner).await {
+        if state != Some(FarState::Proposed) || !waiter.again(peers).await {
             break state;
         }
     };
@@ -64,38 +64,38 @@ pub(super) async fn introduced(inner: &Peers, store: &str, introduced: Introduce
         Some(FarState::Linked) => (answer.state, answer.request_id) = (PeerLink::Linked, None),
         Some(_) => answer.state = PeerLink::Pending,
         // Refused, or it has gone its way: linked under the other side's handshake, withdrawn, ended.
-        None => match inner.far.refusal(&handshake) {
+        None => match peers.far.refusal(&handshake) {
             Some(error) => return Err(error),
-            None => answer.state = ended(inner, &answer, &handshake).await?,
+            None => answer.state = ended(peers, &answer, &handshake).await?,
         },
     }
     Ok(Introduced { answer, stood })
 }
 
 /// What the two are to each other, once this introduction is open no more.
-async fn ended(inner: &Peers, answer: &protocol::PeerAnswer, handshake: &str) -> Result<PeerLink, ApiError> {
-    let own = inner.existing_row(&answer.source.worker_id).await?;
-    let row = super::row_at(inner, own.key, &answer.peer).await?;
+async fn ended(peers: &Peers, answer: &protocol::PeerAnswer, handshake: &str) -> Result<PeerLink, ApiError> {
+    let own = peers.existing_row(&answer.source.worker_id).await?;
+    let row = super::row_at(peers, own.key, &answer.peer).await?;
     if row.is_some_and(|row| row.state == FarState::Linked) {
         return Ok(PeerLink::Linked);
     }
-    Ok(requests::how_it_ended(inner, own.key, handshake).await?.unwrap_or(answer.state))
+    Ok(requests::how_it_ended(peers, own.key, handshake).await?.unwrap_or(answer.state))
 }
 
 /// What has become of a message that was put out: where it is, and why. What was refused is an error.
 pub(super) async fn message(
-    inner: &Peers,
+    peers: &Peers,
     pod: PodKey,
     id: &str,
     limit: Duration,
     is_over: impl Fn(&FarMessageRow) -> bool,
 ) -> Result<(ReceiptState, Option<String>), ApiError> {
-    let mut waiter = Waiter::new(inner, limit);
+    let mut waiter = Waiter::new(peers, limit);
     let row = loop {
         waiter.look();
-        let row = inner.store.far_message(pod, id).await.map_err(error::store_failed)?;
+        let row = peers.store.far_message(pod, id).await.map_err(error::store_failed)?;
         let row = row.ok_or_else(|| ApiError::new(ErrorCode::PodNotFound, "the Pod was deleted"))?;
-        if is_over(&row) || !waiter.again(inner).await {
+        if is_over(&row) || !waiter.again(peers).await {
             break row;
         }
     };
