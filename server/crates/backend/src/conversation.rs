@@ -4,7 +4,7 @@ use bytes::Bytes;
 use protocol::{
     ApiError, CommandId, CompactionPreview, ErrorCode, PodRef, QueuedInput, Receipt, RestoreCommand, RewindCommand, Seq,
 };
-use runtime::{Origin, RecordForm};
+use runtime::{Origin, RecordForm, heavy};
 use serde::Deserialize;
 
 use crate::{Backend, command_key};
@@ -29,10 +29,11 @@ impl Backend {
     /// The words of one record, all of them: what was said, what a tool was given or gave back.
     pub async fn record_text(&self, pod: &PodRef, seq: Seq) -> Result<String, ApiError> {
         let body = self.record(pod, seq).await?;
-        let record = serde_json::from_slice(&body).map_err(|error| {
+        let size = body.len();
+        let text = move || serde_json::from_slice(&body).map(|record| transcript::record_text(&record));
+        heavy::work(size, text).await.map_err(|error| {
             ApiError::new(ErrorCode::Internal, format!("record {seq} of the journal cannot be read: {error}"))
-        })?;
-        Ok(transcript::record_text(&record))
+        })
     }
 
     /// Takes a queued input out of the queue and gives it back. One that has begun is `already_answered`.

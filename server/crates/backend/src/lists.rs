@@ -6,7 +6,7 @@ use protocol::{
     ApiError, CommandId, Gathered, ImportCommand, PodName, PodRef, PodSummary, Record, RuntimeId, SearchHit,
     UsageReport,
 };
-use runtime::{Export, Origin};
+use runtime::{Export, Origin, heavy};
 use transcript::{Transcript, export_markdown};
 
 use crate::{Backend, Entry, command_key, gathered::part, sums::Sum};
@@ -128,10 +128,59 @@ async fn document(
     mut pages: BoxStream<'static, Result<Vec<Bytes>, ApiError>>,
 ) -> Result<Bytes, ApiError> {
     let mut transcript = Transcript::default();
+    let mut size = 0;
     while let Some(page) = pages.try_next().await? {
-        for record in page.iter().filter_map(|body| serde_json::from_slice::<Record>(body).ok()) {
-            transcript.apply(&record);
-        }
+        let bytes: usize = page.iter().map(Bytes::len).sum();
+        size += bytes;
+        transcript = heavy::work(bytes, move || with_page(transcript, &page)).await;
     }
-    Ok(format!("# {name}\n\n{}", export_markdown(transcript.blocks())).into())
+    let written = move || format!("# {name}\n\n{}", export_markdown(transcript.blocks())).into();
+    Ok(heavy::work(size, written).await)
+}
+
+fn with_page(mut transcript: Transcript, page: &[Bytes]) -> Transcript {
+    for record in page.iter().filter_map(|body| serde_json::from_slice::<Record>(body).ok()) {
+        transcript.apply(&record);
+    }
+    transcript
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        pin::pin,
+        sync::mpsc,
+        task::{Context, Waker},
+    };
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn page(seqs: std::ops::Range<i64>) -> Vec<Bytes> {
+        let record = |seq: i64| {
+            let text = format!("answer {seq} {}", "x".repeat(1_000));
+            let event =
+                json!({ "kind": "message_finished", "block": format!("b{seq}"), "text": text, "interrupted": false });
+            json!({ "seq": seq, "at": "2026-11-23T00:00:00Z", "run_id": "run-1", "event": event })
+        };
+        seqs.map(|seq| serde_json::to_vec(&record(seq)).unwrap().into()).collect()
+    }
+
+    #[test]
+    fn a_long_journal_is_drawn_beside_the_threads_that_others_wait_for() {
+        let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        let (go, wait) = mpsc::channel::<()>();
+        runtime.spawn_blocking(move || wait.recv());
+        let pages = stream::iter([Ok(page(1..200)), Ok(page(200..203))]).boxed();
+        let mut document = pin!(document("ada".parse().unwrap(), pages));
+        {
+            let _entered = runtime.enter();
+            let polled = document.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            assert!(polled.is_pending(), "every page is there already: it waits for a thread");
+        }
+        go.send(()).unwrap();
+        let text = String::from_utf8(runtime.block_on(document).unwrap().to_vec()).unwrap();
+        assert!(text.starts_with("# ada\n\n") && text.contains("answer 1 x") && text.contains("answer 202 x"));
+    }
 }

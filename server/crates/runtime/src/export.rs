@@ -5,7 +5,7 @@ use futures_util::{StreamExt, stream, stream::BoxStream};
 use pod_store::{PodKey, Store};
 use protocol::{ApiError, PodName, ReasoningPolicy, Seq, WorkerId};
 
-use crate::{encode, error, ground::Ground, view};
+use crate::{encode, error, ground::Ground, heavy, view};
 
 /// Records of one page, at most.
 const PAGE_RECORDS_MAX: u32 = 1_000;
@@ -55,7 +55,16 @@ impl Reader {
         let rows = rows.map_err(error::store_failed)?;
         let Some(last) = rows.last() else { return Ok(None) };
         self.after = last.seq;
-        let page = rows.into_iter().map(|row| encode::visible(self.policy, row.body)).collect();
+        let policy = self.policy;
+        let page = match policy {
+            // They go out as they are.
+            ReasoningPolicy::Full => rows.into_iter().map(|row| row.body).collect(),
+            _ => {
+                let bytes = rows.iter().map(|row| row.body.len()).sum();
+                heavy::work(bytes, move || rows.into_iter().map(|row| encode::visible(policy, row.body)).collect())
+                    .await
+            }
+        };
         Ok(Some((page, self)))
     }
 }

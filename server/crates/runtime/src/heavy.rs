@@ -6,7 +6,7 @@ use std::{future::pending, panic::resume_unwind};
 const AT_ONCE_BYTES_MAX: usize = 64 * 1024;
 
 /// Does `work` on about so many bytes.
-pub(crate) async fn work<T: Send + 'static>(bytes: usize, work: impl FnOnce() -> T + Send + 'static) -> T {
+pub async fn work<T: Send + 'static>(bytes: usize, work: impl FnOnce() -> T + Send + 'static) -> T {
     if bytes <= AT_ONCE_BYTES_MAX {
         return work();
     }

@@ -19,7 +19,7 @@ mod export;
 mod family;
 mod find;
 mod ground;
-mod heavy;
+pub mod heavy;
 mod history;
 mod hold;
 mod host;

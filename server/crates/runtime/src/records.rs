@@ -56,7 +56,9 @@ impl Rows<'_> {
         let mut rows = Vec::with_capacity(found.len());
         for FoundRecord { seq, body } in found {
             if let Some(body) = body {
-                rows.push(Row { seq, body: encode::visible(policy, body) });
+                // A whole one may be as long as it likes.
+                let body = heavy::work(body.len(), move || encode::visible(policy, body)).await;
+                rows.push(Row { seq, body });
             } else if let Some(record) = self.store.record(self.key, seq).await? {
                 // Else it was a piece of a block that has been finished since.
                 let body = record.body;

@@ -1,6 +1,9 @@
 //! Grep: which lines match.
 
-use std::{io::Read as _, ops::ControlFlow};
+use std::{
+    io::{self, Read as _},
+    ops::ControlFlow,
+};
 
 use async_trait::async_trait;
 use globset::GlobMatcher;
@@ -29,6 +32,9 @@ const CONTEXT_LINES_MAX: u64 = 10;
 
 /// A compiled pattern may be this large; more is a pattern that is not meant well.
 const REGEX_BYTES_MAX: usize = 10 * 1024 * 1024;
+
+/// Of a file so much is read, and then searched, at once.
+const PART_BYTES_MAX: usize = 8 * 1024;
 
 /// Searches files for a regular expression.
 #[derive(Debug, Clone, Copy)]
@@ -106,9 +112,24 @@ fn search(work: &Work, path: &str, matcher: &RegexMatcher, searcher: &mut Search
     let Ok(reader) = file.reader() else { return };
     let shown = work.shown(path);
     let mut found = matches.file(&shown);
-    match searcher.search_reader(matcher, reader.take(FILE_BYTES_MAX), &mut found) {
+    let reader = Patient { work, file: reader.take(FILE_BYTES_MAX) };
+    match searcher.search_reader(matcher, reader, &mut found) {
         Ok(()) => found.keep(),
         Err(error) => tracing::debug!(path, %error, "a file was not searched"),
+    }
+}
+
+/// A file, read in small parts, so that a pattern that takes long for each byte ends soon after nobody waits for it any more.
+struct Patient<'a, File> {
+    work: &'a Work,
+    file: File,
+}
+
+impl<File: io::Read> io::Read for Patient<'_, File> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.work.go_on().map_err(|_| io::Error::other("nobody waits for it any more"))?;
+        let part = buffer.len().min(PART_BYTES_MAX);
+        self.file.read(&mut buffer[..part])
     }
 }
 
@@ -169,5 +190,33 @@ fn bounded(field: &str, given: Option<u64>, default: u64, min: u64, max: u64) ->
         false => {
             Err(Failure::InvalidInput(format!("{field}: {number} is not from {min} to {max}; choose one that is")))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use pod::Scope;
+
+    use super::{super::work::Bounds, *};
+
+    #[test]
+    fn a_search_in_one_file_ends_between_its_parts_once_it_is_given_up() {
+        let bounds = |steps: usize| Bounds {
+            until: std::time::Instant::now() + std::time::Duration::from_secs(3_600),
+            steps: AtomicUsize::new(steps),
+        };
+        let text = "some words of a line\n".repeat(10_000);
+        let searched = |steps: usize| {
+            let work = Work::looking("/", Scope::new([], []), bounds(steps));
+            let mut matches = Matches::new(usize::MAX);
+            let mut found = matches.file("a");
+            let reader = Patient { work: &work, file: text.as_bytes() };
+            let ended = searcher(0).search_reader(regex("nothing").unwrap(), reader, &mut found);
+            (ended.is_ok(), work.go_on().is_ok())
+        };
+        assert_eq!(searched(usize::MAX), (true, true));
+        assert_eq!(searched(10), (false, false), "of 26 parts it has read 10");
     }
 }

@@ -1,4 +1,5 @@
-//! The parser's events to the tree, with a stack of what is open. Never recurses, so no input can exhaust the stack.
+//! The parser's events to the tree, with a stack of what is open. Never recurses, so no input can exhaust the stack; and the stack
+//! is bounded, so that each event costs the same however deep it stands.
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Tag};
 
@@ -13,7 +14,7 @@ pub(super) struct Built {
 }
 
 pub(super) fn build<'a>(events: impl Iterator<Item = (Event<'a>, usize)>) -> Built {
-    let mut builder = Builder { stack: vec![Frame::new(Open::Flat)], starts: Vec::new() };
+    let mut builder = Builder::new();
     events.for_each(|(event, at)| builder.event(event, at));
     let mut root = builder.stack.swap_remove(0);
     root.close_paragraph();
@@ -56,11 +57,18 @@ struct Frame {
 }
 
 struct Builder {
+    /// At most [`NESTING_MAX`] above the root.
     stack: Vec<Frame>,
+    /// So many more have begun: their content goes to the last one of the stack.
+    deeper: usize,
     starts: Vec<(usize, usize)>,
 }
 
 impl Builder {
+    fn new() -> Self {
+        Self { stack: vec![Frame::new(Open::Flat)], deeper: 0, starts: Vec::new() }
+    }
+
     fn event(&mut self, event: Event<'_>, at: usize) {
         if self.stack.len() == 1 && matches!(event, Event::Start(_) | Event::Rule) {
             let before = self.top().blocks.len();
@@ -87,14 +95,17 @@ impl Builder {
     }
 
     fn start(&mut self, tag: Tag<'_>) {
-        let open = match self.stack.len() <= NESTING_MAX {
-            true => open(tag),
-            false => Open::Flat,
-        };
-        self.stack.push(Frame::new(open));
+        match self.stack.len() <= NESTING_MAX {
+            true => self.stack.push(Frame::new(open(tag))),
+            false => self.deeper += 1,
+        }
     }
 
     fn end(&mut self) {
+        if let Some(fewer) = self.deeper.checked_sub(1) {
+            self.deeper = fewer;
+            return;
+        }
         // The root stays: the parser closes only what it opened.
         if self.stack.len() > 1
             && let Some(frame) = self.stack.pop()
@@ -254,5 +265,28 @@ fn alignment(alignment: pulldown_cmark::Alignment) -> Alignment {
         pulldown_cmark::Alignment::Left => Alignment::Left,
         pulldown_cmark::Alignment::Center => Alignment::Center,
         pulldown_cmark::Alignment::Right => Alignment::Right,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pulldown_cmark::TagEnd;
+
+    use super::*;
+
+    #[test]
+    fn the_stack_stays_small_however_deep_a_text_is() {
+        let mut builder = Builder::new();
+        for _ in 0..100_000 {
+            builder.event(Event::Start(Tag::BlockQuote(None)), 0);
+            builder.event(Event::Start(Tag::Emphasis), 0);
+            builder.event(Event::Text("a".into()), 0);
+            assert!(builder.stack.len() <= NESTING_MAX + 1);
+        }
+        for _ in 0..100_000 {
+            builder.event(Event::End(TagEnd::Emphasis), 0);
+            builder.event(Event::End(TagEnd::BlockQuote(None)), 0);
+        }
+        assert_eq!((builder.stack.len(), builder.deeper), (1, 0));
     }
 }
