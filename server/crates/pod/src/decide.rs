@@ -158,6 +158,9 @@ fn growth(pod: &Pod, input: &Input) -> Option<Step> {
 
 fn output_growth(pod: &Pod, call_id: &str, text: &str) -> Option<Step> {
     let of = |calls: &[OpenCall]| calls.iter().find(|call| call.call_id == call_id).map(|call| call.block.clone());
+    if pod.calls.iter().any(|call| call.call_id == call_id && !pod.has_begun(call)) {
+        return None;
+    }
     let (block, run_id) = match of(&pod.calls) {
         Some(block) => (block, pod.run_id()),
         // What a person runs belongs to no run.

@@ -251,6 +251,13 @@ impl Pod {
         self.approvals.iter().any(|open| !self.is_of_operator(open))
     }
 
+    /// A call of the model runs, or has run: no person is asked for it, and it does not wait for the Pod to go on.
+    pub(crate) fn has_begun(&self, call: &OpenCall) -> bool {
+        let is_asked = self.approvals.iter().any(|open| open.call_id == call.call_id && open.wants_out().is_none());
+        let waits_for_the_pod = call.is_allowed && self.is_paused();
+        !(is_asked || waits_for_the_pod)
+    }
+
     /// A call that a person made by hand asks.
     pub(crate) fn is_of_operator(&self, open: &OpenApproval) -> bool {
         open.wants_out().is_some_and(|asker| self.operator_calls.iter().any(|call| call.call_id == asker))

@@ -77,6 +77,22 @@ fn what_is_allowed_while_paused_runs_when_the_pod_goes_on() {
 }
 
 #[test]
+fn output_of_a_call_that_has_not_begun_is_nothing() {
+    let mut journal = waiting();
+    let steps = |journal: &Journal| journal.records.len();
+    let before = steps(&journal);
+    assert_eq!(journal.take(output("call-b1", "so far")).unwrap(), []);
+    assert_eq!(steps(&journal), before, "it waits for an answer");
+    let mut journal = journal.all([Input::Pause, allow("call-b1")]);
+    let before = steps(&journal);
+    assert_eq!(journal.take(output("call-b1", "so far")).unwrap(), []);
+    assert_eq!(steps(&journal), before, "it waits for the Pod to go on");
+    let mut journal = journal.all([resume()]);
+    journal.take(output("call-b1", "so far")).unwrap();
+    assert_eq!(journal.last("tool_output_chunk")["text"], "so far");
+}
+
+#[test]
 fn when_all_are_denied_while_paused_the_model_is_asked_at_resume() {
     let mut journal = waiting().all([Input::Pause]);
     assert_eq!(journal.take(deny("call-b1")).unwrap(), []);
