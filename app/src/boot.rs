@@ -14,6 +14,9 @@ const b=s&&!s.following&&document.getElementById(s.anchor);\
 if(b)l.scrollTop+=b.getBoundingClientRect().top-l.getBoundingClientRect().top-s.offset;\
 else l.scrollTop=l.scrollHeight})()";
 
+/// Keeps what is dragged onto the page from leading it elsewhere.
+const DROPS_SCRIPT: &str = include_str!("boot/drops.js");
+
 /// Asks again for what of the program could not be fetched, and says so.
 const FETCHING_SCRIPT: &str = include_str!("boot/fetching.js");
 
@@ -80,6 +83,7 @@ pub(crate) fn Boot(options: LeptosOptions, part: Option<&'static str>) -> impl I
     view! {
         <link rel="icon" href=ICON />
         <script nonce=nonce.clone()>{THEME_SCRIPT}</script>
+        <script nonce=nonce.clone()>{bare(DROPS_SCRIPT)}</script>
         {loads}
     }
     .into_any()
@@ -128,12 +132,12 @@ pub(crate) fn send_policy() {}
 #[cfg(test)]
 #[cfg(feature = "ssr")]
 mod tests {
-    use super::{FETCHING_SCRIPT, STARTING_SCRIPT, bare, policy};
+    use super::{DROPS_SCRIPT, FETCHING_SCRIPT, STARTING_SCRIPT, bare, policy};
 
     #[test]
     fn scripts_are_sent_without_their_comments_and_whole() {
         assert_eq!(bare("a();\n  // why\n  b();"), "a();\nb();");
-        for script in [FETCHING_SCRIPT, STARTING_SCRIPT] {
+        for script in [DROPS_SCRIPT, FETCHING_SCRIPT, STARTING_SCRIPT] {
             // Inside of an element, where nothing of a text is escaped.
             assert!(!bare(script).contains("</") && !bare(script).contains("<!--"));
         }

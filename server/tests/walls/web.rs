@@ -2,6 +2,7 @@
 
 mod afterwards;
 mod ahead;
+mod dragged;
 mod hostile;
 mod names;
 mod pages;
