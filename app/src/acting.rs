@@ -3,7 +3,7 @@
 mod named;
 
 use commands::{
-    Answer, Client, Command, Here, NOT_ATTACHED, Standing,
+    Answer, Client, Command, Here, NOT_ATTACHED, PreviewAct, Standing,
     allowed::{input_refusal, peer_refusal, refusal, spawn_refusal},
 };
 use leptos::prelude::*;
@@ -18,7 +18,10 @@ use crate::{
     approvals::question,
     console::{Console, Dialog, Introduction, PodContext, export_href, fresh_command, pod_href, search_href, undoing},
     live,
-    server_fns::{control_pod, create_pod, pod_peers, rename_pod, resolve, set_network, submit_input, unlink_pods},
+    server_fns::{
+        close_preview, control_pod, create_pod, list_previews, open_preview, pod_peers, rename_pod, resolve,
+        set_network, submit_input, unlink_pods,
+    },
     transcript::rewind,
 };
 
@@ -108,8 +111,13 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
         }
         Command::Network(network) => {
             set_network(pod, fresh_command(), network).await?;
-            return Ok(Some(format!("Network set to “{}” from the next command on.", network.as_str())));
+            console.note(format!(
+                "{}: network set to “{}” from the next command on",
+                at.summary.name,
+                network.as_str()
+            ));
         }
+        Command::Preview(act) => console.note(preview(pod, act).await?),
         Command::Delete(name) if name == at.summary.name.as_str() => {
             console.dialog.set(Some(Dialog::Delete { pod: Box::new(at.summary), is_named: true }));
         }
@@ -128,6 +136,26 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
         _ => (),
     }
     Ok(None)
+}
+
+/// What is said of it.
+async fn preview(pod: PodRef, act: PreviewAct) -> Result<String, UiError> {
+    let all = match act {
+        PreviewAct::List => list_previews(pod).await?,
+        PreviewAct::Open(port) => {
+            open_preview(pod, port).await?;
+            return Ok(format!("the preview of port {port} is open; its link is in the inspector"));
+        }
+        PreviewAct::Close(port) => {
+            close_preview(pod, port).await?;
+            return Ok(format!("the preview of port {port} is closed"));
+        }
+    };
+    let ports: Vec<String> = all.iter().map(|preview| preview.port.to_string()).collect();
+    Ok(match ports.is_empty() {
+        true => "no command listens on a port".to_owned(),
+        false => format!("ports: {}", ports.join(", ")),
+    })
 }
 
 fn invalid(sentence: impl Into<String>) -> UiError {

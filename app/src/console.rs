@@ -284,6 +284,11 @@ pub(crate) fn export_href(pod: &PodRef) -> String {
     format!("/api/v1/runtimes/{}/workers/{}/export?format=markdown", pod.runtime_id, pod.worker_id)
 }
 
+/// Leads this browser into a preview that is open.
+pub(crate) fn preview_href(pod: &PodRef, port: u16) -> String {
+    format!("/api/v1/runtimes/{}/workers/{}/previews/{port}", pod.runtime_id, pod.worker_id)
+}
+
 /// All that one record of a Pod says, as plain text.
 pub(crate) fn record_href(pod: &PodRef, seq: Seq) -> String {
     format!("/api/v1/runtimes/{}/workers/{}/records/{seq}?format=text", pod.runtime_id, pod.worker_id)

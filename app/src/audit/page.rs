@@ -16,7 +16,7 @@ use crate::{
 const PAGE_ROWS: u32 = 100;
 
 /// What can be done, in the words of the rows.
-const ACTIONS: [&str; 23] = [
+const ACTIONS: [&str; 25] = [
     "approve",
     "cancel",
     "compact",
@@ -31,6 +31,8 @@ const ACTIONS: [&str; 23] = [
     "peer",
     "peer_decide",
     "pod_create",
+    "preview_close",
+    "preview_open",
     "rename",
     "restore",
     "resume",

@@ -3,6 +3,7 @@ mod context_meter;
 mod family;
 mod network;
 mod peers;
+mod previews;
 mod scope;
 
 use leptos::prelude::*;
@@ -14,7 +15,8 @@ use transcript::{
 
 pub(crate) use self::family::spawn;
 use self::{
-    audit::Audit, context_meter::ContextMeter, family::Family, network::NetworkChoice, peers::Peers, scope::Scope,
+    audit::Audit, context_meter::ContextMeter, family::Family, network::NetworkChoice, peers::Peers,
+    previews::Previews, scope::Scope,
 };
 use crate::{
     components::{state_mark::StateWord, when::Since},
@@ -37,6 +39,7 @@ pub(crate) fn Inspector() -> impl IntoView {
             <Family />
             <Peers />
             <Scope />
+            <Previews />
             <ContextMeter />
             <UsageFacts />
             <Rules />

@@ -12,12 +12,15 @@ pub(super) async fn preview(caller: &Caller, options: PreviewOptions) -> Result<
             return output::json(&listing);
         }
         if listing.items.is_empty() {
-            output::note(&format!("{} has no open previews", options.target));
+            output::note(&format!("{} has no open previews, and its commands listen on no port", options.target));
             return Ok(());
         }
+        let mark = |is: bool| if is { "yes" } else { "no" }.to_owned();
         return output::headed(
-            ["PORT", "ADDRESS"],
-            listing.items.iter().map(|item| [item.port.to_string(), item.url.clone()]),
+            ["PORT", "LISTENING", "ADDRESS"],
+            listing.items.into_iter().map(|item| {
+                [item.port.to_string(), mark(item.is_listening), item.url.unwrap_or_else(|| "not open".to_owned())]
+            }),
         );
     };
     if options.close {
@@ -27,7 +30,7 @@ pub(super) async fn preview(caller: &Caller, options: PreviewOptions) -> Result<
     if caller.config.json {
         return output::json(&opened);
     }
-    output::line(&opened.url)?;
+    output::line(opened.url.as_deref().unwrap_or_default())?;
     output::note("open it within a minute; it works for one browser");
     Ok(())
 }

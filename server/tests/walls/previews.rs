@@ -181,10 +181,13 @@ async fn what_a_command_serves_is_shown_whole_and_told_nothing_of_the_console() 
     timeout(WAIT_MAX, socket.read_exact(&mut echoed)).await.unwrap().unwrap();
     assert_eq!(&echoed, b"HELLO");
 
-    // It is closed for whoever was in, too.
+    // It is closed for whoever was in, too: what is open ends.
     assert_eq!(stage.yoi.get(&stage.path("")).await.expect(200)["items"][0]["url"], format!("{address}/"));
     assert_eq!(stage.yoi.delete(&stage.path("/5173")).await.status, 204);
     assert_eq!(get("/page").send().await.unwrap().status(), 404);
+    let ended = async { while let Ok(Some(_)) = stream.chunk().await {} };
+    timeout(WAIT_MAX, ended).await.expect("a stream ends with its preview");
+    assert_eq!(timeout(WAIT_MAX, socket.read(&mut echoed)).await.unwrap().unwrap_or(0), 0);
     assert_eq!(stage.yoi.delete(&stage.path("/5173")).await.expect_error(404), "not_found");
 }
 
@@ -273,6 +276,38 @@ async fn nobody_comes_into_a_preview_without_a_code_and_nothing_of_the_console_i
 }
 
 #[tokio::test]
+async fn a_preview_ends_with_the_login_that_came_in_and_with_its_pod() {
+    let stage = Stage::new(|_| String::new()).await;
+    let (address, token_cookie) = stage.enter().await;
+    let browser = stage.yoi.browser_client();
+    let form =
+        browser.post(format!("{}/login", stage.yoi.console_url())).header(header::ORIGIN, stage.yoi.console_url());
+    let logged_in = form.form(&[("token", stage.yoi.token())]).send().await.unwrap();
+    let login = logged_in.headers()[header::SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let way = format!("{}{}", stage.yoi.console_url(), stage.path("/5173"));
+    let led = browser.get(&way).header(header::COOKIE, &login).send().await.unwrap();
+    assert_eq!(led.status(), 303);
+    let entry = led.headers()[header::LOCATION].to_str().unwrap().to_owned();
+    let entered = stage.request(Method::GET, &entry).send().await.unwrap();
+    let cookie = entered.headers()[header::SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let get = |cookie: &str| stage.request(Method::GET, &format!("{address}/page")).header(header::COOKIE, cookie);
+    assert_eq!(get(&cookie).send().await.unwrap().status(), 200);
+
+    let listed = stage.yoi.get(&stage.path("")).await.expect(200);
+    let port = json!({ "port": 5173, "is_open": true, "is_listening": true, "url": format!("{address}/") });
+    assert_eq!(listed["items"], json!([port]));
+
+    let others = stage.yoi.delete("/api/v1/sessions").await;
+    assert!(others.status < 300, "{}", others.status);
+    assert_eq!(get(&cookie).send().await.unwrap().status(), 401);
+    assert_eq!(get(&token_cookie).send().await.unwrap().status(), 200, "it came in by the token");
+
+    let gone = stage.yoi.delete(&format!("{}?confirm=ada", pod_path(&stage.pod))).await;
+    assert!(gone.status < 300, "{}", gone.status);
+    assert_eq!(get(&token_cookie).send().await.unwrap().status(), 404);
+}
+
+#[tokio::test]
 async fn a_preview_is_refused_where_there_is_nothing_to_show_in_a_room() {
     let yoi = YoiProcess::start(YOI).await;
     let body = json!({ "name": "ada", "provider": "rehearsal", "network": "open" });
@@ -309,8 +344,25 @@ async fn browser_a_page_of_a_preview_works_and_does_nothing_at_the_console() {
     let browser = Browser::start(1440, 900).await;
     browser.goto(&stage.yoi.login_url()).await;
     browser.wait_text("main", "ada").await;
-    // As the link on the Pod's page does.
-    browser.goto(&format!("{}{}", stage.yoi.console_url(), stage.path("/5173"))).await;
+    assert_eq!(stage.yoi.delete(&stage.path("/5173")).await.status, 204);
+    // Its page lists the port, opens it, and leads there in a new tab.
+    let pod = stage.pod["pod"].clone();
+    let page = format!("/pods/{}/{}", pod["runtime_id"].as_str().unwrap(), pod["worker_id"].as_str().unwrap());
+    browser.goto(&format!("{}{page}", stage.yoi.console_url())).await;
+    browser.wait_text(".preview-lines", "5173").await;
+    browser.button("Open port 5173").await.click().await.unwrap();
+    browser.wait_text(".preview-lines", "Close").await;
+    let before = browser.driver.windows().await.unwrap();
+    browser.find(".preview-lines a").await.click().await.unwrap();
+    browser
+        .wait_until("the new tab", async |browser| browser.driver.windows().await.unwrap().len() > before.len())
+        .await;
+    let tabs = browser.driver.windows().await.unwrap();
+    let tab = tabs.into_iter().find(|tab| !before.contains(tab)).unwrap();
+    browser.driver.switch_to_window(tab).await.unwrap();
+    browser.wait_text("body", "x-forwarded-host").await;
+    assert_eq!(browser.eval("return window.opener === null").await, true);
+    let address = browser.eval("return location.origin").await.as_str().unwrap().to_owned();
     browser.goto(&format!("{address}/page")).await;
     browser.wait_text("#own", "of the Pod").await;
     browser.wait_text("#told", "/told").await;

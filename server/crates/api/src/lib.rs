@@ -22,7 +22,7 @@ mod service;
 use std::sync::Arc;
 
 use axum::Router;
-use backend::Backend;
+use backend::{Backend, Codes};
 use protocol::ApiError;
 use tokio::sync::watch;
 
@@ -33,11 +33,7 @@ pub use crate::connections::{
 pub use crate::guard::{AllowedHosts, Token};
 pub use crate::openapi::{described_openapi, openapi_json};
 
-use crate::{
-    guard::{Attempts, LoginCodes},
-    metrics::Metrics,
-    previews::Previews,
-};
+use crate::{guard::Attempts, metrics::Metrics};
 
 /// What the API needs to know besides the backend.
 #[derive(Debug, Clone)]
@@ -64,16 +60,15 @@ struct Shared {
     options: ApiOptions,
     /// Wrong tokens slow further wrong tokens down.
     attempts: Attempts,
-    codes: LoginCodes,
-    previews: Previews,
+    codes: Codes<()>,
     metrics: Metrics,
 }
 
 impl Api {
     pub fn new(backend: Backend, options: ApiOptions) -> Self {
-        let (attempts, codes) = (Attempts::default(), LoginCodes::default());
-        let (previews, metrics) = (Previews::default(), Metrics::default());
-        Self(Arc::new(Shared { backend, options, attempts, codes, previews, metrics }))
+        let (attempts, codes) = (Attempts::default(), Codes::default());
+        let metrics = Metrics::default();
+        Self(Arc::new(Shared { backend, options, attempts, codes, metrics }))
     }
 
     /// `/api`, `/metrics`, `/healthz`, `/readyz`. It has no fallback of its own, so it can be merged with the pages.
@@ -96,7 +91,7 @@ impl Api {
     /// # Errors
     /// When the system has no random numbers.
     pub fn login_code(&self) -> Result<String, ApiError> {
-        self.codes().issue()
+        self.codes().issue(())
     }
 
     pub(crate) fn backend(&self) -> &Backend {
@@ -111,12 +106,8 @@ impl Api {
         &self.0.attempts
     }
 
-    pub(crate) fn codes(&self) -> &LoginCodes {
+    pub(crate) fn codes(&self) -> &Codes<()> {
         &self.0.codes
-    }
-
-    pub(crate) fn previews(&self) -> &Previews {
-        &self.0.previews
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {

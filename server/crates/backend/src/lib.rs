@@ -3,6 +3,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod codes;
 mod compat;
 mod conversation;
 mod embedded;
@@ -14,6 +15,7 @@ mod once;
 mod peers;
 mod port;
 mod previews;
+mod random;
 mod registry;
 mod remote;
 mod resolve;
@@ -43,15 +45,17 @@ pub use runtime::{
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+pub use crate::codes::{CODE_LIFE, Codes};
 pub use crate::compat::CompatSockets;
 pub use crate::lists::{ExportFormat, ExportText, SearchQuery};
 pub use crate::port::{RuntimePort, Verb};
+pub use crate::previews::{Guest, OpenPreview, PREVIEW_ENTER};
 pub use crate::registry::{Entry, EntryKind, Registry};
 pub use crate::runtimes::{BackendOptions, NotStarted};
 pub use crate::sessions::{SESSION_SECONDS, Session, SessionSecret};
 pub use crate::settings::AuditQuery;
 pub use crate::terms::Terms;
-use crate::{embedded::Embedded, runtimes::Kept, sessions::Endings};
+use crate::{embedded::Embedded, previews::Previews, runtimes::Kept, sessions::Endings};
 
 /// Everything that the server can do, for all its clients.
 #[derive(Clone)]
@@ -66,6 +70,7 @@ pub struct Backend {
     kept: Arc<Kept>,
     /// To and from other stores.
     links: link::Links,
+    previews: Previews,
     /// Of the list of all Pods.
     revision: Arc<AtomicU64>,
 }
@@ -94,6 +99,7 @@ impl Backend {
             name,
             kept: Arc::new(kept),
             links: link::Links::default(),
+            previews: Previews::default(),
             revision: Arc::new(AtomicU64::new(1)),
         }
     }
@@ -189,7 +195,9 @@ impl Backend {
     ) -> Result<(), ApiError> {
         let key = command_key(id, "delete", Some(pod), &confirm);
         let work = async { self.port(&pod.runtime_id)?.delete(key.clone(), origin, &pod.worker_id, confirm).await };
-        self.carry_out(origin, "delete", &key, (&pod.runtime_id, pod.to_string()), work).await
+        self.carry_out(origin, "delete", &key, (&pod.runtime_id, pod.to_string()), work).await?;
+        self.previews_end(pod);
+        Ok(())
     }
 
     /// The newest records, or those before a seq: at most `limit`, and about [`protocol::PAGE_BYTES_MAX`] bytes of them, but one if

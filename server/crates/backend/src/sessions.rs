@@ -8,7 +8,10 @@ use runtime::{Origin, SessionRow};
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
-use crate::Backend;
+use crate::{
+    Backend,
+    random::{hex, random_hex},
+};
 
 /// How long a login lasts: 30 days.
 pub const SESSION_SECONDS: u64 = 30 * 24 * 3600;
@@ -69,11 +72,7 @@ impl Endings {
 impl Backend {
     /// Begins a login. The caller has checked the token. `client` is what the browser calls itself.
     pub async fn session_open(&self, client: &str) -> Result<SessionSecret, ApiError> {
-        let mut bytes = [0_u8; 32];
-        getrandom::fill(&mut bytes).map_err(|error| {
-            ApiError::new(ErrorCode::Internal, format!("the system gave no random numbers: {error}"))
-        })?;
-        let secret = hex(&bytes);
+        let secret = random_hex::<32>()?;
         let now = Timestamp::now();
         let client = client.chars().filter(|letter| !letter.is_control()).take(CLIENT_CHARS_MAX).collect();
         let expires_at = now + Duration::from_secs(SESSION_SECONDS);
@@ -92,7 +91,7 @@ impl Backend {
     }
 
     /// Whether a login is still good; notes that it is used.
-    async fn session_is_open(&self, session: &Session) -> Result<bool, ApiError> {
+    pub(crate) async fn session_is_open(&self, session: &Session) -> Result<bool, ApiError> {
         let Some(row) = self.host.session_find(&session.hash).await? else { return Ok(false) };
         if row.seen_at + SEEN_EVERY <= Timestamp::now() {
             self.host.session_seen(&session.hash).await.unwrap_or_else(|error| {
@@ -169,8 +168,4 @@ impl Backend {
 
 fn hash(secret: &str) -> [u8; 32] {
     Sha256::digest(secret).into()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

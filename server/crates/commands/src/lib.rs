@@ -19,8 +19,8 @@ pub use self::{
     attention::{Attention, SortBy, grouped, matches, needing, sorted, total_tokens},
     fuzzy::{Fit, fit},
     line::{
-        Answer, CHOOSE, Client, Command, Here, NOT_ATTACHED, Named, Offer, Standing, Topic, is_command, offers, parse,
-        preselected, refusal,
+        Answer, CHOOSE, Client, Command, Here, NOT_ATTACHED, Named, Offer, PreviewAct, Standing, Topic, is_command,
+        offers, parse, preselected, refusal,
     },
     lower::lower,
     palette::{Choice, Does, RECENT_MAX, choices, found, remembered},

@@ -17,6 +17,8 @@ pub enum Command {
     Rename(String),
     /// What its commands reach.
     Network(NetworkPolicy),
+    /// What its commands serve.
+    Preview(PreviewAct),
     /// Deletes this Pod; the name has to be its own.
     Delete(String),
     New(String),
@@ -49,6 +51,15 @@ pub enum Command {
     Export,
     Help(Topic),
     Quit,
+}
+
+/// What is done about previews.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PreviewAct {
+    /// Tells which ports are listened on and which are shown.
+    List,
+    Open(u16),
+    Close(u16),
 }
 
 /// What help is about.
@@ -232,6 +243,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
             Some(policy) => Ok(Command::Network(policy)),
             None => Err(":network needs none, ask or open after it".to_owned()),
         },
+        "preview" => preview(argument).map(Command::Preview),
         "delete" => named(Command::Delete),
         "new" => named(Command::New),
         "open" => named(Command::Open),
@@ -262,6 +274,19 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
             (None, Some(page)) => Ok(Command::Go(page)),
             (None, None) => Err(format!("there is no command :{word}")),
         },
+    }
+}
+
+/// `PORT`, `close PORT`, or nothing.
+fn preview(argument: &str) -> Result<PreviewAct, String> {
+    let port = |text: &str| match text.trim().parse() {
+        Ok(port) if port > 0 => Ok(port),
+        _ => Err(":preview needs a port from 1 to 65535 after it, or close and a port".to_owned()),
+    };
+    match argument.strip_prefix("close ") {
+        _ if argument.is_empty() => Ok(PreviewAct::List),
+        Some(rest) => port(rest).map(PreviewAct::Close),
+        None => port(argument).map(PreviewAct::Open),
     }
 }
 
@@ -337,6 +362,16 @@ mod tests {
         assert_eq!(idle(":stop"), Ok(Command::Control(ControlVerb::Stop)));
         assert_eq!(idle(":rename  eve "), Ok(Command::Rename("eve".into())));
         assert_eq!(idle(":network none"), Ok(Command::Network(NetworkPolicy::None)));
+        for (line, act) in [
+            (":preview", PreviewAct::List),
+            (":preview 5173", PreviewAct::Open(5173)),
+            (":preview close 5173", PreviewAct::Close(5173)),
+        ] {
+            assert_eq!(idle(line), Ok(Command::Preview(act)), "{line}");
+        }
+        for line in [":preview 0", ":preview 65536", ":preview web", ":preview close"] {
+            assert!(idle(line).unwrap_err().contains("a port from 1 to 65535"), "{line}");
+        }
         assert_eq!(idle(":network of"), Err(":network needs none, ask or open after it".into()));
         assert_eq!(idle(":help"), Ok(Command::Help(Topic::Keys)));
         assert_eq!(idle(":help peer"), Ok(Command::Help(Topic::Peers)));

@@ -144,6 +144,7 @@ pub const TABLE: &[Entry] = &[
     of(Pod, "send", "TEXT", "", "Send a message to this Pod"),
     of(Pod, "rename", "NAME", "", "Rename this Pod"),
     of(Pod, "network", "POLICY", "", "Network access of its commands: none, ask or open"),
+    of(Pod, "preview", "PORT", "", "Show a port that its commands listen on"),
     grave(Pod, "delete", "NAME", "Delete this Pod and its records (type its name)"),
     of(Pod, "export", "", "", "Save the transcript to a file"),
     of(TerminalPod, "steer", "TEXT", "", "Send a message into the current run"),

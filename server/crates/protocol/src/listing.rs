@@ -188,12 +188,12 @@ pub struct AuditEntry {
     pub result: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Only `approve` and `tool` have it.
+    /// Only `approve`, `tool`, `preview_open` and `preview_close` have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<AuditAbout>,
 }
 
-/// Which tool's call a row is about, and what a person answered who was asked for it.
+/// Which tool's call or which port a row is about, and what a person answered who was asked for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AuditAbout {
@@ -223,10 +223,11 @@ impl fmt::Display for AuditAbout {
         let always = (*remembered && decided.is_some()).then_some("always");
         let words: Vec<&str> = always.into_iter().chain(decided).chain(tool.as_deref()).collect();
         formatter.write_str(&words.join(" "))?;
-        match subject {
-            Some(subject) => write!(formatter, ": {}", subject.split_whitespace().collect::<Vec<_>>().join(" ")),
-            None => Ok(()),
+        if !words.is_empty() && subject.is_some() {
+            formatter.write_str(": ")?;
         }
+        let subject = subject.as_deref().unwrap_or_default();
+        formatter.write_str(&subject.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 }
 

@@ -11,12 +11,17 @@ pub struct PreviewCommand {
     pub port: u16,
 }
 
-/// A port that is shown on an origin of its own.
+/// A port of the loopback of a Pod's commands, which can be shown on an origin of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Preview {
     pub port: u16,
-    /// Where it is shown: `http://p-….localhost:PORT/`. In the answer that opens it, with a code that lets one browser in, once and
-    /// within a minute.
-    pub url: String,
+    /// It is shown.
+    pub is_open: bool,
+    /// A command listens there now.
+    pub is_listening: bool,
+    /// Where it is shown: `http://p-….localhost:PORT/`; none when it is not open. In the answer that opens it, with a code that lets one
+    /// browser in, once and within a minute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }

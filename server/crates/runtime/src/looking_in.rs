@@ -1,12 +1,13 @@
 //! Ways in to what the commands of Pods serve: which calls have one now, and connections over them.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     io,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use futures_util::future::join_all;
 use protocol::WorkerId;
 use tokio::net::UnixStream;
 use tools::preview::{self, WayIn};
@@ -41,6 +42,14 @@ impl WaysIn {
             }
         }
         None
+    }
+
+    /// The ports that calls of this Pod listen on, the lowest first.
+    pub(crate) async fn listening(&self, worker_id: &WorkerId) -> BTreeSet<u16> {
+        let sockets = self.sockets().get(worker_id).cloned().unwrap_or_default();
+        let listed = join_all(sockets.iter().map(|socket| preview::listening(socket))).await;
+        // A call that has ended listens on none.
+        listed.into_iter().flatten().flatten().collect()
     }
 
     fn sockets(&self) -> MutexGuard<'_, HashMap<WorkerId, Vec<PathBuf>>> {

@@ -28,6 +28,11 @@ impl Network {
         *self != Self::Open
     }
 
+    /// The port of its loopback that is the way out's.
+    pub(crate) fn own_port(&self) -> Option<u16> {
+        matches!(self, Self::Through { .. }).then_some(PORT)
+    }
+
     /// What tells programs of the way out.
     pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
         match self {

@@ -1,8 +1,9 @@
 //! What is said about a command that has come to its end: one sentence each, for the last line.
 
 use client::{ClientError, in_verbs};
+use commands::PreviewAct;
 use protocol::{
-    ApiError, Candidate, ControlVerb, Decision, ErrorCode, HeldDecision, NetworkPolicy, PeerLink, PodName,
+    ApiError, Candidate, ControlVerb, Decision, ErrorCode, HeldDecision, NetworkPolicy, PeerLink, PodName, Preview,
     RequestDecision,
 };
 
@@ -33,6 +34,8 @@ fn success(name: &str, act: &Act, answer: &Answer) -> String {
         (Act::Control(verb), _) => format!("{name}: {} accepted", verb.as_str()),
         (Act::Rename(new), _) => format!("{name} renamed to {new}"),
         (Act::Network(policy), _) => network(name, *policy),
+        (Act::Preview(act), Answer::Previews(ports)) => previews(name, *act, ports),
+        (Act::Preview(_), _) => format!("{name}: the preview is closed"),
         (Act::Delete(_), _) => format!("{name} deleted"),
         (Act::Answer { command, .. }, _) => match (command.decision, command.remember) {
             (Decision::Allow, false) => format!("{name}: allowed once"),
@@ -63,6 +66,22 @@ fn network(name: &str, policy: NetworkPolicy) -> String {
         NetworkPolicy::Ask => format!("commands of {name} ask for each host without a rule"),
         NetworkPolicy::Open => format!("commands of {name} have full network access"),
     }
+}
+
+fn previews(name: &str, act: PreviewAct, ports: &[Preview]) -> String {
+    if let (PreviewAct::Open(port), Some(url)) = (act, ports.iter().find_map(|open| open.url.as_deref())) {
+        return format!("port {port} of {name}, for one browser and one minute, also in your clipboard: {url}");
+    }
+    if ports.is_empty() {
+        return format!("no command of {name} listens on a port; :preview PORT opens one beforehand");
+    }
+    let one = |port: &Preview| match (port.is_open, port.is_listening) {
+        (true, true) => format!("{} (open)", port.port),
+        (true, false) => format!("{} (open, nothing listens)", port.port),
+        (false, _) => port.port.to_string(),
+    };
+    let list: Vec<String> = ports.iter().map(one).collect();
+    format!("{name}: {}; :preview PORT opens one", list.join(", "))
 }
 
 fn introduced(name: &str, target: &str, link: PeerLink) -> String {

@@ -69,8 +69,8 @@ pub(super) async fn by_form(api: &Api, host: &Host, parts: &Parts, body: Body) -
     // Whatever page it comes from: who has a secret of this server needs no other's browser.
     let is_right = match form {
         // The field of the page takes both.
-        Form { token: Some(text), .. } => api.options().token.is(&text) || api.codes().redeem(&text),
-        Form { code, .. } => code.is_some_and(|code| api.codes().redeem(&code)),
+        Form { token: Some(text), .. } => api.options().token.is(&text) || api.codes().redeem(&text).is_some(),
+        Form { code, .. } => code.is_some_and(|code| api.codes().redeem(&code).is_some()),
     };
     if !is_right {
         return match refused(api).await {
@@ -120,13 +120,13 @@ pub(super) async fn lead_on(api: &Api, host: &Host, parts: &Parts) -> Response {
 async fn code_for(api: &Api, parts: &Parts) -> Result<Option<String>, ApiError> {
     match address::secret_in(&parts.uri) {
         Some(Secret::Code(_)) => return Ok(None),
-        Some(secret) if is_right(api, &secret) => return api.codes().issue().map(Some),
+        Some(secret) if is_right(api, &secret) => return api.codes().issue(()).map(Some),
         Some(_) => return refused(api).await.map(|()| None),
         None => (),
     }
     let Some(session) = login::session(api, &parts.headers).await? else { return Ok(None) };
     api.backend().session_end(&login::origin("console"), &session.id()).await?;
-    api.codes().issue().map(Some)
+    api.codes().issue(()).map(Some)
 }
 
 /// To the login page. A cookie that is worth nothing any more is taken away, with the pages that a browser keeps for going back:
@@ -155,7 +155,7 @@ pub(super) fn redirect(location: &str) -> Response {
 
 fn is_right(api: &Api, secret: &Secret) -> bool {
     match secret {
-        Secret::Code(code) => api.codes().redeem(code),
+        Secret::Code(code) => api.codes().redeem(code).is_some(),
         Secret::Token(token) if api.options().token.is(token) => {
             TOKEN_IN_ADDRESS.call_once(|| {
                 tracing::warn!(

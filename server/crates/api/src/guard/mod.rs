@@ -5,7 +5,6 @@
 mod address;
 mod attempts;
 mod body;
-mod codes;
 mod entry;
 mod hosts;
 mod login;
@@ -26,7 +25,6 @@ use protocol::{ApiError, ErrorCode};
 use tower_http::catch_panic::CatchPanicLayer;
 
 pub(crate) use self::attempts::Attempts;
-pub(crate) use self::codes::{CODE_LIFE, LoginCodes};
 pub use self::hosts::AllowedHosts;
 use self::hosts::{Host, Standing};
 pub use self::token::Token;

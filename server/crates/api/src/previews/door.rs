@@ -1,20 +1,22 @@
 //! Who is let in to a preview.
 
+use std::sync::Arc;
+
 use axum::{
     body::Body,
     extract::Request,
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use subtle::ConstantTimeEq;
+use backend::{Guest, OpenPreview, PREVIEW_ENTER};
 
-use super::{Opened, forward};
+use super::forward::{self, Visit};
 use crate::{Api, Visitor};
 
-/// Where a code is taken.
-pub(super) const ENTER: &str = "/.yoi/enter";
 /// The cookie of a preview's host.
 pub(super) const COOKIE: &str = "yoi_preview";
+/// Hex digits of a label.
+const LABEL_DIGITS: usize = 32;
 /// Of the pages that this module writes itself.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -26,26 +28,25 @@ pub(crate) fn label_of(headers: &HeaderMap) -> Option<String> {
     let name = host.split(':').next()?;
     let label = name.strip_suffix(".localhost")?;
     let hex = label.strip_prefix("p-")?;
-    (hex.len() == 2 * super::SECRET_BYTES && hex.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| label.to_owned())
+    (hex.len() == LABEL_DIGITS && hex.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| label.to_owned())
 }
 
 /// Answers a request for a preview: nothing of the console is there.
 pub(crate) async fn show(api: &Api, label: &str, mut request: Request) -> Response {
-    let Some(opened) = api.previews().labelled(label) else {
+    let Some(open) = api.backend().preview_labelled(label) else {
         return page(
             StatusCode::NOT_FOUND,
             "This preview is closed",
             "Open it again from the Pod's page in the console.",
         );
     };
-    if request.uri().path() == ENTER {
-        return enter(&opened, &request);
+    if request.uri().path() == PREVIEW_ENTER {
+        return enter(&open, &request);
     }
-    if !has_cookie(&opened, request.headers()) {
-        let words =
-            "Come in by the link on the Pod's page in the console, or by `yoi preview`: it lets one browser in.";
-        return page(StatusCode::UNAUTHORIZED, "This preview is somebody's", words);
-    }
+    let guest = match guest_of(api, &open, request.headers()).await {
+        Ok(guest) => guest,
+        Err(refusal) => return *refusal,
+    };
     if let Some(visitor) = request.extensions().get::<Visitor>() {
         visitor.is_known();
     }
@@ -56,22 +57,60 @@ pub(crate) async fn show(api: &Api, label: &str, mut request: Request) -> Respon
             "Open the preview in a window of its own.",
         );
     }
+    let Some(permit) = open.admit() else {
+        let words = "Close some of its pages and load this one again.";
+        return page(StatusCode::SERVICE_UNAVAILABLE, "Too much is open in this preview", words);
+    };
     // What is served may have logins of its own; the console's token is for nobody there.
     if has_token(api, request.headers()) {
         request.headers_mut().remove(header::AUTHORIZATION);
     }
-    match api.backend().look_in(&opened.pod, opened.port).await {
-        Ok(Some(stream)) => forward::forward(stream, opened.port, request).await,
-        Ok(None) => nobody(opened.port),
+    let port = open.port();
+    match api.backend().look_in(&open).await {
+        Ok(Some(stream)) => {
+            let over = over(api, open, guest);
+            forward::forward(stream, port, Visit { over, permit }, request).await
+        }
+        Ok(None) => nobody(port),
         Err(error) => page(StatusCode::BAD_GATEWAY, "The Pod cannot be reached", &error.detail),
     }
 }
 
+/// Whose the request is.
+async fn guest_of(api: &Api, open: &OpenPreview, headers: &HeaderMap) -> Result<Guest, Box<Response>> {
+    let refusal = |status, title, words: &str| Err(Box::new(page(status, title, words)));
+    let Some(guest) = known_by_cookie(open, headers) else {
+        let words =
+            "Come in by the link on the Pod's page in the console, or by `yoi preview`: it lets one browser in.";
+        return refusal(StatusCode::UNAUTHORIZED, "This preview is not open to you yet", words);
+    };
+    match api.backend().preview_stays(open, &guest).await {
+        Ok(true) => Ok(guest),
+        Ok(false) => {
+            let words = "Log in to the console, and come in by the link on the Pod's page.";
+            refusal(StatusCode::UNAUTHORIZED, "The login that opened this preview has ended", words)
+        }
+        Err(error) => refusal(StatusCode::SERVICE_UNAVAILABLE, "Your login cannot be checked", &error.detail),
+    }
+}
+
+/// Returns once what the browser has open here is to end.
+fn over(api: &Api, open: Arc<OpenPreview>, guest: Guest) -> impl Future<Output = ()> + Send + 'static {
+    let backend = api.backend().clone();
+    async move { backend.preview_over(&open, &guest).await }
+}
+
 /// A code is worth the cookie, once.
-fn enter(opened: &Opened, request: &Request) -> Response {
+fn enter(open: &OpenPreview, request: &Request) -> Response {
     let code = request.uri().query().and_then(|query| query.strip_prefix("code="));
-    let is_right = request.method() == Method::GET && code.is_some_and(|code| opened.codes.redeem(code));
-    if !is_right && !has_cookie(opened, request.headers()) {
+    let secret = match code.filter(|_| request.method() == Method::GET).map(|code| open.let_in(code)) {
+        Some(Ok(secret)) => secret,
+        None => None,
+        Some(Err(error)) => {
+            return page(StatusCode::INTERNAL_SERVER_ERROR, "This preview cannot be opened", &error.detail);
+        }
+    };
+    if secret.is_none() && known_by_cookie(open, request.headers()).is_none() {
         let words =
             "A link to a preview works once and within a minute. Open it again from the Pod's page in the console.";
         return page(StatusCode::UNAUTHORIZED, "This link was used, or is too old", words);
@@ -81,19 +120,15 @@ fn enter(opened: &Opened, request: &Request) -> Response {
     headers.insert(header::LOCATION, HeaderValue::from_static("/"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    if is_right {
-        let cookie = format!("{COOKIE}={}; HttpOnly; SameSite=Lax; Path=/", opened.secret);
+    if let Some(secret) = secret {
+        let cookie = format!("{COOKIE}={secret}; HttpOnly; SameSite=Lax; Path=/");
         headers.insert(header::SET_COOKIE, HeaderValue::try_from(cookie).expect("hex digits are a header's value"));
     }
     answer
 }
 
-fn has_cookie(opened: &Opened, headers: &HeaderMap) -> bool {
-    let own = |pair: &[u8]| {
-        let value = pair.strip_prefix(COOKIE.as_bytes())?.strip_prefix(b"=")?;
-        Some(bool::from(value.ct_eq(opened.secret.as_bytes())))
-    };
-    cookies(headers).any(|pair| own(pair).unwrap_or(false))
+fn known_by_cookie(open: &OpenPreview, headers: &HeaderMap) -> Option<Guest> {
+    cookies(headers).find_map(|pair| open.guest(pair.strip_prefix(COOKIE.as_bytes())?.strip_prefix(b"=")?))
 }
 
 fn has_token(api: &Api, headers: &HeaderMap) -> bool {

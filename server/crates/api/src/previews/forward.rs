@@ -1,6 +1,6 @@
 //! One request on its way to what a command serves, and the answer on its way back.
 
-use std::time::Duration;
+use std::{future::Future, pin::Pin};
 
 use axum::{
     body::Body,
@@ -8,14 +8,20 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
     response::Response,
 };
+use futures_util::{StreamExt, stream};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use tokio::{io::copy_bidirectional, net::UnixStream, time::timeout};
+use tokio::{io::copy_bidirectional, net::UnixStream, sync::OwnedSemaphorePermit};
 
 use super::door::{COOKIE, cookies, page};
 
-/// For the server to begin its answer: it may build something first.
-const ANSWER_WAIT_MAX: Duration = Duration::from_secs(120);
+/// What a browser does through a preview, as long as it may.
+pub(super) struct Visit<F> {
+    /// Returns once it is to end.
+    pub(super) over: F,
+    /// Its place among those that are answered.
+    pub(super) permit: OwnedSemaphorePermit,
+}
 
 /// They are about one connection, and not about the request.
 const HOP_BY_HOP: [HeaderName; 7] = [
@@ -30,8 +36,12 @@ const HOP_BY_HOP: [HeaderName; 7] = [
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// Sends the request over the connection. What is served believes to be at `localhost:PORT`, which is what such servers allow.
-pub(super) async fn forward(stream: UnixStream, port: u16, mut request: Request) -> Response {
+/// Sends the request over the connection, and waits for the answer as long as the browser does. What is served believes to be at
+/// `localhost:PORT`, which is what such servers allow.
+pub(super) async fn forward<F>(stream: UnixStream, port: u16, visit: Visit<F>, mut request: Request) -> Response
+where
+    F: Future<Output = ()> + Send + 'static,
+{
     let host = request.headers().get(header::HOST).cloned();
     let upgrade = request.extensions_mut().remove::<OnUpgrade>();
     prepare(request.headers_mut(), host.as_ref(), port, upgrade.is_some());
@@ -48,28 +58,50 @@ pub(super) async fn forward(stream: UnixStream, port: u16, mut request: Request)
         // How it ended is the answer's to tell.
         let _ = connection.with_upgrades().await;
     });
-    let mut answer = match timeout(ANSWER_WAIT_MAX, sender.send_request(request)).await {
-        Ok(Ok(answer)) => answer.map(Body::new),
-        Ok(Err(error)) => return lost(&error.to_string()),
-        Err(_) => return page(StatusCode::GATEWAY_TIMEOUT, "There was no answer", "The Pod's server takes too long."),
+    let mut over = Box::pin(visit.over);
+    let mut answer = tokio::select! {
+        answer = sender.send_request(request) => match answer {
+            Ok(answer) => answer.map(Body::new),
+            Err(error) => return lost(&error.to_string()),
+        },
+        () = &mut over => return page(StatusCode::GONE, "This preview was closed", "Open it again from the Pod's page in the console."),
     };
     if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
         let inner = hyper::upgrade::on(&mut answer);
         if let Some(outer) = upgrade {
-            tokio::spawn(join(outer, inner));
+            tokio::spawn(join(outer, inner, over, visit.permit));
         }
         keep_own_cookie(answer.headers_mut());
         return answer;
     }
     tidy(answer.headers_mut(), host.as_ref(), port);
-    answer
+    answer.map(|body| until(body, over, visit.permit))
 }
 
-/// Both ways until one side closes.
-async fn join(outer: OnUpgrade, inner: OnUpgrade) {
-    if let (Ok(outer), Ok(inner)) = tokio::join!(outer, inner) {
-        let _ = copy_bidirectional(&mut TokioIo::new(outer), &mut TokioIo::new(inner)).await;
+/// Both ways until one side closes, or the visit is over.
+async fn join(outer: OnUpgrade, inner: OnUpgrade, over: Pin<Box<impl Future<Output = ()>>>, _: OwnedSemaphorePermit) {
+    let both = async {
+        if let (Ok(outer), Ok(inner)) = tokio::join!(outer, inner) {
+            let _ = copy_bidirectional(&mut TokioIo::new(outer), &mut TokioIo::new(inner)).await;
+        }
+    };
+    tokio::select! {
+        () = both => (),
+        () = over => (),
     }
+}
+
+/// The body, which breaks off when the visit is over.
+fn until<F>(body: Body, over: Pin<Box<F>>, permit: OwnedSemaphorePermit) -> Body
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let broken = stream::once(over).map(|()| Err(axum::Error::new(std::io::Error::other("the preview was closed"))));
+    let data = body.into_data_stream().map(Some).chain(stream::once(async { None }));
+    let whole = stream::select(data, broken.map(Some)).take_while(|piece| std::future::ready(piece.is_some()));
+    Body::from_stream(whole.filter_map(std::future::ready).inspect(move |_| {
+        let _ = &permit;
+    }))
 }
 
 /// The request's headers as what is served may see them: nothing of ours.
@@ -107,7 +139,8 @@ fn tidy(headers: &mut HeaderMap, host: Option<&HeaderValue>, port: u16) {
     keep_own_cookie(headers);
     let host = host.and_then(|host| host.to_str().ok());
     if let (Some(host), Some(to)) = (host, headers.get(header::LOCATION).and_then(|to| to.to_str().ok())) {
-        let own = [format!("http://localhost:{port}"), format!("http://127.0.0.1:{port}")];
+        let own =
+            [format!("http://localhost:{port}"), format!("http://127.0.0.1:{port}"), format!("http://[::1]:{port}")];
         let rest = own.iter().find_map(|own| to.strip_prefix(own.as_str()));
         if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#'])) {
             let to = value(&format!("http://{host}{rest}"));
@@ -197,6 +230,11 @@ mod tests {
         tidy(&mut sent, Some(&host), 5173);
         let expected = headers(&[("location", "http://p-0a.localhost:7474/next?x=1"), ("set-cookie", "own=1; Path=/")]);
         assert_eq!(sent, expected);
+        for own in ["http://127.0.0.1:5173?x=1", "http://[::1]:5173?x=1"] {
+            let mut sent = headers(&[("location", own)]);
+            tidy(&mut sent, Some(&host), 5173);
+            assert_eq!(sent[header::LOCATION], "http://p-0a.localhost:7474?x=1");
+        }
         for elsewhere in ["http://localhost:51733/", "https://example.com/", "/here"] {
             let mut sent = headers(&[("location", elsewhere)]);
             tidy(&mut sent, Some(&host), 5173);

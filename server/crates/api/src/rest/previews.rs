@@ -6,13 +6,13 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use protocol::{ApiError, ErrorCode, Listing, PodRef, Preview, PreviewCommand};
+use protocol::{Listing, Preview, PreviewCommand};
 use serde::Deserialize;
 
 use crate::{
     Api,
     answer::Problem,
-    extract::{Caller, Fields, PodPath, Within, invalid},
+    extract::{Caller, Fields, Login, PodPath, Within, invalid},
     guard::ConsoleAddress,
 };
 
@@ -23,36 +23,33 @@ pub(crate) struct PortNamed {
 
 impl PortNamed {
     fn read(&self) -> Result<u16, Problem> {
-        checked(self.port.parse().map_err(|_| invalid("a port is a number from 1 to 65535"))?)
+        self.port.parse().map_err(|_| invalid("a port is a number from 1 to 65535"))
     }
 }
 
-fn checked(port: u16) -> Result<u16, Problem> {
-    if port == 0 { Err(invalid("a port is a number from 1 to 65535")) } else { Ok(port) }
-}
-
-/// The ports of the Pod's commands that are shown now, the oldest first.
+/// The ports that the Pod's commands listen on and those that are shown, the lowest first.
 #[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews", tag = "previews",
     params(("runtime_id" = String, Path), ("worker_id" = String, Path)),
-    responses((status = 200, description = "What is open", body = Listing<Preview>)))]
+    responses((status = 200, description = "What can be shown, and what is", body = Listing<Preview>)))]
 pub(crate) async fn previews(
     State(api): State<Api>,
     _: Caller,
     Extension(console): Extension<ConsoleAddress>,
     PodPath(pod): PodPath,
 ) -> Result<Json<Listing<Preview>>, Problem> {
-    api.backend().pod(&pod).await?;
-    let shown = |opened: &crate::previews::Opened| -> Result<Preview, ApiError> {
-        Ok(Preview { port: opened.port, url: format!("{}/", opened.address(&console.0)?) })
-    };
-    let items = api.previews().of_pod(&pod).iter().map(|opened| shown(opened)).collect::<Result<_, _>>()?;
+    let mut items = api.backend().previews(&pod).await?;
+    for item in items.iter_mut().filter(|item| item.is_open) {
+        // It may have been closed since; and the console may be where no preview can be shown.
+        let address = api.backend().preview_of(&pod, item.port).and_then(|open| open.address(&console.0));
+        item.url = address.ok().map(|address| format!("{address}/"));
+    }
     Ok(Json(Listing { items, next: None }))
 }
 
 /// Shows a port of the Pod's commands on an origin of its own. The address in the answer lets one browser in, once and within a minute;
 /// opening it again gives another one.
 ///
-/// What listens there need not be there yet. A preview is open until it is closed, or until the server ends.
+/// What listens there need not be there yet. A preview is open until it is closed, or until the server or the Pod ends.
 #[utoipa::path(post, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews", tag = "previews",
     request_body = PreviewCommand,
     params(("runtime_id" = String, Path), ("worker_id" = String, Path)),
@@ -60,24 +57,16 @@ pub(crate) async fn previews(
 pub(crate) async fn open(
     State(api): State<Api>,
     Caller(origin): Caller,
+    Login(session): Login,
     Extension(console): Extension<ConsoleAddress>,
     PodPath(pod): PodPath,
     Fields(command): Fields<PreviewCommand>,
 ) -> Result<Json<Preview>, Problem> {
-    let port = checked(command.port)?;
-    let opened = open_for(&api, &console, &pod, port).await;
-    let (result, code) = match &opened {
-        Ok(_) => ("done", None),
-        Err(error) => ("refused", Some(error.code)),
-    };
-    api.backend().record_audit(&origin, "preview_open", Some(pod.to_string()), result, code).await;
-    Ok(Json(opened?))
-}
-
-async fn open_for(api: &Api, console: &ConsoleAddress, pod: &PodRef, port: u16) -> Result<Preview, ApiError> {
-    api.backend().can_look_in(pod).await?;
-    let url = api.previews().open(pod, port)?.entry(&console.0)?;
-    Ok(Preview { port, url })
+    let open = api.backend().preview_open(&origin, &pod, command.port).await?;
+    let url = Some(open.entry(&console.0, session)?);
+    let seen = api.backend().previews(&pod).await?.into_iter().find(|seen| seen.port == open.port());
+    let is_listening = seen.is_some_and(|seen| seen.is_listening);
+    Ok(Json(Preview { port: open.port(), is_open: true, is_listening, url }))
 }
 
 /// Leads a browser into an open preview.
@@ -87,20 +76,19 @@ async fn open_for(api: &Api, console: &ConsoleAddress, pod: &PodRef, port: u16) 
 pub(crate) async fn enter(
     State(api): State<Api>,
     _: Caller,
+    Login(session): Login,
     Extension(console): Extension<ConsoleAddress>,
     PodPath(pod): PodPath,
     Within(named): Within<PortNamed>,
 ) -> Result<Response, Problem> {
-    let port = named.read()?;
-    let opened = api.previews().of(&pod, port).ok_or_else(|| not_open(port))?;
-    let entry = opened.entry(&console.0)?;
+    let entry = api.backend().preview_of(&pod, named.read()?)?.entry(&console.0, session)?;
     let mut answer = StatusCode::SEE_OTHER.into_response();
     let to = HeaderValue::try_from(entry).map_err(|error| invalid(error.to_string()))?;
     answer.headers_mut().insert(header::LOCATION, to);
     Ok(answer)
 }
 
-/// Closes a preview: its address shows nothing any more.
+/// Closes a preview: its address shows nothing any more, and what is open through it ends.
 #[utoipa::path(delete, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews/{port}", tag = "previews",
     params(("runtime_id" = String, Path), ("worker_id" = String, Path), ("port" = u16, Path)),
     responses((status = 204, description = "It is closed")))]
@@ -110,14 +98,6 @@ pub(crate) async fn close(
     PodPath(pod): PodPath,
     Within(named): Within<PortNamed>,
 ) -> Result<StatusCode, Problem> {
-    let port = named.read()?;
-    if !api.previews().close(&pod, port) {
-        return Err(not_open(port));
-    }
-    api.backend().record_audit(&origin, "preview_close", Some(pod.to_string()), "done", None).await;
+    api.backend().preview_close(&origin, &pod, named.read()?).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-fn not_open(port: u16) -> Problem {
-    Problem(ApiError::new(ErrorCode::NotFound, format!("no preview of port {port} is open; POST …/previews opens one")))
 }

@@ -1,6 +1,7 @@
 //! What the server is set up with, and who is logged in to it.
 
 use axum::{Extension, Json, extract::State, http::StatusCode};
+use backend::CODE_LIFE;
 use jiff::Timestamp;
 use protocol::{
     ApiError, ErrorCode, Gathered, Listing, LoginCode, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault,
@@ -12,7 +13,7 @@ use crate::{
     Api,
     answer::Problem,
     extract::{Asked, Caller, Login, Within},
-    guard::{CODE_LIFE, ConsoleAddress},
+    guard::ConsoleAddress,
     rest::paging::PageAsked,
 };
 
@@ -143,6 +144,6 @@ pub(crate) async fn login_code(
         let sentence = "a login makes no code; use the token, or `yoi open` on the machine of the server";
         return Err(ApiError::new(ErrorCode::PermissionDenied, sentence).into());
     }
-    let code = api.codes().issue()?;
+    let code = api.codes().issue(())?;
     Ok((StatusCode::CREATED, Json(LoginCode { code, address, expires_at: Timestamp::now() + CODE_LIFE })))
 }

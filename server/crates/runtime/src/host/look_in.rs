@@ -1,5 +1,7 @@
 //! Looking at what a Pod's commands serve.
 
+use std::collections::BTreeSet;
+
 use protocol::{ApiError, WorkerId};
 use tokio::net::UnixStream;
 
@@ -14,5 +16,14 @@ impl Host {
     pub async fn look_in(&self, worker_id: &WorkerId, port: u16) -> Result<Option<UnixStream>, ApiError> {
         self.inner.existing_row(worker_id).await?;
         Ok(self.inner.actors.ways_in.connect(worker_id, port).await)
+    }
+
+    /// The ports that the Pod's running commands listen on, the lowest first.
+    ///
+    /// # Errors
+    /// `pod_not_found`.
+    pub async fn listening_ports(&self, worker_id: &WorkerId) -> Result<BTreeSet<u16>, ApiError> {
+        self.inner.existing_row(worker_id).await?;
+        Ok(self.inner.actors.ways_in.listening(worker_id).await)
     }
 }

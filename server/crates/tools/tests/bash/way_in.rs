@@ -12,7 +12,7 @@ use tokio::{
 use tools::{
     Network, Place, Tool,
     bash::Bash,
-    preview::{WayIn, connect},
+    preview::{WayIn, connect, listening},
 };
 
 use crate::stage::Stage;
@@ -60,6 +60,9 @@ pub(crate) async fn what_a_command_serves_is_reached_from_outside_and_nothing_be
         let mut said = String::new();
         stream.read_to_string(&mut said).await.unwrap();
         assert_eq!(said, "inside hello", "{address}");
+
+        assert_eq!(listening(&way_in.socket()).await.unwrap(), [5173]);
+        assert_eq!(connect(&way_in.socket(), 0).await.unwrap_err().kind(), ErrorKind::ConnectionRefused);
 
         // Ports of this machine are none of the room's.
         assert_eq!(connect(&way_in.socket(), outside).await.unwrap_err().kind(), ErrorKind::ConnectionRefused);

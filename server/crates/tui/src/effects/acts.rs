@@ -1,6 +1,7 @@
 //! A command to one Pod, as a call of the API.
 
 use client::{Client, ClientError};
+use commands::PreviewAct;
 use protocol::{
     ApprovalCommand, CommandId, ControlVerb, HeldCommand, InputCommand, PatchPod, PeerCommand, PodRef, RequestCommand,
     RestoreCommand, ToolCommand,
@@ -33,6 +34,11 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
             let patch = PatchPod { network: Some(*policy), ..PatchPod::default() };
             client.patch(id, pod, &patch).await.map(|_| Answer::Accepted)
         }
+        Act::Preview(PreviewAct::List) => client.previews(pod).await.map(|listed| Answer::Previews(listed.items)),
+        Act::Preview(PreviewAct::Open(port)) => {
+            client.open_preview(pod, *port).await.map(|open| Answer::Previews(vec![open]))
+        }
+        Act::Preview(PreviewAct::Close(port)) => client.close_preview(pod, *port).await.map(|()| Answer::Accepted),
         Act::Delete(name) => client.delete(id, pod, name).await.map(|()| Answer::Accepted),
         Act::Answer { approval, command } => answer(client, pod, id, approval, command).await,
         Act::Decide { request_id, decision } => {

@@ -1,11 +1,12 @@
 //! What happens to the model, and what it wants done outside.
 
 use client::{ClientError, StreamItem};
+use commands::PreviewAct;
 use crossterm::event::KeyEvent;
 use protocol::{
     Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, HeldDecision, InputCommand, Listing,
-    PeerAnswer, PeerView, PodDetail, PodName, PodRef, QueuedInput, Receipt, Record, RequestDecision, RewindCommand,
-    ScopeRule, SearchHit, Seq, ToolAnswer,
+    PeerAnswer, PeerView, PodDetail, PodName, PodRef, Preview, QueuedInput, Receipt, Record, RequestDecision,
+    RewindCommand, ScopeRule, SearchHit, Seq, ToolAnswer,
 };
 
 use super::{Asked, Sending};
@@ -140,6 +141,8 @@ pub(crate) enum Act {
     Rename(PodName),
     /// What its commands reach.
     Network(protocol::NetworkPolicy),
+    /// What its commands serve.
+    Preview(PreviewAct),
     /// Its name, as a confirmation.
     Delete(String),
     Answer {
@@ -193,6 +196,8 @@ pub(crate) enum Answer {
     Accepted,
     Peer(PeerAnswer),
     Tool(ToolAnswer),
+    /// The ports that are listened on or shown; of one that was opened, that one, with the link.
+    Previews(Vec<Preview>),
     /// The file that was written.
     File(String),
     /// What was taken back.

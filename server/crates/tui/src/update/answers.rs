@@ -1,6 +1,7 @@
 //! What calls came to.
 
 use client::ClientError;
+use commands::PreviewAct;
 use protocol::{CompactionPreview, ControlVerb, Listing, PodRef, Record};
 use transcript::words::tokens_words;
 
@@ -104,6 +105,9 @@ pub(super) fn done(model: &mut Model, pod: &PodRef, act: &Act, done: &Result<Ans
     model.notice = Some(sentences::of_act(&model.name_of(pod), act, done));
     give_back(model, pod, act, done);
     let mut effects = sheets::answered(model, act);
+    if let (Act::Preview(PreviewAct::Open(_)), Ok(Answer::Previews(ports))) = (act, done) {
+        effects.extend(ports.iter().find_map(|port| port.url.clone()).map(Effect::Copy));
+    }
     if let Some(open) = model.open.as_mut().filter(|open| open.pod == *pod) {
         effects.extend(look(open));
     }

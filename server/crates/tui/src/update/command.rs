@@ -59,6 +59,7 @@ fn of_pod(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Unpeer(target) => vec![Effect::act(pod, Act::Unlink(target))],
         Command::Rename(name) => checked(model, sentences::name(&name).map(|name| Effect::act(pod, Act::Rename(name)))),
         Command::Network(policy) => vec![Effect::act(pod, Act::Network(policy))],
+        Command::Preview(act) => vec![Effect::act(pod, Act::Preview(act))],
         Command::Delete(name) => delete(model, name),
         Command::Answer(said) => answer(model, said),
         Command::Rewind => rewind(model),

@@ -1,0 +1,12 @@
+use leptos::prelude::*;
+use protocol::{PodRef, Preview};
+
+use crate::{UiError, codec::Json};
+
+/// Closes the preview of a port; all that there are then.
+#[server(prefix = "/fn", endpoint = "close_preview", input = Json, output = Json)]
+pub async fn close_preview(pod: PodRef, port: u16) -> Result<Vec<Preview>, UiError> {
+    let (backend, origin) = super::door::caller()?;
+    super::door::answer(backend.preview_close(&origin, &pod, port).await)?;
+    super::door::answer(backend.previews(&pod).await)
+}
