@@ -280,9 +280,8 @@ async fn a_preview_ends_with_the_login_that_came_in_and_with_its_pod() {
     let stage = Stage::new(|_| String::new()).await;
     let (address, token_cookie) = stage.enter().await;
     let browser = stage.yoi.browser_client();
-    let form =
-        browser.post(format!("{}/login", stage.yoi.console_url())).header(header::ORIGIN, stage.yoi.console_url());
-    let logged_in = form.form(&[("token", stage.yoi.token())]).send().await.unwrap();
+    let form = browser.post(format!("{}/login", stage.yoi.console_url()));
+    let logged_in = form.json(&json!({ "token": stage.yoi.token() })).send().await.unwrap();
     let login = logged_in.headers()[header::SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned();
     let way = format!("{}{}", stage.yoi.console_url(), stage.path("/5173"));
     let led = browser.get(&way).header(header::COOKIE, &login).send().await.unwrap();
@@ -340,7 +339,7 @@ fn trying(yoi: &YoiProcess) -> String {
 #[tokio::test]
 async fn browser_a_page_of_a_preview_works_and_does_nothing_at_the_console() {
     let stage = Stage::new(trying).await;
-    let (address, _) = stage.enter().await;
+    stage.enter().await;
     let browser = Browser::start(1440, 900).await;
     browser.goto(&stage.yoi.login_url()).await;
     browser.wait_text("main", "ada").await;
