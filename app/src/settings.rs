@@ -2,6 +2,7 @@
 
 mod browser;
 mod client;
+mod limits;
 mod notices;
 pub(crate) mod page;
 pub(crate) mod permissions;
@@ -13,8 +14,8 @@ mod walls;
 use leptos::prelude::*;
 
 pub(crate) use self::{
-    browser::BrowserSection, notices::NoticesSettings, permissions::PermissionsSection, profiles::ProfilesSection,
-    runtimes::RuntimesSection, sessions::SessionsSection, walls::WallsSection,
+    browser::BrowserSection, limits::LimitsSection, notices::NoticesSettings, permissions::PermissionsSection,
+    profiles::ProfilesSection, runtimes::RuntimesSection, sessions::SessionsSection, walls::WallsSection,
 };
 
 /// One part of the page, that a link can lead to.

@@ -81,6 +81,8 @@ async fn the_settings_say_what_the_server_is_set_up_with_and_never_a_key() {
         "Desk &lt;b&gt;browser",
         "this one",
         "No other browser is logged in.",
+        "of this server at most 10000 (max)",
+        "of all that one Pod leads at most 128 (family_max)",
         "yoi token",
         "yoi open",
         "Match the system",
@@ -89,7 +91,7 @@ async fn the_settings_say_what_the_server_is_set_up_with_and_never_a_key() {
     ] {
         assert!(said.contains(expected), "{expected}: {said}");
     }
-    for anchor in ["models", "profiles", "runtimes", "permissions", "sessions", "browser"] {
+    for anchor in ["models", "profiles", "runtimes", "permissions", "walls", "limits", "sessions", "browser"] {
         assert!(
             page.contains(&format!("id=\"{anchor}\"")) && page.contains(&format!("href=\"#{anchor}\"")),
             "{anchor}"

@@ -318,12 +318,12 @@ mod tests {
     }
 
     #[test]
-    fn how_many_pods_a_pod_leads_is_what_the_file_says() {
+    fn how_many_pods_there_may_be_is_what_the_file_says() {
         let limits = |text| load(text, &ServeOptions::default(), &[]).unwrap().pods.limits();
         let usual = limits("");
-        assert_eq!((usual.children_max, usual.family_max), (32, 128));
-        let other = limits("[pods]\nfamily_max = 0");
-        assert_eq!((other.children_max, other.family_max), (32, 0));
+        assert_eq!((usual.max, usual.children_max, usual.family_max), (10_000, 32, 128));
+        let other = limits("[pods]\nmax = 7\nfamily_max = 0");
+        assert_eq!((other.max, other.children_max, other.family_max), (7, 32, 0));
     }
 
     #[test]

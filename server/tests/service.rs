@@ -139,6 +139,9 @@ async fn the_doctor_says_what_works_what_is_ignored_and_what_is_broken() {
     assert_found(&report, "server", "ok", &format!("pid {}", yoi.pid().unwrap()));
     assert_found(&report, "server", "ok", env!("CARGO_PKG_VERSION"));
     assert_eq!(report["walls"], yoi.get("/api/v1/walls").await.expect(200)["items"], "of the server that answers");
+    for limit in ["10000 Pods that are not stopped (max in [pods])", "at most 32", "at most 128"] {
+        assert_found(&report, "limits", "ok", limit);
+    }
     assert_found(&report, "provider", "ok", "rehearsal");
     assert_found(&report, "provider", "note", "OPENAI_API_KEY");
     assert_found(&report, "environment", "note", "did you mean YOI_TOKEN?");

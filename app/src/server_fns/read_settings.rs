@@ -1,5 +1,5 @@
 use leptos::prelude::*;
-use protocol::{Gathered, PodRules, ProfileView, RuntimeView, SessionView, ToolDefault, WallItem};
+use protocol::{Gathered, PodLimits, PodRules, ProfileView, RuntimeView, SessionView, ToolDefault, WallItem};
 use serde::{Deserialize, Serialize};
 
 use super::ProvidersFound;
@@ -16,6 +16,7 @@ pub struct SettingsFound {
     pub rules: Gathered<PodRules>,
     pub sessions: Vec<SessionView>,
     pub walls: Vec<WallItem>,
+    pub limits: PodLimits,
 }
 
 #[server(prefix = "/fn", endpoint = "read_settings", input = Json, output = Json)]
@@ -28,6 +29,7 @@ pub async fn read_settings() -> Result<SettingsFound, UiError> {
         tools: backend.tool_defaults(),
         rules: super::door::answer(backend.rules(None).await)?,
         walls: backend.walls().await,
+        limits: backend.limits(),
         sessions: super::door::answer(backend.sessions(super::door::login().as_ref()).await)?,
     })
 }

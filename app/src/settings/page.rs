@@ -7,18 +7,19 @@ use crate::{
     pods::providers::ProvidersList,
     server_fns::{SettingsFound, read_settings},
     settings::{
-        BrowserSection, NoticesSettings, PermissionsSection, ProfilesSection, RuntimesSection, Section,
+        BrowserSection, LimitsSection, NoticesSettings, PermissionsSection, ProfilesSection, RuntimesSection, Section,
         SessionsSection, WallsSection,
     },
 };
 
 /// Where the sections are, in the order in which they stand.
-const SECTIONS: [(&str, &str); 7] = [
+const SECTIONS: [(&str, &str); 8] = [
     ("#models", "Models"),
     ("#profiles", "Profiles"),
     ("#runtimes", "Runtimes"),
     ("#permissions", "Permissions"),
     ("#walls", "Command sandbox"),
+    ("#limits", "Limits"),
     ("#sessions", "Sessions and tokens"),
     ("#browser", "This browser"),
 ];
@@ -52,7 +53,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
 
 #[component]
 fn OfServer(found: SettingsFound) -> impl IntoView {
-    let SettingsFound { providers, profiles, runtimes, tools, rules, sessions, walls } = found;
+    let SettingsFound { providers, profiles, runtimes, tools, rules, sessions, walls, limits } = found;
     view! {
         <Section id="models" title="Models">
             <p class="hint">
@@ -64,6 +65,7 @@ fn OfServer(found: SettingsFound) -> impl IntoView {
         <RuntimesSection runtimes=runtimes />
         <PermissionsSection tools=tools rules=rules />
         <WallsSection walls=walls />
+        <LimitsSection limits=limits />
         <SessionsSection sessions=sessions />
     }
     .into_any()

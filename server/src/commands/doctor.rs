@@ -115,6 +115,7 @@ async fn look(
         }
     };
     local::configuration(report, &config, environment);
+    local::limits(report, &config);
     local::data_folder(report, &config);
     local::token(report, &config);
     local::database(report, &config).await;

@@ -51,7 +51,7 @@ pub(super) async fn start(config: &Config, providers: Providers, files: OpenFile
         toolbox: toolbox(config, files, groups.clone()),
         hidden: hidden(config),
         protected: protected(config),
-        family: config.pods.limits(),
+        limits: config.pods.limits(),
         walls: walls(config.commands.builder(), groups),
         ..HostOptions::of(store, providers, cwd, config.data.join(data_dir::OUTPUTS))
     };

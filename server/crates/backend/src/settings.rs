@@ -2,8 +2,8 @@
 
 use futures_util::future::join_all;
 use protocol::{
-    ApiError, AuditRow, CommandId, ErrorCode, Gathered, PatchPod, PermissionRule, PodDetail, PodRef, PodRules,
-    ProfileView, ProviderTest, RuntimeId, ToolDefault, WallItem,
+    ApiError, AuditRow, CommandId, ErrorCode, Gathered, PatchPod, PermissionRule, PodDetail, PodLimits, PodRef,
+    PodRules, ProfileView, ProviderTest, RuntimeId, ToolDefault, WallItem,
 };
 use runtime::{AuditFilter, Origin};
 
@@ -42,6 +42,11 @@ impl Backend {
     /// What stands around the commands of this server's own Pods.
     pub async fn walls(&self) -> Vec<WallItem> {
         self.host.walls().await
+    }
+
+    /// How many Pods this server may have.
+    pub fn limits(&self) -> PodLimits {
+        self.host.limits()
     }
 
     /// Every tool, and what happens to a call of it that no rule is about.

@@ -32,6 +32,7 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync {
     async fn pod_find_by_key(&self, key: PodKey) -> Result<Option<PodRow>, StoreError>;
     async fn pods_page(&self, after: PodKey, limit: u32) -> Result<Vec<PodRow>, StoreError>;
     async fn pods_page_of(&self, group: PodGroup, after: PodKey, limit: u32) -> Result<Vec<PodRow>, StoreError>;
+    async fn pods_living_count(&self, limit: i64) -> Result<i64, StoreError>;
     async fn pod_names(&self) -> Result<String, StoreError>;
     async fn pods_open(&self) -> Result<Vec<PodRow>, StoreError>;
     async fn children(&self, parent: PodKey) -> Result<Vec<ChildRow>, StoreError>;

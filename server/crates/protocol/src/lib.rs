@@ -13,6 +13,7 @@ mod event;
 mod frame;
 mod history;
 mod ids;
+mod limits;
 mod link;
 mod listing;
 mod misread;
@@ -43,6 +44,7 @@ pub use history::{History, Message, Role, ToolCall};
 pub use ids::{
     CommandId, CommandIdError, NameError, POD_NAME_BYTES_MAX, PodName, PodRef, RuntimeId, Seq, Target, WorkerId,
 };
+pub use limits::PodLimits;
 pub use link::{LINK_ITEMS_MAX, LINK_WAIT_MS_MAX, LinkAnswer, LinkCard, LinkExchange, LinkItem, LinkNews};
 pub use listing::{
     Approval, AuditAbout, AuditEntry, AuditRow, CompactionPreview, Gathered, Listing, OpenApproval, RuntimeKind,

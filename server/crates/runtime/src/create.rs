@@ -30,6 +30,7 @@ pub(crate) async fn create(
         return Ok(summary);
     }
     let spec = recipe::of_person(recipes, &create)?;
+    let _seat = ground.seat().await?;
     let now = clock::now();
     let newborn = Newborn::of(spec, create.name.clone(), now);
     newborn.commit(ground, &key, audit(now, origin, "pod_create", create.name.to_string())).await

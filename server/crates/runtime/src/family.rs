@@ -15,10 +15,10 @@ pub(crate) use self::{
 use std::{ops::Deref, sync::Arc};
 
 use pod_store::PodRow;
-use protocol::ApiError;
+use protocol::{ApiError, PodLimits};
 
 use crate::{
-    FamilyLimits, Origin, clock,
+    Origin, clock,
     command::audit,
     error,
     ground::Ground,
@@ -33,7 +33,7 @@ pub(crate) struct Family {
     pub(crate) pods: Box<dyn Pods>,
     pub(crate) recipes: Recipes,
     /// How many Pods a Pod may lead.
-    pub(crate) limits: FamilyLimits,
+    pub(crate) limits: PodLimits,
 }
 
 impl Deref for Family {

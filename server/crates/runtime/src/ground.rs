@@ -3,6 +3,7 @@
 
 mod lease;
 mod outage;
+mod seats;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +20,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use self::outage::DatabaseState;
 pub(crate) use self::outage::{Slip, reason};
-use self::{lease::Lease, outage::Looked};
+use self::{lease::Lease, outage::Looked, seats::Seats};
 use crate::{error, list::ListFeed};
 
 /// The ground of one host.
@@ -28,6 +29,7 @@ pub(crate) struct Ground {
     pub(crate) store: Store,
     pub(crate) list: ListFeed,
     pub(crate) lease: Lease,
+    seats: Seats,
     pub(crate) stopping: CancellationToken,
     pub(crate) tracker: TaskTracker,
     /// Pods that a crash left open and that have not been put in order yet.
@@ -43,11 +45,13 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    pub(crate) fn new(store: Store) -> Self {
+    /// `pods_max`: those that are not stopped.
+    pub(crate) fn new(store: Store, pods_max: u64) -> Self {
         Self {
             store,
             list: ListFeed::new(),
             lease: Lease::default(),
+            seats: Seats::new(pods_max),
             stopping: CancellationToken::new(),
             tracker: TaskTracker::new(),
             recovering: watch::Sender::new(BTreeSet::new()),

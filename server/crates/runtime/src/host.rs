@@ -66,10 +66,10 @@ impl Deref for Inner {
 impl Inner {
     /// Each floor gets what it stands on, and nothing of what is above it but through the one trait that it gives.
     fn new(options: HostOptions) -> Self {
-        let HostOptions { store, providers, profiles, toolbox, cwd, hidden, protected, outputs, family, walls } =
+        let HostOptions { store, providers, profiles, toolbox, cwd, hidden, protected, outputs, limits, walls } =
             options;
         let kin = Arc::new_cyclic(|kin: &Weak<Kin>| {
-            let ground = Arc::new(Ground::new(store));
+            let ground = Arc::new(Ground::new(store, limits.max));
             let equipment = Equipment {
                 providers: providers.clone(),
                 toolbox: toolbox.with(pod_tools::tools(kin)),
@@ -82,7 +82,7 @@ impl Inner {
             let cluster = Arc::new(Cluster::new(Arc::new(Actors::new(ground.clone(), equipment, above))));
             let pods = || Box::new(cluster.clone());
             let recipes = Recipes { cwd, profiles, providers };
-            let family = Family { ground: ground.clone(), pods: pods(), recipes, limits: family };
+            let family = Family { ground: ground.clone(), pods: pods(), recipes, limits };
             let peers = Peers { ground, pods: pods(), far: peers::far::Far::default() };
             Kin { cluster, family: Arc::new(family), peers: Arc::new(peers) }
         });

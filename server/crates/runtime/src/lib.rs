@@ -45,7 +45,7 @@ pub use export::Export;
 pub use ground::DatabaseState;
 pub use host::{Claimed, Host};
 pub use observe::{FeedItem, Observation, PodsItem, PodsObservation, RecordForm, RecordPage};
-pub use options::{FamilyLimits, HostOptions, Profile};
+pub use options::{HostOptions, Profile};
 pub use peers::{FarName, FarNames, FarPod, Introduced, link_card};
 pub use pod::{Protected, rules_refusal};
 pub use pod_store::{AuditFilter, SessionRow};

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use pod_store::Store;
+use protocol::PodLimits;
 use provider::Providers;
 use tools::Toolbox;
 
@@ -25,8 +26,8 @@ pub struct HostOptions {
     pub protected: pod::Protected,
     /// Where long outputs of tools are kept, in a folder per Pod.
     pub outputs: PathBuf,
-    /// How many Pods a Pod may lead.
-    pub family: FamilyLimits,
+    /// How many Pods there may be.
+    pub limits: PodLimits,
     /// What stands around commands. Where they have no room, no rule allows Bash without a person.
     pub walls: Walls,
 }
@@ -43,24 +44,9 @@ impl HostOptions {
             hidden: Vec::new(),
             protected: pod::Protected::default(),
             outputs: outputs.into(),
-            family: FamilyLimits::default(),
+            limits: PodLimits::default(),
             walls: Walls::standing(),
         }
-    }
-}
-
-/// How many Pods that are not stopped one Pod may lead. Each costs memory while it works, and a person keeps an eye on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FamilyLimits {
-    /// Its own children.
-    pub children_max: usize,
-    /// All beneath the one that nobody leads, however far down: so that none makes others without end.
-    pub family_max: usize,
-}
-
-impl Default for FamilyLimits {
-    fn default() -> Self {
-        Self { children_max: 32, family_max: 128 }
     }
 }
 

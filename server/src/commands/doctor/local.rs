@@ -93,6 +93,13 @@ pub(super) fn configuration(report: &mut Report, config: &Config, environment: &
     }
 }
 
+/// How many Pods there may be.
+pub(super) fn limits(report: &mut Report, config: &Config) {
+    for (of, max, key) in config.pods.limits().lines() {
+        report.ok("limits", format!("{of}: at most {max} Pods that are not stopped ({key} in [pods])"));
+    }
+}
+
 pub(super) fn data_folder(report: &mut Report, config: &Config) {
     report.data = Some(config.data.display().to_string());
     match fs::metadata(&config.data) {

@@ -52,6 +52,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite_8.sql"),
     include_str!("../../migrations/sqlite_9.sql"),
     include_str!("../../migrations/sqlite_10.sql"),
+    include_str!("../../migrations/sqlite_11.sql"),
 ];
 
 const READERS_MAX: u32 = 4;

@@ -84,6 +84,17 @@ pub(super) async fn page_of(
     rows.map_err(read_failed("list some Pods"))?.iter().map(pod_row).collect()
 }
 
+/// Those that are not stopped, at most so many.
+pub(super) async fn living_count(pool: &SqlitePool, limit: i64) -> Result<i64, StoreError> {
+    let count = sqlx::query_scalar(
+        "select count(*) from (select key from pods indexed by pods_living where state <> 'stopped' limit ?)",
+    )
+    .bind(limit)
+    .fetch_one(pool)
+    .await;
+    count.map_err(read_failed("count Pods"))
+}
+
 /// One line for each.
 pub(super) async fn names(pool: &SqlitePool) -> Result<String, StoreError> {
     let names = sqlx::query_scalar("select coalesce(group_concat(name, char(10)), '') from pods").fetch_one(pool).await;

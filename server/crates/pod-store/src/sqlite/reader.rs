@@ -51,6 +51,10 @@ impl Engine for Sqlite {
         pods::page_of(&self.readers, group, after, limit).await
     }
 
+    async fn pods_living_count(&self, limit: i64) -> Result<i64, StoreError> {
+        pods::living_count(&self.readers, limit).await
+    }
+
     async fn pod_names(&self) -> Result<String, StoreError> {
         pods::names(&self.readers).await
     }

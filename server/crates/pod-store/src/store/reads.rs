@@ -39,6 +39,12 @@ impl Store {
         self.read(self.engine().pods_page_of(group, after.unwrap_or(PodKey(0)), limit)).await
     }
 
+    /// How many Pods are not stopped. More than `limit` are not counted.
+    pub async fn pods_living_count(&self, limit: u64) -> Result<u64, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        Ok(self.read(self.engine().pods_living_count(limit)).await?.unsigned_abs())
+    }
+
     /// The names of all Pods, in no order.
     pub async fn pod_names(&self) -> Result<Vec<PodName>, StoreError> {
         let names = self.read(self.engine().pod_names()).await?;

@@ -98,6 +98,11 @@ pub(crate) async fn pods_with_rules_and_pods_that_stand_still_are_found_among_al
     }
     assert_eq!(names(&store.pods_page_of(PodGroup::Halted, None, 9).await.unwrap()), ["pod-5", "pod-7"]);
 
+    // Those that are stopped are not counted.
+    assert_eq!(store.pods_living_count(100).await.unwrap(), 40);
+    done(&store, one(update(keys[9], checkpoint(PodState::Stopped, false, "{}", 0)))).await;
+    assert_eq!((store.pods_living_count(100).await.unwrap(), store.pods_living_count(7).await.unwrap()), (39, 7));
+
     let mut known: Vec<String> = store.pod_names().await.unwrap().iter().map(ToString::to_string).collect();
     known.sort();
     let mut made: Vec<String> = (0..40).map(|number| format!("pod-{number}")).collect();

@@ -126,6 +126,10 @@ async fn restore_one(
     let mut holding = family.pods.hold(&pods).await?;
     let held = holding.remove(&row.worker_id).ok_or_else(|| error::no_such_pod(&row.worker_id))?;
     let before = held.pod.state;
+    let _seat = match before {
+        PodState::Stopped => Some(family.seat().await?),
+        _ => None,
+    };
     let steps = decide(&held.pod, &held.spec, Input::Restore).map_or(0, |decision| decision.steps.len());
     let head = Seq(held.pod.head.0 + steps as i64);
     let after = if held.pod.resumable { PodState::Paused } else { PodState::Idle };

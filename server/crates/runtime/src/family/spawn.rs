@@ -2,11 +2,13 @@
 
 use pod::{LendRefusal, PodSpec, Scope};
 use pod_store::{InboxRow, ParentLink, PodChange, PodKey};
-use protocol::{Access, ApiError, CommandId, ControlEvent, ErrorCode, PodLabel, PodName, ScopeRule, Segment, WorkerId};
+use protocol::{
+    Access, ApiError, CommandId, ControlEvent, ErrorCode, PodLabel, PodLimits, PodName, ScopeRule, Segment, WorkerId,
+};
 
 use super::{audit_only, stop::needs_stop};
 use crate::{
-    FamilyLimits, Origin,
+    Origin,
     actor::{Held, place},
     clock,
     create::Newborn,
@@ -36,6 +38,7 @@ pub(crate) async fn spawn(
     let mut holding = family.pods.hold(&[parent]).await?;
     let held = holding.remove(parent).ok_or_else(|| error::no_such_pod(parent))?;
     check_room(family, held.key).await?;
+    let _seat = family.seat().await?;
     let scope = lend(family, &held, &spawn.scope).await?;
     let asked = ChildAsked { profile: spawn.profile, model: spawn.model, scope: scope.clone() };
     let spec = recipe::of_child(&family.recipes, &held.spec, asked)?;
@@ -52,19 +55,19 @@ pub(crate) async fn spawn(
 
 /// Counts those that are not stopped: of this parent, and of the whole family that it belongs to.
 async fn check_room(family: &Family, parent: PodKey) -> Result<(), ApiError> {
-    let FamilyLimits { children_max, family_max } = family.limits;
+    let PodLimits { children_max, family_max, .. } = family.limits;
     let mut top = parent;
     while let Some(child) = family.store.child(top).await.map_err(error::store_failed)? {
         let Some(above) = child.pod.parent else { break };
         top = above.key;
     }
-    let (mut all, mut own, mut left) = (0, 0, vec![top]);
+    let (mut all, mut own, mut left) = (0_u64, 0_u64, vec![top]);
     while let Some(key) = left.pop() {
         for child in
             family.store.children(key).await.map_err(error::store_failed)?.iter().filter(|child| needs_stop(child))
         {
             all += 1;
-            own += usize::from(key == parent);
+            own += u64::from(key == parent);
             left.push(child.pod.key);
         }
         let is_of_its_own = own >= children_max;

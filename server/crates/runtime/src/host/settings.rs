@@ -4,8 +4,8 @@
 use jiff::Timestamp;
 use pod_store::{AuditFilter, PodGroup, SessionRow};
 use protocol::{
-    ApiError, AuditEntry, AuditRow, Listing, PodRules, ProfileView, ProviderTest, ProviderView, RuntimeId, ToolDefault,
-    UnconfiguredProvider, WallItem, seal_cursor,
+    ApiError, AuditEntry, AuditRow, Listing, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView, RuntimeId,
+    ToolDefault, UnconfiguredProvider, WallItem, seal_cursor,
 };
 
 use super::Host;
@@ -34,6 +34,11 @@ impl Host {
     /// What stands around the commands of Pods.
     pub async fn walls(&self) -> Vec<WallItem> {
         self.inner.actors.equipment.walls.items().await
+    }
+
+    /// How many Pods there may be.
+    pub fn limits(&self) -> PodLimits {
+        self.inner.family.limits
     }
 
     /// The configured profiles, by name.

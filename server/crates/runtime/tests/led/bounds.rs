@@ -9,8 +9,7 @@ use std::{
 };
 
 use pod_store::{Faults, Step, StoreError};
-use protocol::{ControlVerb, PodState};
-use runtime::FamilyLimits;
+use protocol::{ControlVerb, PodLimits, PodState};
 use serde_json::json;
 
 use crate::ground::{Ground, count, heard, is_at_rest, news, said, write};
@@ -159,7 +158,7 @@ async fn a_pod_with_many_children_makes_no_more_before_one_is_stopped() {
 
 #[tokio::test]
 async fn how_many_pods_a_pod_leads_is_a_setting() {
-    let ground = Ground::with_family(FamilyLimits { children_max: 2, family_max: 3 }).await;
+    let ground = Ground::with_limits(PodLimits { children_max: 2, family_max: 3, ..PodLimits::default() }).await;
     let lead = ground.lead("lead").await;
     let child = ground.spawn(&lead, "kid-0", "say done", &[]).await;
     ground.spawn(&child, "grandkid-0", "say done", &[]).await;
@@ -171,4 +170,25 @@ async fn how_many_pods_a_pod_leads_is_a_setting() {
         assert!(told.iter().all(|words| sentence.contains(words)), "{sentence}");
     }
     assert_eq!(ground.named("one-more").await, None, "nothing was made");
+}
+
+#[tokio::test]
+async fn a_server_has_no_more_pods_than_it_may_whoever_makes_them() {
+    let ground = Ground::with_limits(PodLimits { max: 3, ..PodLimits::default() }).await;
+    let lead = ground.lead("lead").await;
+    ground.spawn(&lead, "kid-0", "say done", &[]).await;
+    ground.spawn(&lead, "kid-1", "say done", &[]).await;
+    let more = json!({ "name": "one-more", "task": "say done", "scope": [] });
+    let (code, sentence) = ground.refused(&lead, "SpawnPod", more.clone()).await;
+    assert_eq!(code, "rate_limited");
+    assert!(sentence.contains("this server has 3 Pods") && sentence.contains("max in [pods]"), "{sentence}");
+    assert_eq!(ground.named("one-more").await, None, "nothing was made");
+
+    // One that is stopped leaves room for another, and does not come back while there is none.
+    ground.done(&lead, "StopPod", json!({ "name": "kid-0" })).await;
+    ground.done(&lead, "SpawnPod", more).await;
+    let (code, _) = ground.refused(&lead, "RestorePod", json!({ "name": "kid-0" })).await;
+    assert_eq!(code, "rate_limited");
+    ground.done(&lead, "StopPod", json!({ "name": "one-more" })).await;
+    ground.done(&lead, "RestorePod", json!({ "name": "kid-0" })).await;
 }

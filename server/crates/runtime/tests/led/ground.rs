@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use pod_store::{Database, Faults, Store, StoreOptions};
 use protocol::{
-    Access, ApiError, ControlEvent, ControlVerb, CreatePod, Event, InputCommand, PodRef, PodState, Receipt, Record,
-    RestoreCommand, RuntimeId, ScopeRule, ToolAnswer, ToolCommand, Trigger, TurnEvent, VisiblePod, WorkerId,
+    Access, ApiError, ControlEvent, ControlVerb, CreatePod, Event, InputCommand, PodLimits, PodRef, PodState, Receipt,
+    Record, RestoreCommand, RuntimeId, ScopeRule, ToolAnswer, ToolCommand, Trigger, TurnEvent, VisiblePod, WorkerId,
 };
 use provider::{ProviderConfig, ProviderKind, ProviderSource, Providers};
-use runtime::{CommandKey, FamilyLimits, Host, HostOptions, Profile};
+use runtime::{CommandKey, Host, HostOptions, Profile};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::scripted_model::ScriptedModel;
@@ -40,11 +40,11 @@ impl Ground {
     }
 
     /// A Pod leads no more than so many others.
-    pub async fn with_family(family: FamilyLimits) -> Self {
+    pub async fn with_limits(limits: PodLimits) -> Self {
         let Self { stage, database, providers } = Self::new().await;
         stage.host.shutdown(SHUTDOWN_WAIT).await;
         let options = options(&stage.folder, &database, &providers, None).await;
-        let host = Host::start(HostOptions { family, ..options }).await.unwrap();
+        let host = Host::start(HostOptions { limits, ..options }).await.unwrap();
         Self { stage: Stage { host, folder: stage.folder }, database, providers }
     }
 
