@@ -85,7 +85,7 @@ pub(crate) async fn run(console: Console, at: Option<AtHand>, command: Command) 
             return Ok(None);
         }
         // The terminal's alone; the table offers it nowhere else.
-        Command::Quit => return Ok(None),
+        Command::Walls | Command::Quit => return Ok(None),
         _ => at.ok_or_else(|| invalid(NOT_ATTACHED))?,
     };
     run_at(console, at, command).await

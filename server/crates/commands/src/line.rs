@@ -50,6 +50,8 @@ pub enum Command {
     /// The transcript as a file.
     Export,
     Help(Topic),
+    /// What stands between commands and the machine.
+    Walls,
     Quit,
 }
 
@@ -268,6 +270,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "unqueue" => Ok(Command::TakeBack),
         "release" => Ok(Command::Held(HeldDecision::Release)),
         "drop" => Ok(Command::Held(HeldDecision::Drop)),
+        "walls" => Ok(Command::Walls),
         "quit" => Ok(Command::Quit),
         word => match (control_verb(word), Page::of(word)) {
             (Some(verb), _) => Ok(Command::Control(verb)),

@@ -162,6 +162,7 @@ pub const TABLE: &[Entry] = &[
     of(Browser, "audit", "", "g l", "Audit log"),
     of(Browser, "settings", "", "g ,", "Models, profiles, runtimes, this browser"),
     of(Anywhere, "help", "", "?", "List all keys (:help peer explains peers)"),
+    of(Terminal, "walls", "", "", "Command sandbox of this server"),
     of(Terminal, "quit", "", "q", "Quit"),
 ];
 

@@ -64,6 +64,7 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
         Effect::Preview(pod) => Message::Preview { done: client.compaction_preview(&pod).await, pod },
         Effect::FindFiles { pod, begun } => Message::Files { done: client.files(&pod, &begun).await, pod, begun },
         Effect::LoadInbox(pods) => Message::Inbox(inbox(client, pods).await),
+        Effect::LoadWalls => Message::Walls(client.walls().await.map(|walls| walls.items)),
         Effect::Search(words) => Message::Found { done: found(client, &words).await, words },
         Effect::Send { pod, message } => {
             let input = InputCommand { segments: message.segments, queue: true, steer: message.steer };

@@ -13,6 +13,7 @@ mod pod;
 mod queue;
 mod scrolling;
 mod server;
+mod walls;
 
 use client::{ClientError, Connection, StreamItem};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

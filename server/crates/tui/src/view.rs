@@ -13,13 +13,17 @@ mod popup;
 mod rows;
 mod sheets;
 mod tool;
+mod walls;
 
 use ratatui::{
     Frame,
     layout::{Constraint, Layout, Rect},
 };
 
-pub(crate) use self::{colours::Colours, dashboard::shown as dashboard_pods, help::lines as help_lines, rows::Rows};
+pub(crate) use self::{
+    colours::Colours, dashboard::shown as dashboard_pods, help::lines as help_lines, rows::Rows,
+    walls::lines as wall_lines,
+};
 use crate::model::{Model, OpenPod};
 
 pub(crate) fn draw(model: &Model, colours: Colours, frame: &mut Frame<'_>) {

@@ -6,7 +6,7 @@ use crossterm::event::KeyEvent;
 use protocol::{
     Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, HeldDecision, InputCommand, Listing,
     PeerAnswer, PeerView, PodDetail, PodName, PodRef, Preview, QueuedInput, Receipt, Record, RequestDecision,
-    RewindCommand, ScopeRule, SearchHit, Seq, ToolAnswer,
+    RewindCommand, ScopeRule, SearchHit, Seq, ToolAnswer, WallItem,
 };
 
 use super::{Asked, Sending};
@@ -60,6 +60,7 @@ pub(crate) enum Message {
         words: String,
         done: Result<Vec<SearchHit>, ClientError>,
     },
+    Walls(Result<Vec<WallItem>, ClientError>),
     Sent {
         command_id: CommandId,
         done: Result<Receipt, ClientError>,
@@ -112,6 +113,8 @@ pub(crate) enum Effect {
     },
     /// What these Pods ask, and all requests.
     LoadInbox(Vec<PodRef>),
+    /// What stands between commands and the machine.
+    LoadWalls,
     Search(String),
     Send {
         pod: PodRef,

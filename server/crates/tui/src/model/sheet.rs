@@ -1,7 +1,7 @@
 //! What lies over the dashboard or a Pod.
 
 use commands::Topic;
-use protocol::{Approval, OpenRequest, PodRef, QueuedInput, SearchHit};
+use protocol::{Approval, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem};
 
 #[derive(Debug)]
 pub(crate) enum Sheet {
@@ -12,6 +12,7 @@ pub(crate) enum Sheet {
     },
     Inbox(Inbox),
     Found(Found),
+    Walls(Walls),
     /// What waits for the open Pod, and what is held back; drawn from the Pod itself.
     Queue {
         selected: usize,
@@ -55,6 +56,15 @@ impl Asked {
             Self::Peer(request) => &request.to,
         }
     }
+}
+
+/// What stands between the server's commands and its machine.
+#[derive(Debug, Default)]
+pub(crate) struct Walls {
+    /// None: on their way.
+    pub(crate) items: Option<Vec<WallItem>>,
+    /// Lines that are scrolled off at the top.
+    pub(crate) skipped: usize,
 }
 
 /// Hits of a search over all transcripts.

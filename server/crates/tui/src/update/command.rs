@@ -34,6 +34,7 @@ fn obey(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Open(target) => return vec![Effect::Resolve(target)],
         Command::Go(page) => return go(model, page),
         Command::Help(topic) => sheets::open_help(model, topic),
+        Command::Walls => return sheets::open_walls(model),
         Command::Search(words) if words.is_empty() => model.complain(":search needs words after it"),
         Command::Search(words) => return sheets::search(model, words),
         Command::Peer(target) if target.is_empty() => model.complain(":peer needs a name after it"),

@@ -1,11 +1,11 @@
-//! Help, questions and hits: opened, filled, kept up to date.
+//! Help, questions, hits and walls: opened, filled, kept up to date.
 
 use client::ClientError;
 use commands::Topic;
-use protocol::{PodRef, PodState, SearchHit};
+use protocol::{PodRef, PodState, SearchHit, WallItem};
 
 use crate::{
-    model::{Act, Asked, Effect, Found, Inbox, Model, Sheet},
+    model::{Act, Asked, Effect, Found, Inbox, Model, Sheet, Walls},
     sentences,
 };
 
@@ -23,6 +23,23 @@ pub(super) fn open_queue(model: &mut Model) {
 pub(super) fn open_inbox(model: &mut Model) -> Vec<Effect> {
     model.sheet = Some(Sheet::Inbox(Inbox { asking: Some(false), ..Inbox::default() }));
     vec![Effect::LoadInbox(asking(model))]
+}
+
+pub(super) fn open_walls(model: &mut Model) -> Vec<Effect> {
+    model.sheet = Some(Sheet::Walls(Walls::default()));
+    vec![Effect::LoadWalls]
+}
+
+pub(super) fn walls(model: &mut Model, done: Result<Vec<WallItem>, ClientError>) -> Vec<Effect> {
+    let Some(Sheet::Walls(walls)) = &mut model.sheet else { return Vec::new() };
+    match done {
+        Ok(items) => walls.items = Some(items),
+        Err(error) => {
+            model.sheet = None;
+            model.complain(sentences::of_error(&error));
+        }
+    }
+    Vec::new()
 }
 
 pub(super) fn search(model: &mut Model, words: String) -> Vec<Effect> {

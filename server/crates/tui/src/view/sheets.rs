@@ -1,4 +1,4 @@
-//! Help, questions to a person, hits of a search: over the whole body.
+//! Help, questions to a person, hits of a search, walls: over the whole body.
 
 use protocol::Segment;
 use ratatui::{
@@ -14,6 +14,7 @@ use super::{
     blocks::Look,
     help,
     tool::{asked_lines, telling},
+    walls,
 };
 use crate::{
     model::{Asked, Detail, Found, Inbox, Model, Sheet, Waiting},
@@ -33,6 +34,7 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         Sheet::Help { .. } => "Help".to_owned(),
         Sheet::Inbox(_) => "Approvals".to_owned(),
         Sheet::Found(found) => format!("Search: {}", found.words),
+        Sheet::Walls(_) => "Command sandbox".to_owned(),
         Sheet::Queue { .. } => "Queued and held messages".to_owned(),
     };
     let rule = Line::from("─".repeat(width)).dim();
@@ -41,6 +43,11 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         Sheet::Help { topic, skipped } => {
             let lines = help::lines(model, *topic, body.width);
             let skipped = (*skipped).min(lines.len().saturating_sub(area.height.into()));
+            lines.into_iter().skip(skipped).collect()
+        }
+        Sheet::Walls(walls) => {
+            let lines = walls::lines(walls, body.width);
+            let skipped = walls.skipped.min(lines.len().saturating_sub(area.height.into()));
             lines.into_iter().skip(skipped).collect()
         }
         Sheet::Inbox(inbox) => inbox_lines(model, inbox, area),

@@ -1,0 +1,44 @@
+//! What stands between the commands of Pods and the machine, wall by wall.
+
+use protocol::{WallItem, WallState};
+use ratatui::{
+    style::Stylize,
+    text::{Line, Span},
+};
+
+use crate::{
+    model::Walls,
+    wrap::{padded, wrap},
+};
+
+/// Columns of a wall's name, and of whether it stands.
+const NAME_WIDTH: usize = 11;
+const STATE_WIDTH: usize = 7;
+const ABOUT: &str = "A Pod's commands run in a sandbox. Where there is none, each command asks for permission.";
+
+/// All lines of the sheet.
+pub(crate) fn lines(walls: &Walls, width: u16) -> Vec<Line<'static>> {
+    let width = usize::from(width);
+    let Some(items) = &walls.items else { return vec![Line::from("Looking …").dim()] };
+    if items.is_empty() {
+        return vec![Line::from("This server runs no commands.").dim()];
+    }
+    let mut lines = Vec::from_iter(wrap(ABOUT, width).into_iter().map(|line| Line::from(line).dim()));
+    lines.push(Line::default());
+    lines.extend(items.iter().flat_map(|item| of_item(item, width)));
+    lines
+}
+
+/// Its name, its state, and beside them why, over as many lines as that takes.
+fn of_item(item: &WallItem, width: usize) -> Vec<Line<'static>> {
+    let why = item.detail.as_deref().unwrap_or_default();
+    let room = width.saturating_sub(NAME_WIDTH + STATE_WIDTH + 2).max(1);
+    let name = Span::raw(padded(item.wall.as_str(), NAME_WIDTH));
+    let state = Span::raw(padded(item.state.as_str(), STATE_WIDTH));
+    let state = if item.state == WallState::On { state } else { state.bold() };
+    let mut whys = wrap(why, room).into_iter();
+    let first = whys.next().unwrap_or_default();
+    let first = Line::from(vec![name, Span::raw(" "), state, Span::raw(" "), Span::raw(first)]);
+    let indent = " ".repeat(NAME_WIDTH + STATE_WIDTH + 2);
+    std::iter::once(first).chain(whys.map(|line| Line::from(format!("{indent}{line}")))).collect()
+}
