@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn a_failure_says_whether_anything_was_written() {
         assert!(failure_words(ErrorCode::PeerRefused, "bob").contains("policy of bob"));
-        assert!(failure_words(ErrorCode::PodNotFound, "bob").contains("nothing was written"));
-        assert!(failure_words(ErrorCode::RuntimeUnavailable, "bob").contains("not known"));
+        assert!(failure_words(ErrorCode::PodNotFound, "bob").contains("nothing was changed"));
+        assert!(failure_words(ErrorCode::RuntimeUnavailable, "bob").contains("may or may not"));
     }
 }
