@@ -175,7 +175,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("notes.txt");
         fs::write(&path, "mine").unwrap();
-        assert!(listen(&path).await.unwrap_err().to_string().contains("no socket"));
+        assert!(listen(&path).await.unwrap_err().to_string().contains("not a socket"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
 
         let open = root.path().join("open");

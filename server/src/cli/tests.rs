@@ -165,7 +165,8 @@ fn every_verb_has_an_example_in_the_documentation() {
 #[test]
 fn every_flag_that_the_pages_name_is_one_of_ours() {
     /// Of curl, cargo, sqlite3 and docker.
-    const OF_OTHERS: [&str; 9] = [
+    const OF_OTHERS: [&str; 10] = [
+        "--user",
         "--unix-socket",
         "--release",
         "--fast",

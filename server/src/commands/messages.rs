@@ -54,11 +54,8 @@ mod tests {
         let answer = |state| MessageAnswer { message_id: "m-1".to_owned(), state };
         assert_eq!(sent("ada", "bob", &answer(ReceiptState::Stored)), "stored at bob as m-1");
         let sent_far = sent("ada", "bob@box", &answer(ReceiptState::Sent));
-        assert!(
-            sent_far.starts_with("sent to bob@box as m-1; the other server has not confirmed it yet"),
-            "{sent_far}"
-        );
-        let held = "held before bob as m-1; `yoi release ada m-1` delivers it";
+        assert!(sent_far.starts_with("sent to bob@box as m-1; not yet confirmed by the other server"), "{sent_far}");
+        let held = "held for bob as m-1; `yoi release ada m-1` delivers it";
         assert_eq!(sent("ada", "bob", &answer(ReceiptState::Held)), held);
     }
 }

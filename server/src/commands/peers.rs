@@ -98,6 +98,6 @@ mod tests {
         let linked = answer(serde_json::json!({ "state": "linked" }));
         assert_eq!(introduced("ada", "bob", &linked), "ada and bob are peers");
         let pending = answer(serde_json::json!({ "state": "pending", "request_id": "r-1" }));
-        assert_eq!(introduced("ada", "bob", &pending), "bob is asked; `yoi accept bob r-1` accepts");
+        assert_eq!(introduced("ada", "bob", &pending), "peer request sent to bob; `yoi accept bob r-1` accepts it");
     }
 }
