@@ -13,7 +13,7 @@ pub(crate) fn ConnectionLine() -> impl IntoView {
                 {move || console.gap_words.get()}
             </p>
             {move || {
-                console.stale_since.get().map(|at| view! { <span class="since">"Last updated " <TimeOfDay at=at /></span> }.into_any())
+                console.stale_since.get().map(|at| view! { <span class="since">"As of " <TimeOfDay at=at /></span> }.into_any())
             }}
             <p role="status" class=move || console.link.get().class() title=move || console.link.get().next()>
                 <i aria-hidden="true"></i>
