@@ -26,7 +26,9 @@ struct Stage {
 async fn stage() -> Stage {
     let folder = tempfile::tempdir().unwrap();
     let store = pod_store::Store::open(pod_store::StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
-    let options = HostOptions::of(store, provider::Providers::new(Vec::new()).unwrap(), "/", "/nowhere");
+    let providers = provider::Providers::new(Vec::new()).unwrap();
+    let toolbox = tools::Toolbox::new(tools::files::tools());
+    let options = HostOptions { toolbox, ..HostOptions::of(store, providers, "/", "/nowhere") };
     let owner = Owner::new();
     owner.set();
     provide_context(Backend::new(Host::start(options).await.unwrap()));
@@ -134,7 +136,8 @@ async fn older_pages_follow_each_other_without_a_gap() {
 async fn of_two_answers_to_a_question_the_first_counts_and_can_be_looked_up() {
     let _stage = stage().await;
     let pod = ada().await;
-    submit_input(pod.clone(), id("k1"), vec![Segment::text(r#"call Bash {"command":"ls"}"#)], true).await.unwrap();
+    let call = Segment::text(r#"call Write {"path":"a","content":"b"}"#);
+    submit_input(pod.clone(), id("k1"), vec![call], true).await.unwrap();
     let open = loop {
         match open_approvals().await.unwrap().pop() {
             Some(open) => break open,

@@ -3,7 +3,11 @@
 // Each test file uses some of it.
 #![allow(dead_code)]
 
-use std::{collections::BTreeMap, sync::Once, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Once},
+    time::Duration,
+};
 
 use app::{App, shell};
 use axum::{body::Body, http::Request};
@@ -16,6 +20,10 @@ use protocol::{CommandId, CreatePod, InputCommand, PodName, PodRef, PodState, Se
 use provider::{ProviderConfig, Providers};
 use runtime::{Host, HostOptions, Profile};
 use tempfile::TempDir;
+use tools::{
+    Tool, Toolbox,
+    bash::{Bash, BashOptions},
+};
 
 /// The routes are asked for once, as the server does: while they are, no page may be drawn.
 static ROUTES: Once = Once::new();
@@ -45,7 +53,10 @@ impl Stage {
         let store = pod_store::Store::open(pod_store::StoreOptions::sqlite(file)).await.unwrap();
         let providers = Providers::new(providers).unwrap();
         let cwd = folder.path().to_str().unwrap().to_owned();
-        let options = HostOptions { profiles, ..HostOptions::of(store, providers, cwd, folder.path().join("outputs")) };
+        let bash: Arc<dyn Tool> = Arc::new(Bash::new(BashOptions::of_this_process()));
+        let toolbox = Toolbox::new([bash]);
+        let options =
+            HostOptions { profiles, toolbox, ..HostOptions::of(store, providers, cwd, folder.path().join("outputs")) };
         let backend = Backend::new(Host::start(options).await.unwrap());
         let origin = Origin { by: "operator".to_owned(), client: "console".to_owned() };
         // The routes are known once; this also starts what draws them.
