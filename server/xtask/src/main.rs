@@ -12,6 +12,7 @@ mod shots;
 mod test;
 mod tools;
 mod trial;
+mod watchdog;
 
 use std::process::ExitCode;
 

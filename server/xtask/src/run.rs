@@ -3,13 +3,21 @@
 use std::{
     env,
     io::{BufRead, BufReader},
+    mem,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
-    sync::LazyLock,
+    process::{Child, ChildStdout, Command, Stdio},
+    sync::{
+        LazyLock,
+        mpsc::{self, Receiver, RecvTimeoutError},
+    },
+    thread,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result};
+
+/// How long a program that has ended may leave its output silent before it counts as complete.
+const OUTPUT_WAIT: Duration = Duration::from_secs(2);
 
 /// The workspace's root: this crate lies two folders below it. Cargo says where that is when it runs this; what it said when it
 /// compiled may be another clone that shares the target folder.
@@ -58,20 +66,50 @@ pub(crate) fn passes(command: &mut Command) -> Result<bool> {
 }
 
 /// As [`passes`], and hands each line of standard output to `look` as well as to the terminal when it says so.
-pub(crate) fn passes_watched(command: &mut Command, mut look: impl FnMut(&str) -> Show) -> Result<bool> {
+pub(crate) fn passes_watched(command: &mut Command, look: impl FnMut(&str) -> Show) -> Result<bool> {
+    ends_well(started(command)?, look)
+}
+
+/// Shows the command line and starts it, with its standard output for [`ends_well`].
+pub(crate) fn started(command: &mut Command) -> Result<Child> {
     announce(command);
-    let program = command.get_program().to_owned();
-    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("could not start {program:?}"))?;
-    let mut output = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
-    let mut line = Vec::new();
-    while output.read_until(b'\n', &mut line).with_context(|| format!("could not read from {program:?}"))? > 0 {
-        let text = String::from_utf8_lossy(&line);
-        if look(text.trim_end()) == Show::Yes {
-            print!("{text}");
+    command.stdout(Stdio::piped()).spawn().with_context(|| format!("could not start {:?}", command.get_program()))
+}
+
+/// Lets `look` see each line until the program has ended. What it left running may still hold its output: that is not waited for.
+pub(crate) fn ends_well(mut child: Child, mut look: impl FnMut(&str) -> Show) -> Result<bool> {
+    let lines = lines(child.stdout.take().context("standard output is a pipe")?);
+    loop {
+        match lines.recv_timeout(OUTPUT_WAIT) {
+            Ok(line) => {
+                let text = String::from_utf8_lossy(&line);
+                if look(text.trim_end()) == Show::Yes {
+                    print!("{text}");
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(status) = child.try_wait()? {
+                    return Ok(status.success());
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => return Ok(child.wait()?.success()),
         }
-        line.clear();
     }
-    Ok(child.wait()?.success())
+}
+
+/// Each line with its end, as it comes.
+fn lines(output: ChildStdout) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut output = BufReader::new(output);
+        let mut line = Vec::new();
+        while output.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+            if sender.send(mem::take(&mut line)).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
 }
 
 /// Whether a line that was looked at is also shown.

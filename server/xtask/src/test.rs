@@ -8,8 +8,9 @@ use crate::{
     build,
     count::Count,
     dependencies,
-    run::{Show, Step, cargo, passes, passes_watched, readable, step},
+    run::{Show, Step, cargo, ends_well, passes, readable, started, step},
     tools,
+    watchdog::Watchdog,
 };
 
 /// What a first visit loads at most, compressed: the goal is 400 kB, the page itself included, and 300 what we hold ourselves to. Above
@@ -60,7 +61,8 @@ pub(crate) fn run(extent: Extent) -> Result<bool> {
     finish(&steps, count)
 }
 
-/// Plain `cargo test`: it is everywhere. Two tests of one binary at a time: a browser or a PostgreSQL each is heavy.
+/// Plain `cargo test`: it is everywhere. Two tests of one binary at a time: a browser or a PostgreSQL each is heavy. A binary that
+/// hangs is ended and counts as failed.
 fn tests(extent: Extent, postgres: Option<PathBuf>, count: &mut Count) -> Result<bool> {
     let mut tests = cargo(&["test", "--workspace", "--exclude", "hydrate", "--locked", "--no-fail-fast", "--"]);
     tests.args(["--test-threads", "2"]);
@@ -70,10 +72,14 @@ fn tests(extent: Extent, postgres: Option<PathBuf>, count: &mut Count) -> Result
     if let Some(folder) = postgres {
         tests.env("PATH", path_with(folder)?);
     }
-    let is_ok = passes_watched(&mut tests, |line| {
+    let tests = started(&mut tests)?;
+    let watchdog = Watchdog::over(tests.id());
+    let is_ok = ends_well(tests, |line| {
         count.add_line(line);
+        watchdog.heard(line);
         Show::Yes
     })?;
+    count.failed += watchdog.ended();
     if !is_ok && count.failed == 0 {
         // A binary that does not compile, or dies in the middle, tells no count.
         count.failed = 1;
