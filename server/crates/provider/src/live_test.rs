@@ -167,9 +167,11 @@ mod tests {
         model.otherwise(Answer::new().step(Step::Stall));
         let url = model.base_url().replace("/v1", "/other");
         let providers = providers(ProviderKind::OpenAi, Some(url), Some(KEY));
-        let test = providers.test_within("lab", Duration::from_millis(300)).await.unwrap();
+        // Time enough for the question to arrive on a busy machine: it is the server that hangs.
+        let limit = Duration::from_secs(3);
+        let test = providers.test_within("lab", limit).await.unwrap();
         assert_eq!(code(&test), (false, "timeout"));
-        assert!(test.took_ms >= 300, "{test:?}");
+        assert!(u128::from(test.took_ms) >= limit.as_millis(), "{test:?}");
         model.wait_for_disconnect().await;
     }
 
