@@ -94,7 +94,7 @@ async fn browser_what_waits_can_be_edited_and_removed_and_what_was_said_comes_ba
     // Removed: a third one is never said.
     browser.send("say a third one").await;
     browser.wait_text(".queue", "say a third one").await;
-    browser.find(".queue li:last-child button[title$='it is not sent']").await.click().await.unwrap();
+    browser.find(".queue li:last-child button[title$='without sending']").await.click().await.unwrap();
     browser
         .wait_until("it is out of the queue", async |browser| {
             let waits = browser.texts(".queue").await.concat();
