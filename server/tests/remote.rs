@@ -463,7 +463,7 @@ async fn the_command_line_adds_lists_and_removes_another_server() {
     };
     let (is_done, text) =
         run(&["runtimes", "add", "box", there.base_url(), "--token-file", token.to_str().unwrap()]).await;
-    assert!(is_done && text.contains("box is added, and "), "{text}");
+    assert!(is_done && text.contains("box added; "), "{text}");
     until_state(&here, "box", "live").await;
     let (_, text) = run(&["runtimes"]).await;
     assert!(text.contains("box") && text.contains("remote") && !text.contains("127.0.0.1"), "{text}");
