@@ -40,9 +40,20 @@ pub(super) fn refuse_beginning_beside_remains(path: &Path, others: &[PathBuf]) -
     };
     let mut remains: Vec<PathBuf> = ["-wal", "-journal"].iter().map(|end| beside(path, end)).collect();
     remains.retain(|file| fs::metadata(file).is_ok_and(|file| file.len() > 0));
+    if absence == Absence::Empty {
+        remains.retain(|file| *file != beside(path, "-journal") || !is_of_a_beginning(file));
+    }
     remains.extend(Some(mark_of(path)).filter(|mark| mark.exists()));
     remains.extend(others.iter().filter(|other| other.exists()).cloned());
     if remains.is_empty() { Ok(()) } else { Err(lost(path, absence, &remains)) }
+}
+
+/// Whether a journal is that of the very first transaction of a database: whoever was killed in it left an empty file and this, and
+/// there was nothing yet. The header says how many pages there were before, in four bytes at 16.
+/// See <https://www.sqlite.org/fileformat2.html#the_rollback_journal>.
+fn is_of_a_beginning(journal: &Path) -> bool {
+    const PAGES_BEFORE: std::ops::Range<usize> = 16..20;
+    fs::read(journal).is_ok_and(|bytes| bytes.get(PAGES_BEFORE).is_none_or(|pages| pages == [0; 4]))
 }
 
 /// As [`refuse_beginning_beside_remains`], for a file of SQLite that has no tables yet.
@@ -128,6 +139,22 @@ mod tests {
         fs::write(&path, "").unwrap();
         fs::write(beside(&path, "-wal"), "").unwrap();
         assert_eq!(refusal(&path, &others), None, "it was made a moment ago, and nothing came into it");
+    }
+
+    #[test]
+    fn a_beginning_that_was_killed_leaves_nothing_to_be_missed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("yoi.db");
+        let journal = beside(&path, "-journal");
+        fs::write(&path, "").unwrap();
+        let header = |pages: u32| [&[0; 16][..], &pages.to_be_bytes(), &[7; 492]].concat();
+        fs::write(&journal, header(0)).unwrap();
+        assert_eq!(refusal(&path, &[]), None);
+        fs::write(&journal, header(3)).unwrap();
+        assert!(refusal(&path, &[]).unwrap().contains("-journal (1 kB)"), "a database of three pages was there");
+        fs::write(&journal, header(0)).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(refusal(&path, &[]).unwrap().contains("is gone"));
     }
 
     #[test]
