@@ -16,7 +16,7 @@ pub(crate) use self::named::named;
 use crate::{
     UiError,
     approvals::question,
-    console::{Console, Dialog, Introduction, PodContext, export_href, fresh_command, pod_href, search_href, undoing},
+    console::{Console, Dialog, PodContext, export_href, fresh_command, pod_href, search_href, undoing},
     live,
     server_fns::{
         close_preview, control_pod, create_pod, list_previews, open_preview, pod_peers, rename_pod, resolve,
@@ -36,8 +36,7 @@ pub(crate) struct AtHand {
 impl AtHand {
     /// The Pod of a page, as it is now.
     pub(crate) fn viewed(view: PodContext) -> Self {
-        let summary = PodSummary { state: view.state.get(), ..view.summary.get() };
-        Self { summary, view: Some(view) }
+        Self { summary: view.as_it_is(), view: Some(view) }
     }
 
     /// This Pod, when the list has it or its page is open.
@@ -205,14 +204,12 @@ pub(crate) fn control_now(console: Console, pod: PodRef, verb: ControlVerb) {
 pub(crate) fn introduce(console: Console, pod: &PodSummary, target: String) {
     match peer_refusal(pod.state) {
         Some(reason) => console.note(format!("It cannot add a peer now: {reason}")),
-        None => {
-            let introduction = Introduction { source: pod.pod.clone(), chooses_source: false, target };
-            console.dialog.set(Some(Dialog::Peer(introduction)));
-        }
+        None => console.introduce(pod.pod.clone(), target),
     }
 }
 
-fn spawn(console: Console, pod: &PodSummary, name: String) {
+/// Opens the dialog that spawns a child of this Pod, or says why it would do nothing.
+pub(crate) fn spawn(console: Console, pod: &PodSummary, name: String) {
     match spawn_refusal(pod.state) {
         Some(reason) => console.note(format!("It cannot spawn a child now: {reason}")),
         None => console.dialog.set(Some(Dialog::Spawn { pod: Box::new(pod.clone()), name })),

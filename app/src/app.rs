@@ -27,14 +27,12 @@ use crate::{
 /// gets no script.
 pub fn shell(options: LeptosOptions) -> impl IntoView {
     boot::send_policy();
-    let is_login = is_login();
-    let is_print = print::is_asked_for();
+    let path = boot::path_of_request();
+    let (is_login, is_print) = (path.trim_end_matches('/') == "/login", print::is_print(&path));
     let head = match (is_login, is_print) {
         (true, _) => view! { <LoginStyle /> }.into_any(),
         (false, true) => view! { <PrintStyle options=options.clone() /> }.into_any(),
-        (false, false) => {
-            view! { <Boot options=options.clone() part=later::part(&boot::path_of_request()) /> }.into_any()
-        }
+        (false, false) => view! { <Boot options=options.clone() part=later::part(&path) /> }.into_any(),
     };
     let body = match (is_login || is_print, boot::is_bare(&options)) {
         (true, _) => view! { <App /> }.into_any(),
@@ -68,16 +66,6 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
         </html>
     }
     .into_any()
-}
-
-#[cfg(feature = "ssr")]
-fn is_login() -> bool {
-    use_context::<axum::http::request::Parts>().is_some_and(|parts| parts.uri.path().trim_end_matches('/') == "/login")
-}
-
-#[cfg(not(feature = "ssr"))]
-fn is_login() -> bool {
-    false
 }
 
 /// The console, from the first element in the body.
@@ -115,7 +103,6 @@ pub fn App() -> impl IntoView {
             </Routes>
         </Router>
     }
-    .into_any()
 }
 
 #[component]
@@ -125,5 +112,4 @@ fn FramedPages() -> impl IntoView {
             <Outlet />
         </Frame>
     }
-    .into_any()
 }

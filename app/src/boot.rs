@@ -86,7 +86,6 @@ pub(crate) fn Boot(options: LeptosOptions, part: Option<&'static str>) -> impl I
         <script nonce=nonce.clone()>{bare(DROPS_SCRIPT)}</script>
         {loads}
     }
-    .into_any()
 }
 
 /// The script without what only its readers need. It has no text in which a line begins with spaces or `//`.
@@ -97,7 +96,7 @@ fn bare(script: &str) -> String {
 /// Goes to the end of the body.
 #[component]
 pub(crate) fn PlaceTranscript() -> impl IntoView {
-    view! { <script nonce=use_nonce()>{PLACE_SCRIPT}</script> }.into_any()
+    view! { <script nonce=use_nonce()>{PLACE_SCRIPT}</script> }
 }
 
 /// The policy of one answer. `host` is the request's own, which the server has checked before.

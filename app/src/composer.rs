@@ -48,12 +48,35 @@ const FRAMES_MAX: usize = 30;
 pub(crate) fn Composer() -> impl IntoView {
     let pod = use_pod();
     let outgoing = Outgoing::new(use_console(), pod);
-    let draft = outgoing.draft;
     keep_draft(outgoing);
     forget_outage(outgoing);
     take_back(outgoing);
     begin_writing(outgoing);
 
+    let refusal =
+        move || input_refusal(pod.state.get()).map(|words| view! { <p class="refusal">{words}</p> }.into_any());
+    view! {
+        <div class="composer">
+            <div class="composer-inner">
+                <Tour outgoing=outgoing />
+                <Queue />
+                {refusal}
+                <Problem error=outgoing.error />
+                <Chips outgoing=outgoing />
+                <Field outgoing=outgoing />
+                <Bar outgoing=outgoing />
+            </div>
+            <noscript>
+                <p class="hint">"Sending from this page needs JavaScript. Without it: yoi send NAME TEXT."</p>
+            </noscript>
+        </div>
+    }
+}
+
+/// The text box, and above it what fits to what is typed.
+#[component]
+fn Field(outgoing: Outgoing) -> impl IntoView {
+    let Outgoing { draft, pod, .. } = outgoing;
     let list = List::new(outgoing);
     let keys = Keys { outgoing, list, recall: StoredValue::new(Recall::default()) };
     let on_paste = move |event: ev::ClipboardEvent| {
@@ -62,8 +85,6 @@ pub(crate) fn Composer() -> impl IntoView {
             draft.update(|draft| draft.pastes.push(text));
         }
     };
-    let refusal =
-        move || input_refusal(pod.state.get()).map(|words| view! { <p class="refusal">{words}</p> }.into_any());
     let placeholder = move || {
         let name = pod.summary.with(|summary| summary.name.to_string());
         match is_working(pod.state.get()) {
@@ -76,46 +97,32 @@ pub(crate) fn Composer() -> impl IntoView {
         list.choices.with(|choices| (chosen < choices.len()).then(|| format!("command-{chosen}")))
     };
     view! {
-        <div class="composer">
-            <div class="composer-inner">
-                <Tour outgoing=outgoing />
-                <Queue />
-                {refusal}
-                <Problem error=outgoing.error />
-                <Chips outgoing=outgoing />
-                <div class="composer-box">
-                    <Completion
-                        label=Signal::derive(move || list.label())
-                        choices=list.choices
-                        chosen=list.chosen
-                        choose=move |index| list.complete(index)
-                    />
-                    <textarea
-                        id="message"
-                        aria-label="Message"
-                        rows="2"
-                        autocomplete="off"
-                        placeholder=placeholder
-                        aria-controls="commands"
-                        aria-activedescendant=active
-                        prop:value=move || draft.with(|draft| draft.text.clone())
-                        on:input=move |event| {
-                            draft.update(|draft| draft.text = event_target_value(&event));
-                            list.typed();
-                        }
-                        on:click=move |_| list.typed()
-                        on:keydown=move |event| keys.pressed(&event)
-                        on:paste=on_paste
-                    ></textarea>
-                </div>
-                <Bar outgoing=outgoing />
-            </div>
-            <noscript>
-                <p class="hint">"Sending from this page needs JavaScript. Without it: yoi send NAME TEXT."</p>
-            </noscript>
+        <div class="composer-box">
+            <Completion
+                label=Signal::derive(move || list.label())
+                choices=list.choices
+                chosen=list.chosen
+                choose=move |index| list.complete(index)
+            />
+            <textarea
+                id="message"
+                aria-label="Message"
+                rows="2"
+                autocomplete="off"
+                placeholder=placeholder
+                aria-controls="commands"
+                aria-activedescendant=active
+                prop:value=move || draft.with(|draft| draft.text.clone())
+                on:input=move |event| {
+                    draft.update(|draft| draft.text = event_target_value(&event));
+                    list.typed();
+                }
+                on:click=move |_| list.typed()
+                on:keydown=move |event| keys.pressed(&event)
+                on:paste=on_paste
+            ></textarea>
         </div>
     }
-    .into_any()
 }
 
 /// Of a Pod that was just made, one writes first. What is drawn beside it may take the focus meanwhile.

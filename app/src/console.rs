@@ -59,9 +59,7 @@ pub(crate) struct TranscriptKeys {
 /// The dialog that is open.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Dialog {
-    NewPod {
-        name: String,
-    },
+    NewPod,
     Rename(Box<PodSummary>),
     /// Its name has been typed already, or is asked for.
     Delete {
@@ -108,7 +106,7 @@ pub(crate) fn drawn_over(over: Over) -> Suspend<AnyView> {
     Suspend::new(expect_context::<Drawer>().0(over))
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Console {
     /// None until a list has been read.
     pub(crate) book: RwSignal<Option<PodBook>>,
@@ -147,33 +145,18 @@ pub(crate) struct Console {
 
 impl Console {
     pub(crate) fn provide() -> Self {
-        let console = Self {
-            book: RwSignal::new(None),
-            link: RwSignal::new(Link::default()),
-            stale_since: RwSignal::new(None),
-            gap_words: RwSignal::new(None),
-            notices: RwSignal::new(Vec::new()),
-            questions: RwSignal::new(None),
-            requests: RwSignal::new(None),
-            ended: RwSignal::new(EndedList::default()),
-            selection: RwSignal::new(Selection::default()),
-            viewed: RwSignal::new(None),
-            is_outdated: RwSignal::new(false),
-            dragged: RwSignal::new(None),
-            dialog: RwSignal::new(None),
-            is_finding: StoredValue::new(false),
-            is_writing: StoredValue::new(false),
-            transcript_keys: StoredValue::new(None),
-            filter: RwSignal::new(String::new()),
-            clock: Clock::new(),
-            next_notice: RwSignal::new(0),
-        };
+        let console = Self { clock: Clock::new(), ..Self::default() };
         provide_context(console);
         console
     }
 
     pub(crate) fn pods(self) -> Vec<PodSummary> {
-        self.book.with(|book| book.as_ref().map(|book| book.pods().to_vec()).unwrap_or_default())
+        self.with_pods(<[PodSummary]>::to_vec)
+    }
+
+    /// All Pods, without copying them; none until a list has been read.
+    pub(crate) fn with_pods<T>(self, read: impl FnOnce(&[PodSummary]) -> T) -> T {
+        self.book.with(|book| read(book.as_ref().map_or(&[][..], PodBook::pods)))
     }
 
     pub(crate) fn pod(self, pod: &PodRef) -> Option<PodSummary> {
@@ -189,7 +172,7 @@ impl Console {
 
     /// Pods that wait for a person.
     pub(crate) fn needing(self) -> usize {
-        self.book.with(|book| book.as_ref().map_or(0, |book| commands::needing(book.pods())))
+        self.with_pods(commands::needing)
     }
 
     /// Open questions and requests; until questions have been read, the Pods that wait with one.
@@ -199,8 +182,13 @@ impl Console {
     }
 
     fn questioning(self) -> usize {
-        let waiting = || self.book.with(|book| book.as_ref().map_or(0, |book| family::waiting(book.pods()).count()));
+        let waiting = || self.with_pods(|pods| family::waiting(pods).count());
         self.questions.with(|questions| questions.as_ref().map(Vec::len)).unwrap_or_else(waiting)
+    }
+
+    /// Opens the dialog that makes these two peers; `target` is empty while nobody is chosen.
+    pub(crate) fn introduce(self, source: PodRef, target: String) {
+        self.dialog.set(Some(Dialog::Peer(Introduction { source, chooses_source: false, target })));
     }
 
     /// This Pod's page is open, until it is left.

@@ -58,7 +58,6 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
         <SelectionStatus />
         <Dialogs />
     }
-    .into_any()
 }
 
 /// In so many frames after a step to another page the focus may be lost: what had it left with the page before.

@@ -37,7 +37,7 @@ pub(crate) fn dialog_view(over: Over) -> AnyView {
         Over::Selection(selected) => return view! { <SelectionActs selected=selected /> }.into_any(),
     };
     match dialog {
-        Dialog::NewPod { name } => view! { <NewPodDialog name=name /> }.into_any(),
+        Dialog::NewPod => view! { <NewPodDialog /> }.into_any(),
         Dialog::Rename(pod) => view! { <RenameDialog pod=*pod /> }.into_any(),
         Dialog::Delete { pod, is_named } => view! { <DeleteDialog pod=*pod is_named=is_named /> }.into_any(),
         Dialog::Spawn { pod, name } => view! { <SpawnDialog pod=*pod name=name /> }.into_any(),

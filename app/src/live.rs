@@ -31,27 +31,8 @@ mod typeahead;
 pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::{
-    browser::{
-        after, close_dialog, every, go_to_login, host_name, is_at, is_dark, keep_url, kept, next_frame, now_ms,
-        on_leave, once_painted, out_of_sight, painted, reload, remember, send_last, set_theme, show_dialog, visit,
-        zone_minutes,
-    },
-    clipboard::{copy_text, pasted_text},
-    colours::{colours_forget, colours_known, colours_when_seen},
-    focus::{
-        answer_question, blur, caret_in, focus, focus_content, focus_if_lost, focus_soon, has_focus, move_row,
-        next_question, put_caret, refocus_soon, reveal, row_in_focus, rows, text_in,
-    },
-    found::mark_found,
-    keys::{on_key, plain_key},
-    outside::{ask_for_notices, has_attention, notice_means, notify},
-    reveal::open_block,
-    scroll::{
-        linked, log_attach, log_detach, log_fold, log_keep_place, log_key, log_put_aside, log_restore, log_show,
-        log_stop_following, log_take_back, log_to_end, log_to_question, log_to_turn,
-    },
-    takeover::{has_taken_over, is_taken_over, once_taken_over},
-    typeahead::{begin_in, hold_keys, keys_wait},
+    browser::*, clipboard::*, colours::*, focus::*, found::*, keys::*, outside::*, reveal::*, scroll::*, takeover::*,
+    typeahead::*,
 };
 
 /// The theme that is none of its own: the system decides, and nothing is remembered.

@@ -33,7 +33,6 @@ pub(crate) fn LoginStyle() -> impl IntoView {
         <link rel="icon" href=ICON />
         <style nonce=use_nonce()>{STYLE}</style>
     }
-    .into_any()
 }
 
 /// Asks for the token, or for a code. A plain form, sent as a body so that no history has it; one that is wrong leads back
@@ -65,5 +64,4 @@ pub(crate) fn LoginPage() -> impl IntoView {
             </p>
         </main>
     }
-    .into_any()
 }

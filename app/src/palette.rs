@@ -80,7 +80,6 @@ pub(crate) fn PaletteDialog(pod: Option<PodRef>) -> impl IntoView {
             </div>
         </Modal>
     }
-    .into_any()
 }
 
 fn on_key(search: Search, event: &ev::KeyboardEvent) {

@@ -35,18 +35,7 @@ fn drawn(address: String, _from: Option<Seq>, _to: Option<Seq>) -> AnyView {
 }
 
 /// Whether it is this page that is asked for.
-#[cfg(feature = "ssr")]
-pub(crate) fn is_asked_for() -> bool {
-    use_context::<axum::http::request::Parts>().is_some_and(|parts| is_print(parts.uri.path()))
-}
-
-#[cfg(not(feature = "ssr"))]
-pub(crate) fn is_asked_for() -> bool {
-    false
-}
-
-#[cfg(feature = "ssr")]
-fn is_print(path: &str) -> bool {
+pub(crate) fn is_print(path: &str) -> bool {
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     matches!(parts.as_slice(), ["pods", _, _, "print"])
 }
@@ -59,10 +48,9 @@ pub(crate) fn PrintStyle(options: LeptosOptions) -> impl IntoView {
         <link rel="icon" href=ICON />
         {(!boot::is_bare(&options)).then(|| view! { <link rel="stylesheet" href=style /> }.into_any())}
     }
-    .into_any()
 }
 
-#[cfg(all(test, feature = "ssr"))]
+#[cfg(test)]
 mod tests {
     use super::is_print;
 

@@ -24,7 +24,36 @@ pub(crate) struct Reading {
     rest_ms: u32,
 }
 
+/// What there is to read when it is first asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum First {
+    /// It came with the page.
+    IsKnown,
+    IsRead,
+}
+
 impl Reading {
+    /// Reads as often as `seen` gives something else than before; `work` is one reading.
+    pub(crate) fn follow<S, F>(
+        rest_ms: u32,
+        first: First,
+        seen: impl Fn() -> S + Send + Sync + 'static,
+        work: impl Fn() -> F + Copy + 'static,
+    ) where
+        S: PartialEq + Send + Sync + 'static,
+        F: Future<Output = ()> + 'static,
+    {
+        let reading = Self::new(rest_ms);
+        let seen = Memo::new(move |_| seen());
+        Effect::new(move |before: Option<()>| {
+            // Read, and not only tracked: a memo that nobody reads has nothing to be told of.
+            seen.with(|_| ());
+            if before.is_some() || first == First::IsRead {
+                reading.again(move || Box::pin(work()));
+            }
+        });
+    }
+
     /// `rest_ms` is the least time between two readings, in milliseconds.
     pub(crate) fn new(rest_ms: u32) -> Self {
         Self { standing: StoredValue::new(Standing::Free), rest_ms }

@@ -8,10 +8,7 @@ mod sent;
 pub(crate) mod tests;
 pub(crate) mod window;
 
-use std::{
-    collections::{HashMap, HashSet},
-    ops::Range,
-};
+use std::collections::{HashMap, HashSet};
 
 use leptos::prelude::*;
 use protocol::{Event, Record, Seq};
@@ -19,7 +16,7 @@ use transcript::{Block, BlockId, BlockKind, Change, PodStatus, Transcript, group
 
 #[cfg(feature = "hydrate")]
 pub(crate) use self::window::View;
-use self::{drawn::Room, entries::regroup};
+use self::{drawn::Window, entries::regroup};
 pub(crate) use self::{
     entries::{Entry, Reads, Row, Shape, dom_id, reads_dom_id},
     reach::Leaving,
@@ -32,11 +29,8 @@ pub(crate) struct Rows {
     transcript: StoredValue<Transcript>,
     /// Every block, in the transcript's order.
     flat: StoredValue<Vec<Row>>,
-    /// What stands in the list: each block once, in the same order.
-    pub(crate) entries: RwSignal<Vec<Entry>>,
-    /// Those of them that are drawn.
-    pub(crate) drawn: RwSignal<Range<usize>>,
-    room: StoredValue<Option<Room>>,
+    /// What stands in the list, in the same order.
+    pub(crate) window: Window,
     /// What the newest status record says, and the seq that we have come to.
     pub(crate) status: RwSignal<(Seq, Option<PodStatus>)>,
     /// There are older records on the server.
@@ -61,9 +55,7 @@ impl Rows {
         regroup(&mut entries, &flat, transcript.blocks(), 0);
         Self {
             flat: StoredValue::new(flat),
-            drawn: RwSignal::new(0..entries.len()),
-            entries: RwSignal::new(entries),
-            room: StoredValue::new(None),
+            window: Window::new(entries),
             status: RwSignal::new((transcript.head(), transcript.state().cloned())),
             first: RwSignal::new(transcript.first_seq()),
             questions: RwSignal::new(open_questions(&transcript)),
@@ -73,12 +65,6 @@ impl Rows {
             has_more: RwSignal::new(has_more),
             is_cut: StoredValue::new(begins_in_a_block(records)),
         }
-    }
-
-    /// What is drawn now. Read reactively.
-    pub(crate) fn shown(self) -> Vec<Entry> {
-        let drawn = self.drawn.get();
-        self.entries.with(|entries| entries[drawn::within(&drawn, entries.len())].to_vec())
     }
 
     /// Takes what came. Gives how many blocks are new.
@@ -131,14 +117,14 @@ impl Rows {
                 |block| matches!(&block.kind, BlockKind::Message { message_id: id, .. } if id == message_id),
             )
         };
-        self.entries.track();
+        self.window.entries.track();
         self.flat.with_value(|rows| rows.iter().rev().find(is_it).map(|row| row.block.clone()))
     }
 
     /// What `read` finds in the newest blocks, at most `most` of them, oldest first. Read reactively: again when blocks
     /// come or go.
     pub(crate) fn newest<T>(self, most: usize, read: impl Fn(&Block) -> Option<T>) -> Vec<T> {
-        self.entries.track();
+        self.window.entries.track();
         let mut found: Vec<T> = self.flat.with_value(|rows| {
             rows.iter().rev().filter_map(|row| row.block.with_untracked(&read)).take(most).collect()
         });
@@ -158,10 +144,11 @@ impl Rows {
     fn draw(self, transcript: &Transcript, change: Change) {
         let blocks = transcript.blocks();
         if let Some(from) = self.follow(blocks, change) {
-            let (before, ends) = (self.entries.with_untracked(Vec::len), self.drawn_ends());
+            let Window { entries, .. } = self.window;
+            let (before, ends) = (entries.with_untracked(Vec::len), self.window.drawn_ends());
             let regrouped =
-                self.flat.with_value(|rows| self.entries.try_update(|entries| regroup(entries, rows, blocks, from)));
-            self.follow_room(regrouped.unwrap_or_default(), before, ends);
+                self.flat.with_value(|rows| entries.try_update(|entries| regroup(entries, rows, blocks, from)));
+            self.window.follow(regrouped.unwrap_or_default(), before, ends);
         }
         self.carry(&blocks[change.first().min(blocks.len())..]);
         self.status.set((transcript.head(), transcript.state().cloned()));
@@ -194,7 +181,7 @@ impl Rows {
             }
         });
         if is_same == Some(true) {
-            self.estimate_again(index);
+            self.window.estimate_again(index);
             return None;
         }
         Some(index)

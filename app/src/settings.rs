@@ -28,5 +28,4 @@ pub(crate) fn Section(id: &'static str, title: &'static str, children: Children)
             {children()}
         </section>
     }
-    .into_any()
 }

@@ -96,11 +96,23 @@ async fn usage_is_drawn_per_day_and_told_per_pod_tree_and_pair() {
     let stage = Stage::start().await;
     let (ada, bob) = (stage.pod("ada").await, stage.pod("bob").await);
     let command = ToolCommand { arguments: json!({ "name": "cat", "task": "say hello", "scope": [] }) };
-    let answer = stage.backend.run_tool(&stage.origin, CommandId::random(), &ada, "SpawnPod", command).await.unwrap();
+    let answer = stage
+        .backend
+        .carry_out(
+            &stage.origin,
+            CommandId::random(),
+            protocol::operations::RunTool { pod: ada.clone(), name: "SpawnPod", body: command },
+        )
+        .await
+        .unwrap();
     assert!(!answer.is_error, "{answer:?}");
     stage.say_through(&ada, "say hello").await;
     let peer = PeerCommand { target: "bob".to_owned(), note: None };
-    stage.backend.introduce(&stage.origin, CommandId::random(), &ada, peer).await.unwrap();
+    stage
+        .backend
+        .carry_out(&stage.origin, CommandId::random(), protocol::operations::Introduce { pod: ada.clone(), body: peer })
+        .await
+        .unwrap();
     let before = stage.head(&bob).await;
     stage.say_through(&ada, r#"call SendToPeerPod {"name":"bob","message":"say the lease is fine"}"#).await;
     stage.rests_after(&bob, Seq(before.0 + 2)).await;

@@ -9,6 +9,7 @@ use protocol::{
     PodName, PodRef, PodState, ReceiptState, RequestCommand, RequestDecision, RewindCommand, Segment, Seq, ToolCommand,
 };
 use serde_json::json;
+use testkit::{until, until_so};
 
 use crate::stage::{Stage, page_of, words};
 
@@ -20,13 +21,30 @@ async fn asking_pod(stage: &Stage, name: &str) -> PodRef {
 
 async fn introduce(stage: &Stage, pod: &PodRef, target: &str, note: Option<&str>) {
     let command = PeerCommand { target: target.to_owned(), note: note.map(str::to_owned) };
-    stage.backend.introduce(&stage.origin, CommandId::random(), pod, command).await.unwrap();
+    stage
+        .backend
+        .carry_out(
+            &stage.origin,
+            CommandId::random(),
+            protocol::operations::Introduce { pod: pod.clone(), body: command },
+        )
+        .await
+        .unwrap();
 }
 
 /// Waits until the newest message of the two has come so far.
 async fn message_reaches(stage: &Stage, pod: &PodRef, peer: &PodRef, state: ReceiptState) {
     loop {
-        let page = stage.backend.exchange(pod, peer, None, 1).await.unwrap();
+        let page = stage
+            .backend
+            .read(protocol::operations::Exchange {
+                pod: pod.clone(),
+                peer: peer.clone(),
+                before: Default::default(),
+                limit: protocol::operation::Limit(1),
+            })
+            .await
+            .unwrap();
         if page.items.first().is_some_and(|message| message.state == state) {
             return;
         }
@@ -37,25 +55,16 @@ async fn message_reaches(stage: &Stage, pod: &PodRef, peer: &PodRef, state: Rece
 
 /// The words of a page, once these are among them: a receipt comes to each of two Pods by itself.
 async fn page_with(stage: &Stage, path: &str, said: &str) -> String {
-    let mut page = String::new();
-    for _ in 0..600 {
-        page = words(&stage.page(path).await);
-        if page.contains(said) {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
-    page
+    until(format!("{path} says {said:?}"), async || {
+        Some(words(&stage.page(path).await)).filter(|page| page.contains(said))
+    })
+    .await
 }
 
 /// The id of the one question that is open, once it is.
 async fn question(stage: &Stage) -> String {
-    loop {
-        if let Some(open) = stage.backend.open_approvals().await.unwrap().items.pop() {
-            return open.approval.id;
-        }
-        tokio::task::yield_now().await;
-    }
+    let open = async || stage.backend.open_approvals().await.unwrap().items.pop();
+    until("a question is open", open).await.approval.id
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -73,8 +82,24 @@ async fn a_question_can_be_read_in_full_in_the_transcript_and_in_the_inbox_until
         assert!(page.contains("Approvals, 1 waiting"), "the count is beside the name: {page}");
     }
     let deny = ApprovalCommand { decision: Decision::Deny, remember: false, reason: Some("not today".to_owned()) };
-    stage.backend.answer(&stage.origin, CommandId::random(), &ada, &id, deny.clone()).await.unwrap();
-    let late = stage.backend.answer(&stage.origin, CommandId::random(), &ada, &id, deny).await.unwrap_err();
+    stage
+        .backend
+        .carry_out(
+            &stage.origin,
+            CommandId::random(),
+            protocol::operations::AnswerApproval { pod: ada.clone(), id: id.clone(), body: deny.clone() },
+        )
+        .await
+        .unwrap();
+    let late = stage
+        .backend
+        .carry_out(
+            &stage.origin,
+            CommandId::random(),
+            protocol::operations::AnswerApproval { pod: ada.clone(), id: id.clone(), body: deny },
+        )
+        .await
+        .unwrap_err();
     assert_eq!(late.code, ErrorCode::AlreadyAnswered);
     let page = words(&stage.page(&page_of(&ada)).await);
     assert!(page.contains("denied by you: not today") && !page.contains("Allow once"), "{page}");
@@ -92,13 +117,21 @@ async fn a_pod_shows_whom_it_leads_with_what_it_lent_and_a_child_who_leads_it() 
         "scope": [{ "path": folder.to_str().unwrap(), "access": "write", "recursive": true }],
     });
     let command = ToolCommand { arguments };
-    let answer = stage.backend.run_tool(&stage.origin, CommandId::random(), &ada, "SpawnPod", command).await.unwrap();
+    let answer = stage
+        .backend
+        .carry_out(
+            &stage.origin,
+            CommandId::random(),
+            protocol::operations::RunTool { pod: ada.clone(), name: "SpawnPod", body: command },
+        )
+        .await
+        .unwrap();
     assert!(!answer.is_error, "{answer:?}");
     let page = words(&stage.page(&page_of(&ada)).await);
     for said in ["you ran this", "1 path lent", "for writing: bob writes, this Pod can only read", "1 child"] {
         assert!(page.contains(said), "{said}: {page}");
     }
-    let pods = stage.backend.pods(&Default::default()).await.unwrap().items;
+    let pods = stage.backend.read(protocol::operations::Pods::default()).await.unwrap().items;
     let bob = pods.iter().find(|pod| pod.name.as_str() == "bob").unwrap();
     let page = words(&stage.page(&page_of(&bob.pod)).await);
     assert!(page.contains("Parent"), "{page}");
@@ -110,7 +143,15 @@ async fn who_watches_a_pod_sees_what_its_children_ask() {
     let ada = stage.pod("ada").await;
     let arguments = json!({ "name": "bob", "task": "call Bash {\"command\":\"cargo test\"}", "scope": [] });
     let command = ToolCommand { arguments };
-    let answer = stage.backend.run_tool(&stage.origin, CommandId::random(), &ada, "SpawnPod", command).await.unwrap();
+    let answer = stage
+        .backend
+        .carry_out(
+            &stage.origin,
+            CommandId::random(),
+            protocol::operations::RunTool { pod: ada.clone(), name: "SpawnPod", body: command },
+        )
+        .await
+        .unwrap();
     assert!(!answer.is_error, "{answer:?}");
     question(&stage).await;
     let page = words(&stage.page(&page_of(&ada)).await);
@@ -124,15 +165,17 @@ async fn what_a_rewind_took_out_is_still_read_and_said_to_be_out() {
     let stage = Stage::start().await;
     let ada = stage.pod("ada").await;
     stage.say(&ada, "say the first").await;
-    let head = loop {
-        let detail = stage.backend.pod(&ada).await.unwrap();
-        match detail.summary.state == PodState::Idle && detail.summary.head_seq > Seq(4) {
-            true => break detail.summary.head_seq,
-            false => tokio::task::yield_now().await,
-        }
-    };
+    let head = until("the run is over", async || {
+        let now = stage.backend.pod(&ada).await.unwrap().summary;
+        (now.state == PodState::Idle && now.head_seq > Seq(4)).then_some(now.head_seq)
+    })
+    .await;
     let command = RewindCommand { to_seq: Seq(1), expected_head: head };
-    stage.backend.rewind(&stage.origin, CommandId::random(), &ada, command).await.unwrap();
+    stage
+        .backend
+        .carry_out(&stage.origin, CommandId::random(), protocol::operations::Rewind { pod: ada.clone(), body: command })
+        .await
+        .unwrap();
     let page = words(&stage.page(&page_of(&ada)).await);
     assert!(page.contains("the first") && page.contains("no longer in the context"), "{page}");
     assert!(page.contains("rewound to record 1") && !page.contains("Rewind to before this"), "{page}");
@@ -153,9 +196,24 @@ async fn a_request_is_in_the_inbox_with_its_note_and_on_both_pages_until_it_is_a
     assert!(asks.contains("peer request sent") && asks.contains("Withdraw"), "{asks}");
     let map = words(&stage.page("/map").await);
     assert!(map.contains("request pending"), "{map}");
-    let request = stage.backend.open_requests().await.unwrap().items.remove(0).request_id;
+    let request = stage
+        .backend
+        .read(protocol::operations::OpenRequests { runtime: Default::default(), page: Default::default() })
+        .await
+        .unwrap()
+        .items
+        .remove(0)
+        .request_id;
     let accept = RequestCommand { decision: RequestDecision::Accept };
-    stage.backend.decide_request(&stage.origin, CommandId::random(), &ada, &request, accept).await.unwrap();
+    stage
+        .backend
+        .carry_out(
+            &stage.origin,
+            CommandId::random(),
+            protocol::operations::DecideRequest { pod: ada.clone(), request_id: request.clone(), body: accept },
+        )
+        .await
+        .unwrap();
     let page = words(&stage.page(&page_of(&ada)).await);
     assert!(page.contains("peer") && page.contains("Unpeer") && page.contains("messages"), "{page}");
     assert!(words(&stage.page("/approvals").await).contains("No approvals pending."));
@@ -168,7 +226,15 @@ async fn the_map_draws_parents_and_peers_in_the_first_paint_and_says_the_same_in
     let (ada, bob) = (stage.pod("ada").await, stage.pod("bob").await);
     introduce(&stage, &ada, "bob", None).await;
     let command = ToolCommand { arguments: json!({ "name": "cat", "task": "say hello", "scope": [] }) };
-    let answer = stage.backend.run_tool(&stage.origin, CommandId::random(), &ada, "SpawnPod", command).await.unwrap();
+    let answer = stage
+        .backend
+        .carry_out(
+            &stage.origin,
+            CommandId::random(),
+            protocol::operations::RunTool { pod: ada.clone(), name: "SpawnPod", body: command },
+        )
+        .await
+        .unwrap();
     assert!(!answer.is_error, "{answer:?}");
     stage.pod("zoe").await;
     let page = stage.page("/map").await;
@@ -224,7 +290,15 @@ async fn what_two_wrote_is_on_a_page_of_its_own_and_a_receipt_stands_on_the_card
     let receiver = page_with(&stage, &page_of(&bob), "answered at turn 1").await;
     assert!(receiver.contains("say the lease is fine") && receiver.contains("answered at turn 1"), "{receiver}");
     let command = MessageCommand { to: "bob".to_owned(), text: "from a person".to_owned() };
-    stage.backend.send_message(&stage.origin, CommandId::random(), &ada, command).await.unwrap();
+    stage
+        .backend
+        .carry_out(
+            &stage.origin,
+            CommandId::random(),
+            protocol::operations::SendMessage { pod: ada.clone(), body: command },
+        )
+        .await
+        .unwrap();
     let sender = words(&stage.page(&page_of(&ada)).await);
     assert!(sender.contains("message with"), "no card of a call carries it: {sender}");
     let missing = words(&stage.page(&format!("{}/with/local/nobody", page_of(&ada))).await);
@@ -237,7 +311,15 @@ async fn what_waits_can_be_edited_and_removed_and_a_named_file_stays_in_its_sent
     let pod = stage.pod("ada").await;
     let send = async |segments: Vec<Segment>, steer: bool| {
         let command = InputCommand { segments, queue: true, steer };
-        stage.backend.input(&stage.origin, CommandId::random(), &pod, command).await.unwrap();
+        stage
+            .backend
+            .carry_out(
+                &stage.origin,
+                CommandId::random(),
+                protocol::operations::Input { pod: pod.clone(), body: command },
+            )
+            .await
+            .unwrap();
     };
     let file = Segment::FileRef { path: "src/main.rs".to_owned() };
     send(vec![Segment::text("wait 60\nlook at "), file, Segment::text(" now")], false).await;

@@ -122,7 +122,15 @@ async fn what_is_not_in_the_context_any_more_is_printed_and_said_to_be_out() {
     stage.say("say one").await;
     let head = stage.backend.pod(&stage.pod).await.unwrap().summary.head_seq;
     let command = RewindCommand { to_seq: Seq(1), expected_head: head };
-    stage.backend.rewind(&stage.origin, CommandId::random(), &stage.pod, command).await.unwrap();
+    stage
+        .backend
+        .carry_out(
+            &stage.origin,
+            CommandId::random(),
+            protocol::operations::Rewind { pod: stage.pod.clone(), body: command },
+        )
+        .await
+        .unwrap();
     let said = words(&stage.page("/print").await);
     assert!(said.contains("say one") && said.contains("No longer in the context:"), "{said}");
 }

@@ -16,6 +16,7 @@ use protocol::{
     RewindCommand, Segment, Seq, ToolCommand, TurnEvent,
 };
 use runtime::{Host, HostOptions};
+use testkit::until;
 
 /// A door with a host behind it, and the context that the binary gives to pages.
 struct Stage {
@@ -55,17 +56,14 @@ async fn a_message_goes_in_and_the_page_has_the_answer() {
     let segments = vec![Segment::text("say hello from a server function")];
     let receipt = submit_input(pod.clone(), id("k1"), segments.clone(), true).await.unwrap();
     assert_eq!(submit_input(pod.clone(), id("k1"), segments, true).await.unwrap(), receipt);
-    let said = loop {
+    let said = until("the answer", async || {
         let page = load_pod(pod.to_string(), None, None).await.unwrap();
-        let said = page.records.iter().find_map(|record| match &record.event {
+        page.records.iter().find_map(|record| match &record.event {
             Event::Turn(TurnEvent::MessageFinished { text, .. }) => Some(text.clone()),
             _ => None,
-        });
-        match said {
-            Some(text) => break text,
-            None => tokio::task::yield_now().await,
-        }
-    };
+        })
+    })
+    .await;
     assert_eq!(said, "hello from a server function");
     assert_eq!(list_pods().await.unwrap().len(), 1);
     assert_eq!(resolve("ada".to_owned()).await.unwrap(), pod);
@@ -108,7 +106,6 @@ async fn older_pages_follow_each_other_without_a_gap() {
             .await
             .unwrap();
     }
-    let mut page = load_pod(pod.to_string(), None, None).await.unwrap();
     // The message itself is in the log as soon as it is queued, and the state is read beside the records:
     // only its answer tells that all was answered.
     let is_answered = |page: &PodPageData| {
@@ -116,10 +113,8 @@ async fn older_pages_follow_each_other_without_a_gap() {
             matches!(&record.event, Event::Turn(TurnEvent::MessageFinished { text, .. }) if text.ends_with("n59"))
         })
     };
-    while !is_answered(&page) {
-        tokio::task::yield_now().await;
-        page = load_pod(pod.to_string(), None, None).await.unwrap();
-    }
+    let newest = async || Some(load_pod(pod.to_string(), None, None).await.unwrap()).filter(is_answered);
+    let page = until("all is answered", newest).await;
     let mut records = page.records;
     let mut has_more = page.has_more;
     while has_more {
@@ -138,12 +133,7 @@ async fn of_two_answers_to_a_question_the_first_counts_and_can_be_looked_up() {
     let pod = ada().await;
     let call = Segment::text(r#"call Write {"path":"a","content":"b"}"#);
     submit_input(pod.clone(), id("k1"), vec![call], true).await.unwrap();
-    let open = loop {
-        match open_approvals().await.unwrap().pop() {
-            Some(open) => break open,
-            None => tokio::task::yield_now().await,
-        }
-    };
+    let open = until("a question", async || open_approvals().await.unwrap().pop()).await;
     let answer = |decision| ApprovalCommand { decision, remember: false, reason: Some("no".to_owned()) };
     let question = open.approval.id.clone();
     answer_approval(pod.clone(), id("a1"), question.clone(), answer(Decision::Deny)).await.unwrap();

@@ -32,12 +32,16 @@ async fn set_up() -> Stage {
 }
 
 async fn stop(stage: &Stage, pod: &PodRef) {
-    stage.backend.control(&stage.origin, CommandId::random(), pod, ControlVerb::Stop).await.unwrap();
+    stage.backend.command(&stage.origin, CommandId::random(), ControlVerb::Stop.of(pod)).await.unwrap();
 }
 
 async fn give_rules(stage: &Stage, pod: &PodRef, rules: Vec<PermissionRule>) {
     let patch = PatchPod { permissions: Some(rules), ..PatchPod::default() };
-    stage.backend.patch(&stage.origin, CommandId::random(), pod, patch).await.unwrap();
+    stage
+        .backend
+        .carry_out(&stage.origin, CommandId::random(), protocol::operations::Patch { pod: pod.clone(), body: patch })
+        .await
+        .unwrap();
 }
 
 /// Calls server functions as the browser of the login does.
@@ -161,7 +165,7 @@ async fn the_audit_says_who_did_what_with_what_result_and_leads_to_the_pod() {
     assert!(words(&stage.page("/audit").await).contains("No entries yet."));
     let ada = stage.pod("ada").await;
     stop(&stage, &ada).await;
-    let refused = stage.backend.control(&stage.origin, CommandId::random(), &ada, ControlVerb::Pause).await;
+    let refused = stage.backend.command(&stage.origin, CommandId::random(), ControlVerb::Pause.of(ada.clone())).await;
     assert_eq!(refused.unwrap_err().code, ErrorCode::NotLive);
     let page = stage.page("/audit").await;
     assert!(page.contains("<title>Audit · yoi</title>"), "{page}");

@@ -1,7 +1,9 @@
 //! What every verb that talks to a server works with: a client, and how it was configured.
 
 use anyhow::Result;
-use client::{Client, PodsFilter, TokenSource};
+use client::{Client, TokenSource};
+use protocol::operations;
+use protocol::operations::Pods;
 use protocol::{Listing, PodName, PodRef, PodSummary};
 
 use crate::{
@@ -31,12 +33,12 @@ impl Caller {
     }
 
     /// The first page of a list of Pods.
-    pub(crate) async fn pods_page(&self, filter: PodsFilter) -> Result<Listing<PodSummary>> {
-        Ok(self.client.pods(&filter).await?)
+    pub(crate) async fn pods_page(&self, filter: Pods) -> Result<Listing<PodSummary>> {
+        Ok(self.client.read(&filter).await?)
     }
 
     pub(crate) async fn resolve(&self, target: &str) -> Result<PodRef> {
-        Ok(self.client.resolve(target).await?)
+        Ok(self.client.read(&operations::Resolve { target: Some(target.to_owned()) }).await?)
     }
 }
 

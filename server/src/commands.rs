@@ -39,9 +39,10 @@ mod tui;
 mod usage;
 
 use anyhow::{Context, Result};
-use client::PodsFilter;
 use jiff::Timestamp;
+use protocol::operations;
 use protocol::{HeldDecision, Listing, PodSummary, RequestDecision, RuntimeId};
+use protocol::{operation::Loose, operations::Pods};
 
 pub(crate) use self::{
     completions::{VARIABLE, completions},
@@ -119,11 +120,11 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
 }
 
 /// All pages of a list of Pods as one.
-async fn pods_of(caller: &Caller, mut filter: PodsFilter) -> Result<Listing<PodSummary>> {
-    let mut listing = caller.client.pods(&filter).await?;
+async fn pods_of(caller: &Caller, mut filter: Pods) -> Result<Listing<PodSummary>> {
+    let mut listing = caller.client.read(&filter).await?;
     while let Some(next) = listing.next.take() {
-        filter.after = Some(next);
-        let page = caller.client.pods(&filter).await?;
+        filter.after = Loose(Some(next));
+        let page = caller.client.read(&filter).await?;
         listing.items.extend(page.items);
         listing.next = page.next;
     }

@@ -3,7 +3,9 @@
 use std::{path::PathBuf, sync::Arc};
 
 use anyhow::Result;
-use backend::{Backend, CompatSockets, Entry, EntryKind};
+use backend::{Backend, Entry, EntryKind};
+use compat::CompatSockets;
+use runtime::Host;
 
 use crate::{config::BadConfig, options::ServeOptions};
 
@@ -20,13 +22,13 @@ pub(crate) fn folder(options: &ServeOptions) -> Result<Option<PathBuf>, BadConfi
 }
 
 /// Puts the runtime of the older Pods into the registry.
-pub(crate) async fn add(backend: &Backend, folder: Option<PathBuf>) -> Result<()> {
+pub(crate) async fn add(backend: &Backend, host: Host, folder: Option<PathBuf>) -> Result<()> {
     let Some(folder) = folder else { return Ok(()) };
     tracing::warn!(
         folder = %folder.display(),
         "debug mode: --compat-sockets serves Pods of the older protocol as the runtime `compat`; nothing of them is stored"
     );
-    let compat = CompatSockets::start(&folder, backend).await?;
+    let compat = CompatSockets::start(&folder, host).await?;
     backend.registry().insert(CompatSockets::runtime_id(), Entry::new(EntryKind::Compat, Arc::new(compat))).map_err(
         |_| {
             let sentence =

@@ -7,15 +7,21 @@ mod console;
 pub(crate) mod host;
 mod listen;
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use anyhow::{Context, Result};
 use api::{AllowedHosts, Api, ApiOptions, ConnectionLimits, Connections, Token};
-use axum::serve::ListenerExt;
+use axum::{Router, serve::ListenerExt};
 use backend::{Backend, BackendOptions};
 use provider::Providers;
+use runtime::Host;
 use secrecy::ExposeSecret;
-use tokio::{sync::watch, time::timeout};
+use tokio::{
+    net::{TcpListener, UnixListener},
+    sync::watch,
+    task::JoinHandle,
+    time::timeout,
+};
 
 use crate::{
     compat_sockets,
@@ -83,7 +89,7 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
         runtimes_file: Some(data.path().join(RUNTIMES)),
         forget_after: config.forget_after,
     })?;
-    compat_sockets::add(&backend, compat_folder).await?;
+    compat_sockets::add(&backend, host.clone(), compat_folder).await?;
     let api = Api::new(backend.clone(), options);
     let router = api.guard(api.router().merge(web::router(backend)));
 
@@ -100,22 +106,40 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
     #[cfg(target_os = "linux")]
     tokio::spawn(crate::idle_memory::give_back_while_idle());
     let (accept_stop, accept_stopped) = watch::channel(false);
-    let unix =
-        unix.map(|unix| tokio::spawn(api::serve(unix, router.clone(), connections.clone(), accept_stopped.clone())));
-    let servers = listeners.all.into_iter().map(|listener| {
+    let servers = answer(listeners.all, unix, &router, &connections, &accept_stopped);
+
+    signals.wait().await;
+    tracing::info!("stopping");
+    accept_stop.send_replace(true);
+    stop(&host, servers, sockets_stop).await;
+    data.remove_address();
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Answers on each of these until no more connections are wanted.
+fn answer(
+    listeners: Vec<TcpListener>,
+    unix: Option<UnixListener>,
+    router: &Router,
+    connections: &Connections,
+    stopped: &watch::Receiver<bool>,
+) -> Vec<JoinHandle<io::Result<()>>> {
+    let unix = unix.map(|unix| tokio::spawn(api::serve(unix, router.clone(), connections.clone(), stopped.clone())));
+    let servers = listeners.into_iter().map(|listener| {
         let listener = listener.tap_io(|stream| {
             // A chunk of text is smaller than a packet and must not wait for the next.
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "a connection went before it was served");
             }
         });
-        tokio::spawn(api::serve(listener, router.clone(), connections.clone(), accept_stopped.clone()))
+        tokio::spawn(api::serve(listener, router.clone(), connections.clone(), stopped.clone()))
     });
-    let servers: Vec<_> = servers.collect();
+    servers.chain(unix).collect()
+}
 
-    signals.wait().await;
-    tracing::info!("stopping");
-    accept_stop.send_replace(true);
+/// Working Pods reach a committed point, then sockets close.
+async fn stop(host: &Host, servers: Vec<JoinHandle<io::Result<()>>>, sockets_stop: watch::Sender<bool>) {
     if timeout(HOST_STOP_MAX, host.shutdown(PODS_STOP_MAX)).await.is_err() {
         tracing::warn!("a Pod did not reach a committed point in time; its run is found interrupted at the next start");
     }
@@ -125,17 +149,11 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
         for server in servers {
             drop(server.await);
         }
-        if let Some(unix) = unix {
-            drop(unix.await);
-        }
         sockets_stop.closed().await;
     };
     if timeout(CONNECTIONS_STOP_MAX, connections).await.is_err() {
         tracing::debug!("connections that were still open are dropped");
     }
-    data.remove_address();
-    tracing::info!("stopped");
-    Ok(())
 }
 
 fn log_start(config: &Config, address: SocketAddr, socket: Option<&SocketFile>) {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Who may depend on whom. An arrow also allows what its target may depend on: what reaches a crate through another
 /// is in its hands anyway. What `testkit` knows, and dependencies of tests alone, are free.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     ("protocol", &[]),
     ("transcript", &["protocol"]),
     ("commands", &["protocol"]),
@@ -22,14 +22,15 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("tools", &["protocol", "pod"]),
     ("runtime", &["pod", "pod-store", "provider", "tools"]),
     ("backend", &["runtime", "client", "transcript"]),
+    ("compat", &["backend"]),
     ("api", &["backend"]),
     ("app", &["backend", "transcript", "commands"]),
     ("tui", &["client", "transcript", "commands"]),
     ("hydrate", &["app"]),
-    ("bundle", &[]),
+    ("bundle", &["hydrate"]),
     ("xtask", &["testkit"]),
     ("testkit", &[]),
-    ("yoi", &["api", "app", "bundle", "tui"]),
+    ("yoi", &["api", "app", "bundle", "compat", "tui"]),
 ];
 
 /// In the browser `app` has no server behind it, whatever its other half may know.

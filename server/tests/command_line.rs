@@ -5,7 +5,8 @@
 use serde_json::Value;
 use testkit::{
     terminal::Terminal,
-    yoi::{Launch, WAIT_MAX, YoiProcess},
+    until_so,
+    yoi::{Launch, YoiProcess},
 };
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
@@ -272,19 +273,15 @@ async fn the_manual_has_a_page_for_each_verb_and_completions_know_the_pods() {
     }
     assert!(run(launch, &["man"]).await.1.contains(".TH yoi"));
 
-    let offered = async {
-        loop {
-            let mut ask = launch.command();
-            ask.env("YOI_COMPLETE", "fish").args(["--", "yoi", "--data"]).arg(launch.data_dir()).args(["log", ""]);
-            let output = ask.output().await.unwrap();
-            assert!(output.status.success());
-            // A server that is too busy to answer at once offers nothing: who presses Tab does not wait.
-            if String::from_utf8(output.stdout).unwrap().lines().any(|line| line.starts_with("ada")) {
-                return;
-            }
-        }
-    };
-    tokio::time::timeout(WAIT_MAX, offered).await.expect("ada is offered");
+    until_so("ada is offered", async || {
+        let mut ask = launch.command();
+        ask.env("YOI_COMPLETE", "fish").args(["--", "yoi", "--data"]).arg(launch.data_dir()).args(["log", ""]);
+        let output = ask.output().await.unwrap();
+        assert!(output.status.success());
+        // A server that is too busy to answer at once offers nothing: who presses Tab does not wait.
+        String::from_utf8(output.stdout).unwrap().lines().any(|line| line.starts_with("ada"))
+    })
+    .await;
     let mut ask = launch.command();
     ask.env("YOI_COMPLETE", "fish").args(["--", "yoi", "--server", "http://127.0.0.1:1", "log", ""]);
     let output = ask.output().await.unwrap();

@@ -10,11 +10,8 @@ use std::{
 };
 
 use serde_json::Value;
-use testkit::yoi::{Launch, WAIT_MAX};
-use tokio::{
-    io::{AsyncBufReadExt, BufReader},
-    time::timeout,
-};
+use testkit::{within, yoi::Launch};
+use tokio::io::{AsyncBufReadExt, BufReader};
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 
@@ -49,14 +46,16 @@ async fn the_command_line_works_over_the_socket_streams_included() {
     let mut follow = follow.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
     assert!(run(&launch, &path, &["send", "ada", "say", "over", "the", "socket"]).await.status.success());
-    loop {
-        let line = timeout(WAIT_MAX, lines.next_line()).await.unwrap().unwrap().unwrap();
-        let record: Value = serde_json::from_str(&line).unwrap();
-        if record["event"]["kind"] == "message_finished" {
-            assert_eq!(record["event"]["text"], "over the socket");
-            break;
+    let said = within("the answer", async {
+        loop {
+            let line = lines.next_line().await.unwrap().unwrap();
+            let mut record: Value = serde_json::from_str(&line).unwrap();
+            if record["event"]["kind"] == "message_finished" {
+                return record["event"]["text"].take();
+            }
         }
-    }
+    });
+    assert_eq!(said.await, "over the socket");
     drop(follow);
     assert_eq!(yoi.terminate().await.code(), Some(0));
     assert!(!path.exists(), "the socket goes with its server");

@@ -5,11 +5,13 @@
 use std::process::{ExitStatus, Stdio};
 
 use serde_json::{Value, json};
-use testkit::yoi::{Launch, WAIT_MAX, YoiProcess, pod_path};
+use testkit::{
+    within,
+    yoi::{Launch, YoiProcess, pod_path},
+};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines},
     process::{Child, ChildStderr, ChildStdout},
-    time::timeout,
 };
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
@@ -32,13 +34,26 @@ impl Stream {
     }
 
     async fn line(&mut self) -> String {
-        let line = timeout(WAIT_MAX, self.lines.next_line()).await.expect("nothing more was printed").unwrap();
+        let line = within("something more is printed", self.lines.next_line()).await.unwrap();
         line.expect("it ended")
     }
 
     async fn json(&mut self) -> Value {
         let line = self.line().await;
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    /// Takes what is printed, up to what fits.
+    async fn until(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        within(what, async {
+            loop {
+                let frame = self.json().await;
+                if fits(&frame) {
+                    return frame;
+                }
+            }
+        })
+        .await
     }
 
     async fn signal(&self, signal: &str) {
@@ -52,7 +67,7 @@ impl Stream {
         let mut said = String::new();
         while !said.contains("the server is back") {
             let mut buffer = [0; 256];
-            let read = timeout(WAIT_MAX, self.stderr.read(&mut buffer)).await.expect("it is not back").unwrap();
+            let read = within("it is back", self.stderr.read(&mut buffer)).await.unwrap();
             assert!(read > 0, "it ended: {said}");
             said.push_str(std::str::from_utf8(&buffer[..read]).unwrap());
         }
@@ -60,7 +75,7 @@ impl Stream {
 
     /// How it ended, and what it complained of.
     async fn end(mut self) -> (ExitStatus, String) {
-        let status = timeout(WAIT_MAX, self.child.wait()).await.expect("it did not end").unwrap();
+        let status = within("it ends", self.child.wait()).await.unwrap();
         let mut text = String::new();
         self.stderr.read_to_string(&mut text).await.unwrap();
         (status, text)
@@ -95,12 +110,8 @@ async fn a_log_and_the_events_go_on_over_a_kill_and_lose_and_double_nothing() {
     let mut events = Stream::start(&launch, &["events", "--json"]);
     let mut of_log = vec![log.json().await];
     // Its first frames: the list, and where each Pod is.
-    let begun = loop {
-        let frame = events.json().await;
-        if frame["type"] == "snapshot" {
-            break frame["summary"]["head_seq"].as_i64().unwrap();
-        }
-    };
+    let snapshot = events.until("a snapshot", |frame| frame["type"] == "snapshot").await;
+    let begun = snapshot["summary"]["head_seq"].as_i64().unwrap();
     yoi.say(&ada, "stream 400 at 40").await;
     while of_log.len() < 30 {
         of_log.push(log.json().await);
@@ -112,12 +123,11 @@ async fn a_log_and_the_events_go_on_over_a_kill_and_lose_and_double_nothing() {
     }
     let mut of_events = Vec::new();
     let mut cursor = Value::Null;
+    let is_its = |frame: &Value| frame["id"] == address.as_str() && frame["type"] != "pods";
     while !of_events.iter().any(is_end) {
-        let frame = events.json().await;
-        if frame["id"] == address.as_str() && frame["type"] != "pods" {
-            of_events.extend(frame["records"].as_array().into_iter().flatten().cloned());
-            cursor = frame["cursor"].clone();
-        }
+        let frame = events.until("more of the run", is_its).await;
+        of_events.extend(frame["records"].as_array().into_iter().flatten().cloned());
+        cursor = frame["cursor"].clone();
     }
     compare(&yoi, &ada, &of_log, 0).await;
     compare(&yoi, &ada, &of_events, begun).await;
@@ -131,12 +141,7 @@ async fn a_log_and_the_events_go_on_over_a_kill_and_lose_and_double_nothing() {
     // Another process goes on where that one was.
     yoi.say(&ada, "say more").await;
     let mut later = Stream::start(&launch, &["events", "--after", cursor.as_str().unwrap(), "--json"]);
-    let frame = loop {
-        let frame = later.json().await;
-        if frame["type"] != "pods" {
-            break frame;
-        }
-    };
+    let frame = later.until("more than the list of Pods", |frame| frame["type"] != "pods").await;
     assert_eq!((&frame["type"], &frame["after"]), (&"records".into(), &cursor), "{frame}");
     assert!(frame["records"][0]["seq"].as_i64() > of_events.last().unwrap()["seq"].as_i64(), "{frame}");
 }
@@ -152,7 +157,7 @@ async fn a_reader_that_has_seen_enough_ends_the_command_quietly() {
         let Stream { mut child, lines, mut stderr } = stream;
         drop(lines);
         yoi.say(&ada, "stream 50 at 50").await;
-        let status = timeout(WAIT_MAX, child.wait()).await.expect("it goes on for nobody").unwrap();
+        let status = within("it goes on for nobody", child.wait()).await.unwrap();
         let mut said = String::new();
         stderr.read_to_string(&mut said).await.unwrap();
         assert_eq!((status.code(), said.as_str()), (Some(0), ""), "{words:?}");
@@ -162,7 +167,7 @@ async fn a_reader_that_has_seen_enough_ends_the_command_quietly() {
         drop(stream.child.stdout.take());
         let Stream { mut child, lines, mut stderr } = stream;
         drop(lines);
-        let status = timeout(WAIT_MAX, child.wait()).await.unwrap().unwrap();
+        let status = within("it ends", child.wait()).await.unwrap();
         let mut said = String::new();
         stderr.read_to_string(&mut said).await.unwrap();
         assert_eq!((status.code(), said.as_str()), (Some(0), ""), "{words:?}");
@@ -204,7 +209,7 @@ async fn a_server_that_comes_back_on_another_port_is_found_and_text_comes_as_it_
     let mut begun = String::new();
     while !begun.contains("w3") {
         let mut buffer = [0; 256];
-        let read = timeout(WAIT_MAX, pieces.lines.get_mut().read(&mut buffer)).await.unwrap().unwrap();
+        let read = within("more of the line", pieces.lines.get_mut().read(&mut buffer)).await.unwrap();
         begun.push_str(std::str::from_utf8(&buffer[..read]).unwrap());
     }
     assert!(!begun.contains('\n') && begun.contains("model: w1 w2"), "{begun:?}");
@@ -250,12 +255,7 @@ async fn events_go_on_after_a_cursor_though_pods_of_another_server_are_listed_to
         let cursor = cursor_of(&here, &pod).await;
         here.say(&pod, "say more").await;
         let mut stream = Stream::start(here.launch(), &["events", "--after", &cursor, "--json"]);
-        let frame = loop {
-            let frame = stream.json().await;
-            if frame["type"] == "records" {
-                break frame;
-            }
-        };
+        let frame = stream.until("records", |frame| frame["type"] == "records").await;
         assert_eq!(frame["after"], cursor.as_str(), "{frame}");
         stream.signal("INT").await;
         assert_eq!(stream.end().await.0.code(), Some(0));

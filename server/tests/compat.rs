@@ -2,12 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use testkit::{
     older_pod::{OlderPod, Script, Trouble},
-    yoi::{EventSocket, Launch, WAIT_MAX, YoiProcess, pod_path},
+    until, until_so,
+    yoi::{EventSocket, Launch, YoiProcess, pod_path},
 };
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
@@ -24,18 +23,8 @@ async fn pod(yoi: &YoiProcess, name: &str) -> Option<Value> {
 
 /// Looks until the Pod is in this state.
 async fn in_state(yoi: &YoiProcess, name: &str, state: &str) -> Value {
-    let looked = tokio::time::timeout(WAIT_MAX, async {
-        loop {
-            match pod(yoi, name).await {
-                Some(pod) if pod["state"] == state => return pod,
-                _ => tokio::time::sleep(Duration::from_millis(50)).await,
-            }
-        }
-    });
-    match looked.await {
-        Ok(pod) => pod,
-        Err(_) => panic!("{name} is not {state}: {:?}", pod(yoi, name).await),
-    }
+    let look = async || pod(yoi, name).await.filter(|pod| pod["state"] == state);
+    until(format!("{name} is {state}"), look).await
 }
 
 fn says(text: &str) -> Value {
@@ -297,16 +286,10 @@ async fn pods_that_misbehave_say_what_is_wrong_and_harm_nobody() {
     let yoi = start(&folder).await;
     let good = in_state(&yoi, "good", "idle").await;
     for (name, _, why) in &table {
-        let found = tokio::time::timeout(WAIT_MAX, async {
-            loop {
-                let pod = in_state(&yoi, name, "unreachable").await;
-                if pod["state_reason"].as_str().unwrap().contains(why) {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-        });
-        assert!(found.await.is_ok(), "{name}: {:?}", pod(&yoi, name).await);
+        until_so(format!("{name} is unreachable: {why}"), async || {
+            in_state(&yoi, name, "unreachable").await["state_reason"].as_str().unwrap().contains(why)
+        })
+        .await;
     }
     let mute = in_state(&yoi, "mute", "idle").await;
     assert_eq!(input(&yoi, &mute, "say hi").await.expect_error(504), "timeout");
@@ -331,11 +314,7 @@ async fn a_command_that_was_sent_before_yoi_was_killed_is_not_sent_again_under_i
     let (hi, hello, to_mute) = (says("hi"), says("hello"), path(&to_mute));
     tokio::select! {
         answer = yoi.post_with_key("lost", &to_mute, &hi) => panic!("it answers nothing: {answer:?}"),
-        () = async {
-            while mute.methods().is_empty() {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        } => (),
+        () = until_so("the command has arrived", async || !mute.methods().is_empty()) => (),
     }
     yoi.kill9().await;
     yoi.restart().await;

@@ -2,16 +2,16 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::time::Duration;
-
 use reqwest::Method;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
-use testkit::yoi::{Launch, WAIT_MAX, YoiProcess, pod_path};
+use testkit::{
+    until_so, within,
+    yoi::{Launch, YoiProcess, pod_path},
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
-    time::{sleep, timeout},
 };
 
 /// Sockets of a stranger, each with the first byte of a request.
@@ -40,14 +40,7 @@ async fn figure(yoi: &YoiProcess, name: &str) -> u64 {
 }
 
 async fn until_figure(yoi: &YoiProcess, name: &str, is_so: impl Fn(u64) -> bool) {
-    let waited = timeout(WAIT_MAX, async {
-        while !is_so(figure(yoi, name).await) {
-            sleep(Duration::from_millis(50)).await;
-        }
-    });
-    if waited.await.is_err() {
-        panic!("{name} stayed {}", figure(yoi, name).await);
-    }
+    until_so(format!("{name} is as wanted"), async || is_so(figure(yoi, name).await)).await;
 }
 
 #[tokio::test]
@@ -70,7 +63,7 @@ async fn sockets_that_send_one_byte_are_let_go_and_nobody_waits_for_them() {
     // None of them hears more than the end.
     for stranger in &mut strangers {
         let mut heard = Vec::new();
-        let ended = timeout(WAIT_MAX, stranger.read_to_end(&mut heard)).await.expect("a stranger is let go");
+        let ended = within("a stranger is let go", stranger.read_to_end(&mut heard)).await;
         assert!(ended.is_err() || heard.is_empty(), "{heard:?}");
     }
     until_figure(&yoi, "connections", |open| open < 20).await;

@@ -232,8 +232,8 @@ async fn browser_several_pods_are_stopped_at_once_and_an_undo_brings_them_back()
     browser.wait_held().await;
     assert_eq!(state(&yoi, &eve).await, "stopped");
     browser.let_time_pass().await;
-    let is_gone = async |browser: &Browser| !browser.texts(".notices").await.concat().contains("Stopped eve");
-    browser.wait_until("the notice is gone", is_gone).await;
+    let told = async || browser.texts(".notices").await.concat();
+    browser.wait_until("the notice is gone", async |_| !told().await.contains("Stopped eve")).await;
     browser.wait_text("aside.pods", "Stopped").await;
     assert_eq!((state(&yoi, &ada).await, state(&yoi, &bob).await), ("idle".into(), "idle".into()));
 

@@ -9,31 +9,20 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use testkit::yoi::{Launch, YoiProcess, pod_path};
+use testkit::{
+    until, until_so,
+    yoi::{Launch, YoiProcess, pod_path},
+};
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 /// How many rounds there are.
 const ROUNDS: &str = "YOI_CRASH_ROUNDS";
 const ROUNDS_BY_DEFAULT: u32 = 10;
-/// Once both are up, all is settled within this.
-const SETTLED_WITHIN: Duration = Duration::from_secs(60);
 
 /// `here` has the address and the token of `there`, which it calls `box`.
 async fn add(here: &YoiProcess, there: &YoiProcess) {
     let body = json!({ "runtime_id": "box", "url": there.base_url(), "token": there.token() });
     here.post("/api/v1/runtimes", &body).await.expect(201);
-}
-
-async fn until<T>(what: &str, limit: Duration, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let looking = async {
-        loop {
-            if let Some(found) = look().await {
-                return found;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(limit, looking).await.unwrap_or_else(|_| panic!("{what}: not within {limit:?}"))
 }
 
 async fn peers(at: &YoiProcess, pod: &Value) -> Vec<Value> {
@@ -52,16 +41,14 @@ async fn link(here: &YoiProcess, pod: &Value, target: &str) -> Value {
         return answer.expect(201);
     }
     assert_eq!(answer.body["state"], "pending");
-    until("they are linked", SETTLED_WITHIN, async || {
-        peers(here, pod).await.iter().any(|peer| peer["link"] == "linked").then_some(())
-    })
-    .await;
+    until("they are linked", async || peers(here, pod).await.iter().any(|peer| peer["link"] == "linked").then_some(()))
+        .await;
     here.post(&path, &target).await.expect(200)
 }
 
 /// The runtime that `there` shows for `here`.
 async fn announced(there: &YoiProcess) -> String {
-    until("the other server announces itself", SETTLED_WITHIN, async || {
+    until("the other server announces itself", async || {
         let runtimes = there.get("/api/v1/runtimes").await.expect(200);
         let runtimes = runtimes["items"].as_array().unwrap().clone();
         let id = |runtime: &Value| runtime["runtime_id"].as_str().unwrap().to_owned();
@@ -78,7 +65,7 @@ async fn two_servers_bring_their_pods_together_and_each_shows_the_other_one() {
     let desk = announced(&there).await;
     let introduced = link(&here, &ada, "bob@box").await;
     assert_eq!((&introduced["state"], &introduced["peer"]["runtime_id"]), (&json!("linked"), &json!("box")));
-    let peer = until("it is linked there", SETTLED_WITHIN, async || {
+    let peer = until("it is linked there", async || {
         peers(&there, &bob).await.into_iter().find(|peer| peer["link"] == "linked")
     })
     .await;
@@ -92,7 +79,7 @@ async fn two_servers_bring_their_pods_together_and_each_shows_the_other_one() {
     let to_ada = json!({ "to": format!("ada@{desk}"), "text": "say hello back" });
     let back = there.post(&format!("{}/messages", pod_path(&bob)), &to_ada).await.expect(202);
     for (at, pod, id) in [(&here, &ada, &sent["message_id"]), (&there, &bob, &back["message_id"])] {
-        until("it is answered", SETTLED_WITHIN, async || {
+        until("it is answered", async || {
             let records = at.journal(pod).await;
             let receipts = of_kind(&records, "message_receipt");
             receipts.iter().any(|event| event["message_id"] == *id && event["state"] == "answered").then_some(())
@@ -109,7 +96,7 @@ async fn two_servers_bring_their_pods_together_and_each_shows_the_other_one() {
     // Ended by the side that makes no connections.
     let address = format!("{}/peers/{desk}/{}", pod_path(&bob), ada["pod"]["worker_id"].as_str().unwrap());
     there.delete(&address).await.expect(204);
-    until("it has ended here, too", SETTLED_WITHIN, async || peers(&here, &ada).await.is_empty().then_some(())).await;
+    until("it has ended here, too", async || peers(&here, &ada).await.is_empty().then_some(())).await;
 }
 
 #[tokio::test]
@@ -123,18 +110,18 @@ async fn an_introduction_that_is_not_answered_is_pending_and_can_be_withdrawn_an
     let asks = there.post("/api/v1/pods", &asked).await.expect(201);
     let pending = here.post(&path, &json!({ "target": "asks@box" })).await.expect(202);
     assert_eq!(pending["state"], "pending");
-    let peer = until("it is asked there", SETTLED_WITHIN, async || peers(&there, &asks).await.into_iter().next()).await;
+    let peer = until("it is asked there", async || peers(&there, &asks).await.into_iter().next()).await;
     assert_eq!((&peer["link"], &peer["is_asked"]), (&json!("pending"), &json!(true)));
     let address = format!("{path}/box/{}", asks["pod"]["worker_id"].as_str().unwrap());
     here.delete(&address).await.expect(204);
-    until("it is withdrawn there", SETTLED_WITHIN, async || peers(&there, &asks).await.is_empty().then_some(())).await;
+    until("it is withdrawn there", async || peers(&there, &asks).await.is_empty().then_some(())).await;
     // Linked, then away: a message is kept, and is there when the other one is back.
     link(&here, &ada, "bob@box").await;
     there.kill9().await;
     let kept = json!({ "to": "bob@box", "text": "say late" });
     let sent = here.post(&format!("{}/messages", pod_path(&ada)), &kept).await.expect(202);
     there.restart_on_same_port().await;
-    until("it has come", SETTLED_WITHIN, async || {
+    until("it has come", async || {
         let records = there.journal(&bob).await;
         let messages = of_kind(&records, "peer_message");
         messages.iter().any(|event| event["message_id"] == sent["message_id"]).then_some(())
@@ -157,27 +144,24 @@ async fn a_server_that_added_this_one_and_falls_silent_is_forgotten_and_is_back_
         let items = runtimes["items"].as_array().unwrap().iter();
         items.map(|one| one["runtime_id"].as_str().unwrap().to_owned()).filter(|id| id != "local").collect()
     };
-    let shop = until("the second one announces itself", SETTLED_WITHIN, async || {
-        known().await.into_iter().find(|id| *id != desk)
-    })
-    .await;
+    let shop =
+        until("the second one announces itself", async || known().await.into_iter().find(|id| *id != desk)).await;
     // A Pod there knows one of the second server: that one stays, so that people see why it does not answer.
     let (_, bob) = (friend.new_pod("ada").await, there.new_pod("bob").await);
     let ada = friend.get("/api/v1/pods?name=ada").await.expect(200)["items"][0].clone();
     link(&friend, &ada, "bob@box").await;
     here.kill9().await;
     friend.kill9().await;
-    until("the first one is forgotten", SETTLED_WITHIN, async || (known().await == [shop.as_str()]).then_some(()))
-        .await;
+    until("the first one is forgotten", async || (known().await == [shop.as_str()]).then_some(())).await;
     tokio::time::sleep(Duration::from_secs(3)).await;
-    until("the second one is known to be away", SETTLED_WITHIN, async || {
+    until("the second one is known to be away", async || {
         (peers(&there, &bob).await[0]["state"] == "unreachable").then_some(())
     })
     .await;
     assert_eq!(known().await, [shop.as_str()], "the one that bob knows somebody in");
     here.restart().await;
     friend.restart().await;
-    until("both are back", SETTLED_WITHIN, async || {
+    until("both are back", async || {
         let known = known().await;
         (known.contains(&desk) && known.contains(&shop)).then_some(())
     })
@@ -204,13 +188,13 @@ async fn a_pod_that_asks_is_asked_by_its_own_server_also_when_the_far_one_is_nam
         (&open["request_id"], &open["from_name"], &open["to_name"]),
         (&json!(id), &json!("bob"), &json!("asks"))
     );
-    until("it is shown there", SETTLED_WITHIN, async || {
+    until("it is shown there", async || {
         peers(&there, &bob).await.first().filter(|peer| peer["link"] == "pending" && peer["is_asked"] != true).cloned()
     })
     .await;
     let decide = format!("{}/peers/requests/{id}", pod_path(&asks));
     here.post(&decide, &json!({ "decision": "accept" })).await.expect(200);
-    until("they know each other there, too", SETTLED_WITHIN, async || {
+    until("they know each other there, too", async || {
         peers(&there, &bob).await.first().filter(|peer| peer["link"] == "linked").cloned()
     })
     .await;
@@ -221,13 +205,13 @@ async fn a_pod_that_asks_is_asked_by_its_own_server_also_when_the_far_one_is_nam
 
     // What is begun while the other server is away waits for it, from either side of the pair.
     let (ada, eve) = (here.new_pod("ada").await, there.new_pod("eve").await);
-    until("eve is seen", SETTLED_WITHIN, async || {
+    until("eve is seen", async || {
         let listing = here.get("/api/v1/pods?name=eve").await.expect(200);
         (!listing["items"].as_array().unwrap().is_empty()).then_some(())
     })
     .await;
     there.kill9().await;
-    until("it is away", SETTLED_WITHIN, async || {
+    until("it is away", async || {
         let runtimes = here.get("/api/v1/runtimes").await.expect(200);
         let items = runtimes["items"].as_array().unwrap().clone();
         items.iter().any(|one| one["runtime_id"] == "box" && one["state"] == "unreachable").then_some(())
@@ -238,17 +222,15 @@ async fn a_pod_that_asks_is_asked_by_its_own_server_also_when_the_far_one_is_nam
     let from_eve = here.post(&format!("{}/peers", pod_path(&of_box(&eve))), &target).await.expect(202);
     assert_eq!(peers(&here, &ada).await[0]["link"], "pending");
     there.restart_on_same_port().await;
-    until("ada knows eve", SETTLED_WITHIN, async || {
-        peers(&here, &ada).await.first().filter(|peer| peer["link"] == "linked").cloned()
-    })
-    .await;
+    until("ada knows eve", async || peers(&here, &ada).await.first().filter(|peer| peer["link"] == "linked").cloned())
+        .await;
     let withdrawn = format!("{}/peers/box/{}", pod_path(&asks), eve["pod"]["worker_id"].as_str().unwrap());
-    until("both wait", SETTLED_WITHIN, async || {
+    until("both wait", async || {
         peers(&there, &eve).await.iter().any(|peer| peer["request_id"] == from_eve["request_id"]).then_some(())
     })
     .await;
     here.delete(&withdrawn).await.expect(204);
-    until("it is withdrawn there, too", SETTLED_WITHIN, async || {
+    until("it is withdrawn there, too", async || {
         peers(&there, &eve).await.iter().all(|peer| peer["link"] == "linked").then_some(())
     })
     .await;
@@ -338,12 +320,8 @@ struct Told {
 async fn play(here: &YoiProcess, there: &YoiProcess, ada: &Value, bob: &Value, round: u32, told: &mut Told) {
     let target = json!({ "target": format!("bob{round}@box") });
     let desk = announced(there).await;
-    loop {
-        if here.post(&format!("{}/peers", pod_path(ada)), &target).await.status / 100 == 2 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let path = format!("{}/peers", pod_path(ada));
+    until_so("they are introduced", async || here.post(&path, &target).await.status / 100 == 2).await;
     for number in 0.. {
         let to_bob = json!({ "to": format!("bob{round}@box"), "text": format!("say {number}") });
         let sent = here.post(&format!("{}/messages", pod_path(ada)), &to_bob).await;
@@ -367,14 +345,14 @@ async fn check(here: &YoiProcess, there: &YoiProcess, ada: &Value, bob: &Value, 
         peers(at, pod).await.iter().map(|peer| peer["link"].as_str().unwrap().to_owned()).collect()
     };
     // Both or neither.
-    let agreed = until(&format!("{what}: both agree"), SETTLED_WITHIN, async || {
+    let agreed = until(&format!("{what}: both agree"), async || {
         let (one, other) = (links(here, ada).await, links(there, bob).await);
         (one == other && !one.contains(&"pending".to_owned())).then_some(one)
     })
     .await;
     assert!(agreed.is_empty() || agreed == ["linked"], "{what}: {agreed:?}");
     // What was acknowledged is there.
-    until(&format!("{what}: all has come"), SETTLED_WITHIN, async || {
+    until(&format!("{what}: all has come"), async || {
         let (of_ada, of_bob) = (here.journal(ada).await, there.journal(bob).await);
         let come = |records: &[Value]| -> BTreeSet<String> {
             of_kind(records, "peer_message")

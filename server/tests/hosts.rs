@@ -10,7 +10,10 @@ use std::{
 
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
-use testkit::yoi::{EventSocket, Launch, WAIT_MAX, YoiProcess, pod_path};
+use testkit::{
+    until_so,
+    yoi::{EventSocket, Launch, YoiProcess, pod_path},
+};
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
 const PODS: usize = 200;
@@ -31,11 +34,8 @@ fn signal(yoi: &YoiProcess, name: &str) {
 
 /// Returns when this server has found that one to be dead.
 async fn until_silent(at: &YoiProcess, name: &str) {
-    let begun = Instant::now();
-    while !at.log().iter().any(|line| line.contains("a host is silent") && line.contains(name)) {
-        assert!(begun.elapsed() < WAIT_MAX, "{}", at.log().join("\n"));
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    let is_said = |line: &String| line.contains("a host is silent") && line.contains(name);
+    until_so(format!("{name} is found to be silent"), async || at.log().iter().any(is_said)).await;
 }
 
 fn seq(record: &Value) -> i64 {

@@ -127,7 +127,7 @@ async fn browser_ten_thousand_blocks_open_at_the_end_and_few_of_them_are_drawn()
     }
     assert!(first < 2_000, "the page came with {first} blocks");
     browser
-        .wait_until("the beginning is in sight", async |browser| {
+        .wait_until("the beginning is in sight", async |_| {
             browser.keys(Key::Home + "").await;
             browser.texts("#log-drawn").await.concat().contains("question 1.")
         })
@@ -201,8 +201,8 @@ async fn browser_a_reload_returns_to_the_place_and_links_lead_to_what_is_not_dra
     browser.reload().await;
     browser.wait_live().await;
     browser
-        .wait_until("the same block is at the same place", async |browser| {
-            (number(browser, &offset).await - before).abs() <= DRIFT_PX_MAX
+        .wait_until("the same block is at the same place", async |_| {
+            (number(&browser, &offset).await - before).abs() <= DRIFT_PX_MAX
         })
         .await;
 

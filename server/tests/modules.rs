@@ -12,12 +12,13 @@ use std::{
 };
 
 /// Crates by their folder, seen from the root.
-const CRATES: [&str; 19] = [
+const CRATES: [&str; 20] = [
     "server",
     "server/crates/api",
     "server/crates/backend",
     "server/crates/client",
     "server/crates/commands",
+    "server/crates/compat",
     "server/crates/pod",
     "server/crates/pod-store",
     "server/crates/protocol",

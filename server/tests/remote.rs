@@ -9,7 +9,10 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use testkit::yoi::{EventSocket, Launch, WAIT_MAX, YoiProcess, pod_path};
+use testkit::{
+    until_so,
+    yoi::{EventSocket, Launch, YoiProcess, pod_path},
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
@@ -27,18 +30,8 @@ async fn runtime(at: &YoiProcess, id: &str) -> Option<Value> {
     listing["items"].as_array().unwrap().iter().find(|runtime| runtime["runtime_id"] == id).cloned()
 }
 
-/// Looks again until it is so.
-async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
-    let looking = async {
-        while !is_so().await {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(WAIT_MAX, looking).await.unwrap_or_else(|_| panic!("{what}: not within {WAIT_MAX:?}"));
-}
-
 async fn until_state(at: &YoiProcess, id: &str, state: &str) {
-    until(&format!("{id} is {state}"), async || runtime(at, id).await.is_some_and(|now| now["state"] == state)).await;
+    until_so(format!("{id} is {state}"), async || runtime(at, id).await.is_some_and(|now| now["state"] == state)).await;
 }
 
 async fn names(at: &YoiProcess) -> Vec<(String, String)> {
@@ -51,7 +44,7 @@ async fn names(at: &YoiProcess) -> Vec<(String, String)> {
 /// A Pod of the other server, as this one lists it.
 async fn seen(at: &YoiProcess, name: &str, runtime_id: &str) -> Value {
     let mut found = None;
-    until(&format!("{name}@{runtime_id} is listed"), async || {
+    until_so(format!("{name}@{runtime_id} is listed"), async || {
         let listing = at.get(&format!("/api/v1/pods?name={name}")).await.expect(200);
         let pods = listing["items"].as_array().unwrap();
         found = pods.iter().find(|pod| pod["pod"]["runtime_id"] == runtime_id).cloned();
@@ -105,7 +98,7 @@ async fn another_server_is_added_worked_with_and_taken_out() {
     socket.subscribe("bob", &bob, None).await;
     let snapshot = socket.wait_for(|frame| frame["type"] == "snapshot").await;
     assert_eq!(snapshot["summary"]["pod"], bob["pod"]);
-    until("it has answered", async || journal(&here, &bob).await.iter().any(is_over)).await;
+    until_so("it has answered", async || journal(&here, &bob).await.iter().any(is_over)).await;
     let there_bob = there.get("/api/v1/pods/resolve?target=bob").await.expect(200);
     assert_eq!(journal(&here, &bob).await, journal(&there, &json!({ "pod": there_bob })).await);
     let history = here.get(&format!("{}/history", pod_path(&bob))).await.expect(200);
@@ -194,7 +187,7 @@ async fn a_stream_goes_on_by_cursor_when_the_other_server_was_killed_in_the_midd
     };
     list.wait_for(away).await;
     // Nobody waits for it: the list is there, a command is refused at once, a new viewer is told.
-    until("nobody waits for it", async || {
+    until_so("nobody waits for it", async || {
         let started = Instant::now();
         assert_eq!(seen(&here, "bob", "box").await["state"], "unreachable");
         let refused = here.post(&format!("{}/pause", pod_path(&bob)), &json!({})).await;
@@ -247,7 +240,7 @@ async fn all_viewers_of_a_pod_share_one_subscription_of_one_socket() {
         socket.wait_for(|frame| frame["type"] == "snapshot").await;
         sockets.push(socket);
     }
-    until("one viewer is left there", async || viewers_at(&there).await == 1.0).await;
+    until_so("one viewer is left there", async || viewers_at(&there).await == 1.0).await;
     here.say(&bob, "stream 50 at 500").await;
     let mut told = Vec::new();
     for socket in &mut sockets {
@@ -260,7 +253,7 @@ async fn all_viewers_of_a_pod_share_one_subscription_of_one_socket() {
     for socket in sockets {
         socket.close().await;
     }
-    until("nobody looks any more", async || viewers_at(&there).await == 0.0).await;
+    until_so("nobody looks any more", async || viewers_at(&there).await == 0.0).await;
 }
 
 #[tokio::test]
@@ -339,14 +332,14 @@ async fn what_was_seen_of_another_server_is_there_after_a_restart_of_this_one_an
     let input = |pod: &Value| format!("{}/input", pod_path(pod));
     let say = json!({ "segments": [{ "type": "text", "text": "say the striped zebra" }] });
     let first = here.post_with_key("k1", &input(&bob), &say).await.expect(202);
-    until("it has answered", async || journal(&here, &bob).await.iter().any(is_over)).await;
+    until_so("it has answered", async || journal(&here, &bob).await.iter().any(is_over)).await;
     let file = here.launch().data_dir().join("runtime-box.seen.json");
-    until("its list is written down", async || fs::read_to_string(&file).is_ok_and(|text| text.contains("\"bob\"")))
+    until_so("its list is written down", async || fs::read_to_string(&file).is_ok_and(|text| text.contains("\"bob\"")))
         .await;
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     // Who does not answer in time is left out, and named: it is asked again.
     let mut found = Value::Null;
-    until("both have said what they found", async || {
+    until_so("both have said what they found", async || {
         found = here.get("/api/v1/search?q=zebra").await.expect(200);
         found.get("absent").is_none()
     })
@@ -369,7 +362,7 @@ async fn what_was_seen_of_another_server_is_there_after_a_restart_of_this_one_an
     here.post_with_key("k2", &input(&ada), &say).await.expect(202);
     // Nobody waits for who is away, and it is named.
     for path in ["/api/v1/search?q=zebra", "/api/v1/usage", "/api/v1/audit", "/api/v1/rules"] {
-        until(&format!("{path} waits for nobody"), async || {
+        until_so(format!("{path} waits for nobody"), async || {
             let started = Instant::now();
             assert_eq!(here.get(path).await.expect(200)["absent"], json!(["box"]), "{path}");
             started.elapsed() < WAITED_FOR_AWAY
@@ -379,7 +372,7 @@ async fn what_was_seen_of_another_server_is_there_after_a_restart_of_this_one_an
 
     there.restart_on_same_port().await;
     until_state(&here, "box", "live").await;
-    until("bob is as it is", async || seen(&here, "bob", "box").await["state"] == "idle").await;
+    until_so("bob is as it is", async || seen(&here, "bob", "box").await["state"] == "idle").await;
     assert_eq!(here.post_with_key("k1", &input(&bob), &say).await.expect(202), first);
     let said = journal(&here, &bob).await.into_iter().filter(|record| record["event"]["command_id"] == "k1");
     assert_eq!(said.filter(|record| record["event"]["kind"] == "user_message").count(), 1);

@@ -5,7 +5,8 @@
 use serde_json::{Value, json};
 use testkit::{
     terminal::Terminal,
-    yoi::{WAIT_MAX, YoiProcess, pod_path},
+    until,
+    yoi::{YoiProcess, pod_path},
 };
 
 const YOI: &str = env!("CARGO_BIN_EXE_yoi");
@@ -56,16 +57,12 @@ async fn a_file_is_completed_by_its_name_and_goes_as_a_file() {
     assert_eq!(segments[1], file, "{segments}");
     assert_eq!(segments[2]["text"], " please", "{segments}");
 
-    let found = tokio::time::timeout(WAIT_MAX, async {
-        loop {
-            let answer = yoi.get(&format!("{}/files?q=mai", pod_path(&ada))).await.expect(200);
-            // A look that is held up finds less.
-            if answer["items"] != json!([]) {
-                return answer;
-            }
-        }
+    // A look that is held up finds less.
+    let found = until("the file is found", async || {
+        let answer = yoi.get(&format!("{}/files?q=mai", pod_path(&ada))).await.expect(200);
+        (answer["items"] != json!([])).then_some(answer)
     });
-    assert_eq!(found.await.unwrap(), json!({ "items": ["src/deep/main.rs"], "next": null }));
+    assert_eq!(found.await, json!({ "items": ["src/deep/main.rs"], "next": null }));
 }
 
 #[tokio::test]

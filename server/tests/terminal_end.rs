@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::time::Duration;
-
 use serde_json::Value;
 use testkit::{
     terminal::{Ended, Terminal},
@@ -98,13 +96,8 @@ async fn the_end_of_the_terminal_is_the_end_of_the_console() {
     let terminal = opened(&yoi, "ada").await;
     let pid = terminal.pid().await;
     drop(terminal);
-    let gone = async {
-        while std::path::Path::new(&format!("/proc/{pid}")).exists() {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    let gone = tokio::time::timeout(testkit::yoi::WAIT_MAX, gone).await;
-    assert!(gone.is_ok(), "process {pid} lives on without a terminal");
+    let process = std::path::PathBuf::from(format!("/proc/{pid}"));
+    testkit::until_so("the process has ended with its terminal", async || !process.exists()).await;
 }
 
 #[tokio::test]

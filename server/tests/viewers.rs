@@ -10,9 +10,11 @@ use std::{
 
 use serde_json::{Value, json};
 use testkit::{
+    WAIT_MAX,
     browser::Browser,
     terminal::Terminal,
-    yoi::{WAIT_MAX, YoiProcess, pod_path},
+    until_so,
+    yoi::{YoiProcess, pod_path},
 };
 use tokio::{
     io::AsyncReadExt,
@@ -49,11 +51,7 @@ impl Log {
 
     /// Returns when it is there and has printed something.
     async fn begins(&self) {
-        let deadline = Instant::now() + WAIT_MAX;
-        while self.text().is_empty() {
-            assert!(Instant::now() < deadline, "the log prints nothing");
-            sleep(Duration::from_millis(50)).await;
-        }
+        until_so("the log prints something", async || !self.text().is_empty()).await;
     }
 
     fn text(&self) -> String {
@@ -75,26 +73,15 @@ async fn truth(yoi: &YoiProcess, pod: &Value) -> Vec<u32> {
 }
 
 async fn wait_state(yoi: &YoiProcess, pod: &Value, state: &str) {
-    let deadline = Instant::now() + WAIT_MAX;
-    loop {
-        let now = yoi.get(&pod_path(pod)).await.expect(200)["state"].as_str().unwrap().to_owned();
-        if now == state {
-            return;
-        }
-        assert!(Instant::now() < deadline, "it is {now}, not {state}");
-        sleep(Duration::from_millis(50)).await;
-    }
+    let is_so = async || yoi.get(&pod_path(pod)).await.expect(200)["state"] == state;
+    until_so(format!("the Pod is {state}"), is_so).await;
 }
 
 /// All three have seen this word of the stream.
 async fn all_see(word: &str, browser: &Browser, terminal: &Terminal, log: &Log) {
     browser.wait_text(TRANSCRIPT, word).await;
     terminal.wait_text(word).await;
-    let deadline = Instant::now() + WAIT_MAX;
-    while !log.text().contains(word) {
-        assert!(Instant::now() < deadline, "the log has no {word}: {}", log.text());
-        sleep(Duration::from_millis(50)).await;
-    }
+    until_so(format!("the log has {word}"), async || log.text().contains(word)).await;
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ use crate::order;
 /// The JavaScript that fetches parts; the module imports it from beside itself.
 const LOADER: &str = "./parts.js";
 
-/// The module that [`crate::wasm::bindgen`] writes, as the loader imports it.
+/// The module that [`crate::script::write`] writes, as the loader imports it.
 const MAIN: &str = "./yoi.js";
 
 /// What was split off.

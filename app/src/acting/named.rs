@@ -1,7 +1,6 @@
 //! The Pods that a command can be about, as completion offers them.
 
 use commands::{Named, Sign, lower};
-use leptos::prelude::*;
 use protocol::PeerLink;
 
 use super::AtHand;
@@ -15,8 +14,7 @@ pub(crate) fn named(console: Console, at: Option<&AtHand>, word: &str, begun: &s
     let peers = at.map(AtHand::peers).unwrap_or_default();
     let fits = |name: &str| lower(name).starts_with(&lower(begun));
     match (word, at) {
-        ("peer", Some(at)) => console.book.with(|book| {
-            let pods = book.as_ref().map_or(&[][..], |book| book.pods());
+        ("peer", Some(at)) => console.with_pods(|pods| {
             let all = peering::choices(pods, &at.summary.pod, &peers);
             let fitting = peering::fitting(&all, begun).into_iter().take(NAMED_MAX);
             fitting.map(|choice| Named { name: choice.name, what: choice.what, refusal: choice.refusal }).collect()
@@ -31,8 +29,7 @@ pub(crate) fn named(console: Console, at: Option<&AtHand>, word: &str, begun: &s
                 })
                 .collect()
         }
-        ("open", _) => console.book.with(|book| {
-            let pods = book.as_ref().map_or(&[][..], |book| book.pods());
+        ("open", _) => console.with_pods(|pods| {
             let known = pods.iter().filter(|pod| fits(pod.name.as_str())).take(NAMED_MAX);
             known
                 .map(|pod| Named {

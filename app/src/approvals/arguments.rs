@@ -1,4 +1,5 @@
 use leptos::prelude::*;
+use protocol::tool::{self, Changes, Subject};
 use serde_json::{Map, Value};
 use transcript::unseen;
 
@@ -14,7 +15,7 @@ pub(crate) fn ArgumentsView(
     change: Option<Change>,
 ) -> impl IntoView {
     let parts = parts(&tool, &arguments, change);
-    view! { <div class="arguments">{parts.into_iter().map(part_view).collect_view()}</div> }.into_any()
+    view! { <div class="arguments">{parts.into_iter().map(part_view).collect_view()}</div> }
 }
 
 fn part_view(part: Part) -> AnyView {
@@ -74,12 +75,14 @@ fn parts(tool: &str, arguments: &Value, change: Option<Change>) -> Vec<Part> {
             }
         };
     }
-    let (told, shown): (&[&str], Vec<Part>) = match tool {
-        "Bash" if text("command").is_some() => (
+    let known = tool::facts(tool);
+    let changes_file = known.changes == Changes::Files;
+    let (told, shown): (&[&str], Vec<Part>) = match known.subject {
+        Subject::Command if text("command").is_some() => (
             &["command"],
             vec![Part::Code { language: "command", text: text("command").unwrap_or_default().to_owned() }],
         ),
-        "Network" if text("host").is_some() && text("command").is_some() => {
+        Subject::Host if text("host").is_some() && text("command").is_some() => {
             let port = fields.get("port").map(|port| format!(":{port}")).unwrap_or_default();
             let host = format!("{}{port}", text("host").unwrap_or_default());
             let code = |language, text: &str| Part::Code { language, text: text.to_owned() };
@@ -88,14 +91,14 @@ fn parts(tool: &str, arguments: &Value, change: Option<Change>) -> Vec<Part> {
                 vec![code("host", &host), code("command", text("command").unwrap_or_default())],
             )
         }
-        "Write" if text("content").is_some() => {
+        Subject::Path if changes_file && text("content").is_some() => {
             (&["content"], vec![Part::Change(signed('+', text("content").unwrap_or_default()))])
         }
-        "Edit" if text("old").is_some() && text("new").is_some() => {
+        Subject::Path if changes_file && text("old").is_some() && text("new").is_some() => {
             let diff = signed('-', text("old").unwrap_or_default()) + &signed('+', text("new").unwrap_or_default());
             (&["old", "new"], vec![Part::Change(diff)])
         }
-        "SpawnPod" if text("task").is_some() => {
+        Subject::Name if known.changes == Changes::Pods && text("task").is_some() => {
             (&["task"], vec![Part::Code { language: "task", text: text("task").unwrap_or_default().to_owned() }])
         }
         _ => (&[], Vec::new()),
@@ -117,18 +120,21 @@ fn signed(sign: char, text: &str) -> String {
 
 /// What "always" covers, so that nobody allows more than they meant.
 pub(crate) fn always_words(tool: &str) -> String {
-    match tool {
-        "Bash" => "“Always” covers exactly this Bash command, in this folder and Pod.".to_owned(),
-        "Write" | "Edit" => format!("“Always” covers {tool} on exactly this file, whatever the content, in this Pod."),
-        "Network" => {
-            "“Always” covers this host, for every command of this Pod; on this machine and its networks, only this port."
-                .to_owned()
+    let known = tool::facts(tool);
+    let covered = match known.subject {
+        Subject::Command => return format!("“Always” covers exactly this {tool} command, in this folder and Pod."),
+        Subject::Host => {
+            return "“Always” covers this host, for every command of this Pod; on this machine and its networks, only \
+                    this port."
+                .to_owned();
         }
-        "WebFetch" => "“Always” covers WebFetch of exactly this address, in this Pod.".to_owned(),
-        "Read" => "“Always” covers Read of exactly this file, in this Pod.".to_owned(),
-        "Glob" | "Grep" => format!("“Always” covers {tool} with exactly this pattern, in this Pod."),
-        _ => format!("“Always” covers {tool} with exactly this name, in this Pod."),
-    }
+        Subject::Path if known.changes == Changes::Files => "on exactly this file, whatever the content",
+        Subject::Path => "of exactly this file",
+        Subject::Url => "of exactly this address",
+        Subject::Pattern => "with exactly this pattern",
+        Subject::Pod | Subject::Name => "with exactly this name",
+    };
+    format!("“Always” covers {tool} {covered}, in this Pod.")
 }
 
 #[cfg(test)]

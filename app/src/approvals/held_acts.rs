@@ -2,7 +2,10 @@ use leptos::prelude::*;
 use protocol::{HeldCommand, HeldDecision, PodRef};
 
 use crate::{
-    components::{dialog::Deed, problem::Problem},
+    components::{
+        deed::{Deed, DeedButton},
+        problem::Problem,
+    },
     console::fresh_command,
     server_fns::decide_held,
 };
@@ -10,7 +13,7 @@ use crate::{
 /// What can be done about a message that is held; on either side, and the first decision counts.
 #[component]
 pub(crate) fn HeldActs(pod: PodRef, message_id: String) -> impl IntoView {
-    let deed = Deed::new();
+    let deed = Deed::default();
     let decide = move |decision: HeldDecision| {
         let (pod, message_id) = (pod.clone(), message_id.clone());
         deed.begin(Box::pin(async move {
@@ -18,30 +21,19 @@ pub(crate) fn HeldActs(pod: PodRef, message_id: String) -> impl IntoView {
         }));
     };
     let drop_it = decide.clone();
+    let release = move || decide(HeldDecision::Release);
     view! {
         <div class="held-acts">
-            <button
-                type="button"
-                class="button"
-                title="Deliver it now"
-                aria-disabled=move || deed.is_busy.get().to_string()
-                on:click=move |_| decide(HeldDecision::Release)
-            >
-                "Release"
-            </button>
-            <button
-                type="button"
-                class="button"
+            <DeedButton deed=deed words="Release" title="Deliver it now" press=release />
+            <DeedButton
+                deed=deed
+                words="Drop"
                 title="Refuse it; it is never delivered"
-                aria-disabled=move || deed.is_busy.get().to_string()
-                on:click=move |_| drop_it(HeldDecision::Drop)
-            >
-                "Drop"
-            </button>
+                press=move || drop_it(HeldDecision::Drop)
+            />
         </div>
         <Problem error=deed.error />
     }
-    .into_any()
 }
 
 /// Why a message is held, as far as its own figures tell; the rules are those of the guard.

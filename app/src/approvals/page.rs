@@ -1,5 +1,4 @@
 use leptos::{prelude::*, task::spawn_local};
-use leptos_meta::Title;
 use protocol::{Approval, OpenApproval, OpenRequest, PodRef};
 
 use crate::{
@@ -9,7 +8,7 @@ use crate::{
         request::RequestCard,
     },
     codec::fetched,
-    components::{abroad::abroad, read_first::ReadFirst, with_pods::WithPods},
+    components::{abroad::abroad, link::pod_link, page::Page, read_first::ReadFirst, with_pods::WithPods},
     console::{pod_href, use_console},
     server_fns::{open_approvals, open_requests},
 };
@@ -19,20 +18,14 @@ use crate::{
 pub(crate) fn ApprovalsPage() -> impl IntoView {
     let first = fetched(|| (), |()| async { Ok::<_, UiError>((open_approvals().await?, open_requests().await?)) });
     view! {
-        <Title text="Approvals" />
-        <main id="main" class="page" tabindex="-1">
-            <section class="inbox" aria-labelledby="inbox-title">
-                <h1 id="inbox-title">"Approvals"</h1>
-                <ReadFirst
-                    first=first
-                    wait="Loading approvals…"
-                    again="Try again"
-                    draw=|(questions, requests)| view! { <Inbox first=questions requests=requests /> }.into_any()
-                />
-            </section>
-        </main>
+        <Page title="Approvals" class="inbox">
+            <ReadFirst
+                first=first
+                wait="Loading approvals…"
+                draw=|(questions, requests)| view! { <Inbox first=questions requests=requests /> }.into_any()
+            />
+        </Page>
     }
-    .into_any()
 }
 
 /// What is shown, and which of it is still open. An answered question stays until the page is left, with its answer:
@@ -77,7 +70,6 @@ fn Inbox(first: Vec<OpenApproval>, requests: Vec<OpenRequest>) -> impl IntoView 
             <OfPod pod=pod shown=shown />
         </For>
     }
-    .into_any()
 }
 
 /// Requests to be introduced, like questions: one that was answered stays until the page is left.
@@ -91,7 +83,7 @@ struct Asked {
 fn AskedToMeet(request: OpenRequest, asked: Asked) -> impl IntoView {
     let id = request.request_id.clone();
     let is_open = Memo::new(move |_| asked.open.with(|open| open.iter().any(|open| open.request_id == id)));
-    view! { <RequestCard request=request is_open=is_open /> }.into_any()
+    view! { <RequestCard request=request is_open=is_open /> }
 }
 
 fn words(questions: usize, requests: usize) -> String {
@@ -121,10 +113,7 @@ fn OfPod(pod: PodRef, shown: Shown) -> impl IntoView {
     let leader = move || {
         let parent = parent.clone()?;
         let name = console.pod(&parent).map_or_else(|| "another Pod".to_owned(), |pod| pod.name.to_string());
-        Some(
-            view! { <span class="hint">"a child of " <a class="pod-link" href=pod_href(&parent)>{name}</a></span> }
-                .into_any(),
-        )
+        Some(view! { <span class="hint">"a child of " {pod_link(&parent, name)}</span> }.into_any())
     };
     let (href, home) = (pod_href(&pod), abroad(&pod));
     let mine = Memo::new(move |_| {
@@ -146,7 +135,6 @@ fn OfPod(pod: PodRef, shown: Shown) -> impl IntoView {
             </For>
         </section>
     }
-    .into_any()
 }
 
 /// A question that was answered elsewhere shows the answer that came.
@@ -167,7 +155,7 @@ fn Listed(question: Question, shown: Shown) -> impl IntoView {
             answered.try_update(|answered| answered.get_or_insert(answer).id.len());
         });
     });
-    view! { <QuestionCard question=question answered=answered /> }.into_any()
+    view! { <QuestionCard question=question answered=answered /> }
 }
 
 fn keys(questions: &[OpenApproval]) -> Vec<(PodRef, String)> {

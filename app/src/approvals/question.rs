@@ -3,14 +3,16 @@
 mod answering;
 
 use leptos::{ev, prelude::*, task::spawn_local};
-use protocol::{Approval, ApprovalCommand, Decision, OpenApproval, PodRef, Timestamp};
+use protocol::{
+    Approval, ApprovalCommand, Decision, OpenApproval, PodRef, Timestamp,
+    tool::{self, Changes},
+};
 use serde_json::Value;
 
 pub(crate) use self::answering::{answer, answer_words, earlier_answer};
 use crate::{
-    UiError,
     approvals::arguments::{ArgumentsView, Change, always_words},
-    components::problem::Problem,
+    components::{deed::Deed, problem::Problem},
     console::{Console, use_console},
     live,
     server_fns::asked_change,
@@ -42,8 +44,7 @@ struct Card {
     question: StoredValue<Question>,
     /// The answer that came, whoever gave it.
     answered: RwSignal<Option<Approval>>,
-    error: RwSignal<Option<UiError>>,
-    is_sending: RwSignal<bool>,
+    deed: Deed,
     is_denying: RwSignal<bool>,
     reason: RwSignal<String>,
     /// Where the focus was when a reason was asked for: whoever was writing goes on there.
@@ -64,8 +65,7 @@ pub(crate) fn QuestionCard(
         console,
         question: StoredValue::new(question),
         answered,
-        error: RwSignal::new(None),
-        is_sending: RwSignal::new(false),
+        deed: Deed::default(),
         is_denying: RwSignal::new(false),
         reason: RwSignal::new(String::new()),
         was_writing: StoredValue::new(false),
@@ -79,7 +79,7 @@ pub(crate) fn QuestionCard(
     };
     let is_open = Memo::new(move |_| answered.with(Option::is_none));
     let change = RwSignal::new(None);
-    if matches!(tool.as_str(), "Write" | "Edit") {
+    if tool::facts(&tool).changes == Changes::Files {
         Effect::new(move |_| keep_compared(card, change));
     }
     let covers = always_words(&tool);
@@ -106,7 +106,6 @@ pub(crate) fn QuestionCard(
             </Show>
         </article>
     }
-    .into_any()
 }
 
 /// Keeps what it would do to the file of now, for as long as it is open: others write there too.
@@ -138,7 +137,7 @@ fn Answers(card: Card, covers: String, is_next: Signal<bool>) -> impl IntoView {
                 type="button"
                 class=class
                 data-answer=key
-                aria-disabled=move || card.is_sending.get().to_string()
+                aria-disabled=move || card.deed.is_busy.get().to_string()
                 on:click=move |_| give(card, how)
             >
                 {words}
@@ -155,11 +154,10 @@ fn Answers(card: Card, covers: String, is_next: Signal<bool>) -> impl IntoView {
                 {answer(Answer::AskWhy, "Deny…", "d", "button")}
             </div>
             {move || card.is_denying.get().then(|| view! { <Denial card=card /> }.into_any())}
-            <Problem error=card.error />
+            <Problem error=card.deed.error />
             <small>{covers}</small>
         </footer>
     }
-    .into_any()
 }
 
 /// Why not: the model reads it. It may stay empty.
@@ -193,7 +191,6 @@ fn Denial(card: Card) -> impl IntoView {
             </button>
         </div>
     }
-    .into_any()
 }
 
 /// Call ids are unique within a Pod only.
@@ -235,32 +232,20 @@ fn give(card: Card, how: Answer) {
         Answer::Once => (Decision::Allow, false),
         Answer::Always => (Decision::Allow, true),
     };
-    if card.is_sending.get_untracked() {
-        return;
-    }
-    card.is_sending.set(true);
-    card.error.set(None);
     let reason = Some(card.reason.get_untracked().trim().to_owned()).filter(|reason| !reason.is_empty());
     let reason = reason.filter(|_| decision == Decision::Deny);
     let (pod, id) = card.question.with_value(|question| (question.pod.clone(), question.id.clone()));
     // The card may be gone when the answer comes.
     let was_writing = card.was_writing.get_value();
-    spawn_local(async move {
-        let answer = answer(card.console, pod, id, ApprovalCommand { decision, remember, reason }).await;
-        card.is_sending.try_set(false);
-        match answer {
-            Ok(answer) => {
-                card.answered.try_set(Some(answer));
-                // The buttons are gone, and the focus with them. Not to the next question: a key that is pressed twice
-                // must not answer that one too.
-                match was_writing {
-                    true => live::focus_soon("message"),
-                    false => live::focus_content(),
-                }
-            }
-            Err(refusal) => {
-                card.error.try_set(Some(refusal));
-            }
+    card.deed.begin(Box::pin(async move {
+        let answer = answer(card.console, pod, id, ApprovalCommand { decision, remember, reason }).await?;
+        card.answered.try_set(Some(answer));
+        // The buttons are gone, and the focus with them. Not to the next question: a key that is pressed twice must not
+        // answer that one too.
+        match was_writing {
+            true => live::focus_soon("message"),
+            false => live::focus_content(),
         }
-    });
+        Ok(())
+    }));
 }

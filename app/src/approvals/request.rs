@@ -1,10 +1,14 @@
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 use protocol::{OpenRequest, PodRef, RequestCommand, RequestDecision};
 
 use crate::{
-    UiError,
-    components::{abroad::abroad, problem::Problem, when::Since},
-    console::{fresh_command, pod_href},
+    components::{
+        deed::{Deed, DeedButton},
+        link::far_pod_link,
+        problem::Problem,
+        when::Since,
+    },
+    console::fresh_command,
     live,
     server_fns::decide_request,
 };
@@ -15,8 +19,6 @@ pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bo
     let decided = RwSignal::new(None::<RequestDecision>);
     let OpenRequest { request_id, from, from_name, to, to_name, note, at, .. } = request;
     let label = format!("{from_name} asks to be a peer of {to_name}");
-    let (from_href, to_href) = (pod_href(&from), pod_href(&to));
-    let (from_home, to_home) = (abroad(&from), abroad(&to));
     let shows_acts = Memo::new(move |_| is_open.get() && decided.get().is_none());
     let outcome = move || match (decided.get(), is_open.get()) {
         (Some(RequestDecision::Accept), _) => Some("accepted: they are peers now"),
@@ -28,9 +30,9 @@ pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bo
         <article class="request" class:ask=move || shows_acts.get() tabindex="-1" aria-label=label>
             <header>
                 <p>
-                    <a class="pod-link" href=from_href>{from_name.to_string()} {from_home}</a>
+                    {far_pod_link(&from, from_name)}
                     " asks to be a peer of "
-                    <a class="pod-link" href=to_href>{to_name.to_string()} {to_home}</a>
+                    {far_pod_link(&to, to_name)}
                 </p>
                 <span class="figure"><Since at=at /></span>
             </header>
@@ -42,54 +44,32 @@ pub(crate) fn RequestCard(request: OpenRequest, #[prop(into)] is_open: Signal<bo
             </div>
         </article>
     }
-    .into_any()
 }
 
 /// Accept or decline, for the Pod that was asked.
 #[component]
 pub(crate) fn RequestActs(to: PodRef, request_id: String, decided: RwSignal<Option<RequestDecision>>) -> impl IntoView {
-    let error = RwSignal::new(None::<UiError>);
-    let is_sending = RwSignal::new(false);
+    let deed = Deed::default();
     let decide = move |decision: RequestDecision| {
-        if is_sending.get_untracked() {
-            return;
-        }
-        is_sending.set(true);
-        error.set(None);
         let (to, request_id) = (to.clone(), request_id.clone());
-        spawn_local(async move {
-            let done = decide_request(to, fresh_command(), request_id, RequestCommand { decision }).await;
-            is_sending.try_set(false);
-            match done {
-                Ok(_) => {
-                    decided.try_set(Some(decision));
-                    live::focus_content();
-                }
-                Err(refusal) => drop(error.try_set(Some(refusal))),
-            }
-        });
+        deed.begin(Box::pin(async move {
+            decide_request(to, fresh_command(), request_id, RequestCommand { decision }).await?;
+            decided.try_set(Some(decision));
+            live::focus_content();
+            Ok(())
+        }));
     };
     let decline = decide.clone();
     view! {
         <div class="request-acts">
-            <button
-                type="button"
+            <DeedButton
+                deed=deed
+                words="Accept"
                 class="button primary"
-                aria-disabled=move || is_sending.get().to_string()
-                on:click=move |_| decide(RequestDecision::Accept)
-            >
-                "Accept"
-            </button>
-            <button
-                type="button"
-                class="button"
-                aria-disabled=move || is_sending.get().to_string()
-                on:click=move |_| decline(RequestDecision::Decline)
-            >
-                "Decline"
-            </button>
+                press=move || decide(RequestDecision::Accept)
+            />
+            <DeedButton deed=deed words="Decline" press=move || decline(RequestDecision::Decline) />
         </div>
-        <Problem error=error />
+        <Problem error=deed.error />
     }
-    .into_any()
 }

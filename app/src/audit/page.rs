@@ -1,5 +1,4 @@
 use leptos::prelude::*;
-use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
 use protocol::{AuditRow, Gathered};
 
@@ -7,7 +6,7 @@ use crate::{
     UiError,
     audit::rows::AuditRows,
     codec::fetched,
-    components::{absent::absent, problem::Problem, with_pods::WithPods},
+    components::{absent::absent, page::Page, problem::Problem, with_pods::WithPods},
     console::encoded,
     server_fns::{AuditAsked, list_audit},
 };
@@ -56,24 +55,19 @@ pub(crate) fn AuditPage() -> impl IntoView {
     });
     let page = fetched(move || asked.get(), |asked| list_audit(asked, PAGE_ROWS));
     view! {
-        <Title text="Audit" />
-        <main id="main" class="page" tabindex="-1">
-            <section class="audit" aria-labelledby="audit-title">
-                <h1 id="audit-title">"Audit"</h1>
-                <Filters asked=asked />
-                <Suspense fallback=|| view! { <p class="hint">"Loading the audit…"</p> }.into_any()>
-                    {move || {
-                        page.get()
-                            .map(|listed| match listed {
-                                Ok(listed) => view! { <Rows listed=listed asked=asked.get_untracked() /> }.into_any(),
-                                Err(error) => view! { <Unreadable error=error again=move || page.refetch() /> }.into_any(),
-                            })
-                    }}
-                </Suspense>
-            </section>
-        </main>
+        <Page title="Audit" class="audit">
+            <Filters asked=asked />
+            <Suspense fallback=|| view! { <p class="hint">"Loading the audit…"</p> }.into_any()>
+                {move || {
+                    page.get()
+                        .map(|listed| match listed {
+                            Ok(listed) => view! { <Rows listed=listed asked=asked.get_untracked() /> }.into_any(),
+                            Err(error) => view! { <Unreadable error=error again=move || page.refetch() /> }.into_any(),
+                        })
+                }}
+            </Suspense>
+        </Page>
     }
-    .into_any()
 }
 
 #[component]
@@ -90,7 +84,6 @@ fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
             </a>
         </p>
     }
-    .into_any()
 }
 
 /// A form of the plain kind, so that it works without a script.
@@ -120,7 +113,6 @@ fn Filters(asked: Memo<AuditAsked>) -> impl IntoView {
             }}
         </form>
     }
-    .into_any()
 }
 
 #[component]
@@ -147,7 +139,6 @@ fn Choice(
             </select>
         </label>
     }
-    .into_any()
 }
 
 #[component]

@@ -31,7 +31,6 @@ pub(crate) fn AuditRows(rows: Vec<protocol::AuditRow>) -> impl IntoView {
             <tbody>{rows.into_iter().map(|row| view! { <AuditRow row=row /> }.into_any()).collect_view()}</tbody>
         </table>
     }
-    .into_any()
 }
 
 #[component]
@@ -54,7 +53,6 @@ fn AuditRow(row: protocol::AuditRow) -> impl IntoView {
             <td class="audit-from">{entry.client.clone()} {at_runtime(&runtime_id)}</td>
         </tr>
     }
-    .into_any()
 }
 
 /// A shape and a word: what went wrong is not told by colour alone.
@@ -74,7 +72,6 @@ pub(crate) fn Verdict(entry: AuditEntry) -> impl IntoView {
         </span>
         {code}
     }
-    .into_any()
 }
 
 /// What it was done to: each Pod that is there by its name, which leads to its page. Peers are two, a message is what one

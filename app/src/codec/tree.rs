@@ -6,11 +6,15 @@
 
 use std::fmt;
 
-use serde::de::{
-    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Expected, MapAccess, SeqAccess, Unexpected,
-    VariantAccess, Visitor,
+use serde::{
+    de::{
+        self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer, Unexpected,
+        VariantAccess, Visitor,
+        value::{MapDeserializer, SeqDeserializer},
+    },
+    forward_to_deserialize_any,
 };
-use serde_json::{Map, Number, Value, map};
+use serde_json::{Map, Value};
 
 /// Why a text is no value of its type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -84,30 +88,6 @@ impl Tree {
         }
     }
 
-    #[inline(never)]
-    fn number(self) -> Result<Number, Unreadable> {
-        match self.0 {
-            Value::Number(number) => Ok(number),
-            _ => Err(another_kind()),
-        }
-    }
-
-    #[inline(never)]
-    fn items(self) -> Result<Items, Unreadable> {
-        match self.0 {
-            Value::Array(items) => Ok(Items(items.into_iter())),
-            _ => Err(another_kind()),
-        }
-    }
-
-    #[inline(never)]
-    fn fields(self) -> Result<Fields, Unreadable> {
-        match self.0 {
-            Value::Object(fields) => Ok(Fields::of(fields)),
-            _ => Err(another_kind()),
-        }
-    }
-
     /// A word alone, or one with a value.
     #[inline(never)]
     fn choice(self) -> Result<Choice, Unreadable> {
@@ -122,48 +102,44 @@ impl Tree {
     }
 }
 
-fn visit_number<'de, V: Visitor<'de>>(number: &Number, visitor: V) -> Result<V::Value, Unreadable> {
-    match (number.as_u64(), number.as_i64(), number.as_f64()) {
-        (Some(number), _, _) => visitor.visit_u64(number),
-        (None, Some(number), _) => visitor.visit_i64(number),
-        (None, None, Some(number)) => visitor.visit_f64(number),
-        (None, None, None) => Err(another_kind()),
+fn items(items: Vec<Value>) -> SeqDeserializer<impl Iterator<Item = Tree>, Unreadable> {
+    SeqDeserializer::new(items.into_iter().map(Tree))
+}
+
+fn fields<'de>(fields: Map<String, Value>) -> MapDeserializer<'de, impl Iterator<Item = (String, Tree)>, Unreadable> {
+    MapDeserializer::new(fields.into_iter().map(|(name, value)| (name, Tree(value))))
+}
+
+impl<'de> IntoDeserializer<'de, Unreadable> for Tree {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
     }
 }
 
-macro_rules! numbers {
-    ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-            visit_number(&self.number()?, visitor)
-        }
-    )*};
-}
-
+/// What many types ask for has a method of its own: of each of them nothing else is compiled.
 impl<'de> Deserializer<'de> for Tree {
     type Error = Unreadable;
 
-    numbers! {
-        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_u8 deserialize_u16 deserialize_u32
-        deserialize_u64 deserialize_f32 deserialize_f64
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char bytes byte_buf unit unit_struct tuple tuple_struct
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
         match self.0 {
             Value::Null => visitor.visit_unit(),
             Value::Bool(is_true) => visitor.visit_bool(is_true),
-            Value::Number(number) => visit_number(&number, visitor),
+            Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
+                (Some(number), _, _) => visitor.visit_u64(number),
+                (None, Some(number), _) => visitor.visit_i64(number),
+                (None, None, Some(number)) => visitor.visit_f64(number),
+                (None, None, None) => Err(another_kind()),
+            },
             Value::String(text) => visitor.visit_string(text),
-            Value::Array(items) => visitor.visit_seq(Items(items.into_iter())),
-            Value::Object(fields) => visitor.visit_map(Fields::of(fields)),
+            Value::Array(all) => visitor.visit_seq(items(all)),
+            Value::Object(all) => visitor.visit_map(fields(all)),
         }
-    }
-
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        visitor.visit_bool(self.0.as_bool().ok_or_else(another_kind)?)
-    }
-
-    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        visitor.visit_string(self.string()?)
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
@@ -178,30 +154,11 @@ impl<'de> Deserializer<'de> for Tree {
         visitor.visit_str(&self.string()?)
     }
 
-    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        visitor.visit_seq(self.items()?)
-    }
-
-    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        visitor.visit_seq(self.items()?)
-    }
-
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
         match self.0 {
             Value::Null => visitor.visit_none(),
             value => visitor.visit_some(Self(value)),
         }
-    }
-
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        match self.0 {
-            Value::Null => visitor.visit_unit(),
-            _ => Err(another_kind()),
-        }
-    }
-
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value, Unreadable> {
-        self.deserialize_unit(visitor)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -213,24 +170,17 @@ impl<'de> Deserializer<'de> for Tree {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        visitor.visit_seq(self.items()?)
-    }
-
-    fn deserialize_tuple<V: Visitor<'de>>(self, _length: usize, visitor: V) -> Result<V::Value, Unreadable> {
-        visitor.visit_seq(self.items()?)
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _length: usize,
-        visitor: V,
-    ) -> Result<V::Value, Unreadable> {
-        visitor.visit_seq(self.items()?)
+        match self.0 {
+            Value::Array(all) => visitor.visit_seq(items(all)),
+            _ => Err(another_kind()),
+        }
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        visitor.visit_map(self.fields()?)
+        match self.0 {
+            Value::Object(all) => visitor.visit_map(fields(all)),
+            _ => Err(another_kind()),
+        }
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -239,7 +189,7 @@ impl<'de> Deserializer<'de> for Tree {
         _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Unreadable> {
-        visitor.visit_map(self.fields()?)
+        self.deserialize_map(visitor)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -253,54 +203,6 @@ impl<'de> Deserializer<'de> for Tree {
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
         visitor.visit_unit()
-    }
-}
-
-struct Items(std::vec::IntoIter<Value>);
-
-impl<'de> SeqAccess<'de> for Items {
-    type Error = Unreadable;
-
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Unreadable> {
-        self.0.next().map(|item| seed.deserialize(Tree(item))).transpose()
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.0.len())
-    }
-}
-
-struct Fields {
-    rest: map::IntoIter,
-    /// Of the field whose name was given out last.
-    value: Value,
-}
-
-impl Fields {
-    fn of(fields: Map<String, Value>) -> Self {
-        Self { rest: fields.into_iter(), value: Value::Null }
-    }
-
-    #[inline(never)]
-    fn next(&mut self) -> Option<String> {
-        let (name, value) = self.rest.next()?;
-        self.value = value;
-        Some(name)
-    }
-}
-
-impl<'de> MapAccess<'de> for Fields {
-    type Error = Unreadable;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Unreadable> {
-        match self.next() {
-            Some(name) => seed.deserialize(Tree(Value::String(name))).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Unreadable> {
-        seed.deserialize(Tree(self.value.take()))
     }
 }
 
@@ -331,7 +233,7 @@ impl<'de> VariantAccess<'de> for Tree {
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _length: usize, visitor: V) -> Result<V::Value, Unreadable> {
-        visitor.visit_seq(self.items()?)
+        self.deserialize_seq(visitor)
     }
 
     fn struct_variant<V: Visitor<'de>>(
@@ -339,7 +241,7 @@ impl<'de> VariantAccess<'de> for Tree {
         _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Unreadable> {
-        visitor.visit_map(self.fields()?)
+        self.deserialize_map(visitor)
     }
 }
 

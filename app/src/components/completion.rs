@@ -57,5 +57,4 @@ pub(crate) fn Completion(
             {move || choices.get().into_iter().enumerate().map(option).collect_view()}
         </ul>
     }
-    .into_any()
 }

@@ -28,5 +28,4 @@ pub(crate) fn CopyButton(
             {move || if is_done.get() { "copied".to_owned() } else { label.clone() }}
         </button>
     }
-    .into_any()
 }

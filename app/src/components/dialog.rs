@@ -1,8 +1,10 @@
-use std::{future::Future, pin::Pin};
+use leptos::prelude::*;
 
-use leptos::{prelude::*, task::spawn_local};
-
-use crate::{UiError, components::problem::Problem, console::use_console, live};
+use crate::{
+    components::{deed::Deed, problem::Problem},
+    console::use_console,
+    live,
+};
 
 /// A modal dialog over the page. The focus stays in it, Escape closes it, and the focus goes back where it was.
 #[component]
@@ -30,44 +32,6 @@ pub(crate) fn Modal(
             <h2 id=title_id>{title}</h2>
             {children()}
         </dialog>
-    }
-    .into_any()
-}
-
-/// What a dialog does once it is confirmed: one thing at a time, and what went wrong.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Deed {
-    pub(crate) error: RwSignal<Option<UiError>>,
-    pub(crate) is_busy: RwSignal<bool>,
-}
-
-/// Boxed, so that the code around it is compiled once and not for every dialog.
-type Work = Pin<Box<dyn Future<Output = Result<(), UiError>>>>;
-
-impl Deed {
-    pub(crate) fn new() -> Self {
-        Self { error: RwSignal::new(None), is_busy: RwSignal::new(false) }
-    }
-
-    /// Does it, unless it is being done: a second Enter does nothing.
-    pub(crate) fn begin(self, work: Work) {
-        if self.is_busy.get_untracked() {
-            return;
-        }
-        self.is_busy.set(true);
-        self.error.set(None);
-        spawn_local(async move {
-            let done = work.await;
-            // The dialog may have been closed in the meantime.
-            self.is_busy.try_set(false);
-            if let Err(refusal) = done {
-                self.error.try_set(Some(refusal));
-            }
-        });
-    }
-
-    pub(crate) fn refuse(self, refusal: UiError) {
-        self.error.set(Some(refusal));
     }
 }
 
@@ -117,5 +81,4 @@ pub(crate) fn FormDialog(
             </form>
         </Modal>
     }
-    .into_any()
 }

@@ -1,32 +1,12 @@
 use leptos::prelude::*;
 use transcript::unseen;
 
-use crate::{format::counted, live, rows::window::LINES_MAX};
+use super::output::folded;
 
 /// A unified diff: added and removed lines are told by their sign and by their ground.
 #[component]
 pub(crate) fn DiffView(diff: String) -> impl IntoView {
-    let lines = diff.lines().count();
-    let body = diff_lines(&diff);
-    let toggle = (lines > LINES_MAX).then(|| {
-        view! {
-            <label class="show-all">
-                <input type="checkbox" class="visually-hidden" on:change=|_| live::log_stop_following() />
-                <span class="when-closed">"show all " {counted(lines as u64, "line")}</span>
-                <span class="when-open">"show the first " {LINES_MAX}</span>
-            </label>
-        }
-        .into_any()
-    });
-    view! {
-        <div class="output diff">
-            <pre tabindex="0" role="group" aria-label="Change">
-                {body}
-            </pre>
-            {toggle}
-        </div>
-    }
-    .into_any()
+    folded("output diff", "Change", diff.lines().count(), diff_lines(&diff))
 }
 
 /// All of it, without a frame.

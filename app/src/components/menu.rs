@@ -13,10 +13,14 @@ pub(crate) fn Menu(
     /// Its element's id, one per menu.
     id: &'static str,
     label: &'static str,
+    /// Where the label is a sign alone.
+    #[prop(optional)]
+    name: Option<&'static str>,
+    #[prop(optional)] class: Option<&'static str>,
+    #[prop(optional)] is_open: RwSignal<bool>,
     children: Children,
 ) -> impl IntoView {
     let path = use_location().pathname;
-    let is_open = RwSignal::new(false);
     Effect::new(move |before: Option<String>| {
         let now = path.get();
         if before.is_some_and(|before| before != now) {
@@ -32,7 +36,7 @@ pub(crate) fn Menu(
             on:focusout=move |_| close_when_left(id, is_open)
             on:keydown=move |event| close_on_escape(id, is_open, &event)
         >
-            <summary id=summary_id(id) on:click=move |event| flip(id, is_open, &event)>
+            <summary id=summary_id(id) class=class aria-label=name on:click=move |event| flip(id, is_open, &event)>
                 {label}
             </summary>
             <div class="menu-list" on:click=move |_| is_open.set(false)>
@@ -40,16 +44,15 @@ pub(crate) fn Menu(
             </div>
         </details>
     }
-    .into_any()
 }
 
 /// The part of a menu that is always seen.
-pub(crate) fn summary_id(id: &str) -> String {
+fn summary_id(id: &str) -> String {
     format!("{id}-summary")
 }
 
 /// Opens or closes it. The focus is put there where a press does not bring it: its leaving is what closes the menu.
-pub(crate) fn flip(id: &'static str, is_open: RwSignal<bool>, event: &ev::MouseEvent) {
+fn flip(id: &'static str, is_open: RwSignal<bool>, event: &ev::MouseEvent) {
     event.prevent_default();
     is_open.update(|is_open| *is_open = !*is_open);
     if is_open.get_untracked() {
@@ -58,7 +61,7 @@ pub(crate) fn flip(id: &'static str, is_open: RwSignal<bool>, event: &ev::MouseE
 }
 
 /// Once the focus is somewhere else.
-pub(crate) fn close_when_left(id: &'static str, is_open: RwSignal<bool>) {
+fn close_when_left(id: &'static str, is_open: RwSignal<bool>) {
     live::after(LEAVING_MS, move || {
         if !live::is_at(id) {
             is_open.try_set(false);
@@ -66,7 +69,7 @@ pub(crate) fn close_when_left(id: &'static str, is_open: RwSignal<bool>) {
     });
 }
 
-pub(crate) fn close_on_escape(id: &'static str, is_open: RwSignal<bool>, event: &ev::KeyboardEvent) {
+fn close_on_escape(id: &'static str, is_open: RwSignal<bool>, event: &ev::KeyboardEvent) {
     if event.key() == "Escape" && is_open.get_untracked() {
         event.prevent_default();
         is_open.set(false);

@@ -13,8 +13,11 @@ pub(crate) fn OutputView(text: String) -> impl IntoView {
     if text.trim().is_empty() {
         return view! { <p class="no-output">"no output"</p> }.into_any();
     }
-    let lines = text.lines().count();
-    let body = output_lines(&text);
+    folded("output", "Output", text.lines().count(), output_lines(&text))
+}
+
+/// The first lines of a text, and all of them for who asks.
+pub(super) fn folded(class: &'static str, label: &'static str, lines: usize, body: AnyView) -> AnyView {
     let toggle = (lines > LINES_MAX).then(|| {
         view! {
             <label class="show-all">
@@ -26,8 +29,8 @@ pub(crate) fn OutputView(text: String) -> impl IntoView {
         .into_any()
     });
     view! {
-        <div class="output">
-            <pre tabindex="0" role="group" aria-label="Output">
+        <div class=class>
+            <pre tabindex="0" role="group" aria-label=label>
                 {body}
             </pre>
             {toggle}

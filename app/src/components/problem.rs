@@ -25,5 +25,4 @@ pub(crate) fn Problem(#[prop(into)] error: Signal<Option<UiError>>) -> impl Into
             }}
         </div>
     }
-    .into_any()
 }

@@ -10,8 +10,6 @@ pub(crate) fn ReadFirst<T>(
     first: Fetched<Result<T, UiError>>,
     /// While it comes.
     wait: &'static str,
-    /// On the button that tries again.
-    again: &'static str,
     draw: fn(T) -> AnyView,
 ) -> impl IntoView
 where
@@ -24,23 +22,22 @@ where
                     .get()
                     .map(|read| match read {
                         Ok(read) => draw(read),
-                        Err(error) => view! { <Unreadable error=error words=again again=move || first.refetch() /> }.into_any(),
+                        Err(error) => view! { <Unreadable error=error again=move || first.refetch() /> }.into_any(),
                     })
             }}
         </Suspense>
     }
-    .into_any()
 }
 
+/// Why something cannot be read, and a way to try again.
 #[component]
-fn Unreadable(error: UiError, words: &'static str, again: impl Fn() + 'static) -> impl IntoView {
+pub(crate) fn Unreadable(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
     view! {
         <Problem error=Signal::stored(Some(error)) />
         <p>
             <button class="button" type="button" on:click=move |_| again()>
-                {words}
+                "Try again"
             </button>
         </p>
     }
-    .into_any()
 }

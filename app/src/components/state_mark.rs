@@ -24,7 +24,6 @@ pub(crate) fn StateShape(#[prop(into)] sign: Signal<Sign>) -> impl IntoView {
             <path d=move || outline(sign.get()) />
         </svg>
     }
-    .into_any()
 }
 
 /// Shape and word.
@@ -36,7 +35,6 @@ pub(crate) fn StateWord(#[prop(into)] sign: Signal<Sign>) -> impl IntoView {
             {move || sign.get().word()}
         </span>
     }
-    .into_any()
 }
 
 #[cfg(test)]

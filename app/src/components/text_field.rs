@@ -6,10 +6,12 @@ pub(crate) fn TextField(
     id: &'static str,
     #[prop(into)] label: String,
     value: RwSignal<String>,
+    #[prop(default = "text")] kind: &'static str,
     #[prop(optional, into)] hint: String,
     /// Id of a `datalist` with what may be meant.
     #[prop(optional)]
     list: Option<&'static str>,
+    #[prop(optional)] autocomplete: Option<&'static str>,
 ) -> impl IntoView {
     let hint_id = format!("{id}-hint");
     view! {
@@ -17,7 +19,8 @@ pub(crate) fn TextField(
             <label for=id>{label}</label>
             <input
                 id=id
-                type="text"
+                type=kind
+                autocomplete=autocomplete
                 autocapitalize="off"
                 spellcheck="false"
                 list=list
@@ -28,5 +31,4 @@ pub(crate) fn TextField(
             <small id=hint_id>{hint}</small>
         </div>
     }
-    .into_any()
 }

@@ -12,7 +12,6 @@ pub(crate) fn Age(at: Timestamp) -> impl IntoView {
             {move || clock.age(at)}
         </time>
     }
-    .into_any()
 }
 
 /// The time of day, and the day when it was another one: each in a room of its own, so that nothing beside it moves when
@@ -32,7 +31,6 @@ pub(crate) fn TimeOfDay(at: Timestamp) -> impl IntoView {
             {move || clock.is_utc().then(|| view! { <span class="utc">" UTC"</span> }.into_any())}
         </time>
     }
-    .into_any()
 }
 
 /// `just now`, `4 m ago`.
@@ -48,5 +46,4 @@ pub(crate) fn Since(at: Timestamp) -> impl IntoView {
             {words}
         </time>
     }
-    .into_any()
 }

@@ -24,5 +24,4 @@ pub(crate) fn WithPods(children: ChildrenFn) -> impl IntoView {
             }}
         </Suspense>
     }
-    .into_any()
 }

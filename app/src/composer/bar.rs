@@ -66,7 +66,6 @@ pub(super) fn Bar(outgoing: Outgoing) -> impl IntoView {
             </button>
         </div>
     }
-    .into_any()
 }
 
 /// A run goes on that a message could go into.

@@ -32,7 +32,6 @@ pub(super) fn Chips(outgoing: Outgoing) -> impl IntoView {
             </ul>
         </Show>
     }
-    .into_any()
 }
 
 fn chip(words: String, label: &'static str, remove: impl Fn() + 'static) -> AnyView {

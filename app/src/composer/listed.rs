@@ -5,7 +5,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::sending::Outgoing;
 use crate::{
-    acting::{AtHand, named},
+    acting::{AtHand, here, named},
     components::completion::Choice,
     composer::draft::{Draft, FileWord, byte_at, file_word, units_at, with_file},
     live,
@@ -45,9 +45,15 @@ impl List {
         let word = RwSignal::new(None::<FileWord>);
         let found = RwSignal::new(None::<(FileWord, Vec<String>)>);
         let listed = Memo::new(move |_| {
-            let pod = outgoing.pod;
-            let names = |word: &str, begun: &str| named(outgoing.console, Some(&AtHand::viewed(pod)), word, begun);
-            let offers = outgoing.draft.with(|draft| commands::offers(&draft.text, pod.here(), names));
+            let offers = |text: &str| {
+                let (console, at) = (outgoing.console, AtHand::viewed(outgoing.pod));
+                let names = |word: &str, begun: &str| named(console, Some(&at), word, begun);
+                commands::offers(text, here(console, Some(&at)), names)
+            };
+            // A message depends on nothing that its Pod does meanwhile.
+            let is_command = |draft: &Draft| draft.text.starts_with(':');
+            let offers =
+                outgoing.draft.with(|draft| is_command(draft).then(|| offers(&draft.text))).unwrap_or_default();
             if !offers.is_empty() {
                 return Listed::Commands(offers);
             }

@@ -21,7 +21,6 @@ pub(crate) fn Queue() -> impl IntoView {
             </ol>
         </Show>
     }
-    .into_any()
 }
 
 #[component]
@@ -63,7 +62,6 @@ fn Waiting(input: QueuedInput) -> impl IntoView {
             </button>
         </li>
     }
-    .into_any()
 }
 
 /// What a waiting message waits for.

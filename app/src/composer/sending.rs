@@ -74,8 +74,9 @@ pub(super) fn send(outgoing: Outgoing, place: Place) {
     }
     outgoing.error.set(None);
     if is_command(&text) {
-        return match commands::parse(&text, outgoing.pod.here()) {
-            Ok(command) => run(outgoing, command),
+        let at = untrack(|| AtHand::viewed(outgoing.pod));
+        return match commands::parse(&text, untrack(|| acting::here(outgoing.console, Some(&at)))) {
+            Ok(command) => run(outgoing, at, command),
             Err(sentence) => outgoing.refuse(sentence),
         };
     }
@@ -122,12 +123,11 @@ async fn deliver(outgoing: Outgoing, message: Unanswered) {
     }
 }
 
-fn run(outgoing: Outgoing, command: Command) {
+fn run(outgoing: Outgoing, at: AtHand, command: Command) {
     if let Command::Send(text) = command {
         outgoing.draft.update(|draft| draft.text = text);
         return send(outgoing, Place::OwnRun);
     }
-    let at = untrack(|| AtHand::viewed(outgoing.pod));
     settle(outgoing, acting::run(outgoing.console, Some(at), command));
 }
 

@@ -10,7 +10,7 @@ use crate::{format, live};
 const TICK_MS: u32 = 10_000;
 
 /// Starts at the server's time, so that the first paint and the hydrated page say the same; then the browser's.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Clock {
     now_ms: RwSignal<i64>,
     /// Minutes east of UTC; unknown to the server.

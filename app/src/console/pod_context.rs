@@ -1,6 +1,6 @@
 //! What all parts of a Pod's page share.
 
-use commands::{Client, Here, Sign, Standing};
+use commands::Sign;
 use leptos::{prelude::*, task::spawn_local};
 use protocol::{PeerView, PodDetail, PodRef, PodState, PodSummary, Segment};
 
@@ -88,23 +88,14 @@ impl PodContext {
         });
     }
 
-    /// What the commands of the composer depend on.
-    pub(crate) fn here(self) -> Here {
-        let standing = Standing {
-            state: self.state.get(),
-            asks: self.rows.questions.with(|questions| !questions.is_empty()),
-            knows: self.peers.with(|peers| !peers.is_empty()),
-        };
-        Here { client: Client::Browser, pod: Some(standing) }
-    }
-
     /// What its mark says: a run that failed leaves it idle.
     pub(crate) fn sign(self) -> Sign {
         Sign::in_state(self.state.get(), self.summary.with(|summary| summary.needs_you))
     }
 
-    pub(crate) fn summary_now(self) -> Box<PodSummary> {
-        Box::new(self.summary.get_untracked())
+    /// As the newest of the list and the transcript say it.
+    pub(crate) fn as_it_is(self) -> PodSummary {
+        PodSummary { state: self.state.get(), ..self.summary.get() }
     }
 
     /// Reads again what no stream carries. An answer that comes after the page was left is dropped.

@@ -40,7 +40,6 @@ pub(crate) fn Asking() -> impl IntoView {
             {said}
         </p>
     }
-    .into_any()
 }
 
 /// `bob asks for permission`, `ada and bob ask for permission`; nothing when nobody does.

@@ -17,7 +17,7 @@ pub(crate) fn BottomBar() -> impl IntoView {
     let shows_details = move || query.with(|query| query.get("pane").as_deref() == Some("details"));
     let on_pod = Memo::new(move |_| path.with(|path| path.starts_with("/pods/") && !path.contains("/with/")));
     let current = move |is_here: bool| is_here.then_some("page");
-    let new_pod = move |_| console.dialog.set(Some(Dialog::NewPod { name: String::new() }));
+    let new_pod = move |_| console.dialog.set(Some(Dialog::NewPod));
     let of_pod = move || {
         view! {
             <a class="of-pod" href=path.get() aria-current=move || current(!shows_details())>
@@ -69,5 +69,4 @@ pub(crate) fn BottomBar() -> impl IntoView {
             </Menu>
         </nav>
     }
-    .into_any()
 }

@@ -21,7 +21,6 @@ pub(crate) fn ConnectionLine() -> impl IntoView {
             </p>
         </div>
     }
-    .into_any()
 }
 
 /// What this page runs is older than the server it talks to.
@@ -35,5 +34,4 @@ fn Outdated() -> impl IntoView {
             </button>
         </p>
     }
-    .into_any()
 }

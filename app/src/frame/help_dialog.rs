@@ -37,7 +37,6 @@ pub(crate) fn HelpDialog() -> impl IntoView {
             </div>
         </Modal>
     }
-    .into_any()
 }
 
 fn key_line((keys, meaning): Line) -> AnyView {

@@ -22,5 +22,4 @@ pub(crate) fn NotFoundPage() -> impl IntoView {
             </section>
         </main>
     }
-    .into_any()
 }

@@ -27,5 +27,4 @@ pub(crate) fn Notices() -> impl IntoView {
             <Revocations />
         </div>
     }
-    .into_any()
 }

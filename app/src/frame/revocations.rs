@@ -20,7 +20,6 @@ pub(crate) fn Revocations() -> impl IntoView {
             <Ending ended=ended />
         </For>
     }
-    .into_any()
 }
 
 #[component]
@@ -40,5 +39,4 @@ fn Ending(ended: Ended) -> impl IntoView {
                 })}
         </p>
     }
-    .into_any()
 }

@@ -38,7 +38,7 @@ pub(super) fn listen(console: Console) {
 /// outside of a list everything is selected as text.
 fn act(console: Console, shortcut: Shortcut, path: &str, go: &impl Fn(&str)) -> bool {
     match shortcut {
-        Shortcut::NewPod => console.dialog.set(Some(Dialog::NewPod { name: String::new() })),
+        Shortcut::NewPod => console.dialog.set(Some(Dialog::NewPod)),
         Shortcut::Help => console.dialog.set(Some(Dialog::Help(Topic::Keys))),
         Shortcut::Palette => palette::flip(console, pod_of_path(path).or_else(row)),
         Shortcut::Peer => introduce(console, path),

@@ -74,7 +74,6 @@ pub(crate) fn TopBar() -> impl IntoView {
             </button>
         </header>
     }
-    .into_any()
 }
 
 /// Pages that are looked at now and then.
@@ -85,7 +84,6 @@ fn RestOfPages() -> impl IntoView {
         <PageLink page=Page::Audit />
         <PageLink page=Page::Settings />
     }
-    .into_any()
 }
 
 /// A link to a page, marked while one is there.
@@ -97,7 +95,6 @@ pub(crate) fn PageLink(page: Page) -> impl IntoView {
             {page.title()}
         </a>
     }
-    .into_any()
 }
 
 /// A figure beside a name, and for who only hears it what it counts: `Approvals, 2 waiting`. Nothing when it is none.
@@ -121,7 +118,7 @@ pub(crate) fn LiveCount(
             .into_any()
         })
     };
-    view! { <WithPods>{figure}</WithPods> }.into_any()
+    view! { <WithPods>{figure}</WithPods> }
 }
 
 fn flip_theme() {

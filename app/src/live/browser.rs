@@ -155,14 +155,9 @@ pub(crate) fn close_dialog(id: &str) {
     }
 }
 
-/// `light` or `dark` when the person has chosen; otherwise the system decides.
-pub(crate) fn theme() -> Option<String> {
-    kept(Memory::Local, "yoi:theme")
-}
-
-/// Whether the page is dark now, chosen or not.
+/// Whether the page is dark now: `light` or `dark` when the person has chosen, otherwise the system decides.
 pub(crate) fn is_dark() -> bool {
-    match theme() {
+    match kept(Memory::Local, "yoi:theme") {
         Some(theme) => theme == "dark",
         None => matches!(window().match_media("(prefers-color-scheme: dark)"), Ok(Some(query)) if query.matches()),
     }

@@ -3,11 +3,12 @@
 //! The browser's own anchoring is off (it does nothing at the very top, and knows nothing of blocks that are not
 //! drawn): whatever changes above, the first block in sight is put back to where it was, before it is painted.
 
+mod anchor;
 mod folded;
 mod going;
-mod holding;
 mod log;
 mod opened;
+mod pane;
 mod place;
 mod put_aside;
 mod rooms;
@@ -95,12 +96,12 @@ fn attached(number: u64, log: Log) -> Option<Attached> {
 
 impl Attached {
     fn listen(&self) {
-        self.log.observed().into_iter().for_each(|element| self.resizes.observe(element));
+        self.log.rooms.pane.observed().into_iter().for_each(|element| self.resizes.observe(element));
         let children = MutationObserverInit::new();
         children.set_child_list(true);
-        let _ = self.changes.observe_with_options(self.log.drawn(), &children);
+        let _ = self.changes.observe_with_options(&self.log.rooms.pane.drawn, &children);
         let on_scroll = self.on_scroll.as_ref().unchecked_ref();
-        let _ = self.log.scroller().add_event_listener_with_callback("scroll", on_scroll);
+        let _ = self.log.rooms.pane.scroller.add_event_listener_with_callback("scroll", on_scroll);
         let on_hash = self.on_hash.as_ref().unchecked_ref();
         let _ = browser::window().add_event_listener_with_callback("hashchange", on_hash);
     }
@@ -109,7 +110,7 @@ impl Attached {
         self.resizes.disconnect();
         self.changes.disconnect();
         let on_scroll = self.on_scroll.as_ref().unchecked_ref();
-        let _ = self.log.scroller().remove_event_listener_with_callback("scroll", on_scroll);
+        let _ = self.log.rooms.pane.scroller.remove_event_listener_with_callback("scroll", on_scroll);
         let on_hash = self.on_hash.as_ref().unchecked_ref();
         let _ = browser::window().remove_event_listener_with_callback("hashchange", on_hash);
     }
@@ -131,14 +132,26 @@ pub(crate) fn log_detach(number: u64) {
 /// when that place is in an older page that has to be loaded first.
 pub(crate) fn log_restore(linked: Option<&str>) -> bool {
     let linked = linked.map(|id| Target::Block(id.to_owned()));
-    with_log(|log| match log.take_sought().or(linked).or_else(|| log.wanted()) {
-        Some(target) => log.go_to(target),
-        None => {
-            log.return_to_end();
-            true
+    let restore = |log: &mut Log| {
+        let rows = log.rooms.rows;
+        let target = log.visit.sought.take().or(linked).or_else(|| log.visit.wanted(rows));
+        let (id, offset) = match &target {
+            Some(Target::Block(id)) => (id.clone(), MARGIN_PX),
+            Some(Target::Place(place)) => (place.anchor.clone(), place.offset),
+            None => Default::default(),
+        };
+        if target.is_some() && log.go_to_block(&id, offset) {
+            return true;
         }
-    })
-    .unwrap_or(true)
+        if target.is_some() && rows.is_older(&id) {
+            log.follow(false);
+            log.visit.sought = target;
+            return false;
+        }
+        log.return_to_end();
+        true
+    };
+    with_log(restore).unwrap_or(true)
 }
 
 /// The block that the router's address leads to. Only a browser knows it: what is after `#` is not sent.
@@ -154,7 +167,8 @@ pub(crate) fn log_show(id: &str) -> bool {
 
 /// To the newest open question, which may be out of sight and not drawn. False when there is none.
 pub(crate) fn log_to_question() -> bool {
-    with_log(Log::go_to_question).unwrap_or(false)
+    let go = |log: &mut Log| log.rooms.rows.open_question().map(|index| log.go(index, MARGIN_PX));
+    with_log(go).flatten().is_some()
 }
 
 pub(crate) fn log_to_end() {
@@ -165,13 +179,17 @@ pub(crate) fn log_to_end() {
 pub(crate) fn log_stop_following() {
     with_log(Log::stop_following);
     browser::before_paint(|| {
-        with_log(Log::follow_if_at_end);
+        with_log(|log| {
+            if log.rooms.pane.is_at_end() {
+                log.follow(true);
+            }
+        });
     });
 }
 
 /// Makes a change above of what is read, which stays where it is.
 pub(crate) fn log_keep_place(change: impl FnOnce()) {
-    with_log(Log::hold);
+    with_log(|log| log.anchor.hold(&log.rooms));
     change();
     // Of a long transcript nothing in the page may have changed but the room above.
     with_log(Log::settle);
@@ -196,31 +214,5 @@ pub(crate) fn log_key(event: &KeyboardEvent) {
             with_log(Log::return_to_end);
         }
         _ => (),
-    }
-}
-
-impl Log {
-    /// Goes there, or notes that an older page is needed.
-    fn go_to(&mut self, target: Target) -> bool {
-        let (id, offset) = match &target {
-            Target::Block(id) => (id.clone(), MARGIN_PX),
-            Target::Place(place) => (place.anchor.clone(), place.offset),
-        };
-        if self.go_to_block(&id, offset) {
-            return true;
-        }
-        if self.rows().is_older(&id) {
-            self.seek(target);
-            return false;
-        }
-        self.return_to_end();
-        true
-    }
-
-    /// Below the find bar, where that is open over the top of the transcript.
-    fn show(&mut self, id: &str) -> bool {
-        let bar = browser::all(".find-bar.is-open").into_iter().next();
-        let covered = bar.map_or(0.0, |bar| bar.get_bounding_client_rect().bottom() - holding::top_of(&self.scroller));
-        self.go_to_block(id, MARGIN_PX + covered.max(0.0))
     }
 }

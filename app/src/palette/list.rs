@@ -17,7 +17,6 @@ pub(super) fn PaletteList(search: Search) -> impl IntoView {
         </ul>
         {none}
     }
-    .into_any()
 }
 
 fn option(search: Search, index: usize, line: Found) -> impl IntoView {

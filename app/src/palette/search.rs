@@ -164,7 +164,7 @@ impl Search {
     fn begin(self, entry: &Entry) {
         let summary = untrack(|| self.at_hand()).map(|at| Box::new(at.summary));
         match (entry.word, summary) {
-            ("new", _) => self.leave(Next::Dialog(Box::new(Dialog::NewPod { name: String::new() }))),
+            ("new", _) => self.leave(Next::Dialog(Box::new(Dialog::NewPod))),
             ("help", _) => self.leave(Next::Dialog(Box::new(Dialog::Help(Topic::Keys)))),
             ("rename", Some(summary)) => self.leave(Next::Dialog(Box::new(Dialog::Rename(summary)))),
             ("delete", Some(summary)) => {

@@ -60,7 +60,6 @@ pub(crate) fn PeerDialog(introduction: Introduction) -> impl IntoView {
             {failure}
         </FormDialog>
     }
-    .into_any()
 }
 
 /// What it does and what it does not, or why it cannot be done with this one.
@@ -84,5 +83,4 @@ fn Sentence(meeting: Meeting) -> impl IntoView {
             {words}
         </p>
     }
-    .into_any()
 }

@@ -18,7 +18,7 @@ use crate::{
         when::Since,
         with_pods::WithPods,
     },
-    console::{Dialog, Introduction, pod_href, use_console},
+    console::{pod_href, use_console},
     format::sentence_case,
     peers::{revoke_button::RevokeButton, withdraw_button::WithdrawButton},
     server_fns::{ExchangeData, pod_exchange},
@@ -54,7 +54,6 @@ pub(crate) fn ExchangePage() -> impl IntoView {
             </Suspense>
         </main>
     }
-    .into_any()
 }
 
 #[component]
@@ -79,7 +78,6 @@ fn Missing(error: UiError, again: impl Fn() + 'static) -> impl IntoView {
             </p>
         </section>
     }
-    .into_any()
 }
 
 #[component]
@@ -101,7 +99,6 @@ fn ExchangeView(exchange: ExchangeData, is_old: bool) -> impl IntoView {
             <Messages exchange=exchange link=link is_old=is_old />
         </section>
     }
-    .into_any()
 }
 
 #[component]
@@ -118,7 +115,6 @@ fn PodName(pod: PodSummary) -> impl IntoView {
             <StateWord sign=Signal::derive(move || pod.with(Sign::of)) />
         </WithPods>
     }
-    .into_any()
 }
 
 /// How the two stand to each other, and what can be done about it.
@@ -129,36 +125,27 @@ fn LinkState(pod: PodSummary, peer: PodSummary, link: RwSignal<Option<PeerView>>
     let (pod, peer) = (pod.pod, peer.pod);
     let introduce = {
         let (source, target) = (pod.clone(), peer.to_string());
-        move |_| {
-            let introduction = Introduction { source: source.clone(), chooses_source: false, target: target.clone() };
-            console.dialog.set(Some(Dialog::Peer(introduction)));
-        }
+        move |_| console.introduce(source.clone(), target.clone())
     };
     move || {
         let (pod, peer, names) = (pod.clone(), peer.clone(), names.clone());
-        let words = |words: &'static str, view: &PeerView| {
-            let by = actor_words(&view.by).to_owned();
-            view! { <p>{words} " " <Since at=view.since /> " by " {by}</p> }.into_any()
+        let words = |view: &PeerView| match view.link {
+            PeerLink::Linked => "Made peers",
+            PeerLink::OneSided => "One-sided: no messages get through;",
+            _ if view.is_asked => "Peer request pending,",
+            _ => "Waiting for the other side to accept,",
+        };
+        let act = |view: &PeerView| match view.link {
+            PeerLink::Linked | PeerLink::OneSided => {
+                view! { <RevokeButton pod=pod peer=peer names=names /> }.into_any()
+            }
+            _ if view.is_asked => view! { <a class="button" href="/approvals">"Open Approvals"</a> }.into_any(),
+            _ => view! { <WithdrawButton pod=pod peer=peer /> }.into_any(),
         };
         let body = match link.get() {
-            Some(view) if view.link == PeerLink::Linked => view! {
-                {words("Made peers", &view)}
-                <RevokeButton pod=pod peer=peer names=names />
-            }
-            .into_any(),
-            Some(view) if view.link == PeerLink::OneSided => view! {
-                {words("One-sided: no messages get through;", &view)}
-                <RevokeButton pod=pod peer=peer names=names />
-            }
-            .into_any(),
-            Some(view) if view.is_asked => view! {
-                {words("Peer request pending,", &view)}
-                <a class="button" href="/approvals">"Open Approvals"</a>
-            }
-            .into_any(),
             Some(view) => view! {
-                {words("Waiting for the other side to accept,", &view)}
-                <WithdrawButton pod=pod peer=peer />
+                <p>{words(&view)} " " <Since at=view.since /> " by " {actor_words(&view.by).to_owned()}</p>
+                {act(&view)}
             }
             .into_any(),
             None => view! {

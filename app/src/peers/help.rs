@@ -35,5 +35,4 @@ pub(crate) fn PeerHelp() -> impl IntoView {
             </div>
         </Modal>
     }
-    .into_any()
 }

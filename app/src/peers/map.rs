@@ -1,10 +1,9 @@
 use leptos::prelude::*;
-use leptos_meta::Title;
 use protocol::{PodRef, PodSummary, Seq};
 
 use crate::{
     codec::fetched,
-    components::{read_first::ReadFirst, with_pods::WithPods},
+    components::{page::Page, read_first::ReadFirst, with_pods::WithPods},
     console::use_console,
     format::counted,
     peers::{
@@ -12,7 +11,7 @@ use crate::{
         map_table::MapTable,
         relation_map::{self, COLUMNS_MIDDLING, COLUMNS_NARROW, COLUMNS_WIDE, Line, RelationMap},
     },
-    reading::Reading,
+    reading::{First, Reading},
     server_fns::{RelationsFound, relations},
 };
 
@@ -24,20 +23,14 @@ const READING_MS_MIN: u32 = 2_000;
 pub(crate) fn MapPage() -> impl IntoView {
     let first = fetched(|| (), |()| relations());
     view! {
-        <Title text="Map" />
-        <main id="main" class="page" tabindex="-1">
-            <section class="map" aria-labelledby="map-title">
-                <h1 id="map-title">"Map"</h1>
-                <ReadFirst
-                    first=first
-                    wait="Loading the map…"
-                    again="Try again"
-                    draw=|found| view! { <WithPods><Drawn found=found.clone() /></WithPods> }.into_any()
-                />
-            </section>
-        </main>
+        <Page title="Map" class="map">
+            <ReadFirst
+                first=first
+                wait="Loading the map…"
+                draw=|found| view! { <WithPods><Drawn found=found.clone() /></WithPods> }.into_any()
+            />
+        </Page>
     }
-    .into_any()
 }
 
 #[component]
@@ -87,7 +80,6 @@ fn Legend(map: Memo<RelationMap>) -> impl IntoView {
             <span>{alone}</span>
         </p>
     }
-    .into_any()
 }
 
 /// Only what the map shows.
@@ -107,24 +99,15 @@ fn bare(pod: PodSummary) -> PodSummary {
 /// Whatever comes into the journal of a Pod that knows or leads somebody may be about that.
 fn keep_read(found: RwSignal<RelationsFound>) {
     let console = use_console();
-    let heads = Memo::new(move |_| {
+    let heads = move || {
         let head = |pod: PodSummary| (pod.pod, pod.head_seq, pod.relations.peers, pod.relations.children);
         let is_tied = |pod: &PodSummary| pod.relations.peers + pod.relations.children > 0;
         let tied = console.pods().into_iter().filter(is_tied).map(head).collect::<Vec<(PodRef, Seq, u32, u32)>>();
         (tied, console.requests.with(|requests| requests.as_ref().map(Vec::len)))
-    });
-    let reading = Reading::new(READING_MS_MIN);
-    Effect::new(move |before: Option<()>| {
-        // Read, and not only tracked: a memo that nobody reads has nothing to be told of.
-        let _ = heads.get();
-        if before.is_some() {
-            reading.again(move || {
-                Box::pin(async move {
-                    if let Ok(fresh) = relations().await {
-                        found.try_set(fresh);
-                    }
-                })
-            });
+    };
+    Reading::follow(READING_MS_MIN, First::IsKnown, heads, move || async move {
+        if let Ok(fresh) = relations().await {
+            found.try_set(fresh);
         }
     });
 }

@@ -32,7 +32,6 @@ pub(crate) fn MapPicture(
             </svg>
         </div>
     }
-    .into_any()
 }
 
 fn edge_view(edge: &Edge) -> impl IntoView + use<> {

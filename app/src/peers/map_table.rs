@@ -1,8 +1,7 @@
 use leptos::prelude::*;
 
 use crate::{
-    components::abroad::abroad,
-    console::pod_href,
+    components::link::far_pod_link,
     peers::relation_map::{Edge, Line, RelationMap},
 };
 
@@ -23,19 +22,10 @@ pub(crate) fn MapTable(map: Memo<RelationMap>) -> impl IntoView {
             <tbody>{move || map.with(|map| map.edges.iter().map(row).collect_view())}</tbody>
         </table>
     }
-    .into_any()
 }
 
 fn row(edge: &Edge) -> impl IntoView + use<> {
-    let link = |(pod, name): &(protocol::PodRef, protocol::PodName)| {
-        view! {
-            <a class="pod-link" href=pod_href(pod)>
-                {name.to_string()}
-                {abroad(pod)}
-            </a>
-        }
-        .into_any()
-    };
+    let link = |(pod, name): &(protocol::PodRef, protocol::PodName)| far_pod_link(pod, name);
     let detail = match edge.line {
         Line::Leads => view! { {edge.detail.clone()} }.into_any(),
         Line::Knows | Line::Asked => view! { <a href=edge.href.clone()>{edge.detail.clone()}</a> }.into_any(),

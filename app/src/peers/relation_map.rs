@@ -10,10 +10,13 @@ mod routes;
 #[cfg(test)]
 mod tests;
 
-use protocol::{PodName, PodRef, PodSummary, RuntimeId};
+use protocol::{PodName, PodRef, PodSummary};
 
 use self::places::Graph;
-use crate::{components::state_mark::Sign, server_fns::RelationsFound};
+use crate::{
+    components::{abroad::named_from_here, state_mark::Sign},
+    server_fns::RelationsFound,
+};
 
 /// So many Pods stand beside each other at most, on a wide screen, on a middling one and on a phone.
 pub(crate) const COLUMNS_WIDE: i32 = 6;
@@ -50,10 +53,7 @@ pub(crate) struct Node {
 impl Node {
     /// Its name, with its runtime where that is not this server's own.
     pub(crate) fn told(&self) -> String {
-        match self.pod.runtime_id == RuntimeId::local() {
-            true => self.name.to_string(),
-            false => format!("{}@{}", self.name, self.pod.runtime_id),
-        }
+        named_from_here(&self.name, &self.pod)
     }
 }
 

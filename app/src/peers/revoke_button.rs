@@ -35,7 +35,6 @@ pub(crate) fn RevokeButton(
             {move || if is_ending.get() { "Unpeering…" } else { "Unpeer" }}
         </button>
     }
-    .into_any()
 }
 
 /// Takes a revocation back, for as long as that can be had: in a dialog, from where the notices cannot be reached.

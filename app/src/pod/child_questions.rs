@@ -4,8 +4,8 @@ use transcript::unseen;
 
 use crate::{
     approvals::question::{Question, QuestionCard},
-    components::with_pods::WithPods,
-    console::{Console, pod_href, use_console, use_pod},
+    components::{link::pod_link, with_pods::WithPods},
+    console::{Console, use_console, use_pod},
     family::{descendants, waiting},
 };
 
@@ -18,7 +18,6 @@ pub(crate) fn ChildQuestions() -> impl IntoView {
             <Askers />
         </WithPods>
     }
-    .into_any()
 }
 
 /// A Pod below this one that waits.
@@ -43,7 +42,6 @@ fn Askers() -> impl IntoView {
             </For>
         </div>
     }
-    .into_any()
 }
 
 #[component]
@@ -51,7 +49,7 @@ fn AskerLine(asker: Asker) -> impl IntoView {
     let console = use_console();
     let Asker { pod, name, words, is_child } = asker;
     let whose = if is_child { ", a child of this Pod, " } else { ", a child of a child of this Pod, " };
-    let href = pod_href(&pod);
+    let link = pod_link(&pod, name);
     let is_shown = RwSignal::new(false);
     let questions = Memo::new(move |_| match is_shown.get() {
         true => questions_of(console, &pod),
@@ -60,9 +58,7 @@ fn AskerLine(asker: Asker) -> impl IntoView {
     view! {
         <p>
             <span>
-                <a class="pod-link" href=href>
-                    {name}
-                </a>
+                {link}
                 {whose} {words}
             </span>
             <button
@@ -78,7 +74,6 @@ fn AskerLine(asker: Asker) -> impl IntoView {
             <QuestionCard question=question answered=RwSignal::new(None) />
         </For>
     }
-    .into_any()
 }
 
 fn askers(console: Console, of: &PodRef) -> Vec<Asker> {

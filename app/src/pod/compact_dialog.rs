@@ -3,7 +3,7 @@ use protocol::{CompactionPreview, ControlVerb, PodSummary};
 use transcript::words::tokens_words;
 
 use crate::{
-    components::dialog::{Deed, FormDialog},
+    components::{deed::Deed, dialog::FormDialog},
     console::fresh_command,
     format::{counted, sentence_case},
     live,
@@ -13,7 +13,7 @@ use crate::{
 /// Says what a summary would take the place of, before anything is sent.
 #[component]
 pub(crate) fn CompactDialog(pod: PodSummary) -> impl IntoView {
-    let deed = Deed::new();
+    let deed = Deed::default();
     let target = pod.pod.clone();
     let preview = LocalResource::new(move || compaction_preview(target.clone()));
     let is_over = Signal::derive(move || !matches!(preview.get(), Some(Ok(Some(_)))));
@@ -38,7 +38,6 @@ pub(crate) fn CompactDialog(pod: PodSummary) -> impl IntoView {
             </div>
         </FormDialog>
     }
-    .into_any()
 }
 
 fn words(preview: &CompactionPreview) -> [String; 3] {

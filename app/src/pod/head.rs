@@ -1,13 +1,12 @@
 use commands::allowed::{peer_refusal, refusal};
 use leptos::prelude::*;
-use protocol::{ControlVerb, PodState};
+use protocol::{ControlVerb, PodState, PodSummary};
 
 use crate::{
-    acting::{self, AtHand, label},
-    components::{abroad::abroad, menu, state_mark::StateWord},
+    acting::{control, introduce, label, spawn},
+    components::{abroad::abroad, menu::Menu, state_mark::StateWord},
     console::{Console, Dialog, PodContext, export_href, print_href, use_console, use_pod},
     format::short_path,
-    pod::inspector::spawn,
     transcript::find,
 };
 
@@ -58,7 +57,7 @@ pub(crate) fn PodHead() -> impl IntoView {
                         Some(reason) => format!("Peer: {reason}"),
                     }
                     aria-disabled=move || peer_refusal(pod.state.get()).is_some().to_string()
-                    on:click=move |_| introduce(console, pod, String::new())
+                    on:click=move |_| introduce(console, &untrack(|| pod.as_it_is()), String::new())
                 >
                     "Peer"
                     <kbd>"p"</kbd>
@@ -67,7 +66,6 @@ pub(crate) fn PodHead() -> impl IntoView {
             </div>
         </header>
     }
-    .into_any()
 }
 
 /// A button that is there when it may matter, and says why where it does nothing.
@@ -87,12 +85,11 @@ fn Verb(verb: ControlVerb) -> impl IntoView {
             class:is-hidden=move || is_out_of_place(verb, pod.state.get())
             title=title
             aria-disabled=move || reason.get().is_some().to_string()
-            on:click=move |_| self::verb(console, pod, verb)
+            on:click=move |_| control(console, &untrack(|| pod.as_it_is()), verb)
         >
             {label(verb)}
         </button>
     }
-    .into_any()
 }
 
 /// Pause and Resume share a place, and so do Stop and Restore.
@@ -114,100 +111,49 @@ fn is_in_head(verb: ControlVerb, state: PodState) -> bool {
     verb == ControlVerb::Pause && state != PodState::Waiting
 }
 
-/// Does it, or asks first.
-pub(crate) fn verb(console: Console, pod: PodContext, verb: ControlVerb) {
-    acting::control(console, &untrack(|| AtHand::viewed(pod)).summary, verb);
-}
-
-/// Opens the introduction of this Pod, to `target` when one is named; or says why it would do nothing.
-pub(crate) fn introduce(console: Console, pod: PodContext, target: String) {
-    acting::introduce(console, &untrack(|| AtHand::viewed(pod)).summary, target);
-}
-
-/// The menu of the verbs that have no room.
-const MORE: &str = "pod-more";
-
+/// The verbs that have no room. Whatever is pressed here closes it.
 #[component]
 fn More(console: Console, pod: PodContext) -> impl IntoView {
     let is_open = RwSignal::new(false);
     pod.presence.on_turn(move |_| is_open.set(false));
-    let open = move |dialog: fn(Box<protocol::PodSummary>) -> Dialog| {
-        is_open.set(false);
-        console.dialog.set(Some(dialog(Box::new(pod.summary.get_untracked()))));
+    let act = move |words: &'static str, press: fn(Console, PodSummary)| {
+        view! {
+            <button type="button" on:click=move |_| press(console, untrack(|| pod.as_it_is()))>
+                {words}
+            </button>
+        }
+        .into_any()
+    };
+    let delete = move |_| {
+        let pod = Box::new(pod.summary.get_untracked());
+        console.dialog.set(Some(Dialog::Delete { pod, is_named: false }));
     };
     view! {
-        <details
-            id=MORE
-            class="menu"
-            prop:open=move || is_open.get()
-            on:focusout=move |_| menu::close_when_left(MORE, is_open)
-            on:keydown=move |event| menu::close_on_escape(MORE, is_open, &event)
-        >
-            <summary
-                id=menu::summary_id(MORE)
-                class="button"
-                aria-label="More"
-                on:click=move |event| menu::flip(MORE, is_open, &event)
-            >
-                "⋯"
-            </summary>
-            <div class="menu-list">
-                {[ControlVerb::Pause, ControlVerb::Cancel, ControlVerb::Stop]
-                    .into_iter()
-                    .map(|verb| view! { <NarrowVerb verb=verb is_open=is_open /> }.into_any())
-                    .collect_view()}
-                <button
-                    type="button"
-                    on:click=move |_| {
-                        is_open.set(false);
-                        verb(console, pod, ControlVerb::Compact);
-                    }
-                >
-                    {label(ControlVerb::Compact)}
-                </button>
-                <button
-                    type="button"
-                    on:click=move |_| {
-                        is_open.set(false);
-                        spawn(console, pod, String::new());
-                    }
-                >
-                    "Spawn a child…"
-                </button>
-                <button
-                    type="button"
-                    on:click=move |_| {
-                        is_open.set(false);
-                        introduce(console, pod, String::new());
-                    }
-                >
-                    "Add a peer…"
-                </button>
-                <PodFiles is_open=is_open />
-                <button type="button" on:click=move |_| open(Dialog::Rename)>
-                    "Rename…"
-                </button>
-                <button type="button" class="is-danger" on:click=move |_| open(|pod| Dialog::Delete { pod, is_named: false })>
-                    "Delete…"
-                </button>
-            </div>
-        </details>
+        <Menu id="pod-more" label="⋯" name="More" class="button" is_open=is_open>
+            {[ControlVerb::Pause, ControlVerb::Cancel, ControlVerb::Stop]
+                .into_iter()
+                .map(|verb| view! { <NarrowVerb verb=verb /> }.into_any())
+                .collect_view()}
+            {act(label(ControlVerb::Compact), |console, pod| control(console, &pod, ControlVerb::Compact))}
+            {act("Spawn a child…", |console, pod| spawn(console, &pod, String::new()))}
+            {act("Add a peer…", |console, pod| introduce(console, &pod, String::new()))}
+            <PodFiles />
+            {act("Rename…", |console, pod| console.dialog.set(Some(Dialog::Rename(Box::new(pod)))))}
+            <button type="button" class="is-danger" on:click=delete>
+                "Delete…"
+            </button>
+        </Menu>
     }
-    .into_any()
 }
 
 /// Finding in the transcript, and the ways to take it along.
 #[component]
-fn PodFiles(is_open: RwSignal<bool>) -> impl IntoView {
+fn PodFiles() -> impl IntoView {
     let pod = use_pod().pod;
     let jsonl = pod
         .with_value(|pod| format!("/api/v1/runtimes/{}/workers/{}/export?format=jsonl", pod.runtime_id, pod.worker_id));
-    let find = move |_| {
-        is_open.set(false);
-        find::open();
-    };
     view! {
-        <button type="button" on:click=find>
+        <button type="button" on:click=|_| find::open()>
             "Find…"
         </button>
         <a href=pod.with_value(print_href) rel="external">
@@ -220,12 +166,11 @@ fn PodFiles(is_open: RwSignal<bool>) -> impl IntoView {
             "Export JSONL"
         </a>
     }
-    .into_any()
 }
 
 /// A verb that has no room in the head of a phone.
 #[component]
-fn NarrowVerb(verb: ControlVerb, is_open: RwSignal<bool>) -> impl IntoView {
+fn NarrowVerb(verb: ControlVerb) -> impl IntoView {
     let console = use_console();
     let pod = use_pod();
     view! {
@@ -233,15 +178,11 @@ fn NarrowVerb(verb: ControlVerb, is_open: RwSignal<bool>) -> impl IntoView {
             type="button"
             class="narrow-only"
             class:is-hidden=move || is_in_head(verb, pod.state.get()) || refusal(verb, pod.state.get()).is_some()
-            on:click=move |_| {
-                is_open.set(false);
-                self::verb(console, pod, verb);
-            }
+            on:click=move |_| control(console, &untrack(|| pod.as_it_is()), verb)
         >
             {label(verb)}
         </button>
     }
-    .into_any()
 }
 
 #[cfg(test)]

@@ -7,13 +7,11 @@ mod previews;
 mod scope;
 
 use leptos::prelude::*;
-use protocol::{PeerPolicy, PermissionDecision, ReasoningPolicy};
 use transcript::{
     unseen,
     words::{cost_words, tokens_words},
 };
 
-pub(crate) use self::family::spawn;
 use self::{
     audit::Audit, context_meter::ContextMeter, family::Family, network::NetworkChoice, peers::Peers,
     previews::Previews, scope::Scope,
@@ -22,7 +20,7 @@ use crate::{
     components::{state_mark::StateWord, when::Since},
     console::{pod_href, use_pod},
     format::percent,
-    settings::permissions::warned,
+    settings::permissions::{message_words, peer_words, reasoning_words, verb, warned},
     usage::RunsLine,
 };
 
@@ -46,7 +44,6 @@ pub(crate) fn Inspector() -> impl IntoView {
             <Audit />
         </aside>
     }
-    .into_any()
 }
 
 #[component]
@@ -89,7 +86,6 @@ fn Facts() -> impl IntoView {
             </dl>
         </section>
     }
-    .into_any()
 }
 
 #[component]
@@ -117,40 +113,22 @@ fn UsageFacts() -> impl IntoView {
             <RunsLine />
         </section>
     }
-    .into_any()
 }
 
 #[component]
 fn Rules() -> impl IntoView {
     let detail = use_pod().detail;
-    let reasoning = move || {
-        detail.with(|detail| match detail.reasoning {
-            ReasoningPolicy::Full => "shown in full",
-            ReasoningPolicy::Summary => "first lines only",
-            ReasoningPolicy::Hidden => "hidden",
-        })
-    };
-    let peers = move || {
-        detail.with(|detail| match detail.peer_policy {
-            PeerPolicy::Open => "anyone can be a peer",
-            PeerPolicy::Ask => "asks you",
-            PeerPolicy::Closed => "no new peers",
-        })
-    };
-    let wakes = move || if detail.with(|detail| detail.wake_on_peer) { "wakes it" } else { "waits for its next run" };
+    let reasoning = move || detail.with(|detail| reasoning_words(detail.reasoning));
+    let peers = move || detail.with(|detail| peer_words(detail.peer_policy));
+    let wakes = move || detail.with(|detail| message_words(detail.wake_on_peer));
     let permissions = move || {
         let rules = detail.with(|detail| detail.permissions.clone());
         let rule = |rule: protocol::PermissionRule| {
-            let decision = match rule.decision {
-                PermissionDecision::Allow => "allow",
-                PermissionDecision::Ask => "ask",
-                PermissionDecision::Deny => "deny",
-            };
             let pattern = rule.pattern.map(|pattern| view! { " " <code>{pattern}</code> }.into_any());
             let folder = rule.folder.map(|folder| view! { " in " <code>{folder}</code> }.into_any());
             view! {
                 <dt>{rule.tool}</dt>
-                <dd>{decision} {pattern} {folder}</dd>
+                <dd>{verb(rule.decision)} {pattern} {folder}</dd>
             }
             .into_any()
         };
@@ -176,5 +154,4 @@ fn Rules() -> impl IntoView {
             {warnings}
         </section>
     }
-    .into_any()
 }

@@ -4,10 +4,7 @@ use protocol::{ErrorCode, PodName, PodSummary};
 
 use crate::{
     UiError,
-    components::{
-        dialog::{Deed, FormDialog},
-        text_field::TextField,
-    },
+    components::{deed::Deed, dialog::FormDialog, text_field::TextField},
     console::{fresh_command, use_console},
     live,
     server_fns::{delete_pod, rename_pod},
@@ -17,7 +14,7 @@ use crate::{
 pub(crate) fn RenameDialog(pod: PodSummary) -> impl IntoView {
     let console = use_console();
     let name = RwSignal::new(pod.name.to_string());
-    let deed = Deed::new();
+    let deed = Deed::default();
     let title = format!("Rename {}", pod.name);
     let submit = Callback::new(move |()| {
         let name = match PodName::parse(name.get_untracked().trim()) {
@@ -37,7 +34,6 @@ pub(crate) fn RenameDialog(pod: PodSummary) -> impl IntoView {
             <TextField id="rename-name" label="Name" value=name hint="Its address and records stay the same." />
         </FormDialog>
     }
-    .into_any()
 }
 
 /// Asks for the name, unless it was typed already: what is deleted cannot be brought back. Then the focus begins on the
@@ -47,7 +43,7 @@ pub(crate) fn DeleteDialog(pod: PodSummary, is_named: bool) -> impl IntoView {
     let console = use_console();
     let navigate = use_navigate();
     let typed = RwSignal::new(if is_named { pod.name.to_string() } else { String::new() });
-    let deed = Deed::new();
+    let deed = Deed::default();
     let (title, name) = (format!("Delete {}", pod.name), pod.name.to_string());
     let family = children_words(pod.relations.children);
     let submit = Callback::new(move |()| {
@@ -70,7 +66,6 @@ pub(crate) fn DeleteDialog(pod: PodSummary, is_named: bool) -> impl IntoView {
             {(!is_named).then(|| view! { <TextField id="delete-name" label="Type its name" value=typed /> }.into_any())}
         </FormDialog>
     }
-    .into_any()
 }
 
 /// What becomes of those that it leads.

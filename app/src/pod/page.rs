@@ -84,7 +84,6 @@ pub(crate) fn PodPage() -> impl IntoView {
             }
         </Transition>
     }
-    .into_any()
 }
 
 /// What of a page depends on the address, and not on its Pod.
@@ -106,7 +105,7 @@ fn drawn(
         Ok(data) => {
             let rows = Rows::new(&data.records, data.has_more);
             if live::has_taken_over() && at.is_none() {
-                rows.draw_end_first();
+                rows.window.draw_end_first();
             }
             let pod = PodContext::provide(console, data.detail, data.peers, rows, data.cursor.is_none());
             provide_linked(rows, at);
@@ -126,7 +125,6 @@ fn PodLoading() -> impl IntoView {
             <p class="hint">"Loading the transcript…"</p>
         </main>
     }
-    .into_any()
 }
 
 #[component]
@@ -153,7 +151,6 @@ fn PodMissing(error: UiError) -> impl IntoView {
             </section>
         </main>
     }
-    .into_any()
 }
 
 #[component]
@@ -182,7 +179,6 @@ fn PodView(pod: PodContext, look: Look) -> impl IntoView {
             <Inspector />
         </div>
     }
-    .into_any()
 }
 
 /// Nothing will come any more: said where one looks, and not in the transcript.
@@ -217,5 +213,4 @@ fn OldPage() -> impl IntoView {
             </a>
         </p>
     }
-    .into_any()
 }

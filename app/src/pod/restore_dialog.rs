@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use protocol::{PodState, PodSummary, RestoreCommand, RestoreLine};
 
 use crate::{
-    components::dialog::{Deed, FormDialog},
+    components::{deed::Deed, dialog::FormDialog},
     console::{fresh_command, use_console},
     family::descendants,
     live,
@@ -13,7 +13,7 @@ use crate::{
 #[component]
 pub(crate) fn RestoreDialog(pod: PodSummary) -> impl IntoView {
     let console = use_console();
-    let deed = Deed::new();
+    let deed = Deed::default();
     let tree = RwSignal::new(true);
     let report = RwSignal::new(Vec::<RestoreLine>::new());
     let stopped = console.pods();
@@ -51,7 +51,6 @@ pub(crate) fn RestoreDialog(pod: PodSummary) -> impl IntoView {
             </div>
         </FormDialog>
     }
-    .into_any()
 }
 
 fn line(line: RestoreLine) -> impl IntoView {

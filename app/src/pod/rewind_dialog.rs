@@ -4,7 +4,7 @@ use transcript::unseen;
 
 use crate::{
     UiError,
-    components::dialog::{Deed, FormDialog},
+    components::{deed::Deed, dialog::FormDialog},
     console::{PodContext, fresh_command},
     format::counted,
     live,
@@ -15,7 +15,7 @@ use crate::{
 /// Says how much would leave the model's context, and does it only while that is still true.
 #[component]
 pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
-    let deed = Deed::new();
+    let deed = Deed::default();
     let leaving = RwSignal::new(pod.rows.leaving(to).unwrap_or_default());
     let message = pod.rows.message_after(to).map(|text| {
         view! {
@@ -62,7 +62,6 @@ pub(crate) fn RewindDialog(pod: PodContext, to: Seq) -> impl IntoView {
             }}
         </FormDialog>
     }
-    .into_any()
 }
 
 fn words(leaving: &Leaving) -> String {

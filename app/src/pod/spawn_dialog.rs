@@ -3,10 +3,7 @@ use protocol::{PodRef, PodSummary, ToolAnswer, ToolCommand};
 use serde_json::{Value, json};
 
 use crate::{
-    components::{
-        dialog::{Deed, FormDialog},
-        text_field::TextField,
-    },
+    components::{deed::Deed, dialog::FormDialog, text_field::TextField},
     console::{fresh_command, use_console},
     format::sentence_case,
     live,
@@ -60,7 +57,7 @@ impl Form {
 #[component]
 pub(crate) fn SpawnDialog(pod: PodSummary, name: String) -> impl IntoView {
     let console = use_console();
-    let deed = Deed::new();
+    let deed = Deed::default();
     let field = || RwSignal::new(String::new());
     let loans = RwSignal::new(vec![Loan::new(0, &pod.cwd)]);
     let form = Form { name: RwSignal::new(name), task: field(), profile: field(), model: field(), loans };
@@ -107,7 +104,6 @@ pub(crate) fn SpawnDialog(pod: PodSummary, name: String) -> impl IntoView {
             <div role="alert">{refusal}</div>
         </FormDialog>
     }
-    .into_any()
 }
 
 #[component]
@@ -129,7 +125,6 @@ fn Loans(loans: RwSignal<Vec<Loan>>) -> impl IntoView {
             </button>
         </fieldset>
     }
-    .into_any()
 }
 
 #[component]
@@ -170,7 +165,6 @@ fn LoanRow(loan: Loan, loans: RwSignal<Vec<Loan>>) -> impl IntoView {
             </div>
         </div>
     }
-    .into_any()
 }
 
 async fn spawn(pod: PodRef, arguments: Value) -> Result<ToolAnswer, crate::UiError> {

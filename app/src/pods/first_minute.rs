@@ -1,10 +1,10 @@
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 use protocol::{CreatePod, PodName, PodSummary};
 
 use crate::{
     UiError,
-    components::problem::Problem,
+    components::{deed::Deed, problem::Problem},
     console::{Dialog, fresh_command, pod_href, use_console},
     live::{self, Memory},
     server_fns::create_pod,
@@ -17,28 +17,16 @@ pub(crate) const TOUR: &str = "yoi:tour";
 #[component]
 pub(crate) fn FirstMinute() -> impl IntoView {
     let console = use_console();
-    let error = RwSignal::new(None::<UiError>);
-    let is_trying = RwSignal::new(false);
+    let deed = Deed::default();
     let navigate = use_navigate();
     let try_it = move |_| {
-        if is_trying.get_untracked() {
-            return;
-        }
-        is_trying.set(true);
         let navigate = navigate.clone();
-        spawn_local(async move {
-            let made = rehearsal_pair().await;
-            is_trying.try_set(false);
-            match made {
-                Ok(ada) => {
-                    live::remember(Memory::Tab, TOUR, Some("hello"));
-                    navigate(&pod_href(&ada.pod), Default::default());
-                }
-                Err(refusal) => {
-                    error.try_set(Some(refusal));
-                }
-            }
-        });
+        deed.begin(Box::pin(async move {
+            let ada = rehearsal_pair().await?;
+            live::remember(Memory::Tab, TOUR, Some("hello"));
+            navigate(&pod_href(&ada.pod), Default::default());
+            Ok(())
+        }));
     };
     view! {
         <section class="first" aria-labelledby="first-title">
@@ -60,32 +48,34 @@ pub(crate) fn FirstMinute() -> impl IntoView {
                     " in the middle of an answer. Nothing is lost or repeated."
                 </li>
             </ol>
-            <Problem error=error />
+            <Problem error=deed.error />
             <p class="first-acts">
-                <button class="button primary" type="button" on:click=try_it aria-disabled=move || is_trying.get().to_string()>
-                    {move || if is_trying.get() { "Creating ada and bob…" } else { "Try it now" }}
+                <button class="button primary" type="button" on:click=try_it aria-disabled=move || deed.is_busy.get().to_string()>
+                    {move || if deed.is_busy.get() { "Creating ada and bob…" } else { "Try it now" }}
                 </button>
-                <button
-                    class="button"
-                    type="button"
-                    on:click=move |_| console.dialog.set(Some(Dialog::NewPod { name: String::new() }))
-                >
+                <button class="button" type="button" on:click=move |_| console.dialog.set(Some(Dialog::NewPod))>
                     "New Pod"
                     <kbd>"n"</kbd>
                 </button>
             </p>
-            <noscript>
-                <p class="hint">
-                    "Creating a Pod here needs JavaScript. Without it: "
-                    <code>"yoi new ada"</code>
-                    ", then "
-                    <code>"yoi send ada hello"</code>
-                    "; this page shows what happens."
-                </p>
-            </noscript>
+            <WithoutScript />
         </section>
     }
-    .into_any()
+}
+
+#[component]
+fn WithoutScript() -> impl IntoView {
+    view! {
+        <noscript>
+            <p class="hint">
+                "Creating a Pod here needs JavaScript. Without it: "
+                <code>"yoi new ada"</code>
+                ", then "
+                <code>"yoi send ada hello"</code>
+                "; this page shows what happens."
+            </p>
+        </noscript>
+    }
 }
 
 /// Two Pods of the built-in rehearsal model, so that there is somebody to talk to and somebody to be introduced.

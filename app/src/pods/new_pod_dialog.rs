@@ -1,10 +1,10 @@
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
-use protocol::{CreatePod, ErrorCode, PodName};
+use protocol::{CommandId, CreatePod, ErrorCode, PodName, PodRef};
 
 use crate::{
     UiError,
-    components::{dialog::Modal, problem::Problem, text_field::TextField},
+    components::{deed::Deed, dialog::Modal, problem::Problem, text_field::TextField},
     console::{fresh_command, pod_href, use_console},
     live,
     pods::providers::ProviderFields,
@@ -12,13 +12,16 @@ use crate::{
 };
 
 /// What is typed into the dialog. It stays when the server refuses.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct NewPodForm {
     name: RwSignal<String>,
     pub(crate) provider: RwSignal<String>,
     pub(crate) model: RwSignal<String>,
     cwd: RwSignal<String>,
     instructions: RwSignal<String>,
+    deed: Deed,
+    /// One id for what is typed now: a second press, or a try after a lost answer, makes one Pod and not two.
+    command: StoredValue<Option<(CreatePod, CommandId)>>,
 }
 
 impl NewPodForm {
@@ -35,58 +38,49 @@ impl NewPodForm {
             ..CreatePod::named(name)
         })
     }
-}
 
-#[component]
-pub(crate) fn NewPodDialog(name: String) -> impl IntoView {
-    let console = use_console();
-    let field = || RwSignal::new(String::new());
-    let form = NewPodForm {
-        name: RwSignal::new(name),
-        provider: field(),
-        model: field(),
-        cwd: field(),
-        instructions: field(),
-    };
-    let error = RwSignal::new(None::<UiError>);
-    let is_sending = RwSignal::new(false);
-    // One id for what is typed now: a second press, or a try after a lost answer, makes one Pod and not two.
-    let command = StoredValue::new(None::<(CreatePod, protocol::CommandId)>);
-    let navigate = use_navigate();
-    let submit = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        if is_sending.get_untracked() {
+    fn submit(self, made: impl FnOnce(&PodRef) + 'static) {
+        if self.deed.is_busy.get_untracked() {
             return;
         }
-        let create = match form.read() {
+        let create = match self.read() {
             Ok(create) => create,
-            Err(refusal) => return error.set(Some(refusal)),
+            Err(refusal) => return self.deed.refuse(refusal),
         };
-        let id = match command.get_value() {
+        let id = match self.command.get_value() {
             Some((same, id)) if same == create => id,
             _ => fresh_command(),
         };
-        command.set_value(Some((create.clone(), id.clone())));
-        is_sending.set(true);
-        let navigate = navigate.clone();
-        spawn_local(async move {
-            let made = create_pod(id, create).await;
-            is_sending.try_set(false);
-            match made {
-                Ok(pod) => {
-                    live::close_dialog("new-pod");
-                    console.dialog.set(None);
-                    console.is_writing.set_value(true);
-                    navigate(&pod_href(&pod.pod), Default::default());
-                }
+        self.command.set_value(Some((create.clone(), id.clone())));
+        self.deed.begin(Box::pin(async move {
+            let answer = create_pod(id, create).await;
+            match &answer {
+                Ok(pod) => made(&pod.pod),
                 Err(refusal) => {
                     if refusal.code() != ErrorCode::RuntimeUnavailable {
-                        command.try_set_value(None);
+                        self.command.try_set_value(None);
                     }
-                    error.try_set(Some(refusal));
                     live::focus("new-pod-name");
                 }
             }
+            answer.map(drop)
+        }));
+    }
+}
+
+#[component]
+pub(crate) fn NewPodDialog() -> impl IntoView {
+    let console = use_console();
+    let form = NewPodForm::default();
+    let navigate = use_navigate();
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let navigate = navigate.clone();
+        form.submit(move |pod| {
+            live::close_dialog("new-pod");
+            console.dialog.set(None);
+            console.is_writing.set_value(true);
+            navigate(&pod_href(pod), Default::default());
         });
     };
     view! {
@@ -99,7 +93,7 @@ pub(crate) fn NewPodDialog(name: String) -> impl IntoView {
                         value=form.name
                         hint="Letters, digits, dot, underscore and hyphen. You can change it later."
                     />
-                    <Problem error=error />
+                    <Problem error=form.deed.error />
                     <details class="more">
                         <summary>"More"</summary>
                         <ProviderFields form=form />
@@ -124,12 +118,11 @@ pub(crate) fn NewPodDialog(name: String) -> impl IntoView {
                     <button class="button" type="button" on:click=|_| live::close_dialog("new-pod")>
                         "Cancel"
                     </button>
-                    <button class="button primary" type="submit" aria-disabled=move || is_sending.get().to_string()>
-                        {move || if is_sending.get() { "Creating…" } else { "Create" }}
+                    <button class="button primary" type="submit" aria-disabled=move || form.deed.is_busy.get().to_string()>
+                        {move || if form.deed.is_busy.get() { "Creating…" } else { "Create" }}
                     </button>
                 </div>
             </form>
         </Modal>
     }
-    .into_any()
 }

@@ -1,9 +1,8 @@
 use leptos::prelude::*;
 
 use crate::{
-    UiError,
     codec::fetched,
-    components::{problem::Problem, with_pods::PodsResource},
+    components::{read_first::Unreadable, with_pods::PodsResource},
     console::{Console, Dialog, use_console},
     pods::{first_minute::FirstMinute, pods_table::PodsTable, providers::ProvidersSection},
     server_fns::list_providers,
@@ -26,7 +25,12 @@ pub(crate) fn PodsPage() -> impl IntoView {
                                 console.seed(list);
                                 view! { <Dashboard console=console /> }.into_any()
                             }
-                            Err(error) => view! { <Unreadable error=error pods=pods /> }.into_any(),
+                            Err(error) => view! {
+                                <section class="dashboard">
+                                    <h1>"Pods"</h1>
+                                    <Unreadable error=error again=move || pods.refetch() />
+                                </section>
+                            }.into_any(),
                         })
                 }}
             </Suspense>
@@ -40,29 +44,24 @@ pub(crate) fn PodsPage() -> impl IntoView {
             </Suspense>
         </main>
     }
-    .into_any()
 }
 
 /// There is no Pod yet.
 fn is_fresh(console: Console) -> Memo<bool> {
-    Memo::new(move |_| console.book.with(|book| book.as_ref().is_none_or(|book| book.pods().is_empty())))
+    Memo::new(move |_| console.with_pods(<[_]>::is_empty))
 }
 
 #[component]
 fn Dashboard(console: Console) -> impl IntoView {
-    let is_fresh =
-        Memo::new(move |_| console.book.with(|book| book.as_ref().is_none_or(|book| book.pods().is_empty())));
-    move || match is_fresh.get() {
+    let is_fresh = is_fresh(console);
+    move || {
+        match is_fresh.get() {
         true => view! { <FirstMinute /> }.into_any(),
         false => view! {
             <section class="dashboard" aria-labelledby="pods-title">
                 <header class="page-head">
                     <h1 id="pods-title">"Pods"</h1>
-                    <button
-                        class="button primary"
-                        type="button"
-                        on:click=move |_| console.dialog.set(Some(Dialog::NewPod { name: String::new() }))
-                    >
+                    <button class="button primary" type="button" on:click=move |_| console.dialog.set(Some(Dialog::NewPod))>
                         "New Pod"
                         <kbd>"n"</kbd>
                     </button>
@@ -72,20 +71,5 @@ fn Dashboard(console: Console) -> impl IntoView {
         }
         .into_any(),
     }
-}
-
-#[component]
-fn Unreadable(error: UiError, pods: PodsResource) -> impl IntoView {
-    view! {
-        <section class="dashboard">
-            <h1>"Pods"</h1>
-            <Problem error=Signal::stored(Some(error)) />
-            <p>
-                <button class="button" type="button" on:click=move |_| pods.refetch()>
-                    "Try again"
-                </button>
-            </p>
-        </section>
     }
-    .into_any()
 }

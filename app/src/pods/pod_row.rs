@@ -1,7 +1,7 @@
 use commands::total_tokens;
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
-use protocol::{PodState, PodSummary};
+use protocol::{PodRef, PodState, PodSummary};
 use transcript::{unseen, words::tokens_words};
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
         state_mark::{Sign, StateShape},
         when::Age,
     },
-    console::{Dialog, Introduction, pod_href, use_console},
+    console::{Console, pod_href, use_console},
     pods::pods_pane::shown,
 };
 
@@ -23,29 +23,17 @@ pub(crate) fn PodRow(
     depth: usize,
 ) -> impl IntoView {
     let console = use_console();
-    let href = pod.with_untracked(|pod| pod_href(&pod.pod));
+    let this = StoredValue::new(pod.with_untracked(|pod| pod.pod.clone()));
+    let href = this.with_value(pod_href);
     let path = use_location().pathname;
     let here = {
         let href = href.clone();
         move || path.with(|path| path == &href).then_some("page")
     };
-    let words = Memo::new(move |_| pod.with(doing));
-    let sign = Signal::derive(move || pod.with(Sign::of));
-    let hidden_word = move || {
-        words
-            .with(Option::is_none)
-            .then(|| view! { <span class="visually-hidden">{sign.get().word()}</span> }.into_any())
-    };
     let class = ["pod", "pod pod-led", "pod pod-led pod-led-2", "pod pod-led pod-led-3"][depth.min(3)];
-    let parent = Memo::new(move |_| {
-        let parent = pod.with(|pod| pod.relations.parent.clone()).filter(|_| depth == 0)?;
-        console.pod(&parent).map(|parent| parent.name.to_string())
-    });
-    let this = pod.with_untracked(|pod| pod.pod.clone());
-    let at = abroad(&this);
     let is_target = RwSignal::new(false);
-    let (begun, over, dropped, clicked) = (this.clone(), this.clone(), this.clone(), this.clone());
-    let is_selected = Memo::new(move |_| console.selection.with(|selection| selection.has(&this)));
+    let is_selected =
+        Memo::new(move |_| console.selection.with(|selection| this.with_value(|this| selection.has(this))));
     view! {
         <a
             class=class
@@ -58,13 +46,14 @@ pub(crate) fn PodRow(
             on:click=move |event| {
                 if event.shift_key() {
                     event.prevent_default();
-                    console.selection.update(|selection| selection.extend(&shown(console), None, &clicked));
+                    let rows = shown(console);
+                    console.selection.update(|selection| this.with_value(|this| selection.extend(&rows, None, this)));
                 }
             }
-            on:dragstart=move |_| console.dragged.set(Some(begun.clone()))
+            on:dragstart=move |_| console.dragged.set(Some(this.get_value()))
             on:dragend=move |_| console.dragged.set(None)
             on:dragover=move |event| {
-                if console.dragged.with_untracked(|dragged| dragged.as_ref().is_some_and(|dragged| *dragged != over)) {
+                if dragged_onto(console, this).is_some() {
                     event.prevent_default();
                     is_target.set(true);
                 }
@@ -72,29 +61,51 @@ pub(crate) fn PodRow(
             on:dragleave=move |_| is_target.set(false)
             on:drop=move |event| {
                 is_target.set(false);
-                if let Some(source) = console.dragged.get_untracked().filter(|source| *source != dropped) {
+                if let Some(source) = dragged_onto(console, this) {
                     event.prevent_default();
                     console.dragged.set(None);
-                    let introduction =
-                        Introduction { source, chooses_source: false, target: dropped.to_string() };
-                    console.dialog.set(Some(Dialog::Peer(introduction)));
+                    console.introduce(source, this.with_value(ToString::to_string));
                 }
             }
         >
-            <StateShape sign=sign />
-            <b>
-                {move || pod.with(|pod| pod.name.to_string())}
-                {at}
-                {move || parent.get().map(|name| view! { <small class="led-by">" of " {name}</small> }.into_any())}
-            </b>
-            {hidden_word}
-            {move || is_selected.get().then(|| view! { <span class="visually-hidden">"selected"</span> }.into_any())}
-            <span class="figure">{move || view! { <Figure pod=pod.get() /> }.into_any()}</span>
-            {move || words.get().map(|words| view! { <span class="doing">{words}</span> }.into_any())}
-            {move || pod.with(used).map(|used| view! { <span class="used" title="tokens">{used}</span> }.into_any())}
+            <Said pod=pod is_selected=is_selected depth=depth />
         </a>
     }
-    .into_any()
+}
+
+/// Another Pod than this one, while it is dragged.
+fn dragged_onto(console: Console, this: StoredValue<PodRef>) -> Option<PodRef> {
+    console.dragged.get_untracked().filter(|dragged| this.with_value(|this| dragged != this))
+}
+
+/// What stands in the row.
+#[component]
+fn Said(pod: Memo<PodSummary>, is_selected: Memo<bool>, depth: usize) -> impl IntoView {
+    let console = use_console();
+    let words = Memo::new(move |_| pod.with(doing));
+    let sign = Signal::derive(move || pod.with(Sign::of));
+    let hidden_word = move || {
+        words
+            .with(Option::is_none)
+            .then(|| view! { <span class="visually-hidden">{sign.get().word()}</span> }.into_any())
+    };
+    let parent = Memo::new(move |_| {
+        let parent = pod.with(|pod| pod.relations.parent.clone()).filter(|_| depth == 0)?;
+        console.pod(&parent).map(|parent| parent.name.to_string())
+    });
+    view! {
+        <StateShape sign=sign />
+        <b>
+            {move || pod.with(|pod| pod.name.to_string())}
+            {pod.with_untracked(|pod| abroad(&pod.pod))}
+            {move || parent.get().map(|name| view! { <small class="led-by">" of " {name}</small> }.into_any())}
+        </b>
+        {hidden_word}
+        {move || is_selected.get().then(|| view! { <span class="visually-hidden">"selected"</span> }.into_any())}
+        <span class="figure">{move || view! { <Figure pod=pod.get() /> }.into_any()}</span>
+        {move || words.get().map(|words| view! { <span class="doing">{words}</span> }.into_any())}
+        {move || pod.with(used).map(|used| view! { <span class="used" title="tokens">{used}</span> }.into_any())}
+    }
 }
 
 /// At the end of the row: how long ago it changed, after unread answers.
@@ -114,7 +125,6 @@ pub(crate) fn Unread(count: u32) -> impl IntoView {
             <span class="visually-hidden">" unread"</span>
         </span>
     }
-    .into_any()
 }
 
 /// Beside what it does: its tokens, while they grow.

@@ -15,7 +15,7 @@ use crate::{
 pub(crate) fn PodsPane() -> impl IntoView {
     let console = use_console();
     let resource = expect_context::<PodsResource>();
-    let open_new = move |_| console.dialog.set(Some(Dialog::NewPod { name: String::new() }));
+    let open_new = move |_| console.dialog.set(Some(Dialog::NewPod));
     view! {
         <aside class="pods" aria-label="Pods">
             <div class="find">
@@ -54,7 +54,6 @@ pub(crate) fn PodsPane() -> impl IntoView {
             <SelectionBar />
         </aside>
     }
-    .into_any()
 }
 
 /// The Pods of this list, as they are shown.
@@ -79,7 +78,6 @@ fn Groups(console: Console) -> impl IntoView {
         </nav>
         {move || empty().map(|words| view! { <p class="hint">{words}</p> }.into_any())}
     }
-    .into_any()
 }
 
 #[component]
@@ -100,5 +98,4 @@ fn Group(attention: Attention, groups: Memo<Vec<(Attention, Vec<protocol::PodSum
             </For>
         </section>
     }
-    .into_any()
 }

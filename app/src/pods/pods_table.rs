@@ -70,7 +70,6 @@ pub(crate) fn PodsTable() -> impl IntoView {
                 })
         }}
     }
-    .into_any()
 }
 
 fn count_words(shown: usize, all: usize) -> String {
@@ -94,7 +93,6 @@ fn Heading(by: RwSignal<SortBy>, is: SortBy, title: &'static str) -> impl IntoVi
             </button>
         </th>
     }
-    .into_any()
 }
 
 #[component]
@@ -150,7 +148,6 @@ fn TableRow(pod: Memo<PodSummary>, shown: Memo<Vec<PodSummary>>) -> impl IntoVie
             <td class="cell-figure">{move || view! { <Age at=pod.with(|pod| pod.updated_at) /> }.into_any()}</td>
         </tr>
     }
-    .into_any()
 }
 
 /// What it says of itself; the state has its own column.

@@ -2,7 +2,11 @@ use leptos::prelude::*;
 use protocol::{ProviderTest, ProviderView, UnconfiguredProvider};
 
 use crate::{
-    components::{dialog::Deed, problem::Problem, text_field::TextField},
+    components::{
+        deed::{Deed, DeedButton},
+        problem::Problem,
+        text_field::TextField,
+    },
     format::{counted, sentence_case},
     pods::new_pod_dialog::NewPodForm,
     server_fns::{ProvidersFound, list_providers, test_provider},
@@ -55,7 +59,6 @@ pub(crate) fn ProviderFields(form: NewPodForm) -> impl IntoView {
         />
         <datalist id="new-pod-models">{models}</datalist>
     }
-    .into_any()
 }
 
 /// What was detected on this machine, and how to add what is missing. Open on a fresh start, one line later.
@@ -72,7 +75,6 @@ pub(crate) fn ProvidersSection(found: ProvidersFound, #[prop(into)] is_open: Sig
             <ProvidersList found=found />
         </details>
     }
-    .into_any()
 }
 
 /// What was found, each with a live test, and what would make more appear.
@@ -84,7 +86,6 @@ pub(crate) fn ProvidersList(found: ProvidersFound) -> impl IntoView {
             {found.missing.into_iter().map(|provider| view! { <Missing provider=provider /> }.into_any()).collect_view()}
         </ul>
     }
-    .into_any()
 }
 
 #[component]
@@ -110,7 +111,6 @@ fn Found(provider: ProviderView) -> impl IntoView {
             <LiveTest name=provider.name />
         </li>
     }
-    .into_any()
 }
 
 /// Asks the provider now. What comes back is said beside the button, and never that it is not configured when it is
@@ -118,9 +118,9 @@ fn Found(provider: ProviderView) -> impl IntoView {
 #[component]
 fn LiveTest(name: String) -> impl IntoView {
     let told = RwSignal::new(None::<ProviderTest>);
-    let deed = Deed::new();
+    let deed = Deed::default();
     let label = format!("Test {name}");
-    let test = move |_| {
+    let test = move || {
         let name = name.clone();
         deed.begin(Box::pin(async move {
             told.try_set(Some(test_provider(name).await?));
@@ -137,20 +137,11 @@ fn LiveTest(name: String) -> impl IntoView {
     };
     view! {
         <span class="provider-test">
-            <button
-                class="button"
-                type="button"
-                aria-label=label
-                aria-disabled=move || deed.is_busy.get().to_string()
-                on:click=test
-            >
-                "Test"
-            </button>
+            <DeedButton deed=deed label=label words="Test" press=test />
             <span role="status">{answer}</span>
             <Problem error=deed.error />
         </span>
     }
-    .into_any()
 }
 
 fn test_words(test: &ProviderTest) -> String {
@@ -175,7 +166,6 @@ fn Missing(provider: UnconfiguredProvider) -> impl IntoView {
             <span class="provider-words">"not configured: " {provider.missing}</span>
         </li>
     }
-    .into_any()
 }
 
 #[cfg(test)]

@@ -16,9 +16,7 @@ fn selected(console: Console) -> Memo<Vec<PodSummary>> {
     Memo::new(move |_| {
         console.selection.with(|selection| match selection.is_empty() {
             true => Vec::new(),
-            false => console.book.with(|book| {
-                selection.of(book.as_ref().map_or(&[], |book| book.pods())).into_iter().cloned().collect()
-            }),
+            false => console.with_pods(|pods| selection.of(pods).into_iter().cloned().collect()),
         })
     })
 }
@@ -38,7 +36,6 @@ pub(crate) fn SelectionStatus() -> impl IntoView {
             {move || words(console, selected)}
         </p>
     }
-    .into_any()
 }
 
 /// What can be done to all that are selected. Nothing while none is; its code is fetched for the first.
@@ -71,7 +68,6 @@ pub(crate) fn SelectionActs(selected: Memo<Vec<PodSummary>>) -> impl IntoView {
             </button>
         </div>
     }
-    .into_any()
 }
 
 /// Done to those that allow it; the tooltip says to how many, and why not to the others.
@@ -99,7 +95,6 @@ fn Act(verb: ControlVerb, selected: Memo<Vec<PodSummary>>) -> impl IntoView {
             {label(verb)}
         </button>
     }
-    .into_any()
 }
 
 /// Ends the links among those that are selected.
@@ -126,7 +121,6 @@ fn Unpeer(selected: Memo<Vec<PodSummary>>) -> impl IntoView {
             "Unpeer"
         </button>
     }
-    .into_any()
 }
 
 /// The list does not say who knows whom: it is asked for when somebody wants to end it.

@@ -4,18 +4,27 @@
 use std::ops::Range;
 
 use leptos::prelude::*;
-use protocol::Seq;
-use transcript::{Block, BlockId, BlockKind};
+use transcript::BlockId;
 
 use crate::rows::{
-    Entry, Rows, Shape,
+    Entry, Shape,
     window::{ALL_DRAWN_MAX, FIRST_DRAWN, Heights, View, block_px, fit},
 };
 
+/// What stands in the list, and which of it is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Window {
+    /// Each block once, in the transcript's order.
+    pub(crate) entries: RwSignal<Vec<Entry>>,
+    /// Those of them that are drawn.
+    pub(crate) drawn: RwSignal<Range<usize>>,
+    room: StoredValue<Option<Room>>,
+}
+
 /// What the browser knows about the room that blocks take.
 #[derive(Debug)]
-pub(crate) struct Room {
-    pub(crate) heights: Heights<BlockId>,
+struct Room {
+    heights: Heights<BlockId>,
     /// So many characters fit into a line.
     columns: usize,
 }
@@ -31,15 +40,26 @@ impl Entry {
     }
 }
 
-impl Rows {
+impl Window {
+    /// All of these are drawn.
+    pub(super) fn new(entries: Vec<Entry>) -> Self {
+        Self { drawn: RwSignal::new(0..entries.len()), entries: RwSignal::new(entries), room: StoredValue::new(None) }
+    }
+
+    /// What is drawn now. Read reactively.
+    pub(crate) fn shown(self) -> Vec<Entry> {
+        let drawn = self.drawn.get();
+        self.entries.with(|entries| entries[within(&drawn, entries.len())].to_vec())
+    }
+
     /// Draws the end alone, which is what a reader comes to. The rest follows once that is seen.
     pub(crate) fn draw_end_first(self) {
         let len = self.entries.with_untracked(Vec::len);
         self.drawn.set(len.saturating_sub(FIRST_DRAWN)..len);
     }
 
-    /// From now on only what [`Rows::fit`] says is drawn.
-    pub(crate) fn begin_window(self, columns: usize) {
+    /// From now on only what [`Window::fit`] says is drawn.
+    pub(crate) fn begin(self, columns: usize) {
         self.entries.with_untracked(|entries| {
             let mut heights = Heights::default();
             let keys = entries.iter().map(|entry| entry.id().clone()).collect();
@@ -49,12 +69,8 @@ impl Rows {
     }
 
     /// The page has another width: later estimates are for it.
-    pub(crate) fn set_columns(self, now: usize) {
-        self.room.try_update_value(|room| {
-            if let Some(Room { columns, .. }) = room {
-                *columns = now;
-            }
-        });
+    pub(crate) fn set_columns(self, columns: usize) {
+        self.with_room(|room| room.columns = columns);
     }
 
     /// There are so few entries that all are drawn.
@@ -63,13 +79,17 @@ impl Rows {
     }
 
     /// Everything is drawn again.
-    pub(crate) fn end_window(self) {
+    pub(crate) fn end(self) {
         self.room.try_set_value(None);
+    }
+
+    fn with_room<T>(self, use_it: impl FnOnce(&mut Room) -> T) -> Option<T> {
+        self.room.try_update_value(|room| room.as_mut().map(use_it)).flatten()
     }
 
     /// None once the page was left.
     pub(crate) fn with_heights<T>(self, use_them: impl FnOnce(&mut Heights<BlockId>) -> T) -> Option<T> {
-        self.room.try_update_value(|room| room.as_mut().map(|room| use_them(&mut room.heights))).flatten()
+        self.with_room(|room| use_them(&mut room.heights))
     }
 
     /// Indices of the entries that are drawn.
@@ -101,30 +121,14 @@ impl Rows {
         self.entries.try_with_untracked(|entries| entries.get(index).map(Entry::dom_id)).flatten()
     }
 
-    /// The entry with the element of this id. A `seq-N` that is in the middle of a block stands for that block.
-    pub(crate) fn index_of(self, dom_id: &str) -> Option<usize> {
+    /// The entry with the element of this id.
+    pub(super) fn index_of(self, dom_id: &str) -> Option<usize> {
         let drawn = self.drawn_now();
-        let found = self.entries.try_with_untracked(|entries| {
+        self.entries.try_with_untracked(|entries| {
             let drawn = within(&drawn, entries.len());
             let near = entries[drawn.clone()].iter().position(|entry| entry.holds(dom_id));
             near.map(|near| drawn.start + near).or_else(|| entries.iter().position(|entry| entry.holds(dom_id)))
-        });
-        found.flatten().or_else(|| self.index_of_seq(seq_of(dom_id)?))
-    }
-
-    /// A page before what is here has the element of this id.
-    pub(crate) fn is_older(self, dom_id: &str) -> bool {
-        let first = self.first.try_get_untracked().unwrap_or_default();
-        self.has_more.try_get_untracked() == Some(true) && seq_of(dom_id).is_none_or(|seq| seq < first)
-    }
-
-    fn index_of_seq(self, seq: Seq) -> Option<usize> {
-        if seq < self.first.try_get_untracked()? {
-            return None;
-        }
-        let id = self.block_at(seq)?;
-        let first = self.flat.try_with_value(|rows| rows.iter().rposition(|row| row.id == id))??;
-        self.entry_of(first)
+        })?
     }
 
     /// The heading of the next turn, from `index` on, or of the one before it.
@@ -135,33 +139,21 @@ impl Rows {
         })?
     }
 
-    /// The newest question that waits for a person.
-    pub(crate) fn open_question(self) -> Option<usize> {
-        let id = self.questions.try_with_untracked(|questions| questions.last().cloned())??;
-        let is_it =
-            |block: &Block| matches!(&block.kind, BlockKind::Approval { approval_id, .. } if *approval_id == id);
-        let first = self.flat.try_with_value(|rows| rows.iter().rposition(|row| row.block.with_untracked(is_it)))??;
-        self.entry_of(first)
-    }
-
     /// The entry with the block at `index`.
-    fn entry_of(self, index: usize) -> Option<usize> {
+    pub(super) fn entry_of(self, index: usize) -> Option<usize> {
         self.entries
             .try_with_untracked(|entries| entries.partition_point(|entry| entry.first <= index).checked_sub(1))?
     }
 
     /// The blocks from an entry on may have become others; `before` is how many entries there were.
-    pub(super) fn follow_room(self, from: usize, before: usize, was: Option<(BlockId, BlockId)>) {
+    pub(super) fn follow(self, from: usize, before: usize, was: Option<(BlockId, BlockId)>) {
         let drawn = self.drawn.get_untracked();
-        let is_live = self.room.with_value(Option::is_some);
         let now = self.entries.with_untracked(|entries| {
-            self.room.update_value(|room| {
-                if let Some(Room { heights, columns }) = room {
-                    let keys = entries[from..].iter().map(|entry| entry.id().clone()).collect();
-                    heights.replace(from, keys, |index| entries[index].px(*columns));
-                }
+            let is_live = self.with_room(|Room { heights, columns }| {
+                let keys = entries[from..].iter().map(|entry| entry.id().clone()).collect();
+                heights.replace(from, keys, |index| entries[index].px(*columns));
             });
-            if !is_live || entries.len() <= ALL_DRAWN_MAX {
+            if is_live.is_none() || entries.len() <= ALL_DRAWN_MAX {
                 return 0..entries.len();
             }
             let Some((first, last)) = was else { return 0..entries.len() };
@@ -187,21 +179,11 @@ impl Rows {
 
     /// A block that is not drawn has changed: how high it may be now.
     pub(super) fn estimate_again(self, block_index: usize) {
-        if self.room.with_value(Option::is_none) {
-            return;
-        }
-        self.entries.with_untracked(|entries| {
-            let Some(index) = entries.partition_point(|entry| entry.first <= block_index).checked_sub(1) else {
-                return;
-            };
-            if self.drawn.get_untracked().contains(&index) {
-                return;
+        self.with_room(|Room { heights, columns }| {
+            let index = self.entry_of(block_index).filter(|index| !self.drawn_now().contains(index));
+            if let Some(index) = index {
+                heights.set(index, self.entries.with_untracked(|entries| entries[index].px(*columns)));
             }
-            self.room.update_value(|room| {
-                if let Some(Room { heights, columns }) = room {
-                    heights.set(index, entries[index].px(*columns));
-                }
-            });
         });
     }
 }
@@ -215,11 +197,7 @@ fn moved(entries: &[Entry], id: &BlockId, was: usize, before: usize) -> usize {
     near.or_else(|| entries.iter().position(|entry| entry.id() == id)).unwrap_or(shifted.min(last))
 }
 
-pub(super) fn within(range: &Range<usize>, len: usize) -> Range<usize> {
+fn within(range: &Range<usize>, len: usize) -> Range<usize> {
     let end = range.end.min(len);
     range.start.min(end)..end
-}
-
-fn seq_of(dom_id: &str) -> Option<Seq> {
-    dom_id.strip_prefix("seq-")?.parse().ok().map(Seq)
 }

@@ -1,4 +1,4 @@
-//! What can still be reached of a transcript: what a rewind would take out, what was given back.
+//! What can be reached of a transcript: the entry of an element, what a rewind would take out, what was given back.
 
 use leptos::prelude::*;
 use protocol::{Segment, Seq, ToolBy};
@@ -50,6 +50,35 @@ impl Rows {
         })
     }
 
+    /// The entry with the element of this id. A `seq-N` that is in the middle of a block stands for that block.
+    pub(crate) fn index_of(self, dom_id: &str) -> Option<usize> {
+        self.window.index_of(dom_id).or_else(|| self.index_of_seq(seq_of(dom_id)?))
+    }
+
+    fn index_of_seq(self, seq: Seq) -> Option<usize> {
+        if seq < self.first.try_get_untracked()? {
+            return None;
+        }
+        let id = self.block_at(seq)?;
+        let first = self.flat.try_with_value(|rows| rows.iter().rposition(|row| row.id == id))??;
+        self.window.entry_of(first)
+    }
+
+    /// A page before what is here has the element of this id.
+    pub(crate) fn is_older(self, dom_id: &str) -> bool {
+        let first = self.first.try_get_untracked().unwrap_or_default();
+        self.has_more.try_get_untracked() == Some(true) && seq_of(dom_id).is_none_or(|seq| seq < first)
+    }
+
+    /// The newest question that waits for a person.
+    pub(crate) fn open_question(self) -> Option<usize> {
+        let id = self.questions.try_with_untracked(|questions| questions.last().cloned())??;
+        let is_it =
+            |block: &Block| matches!(&block.kind, BlockKind::Approval { approval_id, .. } if *approval_id == id);
+        let first = self.flat.try_with_value(|rows| rows.iter().rposition(|row| row.block.with_untracked(is_it)))??;
+        self.window.entry_of(first)
+    }
+
     /// The newest message of a person that the model still sees.
     pub(crate) fn newest_message(self) -> Option<Seq> {
         self.transcript.with_value(|transcript| {
@@ -80,6 +109,10 @@ impl Rows {
             })
         })
     }
+}
+
+fn seq_of(dom_id: &str) -> Option<Seq> {
+    dom_id.strip_prefix("seq-")?.parse().ok().map(Seq)
 }
 
 /// A block that a model reads, or that is its own.

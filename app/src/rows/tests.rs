@@ -16,7 +16,7 @@ pub(crate) fn finished(seq: i64, block: &str, text: &str) -> Record {
 /// The blocks of the list, whether by themselves or in a group.
 fn shown(rows: Rows) -> Vec<Block> {
     let of = |row: &Row| row.block.get_untracked();
-    rows.entries.with_untracked(|entries| {
+    rows.window.entries.with_untracked(|entries| {
         let blocks = entries.iter().map(|entry| match &entry.shape {
             Shape::One(row) => vec![of(row)],
             Shape::Reads(reads) => reads.rows.with_untracked(|rows| rows.iter().map(of).collect()),
@@ -33,7 +33,7 @@ fn called(seq: i64, block: &str, name: &str) -> Record {
 }
 
 fn ids(rows: Rows) -> Vec<String> {
-    rows.entries.with_untracked(|entries| entries.iter().map(Entry::dom_id).collect())
+    rows.window.entries.with_untracked(|entries| entries.iter().map(Entry::dom_id).collect())
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_group_of_reads_grows_in_its_place() {
     rows.apply(&[called(3, "c", "Glob")]);
     assert_eq!(ids(rows), ["block-a", "reads-b"]);
     let group = |rows: Rows| {
-        rows.entries.with_untracked(|entries| match &entries[1].shape {
+        rows.window.entries.with_untracked(|entries| match &entries[1].shape {
             Shape::Reads(reads) => reads.rows.clone(),
             Shape::One(_) => unreachable!(),
         })
@@ -141,7 +141,7 @@ fn many(first: i64, last: i64) -> Vec<Record> {
 }
 
 fn drawn_names(rows: Rows) -> (String, String) {
-    let ids = rows.drawn_ids();
+    let ids = rows.window.drawn_ids();
     (ids[0].clone(), ids[ids.len() - 1].clone())
 }
 
@@ -150,19 +150,19 @@ fn what_is_drawn_stays_when_older_and_newer_blocks_come() {
     let owner = Owner::new();
     owner.set();
     let rows = Rows::new(&many(501, 900), true);
-    assert_eq!(rows.drawn_now(), 0..400, "the first page is drawn as a whole");
-    rows.begin_window(80);
-    rows.draw_only(100..150);
+    assert_eq!(rows.window.drawn_now(), 0..400, "the first page is drawn as a whole");
+    rows.window.begin(80);
+    rows.window.draw_only(100..150);
     assert_eq!(drawn_names(rows), ("block-m601".into(), "block-m650".into()));
     rows.prepend(&many(301, 500), true);
     assert_eq!(drawn_names(rows), ("block-m601".into(), "block-m650".into()));
     rows.apply(&many(901, 910));
-    assert_eq!((rows.drawn_now(), rows.len()), (300..350, 610));
-    rows.draw_only(590..610);
+    assert_eq!((rows.window.drawn_now(), rows.len()), (300..350, 610));
+    rows.window.draw_only(590..610);
     rows.apply(&many(911, 915));
     assert_eq!(drawn_names(rows), ("block-m891".into(), "block-m915".into()), "at the end all that comes is drawn");
     rows.reset(&many(1_001, 1_100), true);
-    assert_eq!(rows.drawn_now(), 0..100);
+    assert_eq!(rows.window.drawn_now(), 0..100);
 }
 
 #[test]
@@ -170,17 +170,17 @@ fn of_a_page_that_was_gone_to_the_end_is_drawn_and_then_the_rest() {
     let owner = Owner::new();
     owner.set();
     let rows = Rows::new(&many(1, 120), false);
-    rows.draw_end_first();
+    rows.window.draw_end_first();
     assert_eq!(drawn_names(rows), ("block-m91".into(), "block-m120".into()));
-    rows.begin_window(80);
+    rows.window.begin(80);
     let view = crate::rows::window::View { top: 0.0, height: 800.0 };
-    assert_eq!(rows.fit(view), Some(0..120), "few enough to be drawn as a whole");
-    rows.draw_end_first();
+    assert_eq!(rows.window.fit(view), Some(0..120), "few enough to be drawn as a whole");
+    rows.window.draw_end_first();
     rows.apply(&many(121, 121));
-    assert_eq!(rows.drawn_now(), 0..121);
+    assert_eq!(rows.window.drawn_now(), 0..121);
     let few = Rows::new(&many(1, 3), false);
-    few.draw_end_first();
-    assert_eq!(few.drawn_now(), 0..3);
+    few.window.draw_end_first();
+    assert_eq!(few.window.drawn_now(), 0..3);
 }
 
 #[test]
@@ -190,13 +190,13 @@ fn a_place_is_found_by_the_name_of_its_element_drawn_or_not() {
     let rows = Rows::new(&[record(11, serde_json::json!({ "kind": "run_started", "trigger": "input" }))], true);
     rows.apply(&many(12, 400));
     rows.apply(&[called(401, "r", "Read"), called(402, "s", "Read"), called(403, "t", "Read")]);
-    rows.begin_window(80);
-    rows.draw_only(0..10);
+    rows.window.begin(80);
+    rows.window.draw_only(0..10);
     assert_eq!((rows.index_of("seq-11"), rows.index_of("block-m300")), (Some(0), Some(289)));
     assert_eq!((rows.index_of("reads-r"), rows.index_of("block-s")), (Some(390), Some(390)));
     assert_eq!(rows.index_of("seq-300"), Some(289), "a record stands for its block");
     assert_eq!((rows.index_of("seq-5"), rows.is_older("seq-5"), rows.is_older("seq-300")), (None, true, false));
-    assert_eq!((rows.turn_from(200, -1), rows.turn_from(200, 1)), (Some(0), None));
+    assert_eq!((rows.window.turn_from(200, -1), rows.window.turn_from(200, 1)), (Some(0), None));
 }
 
 #[test]
@@ -204,9 +204,9 @@ fn every_block_takes_room_and_what_grows_out_of_sight_takes_more() {
     let owner = Owner::new();
     owner.set();
     let rows = Rows::new(&many(1, 300), false);
-    rows.begin_window(80);
-    rows.draw_only(0..20);
-    let total = || rows.with_heights(|heights| heights.total()).unwrap();
+    rows.window.begin(80);
+    rows.window.draw_only(0..20);
+    let total = || rows.window.with_heights(|heights| heights.total()).unwrap();
     let before = total();
     rows.apply(&[chunk(301, "x", "a")]);
     let with_one_line = total();

@@ -70,7 +70,6 @@ pub(crate) fn SearchForm(asked: Memo<Asked>) -> impl IntoView {
             </button>
         </form>
     }
-    .into_any()
 }
 
 /// The field follows an address that changed by other means, and has the focus when nothing is looked for.

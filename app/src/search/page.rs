@@ -1,11 +1,10 @@
 use leptos::prelude::*;
-use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
 
 use crate::{
     UiError,
     codec::{Fetched, fetched},
-    components::{absent::absent, problem::Problem},
+    components::{absent::absent, page::Page, read_first::Unreadable},
     search::{Asked, Found, Results, SearchForm, status_words},
     server_fns::search,
 };
@@ -18,19 +17,14 @@ pub(crate) fn SearchPage() -> impl IntoView {
     // An answer that comes after other words were asked for is dropped by the resource.
     let found = fetched(move || asked.get(), find);
     view! {
-        <Title text="Search" />
-        <main id="main" class="page" tabindex="-1">
-            <section class="search" aria-labelledby="search-title">
-                <h1 id="search-title">"Search"</h1>
-                <SearchForm asked=asked />
-                // What was found stays until the next answer takes its place.
-                <Transition fallback=|| view! { <p class="hint search-slow">"Looking…"</p> }.into_any()>
-                    <Answer found=found asked=asked />
-                </Transition>
-            </section>
-        </main>
+        <Page title="Search" class="search">
+            <SearchForm asked=asked />
+            // What was found stays until the next answer takes its place.
+            <Transition fallback=|| view! { <p class="hint search-slow">"Looking…"</p> }.into_any()>
+                <Answer found=found asked=asked />
+            </Transition>
+        </Page>
     }
-    .into_any()
 }
 
 type FoundResource = Fetched<Result<Option<Found>, UiError>>;
@@ -73,7 +67,6 @@ fn Answer(found: FoundResource, asked: Memo<Asked>) -> impl IntoView {
         {move || found.get().and_then(Result::ok).flatten().and_then(|found| absent(&found.page.absent))}
         {move || found.get().map(|answer| body(answer, found))}
     }
-    .into_any()
 }
 
 fn body(answer: Result<Option<Found>, UiError>, again: FoundResource) -> AnyView {
@@ -83,15 +76,7 @@ fn body(answer: Result<Option<Found>, UiError>, again: FoundResource) -> AnyView
             view! { <Searched /> }.into_any()
         }
         Ok(Some(found)) => view! { <Results found=found /> }.into_any(),
-        Err(error) => view! {
-            <Problem error=Signal::stored(Some(error)) />
-            <p>
-                <button class="button" type="button" on:click=move |_| again.refetch()>
-                    "Try again"
-                </button>
-            </p>
-        }
-        .into_any(),
+        Err(error) => view! { <Unreadable error=error again=move || again.refetch() /> }.into_any(),
     }
 }
 
@@ -104,5 +89,4 @@ fn Searched() -> impl IntoView {
             "and visible reasoning. A match contains all the words; the last may be the beginning of a word. Case does not matter."
         </p>
     }
-    .into_any()
 }

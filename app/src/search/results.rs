@@ -9,12 +9,12 @@ use super::{
 };
 use crate::{
     components::{
-        abroad::abroad,
+        link::far_pod_link,
         state_mark::{Sign, StateWord},
         when::TimeOfDay,
         with_pods::WithPods,
     },
-    console::{pod_href, use_console},
+    console::use_console,
     format::counted,
 };
 
@@ -41,7 +41,6 @@ pub(crate) fn Results(found: Found) -> impl IntoView {
         {groups.collect_view()}
         {more}
     }
-    .into_any()
 }
 
 #[component]
@@ -59,10 +58,7 @@ fn Group(group: OfPod, asked: Asked, narrows: bool) -> impl IntoView {
     view! {
         <section class="search-pod">
             <h2>
-                <a class="pod-link" href=pod_href(&pod)>
-                    {name.to_string()}
-                    {abroad(&pod)}
-                </a>
+                {far_pod_link(&pod, name)}
                 <StateNow pod=pod />
                 <small>{count}</small>
                 {only}
@@ -70,7 +66,6 @@ fn Group(group: OfPod, asked: Asked, narrows: bool) -> impl IntoView {
             <ol>{hits.into_iter().map(|hit| place(hit, &asked.words)).collect_view()}</ol>
         </section>
     }
-    .into_any()
 }
 
 /// As the list has it; nothing of a Pod that has gone meanwhile.
@@ -79,7 +74,6 @@ fn StateNow(pod: PodRef) -> impl IntoView {
     let console = use_console();
     let sign = Memo::new(move |_| console.pod(&pod).map(|pod| Sign::of(&pod)));
     view! { <WithPods>{move || sign.get().map(|sign| view! { <StateWord sign=sign /> }.into_any())}</WithPods> }
-        .into_any()
 }
 
 fn place(hit: SearchHit, words: &str) -> impl IntoView + use<> {

@@ -12,5 +12,13 @@ pub async fn answer_approval(
     command: ApprovalCommand,
 ) -> Result<Approval, UiError> {
     let (backend, origin) = super::door::caller()?;
-    super::door::answer(backend.answer(&origin, command_id, &pod, &id, command).await)
+    super::door::answer(
+        backend
+            .carry_out(
+                &origin,
+                command_id,
+                protocol::operations::AnswerApproval { pod: pod.clone(), id: id.clone(), body: command },
+            )
+            .await,
+    )
 }

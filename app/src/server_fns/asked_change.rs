@@ -7,6 +7,8 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "asked_change", input = Json, output = Json)]
 pub async fn asked_change(pod: PodRef, id: String) -> Result<Option<Approval>, UiError> {
     let (backend, _) = super::door::caller()?;
-    let page = super::door::answer(backend.approvals(&pod, false).await)?;
+    let page = super::door::answer(
+        backend.read(protocol::operations::Approvals { pod: pod.clone(), all: false, page: Default::default() }).await,
+    )?;
     Ok(page.items.into_iter().find(|approval| approval.id == id))
 }

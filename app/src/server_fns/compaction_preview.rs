@@ -7,5 +7,5 @@ use crate::{UiError, codec::Json};
 #[server(name = CompactionPreviewCall, prefix = "/fn", endpoint = "compaction_preview", input = Json, output = Json)]
 pub async fn compaction_preview(pod: PodRef) -> Result<Option<CompactionPreview>, UiError> {
     let (backend, _) = super::door::caller()?;
-    super::door::answer(backend.compaction_preview(&pod).await)
+    super::door::answer(backend.read(protocol::operations::PreviewCompaction { pod: pod.clone() }).await)
 }

@@ -12,5 +12,13 @@ pub async fn decide_held(
     command: HeldCommand,
 ) -> Result<MessageAnswer, UiError> {
     let (backend, origin) = super::door::caller()?;
-    super::door::answer(backend.decide_held(&origin, command_id, &pod, &message_id, command).await)
+    super::door::answer(
+        backend
+            .carry_out(
+                &origin,
+                command_id,
+                protocol::operations::DecideHeld { pod: pod.clone(), message_id: message_id.clone(), body: command },
+            )
+            .await,
+    )
 }

@@ -12,5 +12,13 @@ pub async fn decide_request(
     command: RequestCommand,
 ) -> Result<PeerAnswer, UiError> {
     let (backend, origin) = super::door::caller()?;
-    super::door::answer(backend.decide_request(&origin, command_id, &pod, &request_id, command).await)
+    super::door::answer(
+        backend
+            .carry_out(
+                &origin,
+                command_id,
+                protocol::operations::DecideRequest { pod: pod.clone(), request_id: request_id.clone(), body: command },
+            )
+            .await,
+    )
 }

@@ -7,6 +7,8 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "introduce_pods", input = Json, output = Json)]
 pub async fn introduce_pods(pod: PodRef, command_id: CommandId, command: PeerCommand) -> Result<PeerAnswer, UiError> {
     let (backend, origin) = super::door::caller()?;
-    let introduced = backend.introduce(&origin, command_id, &pod, command).await;
+    let introduced = backend
+        .carry_out(&origin, command_id, protocol::operations::Introduce { pod: pod.clone(), body: command })
+        .await;
     super::door::answer(introduced.map(|introduced| introduced.answer))
 }

@@ -18,8 +18,15 @@ pub struct AuditAsked {
 pub async fn list_audit(asked: AuditAsked, limit: u32) -> Result<Gathered<AuditRow>, UiError> {
     let (backend, _) = super::door::caller()?;
     let AuditAsked { action, result, target, after } = asked;
-    let (runtime, limit) = (None, limit.clamp(1, ROWS_MAX));
-    super::door::answer(backend.audit(backend::AuditQuery { action, result, target, runtime, after, limit }).await)
+    let audit = protocol::operations::Audit {
+        action: protocol::operation::Filled(action),
+        result: protocol::operation::Filled(result),
+        target: protocol::operation::Filled(target),
+        after: protocol::operation::Loose(after),
+        limit: protocol::operation::Limit(limit.clamp(1, ROWS_MAX)),
+        ..Default::default()
+    };
+    super::door::answer(backend.read(audit).await)
 }
 
 /// Of one page.

@@ -7,6 +7,6 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "list_pods", input = Json, output = Json)]
 pub async fn list_pods() -> Result<Vec<PodSummary>, UiError> {
     let (backend, _) = super::door::caller()?;
-    let query = backend::PodQuery { limit: Some(1_000), ..Default::default() };
-    super::door::answer(backend.pods(&query).await.map(|page| page.items))
+    let query = protocol::operations::Pods { limit: protocol::operation::Limit(1_000), ..Default::default() };
+    super::door::answer(backend.read(query).await.map(|page| page.items))
 }

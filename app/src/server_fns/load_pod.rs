@@ -63,7 +63,8 @@ mod reader {
     /// The snapshot carries the cursor that belongs to exactly these records: what comes later comes once.
     async fn newest(backend: &Backend, pod: &PodRef) -> Result<PodPageData, ApiError> {
         let mut detail = backend.pod(pod).await?;
-        let peers = backend.peers(pod).await?.items;
+        let peers =
+            backend.read(protocol::operations::Peers { pod: pod.clone(), page: Default::default() }).await?.items;
         let mut feed = backend.observe(pod, None, TAIL_RECORDS).await?;
         while let Some(item) = feed.next().await {
             match item {
@@ -84,7 +85,8 @@ mod reader {
 
     async fn page_of_old(backend: &Backend, pod: &PodRef, before: Seq) -> Result<PodPageData, ApiError> {
         let detail = backend.pod(pod).await?;
-        let peers = backend.peers(pod).await?.items;
+        let peers =
+            backend.read(protocol::operations::Peers { pod: pod.clone(), page: Default::default() }).await?.items;
         let Past { records, has_more } = page_before(backend, pod, before).await?;
         let head = records.last().map_or(Seq(0), |record| record.seq);
         Ok(PodPageData { detail, peers, records, cursor: None, head, has_more })

@@ -7,5 +7,10 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "open_requests", input = Json, output = Json)]
 pub async fn open_requests() -> Result<Vec<OpenRequest>, UiError> {
     let (backend, _) = super::door::caller()?;
-    super::door::answer(backend.open_requests().await.map(|page| page.items))
+    super::door::answer(
+        backend
+            .read(protocol::operations::OpenRequests { runtime: Default::default(), page: Default::default() })
+            .await
+            .map(|page| page.items),
+    )
 }

@@ -7,5 +7,10 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "pod_approvals", input = Json, output = Json)]
 pub async fn pod_approvals(pod: PodRef) -> Result<Vec<Approval>, UiError> {
     let (backend, _) = super::door::caller()?;
-    super::door::answer(backend.approvals(&pod, true).await.map(|page| page.items))
+    super::door::answer(
+        backend
+            .read(protocol::operations::Approvals { pod: pod.clone(), all: true, page: Default::default() })
+            .await
+            .map(|page| page.items),
+    )
 }

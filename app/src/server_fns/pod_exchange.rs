@@ -40,8 +40,20 @@ mod reader {
         before: Option<&str>,
     ) -> Result<ExchangeData, ApiError> {
         let (pod, peer) = (address(pod)?, address(peer)?);
-        let page = backend.exchange(&pod, &peer, before, PAGE_MESSAGES).await?;
-        let link = backend.peers(&pod).await?.items.into_iter().find(|known| known.pod == peer);
+        let page = backend
+            .read(protocol::operations::Exchange {
+                pod: pod.clone(),
+                peer: peer.clone(),
+                before: protocol::operation::Loose(before.map(str::to_owned)),
+                limit: protocol::operation::Limit(PAGE_MESSAGES),
+            })
+            .await?;
+        let link = backend
+            .read(protocol::operations::Peers { pod: pod.clone(), page: Default::default() })
+            .await?
+            .items
+            .into_iter()
+            .find(|known| known.pod == peer);
         let (pod, peer) = (backend.pod(&pod).await?.summary, backend.pod(&peer).await?.summary);
         let messages = page.items.into_iter().rev().collect();
         Ok(ExchangeData { pod, peer, link, messages, earlier: page.next })

@@ -7,5 +7,10 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "pod_peers", input = Json, output = Json)]
 pub async fn pod_peers(pod: PodRef) -> Result<Vec<PeerView>, UiError> {
     let (backend, _) = super::door::caller()?;
-    super::door::answer(backend.peers(&pod).await.map(|page| page.items))
+    super::door::answer(
+        backend
+            .read(protocol::operations::Peers { pod: pod.clone(), page: Default::default() })
+            .await
+            .map(|page| page.items),
+    )
 }

@@ -27,7 +27,9 @@ pub async fn read_settings() -> Result<SettingsFound, UiError> {
         profiles: backend.profiles(),
         runtimes: backend.runtimes(),
         tools: backend.tool_defaults(),
-        rules: super::door::answer(backend.rules(None).await)?,
+        rules: super::door::answer(
+            backend.read(protocol::operations::Rules { runtime: Default::default(), page: Default::default() }).await,
+        )?,
         walls: backend.walls().await,
         limits: backend.limits(),
         sessions: super::door::answer(backend.sessions(super::door::login().as_ref()).await)?,

@@ -7,5 +7,5 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "read_usage", input = Json, output = Json)]
 pub async fn read_usage() -> Result<UsageReport, UiError> {
     let (backend, _) = super::door::caller()?;
-    super::door::answer(backend.usage(None).await)
+    super::door::answer(backend.read(protocol::operations::Usage { runtime: Default::default() }).await)
 }

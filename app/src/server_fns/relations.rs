@@ -40,7 +40,7 @@ pub async fn relations() -> Result<RelationsFound, UiError> {
 
 #[cfg(feature = "ssr")]
 mod reader {
-    use backend::{Backend, PodQuery};
+    use backend::Backend;
     use jiff::{SignedDuration, Timestamp};
     use protocol::{ApiError, PeerLink, PodRef};
 
@@ -50,9 +50,9 @@ mod reader {
 
     /// Asks only those of whom the list says that they know or lead somebody. One that goes meanwhile is left out.
     pub(super) async fn read(backend: &Backend) -> Result<RelationsFound, ApiError> {
-        let query = PodQuery { limit: Some(1_000), ..Default::default() };
+        let query = protocol::operations::Pods { limit: protocol::operation::Limit(1_000), ..Default::default() };
         let mut found = RelationsFound::default();
-        for pod in backend.pods(&query).await?.items {
+        for pod in backend.read(query).await?.items {
             if pod.relations.peers > 0 {
                 pairs(backend, &pod.pod, &mut found.pairs).await;
             }
@@ -68,7 +68,11 @@ mod reader {
                 );
             }
         }
-        for asked in backend.open_requests().await?.items {
+        for asked in backend
+            .read(protocol::operations::OpenRequests { runtime: Default::default(), page: Default::default() })
+            .await?
+            .items
+        {
             let (a, b, link) = (asked.from, asked.to, PeerLink::Pending);
             found.pairs.push(PeerPair { a, b, link, since: asked.at, messages: 0 });
         }
@@ -76,7 +80,10 @@ mod reader {
     }
 
     async fn pairs(backend: &Backend, pod: &PodRef, pairs: &mut Vec<PeerPair>) {
-        let Ok(known) = backend.peers(pod).await else { return };
+        let Ok(known) = backend.read(protocol::operations::Peers { pod: pod.clone(), page: Default::default() }).await
+        else {
+            return;
+        };
         // Each side tells of the pair: the one with the smaller address is heard.
         for peer in known.items.into_iter().filter(|peer| peer.link != PeerLink::Pending && *pod < peer.pod) {
             let messages = messages(backend, pod, &peer.pod).await;
@@ -86,7 +93,14 @@ mod reader {
 
     async fn messages(backend: &Backend, pod: &PodRef, peer: &PodRef) -> u32 {
         let since = Timestamp::now() - SignedDuration::from_hours(1);
-        let page = backend.exchange(pod, peer, None, MESSAGES_COUNTED_MAX).await;
+        let page = backend
+            .read(protocol::operations::Exchange {
+                pod: pod.clone(),
+                peer: peer.clone(),
+                before: Default::default(),
+                limit: protocol::operation::Limit(MESSAGES_COUNTED_MAX),
+            })
+            .await;
         page.map_or(0, |page| page.items.iter().filter(|message| message.at > since).count() as u32)
     }
 }

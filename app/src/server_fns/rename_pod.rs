@@ -7,5 +7,7 @@ use crate::{UiError, codec::Json};
 pub async fn rename_pod(pod: PodRef, command_id: CommandId, name: PodName) -> Result<PodDetail, UiError> {
     let (backend, origin) = super::door::caller()?;
     let patch = protocol::PatchPod { name: Some(name), ..Default::default() };
-    super::door::answer(backend.patch(&origin, command_id, &pod, patch).await)
+    super::door::answer(
+        backend.carry_out(&origin, command_id, protocol::operations::Patch { pod: pod.clone(), body: patch }).await,
+    )
 }

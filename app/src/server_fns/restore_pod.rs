@@ -7,5 +7,7 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "restore_pod", input = Json, output = Json)]
 pub async fn restore_pod(pod: PodRef, command_id: CommandId, command: RestoreCommand) -> Result<Receipt, UiError> {
     let (backend, origin) = super::door::caller()?;
-    super::door::answer(backend.restore(&origin, command_id, &pod, command).await)
+    super::door::answer(
+        backend.carry_out(&origin, command_id, protocol::operations::Restore { pod: pod.clone(), body: command }).await,
+    )
 }

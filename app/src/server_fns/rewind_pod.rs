@@ -7,5 +7,7 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "rewind_pod", input = Json, output = Json)]
 pub async fn rewind_pod(pod: PodRef, command_id: CommandId, command: RewindCommand) -> Result<Receipt, UiError> {
     let (backend, origin) = super::door::caller()?;
-    super::door::answer(backend.rewind(&origin, command_id, &pod, command).await)
+    super::door::answer(
+        backend.carry_out(&origin, command_id, protocol::operations::Rewind { pod: pod.clone(), body: command }).await,
+    )
 }

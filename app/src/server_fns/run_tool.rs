@@ -12,5 +12,13 @@ pub async fn run_tool(
     command: ToolCommand,
 ) -> Result<ToolAnswer, UiError> {
     let (backend, origin) = super::door::caller()?;
-    super::door::answer(backend.run_tool(&origin, command_id, &pod, &tool, command).await)
+    super::door::answer(
+        backend
+            .carry_out(
+                &origin,
+                command_id,
+                protocol::operations::RunTool { pod: pod.clone(), name: tool.clone(), body: command },
+            )
+            .await,
+    )
 }

@@ -13,8 +13,12 @@ pub async fn search(words: String, pod: Option<String>, after: Option<String>) -
 
 #[cfg(feature = "ssr")]
 mod reader {
-    use backend::{Backend, SearchQuery};
-    use protocol::{ApiError, ErrorCode, Gathered, SearchHit};
+    use backend::Backend;
+    use protocol::{
+        ApiError, ErrorCode, Gathered, SearchHit,
+        operation::{Filled, Limit, Loose},
+        operations::Search,
+    };
     use transcript::{ansi, snippet_words};
 
     const PAGE_HITS: u32 = 50;
@@ -27,7 +31,9 @@ mod reader {
     ) -> Result<Gathered<SearchHit>, ApiError> {
         let pod = pod.map(str::parse).transpose();
         let pod = pod.map_err(|error| ApiError::new(ErrorCode::PodNotFound, format!("no such Pod: {error}")))?;
-        let mut page = backend.search(SearchQuery { words, pod, runtime: None, after, limit: PAGE_HITS }).await?;
+        let mut page = backend
+            .read(Search { pod: Filled(pod), after: Loose(after), limit: Limit(PAGE_HITS), ..Search::of(words) })
+            .await?;
         for hit in &mut page.items {
             hit.snippet = snippet_words(&hit.kind, &ansi::strip(&hit.snippet));
         }

@@ -8,5 +8,7 @@ use crate::{UiError, codec::Json};
 pub async fn set_network(pod: PodRef, command_id: CommandId, network: NetworkPolicy) -> Result<PodDetail, UiError> {
     let (backend, origin) = super::door::caller()?;
     let patch = protocol::PatchPod { network: Some(network), ..Default::default() };
-    super::door::answer(backend.patch(&origin, command_id, &pod, patch).await)
+    super::door::answer(
+        backend.carry_out(&origin, command_id, protocol::operations::Patch { pod: pod.clone(), body: patch }).await,
+    )
 }

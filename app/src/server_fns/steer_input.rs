@@ -8,5 +8,7 @@ use crate::{UiError, codec::Json};
 pub async fn steer_input(pod: PodRef, command_id: CommandId, segments: Vec<Segment>) -> Result<Receipt, UiError> {
     let (backend, origin) = super::door::caller()?;
     let input = protocol::InputCommand { segments, queue: true, steer: true };
-    super::door::answer(backend.input(&origin, command_id, &pod, input).await)
+    super::door::answer(
+        backend.carry_out(&origin, command_id, protocol::operations::Input { pod: pod.clone(), body: input }).await,
+    )
 }

@@ -13,5 +13,7 @@ pub async fn submit_input(
 ) -> Result<Receipt, UiError> {
     let (backend, origin) = super::door::caller()?;
     let input = protocol::InputCommand { segments, queue, steer: false };
-    super::door::answer(backend.input(&origin, command_id, &pod, input).await)
+    super::door::answer(
+        backend.carry_out(&origin, command_id, protocol::operations::Input { pod: pod.clone(), body: input }).await,
+    )
 }

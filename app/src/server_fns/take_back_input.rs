@@ -7,5 +7,13 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "take_back_input", input = Json, output = Json)]
 pub async fn take_back_input(pod: PodRef, command_id: CommandId, queued: CommandId) -> Result<QueuedInput, UiError> {
     let (backend, origin) = super::door::caller()?;
-    super::door::answer(backend.take_back(&origin, command_id, &pod, &queued).await)
+    super::door::answer(
+        backend
+            .carry_out(
+                &origin,
+                command_id,
+                protocol::operations::TakeBack { pod: pod.clone(), command_id: queued.clone() },
+            )
+            .await,
+    )
 }

@@ -45,7 +45,6 @@ pub(crate) fn BrowserSection() -> impl IntoView {
             </noscript>
         </Section>
     }
-    .into_any()
 }
 
 #[component]
@@ -61,5 +60,4 @@ fn Choice(
             {title}
         </label>
     }
-    .into_any()
 }

@@ -18,5 +18,4 @@ pub(crate) fn LimitsSection(limits: PodLimits) -> impl IntoView {
             <dl>{limits.lines().map(line).collect_view()}</dl>
         </Section>
     }
-    .into_any()
 }

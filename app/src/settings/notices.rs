@@ -34,7 +34,6 @@ pub(crate) fn NoticesSettings() -> impl IntoView {
             {move || (means.get() == Some(Means::Granted)).then(|| view! { <TryOut means=means /> }.into_any())}
         </Section>
     }
-    .into_any()
 }
 
 #[component]
@@ -61,7 +60,6 @@ fn KindBox(kind: Kind, chosen: RwSignal<Wanted>, means: RwSignal<Option<Means>>)
             {kind.title()}
         </label>
     }
-    .into_any()
 }
 
 #[component]
@@ -76,5 +74,4 @@ fn TryOut(means: RwSignal<Option<Means>>) -> impl IntoView {
             "Show an example"
         </button>
     }
-    .into_any()
 }

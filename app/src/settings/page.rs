@@ -40,7 +40,6 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                 <ReadFirst
                     first=first
                     wait="Loading settings…"
-                    again="Try again"
                     draw=|found| view! { <OfServer found=found /> }.into_any()
                 />
                 <BrowserSection />
@@ -48,7 +47,6 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             </div>
         </main>
     }
-    .into_any()
 }
 
 #[component]
@@ -68,5 +66,4 @@ fn OfServer(found: SettingsFound) -> impl IntoView {
         <LimitsSection limits=limits />
         <SessionsSection sessions=sessions />
     }
-    .into_any()
 }

@@ -1,12 +1,20 @@
 //! What Pods may do without asking: the defaults, and the rules that single Pods have.
 
 use leptos::prelude::*;
-use protocol::{Gathered, NetworkPolicy, PermissionDecision, PermissionRule, PodRef, PodRules, ToolDefault};
+use protocol::{
+    Gathered, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodRef, PodRules, ReasoningPolicy,
+    ToolDefault,
+};
 
 use super::Section;
 use crate::{
-    components::{abroad::abroad, absent::absent, dialog::Deed, problem::Problem},
-    console::{fresh_command, pod_href},
+    components::{
+        absent::absent,
+        deed::{Deed, DeedButton},
+        link::far_pod_link,
+        problem::Problem,
+    },
+    console::fresh_command,
     server_fns::forget_rule,
 };
 
@@ -39,15 +47,14 @@ pub(crate) fn PermissionsSection(tools: Vec<ToolDefault>, rules: Gathered<PodRul
             {rules.into_iter().map(|pod| view! { <OfPod rules=pod /> }.into_any()).collect_view()}
         </Section>
     }
-    .into_any()
 }
 
 #[component]
 fn OfPod(rules: PodRules) -> impl IntoView {
     let PodRules { pod, name, permissions, warnings } = rules;
-    let (href, home) = (pod_href(&pod), abroad(&pod));
+    let link = far_pod_link(&pod, &name);
     let left = RwSignal::new(permissions);
-    let deed = Deed::new();
+    let deed = Deed::default();
     let name = name.to_string();
     let lines = {
         let name = name.clone();
@@ -61,10 +68,7 @@ fn OfPod(rules: PodRules) -> impl IntoView {
     view! {
         <article class="rules-of-pod">
             <h4>
-                <a class="pod-link" href=href>
-                    {name}
-                    {home}
-                </a>
+                {link}
             </h4>
             <ul class="lines">{lines}</ul>
             {warned(warnings)}
@@ -74,7 +78,6 @@ fn OfPod(rules: PodRules) -> impl IntoView {
             <Problem error=deed.error />
         </article>
     }
-    .into_any()
 }
 
 #[component]
@@ -87,7 +90,7 @@ fn RuleLine(
 ) -> impl IntoView {
     let words = rule_words(&rule);
     let label = format!("Forget for {name}: {words}");
-    let forget = move |_| {
+    let forget = move || {
         let (pod, rule) = (pod.clone(), rule.clone());
         deed.begin(Box::pin(async move {
             left.try_set(forget_rule(pod, fresh_command(), rule).await?);
@@ -97,18 +100,9 @@ fn RuleLine(
     view! {
         <li class="line">
             <code>{words}</code>
-            <button
-                class="button"
-                type="button"
-                aria-label=label
-                aria-disabled=move || deed.is_busy.get().to_string()
-                on:click=forget
-            >
-                "Forget"
-            </button>
+            <DeedButton deed=deed label=label words="Forget" press=forget />
         </li>
     }
-    .into_any()
 }
 
 fn decision_words(decision: PermissionDecision) -> &'static str {
@@ -119,7 +113,36 @@ fn decision_words(decision: PermissionDecision) -> &'static str {
     }
 }
 
-/// `allow Bash: cargo *`; of a rule about every call `allow Bash`.
+/// What a rule does.
+pub(crate) fn verb(decision: PermissionDecision) -> &'static str {
+    match decision {
+        PermissionDecision::Allow => "allow",
+        PermissionDecision::Ask => "ask",
+        PermissionDecision::Deny => "deny",
+    }
+}
+
+pub(crate) fn reasoning_words(policy: ReasoningPolicy) -> &'static str {
+    match policy {
+        ReasoningPolicy::Full => "shown in full",
+        ReasoningPolicy::Summary => "first lines only",
+        ReasoningPolicy::Hidden => "hidden",
+    }
+}
+
+pub(crate) fn peer_words(policy: PeerPolicy) -> &'static str {
+    match policy {
+        PeerPolicy::Open => "anyone can be a peer",
+        PeerPolicy::Ask => "asks you",
+        PeerPolicy::Closed => "no new peers",
+    }
+}
+
+/// What a message from a peer does.
+pub(crate) fn message_words(wakes: bool) -> &'static str {
+    if wakes { "wakes it" } else { "waits for its next run" }
+}
+
 pub(crate) fn network_words(policy: NetworkPolicy) -> &'static str {
     match policy {
         NetworkPolicy::None => "none",
@@ -128,12 +151,9 @@ pub(crate) fn network_words(policy: NetworkPolicy) -> &'static str {
     }
 }
 
+/// `allow Bash: cargo *`; of a rule about every call `allow Bash`.
 pub(super) fn rule_words(rule: &PermissionRule) -> String {
-    let decision = match rule.decision {
-        PermissionDecision::Allow => "allow",
-        PermissionDecision::Ask => "ask",
-        PermissionDecision::Deny => "deny",
-    };
+    let decision = verb(rule.decision);
     let folder = rule.folder.as_deref().map(|folder| format!(" in {folder}")).unwrap_or_default();
     match &rule.pattern {
         Some(pattern) => format!("{decision} {}{folder}: {pattern}", rule.tool),

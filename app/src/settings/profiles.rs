@@ -1,13 +1,11 @@
 //! The recipes that new Pods are made by. They are configured in a file; here they are read.
 
 use leptos::prelude::*;
-use protocol::{PeerPolicy, ProfileView, ReasoningPolicy};
-
-use crate::settings::permissions::network_words;
+use protocol::ProfileView;
 
 use super::{
     Section,
-    permissions::{rule_words, warned},
+    permissions::{message_words, network_words, peer_words, reasoning_words, rule_words, warned},
 };
 
 const EXAMPLE: &str = r#"[profiles.reviewer]
@@ -33,7 +31,6 @@ pub(crate) fn ProfilesSection(profiles: Vec<ProfileView>) -> impl IntoView {
             </details>
         </Section>
     }
-    .into_any()
 }
 
 #[component]
@@ -53,17 +50,9 @@ fn Profile(profile: ProfileView) -> impl IntoView {
         [] => "the defaults".to_owned(),
         rules => rules.iter().map(rule_words).collect::<Vec<_>>().join("; "),
     };
-    let reasoning = match profile.reasoning.unwrap_or_default() {
-        ReasoningPolicy::Full => "shown in full",
-        ReasoningPolicy::Summary => "first lines only",
-        ReasoningPolicy::Hidden => "hidden",
-    };
-    let peers = match profile.peer_policy.unwrap_or_default() {
-        PeerPolicy::Open => "anyone can be a peer",
-        PeerPolicy::Ask => "asks you",
-        PeerPolicy::Closed => "no new peers",
-    };
-    let wakes = if profile.wake_on_peer.unwrap_or(true) { "wakes it" } else { "waits for its next run" };
+    let reasoning = reasoning_words(profile.reasoning.unwrap_or_default());
+    let peers = peer_words(profile.peer_policy.unwrap_or_default());
+    let wakes = message_words(profile.wake_on_peer.unwrap_or(true));
     let network = network_words(profile.network.unwrap_or_default());
     let instructions = profile
         .instructions
@@ -90,5 +79,4 @@ fn Profile(profile: ProfileView) -> impl IntoView {
             </dl>
         </article>
     }
-    .into_any()
 }

@@ -6,10 +6,15 @@ use protocol::{AddRuntime, ErrorCode, PodState, RuntimeId, RuntimeKind, RuntimeS
 use super::Section;
 use crate::{
     UiError,
-    components::{dialog::Deed, problem::Problem, when::TimeOfDay},
+    components::{
+        deed::{Deed, DeedButton},
+        problem::Problem,
+        text_field::TextField,
+        when::TimeOfDay,
+    },
     console::use_console,
     live,
-    reading::Reading,
+    reading::{First, Reading},
     server_fns::{add_runtime, list_runtimes, remove_runtime},
 };
 
@@ -19,7 +24,7 @@ const READING_MS_MIN: u32 = 1_000;
 #[component]
 pub(crate) fn RuntimesSection(runtimes: Vec<RuntimeView>) -> impl IntoView {
     let runtimes = RwSignal::new(runtimes);
-    let deed = Deed::new();
+    let deed = Deed::default();
     keep_up(runtimes, deed);
     view! {
         <Section id="runtimes" title="Runtimes">
@@ -34,7 +39,6 @@ pub(crate) fn RuntimesSection(runtimes: Vec<RuntimeView>) -> impl IntoView {
             <AddServer runtimes=runtimes />
         </Section>
     }
-    .into_any()
 }
 
 /// All of it that a line shows.
@@ -46,26 +50,17 @@ fn seen(runtime: &RuntimeView) -> String {
 /// then, with the ages. What is being done here is not overtaken.
 fn keep_up(runtimes: RwSignal<Vec<RuntimeView>>, deed: Deed) {
     let console = use_console();
-    let reading = Reading::new(READING_MS_MIN);
-    let heard = Memo::new(move |_| {
+    let heard = move || {
         let far = |pod: &protocol::PodSummary| {
             let is_away = pod.state == PodState::Unreachable;
             (pod.pod.runtime_id != RuntimeId::local()).then(|| (pod.pod.runtime_id.clone(), is_away))
         };
-        let mut far: Vec<_> = console
-            .book
-            .with(|book| book.as_ref().map_or(&[][..], |book| book.pods()).iter().filter_map(far).collect());
+        let mut far: Vec<_> = console.with_pods(|pods| pods.iter().filter_map(far).collect());
         far.sort_unstable_by(|a, b| (a.0.as_str(), a.1).cmp(&(b.0.as_str(), b.1)));
         far.dedup();
-        far
-    });
-    Effect::new(move |before: Option<()>| {
-        // Read, and not only tracked: a memo that nobody reads has nothing to be told of.
-        let (_, _) = (heard.get(), console.clock.now());
-        if before.is_some() {
-            reading.again(move || Box::pin(read(runtimes, deed)));
-        }
-    });
+        (far, console.clock.now())
+    };
+    Reading::follow(READING_MS_MIN, First::IsKnown, heard, move || read(runtimes, deed));
 }
 
 async fn read(runtimes: RwSignal<Vec<RuntimeView>>, deed: Deed) {
@@ -97,15 +92,12 @@ fn Runtime(runtime: RuntimeView, runtimes: RwSignal<Vec<RuntimeView>>, deed: Dee
     let remove = is_remote.then(|| {
         let label = format!("Remove {name}");
         view! {
-            <button
-                class="button"
-                type="button"
-                aria-label=label
-                aria-disabled=move || deed.is_busy.get().to_string()
-                on:click=move |_| remove_one(deed, runtimes, runtime_id.clone())
-            >
-                "Remove"
-            </button>
+            <DeedButton
+                deed=deed
+                label=label
+                words="Remove"
+                press=move || remove_one(deed, runtimes, runtime_id.clone())
+            />
         }
         .into_any()
     });
@@ -123,7 +115,6 @@ fn Runtime(runtime: RuntimeView, runtimes: RwSignal<Vec<RuntimeView>>, deed: Dee
             {remove}
         </li>
     }
-    .into_any()
 }
 
 /// Its Pods stay where they are, so nothing is lost that a question would save.
@@ -137,7 +128,7 @@ fn remove_one(deed: Deed, runtimes: RwSignal<Vec<RuntimeView>>, runtime_id: Runt
 #[component]
 fn AddServer(runtimes: RwSignal<Vec<RuntimeView>>) -> impl IntoView {
     let (name, url, token) = (RwSignal::new(String::new()), RwSignal::new(String::new()), RwSignal::new(String::new()));
-    let deed = Deed::new();
+    let deed = Deed::default();
     let submit = move |event: SubmitEvent| {
         event.prevent_default();
         let runtime_id = match RuntimeId::parse(name.get_untracked().trim()) {
@@ -159,14 +150,15 @@ fn AddServer(runtimes: RwSignal<Vec<RuntimeView>>) -> impl IntoView {
             <p class="hint">
                 "Its Pods then appear here like your own. Its address and token stay on this server and are never shown again."
             </p>
-            <Line id="add-runtime-name" label="Name" kind="text" value=name hint="Its name here: a-z, 0-9 and -." />
-            <Line id="add-runtime-url" label="Address" kind="url" value=url hint="http://… or https://…" />
-            <Line
+            <TextField id="add-runtime-name" label="Name" value=name hint="Its name here: a-z, 0-9 and -." autocomplete="off" />
+            <TextField id="add-runtime-url" label="Address" kind="url" value=url hint="http://… or https://…" autocomplete="off" />
+            <TextField
                 id="add-runtime-token"
                 label="Token"
                 kind="password"
                 value=token
                 hint="Output of yoi token on its machine."
+                autocomplete="off"
             />
             <Problem error=deed.error />
             <p class="setting-acts">
@@ -176,33 +168,4 @@ fn AddServer(runtimes: RwSignal<Vec<RuntimeView>>) -> impl IntoView {
             </p>
         </form>
     }
-    .into_any()
-}
-
-#[component]
-fn Line(
-    id: &'static str,
-    label: &'static str,
-    kind: &'static str,
-    value: RwSignal<String>,
-    hint: &'static str,
-) -> impl IntoView {
-    let hint_id = format!("{id}-hint");
-    view! {
-        <div class="field">
-            <label for=id>{label}</label>
-            <input
-                id=id
-                type=kind
-                autocomplete="off"
-                autocapitalize="off"
-                spellcheck="false"
-                aria-describedby=hint_id.clone()
-                prop:value=move || value.get()
-                on:input=move |event| value.set(event_target_value(&event))
-            />
-            <small id=hint_id>{hint}</small>
-        </div>
-    }
-    .into_any()
 }

@@ -6,7 +6,7 @@ use protocol::SessionView;
 use super::{Section, client::client_words};
 use crate::{
     components::{
-        dialog::Deed,
+        deed::{Deed, DeedButton},
         problem::Problem,
         when::{Since, TimeOfDay},
     },
@@ -18,7 +18,7 @@ use crate::{
 pub(crate) fn SessionsSection(sessions: Vec<SessionView>) -> impl IntoView {
     let has_this = sessions.iter().any(|session| session.is_this);
     let sessions = RwSignal::new(sessions);
-    let deed = Deed::new();
+    let deed = Deed::default();
     let others =
         Memo::new(move |_| sessions.with(|sessions| sessions.iter().filter(|session| !session.is_this).count()));
     let all = if has_this { "Sign out all others" } else { "Sign out all" };
@@ -59,7 +59,6 @@ pub(crate) fn SessionsSection(sessions: Vec<SessionView>) -> impl IntoView {
             </p>
         </Section>
     }
-    .into_any()
 }
 
 /// Names that every server of a machine has; `--allow-host` can keep the console there.
@@ -99,18 +98,14 @@ fn SessionLine(session: SessionView, sessions: RwSignal<Vec<SessionView>>, deed:
                     <TimeOfDay at=session.expires_at />
                 </small>
             </p>
-            <button
-                class="button"
-                type="button"
-                aria-label=label
-                aria-disabled=move || deed.is_busy.get().to_string()
-                on:click=move |_| end(deed, sessions, Some(id.clone()), is_this)
-            >
-                "Sign out"
-            </button>
+            <DeedButton
+                deed=deed
+                label=label
+                words="Sign out"
+                press=move || end(deed, sessions, Some(id.clone()), is_this)
+            />
         </li>
     }
-    .into_any()
 }
 
 /// Ends one login, or all but this one; whoever ends the own one is led to the login page.

@@ -21,5 +21,4 @@ pub(crate) fn WallsSection(walls: Vec<WallItem>) -> impl IntoView {
             <dl>{walls.into_iter().map(line).collect_view()}</dl>
         </Section>
     }
-    .into_any()
 }

@@ -16,5 +16,4 @@ pub(crate) fn AlertView(level: AlertLevel, source: String, text: String) -> impl
             {unseen::shown(&text).into_owned()}
         </p>
     }
-    .into_any()
 }

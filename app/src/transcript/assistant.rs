@@ -33,5 +33,4 @@ pub(crate) fn AssistantView(block: RwSignal<Block>) -> impl IntoView {
             <div class="tools">{copy}</div>
         </article>
     }
-    .into_any()
 }

@@ -79,15 +79,23 @@ fn by_kind(block: RwSignal<Block>) -> AnyView {
     let kind = block.with_untracked(|block| block.kind.clone());
     match kind {
         BlockKind::Turn { .. } => view! { <TurnView block=block /> }.into_any(),
-        BlockKind::Person { .. } => view! { <PersonView block=block /> }.into_any(),
-        BlockKind::Peer { .. } => view! { <PeerView block=block /> }.into_any(),
-        BlockKind::Message { .. } => view! { <MessageView block=block /> }.into_any(),
+        BlockKind::Person { segments, by, .. } => {
+            view! { <PersonView block=block segments=segments by=by /> }.into_any()
+        }
+        BlockKind::Peer { from, text, message_id, hops, .. } => {
+            view! { <PeerView block=block from=from text=text message_id=message_id hops=hops /> }.into_any()
+        }
+        BlockKind::Message { message_id, peer, .. } => {
+            view! { <MessageView block=block message_id=message_id peer=peer /> }.into_any()
+        }
         BlockKind::Assistant { .. } => view! { <AssistantView block=block /> }.into_any(),
         BlockKind::Reasoning { .. } => view! { <ReasoningView block=block /> }.into_any(),
         BlockKind::Tool { .. } => view! { <ToolView block=block /> }.into_any(),
         BlockKind::RunEnd { .. } => view! { <RunEndView block=block /> }.into_any(),
         BlockKind::Approval { .. } => view! { <ApprovalView block=block /> }.into_any(),
-        BlockKind::Relation { .. } => view! { <RelationView block=block /> }.into_any(),
+        BlockKind::Relation { what, peer, by, note, .. } => {
+            view! { <RelationView what=what peer=peer by=by note=note /> }.into_any()
+        }
         BlockKind::Retry { .. }
         | BlockKind::ChildEvent { .. }
         | BlockKind::Child { .. }

@@ -15,5 +15,4 @@ pub(crate) fn CompactedView(summary: String, kept_from_seq: Seq) -> impl IntoVie
             <Markup text=Signal::stored(summary) />
         </details>
     }
-    .into_any()
 }

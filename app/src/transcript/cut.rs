@@ -4,6 +4,7 @@ use leptos::{prelude::*, task::spawn_local};
 use transcript::{Block, CutRecord, words::bytes_words};
 
 use crate::{
+    components::link::taken,
     console::{PodContext, record_href, use_console, use_pod},
     live,
     server_fns::older_records,
@@ -22,8 +23,7 @@ pub(super) fn cut_note(block: RwSignal<Block>) -> Option<AnyView> {
         if bytes > IN_PAGE_BYTES_MAX {
             return;
         }
-        event.prevent_default();
-        event.stop_propagation();
+        taken(&event);
         live::log_stop_following();
         if is_fetching.get_untracked() {
             return;

@@ -5,7 +5,12 @@
 
 mod places;
 
-use leptos::{ev::KeyboardEvent, html::Input, prelude::*, task::spawn_local};
+use leptos::{
+    ev::{KeyboardEvent, MouseEvent, SubmitEvent},
+    html::Input,
+    prelude::*,
+    task::spawn_local,
+};
 use leptos_router::{
     NavigateOptions,
     hooks::{use_navigate, use_query_map},
@@ -16,6 +21,7 @@ use self::places::{Places, find};
 use crate::{
     UiError,
     codec::{Fetched, fetched},
+    components::link::taken,
     console::{Console, PodContext, encoded, pod_href, print_href, use_console, use_pod},
     live,
     rows::dom_id,
@@ -59,6 +65,7 @@ type Found = Fetched<Result<Places, UiError>>;
 #[derive(Clone, Copy)]
 struct Finding {
     pod: PodContext,
+    field: NodeRef<Input>,
     words: RwSignal<String>,
     found: Found,
     /// None until the reader has gone on from where the search began.
@@ -66,9 +73,32 @@ struct Finding {
     /// The reader has asked to go there. Until then the places are only counted.
     is_asked: RwSignal<bool>,
     at: StoredValue<Option<Seq>>,
+    /// Of the keys so far.
+    count: StoredValue<u64>,
+    /// Goes to the address of a place that is not in this page.
+    load: Callback<String>,
 }
 
 impl Finding {
+    fn new(asked: String, at: Option<Seq>) -> Self {
+        let (console, pod) = (use_console(), use_pod());
+        let is_asked = RwSignal::new(!asked.is_empty());
+        let words = RwSignal::new(asked);
+        let address = pod.pod.get_value();
+        let found = fetched(
+            move || words.try_get().unwrap_or_default(),
+            move |words| find(words.trim().to_owned(), address.clone()),
+        );
+        let navigate = use_navigate();
+        let load = Callback::new(move |href: String| {
+            console.is_finding.set_value(true);
+            navigate(&href, NavigateOptions { scroll: false, ..Default::default() });
+        });
+        let (field, index) = (NodeRef::new(), RwSignal::new(None));
+        let (at, count) = (StoredValue::new(at), StoredValue::new(0));
+        Self { pod, field, words, found, index, is_asked, at, count, load }
+    }
+
     fn places(self) -> Places {
         self.found.try_get().flatten().and_then(Result::ok).unwrap_or_default()
     }
@@ -109,15 +139,75 @@ impl Finding {
         true
     }
 
-    fn step(self, step: isize) -> bool {
-        let index = untrack(|| {
+    /// To the place one step from here. The first step goes to where the search begins.
+    fn go(self, step: isize) {
+        let step = if self.is_asked.get_untracked() { step } else { 0 };
+        self.is_asked.set(true);
+        let (index, href) = untrack(|| {
             let places = self.places();
-            places.beside(self.index(&places), step)
+            (places.beside(self.index(&places), step), self.href(step))
         });
-        self.show(index)
+        if let Some(href) = href.filter(|_| !self.show(index)) {
+            self.load.run(href);
+        }
+    }
+
+    /// Looks for what is typed, and `asks` to go there; once that is found, to go on.
+    fn look(self, asks: bool) {
+        self.count.update_value(|count| *count += 1);
+        let typed = self.field.get_untracked().map(|field| field.value().trim().to_owned()).unwrap_or_default();
+        if self.words.with_untracked(|words| *words != typed) {
+            self.index.set(None);
+            self.is_asked.set(asks);
+            self.words.set(typed);
+        } else if asks && self.is_answered() {
+            self.go(1);
+        } else if asks {
+            self.is_asked.set(true);
+        }
+    }
+
+    /// Counts what is typed, once no more is.
+    fn look_soon(self) {
+        self.count.update_value(|count| *count += 1);
+        let mine = self.count.get_value();
+        live::after(REST_MS, move || {
+            if self.count.try_get_value() == Some(mine) {
+                self.look(false);
+            }
+        });
+    }
+
+    fn pressed(self, event: &KeyboardEvent) {
+        match event.key().as_str() {
+            "Escape" => self.close(),
+            "Enter" if event.shift_key() => self.go(-1),
+            // In the field these are letters.
+            "n" | "N" => match live::plain_key(event) {
+                Some(key) => self.go(if key == "N" { -1 } else { 1 }),
+                None => return,
+            },
+            _ => return,
+        }
+        event.prevent_default();
+        event.stop_propagation();
+    }
+
+    fn told(self) -> String {
+        match self.found.try_get().flatten() {
+            Some(Ok(places)) if self.words.try_with(|words| places.words == words.trim()) != Some(false) => {
+                let index = self.is_asked.try_get().unwrap_or_default().then(|| self.index(&places));
+                places.told(index)
+            }
+            Some(Err(error)) => error.sentence().to_owned(),
+            _ => "looking…".to_owned(),
+        }
     }
 
     fn forget(self) {
+        if let Some(field) = self.field.get_untracked() {
+            field.set_value("");
+        }
         self.words.set(String::new());
         self.index.set(None);
         self.is_asked.set(false);
@@ -133,160 +223,58 @@ impl Finding {
     }
 }
 
-/// What is typed is looked for and counted. Enter goes there, and then from place to place.
-#[component]
-pub(crate) fn FindBar() -> impl IntoView {
-    let pod = use_pod();
-    let console = use_console();
-    let query = use_query_map();
-    let asked = query.with_untracked(|query| query.get("find").unwrap_or_default());
-    let at = query.with_untracked(|query| query.get("at")?.parse().ok().map(Seq));
-    let words = RwSignal::new(asked.clone());
-    let address = pod.pod.get_value();
-    let found = fetched(
-        move || words.try_get().unwrap_or_default(),
-        move |words| find(words.trim().to_owned(), address.clone()),
-    );
-    let is_asked = RwSignal::new(!asked.is_empty());
-    let finding = Finding { pod, words, found, index: RwSignal::new(None), is_asked, at: StoredValue::new(at) };
-    take_focus(console);
-    let field = NodeRef::<Input>::new();
-    pod.presence.on_turn(move |is_here| {
-        if !is_here {
-            finding.forget();
-            field.get_untracked().inspect(|field| field.set_value(""));
-        }
-    });
-    let navigate = StoredValue::new(use_navigate());
-    let load = move |href: &str| {
-        console.is_finding.set_value(true);
-        navigate.with_value(|navigate| navigate(href, NavigateOptions { scroll: false, ..Default::default() }));
-    };
-    let go = move |step: isize| {
-        // The first step goes to where the search begins.
-        let step = if is_asked.get_untracked() { step } else { 0 };
-        is_asked.set(true);
-        let href = untrack(|| finding.href(step));
-        if let Some(href) = href.filter(|_| !finding.step(step)) {
-            load(&href);
-        }
-    };
-    // Once words have been found that were asked for, the page goes to the first place by itself; not where the address
-    // leads to one.
-    let led_to = at.map(|_| asked.clone()).unwrap_or_default();
+/// Once words have been found that were asked for, the page goes to the first place by itself; not where the address
+/// leads to one.
+fn go_to_first(finding: Finding, at: Option<Seq>) {
+    let led_to = at.map(|_| finding.words.get_untracked()).unwrap_or_default();
     Effect::new(move |before: Option<String>| {
         let before = before.unwrap_or_else(|| led_to.clone());
-        let Some(Some(Ok(places))) = found.try_get() else { return before };
+        let Some(Some(Ok(places))) = finding.found.try_get() else { return before };
         // They may have been found too late, when another page is seen.
-        if !pod.presence.is_here() || is_asked.try_get_untracked() != Some(true) {
+        if !finding.pod.presence.is_here() || finding.is_asked.try_get_untracked() != Some(true) {
             return before;
         }
         let first = places.first(at);
         if before != places.words && first < places.seqs.len() && !finding.show(first) {
-            load(&finding.href_of(&places.words, places.seqs[first]));
+            finding.load.run(finding.href_of(&places.words, places.seqs[first]));
         }
         places.words
     });
-    let typed = move || field.get_untracked().map(|field| field.value().trim().to_owned()).unwrap_or_default();
-    let keys = StoredValue::new(0_u64);
-    let look = move |asks: bool| {
-        keys.update_value(|keys| *keys += 1);
-        let typed = typed();
-        if words.with_untracked(|words| *words != typed) {
-            finding.index.set(None);
-            is_asked.set(asks);
-            words.set(typed);
-        } else if asks && finding.is_answered() {
-            go(1);
-        } else if asks {
-            is_asked.set(true);
+}
+
+/// What is typed is looked for and counted. Enter goes there, and then from place to place.
+#[component]
+pub(crate) fn FindBar() -> impl IntoView {
+    let query = use_query_map();
+    let asked = query.with_untracked(|query| query.get("find").unwrap_or_default());
+    let at = query.with_untracked(|query| query.get("at")?.parse().ok().map(Seq));
+    let finding = Finding::new(asked.clone(), at);
+    let pod = finding.pod;
+    take_focus(use_console());
+    pod.presence.on_turn(move |is_here| {
+        if !is_here {
+            finding.forget();
         }
-    };
-    let submit = move |event: leptos::ev::SubmitEvent| {
+    });
+    go_to_first(finding, at);
+    let submit = move |event: SubmitEvent| {
         event.prevent_default();
-        look(true);
-    };
-    let count = move |_| {
-        keys.update_value(|keys| *keys += 1);
-        let mine = keys.get_value();
-        live::after(REST_MS, move || {
-            if keys.try_get_value() == Some(mine) {
-                look(false);
-            }
-        });
-    };
-    let empty = move || drop(field.get_untracked().inspect(|field| field.set_value("")));
-    let pressed = move |event: KeyboardEvent| {
-        let is_used = match event.key().as_str() {
-            "Escape" => {
-                empty();
-                finding.close();
-                true
-            }
-            "Enter" if event.shift_key() => {
-                go(-1);
-                true
-            }
-            // In the field these are letters.
-            "n" | "N" => live::plain_key(&event).map(|key| go(if key == "N" { -1 } else { 1 })).is_some(),
-            _ => false,
-        };
-        if is_used {
-            event.prevent_default();
-            event.stop_propagation();
-        }
-    };
-    let told = move || match found.try_get().flatten() {
-        Some(Ok(places)) if words.try_with(|words| places.words != words.trim()) == Some(true) => "looking…".to_owned(),
-        Some(Ok(places)) => {
-            let index = is_asked.try_get().unwrap_or_default().then(|| finding.index(&places));
-            places.told(index)
-        }
-        Some(Err(error)) => error.sentence().to_owned(),
-        None => "looking…".to_owned(),
-    };
-    // It leads to the place that it counts: without a script nobody has gone there yet.
-    let here = move || match finding.href(0) {
-        Some(href) => view! { <a href=href>{told}</a> }.into_any(),
-        None => told.into_any(),
-    };
-    let link = move |id: &'static str, step: isize, name: &'static str, sign: &'static str| {
-        move || {
-            finding.href(step).map(|href| {
-                let pressed = move |event: leptos::ev::MouseEvent| {
-                    event.prevent_default();
-                    event.stop_propagation();
-                    go(step);
-                };
-                view! {
-                    <a class="quiet" id=id href=href aria-label=name title=name on:click=pressed>
-                        {sign}
-                    </a>
-                }
-                .into_any()
-            })
-        }
-    };
-    let closed = move |event: leptos::ev::MouseEvent| {
-        event.prevent_default();
-        event.stop_propagation();
-        empty();
-        finding.close();
+        finding.look(true);
     };
     let href = pod.pod.with_value(pod_href);
     view! {
         <form
             class="find-bar"
-            class:is-open=move || words.try_with(|words| !words.is_empty()).unwrap_or_default()
+            class:is-open=move || finding.words.try_with(|words| !words.is_empty()).unwrap_or_default()
             role="search"
             method="get"
             action=href.clone()
             on:submit=submit
-            on:keydown=pressed
+            on:keydown=move |event| finding.pressed(&event)
         >
             <input
                 id=FIELD
-                node_ref=field
+                node_ref=finding.field
                 name="find"
                 type="search"
                 aria-label="Find in this transcript"
@@ -294,22 +282,63 @@ pub(crate) fn FindBar() -> impl IntoView {
                 autocomplete="off"
                 spellcheck="false"
                 value=asked
-                on:input=count
+                on:input=move |_| finding.look_soon()
             />
             <Transition>
-                <span class="find-told" role="status">
-                    {here}
-                </span>
-                {link("find-previous", -1, "Previous match (Shift-Enter)", "↑")}
-                {link("find-next", 1, "Next match (Enter)", "↓")}
+                <Told finding=finding />
+                <Step finding=finding id="find-previous" step=-1 name="Previous match (Shift-Enter)" sign="↑" />
+                <Step finding=finding id="find-next" step=1 name="Next match (Enter)" sign="↓" />
             </Transition>
             <a class="without-script" href=pod.pod.with_value(print_href)>
                 "Full transcript"
             </a>
-            <a class="quiet" href=href.clone() rel="external" aria-label="Close (Esc)" title="Close (Esc)" on:click=closed>
+            <a
+                class="quiet"
+                href=href.clone()
+                rel="external"
+                aria-label="Close (Esc)"
+                title="Close (Esc)"
+                on:click=move |event| {
+                    taken(&event);
+                    finding.close();
+                }
+            >
                 "✕"
             </a>
         </form>
     }
-    .into_any()
+}
+
+/// How much was found. It leads to the place that it counts: without a script nobody has gone there yet.
+#[component]
+fn Told(finding: Finding) -> impl IntoView {
+    let told = move || finding.told();
+    let here = move || match finding.href(0) {
+        Some(href) => view! { <a href=href>{told}</a> }.into_any(),
+        None => told.into_any(),
+    };
+    view! {
+        <span class="find-told" role="status">
+            {here}
+        </span>
+    }
+}
+
+/// To the place one step from here.
+#[component]
+fn Step(finding: Finding, id: &'static str, step: isize, name: &'static str, sign: &'static str) -> impl IntoView {
+    move || {
+        finding.href(step).map(|href| {
+            let pressed = move |event: MouseEvent| {
+                taken(&event);
+                finding.go(step);
+            };
+            view! {
+                <a class="quiet" id=id href=href aria-label=name title=name on:click=pressed>
+                    {sign}
+                </a>
+            }
+            .into_any()
+        })
+    }
 }

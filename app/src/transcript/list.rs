@@ -2,6 +2,7 @@ use leptos::{prelude::*, task::spawn_local};
 use protocol::Seq;
 
 use crate::{
+    components::link::taken,
     console::{PodContext, pod_href, use_pod},
     format::counted,
     live,
@@ -33,8 +34,8 @@ pub(crate) fn TranscriptPane() -> impl IntoView {
             tabindex="0"
             aria-label=label
             data-pod=address
-            data-blocks=move || pod.rows.entries.with(Vec::len)
-            data-drawn=move || pod.rows.drawn.with(ExactSizeIterator::len)
+            data-blocks=move || pod.rows.window.entries.with(Vec::len)
+            data-drawn=move || pod.rows.window.drawn.with(ExactSizeIterator::len)
             on:keydown=|event| live::log_key(&event)
         >
             <div id="log-blocks">
@@ -43,7 +44,7 @@ pub(crate) fn TranscriptPane() -> impl IntoView {
                 </div>
                 <div id="log-above"></div>
                 <div id="log-drawn">
-                    <For each=move || pod.rows.shown() key=|entry| entry.key() let:entry>
+                    <For each=move || pod.rows.window.shown() key=|entry| entry.key() let:entry>
                         <EntryView entry=entry />
                     </For>
                 </div>
@@ -53,7 +54,6 @@ pub(crate) fn TranscriptPane() -> impl IntoView {
         </section>
         <NewBelow />
     }
-    .into_any()
 }
 
 /// Takes the scrolling in hand once the page lives.
@@ -172,8 +172,7 @@ fn Earlier(older: Older) -> impl IntoView {
     let href = move || format!("{}?before={}", pod.pod.with_value(pod_href), pod.rows.first.get());
     let fetch = move |event: leptos::ev::MouseEvent| {
         if is_in_place(pod.rows) {
-            event.prevent_default();
-            event.stop_propagation();
+            taken(&event);
             older.fetch();
         }
     };
@@ -202,7 +201,7 @@ fn Earlier(older: Older) -> impl IntoView {
 #[component]
 fn Emptiness() -> impl IntoView {
     let pod = use_pod();
-    let is_empty = Memo::new(move |_| pod.rows.entries.with(Vec::is_empty));
+    let is_empty = Memo::new(move |_| pod.rows.window.entries.with(Vec::is_empty));
     move || {
         is_empty.get().then(|| {
             let is_rehearsal = pod.summary.with_untracked(|summary| summary.provider == "rehearsal");
@@ -253,5 +252,4 @@ fn NewBelow() -> impl IntoView {
             </button>
         </div>
     }
-    .into_any()
 }

@@ -28,7 +28,6 @@ pub(crate) fn Markup(#[prop(into)] text: Signal<String>) -> impl IntoView {
             </For>
         </div>
     }
-    .into_any()
 }
 
 #[component]

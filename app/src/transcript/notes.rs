@@ -1,11 +1,11 @@
 use leptos::prelude::*;
-use protocol::{Access, ChildChange, PodLabel, ScopeRule};
+use protocol::{Access, ChildChange, ScopeRule};
 use transcript::{
     Block, BlockKind, ChildStep, unseen,
     words::{child_words, duration_words},
 };
 
-use crate::console::pod_href;
+use crate::components::link::pod_link;
 
 /// A line between the blocks: something about a child, a wait, a rewind.
 #[component]
@@ -30,7 +30,7 @@ fn line(kind: &BlockKind) -> AnyView {
                 detail.as_deref().map(|detail| view! { <q>{unseen::shown(detail).into_owned()}</q> }.into_any());
             view! {
                 "child "
-                {child_link(child)}
+                {pod_link(&child.pod, &child.name)}
                 <span>{what}</span>
                 {detail}
             }
@@ -51,7 +51,7 @@ fn line(kind: &BlockKind) -> AnyView {
             let rules = (*what != ChildStep::Stopped).then(|| rules.collect_view());
             view! {
                 "child "
-                {child_link(child)}
+                {pod_link(&child.pod, &child.name)}
                 <span>{child_words(*what)} "; " {lent}</span>
                 {rules}
             }
@@ -73,13 +73,4 @@ pub(crate) fn rule_words(rule: &ScopeRule) -> (&'static str, Option<&'static str
         Access::Deny => "denied",
     };
     (access, (!rule.recursive).then_some(" (this folder only)"))
-}
-
-fn child_link(child: &PodLabel) -> impl IntoView + use<> {
-    view! {
-        <a class="pod-link" href=pod_href(&child.pod)>
-            {child.name.to_string()}
-        </a>
-    }
-    .into_any()
 }

@@ -4,21 +4,21 @@ use transcript::{Block, BlockKind, Receipt, words::receipt_text};
 
 use crate::{
     approvals::held_acts::{HeldActs, held_words},
-    components::abroad::abroad,
-    console::{exchange_href, pod_href, use_pod},
+    components::link::far_pod_link,
+    console::{exchange_href, use_pod},
     format::counted,
     transcript::markup::Markup,
 };
 
 /// A message from a peer: from whom, over which link, and how far it is on its way.
 #[component]
-pub(crate) fn PeerView(block: RwSignal<Block>) -> impl IntoView {
-    let (from, text, message_id, hops) = block.with_untracked(|block| match &block.kind {
-        BlockKind::Peer { from, text, message_id, hops, .. } => {
-            (Some(from.clone()), text.clone(), message_id.clone(), *hops)
-        }
-        _ => Default::default(),
-    });
+pub(crate) fn PeerView(
+    block: RwSignal<Block>,
+    from: PeerLabel,
+    text: String,
+    message_id: String,
+    hops: u32,
+) -> impl IntoView {
     let receipt = move || {
         block.with(|block| match &block.kind {
             BlockKind::Peer { receipt: Some(receipt), .. } => receipt_text(receipt),
@@ -33,8 +33,8 @@ pub(crate) fn PeerView(block: RwSignal<Block>) -> impl IntoView {
     view! {
         <article class="peer" aria-label="Message from a peer">
             <header>
-                {from.as_ref().map(peer_link)}
-                {from.as_ref().map(|peer| exchange_link(peer, "peer"))}
+                {peer_link(&from)}
+                {exchange_link(&from, "peer")}
                 {hops}
                 <span class="figure" title=message_id>
                     {receipt}
@@ -43,17 +43,12 @@ pub(crate) fn PeerView(block: RwSignal<Block>) -> impl IntoView {
             <Markup text=Signal::stored(text) />
         </article>
     }
-    .into_any()
 }
 
 /// Where a message is whose text is not here: one that a person sent as this Pod, or one that is held.
 #[component]
-pub(crate) fn MessageView(block: RwSignal<Block>) -> impl IntoView {
+pub(crate) fn MessageView(block: RwSignal<Block>, message_id: String, peer: PeerLabel) -> impl IntoView {
     let pod = use_pod();
-    let (message_id, peer) = block.with_untracked(|block| match &block.kind {
-        BlockKind::Message { message_id, peer, .. } => (message_id.clone(), Some(peer.clone())),
-        _ => Default::default(),
-    });
     let stands = Memo::new(move |_| block.with(|block| stands(&block.kind)));
     let words = move || match stands.get() {
         Some((_, true)) => "released, see below".to_owned(),
@@ -82,13 +77,12 @@ pub(crate) fn MessageView(block: RwSignal<Block>) -> impl IntoView {
     view! {
         <div class="message-line" class:is-held=move || is_held.get()>
             <p class="note-line" title=message_id>
-                "message with " {peer.as_ref().map(peer_link)} {peer.as_ref().map(|peer| exchange_link(peer, "peer"))}
+                "message with " {peer_link(&peer)} {exchange_link(&peer, "peer")}
                 <span class="figure">{words}</span>
             </p>
             {held}
         </div>
     }
-    .into_any()
 }
 
 /// The receipt, and whether the message came later as a block of its own.
@@ -99,14 +93,8 @@ fn stands(kind: &BlockKind) -> Option<(Receipt, bool)> {
     }
 }
 
-pub(crate) fn peer_link(peer: &PeerLabel) -> impl IntoView + use<> {
-    view! {
-        <a class="pod-link" href=pod_href(&pod_ref(peer))>
-            {peer.name.to_string()}
-            {abroad(&pod_ref(peer))}
-        </a>
-    }
-    .into_any()
+pub(crate) fn peer_link(peer: &PeerLabel) -> AnyView {
+    far_pod_link(&pod_ref(peer), &peer.name)
 }
 
 /// All that this Pod and that one wrote to each other.

@@ -11,11 +11,7 @@ use crate::{
 
 /// What a person said, and how far it is: stored, read, or given back.
 #[component]
-pub(crate) fn PersonView(block: RwSignal<Block>) -> impl IntoView {
-    let (segments, by) = block.with_untracked(|block| match &block.kind {
-        BlockKind::Person { segments, by, .. } => (segments.clone(), by.clone()),
-        _ => Default::default(),
-    });
+pub(crate) fn PersonView(block: RwSignal<Block>, segments: Vec<Segment>, by: String) -> impl IntoView {
     let words = move || {
         block.with(|block| match &block.kind {
             BlockKind::Person { state: PersonState::Stored, .. } => Some("stored"),
@@ -36,7 +32,6 @@ pub(crate) fn PersonView(block: RwSignal<Block>) -> impl IntoView {
             <span class="receipt">{by} " " {words}</span>
         </article>
     }
-    .into_any()
 }
 
 /// Going back to before it; or, when it was given back, to the composer.
@@ -63,7 +58,7 @@ fn PersonActs(block: RwSignal<Block>) -> impl IntoView {
         (false, false) => Some(view! { <WayBack seq=seq on_rewind=move || rewind(console, pod, seq) /> }.into_any()),
         (false, true) => None,
     };
-    view! { <div class="person-acts">{move || (!pod.is_old).then(act)}</div> }.into_any()
+    view! { <div class="person-acts">{move || (!pod.is_old).then(act)}</div> }
 }
 
 /// Going back to before it: beside the message while a pointer or the focus is there; for a finger in a menu of its own.
@@ -90,7 +85,6 @@ fn WayBack(seq: Seq, on_rewind: impl Fn() + Copy + 'static) -> impl IntoView {
             </button>
         </div>
     }
-    .into_any()
 }
 
 /// Asks before it takes this message, and what came after it, out of the context.

@@ -51,7 +51,6 @@ fn ReadsView(reads: Reads) -> impl IntoView {
             </details>
         </div>
     }
-    .into_any()
 }
 
 /// Read reactively: a call that ends changes the line.

@@ -19,7 +19,6 @@ pub(crate) fn ReasoningView(block: RwSignal<Block>) -> impl IntoView {
             <p>{text}</p>
         </details>
     }
-    .into_any()
 }
 
 fn title(kind: &BlockKind) -> String {

@@ -1,6 +1,7 @@
 use leptos::prelude::*;
+use protocol::PeerLabel;
 use transcript::{
-    Block, BlockKind,
+    RelationStep,
     words::{actor_words, relation_words},
 };
 
@@ -8,9 +9,12 @@ use super::peer::peer_link;
 
 /// A link that came or went. Metadata: no model reads it.
 #[component]
-pub(crate) fn RelationView(block: RwSignal<Block>) -> impl IntoView {
-    let kind = block.with_untracked(|block| block.kind.clone());
-    let BlockKind::Relation { what, peer, by, note, .. } = kind else { return ().into_any() };
+pub(crate) fn RelationView(
+    what: RelationStep,
+    peer: PeerLabel,
+    by: String,
+    #[prop(optional_no_strip)] note: Option<String>,
+) -> impl IntoView {
     let note = note.map(|note| view! { <q>{note}</q> }.into_any());
     view! {
         <p class="note-line">

@@ -28,7 +28,6 @@ pub(crate) fn SentText(block: RwSignal<Block>) -> impl IntoView {
             <Markup text=Signal::stored(text.unwrap_or_default()) />
         </div>
     }
-    .into_any()
 }
 
 /// How far it is, live, and what can be done while it is held. Nothing on the card of another call.

@@ -91,7 +91,6 @@ fn ToolHead(block: RwSignal<Block>, name: Memo<String>, standing: Memo<Standing>
             <Outcome block=block standing=standing />
         </header>
     }
-    .into_any()
 }
 
 /// Borrowed from the block, so that a growing output is not copied to read a name.
@@ -147,7 +146,7 @@ fn Outcome(block: RwSignal<Block>, standing: Memo<Standing>) -> impl IntoView {
         Standing::Running => view! { <i class="pulse" aria-hidden="true"></i> }.into_any(),
         Standing::Interrupted => ().into_any(),
     };
-    view! { <span class="figure">{words} " " {mark}</span> }.into_any()
+    view! { <span class="figure">{words} " " {mark}</span> }
 }
 
 /// The newest lines while it runs, or what there was when it was cut off.

@@ -1,30 +1,14 @@
 //! What a call does, in one line. Pure.
 
 use serde_json::Value;
-use transcript::{ToolResult, unseen, words::duration_words};
+use transcript::{ToolResult, call::telling, unseen, words::duration_words};
 
 /// Longest line, in characters; the card shows all of it when opened.
 const LINE_CHARS_MAX: usize = 200;
 
-/// The one argument that says what a call is about, by the order in which tools name it.
-const TELLING: [&str; 7] = ["command", "path", "pattern", "url", "name", "task", "message"];
-
-/// The call's main argument, or all of them as JSON.
+/// What the call is about, cut where it is long.
 pub(crate) fn summary(arguments: Option<&Value>, streaming: &str) -> String {
-    let text = match arguments {
-        None => streaming.to_owned(),
-        Some(Value::Object(fields)) => match TELLING.iter().find_map(|name| fields.get(*name)?.as_str()) {
-            Some(telling) => telling.to_owned(),
-            None if fields.is_empty() => String::new(),
-            None => Value::Object(fields.clone()).to_string(),
-        },
-        Some(other) => other.to_string(),
-    };
-    shortened(&text)
-}
-
-fn shortened(text: &str) -> String {
-    let line = unseen::shown(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned();
+    let line = unseen::shown(&telling(arguments, streaming)).into_owned();
     match line.char_indices().nth(LINE_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,

@@ -3,7 +3,7 @@ use protocol::Trigger;
 use transcript::{Block, BlockKind, words::trigger_words};
 
 use crate::{
-    components::{copy_button::CopyButton, when::TimeOfDay},
+    components::{copy_button::CopyButton, link::taken, when::TimeOfDay},
     console::{pod_href, use_pod},
     live,
 };
@@ -30,8 +30,7 @@ pub(crate) fn TurnView(block: RwSignal<Block>) -> impl IntoView {
     let go = {
         let href = href.clone();
         move |event: leptos::ev::MouseEvent| {
-            event.prevent_default();
-            event.stop_propagation();
+            taken(&event);
             live::keep_url(&href);
             live::log_show(&format!("seq-{seq}"));
         }
@@ -49,5 +48,4 @@ pub(crate) fn TurnView(block: RwSignal<Block>) -> impl IntoView {
             <CopyButton label="copy link" text=move || live::keep_url(&link) />
         </h2>
     }
-    .into_any()
 }

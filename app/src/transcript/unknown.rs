@@ -15,5 +15,4 @@ pub(crate) fn UnknownView(kind: String, fields: Map<String, Value>) -> impl Into
             <pre>{text}</pre>
         </details>
     }
-    .into_any()
 }

@@ -41,7 +41,6 @@ pub(crate) fn DaysChart(report: RwSignal<UsageReport>) -> impl IntoView {
             <figcaption class="hint">{legend.collect_view()}</figcaption>
         </figure>
     }
-    .into_any()
 }
 
 fn tick_figure(tick: &Tick) -> impl IntoView + use<> {

@@ -17,7 +17,6 @@ pub(crate) fn Figures(report: RwSignal<UsageReport>) -> impl IntoView {
             <dd>{move || today.with(figures)}</dd>
         </dl>
     }
-    .into_any()
 }
 
 fn figures(usage: &UsageDay) -> AnyView {

@@ -1,10 +1,9 @@
 use leptos::prelude::*;
-use leptos_meta::Title;
 use protocol::UsageReport;
 
 use crate::{
     codec::fetched,
-    components::{absent::absent, read_first::ReadFirst},
+    components::{absent::absent, page::Page, read_first::ReadFirst},
     console::use_console,
     reading::Reading,
     server_fns::read_usage,
@@ -19,20 +18,14 @@ const READING_MS_MIN: u32 = 10_000;
 pub(crate) fn UsagePage() -> impl IntoView {
     let first = fetched(|| (), |()| read_usage());
     view! {
-        <Title text="Usage" />
-        <main id="main" class="page" tabindex="-1">
-            <section class="usage" aria-labelledby="usage-title">
-                <h1 id="usage-title">"Usage"</h1>
-                <ReadFirst
-                    first=first
-                    wait="Loading usage…"
-                    again="Try again"
-                    draw=|report| view! { <Kept report=report /> }.into_any()
-                />
-            </section>
-        </main>
+        <Page title="Usage" class="usage">
+            <ReadFirst
+                first=first
+                wait="Loading usage…"
+                draw=|report| view! { <Kept report=report /> }.into_any()
+            />
+        </Page>
     }
-    .into_any()
 }
 
 /// Read again when Pods have used more.
@@ -73,7 +66,6 @@ fn Kept(report: UsageReport) -> impl IntoView {
         {move || absent(&missing.get())}
         {used}
     }
-    .into_any()
 }
 
 /// What is open in it stays open when the figures change.
@@ -117,7 +109,6 @@ fn Report(report: RwSignal<UsageReport>) -> impl IntoView {
         />
         {unpriced}
     }
-    .into_any()
 }
 
 fn has_unpriced(report: &UsageReport) -> bool {

@@ -27,7 +27,6 @@ pub(crate) fn Sparkline(values: Vec<u64>, label: String) -> impl IntoView {
             <polyline points=charts::line_points(&values, width, height) />
         </svg>
     }
-    .into_any()
 }
 
 /// Tokens of the newest runs of this Pod, as far as its page has them; nothing before the second one.

@@ -23,7 +23,6 @@ pub(crate) fn UsageTable(caption: &'static str, first: &'static str, lines: Memo
             <tbody>{move || lines.get().into_iter().map(row).collect_view()}</tbody>
         </table>
     }
-    .into_any()
 }
 
 fn row(line: Line) -> impl IntoView {

@@ -6,7 +6,6 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Once},
-    time::Duration,
 };
 
 use app::{App, shell};
@@ -30,9 +29,6 @@ static ROUTES: Once = Once::new();
 
 /// The views of a page are deeply nested.
 const STACK_BYTES: usize = 16 * 1024 * 1024;
-
-/// How often a condition is looked at: not in a tight loop, for the store has work to do meanwhile.
-const POLL: Duration = Duration::from_millis(20);
 
 pub(crate) struct Stage {
     pub(crate) folder: TempDir,
@@ -69,13 +65,24 @@ impl Stage {
     }
 
     pub(crate) async fn create(&self, create: CreatePod) -> PodRef {
-        self.backend.create(&self.origin, CommandId::random(), create).await.unwrap().pod
+        self.backend
+            .carry_out(&self.origin, CommandId::random(), protocol::operations::Create { body: create })
+            .await
+            .unwrap()
+            .pod
     }
 
     /// Says it, and waits for nothing.
     pub(crate) async fn say(&self, pod: &PodRef, text: &str) {
         let command = InputCommand { segments: vec![Segment::text(text)], queue: true, steer: false };
-        self.backend.input(&self.origin, CommandId::random(), pod, command).await.unwrap();
+        self.backend
+            .carry_out(
+                &self.origin,
+                CommandId::random(),
+                protocol::operations::Input { pod: pod.clone(), body: command },
+            )
+            .await
+            .unwrap();
     }
 
     /// Says it, and waits until the Pod has answered all of it.
@@ -91,14 +98,12 @@ impl Stage {
 
     /// Idle again, with more than the message itself in its journal.
     pub(crate) async fn rests_after(&self, pod: &PodRef, before: Seq) {
-        loop {
+        testkit::until_so(format!("{pod} is idle after its answer"), async || {
             let detail = self.backend.pod(pod).await.unwrap();
             let is_idle = detail.summary.state == PodState::Idle && detail.queued.is_empty();
-            if is_idle && detail.summary.head_seq.0 > before.0 + 2 {
-                return;
-            }
-            tokio::time::sleep(POLL).await;
-        }
+            is_idle && detail.summary.head_seq.0 > before.0 + 2
+        })
+        .await;
     }
 
     /// Drawn on a thread of its own, as the server does it: on several the framework's tasks race with the drawing.

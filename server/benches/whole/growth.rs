@@ -104,8 +104,8 @@ async fn lengthen(yoi: &mut YoiProcess, pod: &Value, records: i64) {
     let store = Store::open(StoreOptions::sqlite(yoi.launch().data_dir().join("yoi.db"))).await;
     let store = store.expect("the server has let go of it");
     let worker_id = WorkerId::parse(pod["pod"]["worker_id"].as_str().unwrap_or_default()).expect("an id of the server");
-    let row = store.pod_find(&worker_id).await.expect("the store reads").expect("the Pod is there");
-    let head = store.head(row.key).await.expect("the store reads").0;
+    let row = store.pods().find(&worker_id).await.expect("the store reads").expect("the Pod is there");
+    let head = store.journals().head(row.key).await.expect("the store reads").0;
     let mut first = head + 1;
     while first <= head + records {
         let last = (first + BATCH - 1).min(head + records);

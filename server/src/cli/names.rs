@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap_complete::CompletionCandidate;
-use client::PodsFilter;
+use protocol::operations::Pods;
 
 use crate::{
     caller::{Caller, name_of},
@@ -20,7 +20,7 @@ pub(super) fn pod_names() -> Vec<CompletionCandidate> {
     let Ok(caller) = Caller::new(&common, &Environment::of_process()) else { return Vec::new() };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return Vec::new() };
     let listing = runtime.block_on(async {
-        let asked = caller.pods_page(PodsFilter::default());
+        let asked = caller.pods_page(Pods::default());
         tokio::time::timeout(WAIT_MAX, asked).await.ok()?.ok()
     });
     let pods = listing.map(|listing| listing.items).unwrap_or_default();

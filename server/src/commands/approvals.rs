@@ -1,9 +1,11 @@
 use anyhow::Result;
-use client::{ClientError, PodsFilter};
+use client::ClientError;
 use jiff::Timestamp;
+use protocol::operations::Pods;
 use protocol::{
     Approval, ApprovalCommand, CommandId, Decision, ErrorCode, Listing, OpenApproval, PodState, PodSummary,
 };
+use protocol::{operation::Page, operations};
 use transcript::words::actor_words;
 
 use super::{Caller, ago, name_of, pods_of};
@@ -25,7 +27,13 @@ pub(super) async fn approve(caller: &Caller, options: ApproveOptions) -> Result<
     let pod = caller.resolve(&options.target).await?;
     let decision = if options.deny { Decision::Deny } else { Decision::Allow };
     let command = ApprovalCommand { decision, remember: options.remember, reason: options.reason };
-    let approval = caller.client.answer(&CommandId::random(), &pod, &options.id, &command).await?;
+    let approval = caller
+        .client
+        .carry_out(
+            &CommandId::random(),
+            &operations::AnswerApproval { pod: pod.clone(), id: options.id.to_owned(), body: command.clone() },
+        )
+        .await?;
     match caller.config.json {
         true => output::json(&approval),
         false => output::line(&output::printable(&format!("{} is {}", approval.tool, answer(&approval)))),
@@ -40,7 +48,8 @@ pub(super) async fn deny(caller: &Caller, options: DenyOptions) -> Result<()> {
 
 async fn of_one(caller: &Caller, target: &str, all: bool) -> Result<()> {
     let pod = caller.resolve(target).await?;
-    let listing = caller.client.approvals(&pod, all).await?;
+    let listing =
+        caller.client.read(&operations::Approvals { pod: pod.clone(), all: all, page: Page::default() }).await?;
     match caller.config.json {
         true => output::json(&listing),
         false => print(listing.items.iter().map(|approval| (None, approval)).collect(), all),
@@ -50,7 +59,11 @@ async fn of_one(caller: &Caller, target: &str, all: bool) -> Result<()> {
 async fn of_all(caller: &Caller, all: bool) -> Result<()> {
     let mut items = Vec::new();
     for summary in &asking(caller, all).await? {
-        let asked = match caller.client.approvals(&summary.pod, all).await {
+        let asked = match caller
+            .client
+            .read(&operations::Approvals { pod: summary.pod.clone(), all: all, page: Page::default() })
+            .await
+        {
             Ok(listing) => listing.items,
             // It was removed since the list was made.
             Err(ClientError::Api(error)) if error.code == ErrorCode::PodNotFound => continue,
@@ -73,11 +86,11 @@ async fn of_all(caller: &Caller, all: bool) -> Result<()> {
 /// The Pods that can have an open question, or all of them. A question of a paused Pod stays open.
 async fn asking(caller: &Caller, all: bool) -> Result<Vec<PodSummary>> {
     if all {
-        return Ok(pods_of(caller, PodsFilter::default()).await?.items);
+        return Ok(pods_of(caller, Pods::default()).await?.items);
     }
     let mut pods = Vec::new();
     for state in [PodState::Waiting, PodState::Paused] {
-        let filter = PodsFilter { state: Some(state), ..PodsFilter::default() };
+        let filter = Pods { state: Filled(Some(state)), ..Pods::default() };
         pods.extend(pods_of(caller, filter).await?.items.into_iter().filter(|summary| summary.needs_you));
     }
     // One that was paused between the two questions is in both lists.

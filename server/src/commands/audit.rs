@@ -1,7 +1,11 @@
 use anyhow::Result;
-use client::AuditFilter;
 use jiff::Timestamp;
 use protocol::{AuditRow, RuntimeId, Target};
+use protocol::{
+    RuntimeId,
+    operation::{Filled, Loose},
+    operations,
+};
 use transcript::words::actor_words;
 
 use super::{Caller, ago, note_absent};
@@ -13,15 +17,16 @@ pub(super) async fn audit(caller: &Caller, options: AuditOptions) -> Result<()> 
         Some(target) => Some(address(caller, target).await?),
         None => None,
     };
-    let filter = AuditFilter {
-        action: options.action.as_deref(),
-        result: options.result.as_deref(),
-        target: target.as_deref(),
-        runtime: options.runtime.as_deref(),
-        after: options.after.as_deref(),
-        limit: None,
+    let runtime = options.runtime.as_deref().map(RuntimeId::parse).transpose()?;
+    let filter = operations::Audit {
+        action: Filled(options.action),
+        result: Filled(options.result),
+        target: Filled(target),
+        runtime: Filled(runtime),
+        after: Loose(options.after),
+        ..operations::Audit::default()
     };
-    let listing = caller.client.audit_of(filter).await?;
+    let listing = caller.client.read(&filter).await?;
     if caller.config.json {
         return output::json(&listing);
     }
@@ -46,7 +51,7 @@ async fn address(caller: &Caller, target: &str) -> Result<String> {
     if target.parse::<Target>().is_err() {
         return Ok(target.to_owned());
     }
-    match caller.client.resolve(target).await {
+    match caller.client.read(&operations::Resolve { target: Some(target.to_owned()) }).await {
         Ok(pod) => Ok(pod.to_string()),
         Err(client::ClientError::Api(_)) => Ok(target.to_owned()),
         Err(error) => Err(error.into()),

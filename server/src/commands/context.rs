@@ -2,6 +2,10 @@
 
 use anyhow::Result;
 use protocol::{CompactionPreview, ExchangeMessage, Listing, Message, PodRef, VisiblePod};
+use protocol::{
+    operation::{Limit, Loose, Page},
+    operations,
+};
 
 use super::{Caller, name_of, show, word};
 use crate::{
@@ -12,7 +16,7 @@ use crate::{
 /// Prints the Pods that a Pod's model is told of.
 pub(super) async fn visible(caller: &Caller, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
-    let listing = caller.client.visible(&pod).await?;
+    let listing = caller.client.read(&operations::Visible { pod: pod.clone(), page: Page::default() }).await?;
     match caller.config.json {
         true => output::json(&listing),
         false => output::headed(["NAME", "STATE", "BECAUSE", "SCOPE"], listing.items.iter().map(row)),
@@ -28,7 +32,8 @@ fn row(pod: &VisiblePod) -> [String; 4] {
 /// Prints files that a message to a Pod may name, the best first.
 pub(super) async fn files(caller: &Caller, options: FilesOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
-    let listing = caller.client.files(&pod, &options.begun).await?;
+    let listing =
+        caller.client.read(&operations::Files { pod: pod.clone(), q: Loose(Some(options.begun.to_owned())) }).await?;
     match caller.config.json {
         true => output::json(&listing),
         false => listing.items.iter().try_for_each(|path| output::line(path)),
@@ -38,7 +43,7 @@ pub(super) async fn files(caller: &Caller, options: FilesOptions) -> Result<()> 
 /// Prints what a Pod's model would be sent now.
 pub(super) async fn history(caller: &Caller, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
-    let history = caller.client.history(&pod).await?;
+    let history = caller.client.read(&operations::HistoryOf { pod: pod.clone() }).await?;
     match caller.config.json {
         true => output::json(&history),
         false => history.messages.iter().try_for_each(|message| output::line(&output::printable(&said(message)))),
@@ -61,7 +66,7 @@ fn said(message: &Message) -> String {
 /// Prints what compacting would do.
 pub(super) async fn compaction(caller: &Caller, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
-    let preview = caller.client.compaction_preview(&pod).await?;
+    let preview = caller.client.read(&operations::PreviewCompaction { pod: pod.clone() }).await?;
     match (caller.config.json, preview) {
         (true, preview) => output::json(&preview),
         (false, None) => output::line("nothing to compact"),
@@ -81,7 +86,15 @@ fn would(preview: &CompactionPreview) -> String {
 pub(super) async fn exchange(caller: &Caller, options: ExchangeOptions) -> Result<()> {
     let pod = caller.resolve(&options.source).await?;
     let peer = caller.resolve(&options.target).await?;
-    let listing = caller.client.exchange(&pod, &peer, options.before.as_deref(), options.limit).await?;
+    let listing = caller
+        .client
+        .read(&operations::Exchange {
+            pod: pod.clone(),
+            peer: peer.clone(),
+            before: Loose(options.before.clone()),
+            limit: Limit(options.limit),
+        })
+        .await?;
     if caller.config.json {
         return output::json(&listing);
     }

@@ -3,6 +3,7 @@
 //! A cursor belongs to one Pod, and says nothing to a client about which. So every Pod is asked for what follows it:
 //! the one that it belongs to goes on from there, the others refuse it and begin now.
 
+use protocol::{operation::Page, operations};
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
@@ -39,7 +40,7 @@ struct Followed {
 /// Prints one line for each event, until interrupted.
 pub(super) async fn events(caller: &Caller, options: EventsOptions) -> Result<()> {
     // The stream would try for ever; a command that never had a server says so and ends.
-    caller.client.runtimes().await?;
+    caller.client.read(&operations::Runtimes { page: Page::default() }).await?;
     let events = caller.client.events();
     events.subscribe_pods();
     let follower = Follower {

@@ -1,7 +1,10 @@
 use ::commands::Sign;
 use anyhow::Result;
-use client::PodsFilter;
 use protocol::{PodState, PodSummary};
+use protocol::{
+    operation::{Filled, Loose},
+    operations::Pods,
+};
 
 use super::{Caller, name_of, pods_of};
 use crate::{cli::LsOptions, output};
@@ -9,7 +12,7 @@ use crate::{cli::LsOptions, output};
 /// Prints all Pods, or those that are asked for, as the API lists them.
 pub(super) async fn ls(caller: &Caller, options: LsOptions) -> Result<()> {
     let is_filtered = options.state.is_some() || options.find.is_some();
-    let filter = PodsFilter { state: options.state, q: options.find, ..PodsFilter::default() };
+    let filter = Pods { state: Filled(options.state), q: Loose(options.find), ..Pods::default() };
     let listing = pods_of(caller, filter).await?;
     if caller.config.json {
         return output::json(&listing);

@@ -1,4 +1,5 @@
 use anyhow::Result;
+use protocol::operations;
 use protocol::{CommandId, HeldCommand, HeldDecision, MessageAnswer, MessageCommand, ReceiptState};
 
 use super::{Caller, words};
@@ -12,7 +13,10 @@ pub(super) async fn send(caller: &Caller, options: MessageOptions) -> Result<()>
     let text = words(&options.text)?;
     let pod = caller.resolve(&options.source).await?;
     let command = MessageCommand { to: options.target.clone(), text };
-    let answer = caller.client.send_message(&CommandId::random(), &pod, &command).await?;
+    let answer = caller
+        .client
+        .carry_out(&CommandId::random(), &operations::SendMessage { pod: pod.clone(), body: command.clone() })
+        .await?;
     match caller.config.json {
         true => output::json(&answer),
         false => output::line(&sent(&options.source, &options.target, &answer)),
@@ -34,7 +38,13 @@ fn sent(source: &str, target: &str, answer: &MessageAnswer) -> String {
 pub(super) async fn decide(caller: &Caller, options: HeldOptions, decision: HeldDecision) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let command = HeldCommand { decision };
-    let answer = caller.client.decide_held(&CommandId::random(), &pod, &options.id, command).await?;
+    let answer = caller
+        .client
+        .carry_out(
+            &CommandId::random(),
+            &operations::DecideHeld { pod: pod.clone(), message_id: options.id.to_owned(), body: command },
+        )
+        .await?;
     match (caller.config.json, decision) {
         (true, _) => output::json(&answer),
         (false, HeldDecision::Release) if answer.state == ReceiptState::Held => {

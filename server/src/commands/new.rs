@@ -1,3 +1,4 @@
+use protocol::operations;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -38,7 +39,7 @@ pub(super) async fn new(caller: &Caller, options: NewOptions) -> Result<()> {
         reasoning: options.reasoning,
         ..CreatePod::named(name)
     };
-    let made = caller.client.create(&CommandId::random(), &create).await;
+    let made = caller.client.carry_out(&CommandId::random(), &operations::Create { body: create.clone() }).await;
     let pod = match made {
         Err(ClientError::Api(refusal)) if is_shared && !is_given && refusal.detail.contains("working directory") => {
             bail!("{}: the server seems to be on another machine; give one of its folders with --cwd", refusal.detail)

@@ -1,4 +1,5 @@
 use anyhow::{Context, Result};
+use protocol::operations;
 use serde_json::json;
 
 use super::Caller;
@@ -6,7 +7,7 @@ use crate::{cli::OpenOptions, opening, output};
 
 /// Opens the console in a browser that is logged in by it, or prints an address that does.
 pub(super) async fn open(caller: &Caller, options: OpenOptions) -> Result<()> {
-    let made = caller.client.login_code().await?;
+    let made = caller.client.read(&operations::MakeLoginCode {}).await?;
     if options.print {
         let address = format!("{}/?code={}", made.address, made.code);
         return match caller.config.json {

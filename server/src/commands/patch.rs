@@ -1,6 +1,7 @@
 //! Changes of a Pod's settings.
 
 use anyhow::Result;
+use protocol::operations;
 use protocol::{CommandId, PatchPod, PodDetail, PodName};
 
 use super::{Caller, settings, word};
@@ -63,7 +64,7 @@ fn count(detail: &PodDetail) -> String {
 
 async fn rules(caller: &Caller, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
-    let detail = caller.client.pod(&pod).await?;
+    let detail = caller.client.read(&operations::Pod { pod: pod.clone() }).await?;
     if caller.config.json {
         return output::json(&detail.permissions);
     }
@@ -81,7 +82,8 @@ async fn change(
     said: impl FnOnce(&PodDetail) -> String,
 ) -> Result<()> {
     let pod = caller.resolve(target).await?;
-    let detail = caller.client.patch(&CommandId::random(), &pod, patch).await?;
+    let detail =
+        caller.client.carry_out(&CommandId::random(), &operations::Patch { pod: pod.clone(), body: patch }).await?;
     match caller.config.json {
         true => output::json(&detail),
         false => output::line(&said(&detail)),

@@ -1,6 +1,7 @@
 use anyhow::Result;
 use jiff::Timestamp;
 use protocol::{CommandId, PeerAnswer, PeerCommand, PeerLink, PeerView};
+use protocol::{operation::Page, operations};
 use transcript::words::actor_words;
 
 use super::{Caller, ago, name_of};
@@ -13,7 +14,11 @@ use crate::{
 pub(super) async fn introduce(caller: &Caller, options: PeerOptions) -> Result<()> {
     let pod = caller.resolve(&options.source).await?;
     let command = PeerCommand { target: options.target.clone(), note: options.note };
-    let answer = caller.client.introduce(&CommandId::random(), &pod, &command).await?;
+    let made = caller
+        .client
+        .carry_out(&CommandId::random(), &operations::Introduce { pod: pod.clone(), body: command.clone() })
+        .await?;
+    let answer = made.answer;
     match caller.config.json {
         true => output::json(&answer),
         false => output::line(&introduced(&options.source, &options.target, &answer)),
@@ -35,7 +40,7 @@ pub(super) fn introduced(source: &str, target: &str, answer: &PeerAnswer) -> Str
 pub(super) async fn unlink(caller: &Caller, options: PairOptions) -> Result<()> {
     let pod = caller.resolve(&options.source).await?;
     let peer = caller.resolve(&options.target).await?;
-    caller.client.unlink(&CommandId::random(), &pod, &peer).await?;
+    caller.client.carry_out(&CommandId::random(), &operations::Unlink { pod: pod.clone(), peer: peer.clone() }).await?;
     match caller.config.json {
         true => output::json(&serde_json::json!({ "source": pod, "peer": peer, "state": "unlinked" })),
         false => output::line(&format!("{} and {} are no longer peers", options.source, options.target)),
@@ -45,7 +50,7 @@ pub(super) async fn unlink(caller: &Caller, options: PairOptions) -> Result<()> 
 /// Prints whom a Pod knows, and the requests between it and others.
 pub(super) async fn peers(caller: &Caller, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
-    let listing = caller.client.peers(&pod).await?;
+    let listing = caller.client.read(&operations::Peers { pod: pod.clone(), page: Page::default() }).await?;
     if caller.config.json {
         return output::json(&listing);
     }

@@ -1,4 +1,6 @@
 use anyhow::Result;
+use protocol::PreviewCommand;
+use protocol::operations;
 
 use super::Caller;
 use crate::{cli::PreviewOptions, output};
@@ -7,7 +9,7 @@ use crate::{cli::PreviewOptions, output};
 pub(super) async fn preview(caller: &Caller, options: PreviewOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let Some(port) = options.port else {
-        let listing = caller.client.previews(&pod).await?;
+        let listing = caller.client.read(&operations::Previews { pod: pod.clone() }).await?;
         if caller.config.json {
             return output::json(&listing);
         }
@@ -24,9 +26,10 @@ pub(super) async fn preview(caller: &Caller, options: PreviewOptions) -> Result<
         );
     };
     if options.close {
-        return Ok(caller.client.close_preview(&pod, port).await?);
+        return Ok(caller.client.read(&operations::ClosePreview { pod: pod.clone(), port: port }).await?);
     }
-    let opened = caller.client.open_preview(&pod, port).await?;
+    let opened =
+        caller.client.read(&operations::OpenPreview { pod: pod.clone(), body: PreviewCommand { port: port } }).await?;
     if caller.config.json {
         return output::json(&opened);
     }

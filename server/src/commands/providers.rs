@@ -1,6 +1,7 @@
 use anyhow::{Result, bail};
 use futures_util::future::join_all;
 use protocol::{Listing, ProviderTest, ProviderView};
+use protocol::{operation::Page, operations};
 
 use super::Caller;
 use crate::{
@@ -18,7 +19,7 @@ pub(super) async fn providers(caller: &Caller, options: ProvidersOptions) -> Res
 }
 
 async fn list(caller: &Caller) -> Result<()> {
-    let page = caller.client.providers().await?;
+    let page = caller.client.read(&operations::ModelProviders { page: Page::default() }).await?;
     if caller.config.json {
         return output::json(&page);
     }
@@ -40,7 +41,7 @@ fn row(provider: &ProviderView) -> [String; 4] {
 }
 
 async fn test_one(caller: &Caller, name: &str) -> Result<()> {
-    let test = caller.client.test_provider(name).await?;
+    let test = caller.client.read(&operations::TestProvider { name: name.to_owned() }).await?;
     match caller.config.json {
         true => output::json(&test)?,
         false => output::line(&said(&test))?,
@@ -49,7 +50,9 @@ async fn test_one(caller: &Caller, name: &str) -> Result<()> {
 }
 
 async fn test_all(caller: &Caller) -> Result<()> {
-    let tests = test_each(caller, &caller.client.providers().await?.items).await?;
+    let tests =
+        test_each(caller, &caller.client.read(&operations::ModelProviders { page: Page::default() }).await?.items)
+            .await?;
     match caller.config.json {
         true => output::json(&Listing { items: tests.clone(), next: None })?,
         false => tests.iter().try_for_each(|test| output::line(&said(test)))?,
@@ -59,7 +62,12 @@ async fn test_all(caller: &Caller) -> Result<()> {
 
 /// Asks all of them at the same time.
 pub(super) async fn test_each(caller: &Caller, providers: &[ProviderView]) -> Result<Vec<ProviderTest>> {
-    let tests = join_all(providers.iter().map(|provider| caller.client.test_provider(&provider.name))).await;
+    let tests = join_all(
+        providers
+            .iter()
+            .map(|provider| caller.client.read(&operations::TestProvider { name: provider.name.to_owned() })),
+    )
+    .await;
     Ok(tests.into_iter().collect::<Result<_, _>>()?)
 }
 

@@ -1,5 +1,6 @@
 use anyhow::Result;
 use jiff::Timestamp;
+use protocol::operations;
 use protocol::{CommandId, Listing, QueuedInput, Segment};
 
 use super::{Caller, ago};
@@ -8,7 +9,7 @@ use crate::{cli::UnqueueOptions, config::BadConfig, output};
 /// Prints the messages that wait for the present run to end.
 pub(super) async fn queue(caller: &Caller, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
-    let items = caller.client.pod(&pod).await?.queued;
+    let items = caller.client.read(&operations::Pod { pod: pod.clone() }).await?.queued;
     if caller.config.json {
         return output::json(&Listing { items, next: None });
     }
@@ -29,7 +30,10 @@ fn row(queued: &QueuedInput) -> [String; 4] {
 pub(super) async fn unqueue(caller: &Caller, options: UnqueueOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let queued = CommandId::parse(&options.id).map_err(|error| BadConfig(error.to_string()))?;
-    let input = caller.client.take_back(&CommandId::random(), &pod, &queued).await?;
+    let input = caller
+        .client
+        .carry_out(&CommandId::random(), &operations::TakeBack { pod: pod.clone(), command_id: queued.clone() })
+        .await?;
     match caller.config.json {
         true => output::json(&input),
         false => output::line(&output::printable(&format!("taken back: {}", Segment::join(&input.segments)))),

@@ -1,6 +1,10 @@
 use anyhow::Result;
 use jiff::Timestamp;
 use protocol::{CommandId, Listing, OpenRequest, RequestCommand, RequestDecision};
+use protocol::{
+    operation::{Filled, Page},
+    operations,
+};
 
 use super::{Caller, ago, name_of};
 use crate::{
@@ -10,7 +14,8 @@ use crate::{
 
 /// Prints the introductions that wait for an answer: of one Pod's people, or of all.
 pub(super) async fn requests(caller: &Caller, options: RequestsOptions) -> Result<()> {
-    let mut items = caller.client.open_requests().await?.items;
+    let mut items =
+        caller.client.read(&operations::OpenRequests { runtime: Filled(None), page: Page::default() }).await?.items;
     if let Some(target) = &options.target {
         let pod = caller.resolve(target).await?;
         items.retain(|request| request.to == pod);
@@ -39,7 +44,13 @@ fn row(request: &OpenRequest) -> [String; 5] {
 pub(super) async fn decide(caller: &Caller, options: RequestOptions, decision: RequestDecision) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let command = RequestCommand { decision };
-    let answer = caller.client.decide_request(&CommandId::random(), &pod, &options.id, command).await?;
+    let answer = caller
+        .client
+        .carry_out(
+            &CommandId::random(),
+            &operations::DecideRequest { pod: pod.clone(), request_id: options.id.to_owned(), body: command },
+        )
+        .await?;
     match (caller.config.json, decision) {
         (true, _) => output::json(&answer),
         (false, RequestDecision::Accept) => output::line("accepted; they are peers"),

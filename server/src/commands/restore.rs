@@ -1,4 +1,5 @@
 use anyhow::{Result, bail};
+use protocol::operations;
 use protocol::{CommandId, Receipt, RestoreCommand, RestoreLine};
 
 use super::{Caller, name_of};
@@ -8,7 +9,10 @@ use crate::{cli::RestoreOptions, output};
 pub(super) async fn restore(caller: &Caller, options: RestoreOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let command = RestoreCommand { tree: options.tree };
-    let receipt = caller.client.restore(&CommandId::random(), &pod, &command).await?;
+    let receipt = caller
+        .client
+        .carry_out(&CommandId::random(), &operations::Restore { pod: pod.clone(), body: command.clone() })
+        .await?;
     match caller.config.json {
         true => output::json(&receipt)?,
         false => print(&receipt)?,

@@ -1,3 +1,4 @@
+use protocol::operations;
 use std::io::{IsTerminal, Write, stderr, stdin};
 
 use ::commands::Sign;
@@ -10,7 +11,7 @@ use crate::{cli::RmOptions, output};
 /// Removes a Pod. The server wants its name again; the person's word for it is `--yes`, or an answer at a terminal.
 pub(super) async fn rm(caller: &Caller, options: RmOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
-    let summary = caller.client.pod(&pod).await?.summary;
+    let summary = caller.client.read(&operations::Pod { pod: pod.clone() }).await?.summary;
     let name = &summary.name;
     if !options.yes {
         if !stdin().is_terminal() || !stderr().is_terminal() {
@@ -20,7 +21,13 @@ pub(super) async fn rm(caller: &Caller, options: RmOptions) -> Result<()> {
             bail!("{name} was not deleted");
         }
     }
-    caller.client.delete(&CommandId::random(), &pod, name.as_str()).await?;
+    caller
+        .client
+        .carry_out(
+            &CommandId::random(),
+            &operations::Delete { pod: pod.clone(), confirm: Some(name.as_str().to_string()) },
+        )
+        .await?;
     match caller.config.json {
         true => output::json(&serde_json::json!({ "removed": pod })),
         false => output::line(&format!("{name} deleted")),

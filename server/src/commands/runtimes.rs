@@ -1,6 +1,7 @@
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use protocol::{AddRuntime, RuntimeId, RuntimeState, RuntimeView};
+use protocol::{operation::Page, operations};
 
 use super::{Caller, ago, word};
 use crate::{
@@ -18,7 +19,7 @@ pub(super) async fn runtimes(caller: &Caller, options: RuntimesOptions) -> Resul
 }
 
 async fn list(caller: &Caller) -> Result<()> {
-    let listing = caller.client.runtimes().await?;
+    let listing = caller.client.read(&operations::Runtimes { page: Page::default() }).await?;
     if caller.config.json {
         return output::json(&listing);
     }

@@ -1,7 +1,11 @@
 use anyhow::Result;
-use client::SearchFilter;
 use jiff::Timestamp;
 use protocol::{Gathered, SearchHit};
+use protocol::{
+    RuntimeId,
+    operation::{Filled, Loose},
+    operations::Search,
+};
 use transcript::snippet_words;
 
 use super::{Caller, ago, name_of, note_absent};
@@ -14,14 +18,10 @@ pub(super) async fn search(caller: &Caller, options: SearchOptions) -> Result<()
         Some(target) => Some(caller.resolve(target).await?),
         None => None,
     };
-    let filter = SearchFilter {
-        words: &words,
-        pod: pod.as_ref(),
-        runtime: options.runtime.as_deref(),
-        after: options.after.as_deref(),
-        limit: None,
-    };
-    let listing = caller.client.search_of(filter).await?;
+    let (runtime, after) =
+        (Filled(options.runtime.as_deref().map(RuntimeId::parse).transpose()?), Loose(options.after));
+    let filter = Search { pod: Filled(pod), runtime, after, ..Search::of(words) };
+    let listing = caller.client.read(&filter).await?;
     if caller.config.json {
         return output::json(&listing);
     }

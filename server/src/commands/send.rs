@@ -1,4 +1,5 @@
 use anyhow::Result;
+use protocol::operations;
 use protocol::{CommandId, InputCommand, Segment};
 
 use super::{Caller, words};
@@ -9,7 +10,10 @@ pub(super) async fn send(caller: &Caller, options: SendOptions) -> Result<()> {
     let text = words(&options.text)?;
     let pod = caller.resolve(&options.target).await?;
     let input = InputCommand { segments: vec![Segment::text(text)], queue: !options.no_queue, steer: options.steer };
-    let receipt = caller.client.input(&CommandId::random(), &pod, &input).await?;
+    let receipt = caller
+        .client
+        .carry_out(&CommandId::random(), &operations::Input { pod: pod.clone(), body: input.clone() })
+        .await?;
     match caller.config.json {
         true => output::json(&receipt),
         false => output::line(&format!("stored at seq {} as {}", receipt.seq, receipt.command_id)),

@@ -1,13 +1,14 @@
 use anyhow::Result;
 use jiff::Timestamp;
 use protocol::SessionView;
+use protocol::{operation::Page, operations};
 
 use super::{Caller, ago};
 use crate::{cli::SignOutOptions, output};
 
 /// Prints the browsers that are logged in.
 pub(super) async fn sessions(caller: &Caller) -> Result<()> {
-    let listing = caller.client.sessions().await?;
+    let listing = caller.client.read(&operations::Sessions { page: Page::default() }).await?;
     if caller.config.json {
         return output::json(&listing);
     }
@@ -27,11 +28,11 @@ fn row(session: &SessionView) -> [String; 4] {
 pub(super) async fn sign_out(caller: &Caller, options: SignOutOptions) -> Result<()> {
     let what = match &options.id {
         Some(id) => {
-            caller.client.sign_out(id).await?;
+            caller.client.read(&operations::EndSession { id: id.to_owned() }).await?;
             id.as_str()
         }
         None => {
-            caller.client.sign_out_all().await?;
+            caller.client.read(&operations::EndOtherSessions {}).await?;
             "every browser"
         }
     };

@@ -2,13 +2,17 @@
 
 use anyhow::Result;
 use protocol::{PermissionRule, PodRules, ProfileView};
+use protocol::{
+    operation::{Filled, Page},
+    operations,
+};
 
 use super::{Caller, name_of, note_absent, word};
 use crate::output;
 
 /// Prints the recipes for new Pods.
 pub(super) async fn profiles(caller: &Caller) -> Result<()> {
-    let listing = caller.client.profiles().await?;
+    let listing = caller.client.read(&operations::Profiles { page: Page::default() }).await?;
     if caller.config.json {
         return output::json(&listing);
     }
@@ -27,7 +31,7 @@ fn profile(profile: &ProfileView) -> [String; 5] {
 
 /// Prints the tools, and what happens to a call that no rule is about.
 pub(super) async fn tools(caller: &Caller) -> Result<()> {
-    let listing = caller.client.tool_defaults().await?;
+    let listing = caller.client.read(&operations::Tools { page: Page::default() }).await?;
     match caller.config.json {
         true => output::json(&listing),
         false => {
@@ -39,7 +43,7 @@ pub(super) async fn tools(caller: &Caller) -> Result<()> {
 
 /// Prints the rules of all Pods that have some.
 pub(super) async fn rules(caller: &Caller) -> Result<()> {
-    let listing = caller.client.rules().await?;
+    let listing = caller.client.read(&operations::Rules { runtime: Filled(None), page: Page::default() }).await?;
     if caller.config.json {
         return output::json(&listing);
     }

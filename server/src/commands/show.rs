@@ -2,6 +2,7 @@
 
 use ::commands::Sign;
 use anyhow::Result;
+use protocol::operations;
 use protocol::{PodDetail, ScopeRule, Segment};
 
 use super::{Caller, name_of, settings, word};
@@ -10,7 +11,7 @@ use crate::output;
 /// Prints what a Pod is, and how it is set up.
 pub(super) async fn show(caller: &Caller, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
-    let detail = caller.client.pod(&pod).await?;
+    let detail = caller.client.read(&operations::Pod { pod: pod.clone() }).await?;
     match caller.config.json {
         true => output::json(&detail),
         false => output::table(&rows(&detail)),

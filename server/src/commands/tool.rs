@@ -1,4 +1,5 @@
 use anyhow::{Result, bail};
+use protocol::operations;
 use protocol::{CommandId, ToolCommand};
 
 use super::Caller;
@@ -10,7 +11,13 @@ pub(super) async fn tool(caller: &Caller, options: ToolOptions) -> Result<()> {
         .map_err(|error| BadConfig(format!("the arguments of a tool are JSON, such as '{{}}': {error}")))?;
     let pod = caller.resolve(&options.target).await?;
     let command = ToolCommand { arguments };
-    let answer = caller.client.run_tool(&CommandId::random(), &pod, &options.tool, &command).await?;
+    let answer = caller
+        .client
+        .carry_out(
+            &CommandId::random(),
+            &operations::RunTool { pod: pod.clone(), name: options.tool.to_owned(), body: command.clone() },
+        )
+        .await?;
     match (caller.config.json, &answer.content) {
         (true, _) => output::json(&answer)?,
         (false, Some(content)) => output::line(&output::printable(content.trim_end_matches('\n')))?,

@@ -1,5 +1,6 @@
 use anyhow::Result;
 use protocol::{UsageDay, UsageReport};
+use protocol::{operation::Filled, operations};
 
 use super::{Caller, name_of, note_absent};
 use crate::output;
@@ -9,7 +10,7 @@ const DAYS_SHOWN: usize = 14;
 
 /// Prints the tokens that were used: over all, per Pod, per day, per tree, per pair.
 pub(super) async fn usage(caller: &Caller) -> Result<()> {
-    let report = caller.client.usage().await?;
+    let report = caller.client.read(&operations::Usage { runtime: Filled(None) }).await?;
     match caller.config.json {
         true => output::json(&report),
         false => {

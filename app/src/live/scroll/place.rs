@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{Memory, browser, kept, remember};
-use crate::codec;
+use super::{
+    super::{Memory, browser, kept, remember},
+    rooms::Rooms,
+};
+use crate::{codec, rows::Rows};
 
 /// The first block that is in sight. The page's own script reads it as well (see `boot.rs`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,17 +25,36 @@ pub(super) enum Target {
     Place(Place),
 }
 
-impl Place {
-    pub(super) fn save(&self, key: &str) {
-        if let Ok(text) = serde_json::to_string(self) {
-            remember(Memory::Tab, key, Some(&text));
-        }
+/// Where one visit of a page begins and ends.
+pub(super) struct Visit {
+    /// Name under which the place is kept.
+    pub(super) key: String,
+    /// Where to go once that place has been loaded; nothing is saved over it meanwhile.
+    pub(super) sought: Option<Target>,
+}
+
+impl Visit {
+    /// Where it begins; none at the end.
+    pub(super) fn wanted(&self, rows: Rows) -> Option<Target> {
+        let is_here = |id: &String| rows.index_of(id).is_some() || id.starts_with("seq-");
+        linked().filter(is_here).map(Target::Block).or_else(|| self.kept().map(Target::Place))
     }
 
     /// None where the last visit ended at the end.
-    pub(super) fn kept(key: &str) -> Option<Self> {
-        let place: Self = codec::read(&kept(Memory::Tab, key)?).ok()?;
+    fn kept(&self) -> Option<Place> {
+        let place: Place = codec::read(&kept(Memory::Tab, &self.key)?).ok()?;
         (!place.following).then_some(place)
+    }
+
+    pub(super) fn save(&self, rooms: &Rooms, following: bool) {
+        if !rooms.pane.scroller.is_connected() || self.sought.is_some() || rooms.folded.is_some() {
+            return;
+        }
+        let Some(anchor) = rooms.pane.first_in_sight() else { return };
+        let place = Place { following, offset: rooms.pane.offset_of(&anchor), anchor: anchor.id() };
+        if let Ok(text) = serde_json::to_string(&place) {
+            remember(Memory::Tab, &self.key, Some(&text));
+        }
     }
 }
 

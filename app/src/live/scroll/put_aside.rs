@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::{Attached, LOG, log::Log};
+use super::{Attached, LOG, folded::Folded, log::Log, pane::Pane, rooms::Rooms};
 
 thread_local! {
     static ASIDE: RefCell<Vec<Attached>> = const { RefCell::new(Vec::new()) };
@@ -30,8 +30,9 @@ pub(crate) fn log_put_aside(number: u64) {
 /// Its page has left the document, and nobody is kept waiting any more.
 pub(crate) fn log_fold(number: u64) {
     ASIDE.with_borrow_mut(|aside| {
-        if let Some(attached) = aside.iter_mut().find(|attached| attached.number == number) {
-            attached.log.fold();
+        let attached = aside.iter_mut().find(|attached| attached.number == number);
+        if let Some(Rooms { pane, folded: Some(folded), .. }) = attached.map(|attached| &mut attached.log.rooms) {
+            folded.fold(pane);
         }
     });
 }
@@ -46,23 +47,28 @@ pub(crate) fn log_take_back(number: u64) {
 
 impl Log {
     fn leave(&mut self) {
-        if !self.following && self.sought.is_none() {
-            self.hold();
+        if !self.following && self.visit.sought.is_none() {
+            self.anchor.hold(&self.rooms);
         }
         // Else whoever waits for that would find the next page's log.
-        self.save();
+        self.is_waiting = false;
+        self.visit.save(&self.rooms, self.following);
         self.is_looking = false;
-        self.plan_fold();
+        if self.rooms.folded.is_none() && self.visit.sought.is_none() {
+            self.rooms.folded = Folded::plan(&self.rooms.pane);
+        }
     }
 
     /// An element that was out of the document does not know any more how far it was scrolled.
     fn come_back(&mut self) {
-        self.forget_plan();
-        self.set_rooms();
-        self.scroller.set_scroll_top(self.last_top);
-        self.last_top = self.scroller.scroll_top();
-        self.held_at = self.last_top;
-        self.is_going = !self.following && self.held.is_some();
+        // Who came back at once finds all of it in its place.
+        self.rooms.folded.take_if(|folded| !folded.is_done);
+        self.rooms.set_heights();
+        let scroller = &self.rooms.pane.scroller;
+        scroller.set_scroll_top(self.anchor.last_top);
+        self.anchor.last_top = scroller.scroll_top();
+        self.anchor.held_at = self.anchor.last_top;
+        self.anchor.is_going = !self.following && self.anchor.held.is_some();
         self.settle();
         self.is_just_back = true;
         self.unfold_soon();
@@ -72,8 +78,9 @@ impl Log {
     /// Something has another size, or is observed from now on: the latter alone changes nothing.
     pub(super) fn resized(&mut self) {
         let is_as_it_was = || {
-            (self.scroller.scroll_height(), self.scroller.scroll_top()) == (self.last_height, self.last_top)
-                && self.drawn.client_width() == self.width
+            let Pane { scroller, drawn, .. } = &self.rooms.pane;
+            (scroller.scroll_height(), scroller.scroll_top()) == (self.last_height, self.anchor.last_top)
+                && drawn.client_width() == self.rooms.width
         };
         if !(self.is_just_back && is_as_it_was()) {
             self.settle();

@@ -73,7 +73,6 @@ pub(super) fn Chooser(meeting: Meeting, chooses_source: bool) -> impl IntoView {
         </div>
         <Options meeting=meeting />
     }
-    .into_any()
 }
 
 #[component]
@@ -98,7 +97,6 @@ fn Options(meeting: Meeting) -> impl IntoView {
         </ul>
         {move || none().map(|words| view! { <p class="hint">{words}</p> }.into_any())}
     }
-    .into_any()
 }
 
 fn option(meeting: Meeting, index: usize, choice: Choice) -> impl IntoView {
@@ -163,5 +161,4 @@ fn SourceField(meeting: Meeting) -> impl IntoView {
             </select>
         </div>
     }
-    .into_any()
 }

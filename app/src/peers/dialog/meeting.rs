@@ -5,11 +5,11 @@ use protocol::{CommandId, ErrorCode, PeerAnswer, PeerCommand, PeerView, PodRef};
 
 use crate::{
     UiError,
-    components::dialog::Deed,
+    components::deed::Deed,
     console::{Console, Introduction, fresh_command},
     live,
     peers::peering::{self, Choice},
-    reading::Reading,
+    reading::{First, Reading},
     server_fns::{introduce_pods, pod_peers},
 };
 
@@ -44,10 +44,7 @@ impl Meeting {
         let source = RwSignal::new(introduction.source.clone());
         let known = RwSignal::new(Vec::new());
         let all = Memo::new(move |_| {
-            console.book.with(|book| {
-                let pods = book.as_ref().map_or(&[][..], |book| book.pods());
-                known.with(|known| source.with(|source| peering::choices(pods, source, known)))
-            })
+            console.with_pods(|pods| known.with(|known| source.with(|source| peering::choices(pods, source, known))))
         });
         let start = all.with_untracked(|all| peering::meant(all, &introduction.target));
         let typed =
@@ -75,7 +72,7 @@ impl Meeting {
             offered,
             chosen,
             answer: RwSignal::new(None),
-            deed: Deed::new(),
+            deed: Deed::default(),
             command: StoredValue::new(None),
         };
         meeting.keep_known();
@@ -106,17 +103,12 @@ impl Meeting {
 
     /// Whatever comes into the source's journal may be about whom it knows.
     fn keep_known(self) {
-        let reading = Reading::new(READING_MS_MIN);
-        let seen = Memo::new(move |_| {
+        let seen = move || {
             let source = self.source.get();
             let head = self.console.pod(&source).map(|pod| pod.head_seq);
             (source, head)
-        });
-        Effect::new(move |_| {
-            // Read, and not only tracked: a memo that nobody reads has nothing to be told of.
-            let _ = seen.get();
-            reading.again(move || Box::pin(self.read_known()));
-        });
+        };
+        Reading::follow(READING_MS_MIN, First::IsRead, seen, move || self.read_known());
     }
 
     async fn read_known(self) {

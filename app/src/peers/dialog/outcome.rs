@@ -27,7 +27,6 @@ pub(super) fn OutcomeView(meeting: Meeting) -> impl IntoView {
             {move || stands.get().map(|(answer, link)| standing(meeting, answer, link))}
         </div>
     }
-    .into_any()
 }
 
 fn standing(meeting: Meeting, answer: PeerAnswer, link: Option<PeerLink>) -> AnyView {

@@ -4,11 +4,11 @@ use transcript::{Receipt, words::receipt_text};
 
 use crate::{
     approvals::held_acts::{HeldActs, held_words},
-    components::when::TimeOfDay,
+    components::{link::taken, when::TimeOfDay},
     console::{exchange_href, use_console},
     format::counted,
     live,
-    reading::Reading,
+    reading::{First, Reading},
     server_fns::{ExchangeData, pod_exchange},
     transcript::Markup,
 };
@@ -71,30 +71,19 @@ pub(super) fn Messages(exchange: ExchangeData, link: RwSignal<Option<PeerView>>,
         {is_old.then(|| view! { <p class="hint">"These are older messages. " <a href=newest>"To the newest"</a></p> }.into_any())}
         <div id="exchange-end"></div>
     }
-    .into_any()
 }
 
 fn keep_read(shown: Shown) {
     let console = use_console();
-    let heads = Memo::new(move |_| {
+    let heads = move || {
         let head = |pod: StoredValue<PodRef>| pod.with_value(|pod| console.pod(pod).map(|pod| pod.head_seq));
         (head(shown.pod), head(shown.peer))
-    });
-    let reading = Reading::new(READING_MS_MIN);
-    Effect::new(move |before: Option<()>| {
-        // Read, and not only tracked: a memo that nobody reads has nothing to be told of.
-        let _ = heads.get();
-        if before.is_none() {
-            return;
+    };
+    Reading::follow(READING_MS_MIN, First::IsKnown, heads, move || async move {
+        if let Some(fresh) = shown.read(None).await {
+            shown.link.try_set(fresh.link);
+            shown.messages.try_update(|messages| merge(messages, fresh.messages));
         }
-        reading.again(move || {
-            Box::pin(async move {
-                if let Some(fresh) = shown.read(None).await {
-                    shown.link.try_set(fresh.link);
-                    shown.messages.try_update(|messages| merge(messages, fresh.messages));
-                }
-            })
-        });
     });
 }
 
@@ -115,8 +104,7 @@ fn Earlier(shown: Shown) -> impl IntoView {
     let console = use_console();
     let is_loading = RwSignal::new(false);
     let fetch = move |event: leptos::ev::MouseEvent| {
-        event.prevent_default();
-        event.stop_propagation();
+        taken(&event);
         if is_loading.get_untracked() {
             return;
         }
@@ -194,7 +182,6 @@ fn MessageCard(id: String, first: ExchangeMessage, shown: Shown) -> impl IntoVie
             </article>
         </li>
     }
-    .into_any()
 }
 
 #[cfg(test)]

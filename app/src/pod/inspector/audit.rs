@@ -6,7 +6,7 @@ use crate::{
     codec::fetched,
     components::when::TimeOfDay,
     console::use_pod,
-    reading::Reading,
+    reading::{First, Reading},
     server_fns::{AuditAsked, list_audit},
 };
 
@@ -22,17 +22,10 @@ pub(crate) fn Audit() -> impl IntoView {
     let asked = AuditAsked { target: Some(pod.pod.with_value(ToString::to_string)), ..AuditAsked::default() };
     let all = audit_href(&asked);
     let first = fetched(move || asked.clone(), |asked| list_audit(asked, ROWS));
-    let head = Memo::new(move |_| pod.summary.with(|summary| summary.head_seq));
-    let reading = Reading::new(READING_MS_MIN);
-    Effect::new(move |before: Option<()>| {
-        // Read, and not only tracked: a memo that nobody reads has nothing to be told of.
-        let _ = head.get();
-        if before.is_some() {
-            reading.again(move || {
-                first.refetch();
-                Box::pin(async {})
-            });
-        }
+    let head = move || pod.summary.with(|summary| summary.head_seq);
+    Reading::follow(READING_MS_MIN, First::IsKnown, head, move || {
+        first.refetch();
+        async {}
     });
     let lines = move || {
         first.get().map(|listed| match listed {
@@ -74,5 +67,4 @@ pub(crate) fn Audit() -> impl IntoView {
             </a>
         </section>
     }
-    .into_any()
 }

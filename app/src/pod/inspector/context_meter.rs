@@ -3,9 +3,9 @@ use protocol::ControlVerb;
 use transcript::words::tokens_words;
 
 use crate::{
+    acting::control,
     console::{use_console, use_pod},
     format::percent,
-    pod::head::verb,
 };
 
 /// From this share on, in percent, a person is told that the context is nearly full.
@@ -45,7 +45,7 @@ pub(crate) fn ContextMeter() -> impl IntoView {
                     <button
                         type="button"
                         class="button"
-                        on:click=move |_| verb(console, pod, ControlVerb::Compact)
+                        on:click=move |_| control(console, &untrack(|| pod.as_it_is()), ControlVerb::Compact)
                     >
                         "Compact…"
                     </button>
@@ -62,5 +62,4 @@ pub(crate) fn ContextMeter() -> impl IntoView {
             <div role="status">{warning}</div>
         </section>
     }
-    .into_any()
 }

@@ -1,13 +1,14 @@
-use commands::allowed::spawn_refusal;
 use leptos::prelude::*;
 use protocol::{PodRef, PodSummary, ScopeRule};
 
 use crate::{
+    acting::spawn,
     components::{
+        link::pod_link,
         state_mark::{Sign, StateShape},
         with_pods::WithPods,
     },
-    console::{Console, Dialog, PodContext, pod_href, use_console, use_pod},
+    console::{Console, PodContext, use_console, use_pod},
     family::descendants,
     format::counted,
 };
@@ -20,16 +21,14 @@ pub(crate) fn Family() -> impl IntoView {
     let parent = Memo::new(move |_| {
         let parent = pod.summary.with(|summary| summary.relations.parent.clone())?;
         let name = console.pod(&parent).map(|parent| parent.name.to_string());
-        Some((pod_href(&parent), name))
+        Some((parent, name.unwrap_or_else(|| "a Pod not in the list".to_owned())))
     });
     let led_by = move || {
-        parent.get().map(|(href, name)| {
+        parent.get().map(|(parent, name)| {
             view! {
                 <section>
                     <h2>"Parent"</h2>
-                    <a class="pod-link" href=href>
-                        {name.unwrap_or_else(|| "a Pod not in the list".to_owned())}
-                    </a>
+                    {pod_link(&parent, name)}
                 </section>
             }
             .into_any()
@@ -42,19 +41,10 @@ pub(crate) fn Family() -> impl IntoView {
             <WithPods>
                 <Children console=console pod=pod />
             </WithPods>
-            <button type="button" class="quiet spawn" on:click=move |_| spawn(console, pod, String::new())>
+            <button type="button" class="quiet spawn" on:click=move |_| spawn(console, &untrack(|| pod.as_it_is()), String::new())>
                 "Spawn a child…"
             </button>
         </section>
-    }
-    .into_any()
-}
-
-/// Opens the dialog, or says why it would do nothing.
-pub(crate) fn spawn(console: Console, pod: PodContext, name: String) {
-    match spawn_refusal(pod.state.get_untracked()) {
-        Some(reason) => console.note(format!("It cannot spawn a child now: {reason}")),
-        None => console.dialog.set(Some(Dialog::Spawn { pod: pod.summary_now(), name })),
     }
 }
 
@@ -71,9 +61,7 @@ struct Line {
 
 #[component]
 fn Children(console: Console, pod: PodContext) -> impl IntoView {
-    let lines = Memo::new(move |_| {
-        pod.detail.with(|detail| console.book.with(|book| lines(book.as_ref().map_or(&[], |book| book.pods()), detail)))
-    });
+    let lines = Memo::new(move |_| pod.detail.with(|detail| console.with_pods(|pods| lines(pods, detail))));
     let line = |line: Line| {
         let lent = line.lent.map(|rules| match rules.len() {
             0 => "nothing lent".to_owned(),
@@ -83,9 +71,7 @@ fn Children(console: Console, pod: PodContext) -> impl IntoView {
         view! {
             <li class=class>
                 <StateShape sign=Signal::stored(line.sign) />
-                <a class="pod-link" href=pod_href(&line.pod)>
-                    {line.name}
-                </a>
+                {pod_link(&line.pod, line.name)}
                 <small>
                     {line.sign.word()} {lent.map(|lent| view! { " · " {lent} }.into_any())}
                 </small>
@@ -97,7 +83,6 @@ fn Children(console: Console, pod: PodContext) -> impl IntoView {
         <ul class="children">{move || lines.get().into_iter().map(line).collect_view()}</ul>
         {move || lines.with(Vec::is_empty).then(|| view! { <small>"none"</small> }.into_any())}
     }
-    .into_any()
 }
 
 /// Its own children in the order in which they came, each with all that are below it. The list of Pods knows the newest

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use protocol::NetworkPolicy;
 
 use crate::{
-    components::{dialog::Deed, problem::Problem},
+    components::{deed::Deed, problem::Problem},
     console::{fresh_command, use_pod},
     server_fns::set_network,
     settings::permissions::network_words,
@@ -12,7 +12,7 @@ use crate::{
 
 #[component]
 pub(super) fn NetworkChoice() -> impl IntoView {
-    let (deed, detail) = (Deed::new(), use_pod().detail);
+    let (deed, detail) = (Deed::default(), use_pod().detail);
     let choose = move |event: leptos::ev::Event| {
         let chosen = event_target_value(&event);
         let Some(network) = NetworkPolicy::ALL.into_iter().find(|policy| policy.as_str() == chosen) else { return };
@@ -37,5 +37,4 @@ pub(super) fn NetworkChoice() -> impl IntoView {
         </select>
         <Problem error=deed.error />
     }
-    .into_any()
 }

@@ -4,6 +4,7 @@ use protocol::{PeerLink, PeerView};
 use transcript::words::actor_words;
 
 use crate::{
+    acting::introduce,
     approvals::request::RequestActs,
     components::{
         abroad::abroad,
@@ -13,7 +14,6 @@ use crate::{
     },
     console::{PodContext, exchange_href, pod_href, use_console, use_pod},
     peers::{revoke_button::RevokeButton, withdraw_button::WithdrawButton},
-    pod::head::introduce,
 };
 
 /// Whom this Pod knows, who asked, and whom it asked.
@@ -36,13 +36,12 @@ pub(crate) fn Peers() -> impl IntoView {
                 type="button"
                 class="quiet spawn"
                 title=move || peer_refusal(pod.state.get())
-                on:click=move |_| introduce(console, pod, String::new())
+                on:click=move |_| introduce(console, &untrack(|| pod.as_it_is()), String::new())
             >
                 "Add a peer…"
             </button>
         </section>
     }
-    .into_any()
 }
 
 #[component]
@@ -84,7 +83,6 @@ fn PeerLine(view: PeerView, pod: PodContext) -> impl IntoView {
             </div>
         </li>
     }
-    .into_any()
 }
 
 /// What can be done about this one from here.

@@ -5,9 +5,9 @@ use protocol::{NetworkPolicy, PodRef, Preview, RuntimeId};
 
 use crate::{
     UiError,
-    components::{dialog::Deed, problem::Problem},
+    components::{deed::Deed, problem::Problem},
     console::{preview_href, use_pod},
-    reading::Reading,
+    reading::{First, Reading},
     server_fns::{close_preview, list_previews, open_preview},
 };
 
@@ -77,20 +77,15 @@ pub(super) fn Previews() -> impl IntoView {
             {body}
         </section>
     }
-    .into_any()
 }
 
 #[component]
 fn OwnPorts() -> impl IntoView {
     let pod = use_pod();
-    let ports = Ports { pod: pod.pod, all: RwSignal::new(None), deed: Deed::new(), said: RwSignal::new(String::new()) };
-    let head = Memo::new(move |_| pod.summary.with(|summary| (summary.head_seq, summary.activity.clone())));
-    let reading = Reading::new(READING_MS_MIN);
-    Effect::new(move |_| {
-        // Read, and not only tracked: a memo that nobody reads has nothing to be told of.
-        let _ = head.get();
-        reading.again(move || Box::pin(async move { drop(ports.read().await) }));
-    });
+    let ports =
+        Ports { pod: pod.pod, all: RwSignal::new(None), deed: Deed::default(), said: RwSignal::new(String::new()) };
+    let head = move || pod.summary.with(|summary| (summary.head_seq, summary.activity.clone()));
+    Reading::follow(READING_MS_MIN, First::IsRead, head, move || async move { drop(ports.read().await) });
     let numbers = move || ports.all.with(|all| all.iter().flatten().map(|preview| preview.port).collect::<Vec<_>>());
     let hint = move || {
         ports.all.with(|all| match all {
@@ -110,7 +105,6 @@ fn OwnPorts() -> impl IntoView {
         <p class="visually-hidden" role="status">{move || ports.said.get()}</p>
         <Problem error=ports.deed.error />
     }
-    .into_any()
 }
 
 #[component]
@@ -146,7 +140,6 @@ fn PortLine(port: u16, ports: Ports) -> impl IntoView {
             </button>
         </li>
     }
-    .into_any()
 }
 
 /// A port that nothing listens on yet.
@@ -184,5 +177,4 @@ fn OtherPort(ports: Ports) -> impl IntoView {
             </button>
         </form>
     }
-    .into_any()
 }

@@ -1,10 +1,7 @@
 use leptos::prelude::*;
 use protocol::{Access, ChildView, ScopeRule};
 
-use crate::{
-    console::{pod_href, use_pod},
-    transcript::rule_words,
-};
+use crate::{components::link::pod_link, console::use_pod, transcript::rule_words};
 
 /// What this Pod may touch, and what of it is lent. What was taken back is not there any more.
 #[component]
@@ -26,7 +23,6 @@ pub(crate) fn Scope() -> impl IntoView {
             {move || rules().is_empty().then(|| view! { <small>"(none)"</small> }.into_any())}
         </section>
     }
-    .into_any()
 }
 
 fn rule_view(rule: &ScopeRule) -> impl IntoView + use<> {
@@ -53,9 +49,7 @@ fn loan_view(child: &ChildView, rule: &ScopeRule) -> impl IntoView + use<> {
         <dd>
             <code>{rule.path.clone()}</code>
             {only} " → "
-            <a class="pod-link" href=pod_href(&child.pod)>
-                {child.name.to_string()}
-            </a>
+            {pod_link(&child.pod, &child.name)}
             <small>{meaning}</small>
         </dd>
     }

@@ -1,5 +1,6 @@
 //! How high a block may be that has never been drawn. Pure; wrong by design, and put right when it is drawn.
 
+use protocol::tool::{self, Card};
 use transcript::{Block, BlockKind};
 
 /// So many lines are in sight before "show all".
@@ -7,7 +8,7 @@ pub(crate) const LINES_MAX: usize = 12;
 
 /// It changes nothing, and what it gave is rarely read by a person: its card is one line.
 pub(crate) fn only_looks(tool: &str) -> bool {
-    matches!(tool, "Read" | "Glob" | "Grep" | "ListPods")
+    tool::facts(tool).card != Card::Full
 }
 
 /// Of a line of text, in CSS pixels.

@@ -1,13 +1,12 @@
 //! How answers look: errors are `application/problem+json`, lists of records are joined from encoded ones.
 
 use axum::{
-    Json,
     body::Body,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use protocol::{ApiError, ErrorCode, Receipt};
+use protocol::{ApiError, ErrorCode};
 
 /// Media type of every error.
 pub(crate) const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
@@ -43,11 +42,6 @@ pub fn problem(error: ApiError) -> Response {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(ms.div_ceil(1000)));
     }
     response
-}
-
-/// A command that is on the disk: 202.
-pub(crate) fn accepted(receipt: Receipt) -> Response {
-    (StatusCode::ACCEPTED, Json(receipt)).into_response()
 }
 
 /// A page of records that were encoded when they were committed; none is parsed again.

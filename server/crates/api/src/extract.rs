@@ -122,23 +122,7 @@ impl<T: DeserializeOwned + Serialize, S: Send + Sync> FromRequest<S> for Fields<
         let body = body(request, state).await?;
         match body.is_empty() {
             true => Err(invalid("the request needs a JSON object as its body")),
-            false => object(&body).map(Self),
-        }
-    }
-}
-
-/// A JSON object as the body, or `null`, or no body at all.
-#[derive(Debug)]
-pub(crate) struct MaybeFields<T>(pub(crate) T);
-
-impl<T: DeserializeOwned + Serialize + Default, S: Send + Sync> FromRequest<S> for MaybeFields<T> {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let body = body(request, state).await?;
-        match matches!(body.trim_ascii(), b"" | b"null") {
-            true => Ok(Self(T::default())),
-            false => object(&body).map(Self),
+            false => object(&body).map(Self).map_err(invalid),
         }
     }
 }
@@ -147,9 +131,10 @@ async fn body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Prob
     Bytes::from_request(request, state).await.map_err(|error| invalid(error.body_text()))
 }
 
-fn object<T: DeserializeOwned + Serialize>(body: &[u8]) -> Result<T, Problem> {
-    let text = std::str::from_utf8(body).map_err(|error| invalid(format!("the body is not UTF-8: {error}")))?;
-    read("the body", text).map_err(invalid)
+/// A JSON object; the error says what is wrong with it.
+pub(crate) fn object<T: DeserializeOwned + Serialize>(body: &[u8]) -> Result<T, String> {
+    let text = std::str::from_utf8(body).map_err(|error| format!("the body is not UTF-8: {error}"))?;
+    read("the body", text)
 }
 
 /// A number of items to answer with: at least 1; more than `max` is `max`, and what no number of items can be is refused.
@@ -167,19 +152,6 @@ pub(crate) fn counted(name: &str, text: Option<&str>, default: u32, max: u32) ->
             Err(invalid(format!("`{name}` is a number from 1 to {max}, not \"{text}\"")))
         }
     }
-}
-
-/// A text that narrows a list. One that is there and says nothing is a mistake of the caller's.
-pub(crate) fn filled(name: &str, text: Option<String>) -> Result<Option<String>, Problem> {
-    match text {
-        Some(text) if text.is_empty() => Err(invalid(format!("`{name}` is empty; give it a value, or leave it out"))),
-        text => Ok(text),
-    }
-}
-
-/// The place where a page begins. An empty one is the beginning: so a loop over pages has one address for all of them.
-pub(crate) fn cursor(text: Option<String>) -> Option<String> {
-    text.filter(|text| !text.is_empty())
 }
 
 /// Yes or no; absent is no.
@@ -203,7 +175,7 @@ mod tests {
     use super::*;
 
     fn refusal(body: &[u8]) -> String {
-        object::<CreatePod>(body).unwrap_err().0.detail
+        object::<CreatePod>(body).unwrap_err()
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod previews;
 mod read;
 mod rest;
 mod routes;
+mod sent;
 mod service;
 
 use std::sync::Arc;

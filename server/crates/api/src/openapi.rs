@@ -4,7 +4,11 @@ mod shapes;
 
 use std::fmt::Write as _;
 
-use protocol::{Candidate, ClientFrame, ErrorCode, ServerFrame};
+use protocol::{
+    Candidate, ClientFrame, ErrorCode, ServerFrame,
+    operation::Description,
+    operations::{EachCommand, EachOwn, EachQuery, ToCommand, ToQuery, each_command, each_own, each_query},
+};
 use serde_json::Value;
 use utoipa::{
     Modify, OpenApi,
@@ -15,7 +19,7 @@ use utoipa::{
     },
 };
 
-use crate::{events, rest, service};
+use crate::{events, rest, routes::BY_HAND, service};
 
 /// Any error: `application/problem+json`.
 #[derive(Debug, utoipa::ToSchema)]
@@ -37,62 +41,13 @@ struct Problem {
 #[openapi(
     info(title = "yoi", description = "A console for durable LLM agents. Commands go by POST; `/api/v1/events` observes."),
     paths(
-        rest::runtimes::runtimes,
         rest::runtimes::add,
         rest::runtimes::remove,
-        rest::runtimes::about,
-        rest::link::exchange,
-        rest::runtimes::providers,
-        rest::settings::test_provider,
-        rest::settings::profiles,
-        rest::settings::tools,
-        rest::settings::walls,
-        rest::pods::pods,
-        rest::pods::create,
-        rest::pods::resolve,
-        rest::pods::pod,
-        rest::pods::patch,
-        rest::pods::delete,
-        rest::commands::input,
-        rest::commands::take_back,
-        rest::commands::pause,
-        rest::commands::resume,
-        rest::commands::cancel,
-        rest::commands::stop,
-        rest::commands::restore,
-        rest::commands::compact,
-        rest::commands::rewind,
-        rest::tools::run,
-        rest::tools::approvals,
-        rest::tools::answer,
-        rest::tools::visible,
-        rest::tools::files,
-        rest::peers::peers,
-        rest::peers::introduce,
-        rest::peers::unlink,
-        rest::peers::exchange,
-        rest::peers::open_requests,
-        rest::peers::decide_request,
-        rest::peers::send,
-        rest::peers::decide_held,
-        rest::previews::previews,
-        rest::previews::open,
         rest::previews::enter,
-        rest::previews::close,
         rest::journal::transcript,
         rest::journal::record,
-        rest::journal::history,
-        rest::journal::compaction_preview,
         rest::export::export,
         rest::export::import,
-        rest::lists::usage,
-        rest::lists::search,
-        rest::lists::audit,
-        rest::settings::rules,
-        rest::settings::sessions,
-        rest::settings::end_others,
-        rest::settings::end,
-        rest::settings::login_code,
         events::events,
         service::openapi,
         service::docs,
@@ -102,9 +57,42 @@ struct Problem {
     ),
     components(schemas(Problem, ClientFrame, ServerFrame)),
     security(("token" = []), ("session" = [])),
-    modifiers(&Common),
 )]
 struct Document;
+
+/// The document, and what the list of operations adds to it.
+struct Described(utoipa::openapi::OpenApi);
+
+impl Described {
+    fn add<O: protocol::operation::Operation>(&mut self, is_command: bool) {
+        if BY_HAND.contains(&O::FACTS.id) {
+            return;
+        }
+        let mut description = Description::of::<O>(is_command);
+        let components = self.0.components.get_or_insert_default();
+        components.schemas.extend(std::mem::take(&mut description.shapes));
+        let operation = description.operation(&O::FACTS);
+        self.0.paths.add_path_operation(O::FACTS.path, vec![O::FACTS.method.into()], operation);
+    }
+}
+
+impl EachCommand for Described {
+    fn see<C: ToCommand>(&mut self) {
+        self.add::<C>(true);
+    }
+}
+
+impl EachQuery for Described {
+    fn see<Q: ToQuery>(&mut self) {
+        self.add::<Q>(false);
+    }
+}
+
+impl EachOwn for Described {
+    fn see<O: protocol::operation::Operation>(&mut self) {
+        self.add::<O>(false);
+    }
+}
 
 /// What all operations share: how to log in, and the shape of an error.
 struct Common;
@@ -155,7 +143,13 @@ fn add_problem(operation: &mut Operation) {
 /// Nothing of the program calls this, so that the shapes of some two hundred types, about a megabyte of machine code,
 /// stay out of it.
 pub fn described_openapi() -> String {
-    let mut json = Document::openapi().to_pretty_json().expect("the document is made of encodable parts");
+    let mut document = Described(Document::openapi());
+    each_command(&mut document);
+    each_query(&mut document);
+    each_own(&mut document);
+    let Described(mut document) = document;
+    Common.modify(&mut document);
+    let mut json = document.to_pretty_json().expect("the document is made of encodable parts");
     json.push('\n');
     json
 }
@@ -243,7 +237,8 @@ mod tests {
         let described: BTreeSet<(String, String)> = members(&document["paths"])
             .flat_map(|(path, item)| members(item).map(|(method, _)| (method.clone(), path.clone())))
             .collect();
-        let routed = routes::TABLE.iter().map(|(method, path)| ((*method).to_owned(), (*path).to_owned())).collect();
+        let routed =
+            routes::table().listed.iter().map(|(method, path)| ((*method).to_owned(), (*path).to_owned())).collect();
         assert_eq!(described, routed);
     }
 
@@ -361,7 +356,7 @@ mod tests {
     #[test]
     fn the_page_lists_every_operation_and_needs_no_network() {
         let page = docs_page("n0nce");
-        for (method, path) in routes::TABLE {
+        for (method, path) in &routes::table().listed {
             assert!(page.contains(&format!("<code>{} {path}</code>", method.to_uppercase())), "{method} {path}");
         }
         assert!(!page.contains("<script") && !page.contains("src=") && !page.contains("href=\"http"));

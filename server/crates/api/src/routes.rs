@@ -1,101 +1,112 @@
-//! All routes on one page.
+//! All routes. Those of the list of operations come from there; the others are on this page.
 
 use axum::{
     Router,
     extract::Request,
+    handler::Handler,
     http::StatusCode,
     response::Response,
-    routing::{any, delete, get, patch, post},
+    routing::{MethodFilter, any, delete, get, on, post},
 };
-use protocol::{ApiError, ErrorCode};
+use protocol::{
+    ApiError, ErrorCode,
+    operation::{Facts, Method, Operation},
+    operations::{self, EachCommand, EachQuery, ToCommand, ToQuery, each_command, each_query},
+};
 use tower_http::{CompressionLevel, compression::CompressionLayer};
 
-use crate::{Api, answer::problem, events, rest, service};
+use crate::{Api, answer::problem, events, rest, sent, service};
+
+/// Commands whose requests come in more than one form.
+pub(crate) const BY_HAND: [&str; 1] = ["import"];
+
+/// The routes as they are gathered.
+#[derive(Default)]
+pub(crate) struct Table {
+    router: Router<Api>,
+    /// Method and path of each, for the test that compares them with the OpenAPI document.
+    pub(crate) listed: Vec<(&'static str, &'static str)>,
+}
+
+impl Table {
+    /// One operation of the list.
+    fn operation<T: 'static>(&mut self, facts: &Facts, handler: impl Handler<T, Api>) {
+        let (filter, word) = match facts.method {
+            Method::Get => (MethodFilter::GET, "get"),
+            Method::Post => (MethodFilter::POST, "post"),
+            Method::Patch => (MethodFilter::PATCH, "patch"),
+            Method::Delete => (MethodFilter::DELETE, "delete"),
+        };
+        self.listed.push((word, facts.path));
+        self.router = std::mem::take(&mut self.router).route(facts.path, on(filter, handler));
+    }
+
+    fn own<O: Operation, T: 'static>(&mut self, handler: impl Handler<T, Api>) {
+        self.operation(&O::FACTS, handler);
+    }
+}
+
+impl EachCommand for Table {
+    fn see<C: ToCommand>(&mut self) {
+        if !BY_HAND.contains(&C::FACTS.id) {
+            self.operation(&C::FACTS, sent::command::<C>);
+        }
+    }
+}
+
+impl EachQuery for Table {
+    fn see<Q: ToQuery>(&mut self) {
+        self.operation(&Q::FACTS, sent::query::<Q>);
+    }
+}
 
 macro_rules! routes {
-    ($($method:ident $path:literal => $handler:path;)*) => {
-        /// Method and path of each route, for the test that compares them with the OpenAPI document.
-        #[cfg(test)]
-        pub(crate) const TABLE: &[(&str, &str)] = &[$((stringify!($method), $path),)*];
-
-        fn table() -> Router<Api> {
-            Router::new()$(.route($path, $method($handler)))*
-        }
+    ($table:ident: $($method:ident $path:literal => $handler:path;)*) => {
+        $(
+            $table.listed.push((stringify!($method), $path));
+            $table.router = std::mem::take(&mut $table.router).route($path, $method($handler));
+        )*
     };
 }
 
-routes! {
-    get    "/api/v1/runtimes"                                          => rest::runtimes::runtimes;
-    post   "/api/v1/runtimes"                                          => rest::runtimes::add;
-    delete "/api/v1/runtimes/{runtime_id}"                             => rest::runtimes::remove;
-    get    "/api/v1/about"                                             => rest::runtimes::about;
-    post   "/api/v1/link"                                              => rest::link::exchange;
-    get    "/api/v1/providers"                                         => rest::runtimes::providers;
-    post   "/api/v1/providers/{name}/test"                             => rest::settings::test_provider;
-    get    "/api/v1/profiles"                                          => rest::settings::profiles;
-    get    "/api/v1/walls"                                             => rest::settings::walls;
-    get    "/api/v1/tools"                                             => rest::settings::tools;
+pub(crate) fn table() -> Table {
+    let mut table = Table::default();
+    each_command(&mut table);
+    each_query(&mut table);
 
-    get    "/api/v1/pods"                                              => rest::pods::pods;
-    post   "/api/v1/pods"                                              => rest::pods::create;
-    get    "/api/v1/pods/resolve"                                      => rest::pods::resolve;
-    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}"         => rest::pods::pod;
-    patch  "/api/v1/runtimes/{runtime_id}/workers/{worker_id}"         => rest::pods::patch;
-    delete "/api/v1/runtimes/{runtime_id}/workers/{worker_id}"         => rest::pods::delete;
+    table.own::<operations::Runtimes, _>(rest::server::runtimes);
+    table.own::<operations::WhoAreYou, _>(rest::server::about);
+    table.own::<operations::Link, _>(rest::server::link);
+    table.own::<operations::ModelProviders, _>(rest::server::providers);
+    table.own::<operations::TestProvider, _>(rest::server::test_provider);
+    table.own::<operations::Profiles, _>(rest::server::profiles);
+    table.own::<operations::Walls, _>(rest::server::walls);
+    table.own::<operations::Tools, _>(rest::server::tools);
+    table.own::<operations::Sessions, _>(rest::server::sessions);
+    table.own::<operations::EndSession, _>(rest::server::end_session);
+    table.own::<operations::EndOtherSessions, _>(rest::server::end_other_sessions);
+    table.own::<operations::MakeLoginCode, _>(rest::server::login_code);
+    table.own::<operations::Previews, _>(rest::previews::previews);
+    table.own::<operations::OpenPreview, _>(rest::previews::open);
+    table.own::<operations::ClosePreview, _>(rest::previews::close);
 
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/input"   => rest::commands::input;
-    delete "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/input/{command_id}" => rest::commands::take_back;
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/pause"   => rest::commands::pause;
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/resume"  => rest::commands::resume;
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/cancel"  => rest::commands::cancel;
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/stop"    => rest::commands::stop;
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/restore" => rest::commands::restore;
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/compact" => rest::commands::compact;
-    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/compact" => rest::journal::compaction_preview;
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/rewind"  => rest::commands::rewind;
+    routes! { table:
+        post   "/api/v1/runtimes"                                          => rest::runtimes::add;
+        delete "/api/v1/runtimes/{runtime_id}"                             => rest::runtimes::remove;
+        get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews/{port}" => rest::previews::enter;
+        get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/transcript" => rest::journal::transcript;
+        get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/records/{seq}" => rest::journal::record;
+        get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/export"  => rest::export::export;
+        post   "/api/v1/import"                                            => rest::export::import;
+        get    "/api/v1/events"                                            => events::events;
 
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/tools/{name}"   => rest::tools::run;
-    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/approvals"      => rest::tools::approvals;
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/approvals/{id}" => rest::tools::answer;
-    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/visible"        => rest::tools::visible;
-    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/files"          => rest::tools::files;
-
-    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/peers"                        => rest::peers::peers;
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/peers"                        => rest::peers::introduce;
-    delete "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/peers/{peer_runtime_id}/{peer_worker_id}"          => rest::peers::unlink;
-    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/peers/{peer_runtime_id}/{peer_worker_id}/messages" => rest::peers::exchange;
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/peers/requests/{request_id}"  => rest::peers::decide_request;
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/messages"                     => rest::peers::send;
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/messages/{message_id}"        => rest::peers::decide_held;
-    get    "/api/v1/requests"                                                               => rest::peers::open_requests;
-
-    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews"        => rest::previews::previews;
-    post   "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews"        => rest::previews::open;
-    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews/{port}" => rest::previews::enter;
-    delete "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews/{port}" => rest::previews::close;
-
-    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/transcript" => rest::journal::transcript;
-    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/records/{seq}" => rest::journal::record;
-    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/history"    => rest::journal::history;
-    get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/export"     => rest::export::export;
-    post   "/api/v1/import"                                            => rest::export::import;
-    get    "/api/v1/usage"                                             => rest::lists::usage;
-    get    "/api/v1/search"                                            => rest::lists::search;
-    get    "/api/v1/audit"                                             => rest::lists::audit;
-    get    "/api/v1/rules"                                             => rest::settings::rules;
-
-    get    "/api/v1/sessions"                                          => rest::settings::sessions;
-    delete "/api/v1/sessions"                                          => rest::settings::end_others;
-    delete "/api/v1/sessions/{id}"                                     => rest::settings::end;
-    post   "/api/v1/login-codes"                                       => rest::settings::login_code;
-
-    get    "/api/v1/events"                                            => events::events;
-
-    get    "/api/v1/openapi.json"                                      => service::openapi;
-    get    "/api/docs"                                                 => service::docs;
-    get    "/metrics"                                                  => service::metrics;
-    get    "/healthz"                                                  => service::healthz;
-    get    "/readyz"                                                   => service::readyz;
+        get    "/api/v1/openapi.json"                                      => service::openapi;
+        get    "/api/docs"                                                 => service::docs;
+        get    "/metrics"                                                  => service::metrics;
+        get    "/healthz"                                                  => service::healthz;
+        get    "/readyz"                                                   => service::readyz;
+    }
+    table
 }
 
 /// The routes, and a 404 in our own shape for all else under `/api`.
@@ -103,6 +114,7 @@ pub(crate) fn router(api: Api) -> Router {
     // Event streams are left alone by the layer itself, and a socket has no body to compress.
     let compression = CompressionLayer::new().quality(CompressionLevel::Fastest);
     table()
+        .router
         .method_not_allowed_fallback(wrong_method)
         .route("/api", any(nothing_here))
         .route("/api/", any(nothing_here))

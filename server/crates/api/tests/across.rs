@@ -6,7 +6,9 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{LOOKS_MAX, Server, TOKEN, code, pod_path, quickest_of};
+use testkit::until_so;
+
+use common::{Server, TOKEN, code, pod_path, quickest_of};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -23,26 +25,21 @@ async fn two() -> (Server, Server) {
 
 /// The other server is in such a state.
 async fn until(here: &Server, is_so: impl Fn(&Value) -> bool) {
-    for _ in 0..LOOKS_MAX {
+    until_so("the other server is in the state", async || {
         let (_, list) = here.get("/api/v1/runtimes").await;
-        if list["items"].as_array().unwrap().iter().any(|one| one["runtime_id"] == "box" && is_so(&one["state"])) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
-    panic!("it does not come to that");
+        list["items"].as_array().unwrap().iter().any(|one| one["runtime_id"] == "box" && is_so(&one["state"]))
+    })
+    .await;
 }
 
 /// A list in which both have their part. One that is too busy to say its part in time is named, and asked again.
 async fn of_both(here: &Server, path: &str) -> Value {
-    for _ in 0..LOOKS_MAX {
+    testkit::until(format!("the other one has its part in {path}"), async || {
         let (status, page) = here.get(path).await;
         assert_eq!(status, 200, "{page}");
-        if page.get("absent").is_none() {
-            return page;
-        }
-    }
-    panic!("the other one has no part in {path}");
+        page.get("absent").is_none().then_some(page)
+    })
+    .await
 }
 
 async fn with_key(server: &Server, method: Method, path: &str, key: &str, body: Value) -> (u16, Value) {
@@ -224,11 +221,13 @@ async fn a_server_that_announced_itself_and_fell_silent_is_forgotten_unless_a_po
             break;
         }
     }
-    tokio::time::sleep(Duration::from_millis(5_200)).await;
-    server.backend.forget_silent(Duration::from_secs(600)).await;
-    assert_eq!(runtimes().await, ["local", "friend", "stranger"], "not for as long");
-    server.backend.forget_silent(Duration::ZERO).await;
-    assert_eq!(runtimes().await, ["local", "friend"]);
+    until_so("who is silent is forgotten", async || {
+        server.backend.forget_silent(Duration::from_secs(600)).await;
+        assert_eq!(runtimes().await, ["local", "friend", "stranger"], "not for as long");
+        server.backend.forget_silent(Duration::ZERO).await;
+        runtimes().await == ["local", "friend"]
+    })
+    .await;
     speak("stranger", json!([])).await;
     assert_eq!(runtimes().await, ["local", "friend", "stranger"], "it speaks again");
 }

@@ -110,12 +110,7 @@ async fn a_compaction_says_what_it_would_do_and_does_it() {
     let done = answer(request()).await;
     assert_eq!((done.0, &done.1["command_id"]), (202, &json!("c-1")));
     assert_eq!(answer(request().json(&json!({}))).await, done);
-    for _ in 0..common::LOOKS_MAX {
-        if !server.records(&pod, "compacted").await.is_empty() {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
-    }
+    testkit::until_so("it is compacted", async || !server.records(&pod, "compacted").await.is_empty()).await;
     server.until(&pod, "idle").await;
     let compacted = server.records(&pod, "compacted").await;
     assert_eq!((compacted.len(), &compacted[0]["kept_from_seq"]), (1, &preview["kept_from_seq"]));

@@ -5,6 +5,7 @@
 mod common;
 
 use common::{Server, answer, code};
+use protocol::operations;
 use protocol::{CommandId, InputCommand, PodRef, RuntimeId, Segment, WorkerId};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -24,13 +25,8 @@ async fn take_back(server: &Server, path: &str, key: &str) -> (u16, Value) {
 
 /// Waits until so many runs have ended.
 async fn until_ends(server: &Server, pod: &str, count: usize) {
-    for _ in 0..common::LOOKS_MAX {
-        if server.records(pod, "run_finished").await.len() == count {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
-    }
-    panic!("{count} runs did not end");
+    let ended = async || server.records(pod, "run_finished").await.len() == count;
+    testkit::until_so(format!("{count} runs have ended"), ended).await;
 }
 
 async fn waits(server: &Server, pod: &str) -> Vec<Value> {
@@ -99,9 +95,15 @@ async fn the_client_takes_back_what_it_sent() {
     let client = client::Client::new(&format!("http://{}", server.address), common::TOKEN).unwrap();
     let id = |text: &str| CommandId::parse(text).unwrap();
     let input = InputCommand { segments: vec![Segment::text("say it")], queue: true, steer: true };
-    client.input(&id("k-1"), &pod, &input).await.unwrap();
-    let taken = client.take_back(&id("k-2"), &pod, &id("k-1")).await.unwrap();
+    client.carry_out(&id("k-1"), &operations::Input { pod: pod.clone(), body: input.clone() }).await.unwrap();
+    let taken = client
+        .carry_out(&id("k-2"), &operations::TakeBack { pod: pod.clone(), command_id: id("k-1").clone() })
+        .await
+        .unwrap();
     assert_eq!((taken.segments, taken.steer), (input.segments, true));
-    let refused = client.take_back(&id("k-3"), &pod, &id("k-1")).await.unwrap_err();
+    let refused = client
+        .carry_out(&id("k-3"), &operations::TakeBack { pod: pod.clone(), command_id: id("k-1").clone() })
+        .await
+        .unwrap_err();
     assert!(matches!(refused, client::ClientError::Api(error) if error.code == protocol::ErrorCode::NotFound));
 }

@@ -168,7 +168,7 @@ async fn that_a_login_is_used_is_noted_but_not_with_each_request() {
             seen_at: now - Duration::from_secs(seen_ago),
             expires_at: jiff::Timestamp::now() + Duration::from_millis(left),
         };
-        server.host.session_put(session).await.unwrap();
+        server.host.sessions().put(session).await.unwrap();
     };
     let cookie = format!("yoi_{}={secret}", server.address.port());
     let seen = async || {

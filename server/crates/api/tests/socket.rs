@@ -154,16 +154,19 @@ async fn the_list_of_pods_is_told_whole_and_then_as_it_changes() {
     assert_eq!(socket.subscribe("b", &pod, None).await["type"], "snapshot");
     assert_eq!(answer(server.request(Method::DELETE, &format!("{path}?confirm=ada"))).await.0, 204);
     let (mut removed, mut gone, mut closed) = (false, false, false);
-    while !(removed && gone && closed) {
-        let frame = socket.next().await;
-        match frame["type"].as_str().unwrap() {
-            "pods" => removed |= frame["removed"].as_array().unwrap().contains(&pod),
-            "diagnostic" => gone |= frame["code"] == "pod_gone" && frame["id"] == "b",
-            "closed" => closed |= gone && frame["id"] == "b",
-            "records" => (),
-            other => panic!("{other}"),
+    testkit::within("it is told that the Pod is gone", async {
+        while !(removed && gone && closed) {
+            let frame = socket.next().await;
+            match frame["type"].as_str().unwrap() {
+                "pods" => removed |= frame["removed"].as_array().unwrap().contains(&pod),
+                "diagnostic" => gone |= frame["code"] == "pod_gone" && frame["id"] == "b",
+                "closed" => closed |= gone && frame["id"] == "b",
+                "records" => (),
+                other => panic!("{other}"),
+            }
         }
-    }
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -3,18 +3,18 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{
-    ApiError, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb, CreatePod, ErrorCode,
-    ExchangeMessage, HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer, OpenApproval,
-    OpenRequest, PatchPod, PeerAnswer, PeerView, PodDetail, PodName, PodRef, PodRules, PodSummary, QueuedInput,
-    Receipt, RequestDecision, RestoreCommand, RewindCommand, RuntimeId, RuntimeKind, RuntimeState, RuntimeView,
-    SearchHit, ToolAnswer, ToolCommand, UsageReport, VisiblePod, WorkerId, open_cursor,
+    ApiError, ControlVerb, ErrorCode, Gathered, Listing, OpenApproval, PodName, PodRef, RuntimeId, RuntimeKind,
+    RuntimeState, RuntimeView, WorkerId, open_cursor,
+    operations::{Answer, Audit, Command, Query},
 };
 use runtime::{
-    AuditFilter, CommandKey, Export, Host, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordForm,
-    RecordPage, SearchQuery,
+    AuditFilter, CommandKey, Export, Host, Observation, Origin, PodsObservation, RecordForm, RecordPage, SearchQuery,
 };
 
-use crate::RuntimePort;
+use crate::{
+    RuntimePort,
+    port::{pod_query, second, whole},
+};
 
 /// The embedded runtime as a port.
 #[derive(Debug)]
@@ -26,6 +26,36 @@ impl Embedded {
     pub(crate) fn new(host: Host) -> Self {
         Self { host }
     }
+
+    async fn control(
+        &self,
+        key: CommandKey,
+        origin: &Origin,
+        pod: &PodRef,
+        verb: ControlVerb,
+    ) -> Result<Answer, ApiError> {
+        Ok(self.host.pods().control(key, origin, &pod.worker_id, verb).await?.into())
+    }
+
+    async fn audit(&self, audit: Audit) -> Result<Answer, ApiError> {
+        let after = match &audit.after.0 {
+            None => None,
+            // Rows are numbered from 1.
+            Some(text) => {
+                let row = open_cursor(text).and_then(|place| place.parse().ok()).filter(|row: &i64| *row > 0);
+                Some(row.ok_or_else(|| {
+                    ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`")
+                })?)
+            }
+        };
+        let filter = AuditFilter { action: audit.action.0, result: audit.result.0, target: audit.target.0 };
+        Ok(gathered(self.host.audit().find(&filter, after, audit.limit.0).await?).into())
+    }
+}
+
+/// One runtime's part of a list over several.
+fn gathered<T>(Listing { items, next }: Listing<T>) -> Gathered<T> {
+    Gathered { items, next, absent: Vec::new() }
 }
 
 #[async_trait]
@@ -36,192 +66,90 @@ impl RuntimePort for Embedded {
             kind: RuntimeKind::Embedded,
             state: RuntimeState::Live,
             since,
-            detail: self.host.outage(),
+            detail: self.host.health().outage(),
         }
     }
 
-    async fn pods(&self, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
-        self.host.pods(query).await
+    async fn carry_out(&self, key: CommandKey, origin: &Origin, command: Command) -> Result<Answer, ApiError> {
+        let host = &self.host;
+        Ok(match command {
+            Command::Create(it) => host.pods().create(key, origin, it.body).await?.into(),
+            Command::Import(it) => host.pods().import(key, origin, it.body).await?.into(),
+            Command::Patch(it) => host.pods().patch(key, origin, &it.pod.worker_id, it.body).await?.into(),
+            Command::Delete(it) => {
+                host.pods().delete(key, origin, &it.pod.worker_id, it.confirm.as_deref()).await?.into()
+            }
+            Command::Input(it) => host.work().input(key, origin, &it.pod.worker_id, it.body).await?.into(),
+            Command::TakeBack(it) => {
+                host.work().take_back(key, origin, &it.pod.worker_id, &it.command_id).await?.into()
+            }
+            Command::Pause(it) => self.control(key, origin, &it.pod, ControlVerb::Pause).await?,
+            Command::Resume(it) => self.control(key, origin, &it.pod, ControlVerb::Resume).await?,
+            Command::Cancel(it) => self.control(key, origin, &it.pod, ControlVerb::Cancel).await?,
+            Command::Stop(it) => self.control(key, origin, &it.pod, ControlVerb::Stop).await?,
+            Command::Compact(it) => self.control(key, origin, &it.pod, ControlVerb::Compact).await?,
+            Command::Restore(it) => host.pods().restore(key, origin, &it.pod.worker_id, it.body).await?.into(),
+            Command::Rewind(it) => host.work().rewind(key, origin, &it.pod.worker_id, it.body).await?.into(),
+            Command::RunTool(it) => {
+                host.work().run_tool(key, origin, &it.pod.worker_id, &it.name, it.body).await?.into()
+            }
+            Command::AnswerApproval(it) => {
+                host.approvals().answer(key, origin, &it.pod.worker_id, &it.id, it.body).await?.into()
+            }
+            Command::Introduce(it) => {
+                let target = second(&it.body.target)?;
+                host.peers().introduce(key, origin, &it.pod.worker_id, &target, it.body.note).await?.into()
+            }
+            Command::Unlink(it) => host.peers().unlink(key, origin, &it.pod.worker_id, &it.peer).await?.into(),
+            Command::DecideRequest(it) => host
+                .peers()
+                .decide_request(key, origin, &it.pod.worker_id, &it.request_id, it.body.decision)
+                .await?
+                .into(),
+            Command::SendMessage(it) => {
+                let to = second(&it.body.to)?;
+                host.peers().send(key, origin, &it.pod.worker_id, &to, &it.body.text).await?.into()
+            }
+            Command::DecideHeld(it) => {
+                host.peers().decide_held(key, origin, &it.pod.worker_id, &it.message_id, it.body.decision).await?.into()
+            }
+        })
     }
 
-    async fn pod(&self, worker_id: &WorkerId) -> Result<PodDetail, ApiError> {
-        self.host.pod(worker_id).await
+    async fn read(&self, query: Query) -> Result<Answer, ApiError> {
+        let host = &self.host;
+        Ok(match query {
+            Query::Pods(it) => host.pods().list(&pod_query(it)).await?.into(),
+            Query::Resolve(it) => return Err(ApiError::invalid(format!("no runtime alone resolves {:?}", it.target))),
+            Query::Pod(it) => host.pods().get(&it.pod.worker_id).await?.into(),
+            Query::Approvals(it) => whole(host.approvals().of_pod(&it.pod.worker_id, it.all).await?).into(),
+            Query::Visible(it) => whole(host.pods().visible(&it.pod.worker_id).await?).into(),
+            Query::Files(it) => whole(host.work().files(&it.pod.worker_id, &it.q.0.unwrap_or_default()).await?).into(),
+            Query::Peers(it) => whole(host.peers().of_pod(&it.pod.worker_id).await?).into(),
+            Query::Exchange(it) => {
+                let (pod, peer) = (&it.pod.worker_id, &it.peer.worker_id);
+                host.peers().exchange(pod, peer, it.before.0.as_deref(), it.limit.0).await?.into()
+            }
+            Query::OpenRequests(_) => whole(host.peers().open_requests().await?).into(),
+            Query::HistoryOf(it) => host.journals().history(&it.pod.worker_id).await?.into(),
+            Query::PreviewCompaction(it) => host.journals().compaction_preview(&it.pod.worker_id).await?.into(),
+            Query::Search(it) => {
+                let (pod, after) = (it.pod.0.map(|pod| pod.worker_id), it.after.0);
+                let query = SearchQuery { words: it.q.unwrap_or_default(), pod, after, limit: it.limit.0 };
+                gathered(host.journals().search(&query).await?).into()
+            }
+            Query::Usage(_) => host.journals().usage().await?.into(),
+            Query::Audit(it) => self.audit(it).await?,
+            Query::Rules(_) => gathered(whole(host.settings().rules().await?)).into(),
+        })
     }
 
     async fn pod_named(&self, name: &PodName) -> Result<Option<PodRef>, ApiError> {
-        self.host.pod_named(name).await
+        self.host.pods().named(name).await
     }
 
-    async fn create(&self, key: CommandKey, origin: &Origin, create: CreatePod) -> Result<PodSummary, ApiError> {
-        self.host.create(key, origin, create).await
-    }
-
-    async fn input(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        input: InputCommand,
-    ) -> Result<Receipt, ApiError> {
-        self.host.input(key, origin, worker_id, input).await
-    }
-
-    async fn take_back(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        queued: &CommandId,
-    ) -> Result<QueuedInput, ApiError> {
-        self.host.take_back(key, origin, worker_id, queued).await
-    }
-
-    async fn files(&self, worker_id: &WorkerId, begun: &str) -> Result<Vec<String>, ApiError> {
-        self.host.files(worker_id, begun).await
-    }
-
-    async fn control(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        verb: ControlVerb,
-    ) -> Result<Receipt, ApiError> {
-        self.host.control(key, origin, worker_id, verb).await
-    }
-
-    async fn restore(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        command: RestoreCommand,
-    ) -> Result<Receipt, ApiError> {
-        self.host.restore(key, origin, worker_id, command).await
-    }
-
-    async fn rewind(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        command: RewindCommand,
-    ) -> Result<Receipt, ApiError> {
-        self.host.rewind(key, origin, worker_id, command).await
-    }
-
-    async fn run_tool(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        name: &str,
-        command: ToolCommand,
-    ) -> Result<ToolAnswer, ApiError> {
-        self.host.run_tool(key, origin, worker_id, name, command).await
-    }
-
-    async fn answer(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        approval: &str,
-        command: ApprovalCommand,
-    ) -> Result<Approval, ApiError> {
-        self.host.answer(key, origin, worker_id, approval, command).await
-    }
-
-    async fn patch(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        patch: PatchPod,
-    ) -> Result<PodDetail, ApiError> {
-        self.host.patch(key, origin, worker_id, patch).await
-    }
-
-    async fn delete(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        confirm: Option<&str>,
-    ) -> Result<(), ApiError> {
-        self.host.delete(key, origin, worker_id, confirm).await
-    }
-
-    async fn introduce(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        target: &WorkerId,
-        note: Option<String>,
-    ) -> Result<Introduced, ApiError> {
-        self.host.introduce(key, origin, worker_id, target, note).await
-    }
-
-    async fn unlink(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        peer: &PodRef,
-    ) -> Result<(), ApiError> {
-        self.host.unlink(key, origin, worker_id, peer).await
-    }
-
-    async fn decide_request(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        request_id: &str,
-        decision: RequestDecision,
-    ) -> Result<PeerAnswer, ApiError> {
-        self.host.decide_request(key, origin, worker_id, request_id, decision).await
-    }
-
-    async fn send_message(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        peer: &WorkerId,
-        text: &str,
-    ) -> Result<MessageAnswer, ApiError> {
-        self.host.send_message(key, origin, worker_id, peer, text).await
-    }
-
-    async fn decide_held(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        message_id: &str,
-        decision: HeldDecision,
-    ) -> Result<MessageAnswer, ApiError> {
-        self.host.decide_held(key, origin, worker_id, message_id, decision).await
-    }
-
-    async fn peers(&self, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
-        self.host.peers(worker_id).await
-    }
-
-    async fn open_requests(&self) -> Result<Vec<OpenRequest>, ApiError> {
-        self.host.open_requests().await
-    }
-
-    async fn exchange(
-        &self,
-        worker_id: &WorkerId,
-        peer: &WorkerId,
-        before: Option<&str>,
-        limit: u32,
-    ) -> Result<Listing<ExchangeMessage>, ApiError> {
-        self.host.exchange(worker_id, peer, before, limit).await
+    async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError> {
+        self.host.approvals().open().await
     }
 
     async fn transcript(
@@ -231,73 +159,18 @@ impl RuntimePort for Embedded {
         limit: u32,
         form: RecordForm,
     ) -> Result<RecordPage, ApiError> {
-        self.host.transcript(worker_id, before, limit, form).await
-    }
-
-    async fn history(&self, worker_id: &WorkerId) -> Result<History, ApiError> {
-        self.host.history(worker_id).await
-    }
-
-    async fn compaction_preview(&self, worker_id: &WorkerId) -> Result<Option<CompactionPreview>, ApiError> {
-        self.host.compaction_preview(worker_id).await
-    }
-
-    async fn approvals(&self, worker_id: &WorkerId, all: bool) -> Result<Vec<Approval>, ApiError> {
-        self.host.approvals(worker_id, all).await
-    }
-
-    async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError> {
-        self.host.open_approvals().await
-    }
-
-    async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
-        self.host.visible(worker_id).await
-    }
-
-    async fn search(&self, query: SearchQuery) -> Result<Listing<SearchHit>, ApiError> {
-        self.host.search(&query).await
-    }
-
-    async fn usage(&self) -> Result<UsageReport, ApiError> {
-        self.host.usage().await
-    }
-
-    async fn rules(&self) -> Result<Vec<PodRules>, ApiError> {
-        self.host.rules().await
-    }
-
-    async fn audit(
-        &self,
-        filter: AuditFilter,
-        after: Option<String>,
-        limit: u32,
-    ) -> Result<Listing<AuditRow>, ApiError> {
-        let after = match after {
-            None => None,
-            // Rows are numbered from 1.
-            Some(text) => {
-                let row = open_cursor(&text).and_then(|place| place.parse().ok()).filter(|row: &i64| *row > 0);
-                Some(row.ok_or_else(|| {
-                    ApiError::new(ErrorCode::CursorInvalid, "the cursor is not one of this list; begin without `after`")
-                })?)
-            }
-        };
-        self.host.audit_find(&filter, after, limit).await
+        self.host.journals().page(worker_id, before, limit, form).await
     }
 
     async fn export(&self, worker_id: &WorkerId) -> Result<Export, ApiError> {
-        self.host.export(worker_id).await
-    }
-
-    async fn import(&self, key: CommandKey, origin: &Origin, command: ImportCommand) -> Result<PodSummary, ApiError> {
-        self.host.import(key, origin, command).await
+        self.host.journals().export(worker_id).await
     }
 
     async fn observe(&self, worker_id: &WorkerId, after: Option<String>, tail: u32) -> Observation {
-        self.host.observe(worker_id, after, tail).await
+        self.host.journals().observe(worker_id, after, tail).await
     }
 
     fn observe_pods(&self) -> PodsObservation {
-        self.host.observe_pods()
+        self.host.pods().observe()
     }
 }

@@ -6,7 +6,6 @@ mod export;
 mod feeds;
 mod known;
 mod line;
-mod lists;
 mod look;
 mod port;
 mod queue;
@@ -26,7 +25,8 @@ use tokio::{
 use self::{known::Known, line::Attach};
 use crate::{
     Registry, Terms,
-    runtimes::{Kept, KeptRuntime},
+    kept::{Kept, KeptRuntime},
+    port::WAIT_MAX,
 };
 
 /// Whoever asks right after the start, or right after the runtime was added, waits for it so long.
@@ -126,9 +126,9 @@ impl Remote {
     }
 
     /// Something that is only looked at: it has 5 s.
-    async fn read<T>(&self, call: impl Future<Output = Result<T, ClientError>>) -> Result<T, ApiError> {
+    async fn asked<T>(&self, call: impl Future<Output = Result<T, ClientError>>) -> Result<T, ApiError> {
         self.reachable().await?;
-        match timeout(crate::everywhere::WAIT_MAX, call).await {
+        match timeout(WAIT_MAX, call).await {
             Ok(answer) => answer.map_err(|error| self.failed(error)),
             Err(_) => {
                 let sentence = format!("the runtime \"{}\" did not answer in time; try again", self.id());
@@ -141,6 +141,12 @@ impl Remote {
     async fn command<T>(&self, call: impl Future<Output = Result<T, ClientError>>) -> Result<T, ApiError> {
         self.reachable().await?;
         call.await.map_err(|error| self.failed(error))
+    }
+
+    /// It answers what nobody here can read.
+    fn strange(&self) -> ApiError {
+        let sentence = format!("the runtime \"{}\" answers as no yoi of this version", self.id());
+        ApiError::new(ErrorCode::RuntimeUnavailable, sentence)
     }
 
     /// A refusal of its server as it is, with candidates in our terms; all else is that it is not there.
@@ -160,9 +166,7 @@ impl Remote {
             ClientError::NoServer { .. } => unavailable(format!(
                 "the runtime \"{id}\" does not answer; a command that is repeated with the same key happens once"
             )),
-            ClientError::Protocol { .. } => {
-                unavailable(format!("the runtime \"{id}\" answers as no yoi of this version"))
-            }
+            ClientError::Protocol { .. } => self.strange(),
             ClientError::Invalid(sentence) => ApiError::invalid(sentence),
         }
     }

@@ -2,7 +2,6 @@
 
 use std::{error::Error, sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use protocol::{ApiError, CommandId, ErrorCode};
 use reqwest::{
     Method, RequestBuilder, Response, StatusCode,
@@ -11,7 +10,7 @@ use reqwest::{
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    ClientError, TokenSource,
+    ClientError, Reply, TokenSource,
     place::{Place, Places},
 };
 
@@ -101,10 +100,6 @@ impl Client {
         self.call(Method::GET, path, &[])
     }
 
-    pub(crate) fn post(&self, path: &str) -> Result<Call<'_>, ClientError> {
-        self.call(Method::POST, path, &[])
-    }
-
     /// `query` holds names and values; those without a value are left out.
     pub(crate) fn call(
         &self,
@@ -139,6 +134,11 @@ impl Call<'_> {
         Self { request: self.request.json(body), ..self }
     }
 
+    /// JSON as the body.
+    pub(crate) fn json_text(self, json: String) -> Self {
+        Self { request: self.request.header(CONTENT_TYPE, "application/json").body(json), ..self }
+    }
+
     /// Lines of JSON as the body.
     pub(crate) fn lines(self, jsonl: String) -> Self {
         Self { request: self.request.header(CONTENT_TYPE, "application/x-ndjson").body(jsonl), ..self }
@@ -155,27 +155,13 @@ impl Call<'_> {
         read(client, self.answer().await?).await
     }
 
-    /// Sends it and reads the answer's JSON and status.
-    pub(crate) async fn json_and_status<T: DeserializeOwned>(self) -> Result<(T, StatusCode), ClientError> {
+    /// Sends it and leaves the answer as it is.
+    pub(crate) async fn reply(self) -> Result<Reply, ClientError> {
         let client = self.client;
         let response = self.answer().await?;
-        let status = response.status();
-        Ok((read(client, response).await?, status))
-    }
-
-    /// Sends it and leaves the answer as it is.
-    pub(crate) async fn bytes(self) -> Result<Bytes, ClientError> {
-        let client = self.client;
-        self.answer().await?.bytes().await.map_err(|error| client.no_server(&error))
-    }
-
-    /// Sends it and reads the answer's JSON; none when the answer is that there is nothing (204).
-    pub(crate) async fn json_or_none<T: DeserializeOwned>(self) -> Result<Option<T>, ClientError> {
-        let client = self.client;
-        match self.answer().await? {
-            response if response.status() == StatusCode::NO_CONTENT => Ok(None),
-            response => read(client, response).await.map(Some),
-        }
+        let status = response.status().as_u16();
+        let body = response.bytes().await.map_err(|error| client.no_server(&error))?;
+        Ok(Reply { status, body })
     }
 
     /// Sends it; only success matters.

@@ -1,4 +1,4 @@
-//! A typed client of yoi's API: one method per call, and an event stream that reconnects for ever by cursor.
+//! A typed client of yoi's API: each operation by its type, and an event stream that reconnects for ever by cursor.
 //!
 //! Used by the command line, the terminal console, remote runtimes and tests. It keeps no history: what a caller
 //! wants to see again it asks for again.
@@ -11,24 +11,19 @@ mod error;
 mod events;
 mod http;
 mod items;
-mod link;
-mod lists;
-mod peers;
+mod journals;
 mod place;
-mod previews;
 mod raw;
 mod runtimes;
-mod settings;
 mod socket;
 mod subscriptions;
 mod token;
 
-pub use calls::{PodsFilter, ProvidersPage};
+pub use calls::Reply;
 pub use error::{ClientError, in_verbs};
 pub use events::EventStream;
 pub use http::Client;
 pub use items::{Connection, StreamItem};
-pub use lists::{Download, SearchFilter};
+pub use journals::Download;
 pub use raw::RawPage;
-pub use settings::AuditFilter;
 pub use token::TokenSource;

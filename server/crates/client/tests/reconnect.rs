@@ -7,14 +7,13 @@ use std::time::Duration;
 use client::{Client, Connection, EventStream, StreamItem};
 use futures_util::{SinkExt, StreamExt};
 use protocol::{ClientFrame, DiagnosticCode, PodRef, Record, ServerFrame};
+use testkit::within;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    time::{Instant, timeout},
+    time::Instant,
 };
 use tokio_tungstenite::{WebSocketStream, accept_async, tungstenite::Message};
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One side of a conversation that the test writes by hand.
 struct Server(TcpListener);
@@ -28,7 +27,7 @@ impl Server {
     }
 
     async fn accept(&self) -> Peer {
-        let (stream, _) = timeout(PATIENCE, self.0.accept()).await.unwrap().unwrap();
+        let (stream, _) = within("a connection", self.0.accept()).await.unwrap();
         let mut peer = Peer(accept_async(stream).await.unwrap());
         peer.say(ServerFrame::Hello { protocol: 1, server: "yoi test".into(), heartbeat_ms: 5_000, build: None }).await;
         peer
@@ -42,12 +41,15 @@ impl Peer {
 
     /// The next subscription that the client asks for: its id and cursor.
     async fn subscription(&mut self) -> (String, Option<String>) {
-        loop {
-            let message = timeout(PATIENCE, self.0.next()).await.unwrap().unwrap().unwrap();
-            if let Ok(ClientFrame::Subscribe { id, after, .. }) = serde_json::from_str(message.to_text().unwrap()) {
-                return (id, after);
+        within("a subscription", async {
+            loop {
+                let message = self.0.next().await.unwrap().unwrap();
+                if let Ok(ClientFrame::Subscribe { id, after, .. }) = serde_json::from_str(message.to_text().unwrap()) {
+                    return (id, after);
+                }
             }
-        }
+        })
+        .await
     }
 }
 
@@ -81,23 +83,29 @@ fn snapshot(id: &str, cursor: &str) -> ServerFrame {
 }
 
 async fn next(events: &mut EventStream) -> StreamItem {
-    timeout(PATIENCE, events.next()).await.expect("nothing came")
+    within("something of the stream", events.next()).await
 }
 
 async fn next_connection(events: &mut EventStream) -> Connection {
-    loop {
-        if let StreamItem::Connection(connection) = next(events).await {
-            return connection;
+    within("how the connection is", async {
+        loop {
+            if let StreamItem::Connection(connection) = events.next().await {
+                return connection;
+            }
         }
-    }
+    })
+    .await
 }
 
 async fn next_frame(events: &mut EventStream) -> ServerFrame {
-    loop {
-        if let StreamItem::Frame(frame) = next(events).await {
-            return frame;
+    within("a frame", async {
+        loop {
+            if let StreamItem::Frame(frame) = events.next().await {
+                return frame;
+            }
         }
-    }
+    })
+    .await
 }
 
 #[tokio::test]
@@ -166,7 +174,7 @@ async fn a_server_that_is_not_there_is_tried_for_ever_and_a_refused_token_is_tol
         }
     }
     let server = TcpListener::bind(address).await.unwrap();
-    let (mut stream, _) = timeout(PATIENCE, server.accept()).await.unwrap().unwrap();
+    let (mut stream, _) = within("a connection", server.accept()).await.unwrap();
     let mut request = [0; 2048];
     let read = stream.read(&mut request).await.unwrap();
     assert!(String::from_utf8_lossy(&request[..read]).to_lowercase().contains("authorization: bearer t\r\n"));

@@ -9,7 +9,10 @@ mod attention;
 mod fuzzy;
 mod line;
 mod lower;
+mod mention;
 mod palette;
+pub mod peering;
+pub mod said;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
 mod sign;
@@ -23,6 +26,7 @@ pub use self::{
         offers, parse, preselected, refusal,
     },
     lower::lower,
+    mention::{FileWord, PIECE, file_word, may_begin_mention, rest_of_word},
     palette::{Choice, Does, RECENT_MAX, choices, found, remembered},
     sign::Sign,
     table::{Entry, Page, TABLE, Where, by_key, entry},

@@ -3,7 +3,15 @@
 use jiff::Timestamp;
 use protocol::Seq;
 
-use crate::{PodKey, claims::ClaimChange, sessions::SessionChange};
+use crate::{
+    PodKey, SessionRow,
+    claims::ClaimChange,
+    columns::micros,
+    sessions::SessionChange,
+    statement::Text,
+    txn::{Txn, WriteError},
+    words::without_nul,
+};
 
 #[derive(Debug, Clone)]
 pub(crate) enum Chore {
@@ -20,4 +28,75 @@ pub(crate) enum Chore {
         found_at: Timestamp,
         reason: &'static str,
     },
+}
+
+pub(crate) async fn do_in_txn(mut txn: Txn<'_>, chore: &Chore) -> Result<(), WriteError> {
+    match chore {
+        // It writes nothing.
+        Chore::Rejoin => Ok(()),
+        Chore::Probe => probe_in_txn(txn).await,
+        Chore::Session(change) => session_in_txn(txn, change).await,
+        Chore::Claim(change) => claim_in_txn(txn, change).await,
+        Chore::Quarantine { pod, seq, found_at, reason } => {
+            let copy = txn.sql(Text {
+                sqlite: "insert or ignore into quarantine (pod, seq, body, found_at, reason)
+                         select pod, seq, cast(body as blob), $1, $2 from journal where pod = $3 and seq = $4",
+                postgres: "insert into quarantine (pod, seq, body, found_at, reason)
+                           select pod, seq, body, $1, $2 from journal where pod = $3 and seq = $4 on conflict do nothing",
+            });
+            let copy = copy.bind(micros(*found_at)).bind(*reason).bind(pod.0).bind(seq.0);
+            copy.run("set a damaged record aside").await.map(drop)
+        }
+    }
+}
+
+async fn probe_in_txn(mut txn: Txn<'_>) -> Result<(), WriteError> {
+    match &txn {
+        Txn::Sqlite(..) => txn.sql("update meta set host_epoch = host_epoch").run("write").await.map(drop),
+        // The lease was read under a number of this transaction, so its commit is written all the same.
+        Txn::Postgres(..) => Ok(()),
+    }
+}
+
+async fn session_in_txn(mut txn: Txn<'_>, change: &SessionChange) -> Result<(), WriteError> {
+    let change = match change {
+        SessionChange::Put(SessionRow { hash, client, created_at, seen_at, expires_at }) => {
+            let put = txn.sql(
+                "insert into sessions (hash, client, created_at, seen_at, expires_at) values ($1, $2, $3, $4, $5)
+                 on conflict (hash) do update set client = excluded.client, created_at = excluded.created_at,
+                     seen_at = excluded.seen_at, expires_at = excluded.expires_at",
+            );
+            let put = put.bind(hash.as_slice()).bind(without_nul(client)).bind(micros(*created_at));
+            put.bind(micros(*seen_at)).bind(micros(*expires_at))
+        }
+        SessionChange::Seen { hash, at } => {
+            let seen = txn.sql("update sessions set seen_at = $1 where hash = $2 and seen_at < $1");
+            seen.bind(micros(*at)).bind(hash.as_slice())
+        }
+        SessionChange::Delete { hash } => txn.sql("delete from sessions where hash = $1").bind(hash.as_slice()),
+        SessionChange::DeleteOthers { kept } => {
+            txn.sql("delete from sessions where hash <> $1").bind(kept.map(Vec::from).unwrap_or_default())
+        }
+        SessionChange::Purge { now } => txn.sql("delete from sessions where expires_at <= $1").bind(micros(*now)),
+    };
+    change.run("change the sessions").await.map(drop)
+}
+
+async fn claim_in_txn(mut txn: Txn<'_>, change: &ClaimChange) -> Result<(), WriteError> {
+    let change = match change {
+        ClaimChange::Settle(row) => {
+            let settled = txn.sql(
+                "insert into commands (id, fingerprint, answer, at) values ($1, $2, $3, $4)
+                 on conflict (id) do update set answer = excluded.answer
+                 where commands.fingerprint = excluded.fingerprint and commands.answer = ''",
+            );
+            let settled = settled.bind(row.id.as_str()).bind(row.fingerprint.as_slice());
+            settled.bind(without_nul(&row.answer)).bind(micros(row.at))
+        }
+        ClaimChange::Free { id, fingerprint } => {
+            let freed = txn.sql("delete from commands where id = $1 and fingerprint = $2 and answer = ''");
+            freed.bind(id.as_str()).bind(fingerprint.as_slice())
+        }
+    };
+    change.run("change a claimed command").await.map(drop)
 }

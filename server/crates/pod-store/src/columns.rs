@@ -5,10 +5,16 @@ use jiff::Timestamp;
 use protocol::{AuditEntry, CommandId, PodName, PodState, Segment, Seq, WorkerId};
 use serde::Deserialize;
 use serde_json::json;
+use sqlx::{
+    Decode, FromRow, Postgres, Sqlite, Type,
+    error::BoxDynError,
+    postgres::{PgTypeInfo, PgValueRef},
+    sqlite::{SqliteTypeInfo, SqliteValueRef},
+};
 
 use crate::{
     CommandRow, DamagedRecord, InboxRow, MailRow, ParentRow, PodKey, PodRow, RecordClass, SearchRow, SessionRow,
-    StoreError, checksum::RawRecord, search::Hit,
+    StoreError, checksum::RawRecord, search::Hit, statement::Line,
 };
 
 pub(crate) fn micros(time: Timestamp) -> i64 {
@@ -59,52 +65,74 @@ macro_rules! pod_tables {
 
 pub(crate) use {pod_columns, pod_tables};
 
+/// How many columns [`PodColumns`] has.
+pub(crate) const POD_COLUMNS: usize = 16;
+
 pub(crate) struct PodColumns {
-    pub(crate) key: i64,
-    pub(crate) worker_id: String,
-    pub(crate) name: String,
-    pub(crate) created_at: i64,
-    pub(crate) updated_at: i64,
-    pub(crate) state: String,
-    pub(crate) open: bool,
-    pub(crate) spec: String,
-    pub(crate) checkpoint: String,
-    pub(crate) head: i64,
-    pub(crate) unread: i64,
-    pub(crate) parent_key: Option<i64>,
-    pub(crate) parent_worker_id: Option<String>,
-    pub(crate) children: i64,
-    pub(crate) peers: i64,
-    pub(crate) queued: i64,
+    key: i64,
+    worker_id: String,
+    name: String,
+    created_at: i64,
+    updated_at: i64,
+    state: String,
+    open: bool,
+    spec: String,
+    checkpoint: String,
+    head: i64,
+    unread: i64,
+    parent_key: Option<i64>,
+    parent_worker_id: Option<String>,
+    children: i64,
+    peers: i64,
+    queued: i64,
 }
 
-impl TryFrom<PodColumns> for PodRow {
-    type Error = StoreError;
-
-    fn try_from(columns: PodColumns) -> Result<Self, StoreError> {
-        let parent = columns.parent_key.zip(columns.parent_worker_id).map(|(key, worker_id)| {
-            let worker_id = WorkerId::parse(&worker_id).map_err(damaged("worker id"))?;
-            Ok(ParentRow { key: PodKey(key), worker_id })
-        });
-        let state = PodState::ALL.into_iter().find(|state| state.as_str() == columns.state);
+impl<'r, R: Line> FromRow<'r, R> for PodColumns {
+    fn from_row(row: &'r R) -> Result<Self, sqlx::Error> {
         Ok(Self {
-            key: PodKey(columns.key),
-            worker_id: WorkerId::parse(&columns.worker_id).map_err(damaged("worker id"))?,
-            name: PodName::parse(&columns.name).map_err(damaged("Pod name"))?,
-            created_at: time(columns.created_at)?,
-            updated_at: time(columns.updated_at)?,
-            state: state.ok_or(columns.state).map_err(damaged("Pod state"))?,
-            open: columns.open,
-            spec: columns.spec,
-            checkpoint: columns.checkpoint,
-            head: Seq(columns.head),
-            unread: u32::try_from(columns.unread).map_err(damaged("count"))?,
-            parent: parent.transpose()?,
-            children: u32::try_from(columns.children).map_err(damaged("count"))?,
-            peers: u32::try_from(columns.peers).map_err(damaged("count"))?,
-            queued: u32::try_from(columns.queued).map_err(damaged("count"))?,
+            key: row.at(0)?,
+            worker_id: row.at(1)?,
+            name: row.at(2)?,
+            created_at: row.at(3)?,
+            updated_at: row.at(4)?,
+            state: row.at(5)?,
+            open: row.at(6)?,
+            spec: row.at(7)?,
+            checkpoint: row.at(8)?,
+            head: row.at(9)?,
+            unread: row.at(10)?,
+            parent_key: row.at(11)?,
+            parent_worker_id: row.at(12)?,
+            children: row.at(13)?,
+            peers: row.at(14)?,
+            queued: row.at(15)?,
         })
     }
+}
+
+pub(crate) fn pod(columns: PodColumns) -> Result<PodRow, StoreError> {
+    let parent = |(key, worker_id): (i64, String)| -> Result<ParentRow, StoreError> {
+        Ok(ParentRow { key: PodKey(key), worker_id: WorkerId::parse(&worker_id).map_err(damaged("worker id"))? })
+    };
+    let parent = columns.parent_key.zip(columns.parent_worker_id).map(parent);
+    let state = PodState::ALL.into_iter().find(|state| state.as_str() == columns.state);
+    Ok(PodRow {
+        key: PodKey(columns.key),
+        worker_id: WorkerId::parse(&columns.worker_id).map_err(damaged("worker id"))?,
+        name: PodName::parse(&columns.name).map_err(damaged("Pod name"))?,
+        created_at: time(columns.created_at)?,
+        updated_at: time(columns.updated_at)?,
+        state: state.ok_or(columns.state).map_err(damaged("Pod state"))?,
+        open: columns.open,
+        spec: columns.spec,
+        checkpoint: columns.checkpoint,
+        head: Seq(columns.head),
+        unread: u32::try_from(columns.unread).map_err(damaged("count"))?,
+        parent: parent.transpose()?,
+        children: u32::try_from(columns.children).map_err(damaged("count"))?,
+        peers: u32::try_from(columns.peers).map_err(damaged("count"))?,
+        queued: u32::try_from(columns.queued).map_err(damaged("count"))?,
+    })
 }
 
 /// The Pod's name, `seq, reason, found_at`.
@@ -113,16 +141,49 @@ pub(crate) fn damaged_record((pod, seq, reason, found_at): (String, i64, String,
     DamagedRecord { pod, seq: Seq(seq), reason, set_aside_at }
 }
 
-/// `seq, class, sum, body`.
-pub(crate) type RecordColumns = (i64, i64, Option<i64>, Vec<u8>);
+/// The body of a record: a text, of which no more is known than its bytes.
+pub(crate) struct Body(Bytes);
 
-pub(crate) fn record((seq, class, sum, body): RecordColumns) -> RawRecord {
-    RawRecord { seq: Seq(seq), class, sum, body: Bytes::from(body) }
+impl Type<Sqlite> for Body {
+    fn type_info() -> SqliteTypeInfo {
+        <Vec<u8> as Type<Sqlite>>::type_info()
+    }
+
+    fn compatible(found: &SqliteTypeInfo) -> bool {
+        <Vec<u8> as Type<Sqlite>>::compatible(found)
+    }
 }
 
-/// The same, of a record whose body may be too large to be read.
-pub(crate) fn found((seq, class, sum, body): (i64, i64, Option<i64>, Option<Vec<u8>>)) -> (Seq, Option<RawRecord>) {
-    (Seq(seq), body.map(|body| record((seq, class, sum, body))))
+impl<'r> Decode<'r, Sqlite> for Body {
+    fn decode(value: SqliteValueRef<'r>) -> Result<Self, BoxDynError> {
+        <Vec<u8> as Decode<Sqlite>>::decode(value).map(|body| Self(body.into()))
+    }
+}
+
+impl Type<Postgres> for Body {
+    fn type_info() -> PgTypeInfo {
+        <str as Type<Postgres>>::type_info()
+    }
+}
+
+impl<'r> Decode<'r, Postgres> for Body {
+    fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
+        Ok(Self(Bytes::copy_from_slice(value.as_bytes()?)))
+    }
+}
+
+/// `seq, class, sum, body`.
+pub(crate) type RecordColumns = (i64, i64, Option<i64>, Body);
+
+pub(crate) fn record((seq, class, sum, body): RecordColumns) -> Result<RawRecord, StoreError> {
+    Ok(RawRecord { seq: Seq(seq), class, sum, body: body.0 })
+}
+
+/// A record whose body may be too large to be read.
+pub(crate) type FoundColumns = (i64, i64, Option<i64>, Option<Body>);
+
+pub(crate) fn found((seq, class, sum, body): FoundColumns) -> Result<(Seq, Option<RawRecord>), StoreError> {
+    Ok((Seq(seq), body.map(|body| record((seq, class, sum, body))).transpose()?))
 }
 
 pub(crate) type CommandColumns = (String, Vec<u8>, String, i64);
@@ -191,8 +252,7 @@ pub(crate) fn session(columns: (Vec<u8>, String, i64, i64, i64)) -> Result<Sessi
 const SNIPPET_CHARS_MAX: usize = 400;
 
 /// The number of a hit, its Pod's key, id and name, `seq, kind, snippet`, and of its record `class, sum, body`.
-pub(crate) type SearchColumns =
-    (i64, i64, String, String, i64, String, String, Option<i64>, Option<i64>, Option<Vec<u8>>);
+pub(crate) type SearchColumns = (i64, i64, String, String, i64, String, String, Option<i64>, Option<i64>, Option<Body>);
 
 pub(crate) fn search(columns: SearchColumns) -> Result<Hit, StoreError> {
     let (id, pod, worker_id, name, seq, kind, mut snippet, class, sum, body) = columns;
@@ -208,6 +268,6 @@ pub(crate) fn search(columns: SearchColumns) -> Result<Hit, StoreError> {
         snippet,
         at: None,
     };
-    let record = class.zip(body).map(|(class, body)| record((seq, class, sum, body)));
+    let record = class.zip(body).map(|(class, body)| record((seq, class, sum, body))).transpose()?;
     Ok(Hit { id, pod: PodKey(pod), row, record })
 }

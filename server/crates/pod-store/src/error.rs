@@ -1,6 +1,6 @@
 //! What can go wrong, named for what a caller can do about it.
 
-use protocol::PodName;
+use protocol::{ApiError, ErrorCode, PodName};
 
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
@@ -45,4 +45,59 @@ pub enum StoreError {
     /// The database itself, and not for a moment: the sentence names the operation.
     #[error("{0}")]
     Database(String),
+}
+
+/// What a caller is told, without anything of the store's own.
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NameTaken(name) => Self::new(
+                ErrorCode::NameTaken,
+                format!("a Pod called \"{name}\" is already there; choose another name"),
+            ),
+            StoreError::PodGone => Self::new(ErrorCode::PodNotFound, "the Pod was deleted"),
+            StoreError::Closed => {
+                Self::new(ErrorCode::RuntimeUnavailable, "yoi is stopping; try again when it is back")
+            }
+            StoreError::Fenced => Self::new(
+                ErrorCode::RuntimeUnavailable,
+                "another yoi has taken over what this one ran; talk to that one, or try again in a moment",
+            ),
+            StoreError::Elsewhere(host) => Self::new(
+                ErrorCode::RuntimeUnavailable,
+                format!("the host \"{}\" has just taken the Pod over; try again", host.name),
+            ),
+            StoreError::Away(why) => Self::new(
+                ErrorCode::RuntimeUnavailable,
+                format!("yoi cannot write to its database now, so nothing was done ({why}); send it again in a moment"),
+            ),
+            StoreError::Unknown(why) => Self::new(
+                ErrorCode::RuntimeUnavailable,
+                format!(
+                    "yoi lost its database in the middle of this, so it was stored or not ({why}); send it again with the same \
+                     idempotency key: it happens once"
+                ),
+            ),
+            StoreError::Lost(why) => {
+                Self::new(ErrorCode::RuntimeUnavailable, format!("yoi's database is gone, so nothing was done: {why}"))
+            }
+            StoreError::Damaged(why) => {
+                tracing::error!(why, "the database is damaged");
+                let sentence = "yoi's database is damaged in this place, so nothing was done; `yoi doctor` and the log name the \
+                    file and what to do";
+                Self::new(ErrorCode::Internal, sentence)
+            }
+            StoreError::Unread(why) => {
+                tracing::error!(why, "the store could not be read");
+                Self::new(
+                    ErrorCode::RuntimeUnavailable,
+                    format!("yoi could not read its database, so nothing was done ({why}); try again in a moment"),
+                )
+            }
+            StoreError::Conflict | StoreError::Injected(_) | StoreError::Database(_) => {
+                tracing::error!(%error, "the store failed");
+                Self::new(ErrorCode::Internal, "yoi's database failed, so nothing was done; its log says why")
+            }
+        }
+    }
 }

@@ -4,25 +4,24 @@
 //! the last item that was taken in. An item is put out in the transaction that makes it true, and is applied in the one
 //! that moves that number; so each is applied once, however often it comes.
 
-use async_trait::async_trait;
 use jiff::Timestamp;
 use protocol::{ReceiptState, WorkerId};
 use serde::{Deserialize, Serialize};
 
-use crate::{PodKey, StoreError};
+use crate::PodKey;
 
 /// What happens on the way to other stores, in the order in which it is listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FarChange {
     /// One more item for a store; `body` is JSON.
     Send { store: String, body: String },
-    /// The item of this number was taken in. [`StoreError::Conflict`] unless it follows on the last one.
+    /// The item of this number was taken in. [`crate::StoreError::Conflict`] unless it follows on the last one.
     Took { store: String, seq: i64 },
     /// The other store has all items up to this one; they are forgotten.
     Acked { store: String, seq: i64 },
     /// What the other store is called here.
     Named { store: String, name: String },
-    /// What a Pod is to a far one, instead of what it was. [`StoreError::Conflict`] when the Pod is gone, or the
+    /// What a Pod is to a far one, instead of what it was. [`crate::StoreError::Conflict`] when the Pod is gone, or the
     /// handshake is another pair's.
     Put(FarPeerRow),
     /// They are nothing to each other any more. Nothing, if they were not.
@@ -33,7 +32,7 @@ pub enum FarChange {
     Told { pod: PodKey, store: String, worker: WorkerId, told: String },
     /// What another store says of one of its Pods. Nothing, if no Pod here knows that one.
     Card { store: String, worker: WorkerId, body: String, at: Timestamp },
-    /// One more message. [`StoreError::Conflict`] when its id, or its call, stands already or its Pod is gone.
+    /// One more message. [`crate::StoreError::Conflict`] when its id, or its call, stands already or its Pod is gone.
     Message(FarMessageRow),
     /// Where a message is now. Nothing, if it went with its Pod.
     MessageState(FarReceipt),
@@ -130,29 +129,6 @@ pub struct FarCardRow {
     pub worker: WorkerId,
     pub body: String,
     pub at: Timestamp,
-}
-
-/// Reads about other stores.
-#[async_trait]
-pub(crate) trait FarEngine: Send + Sync {
-    async fn far_position(&self, store: &str) -> Result<FarPosition, StoreError>;
-    async fn far_named(&self) -> Result<Vec<(String, String)>, StoreError>;
-    async fn far_out(&self, store: &str, after: i64, limit: u32) -> Result<Vec<(i64, String)>, StoreError>;
-    async fn far_peers(&self, pod: PodKey) -> Result<Vec<FarPeerRow>, StoreError>;
-    async fn far_peers_all(&self) -> Result<Vec<FarPeerRow>, StoreError>;
-    async fn far_peer_of(&self, store: &str, handshake: &str) -> Result<Option<FarPeerRow>, StoreError>;
-    async fn far_cards(&self) -> Result<Vec<FarCardRow>, StoreError>;
-    async fn far_card(&self, store: &str, worker: &WorkerId) -> Result<Option<FarCardRow>, StoreError>;
-    async fn far_message(&self, pod: PodKey, id: &str) -> Result<Option<FarMessageRow>, StoreError>;
-    async fn far_message_of_call(&self, pod: PodKey, call_id: &str) -> Result<Option<FarMessageRow>, StoreError>;
-    async fn far_messages(
-        &self,
-        pod: PodKey,
-        store: &str,
-        worker: &WorkerId,
-        before: (Timestamp, String),
-        limit: u32,
-    ) -> Result<Vec<FarMessageRow>, StoreError>;
 }
 
 impl FarState {

@@ -14,7 +14,7 @@ mod columns;
 mod engine;
 mod error;
 mod far;
-mod far_sql;
+mod far_changes;
 mod faults;
 mod heads;
 mod hosts;
@@ -26,14 +26,16 @@ mod peer_columns;
 mod peer_plan;
 mod peers;
 mod postgres;
+mod reader;
 mod rows;
 mod search;
 mod sessions;
 mod sqlite;
+mod statement;
 mod step;
 mod store;
+mod txn;
 mod usage;
-mod usage_columns;
 mod wire;
 mod words;
 mod writer;
@@ -48,7 +50,7 @@ pub use faults::Faults;
 pub use hosts::{Followed, ForeignPod, HostCall, HostIdentity, HostRow, Moves, WakeUps, Whereabouts};
 pub use messages::{MessageChange, MessageRow, NewMessage};
 pub use options::{DamagedRecord, DamagedRecords, Database, Inspection, Probe, StoreOptions};
-pub use outage::{Failures, OUTAGE_WAIT_MAX, Outage, OutageKind, Patience};
+pub use outage::{Failures, Health, OUTAGE_WAIT_MAX, Outage, OutageKind, Patience};
 pub use peers::{NewRequest, PairRow, PeerChange, PeerLinkRow, RequestRow};
 pub use rows::{
     AuditFilter, ChildRow, CommandRow, FoundRecord, InboxRow, MailPut, MailRow, ParentRow, PodGroup, PodKey, PodRow,
@@ -57,5 +59,7 @@ pub use rows::{
 pub use search::SearchFilter;
 pub use sessions::{SESSIONS_LISTED_MAX, SessionRow};
 pub use step::Step;
-pub use store::Store;
+pub use store::{
+    Audit, Commands, Family, Far, Hosts, Inboxes, Journals, Messages, Peers, Pods, Search, Sessions, Store, Usage,
+};
 pub use usage::{DayTokens, LinkTokens, PodTokens, Spent, Tokens, UsageRows};

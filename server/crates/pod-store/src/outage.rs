@@ -78,8 +78,9 @@ pub enum Patience {
     Short,
 }
 
+/// Whether a database can be read and written now.
 #[derive(Debug)]
-pub(crate) struct Health {
+pub struct Health {
     outage: watch::Sender<Option<Outage>>,
     /// The store is being closed: whoever waits, waits no longer.
     pub(crate) closing: watch::Sender<bool>,
@@ -105,15 +106,26 @@ impl Default for Health {
 }
 
 impl Health {
-    pub(crate) fn outage(&self) -> watch::Receiver<Option<Outage>> {
+    /// Present while the database cannot be written; it is tried again and again until it can.
+    pub fn outage(&self) -> watch::Receiver<Option<Outage>> {
         self.outage.subscribe()
     }
 
-    pub(crate) fn is_out(&self) -> bool {
+    pub fn is_out(&self) -> bool {
         self.outage.borrow().is_some()
     }
 
-    pub(crate) fn failures(&self) -> Failures {
+    /// The database was deleted, moved or replaced, and is not back yet.
+    pub fn is_lost(&self) -> bool {
+        self.outage.borrow().as_ref().is_some_and(|outage| outage.kind == OutageKind::Lost)
+    }
+
+    /// Ends when an outage has gone on for [`OUTAGE_WAIT_MAX`] while this waited, or at once when the database is gone.
+    pub async fn outlasts_waiting(&self) -> Outage {
+        self.outlasts(OUTAGE_WAIT_MAX).await
+    }
+
+    pub fn failures(&self) -> Failures {
         Failures {
             reads: self.reads_failed.load(Ordering::Relaxed),
             writes: self.writes_failed.load(Ordering::Relaxed),

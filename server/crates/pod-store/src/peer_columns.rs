@@ -1,10 +1,12 @@
 //! Columns of pairs, requests and messages, and our types.
 
 use protocol::ReceiptState;
+use sqlx::FromRow;
 
 use crate::{
-    MessageRow, PairRow, PodKey, PodRow, RequestRow, StoreError,
-    columns::{damaged, time},
+    MessageRow, PairRow, PodKey, RequestRow, StoreError,
+    columns::{self, POD_COLUMNS, PodColumns, damaged, time},
+    statement::Line,
 };
 
 const RECEIPT_STATES: [ReceiptState; 7] = [
@@ -68,14 +70,26 @@ macro_rules! requests_where {
 }
 
 /// One row of [`requests_where`].
-#[derive(Debug)]
 pub(crate) struct RequestSide {
-    pub(crate) pod: PodRow,
-    pub(crate) id: String,
-    pub(crate) note: Option<String>,
-    pub(crate) by: String,
-    pub(crate) at: i64,
-    pub(crate) expires_at: i64,
+    pod: PodColumns,
+    id: String,
+    note: Option<String>,
+    by: String,
+    at: i64,
+    expires_at: i64,
+}
+
+impl<'r, R: Line> FromRow<'r, R> for RequestSide {
+    fn from_row(row: &'r R) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            pod: PodColumns::from_row(row)?,
+            id: row.at(POD_COLUMNS)?,
+            note: row.at(POD_COLUMNS + 1)?,
+            by: row.at(POD_COLUMNS + 2)?,
+            at: row.at(POD_COLUMNS + 3)?,
+            expires_at: row.at(POD_COLUMNS + 4)?,
+        })
+    }
 }
 
 /// Puts the two sides of each request together.
@@ -84,8 +98,9 @@ pub(crate) fn requests(sides: Vec<RequestSide>) -> Result<Vec<RequestRow>, Store
     let mut sides = sides.into_iter();
     while let Some(RequestSide { pod, id, note, by, at, expires_at }) = sides.next() {
         let to = sides.next().filter(|to| to.id == id).ok_or("one of its Pods is missing");
-        let to = to.map_err(damaged("request"))?.pod;
-        requests.push(RequestRow { id, from: pod, to, note, by, at: time(at)?, expires_at: time(expires_at)? });
+        let to = columns::pod(to.map_err(damaged("request"))?.pod)?;
+        let from = columns::pod(pod)?;
+        requests.push(RequestRow { id, from, to, note, by, at: time(at)?, expires_at: time(expires_at)? });
     }
     Ok(requests)
 }

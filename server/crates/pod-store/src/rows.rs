@@ -96,7 +96,7 @@ pub struct StoredRecord {
 pub struct Portion {
     pub records: u32,
     pub bytes: usize,
-    /// A record of more bytes comes without its body: [`Store::record`](crate::Store::record) has it.
+    /// A record of more bytes comes without its body: [`Journals::record`](crate::Journals::record) has it.
     pub each: usize,
     /// It counts as one of so many bytes.
     pub larger: usize,

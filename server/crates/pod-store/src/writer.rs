@@ -2,25 +2,28 @@
 //!
 //! Never answers before the commit, never lets one wrong batch harm another.
 
+mod commands;
+mod failure;
 mod group;
 mod leases;
 mod plan;
 mod tables;
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{collections::VecDeque, time::Duration};
 
 use tokio::{
     sync::{mpsc, oneshot},
     time::timeout,
 };
 
-use self::group::Failure;
+use self::failure::Failure;
+pub(crate) use self::group::Committer;
 use crate::{
-    Batch, Committed, Faults, MessageChange, PodChange, StoreError,
+    Batch, Committed, MessageChange, PodChange, PodKey, StoreError,
     chore::Chore,
-    engine::{Cluster, Engine, Pen, WriteError},
-    heads::Heads,
-    outage::{Health, OutageKind, Ticket},
+    outage::{OutageKind, Ticket},
+    reader::Reader,
+    txn::WriteError,
 };
 
 /// Batches that wait for the writer; whoever brings one more waits before [`crate::Store::commit`] takes it.
@@ -82,20 +85,11 @@ impl Job {
     }
 }
 
+/// Gathers what comes, has it committed in groups, and answers everyone.
 pub(crate) struct Writer {
-    pub(crate) pen: Box<dyn Pen>,
+    committer: Committer,
     /// For naming the Pod name that was taken; not used on the way of a good batch.
-    engine: Arc<dyn Engine>,
-    pub(crate) host_epoch: i64,
-    pub(crate) faults: Option<Arc<dyn Faults>>,
-    pub(crate) heads: Heads,
-    /// Once fenced, fenced until this host joins anew (where it can): the other one may have gone, but it has written.
-    pub(crate) is_fenced: bool,
-    /// Present when other hosts may serve the database, too.
-    pub(crate) cluster: Option<Arc<dyn Cluster>>,
-    /// What the group that is being tried comes to, when its commit failed and it may be on the disk.
-    pub(crate) doubt: Option<Vec<Committed>>,
-    health: Arc<Health>,
+    reader: Reader,
     /// How often the same group has stood in another host's way.
     again: usize,
     /// How long is waited before the next try.
@@ -103,27 +97,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn new(
-        pen: Box<dyn Pen>,
-        engine: Arc<dyn Engine>,
-        host_epoch: i64,
-        faults: Option<Arc<dyn Faults>>,
-        cluster: Option<Arc<dyn Cluster>>,
-        health: Arc<Health>,
-    ) -> Self {
-        Self {
-            pen,
-            engine,
-            host_epoch,
-            faults,
-            heads: Heads::default(),
-            is_fenced: false,
-            cluster,
-            doubt: None,
-            health,
-            again: 0,
-            retry_after: RETRY_FIRST,
-        }
+    pub(crate) fn new(committer: Committer, reader: Reader) -> Self {
+        Self { committer, reader, again: 0, retry_after: RETRY_FIRST }
     }
 
     /// Runs until every sender is gone and the queue is empty.
@@ -132,20 +107,19 @@ impl Writer {
         while self.gather(&mut incoming, &mut gathered).await > 0 {
             let mut groups = cut_into_groups(gathered.drain(..));
             while let Some(group) = groups.pop_front() {
-                self.heads.bound();
                 for rest in self.settle(group).await.into_iter().rev() {
                     groups.push_front(rest);
                 }
             }
         }
-        if !self.health.is_out() {
-            self.pen.close().await;
+        if !self.reader.health.is_out() {
+            self.committer.close().await;
         }
     }
 
     /// What has come, and how many; 0 when nothing ever comes again.
     async fn gather(&mut self, incoming: &mut mpsc::Receiver<Job>, gathered: &mut Vec<Job>) -> usize {
-        while self.health.is_out() {
+        while self.reader.health.is_out() {
             match timeout(RETRY_MAX, incoming.recv_many(gathered, QUEUE_JOBS_MAX)).await {
                 Ok(count) => return count,
                 // Nobody writes, so nobody would see that it can be written again.
@@ -155,39 +129,35 @@ impl Writer {
         if let Ok(count) = timeout(REST_AFTER, incoming.recv_many(gathered, QUEUE_JOBS_MAX)).await {
             return count;
         }
-        self.pen.rest().await;
+        self.committer.rest().await;
         incoming.recv_many(gathered, QUEUE_JOBS_MAX).await
     }
 
     /// Commits a group and answers it. Gives back what has to be tried again, in smaller groups.
     async fn settle(&mut self, mut group: Vec<Job>) -> Vec<Vec<Job>> {
         if group.first().is_some_and(Job::is_rejoin) {
-            let joined = self.rejoin().await;
+            let joined = self.committer.rejoin().await;
             group.into_iter().for_each(|job| job.answer(joined.clone()));
             return Vec::new();
         }
-        if self.doubt.is_none() {
+        if !self.committer.is_in_doubt() {
             // Nothing of them may stand in the way of what came after them.
             group.retain(|job| !job.ticket.is_taken_back());
         }
         if group.is_empty() {
             return Vec::new();
         }
-        if self.is_fenced {
+        if self.committer.is_fenced() {
             return answer_all(group, &StoreError::Fenced);
         }
-        let tried = self.commit_in_txn(&group).await;
+        let tried = self.committer.commit_in_txn(&group).await;
         if matches!(tried, Ok(_) | Err(Failure::All(_))) {
-            self.doubt = None;
             self.retry_after = RETRY_FIRST;
-            self.health.written();
+            self.reader.health.written();
         }
         match tried {
             Ok(outcomes) => {
                 self.again = 0;
-                if let Some(hosts) = &self.cluster {
-                    hosts.tell_moved();
-                }
                 group.into_iter().zip(outcomes).for_each(|(job, outcome)| job.answer(Ok(outcome)));
                 Vec::new()
             }
@@ -228,12 +198,12 @@ impl Writer {
     /// Waits a little, and gives the group back without those who have taken theirs back: to be tried again, before anything
     /// that came later. In doubt it stays as it is.
     async fn wait_out(&mut self, mut group: Vec<Job>, kind: OutageKind, why: &str) -> Vec<Vec<Job>> {
-        self.health.write_failed(kind, why);
-        if self.doubt.is_none() {
+        self.reader.health.write_failed(kind, why);
+        if !self.committer.is_in_doubt() {
             group.iter().for_each(|job| job.ticket.reopen());
             group.retain(|job| !job.ticket.is_taken_back());
         }
-        let mut closing = self.health.closing.subscribe();
+        let mut closing = self.reader.health.closing.subscribe();
         // Whoever closes the store is still there when this fails.
         let is_closing = timeout(self.retry_after, closing.wait_for(|closing| *closing)).await.is_ok();
         self.retry_after = (self.retry_after * 2).min(RETRY_MAX);
@@ -244,37 +214,24 @@ impl Writer {
         }
     }
 
-    async fn rejoin(&mut self) -> Result<Committed, StoreError> {
-        self.heads.forget();
-        match self.pen.rejoin().await {
-            Ok(Some(number)) => {
-                self.host_epoch = number;
-                self.is_fenced = false;
-                Ok(Committed::Done { created: Vec::new() })
-            }
-            Ok(None) => Err(StoreError::Fenced),
-            Err(WriteError::Conflict | WriteError::NameTaken) => Err(StoreError::Conflict),
-            Err(error) => Err(plain(error)),
-        }
-    }
-
     /// What the refusal of a lone batch means to its caller.
     async fn explain(&mut self, error: WriteError, batch: &Batch) -> StoreError {
         match error {
             WriteError::NameTaken => self.name_taken(batch).await,
             WriteError::Conflict => {
-                self.heads.forget();
+                self.committer.forget();
                 StoreError::Conflict
             }
-            error => plain(error),
+            error => error.into(),
         }
     }
 
     async fn name_taken(&mut self, batch: &Batch) -> StoreError {
         for change in &batch.changes {
             let Some(name) = wanted_name(change) else { continue };
-            match self.engine.pod_find_by_name(name).await {
-                Ok(Some(holder)) if Some(holder.key) != change.key => return StoreError::NameTaken(name.clone()),
+            let holder = self.reader.select("select key from pods where name = $1").bind(name.as_str());
+            match holder.one("look up a Pod by name", |(key,)| Ok(PodKey(key))).await {
+                Ok(Some(holder)) if Some(holder) != change.key => return StoreError::NameTaken(name.clone()),
                 Ok(_) => {}
                 Err(error) => return error,
             }
@@ -284,18 +241,6 @@ impl Writer {
             Some(name) => StoreError::NameTaken(name.clone()),
             None => StoreError::Conflict,
         }
-    }
-}
-
-/// A failure of the database that is nobody's fault who writes.
-fn plain(error: WriteError) -> StoreError {
-    match error {
-        WriteError::Refused(sentence) | WriteError::Failed(sentence) | WriteError::Again(sentence) => {
-            StoreError::Database(sentence)
-        }
-        WriteError::Lost(sentence) => StoreError::Lost(sentence),
-        WriteError::Damaged(sentence) => StoreError::Damaged(sentence),
-        WriteError::NameTaken | WriteError::Conflict => StoreError::Conflict,
     }
 }
 

@@ -10,19 +10,16 @@ mod reach;
 mod room;
 mod told;
 
-use std::{
-    borrow::Cow,
-    collections::{HashSet, VecDeque},
-};
+use std::{borrow::Cow, collections::VecDeque};
 
 use protocol::{Message, ReasoningPolicy, Role, Segment, Seq, ToolBy, ToolCall, TurnEvent};
 
-use self::told::without_middle;
 pub use self::{
     cut::{Cut, in_tokens as tokens_of_bytes},
     reach::Reach,
     room::Room,
 };
+use self::{mend::drop_unanswered_calls, told::without_middle};
 use crate::PodSpec;
 
 /// Bytes of what a call wrote before it was interrupted that a model is sent. A result of a tool's own is no longer.
@@ -247,7 +244,7 @@ impl Context {
             self.messages.splice(0..0, dropped);
         }
         self.messages.retain(|entry| entry.at <= to);
-        self.drop_unanswered_calls(to);
+        drop_unanswered_calls(&mut self.messages, to);
         self.count_calls();
     }
 
@@ -260,24 +257,6 @@ impl Context {
     fn count_calls(&mut self) {
         let counted = newest_answer(self.messages.iter());
         (self.calls, self.results) = counted.map_or((0, 0), |(_, calls, results)| (calls, results));
-    }
-
-    /// No model is ever sent a call without its result, nor a result without its call.
-    fn drop_unanswered_calls(&mut self, to: Seq) {
-        let answered: HashSet<String> =
-            self.messages.iter().filter_map(|entry| entry.message.call_id.clone()).collect();
-        for entry in &mut self.messages {
-            let calls =
-                std::mem::take(&mut entry.message.tool_calls).into_iter().zip(std::mem::take(&mut entry.calls_at));
-            for (call, at) in calls.filter(|(call, at)| *at <= to && answered.contains(&call.call_id)) {
-                entry.message.tool_calls.push(call);
-                entry.calls_at.push(at);
-            }
-        }
-        let says_nothing = |message: &Message| {
-            message.role == Role::Assistant && message.content.is_empty() && message.tool_calls.is_empty()
-        };
-        self.messages.retain(|entry| !says_nothing(&entry.message));
     }
 }
 

@@ -9,7 +9,10 @@ mod spelling;
 mod warning;
 mod words;
 
-use protocol::{PermissionDecision, PermissionRule};
+use protocol::{
+    PermissionDecision, PermissionRule,
+    tool::{self, Subject},
+};
 use serde_json::Value;
 
 use self::call::Call;
@@ -22,7 +25,7 @@ pub use self::{
 use crate::{PodSpec, Sight};
 
 /// What the rules of a Pod say of one call, and those of the Pods that lead it: the strictest counts. Without a matching
-/// rule the call's own default counts: Read, Glob, Grep and the Pod tools are allowed, everything else is asked.
+/// rule the call's own default counts, as the table of tools has it ([`protocol::tool`]).
 pub fn permission(spec: &PodSpec, tool: &str, arguments: &Value) -> PermissionDecision {
     let sight = spec.sights.of(tool, arguments);
     let judged = |from: &str, rules: &[PermissionRule]| {
@@ -37,7 +40,7 @@ pub fn permission(spec: &PodSpec, tool: &str, arguments: &Value) -> PermissionDe
         None => spec.ceilings.iter().map(|rules| judged(&spec.cwd, rules)).fold(own, PermissionDecision::stricter),
     };
     match decided {
-        PermissionDecision::Allow if tool == "Bash" && spec.shell_is_unconfined => PermissionDecision::Ask,
+        PermissionDecision::Allow if is_command(tool) && spec.shell_is_unconfined => PermissionDecision::Ask,
         decided => decided,
     }
 }
@@ -66,25 +69,16 @@ fn decision(rules: &[PermissionRule], from: &str, call: &Call<'_>) -> Permission
     parts.reduce(PermissionDecision::stricter).unwrap_or(call.default)
 }
 
-/// What becomes of a call that no rule is about, where its tool does not say. A tool that is not in this list is asked for: a new one
-/// is allowed only once somebody has thought of it.
+fn is_command(tool: &str) -> bool {
+    tool::facts(tool).subject == Subject::Command
+}
+
+/// What becomes of a call that no rule is about, where its tool does not say.
 pub fn default_permission(tool: &str) -> PermissionDecision {
-    match tool {
-        "Read" | "Glob" | "Grep" | "ListPods" | "SpawnPod" | "SendToPod" | "ReadPodOutput" | "StopPod"
-        | "RestorePod" | "SendToPeerPod" => PermissionDecision::Allow,
-        _ => PermissionDecision::Ask,
-    }
+    tool::facts(tool).default
 }
 
 /// The argument that patterns are held against, and that a call is known by in one line.
 pub fn main_argument<'a>(tool: &str, arguments: &'a Value) -> &'a str {
-    let field = match tool {
-        "Bash" => "command",
-        "WebFetch" => "url",
-        "Network" => "host",
-        "Glob" | "Grep" => "pattern",
-        "Read" | "Write" | "Edit" => "path",
-        _ => "name",
-    };
-    arguments.get(field).and_then(Value::as_str).unwrap_or_default()
+    arguments.get(tool::facts(tool).subject.argument()).and_then(Value::as_str).unwrap_or_default()
 }

@@ -1,14 +1,12 @@
 //! The folded state of a Pod.
 
-use protocol::{Event, PeerLabel, PodRef, PodState, Seq, Timestamp, ToolBy, Trigger, Usage};
+use protocol::{Event, PeerLabel, PodRef, PodState, Seq, Timestamp, ToolBy, Trigger, Usage, tool::NETWORK};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Files whose content a caller is known to have seen; beyond it the oldest is forgotten, and has to be read again.
 pub(crate) const SEEN_FILES_MAX: usize = 128;
 
-/// What rules and questions about ways out to the network are called by, as if it were a tool.
-pub(crate) const NETWORK: &str = "Network";
 /// Between a call's id and the place of its question in the id of such a question.
 pub(crate) const WAY_OUT: &str = ".out";
 

@@ -18,6 +18,8 @@ mod link;
 mod listing;
 mod misread;
 mod model;
+pub mod operation;
+pub mod operations;
 mod peer;
 mod preview;
 mod segment;
@@ -25,6 +27,7 @@ mod settings;
 mod summary;
 #[cfg(any(target_arch = "wasm32", test))]
 mod timestamp;
+pub mod tool;
 mod unambiguous;
 mod wall;
 
@@ -52,10 +55,10 @@ pub use listing::{
     VisiblePod,
 };
 pub use misread::misread;
-pub use model::{ModelView, ProviderView, UnconfiguredProvider};
+pub use model::{ModelView, ProviderView, Providers, UnconfiguredProvider};
 pub use peer::{
-    ExchangeMessage, HeldCommand, HeldDecision, MessageAnswer, MessageCommand, OpenRequest, PeerAnswer, PeerCommand,
-    PeerLink, PeerView, RequestCommand, RequestDecision,
+    ExchangeMessage, HeldCommand, HeldDecision, Introduced, MessageAnswer, MessageCommand, OpenRequest, PeerAnswer,
+    PeerCommand, PeerLink, PeerView, RequestCommand, RequestDecision,
 };
 pub use preview::{Preview, PreviewCommand};
 pub use segment::{Access, Cut, ScopeRule, Segment};

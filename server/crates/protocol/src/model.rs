@@ -37,3 +37,13 @@ pub struct UnconfiguredProvider {
     pub kind: String,
     pub missing: String,
 }
+
+/// The providers that were found, and what would make more appear.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Providers {
+    pub items: Vec<ProviderView>,
+    #[serde(default)]
+    pub unconfigured: Vec<UnconfiguredProvider>,
+    pub next: Option<String>,
+}

@@ -43,6 +43,14 @@ pub struct PeerAnswer {
     pub request_id: Option<String>,
 }
 
+/// What an introduction came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Introduced {
+    pub answer: PeerAnswer,
+    /// They knew each other before.
+    pub stood: bool,
+}
+
 /// One Pod that another one knows, or that a request lies between.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -50,7 +50,7 @@ impl House {
         );
         let host = Host::start(options).await.expect("a new store has no open Pods");
         let create = CreatePod::named(PodName::parse("ada").expect("plain"));
-        let made = host.create(key("create".to_owned()), &origin(), create).await.expect("the name is new");
+        let made = host.pods().create(key("create".to_owned()), &origin(), create).await.expect("the name is new");
         Self { host, pod: made.pod.worker_id, asked: 0, _folder: folder }
     }
 
@@ -58,7 +58,7 @@ impl House {
     async fn stream(&mut self, records: usize, viewers: usize) {
         let mut watched = JoinSet::new();
         for _ in 0..viewers {
-            let mut observation = self.host.observe(&self.pod, None, 1).await;
+            let mut observation = self.host.journals().observe(&self.pod, None, 1).await;
             // The snapshot: from here on nothing is missed.
             black_box(observation.next().await);
             watched.spawn(watch(observation));
@@ -66,7 +66,7 @@ impl House {
         self.asked += 1;
         let text = format!("stream {records} at 0");
         let input = InputCommand { segments: vec![Segment::text(text)], queue: true, steer: false };
-        let asked = self.host.input(key(format!("ask-{}", self.asked)), &origin(), &self.pod, input).await;
+        let asked = self.host.work().input(key(format!("ask-{}", self.asked)), &origin(), &self.pod, input).await;
         asked.expect("an input is queued when the Pod is busy");
         while let Some(seen) = watched.join_next().await {
             assert!(seen.expect("a viewer only reads") >= records, "no record is lost");

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use protocol::{Approval, AuditAbout};
+use protocol::{Approval, AuditAbout, tool::NETWORK};
 use serde_json::Value;
 
 const SUBJECT_CHARS_MAX: usize = 200;
@@ -21,7 +21,7 @@ pub fn about_call(tool: &str, arguments: &Value) -> AuditAbout {
 /// The argument that a call is known by; of a way out to the network the host with its port.
 fn subject<'a>(tool: &str, arguments: &'a Value) -> Cow<'a, str> {
     let known = pod::main_argument(tool, arguments);
-    match arguments.get("port").and_then(Value::as_u64).filter(|_| tool == "Network") {
+    match arguments.get("port").and_then(Value::as_u64).filter(|_| tool == NETWORK) {
         // An address of many colons is told from its port.
         Some(port) if known.contains(':') && !known.starts_with('[') => format!("[{known}]:{port}").into(),
         Some(port) => format!("{known}:{port}").into(),

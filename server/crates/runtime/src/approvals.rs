@@ -4,7 +4,7 @@ use pod_store::{PodGroup, PodRow};
 use protocol::{ApiError, Approval, OpenApproval, PodSummary, ToolBy, Wall, WallItem, WorkerId};
 use tools::files::Preview;
 
-use crate::{actor::place, cluster::Cluster, error, history, view, view::Opened};
+use crate::{actor::place, cluster::Cluster, history, view, view::Opened};
 
 /// Rows that are read at once.
 const ROWS_AT_ONCE: u32 = 1_000;
@@ -82,8 +82,7 @@ pub(crate) async fn open(cluster: &Cluster) -> Result<Vec<OpenApproval>, ApiErro
     let mut open = Vec::new();
     let mut after = None;
     loop {
-        let rows =
-            cluster.store.pods_page_of(PodGroup::Halted, after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
+        let rows = cluster.store.pods().page_of(PodGroup::Halted, after, ROWS_AT_ONCE).await?;
         after = rows.last().map(|row| row.key);
         for row in &rows {
             open.extend(open_of(cluster, row).await?);
@@ -93,7 +92,7 @@ pub(crate) async fn open(cluster: &Cluster) -> Result<Vec<OpenApproval>, ApiErro
         }
     }
     // A command that a person runs asks without halting its Pod.
-    for row in cluster.store.pods_open().await.map_err(error::store_failed)? {
+    for row in cluster.store.pods().open().await? {
         if !open.iter().any(|asked| asked.pod.worker_id == row.worker_id) {
             open.extend(open_of(cluster, &row).await?);
         }

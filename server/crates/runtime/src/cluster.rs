@@ -25,7 +25,7 @@ use self::{
     call::Call,
     route::{ROUNDS_MAX, Route},
 };
-use crate::{actor::Actors, error, ground::Ground};
+use crate::{actor::Actors, ground::Ground};
 
 /// This host as one of the cluster.
 #[derive(Debug)]
@@ -54,10 +54,10 @@ impl Cluster {
 /// serves alone.
 pub(crate) async fn start(cluster: &Arc<Cluster>) -> Result<(), ApiError> {
     recovery::start(cluster).await?;
-    if cluster.store.is_shared() {
+    if cluster.store.hosts().is_shared() {
         call::start(cluster);
         serve::start(cluster);
-        follow::start(cluster).await.map_err(error::store_failed)?;
+        follow::start(cluster).await?;
         takeover::start(cluster);
     }
     Ok(())

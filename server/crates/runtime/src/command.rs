@@ -1,16 +1,42 @@
 //! Who asks, and under which key.
 
 use jiff::Timestamp;
-use protocol::{AuditEntry, CommandId, PodName, PodState, WorkerId};
-use serde::{Deserialize, Serialize};
+use pod_store::CommandRow;
+use protocol::{ApiError, AuditEntry, CommandId, ErrorCode, PodName, PodState, WorkerId};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::DatabaseState;
+use crate::{DatabaseState, error};
 
 /// A command's identity: the caller's id, and a hash over verb, address and body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandKey {
     pub id: CommandId,
     pub fingerprint: [u8; 32],
+}
+
+impl CommandKey {
+    /// The row of a command that is answered so; the answer is JSON.
+    pub(crate) fn row(&self, answer: String, at: Timestamp) -> CommandRow {
+        CommandRow { id: self.id.clone(), fingerprint: self.fingerprint, answer, at }
+    }
+
+    /// The answer that a known command got, if it is the same command.
+    pub(crate) fn repeated(&self, row: CommandRow) -> Result<String, ApiError> {
+        match row.fingerprint == self.fingerprint {
+            true => Ok(row.answer),
+            false => Err(error::key_reused(&self.id)),
+        }
+    }
+}
+
+/// An answer as it is stored.
+pub(crate) fn answer_of(answer: &impl Serialize) -> String {
+    serde_json::to_string(answer).expect("an answer always encodes")
+}
+
+pub(crate) fn read_answer<T: DeserializeOwned>(answer: &str) -> Result<T, ApiError> {
+    serde_json::from_str(answer)
+        .map_err(|error| ApiError::new(ErrorCode::Internal, format!("a stored answer cannot be read: {error}")))
 }
 
 /// Who asks, and from where; audited with the command.

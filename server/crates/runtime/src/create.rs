@@ -2,18 +2,15 @@
 
 use jiff::Timestamp;
 use pod::{Pod, PodSpec, Step};
-use pod_store::{Batch, CommandRow, Committed, NewPod, NewRecord, PodChange, PodUpdate};
-use protocol::{
-    ApiError, AuditEntry, ControlEvent, CreatePod, ErrorCode, PodName, PodState, PodSummary, Seq, WorkerId,
-};
+use pod_store::{Batch, Committed, NewPod, NewRecord, PodChange, PodUpdate};
+use protocol::{ApiError, ControlEvent, CreatePod, PodName, PodState, PodSummary, Seq, WorkerId};
 
 use crate::{
-    CommandKey, Origin,
-    actor::{checkpoint, repeated},
-    clock,
-    command::audit,
-    encode, error,
+    actor::checkpoint,
+    asked::Asked,
+    clock, encode,
     ground::Ground,
+    hold::Together,
     recipe::{self, Recipes},
     view,
 };
@@ -22,40 +19,16 @@ use crate::{
 pub(crate) async fn create(
     ground: &Ground,
     recipes: &Recipes,
-    key: CommandKey,
-    origin: &Origin,
+    asked: &Asked<'_>,
     create: CreatePod,
 ) -> Result<PodSummary, ApiError> {
-    if let Some(summary) = first_answer(ground, &key).await? {
+    if let Some(summary) = asked.first_answer(ground).await? {
         return Ok(summary);
     }
     let spec = recipe::of_person(recipes, &create)?;
     let _seat = ground.seat().await?;
-    let now = clock::now();
-    let newborn = Newborn::of(spec, create.name.clone(), now);
-    newborn.commit(ground, &key, audit(now, origin, "pod_create", create.name.to_string())).await
-}
-
-impl Newborn {
-    /// Writes it, or gives the first answer again when the command is known by now.
-    pub(crate) async fn commit(
-        self,
-        ground: &Ground,
-        key: &CommandKey,
-        audit: AuditEntry,
-    ) -> Result<PodSummary, ApiError> {
-        let answer = serde_json::to_string(&self.summary).expect("a summary always encodes");
-        let command = CommandRow { id: key.id.clone(), fingerprint: key.fingerprint, answer, at: audit.at };
-        let batch =
-            Batch { command: Some(command), changes: vec![self.change], audit: vec![audit], ..Batch::default() };
-        match ground.store.commit(batch).await.map_err(error::store_failed)? {
-            Committed::Done { .. } => {
-                ground.list.tell_changed(&self.summary.pod.worker_id);
-                Ok(self.summary)
-            }
-            Committed::Repeated(row) => read_answer(&repeated(row, key)?),
-        }
-    }
+    let target = create.name.to_string();
+    Newborn::of(spec, create.name, clock::now()).commit(ground, asked, "pod_create", target).await
 }
 
 /// A Pod that is about to be.
@@ -65,6 +38,26 @@ pub(crate) struct Newborn {
 }
 
 impl Newborn {
+    /// Writes it, or gives the first answer again when the command is known by now.
+    pub(crate) async fn commit(
+        self,
+        ground: &Ground,
+        asked: &Asked<'_>,
+        action: &str,
+        target: String,
+    ) -> Result<PodSummary, ApiError> {
+        let Together { command, audit, .. } = asked.together(action, target, &self.summary);
+        let audit = audit.into_iter().collect();
+        let batch = Batch { command, changes: vec![self.change], audit, ..Batch::default() };
+        match ground.store.commit(batch).await? {
+            Committed::Done { .. } => {
+                ground.list.tell_changed(&self.summary.pod.worker_id);
+                Ok(self.summary)
+            }
+            Committed::Repeated(row) => asked.repeated(row),
+        }
+    }
+
     pub(crate) fn of(spec: PodSpec, name: PodName, now: Timestamp) -> Self {
         let status = ControlEvent::Status { state: PodState::Idle, state_reason: None };
         let step = Step { run_id: None, event: status.into() };
@@ -93,17 +86,6 @@ impl Newborn {
         };
         Self { change, summary }
     }
-}
-
-/// The summary that a command of this key was answered with when it made a Pod.
-pub(crate) async fn first_answer(ground: &Ground, key: &CommandKey) -> Result<Option<PodSummary>, ApiError> {
-    let row = ground.store.command_find(&key.id).await.map_err(error::store_failed)?;
-    row.map(|row| read_answer(&repeated(row, key)?)).transpose()
-}
-
-fn read_answer(answer: &str) -> Result<PodSummary, ApiError> {
-    serde_json::from_str(answer)
-        .map_err(|error| ApiError::new(ErrorCode::Internal, format!("a stored answer cannot be read: {error}")))
 }
 
 fn summary_of(new: &NewPod, pod: &Pod) -> PodSummary {

@@ -4,59 +4,8 @@ use pod::Refusal;
 use pod_store::StoreError;
 use protocol::{ApiError, ErrorCode, PodName, WorkerId};
 
-/// A failure of the store, told without anything of the store's own.
-pub(crate) fn store_failed(error: StoreError) -> ApiError {
-    match error {
-        StoreError::NameTaken(name) => ApiError::new(
-            ErrorCode::NameTaken,
-            format!("a Pod called \"{name}\" is already there; choose another name"),
-        ),
-        StoreError::PodGone => ApiError::new(ErrorCode::PodNotFound, "the Pod was deleted"),
-        StoreError::Closed => stopping(),
-        StoreError::Fenced => ApiError::new(
-            ErrorCode::RuntimeUnavailable,
-            "another yoi has taken over what this one ran; talk to that one, or try again in a moment",
-        ),
-        StoreError::Elsewhere(host) => ApiError::new(
-            ErrorCode::RuntimeUnavailable,
-            format!("the host \"{}\" has just taken the Pod over; try again", host.name),
-        ),
-        StoreError::Away(why) => ApiError::new(
-            ErrorCode::RuntimeUnavailable,
-            format!("yoi cannot write to its database now, so nothing was done ({why}); send it again in a moment"),
-        ),
-        StoreError::Unknown(why) => ApiError::new(
-            ErrorCode::RuntimeUnavailable,
-            format!(
-                "yoi lost its database in the middle of this, so it was stored or not ({why}); send it again with the same \
-                 idempotency key: it happens once"
-            ),
-        ),
-        StoreError::Lost(why) => {
-            ApiError::new(ErrorCode::RuntimeUnavailable, format!("yoi's database is gone, so nothing was done: {why}"))
-        }
-        StoreError::Damaged(why) => {
-            tracing::error!(why, "the database is damaged");
-            let sentence = "yoi's database is damaged in this place, so nothing was done; `yoi doctor` and the log name the \
-                file and what to do";
-            ApiError::new(ErrorCode::Internal, sentence)
-        }
-        StoreError::Unread(why) => {
-            tracing::error!(why, "the store could not be read");
-            ApiError::new(
-                ErrorCode::RuntimeUnavailable,
-                format!("yoi could not read its database, so nothing was done ({why}); try again in a moment"),
-            )
-        }
-        StoreError::Conflict | StoreError::Injected(_) | StoreError::Database(_) => {
-            tracing::error!(%error, "the store failed");
-            ApiError::new(ErrorCode::Internal, "yoi's database failed, so nothing was done; its log says why")
-        }
-    }
-}
-
 pub(crate) fn stopping() -> ApiError {
-    ApiError::new(ErrorCode::RuntimeUnavailable, "yoi is stopping; try again when it is back")
+    StoreError::Closed.into()
 }
 
 /// The task that a caller waited for was dropped, because this host was held up for too long.

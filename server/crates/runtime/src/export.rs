@@ -5,7 +5,7 @@ use futures_util::{StreamExt, stream, stream::BoxStream};
 use pod_store::{PodKey, Store};
 use protocol::{ApiError, PodName, ReasoningPolicy, Seq, WorkerId};
 
-use crate::{encode, error, ground::Ground, heavy, view};
+use crate::{encode, ground::Ground, heavy, view};
 
 /// Records of one page, at most.
 const PAGE_RECORDS_MAX: u32 = 1_000;
@@ -29,7 +29,7 @@ impl std::fmt::Debug for Export {
 /// All records of a Pod, as its viewers may see them.
 pub(crate) async fn export(ground: &Ground, worker_id: &WorkerId) -> Result<Export, ApiError> {
     let row = ground.existing_row(worker_id).await?;
-    let head = ground.store.head(row.key).await.map_err(error::store_failed)?;
+    let head = ground.store.journals().head(row.key).await?;
     let policy = view::open(&row).map(|opened| opened.spec.reasoning).unwrap_or_default();
     let reader = Reader { store: ground.store.clone(), key: row.key, policy, after: Seq(0), head };
     let pages = stream::try_unfold(reader, Reader::next).boxed();
@@ -51,8 +51,8 @@ impl Reader {
         if self.after >= self.head {
             return Ok(None);
         }
-        let rows = self.store.records_after(self.key, self.after, PAGE_RECORDS_MAX, PAGE_BYTES_MAX).await;
-        let rows = rows.map_err(error::store_failed)?;
+        let rows = self.store.journals().after(self.key, self.after, PAGE_RECORDS_MAX, PAGE_BYTES_MAX).await;
+        let rows = rows?;
         let Some(last) = rows.last() else { return Ok(None) };
         self.after = last.seq;
         let policy = self.policy;

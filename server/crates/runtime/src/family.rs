@@ -20,7 +20,6 @@ use protocol::{ApiError, PodLimits};
 use crate::{
     Origin, clock,
     command::audit,
-    error,
     ground::Ground,
     hold::{Pods, Together},
     recipe::Recipes,
@@ -52,7 +51,7 @@ fn audit_only(origin: &Origin, action: &str, target: String) -> Together {
 /// The row that ties a Pod to the one that leads it.
 async fn child_row(family: &Family, row: &PodRow) -> Result<Option<pod_store::ChildRow>, ApiError> {
     match row.parent {
-        Some(_) => family.store.child(row.key).await.map_err(error::store_failed),
+        Some(_) => Ok(family.store.family().child(row.key).await?),
         None => Ok(None),
     }
 }

@@ -12,7 +12,6 @@ use tokio::sync::broadcast;
 use crate::{
     PodQuery, PodsItem, PodsObservation,
     cluster::Cluster,
-    error,
     list::{self, Stale},
     view,
 };
@@ -31,7 +30,7 @@ pub(crate) async fn pods(cluster: &Cluster, query: &PodQuery) -> Result<Listing<
     }
     let mut items = Vec::new();
     loop {
-        let rows = cluster.store.pods_page(after, ROWS_AT_ONCE).await.map_err(error::store_failed)?;
+        let rows = cluster.store.pods().page(after, ROWS_AT_ONCE).await?;
         let is_last_page = rows.len() < ROWS_AT_ONCE as usize;
         for row in rows {
             after = Some(row.key);
@@ -56,7 +55,7 @@ async fn named(
     query: &PodQuery,
     after: Option<PodKey>,
 ) -> Result<Listing<PodSummary>, ApiError> {
-    let row = cluster.store.pod_find_by_name(name).await.map_err(error::store_failed)?;
+    let row = cluster.store.pods().find_by_name(name).await?;
     let row = row.filter(|row| after.is_none_or(|after| row.key > after));
     let items = row.iter().map(view::summary).filter(|summary| query.selects(summary)).collect();
     Ok(Listing { items, next: None })
@@ -133,7 +132,7 @@ impl Watcher {
         let mut upserts = Vec::new();
         let mut after = None;
         loop {
-            let rows = self.read(self.cluster.store.pods_page(after, ROWS_AT_ONCE).await)?;
+            let rows = self.read(self.cluster.store.pods().page(after, ROWS_AT_ONCE).await)?;
             after = rows.last().map(|row| row.key);
             upserts.extend(rows.iter().map(view::summary));
             if rows.len() < ROWS_AT_ONCE as usize {
@@ -147,7 +146,7 @@ impl Watcher {
         let revision = self.cluster.list.revision();
         let mut item = PodsItem { revision, snapshot: false, upserts: Vec::new(), removed: Vec::new() };
         for worker_id in changed {
-            let row: Option<PodRow> = self.read(self.cluster.store.pod_find(&worker_id).await)?;
+            let row: Option<PodRow> = self.read(self.cluster.store.pods().find(&worker_id).await)?;
             match row {
                 Some(row) => item.upserts.push(view::summary(&row)),
                 None => item.removed.push(PodRef::new(RuntimeId::local(), worker_id)),

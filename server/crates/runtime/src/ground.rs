@@ -68,7 +68,7 @@ impl Ground {
         let mut recovering = self.recovering.subscribe();
         // The sender lives as long as we do, so this cannot fail.
         self.unless_out(recovering.wait_for(|open| !open.contains(worker_id))).await;
-        self.store.pod_find(worker_id).await.map_err(error::store_failed)
+        Ok(self.store.pods().find(worker_id).await?)
     }
 
     pub(crate) async fn existing_row(&self, worker_id: &WorkerId) -> Result<PodRow, ApiError> {
@@ -83,7 +83,7 @@ impl Ground {
     pub(crate) async fn update_row(&self, key: PodKey, update: PodUpdate) -> Result<(), ApiError> {
         let change = PodChange { update: Some(update), ..PodChange::of(key) };
         let batch = Batch { changes: vec![change], ..Batch::default() };
-        self.store.commit(batch).await.map_err(error::store_failed).map(|_| ())
+        Ok(self.store.commit(batch).await.map(drop)?)
     }
 
     pub(crate) fn count_command(&self) {
@@ -92,6 +92,10 @@ impl Ground {
 
     /// Why a task is gone in the middle of something.
     pub(crate) fn interrupted(&self) -> ApiError {
-        if self.store.is_shared() && !self.stopping.is_cancelled() { error::cut_off() } else { error::stopping() }
+        if self.store.hosts().is_shared() && !self.stopping.is_cancelled() {
+            error::cut_off()
+        } else {
+            error::stopping()
+        }
     }
 }

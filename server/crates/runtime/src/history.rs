@@ -6,7 +6,7 @@ use protocol::{
     ApiError, Approval, CompactionPreview, ControlEvent, ErrorCode, Event, History, Record, Seq, TurnEvent, WorkerId,
 };
 
-use crate::{RecordForm, RecordPage, error, ground::Ground, heavy, records::Rows, view};
+use crate::{RecordForm, RecordPage, ground::Ground, heavy, records::Rows, view};
 
 /// Events of a conversation that are read at once, and their bytes.
 const TURNS_AT_ONCE_MAX: u32 = 512;
@@ -25,7 +25,7 @@ pub(crate) async fn page(
     let row = ground.existing_row(worker_id).await?;
     let policy = view::open(&row).map(|opened| opened.spec.reasoning).unwrap_or_default();
     let rows = Rows { store: &ground.store, key: row.key, policy };
-    let rows = rows.before(before, (limit, form)).await.map_err(error::store_failed)?;
+    let rows = rows.before(before, (limit, form)).await?;
     let next = rows.first().filter(|first| first.seq > Seq(1)).map(|first| first.seq.to_string());
     Ok(RecordPage { items: rows.into_iter().map(|row| row.body).collect(), next })
 }
@@ -68,13 +68,13 @@ async fn context(ground: &Ground, worker_id: &WorkerId) -> Result<(Context, Pod)
     let mut journal = Journal::until(&ground.store, row.key, &opened.spec, &opened.pod);
     // The row is behind the journal while the Pod works.
     journal.before = Seq(i64::MAX);
-    let context = journal.context(Reach::default()).await.map_err(error::store_failed)?;
+    let context = journal.context(Reach::default()).await?;
     Ok((context, opened.pod))
 }
 
 /// Every question that a Pod ever asked, with its answer, oldest first.
 pub(crate) async fn questions(store: &Store, key: PodKey) -> Result<Vec<Approval>, ApiError> {
-    let rows = store.question_records(key).await.map_err(error::store_failed)?;
+    let rows = store.journals().questions(key).await?;
     let mut approvals: Vec<Approval> = Vec::new();
     for record in rows.iter().filter_map(|row| serde_json::from_slice::<Record>(&row.body).ok()) {
         let at = record.at;
@@ -117,7 +117,7 @@ impl Journal {
         let Self { store, key, spec, bare_runs, mut before } = self;
         let (mut turns, mut bytes, mut is_covered, mut has_gaps) = (Vec::new(), 0, false, false);
         while !is_covered {
-            let rows = store.turn_records_back(key, before, TURNS_AT_ONCE_MAX, BYTES_AT_ONCE_MAX).await?;
+            let rows = store.journals().turns_back(key, before, TURNS_AT_ONCE_MAX, BYTES_AT_ONCE_MAX).await?;
             let Some(last) = rows.last() else { break };
             before = last.seq;
             let size = rows.iter().map(|row| row.body.len()).sum();

@@ -1,14 +1,16 @@
 //! The host: finds, makes and wakes Pods. An idle Pod costs nothing here: no task, no queue, no tail.
 
+mod approvals;
+mod audit;
 mod claims;
-mod composing;
-mod far;
-mod life;
-mod lists;
-mod look_in;
-mod looks;
-mod peering;
+mod health;
+mod journals;
+mod peers;
+mod pods;
+mod sessions;
 mod settings;
+mod stores;
+mod work;
 
 use std::{
     ops::Deref,
@@ -16,21 +18,21 @@ use std::{
     time::Duration,
 };
 
-use protocol::{
-    ApiError, Approval, ApprovalCommand, InputCommand, OpenApproval, PatchPod, PodDetail, Receipt, RewindCommand,
-    ToolAnswer, ToolCommand, WorkerId,
-};
+use protocol::ApiError;
 
 pub use self::claims::Claimed;
+use self::{
+    approvals::Approvals, audit::Audit, claims::Claims, health::Health, journals::Journals, pods::Pods,
+    sessions::Sessions, settings::Settings, stores::Stores, work::Work,
+};
 use crate::{
-    CommandKey, HostOptions, Origin,
-    actor::{self, Above, Actors, Equipment, PodCommand},
-    approvals,
+    HostOptions,
+    actor::{self, Above, Actors, Equipment},
     cluster::{self, Cluster},
     family::Family,
     ground::Ground,
     names::Names,
-    peers::{self, Peers},
+    peers::{Peers, expire, far},
     pod_tools::{self, Kin},
     recipe::Recipes,
 };
@@ -83,7 +85,7 @@ impl Inner {
             let pods = || Box::new(cluster.clone());
             let recipes = Recipes { cwd, profiles, providers };
             let family = Family { ground: ground.clone(), pods: pods(), recipes, limits };
-            let peers = Peers { ground, pods: pods(), far: peers::far::Far::default() };
+            let peers = Peers { ground, pods: pods(), far: far::Far::default() };
             Kin { cluster, family: Arc::new(family), peers: Arc::new(peers) }
         });
         let Kin { cluster, family, peers } = &*kin;
@@ -106,7 +108,7 @@ impl Host {
         cluster::start(&inner.cluster).await?;
         inner.tracker.spawn(expire_requests(inner.clone()));
         inner.tracker.spawn(actor::tell(inner.actors.clone()));
-        inner.tracker.spawn(peers::far::tell_cards(inner.peers.clone()));
+        inner.tracker.spawn(far::tell_cards(inner.peers.clone()));
         Ok(Self { inner })
     }
 
@@ -120,70 +122,48 @@ impl Host {
         self.inner.store.close().await;
     }
 
-    pub async fn input(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        input: InputCommand,
-    ) -> Result<Receipt, ApiError> {
-        self.inner.cluster.command(key, origin, worker_id, PodCommand::Input(input)).await
+    pub fn pods(&self) -> Pods<'_> {
+        Pods { inner: &self.inner }
     }
 
-    /// Takes the records after a position out of the model's context.
-    pub async fn rewind(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        command: RewindCommand,
-    ) -> Result<Receipt, ApiError> {
-        self.inner.cluster.command(key, origin, worker_id, PodCommand::Rewind(command)).await
+    pub fn work(&self) -> Work<'_> {
+        Work { inner: &self.inner }
     }
 
-    /// Runs one tool as this Pod would; waits until it has ended.
-    pub async fn run_tool(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        name: &str,
-        command: ToolCommand,
-    ) -> Result<ToolAnswer, ApiError> {
-        self.inner.cluster.run_tool(key, origin, worker_id, name, command).await
+    pub fn journals(&self) -> Journals<'_> {
+        Journals { inner: &self.inner }
     }
 
-    /// The open questions of one Pod, or all that it ever asked; oldest first.
-    pub async fn approvals(&self, worker_id: &WorkerId, all: bool) -> Result<Vec<Approval>, ApiError> {
-        approvals::of_pod(&self.inner.cluster, worker_id, all).await
+    pub fn approvals(&self) -> Approvals<'_> {
+        Approvals { inner: &self.inner }
     }
 
-    /// The open questions of every Pod, oldest first.
-    pub async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError> {
-        approvals::open(&self.inner.cluster).await
+    pub fn peers(&self) -> peers::Peers<'_> {
+        peers::Peers { inner: &self.inner }
     }
 
-    /// Answers a question. The first answer wins.
-    pub async fn answer(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        id: &str,
-        command: ApprovalCommand,
-    ) -> Result<Approval, ApiError> {
-        let command = PodCommand::Answer { id: id.to_owned(), command };
-        self.inner.cluster.command(key, origin, worker_id, command).await
+    pub fn stores(&self) -> Stores<'_> {
+        Stores { inner: &self.inner }
     }
 
-    pub async fn patch(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
-        worker_id: &WorkerId,
-        patch: PatchPod,
-    ) -> Result<PodDetail, ApiError> {
-        self.inner.cluster.command(key, origin, worker_id, PodCommand::Patch(patch)).await
+    pub fn claims(&self) -> Claims<'_> {
+        Claims { inner: &self.inner }
+    }
+
+    pub fn settings(&self) -> Settings<'_> {
+        Settings { inner: &self.inner }
+    }
+
+    pub fn audit(&self) -> Audit<'_> {
+        Audit { inner: &self.inner }
+    }
+
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions { inner: &self.inner }
+    }
+
+    pub fn health(&self) -> Health<'_> {
+        Health { inner: &self.inner }
     }
 }
 
@@ -192,7 +172,7 @@ async fn expire_requests(inner: Arc<Inner>) {
     loop {
         tokio::select! {
             () = inner.stopping.cancelled() => return,
-            () = tokio::time::sleep(EXPIRY_CHECK) => peers::expire(&inner.peers).await,
+            () = tokio::time::sleep(EXPIRY_CHECK) => expire(&inner.peers).await,
         }
     }
 }

@@ -14,9 +14,9 @@ use protocol::{
 };
 
 use crate::{
-    CommandKey, Origin, clock,
-    command::audit,
-    create::{Newborn, first_answer},
+    asked::Asked,
+    clock,
+    create::Newborn,
     encode, error,
     ground::Ground,
     recipe::{self, Recipes},
@@ -32,14 +32,13 @@ const ROUNDS_MAX: usize = 2;
 pub(crate) async fn import(
     ground: &Ground,
     recipes: &Recipes,
-    key: CommandKey,
-    origin: &Origin,
+    asked: &Asked<'_>,
     command: ImportCommand,
 ) -> Result<PodSummary, ApiError> {
     if ground.stopping.is_cancelled() {
         return Err(error::stopping());
     }
-    if let Some(summary) = first_answer(ground, &key).await? {
+    if let Some(summary) = asked.first_answer(ground).await? {
         return Ok(summary);
     }
     let ImportCommand { name, jsonl } = command;
@@ -55,7 +54,7 @@ pub(crate) async fn import(
         tracing::error!(%error, "an import broke");
         ApiError::new(ErrorCode::Internal, "the import broke inside yoi, so nothing was done; its log says where")
     })??;
-    newborn.commit(ground, &key, audit(now, origin, "import", target)).await
+    newborn.commit(ground, asked, "import", target).await
 }
 
 /// A journal that was read, and what it comes to.

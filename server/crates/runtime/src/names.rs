@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use protocol::{ApiError, Candidate, PodName};
 
-use crate::{error, ground::Ground, view};
+use crate::{ground::Ground, view};
 
 /// So many are named.
 const NEAR_MAX: usize = 5;
@@ -34,7 +34,7 @@ pub(crate) async fn near(ground: &Ground, names: &Names, name: &str) -> Result<V
     let mut near = Vec::new();
     for name in nearest(&known, name) {
         // One that went in between is no candidate any more.
-        let row = ground.store.pod_find_by_name(name).await.map_err(error::store_failed)?;
+        let row = ground.store.pods().find_by_name(name).await?;
         near.extend(row.map(|row| Candidate { pod: view::pod_ref(&row), name: row.name }));
     }
     Ok(near)
@@ -47,7 +47,7 @@ impl Names {
         if let Some(known) = self.of(revision) {
             return Ok(known);
         }
-        let names = ground.store.pod_names().await.map_err(error::store_failed)?;
+        let names = ground.store.pods().names().await?;
         let known: Arc<[Known]> = names.into_iter().map(Known::of).collect();
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some((revision, known.clone()));
         Ok(known)

@@ -12,15 +12,19 @@ mod spawn;
 mod stop;
 
 use std::{
+    fmt,
     ops::Deref,
     sync::{Arc, Weak},
 };
 
 use async_trait::async_trait;
 use pod::ToolOutcome;
-use pod_store::PodKey;
-use protocol::{ApiError, ErrorCode, PeerLabel, PodName, VisiblePod, WorkerId};
-use tools::Tool;
+use pod_store::{PodKey, PodRow};
+use protocol::{ApiError, ErrorCode, PeerLabel, VisiblePod, WorkerId};
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use tools::{Output, Place, Tool};
 
 pub(crate) use self::sight::visible;
 use crate::{
@@ -30,6 +34,7 @@ use crate::{
     error,
     family::Family,
     ground::Ground,
+    hold::bounded,
     peers::{self, Peers, far},
 };
 
@@ -74,31 +79,86 @@ impl Above for Kin {
 
 /// All of them, acting through a host that is being made.
 pub(crate) fn tools(kin: &Weak<Kin>) -> Vec<Arc<dyn Tool>> {
-    let reach = || Reach(kin.clone());
+    fn tool<T: PodTool>(kin: &Weak<Kin>, tool: T) -> Arc<dyn Tool> {
+        Arc::new(Reaching { kin: kin.clone(), tool })
+    }
     vec![
-        Arc::new(list::ListPods(reach())),
-        Arc::new(spawn::SpawnPod(reach())),
-        Arc::new(send::SendToPod(reach())),
-        Arc::new(output::ReadPodOutput(reach())),
-        Arc::new(stop::StopPod(reach())),
-        Arc::new(restore::RestorePod(reach())),
-        Arc::new(peer::SendToPeerPod(reach())),
+        tool(kin, list::ListPods),
+        tool(kin, spawn::SpawnPod),
+        tool(kin, send::SendToPod),
+        tool(kin, output::ReadPodOutput),
+        tool(kin, stop::StopPod),
+        tool(kin, restore::RestorePod),
+        tool(kin, peer::SendToPeerPod),
     ]
 }
 
-/// A tool's way to the host that it belongs to.
-#[derive(Debug)]
-struct Reach(Weak<Kin>);
+/// One of them: what a model is told of it, and what it does.
+#[async_trait]
+trait PodTool: fmt::Debug + Send + Sync + 'static {
+    const NAME: &'static str;
+    const DESCRIPTION: &'static str;
+    /// What it is in the middle of when it takes too long.
+    const DOING: &'static str;
+    type Arguments: JsonSchema + Serialize + DeserializeOwned + Send;
 
-impl Reach {
-    fn kin(&self) -> Result<Arc<Kin>, ApiError> {
-        self.0.upgrade().ok_or_else(error::stopping)
+    async fn act(&self, caller: &Caller<'_>, arguments: Self::Arguments) -> Result<ToolOutcome, ApiError>;
+}
+
+/// Such a tool with its way to the host that it belongs to.
+#[derive(Debug)]
+struct Reaching<T> {
+    kin: Weak<Kin>,
+    tool: T,
+}
+
+#[async_trait]
+impl<T: PodTool> Tool for Reaching<T> {
+    fn name(&self) -> &'static str {
+        T::NAME
+    }
+
+    fn description(&self) -> &'static str {
+        T::DESCRIPTION
+    }
+
+    fn schema(&self) -> Value {
+        arguments::schema::<T::Arguments>()
+    }
+
+    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
+        let acting = async {
+            let arguments = arguments::read(arguments)?;
+            let kin = self.kin.upgrade().ok_or_else(error::stopping)?;
+            self.tool.act(&Caller { kin, place }, arguments).await
+        };
+        bounded(T::DOING, acting).await.unwrap_or_else(|error| failed(&error))
     }
 }
 
-/// How the audit names a Pod that acts.
-fn origin_of(name: &PodName) -> Origin {
-    Origin { by: format!("pod:{name}"), client: "pod".to_owned() }
+/// The Pod that calls, and the call.
+struct Caller<'a> {
+    kin: Arc<Kin>,
+    place: &'a Place,
+}
+
+impl Caller<'_> {
+    fn worker_id(&self) -> &WorkerId {
+        &self.place.worker_id
+    }
+
+    async fn row(&self) -> Result<PodRow, ApiError> {
+        self.kin.existing_row(self.worker_id()).await
+    }
+
+    /// How the audit names it.
+    async fn origin(&self) -> Result<Origin, ApiError> {
+        Ok(Origin { by: format!("pod:{}", self.row().await?.name), client: "pod".to_owned() })
+    }
+
+    async fn child(&self, name: &str) -> Result<sight::Seen, ApiError> {
+        sight::child(&self.kin, self.worker_id(), name).await
+    }
 }
 
 /// A failure as a model is told it. A Pod that it does not see and one that is not there are the same to it.
@@ -107,8 +167,4 @@ fn failed(error: &ApiError) -> ToolOutcome {
         ErrorCode::PodNotFound => ToolOutcome::failed("not_visible", sight::NOT_VISIBLE),
         code => ToolOutcome::failed(code.as_str(), error.detail.clone()),
     }
-}
-
-fn outcome(result: Result<ToolOutcome, ApiError>) -> ToolOutcome {
-    result.unwrap_or_else(|error| failed(&error))
 }

@@ -52,14 +52,14 @@ impl Rows<'_> {
     /// Large records are read one by one, and cut before the next one is.
     async fn rows(&self, before: Option<Seq>, portion: Portion) -> Result<Vec<Row>, StoreError> {
         let policy = self.policy;
-        let found = self.store.records_before(self.key, before, portion).await?;
+        let found = self.store.journals().before(self.key, before, portion).await?;
         let mut rows = Vec::with_capacity(found.len());
         for FoundRecord { seq, body } in found {
             if let Some(body) = body {
                 // A whole one may be as long as it likes.
                 let body = heavy::work(body.len(), move || encode::visible(policy, body)).await;
                 rows.push(Row { seq, body });
-            } else if let Some(record) = self.store.record(self.key, seq).await? {
+            } else if let Some(record) = self.store.journals().record(self.key, seq).await? {
                 // Else it was a piece of a block that has been finished since.
                 let body = record.body;
                 let cut = move || encode::shown(encode::visible(policy, body));

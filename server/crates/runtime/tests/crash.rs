@@ -149,7 +149,7 @@ async fn child(folder: &Path) {
         options.faults = Some(std::sync::Arc::new(KillAt::of(kill)));
     }
     let host = stage::host_on(Store::open(options).await.unwrap()).await;
-    let pod = host.create(key("create"), &origin(), named("ada")).await.unwrap().pod.worker_id;
+    let pod = host.pods().create(key("create"), &origin(), named("ada")).await.unwrap().pod.worker_id;
     print_line(&format!("created {pod}"));
     let leading = tokio::spawn(led::play(host.clone(), folder.to_owned()));
     let knowing = tokio::spawn(peers::play(host.clone()));
@@ -165,13 +165,13 @@ async fn child(folder: &Path) {
 }
 
 async fn tell(host: &Host, pod: &WorkerId, id: &str, input: InputCommand) {
-    if host.input(key(id), &origin(), pod, input).await.is_ok() {
+    if host.work().input(key(id), &origin(), pod, input).await.is_ok() {
         print_line(&format!("accepted {id}"));
     }
 }
 
 async fn watch(host: Host, pod: WorkerId) {
-    let mut viewer = host.observe(&pod, None, 200).await;
+    let mut viewer = host.journals().observe(&pod, None, 200).await;
     let mut runs = 0;
     while runs < 3 {
         let (FeedItem::Snapshot { records, .. } | FeedItem::Records { records, .. }) = viewer.next().await.unwrap()
@@ -246,7 +246,7 @@ async fn check(name: &str, folder: tempfile::TempDir, witness: Witness) {
     peers::check(name, &host, &witness.peers).await;
     usage_is_whole(name, &host).await;
     let Some(pod) = witness.pod else { return };
-    let state = host.pod(&pod).await.unwrap().summary.state;
+    let state = host.pods().get(&pod).await.unwrap().summary.state;
     // Running is a queued input that began by itself, after the run before it had ended.
     assert!(matches!(state, PodState::Idle | PodState::Paused | PodState::Running), "{name}: {state:?}");
     let there = stage::Stage { host, folder };
@@ -268,11 +268,11 @@ async fn check(name: &str, folder: tempfile::TempDir, witness: Witness) {
     }
     // The same commands again: known ones change nothing, lost ones are taken now.
     if state == PodState::Paused {
-        there.host.control(key("resume"), &origin(), &pod, ControlVerb::Resume).await.unwrap();
+        there.host.pods().control(key("resume"), &origin(), &pod, ControlVerb::Resume).await.unwrap();
     }
     for id in &witness.accepted {
         let input = InputCommand { queue: true, ..say("something else, which the key must keep out") };
-        there.host.input(key(id), &origin(), &pod, input).await.unwrap();
+        there.host.work().input(key(id), &origin(), &pod, input).await.unwrap();
     }
     let wanted = witness.accepted.len();
     let last = there.until(&pod, |records| answered(records) >= wanted).await;
@@ -286,19 +286,13 @@ async fn check(name: &str, folder: tempfile::TempDir, witness: Witness) {
 
 /// What was used is what the Pods say, neither lost nor counted twice. They may be working while this looks.
 async fn usage_is_whole(name: &str, host: &Host) {
-    let mut last = String::new();
-    for _ in 0..3_000 {
-        let before = host.usage().await.unwrap();
-        let pods = host.pods(&runtime::PodQuery::default()).await.unwrap().items;
+    testkit::until_so(format!("{name}: what the Pods say is what was counted"), async || {
+        let before = host.journals().usage().await.unwrap();
+        let pods = host.pods().list(&runtime::PodQuery::default()).await.unwrap().items;
         let sum = pods.iter().fold((0, 0), |(input, output), pod| (input + pod.usage.input, output + pod.usage.output));
-        let total = (before.total.input, before.total.output);
-        if sum == total && host.usage().await.unwrap() == before {
-            return;
-        }
-        last = format!("{sum:?} is what the Pods say, {total:?} was counted");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("{name}: {last}");
+        sum == (before.total.input, before.total.output) && host.journals().usage().await.unwrap() == before
+    })
+    .await;
 }
 
 fn finished_texts(records: &[Record]) -> BTreeMap<String, String> {

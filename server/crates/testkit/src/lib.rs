@@ -3,19 +3,32 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+#[cfg(feature = "whole")]
 pub mod axe;
+#[cfg(feature = "whole")]
 pub mod browser;
+#[cfg(feature = "whole")]
 pub mod generators;
+#[cfg(feature = "whole")]
 mod helper;
+#[cfg(feature = "whole")]
 pub mod older_pod;
+#[cfg(feature = "whole")]
 pub mod postgres;
+#[cfg(feature = "whole")]
 pub mod report;
+#[cfg(feature = "whole")]
 pub mod scripted_model;
+#[cfg(feature = "whole")]
 pub mod terminal;
 mod wait;
+#[cfg(feature = "whole")]
 pub mod yoi;
 
+pub use wait::{WAIT_MAX, until, until_so, within};
+
 /// The folder that cargo builds into, which holds this test. What tests fetch is kept there.
+#[cfg(feature = "whole")]
 fn target() -> std::path::PathBuf {
     let test = std::env::current_exe().expect("a running program has a path");
     let marked = test.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());

@@ -109,14 +109,6 @@ impl YoiProcess {
         }
     }
 
-    /// For the test that fails: an answer that did not come says little of a server that is gone.
-    fn how_it_is(&mut self) -> String {
-        match self.child.try_wait() {
-            Ok(Some(status)) => format!("it has ended ({status})"),
-            _ => "it runs".to_owned(),
-        }
-    }
-
     /// Starts again on the same folder, on a new port. What still runs is killed first, as by `kill -9`.
     pub async fn restart(&mut self) {
         let launch = self.launch.clone();
@@ -139,7 +131,7 @@ impl YoiProcess {
 
 impl Drop for YoiProcess {
     fn drop(&mut self) {
-        let how_it_is = self.how_it_is();
+        let how_it_is = how_it_is(&mut self.child);
         self.child.start_kill().ok();
         if std::thread::panicking() {
             let lines = self.log.lines();
@@ -148,6 +140,14 @@ impl Drop for YoiProcess {
                 eprintln!("{line}");
             }
         }
+    }
+}
+
+/// For the test that fails: an answer that did not come says little of a server that is gone.
+fn how_it_is(child: &mut Child) -> String {
+    match child.try_wait() {
+        Ok(Some(status)) => format!("it has ended ({status})"),
+        _ => "it runs".to_owned(),
     }
 }
 

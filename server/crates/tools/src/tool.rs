@@ -9,7 +9,10 @@ use std::{
 
 use async_trait::async_trait;
 use pod::{Scope, ToolOutcome};
-use protocol::PermissionDecision;
+use protocol::{
+    PermissionDecision,
+    tool::{self, Changes},
+};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -93,13 +96,12 @@ pub trait Tool: Send + Sync + fmt::Debug {
 
     /// It changes nothing, so calls of this kind may run beside each other.
     fn only_reads(&self) -> bool {
-        false
+        tool::facts(self.name()).changes == Changes::Nothing
     }
 
-    /// What becomes of a call that no rule is about. A tool that does not say it is asked for, unless it is one that the rules know as
-    /// harmless.
+    /// What becomes of a call that no rule is about.
     fn default_permission(&self) -> PermissionDecision {
-        pod::default_permission(self.name())
+        tool::facts(self.name()).default
     }
 
     /// Carries the call out. Dropping the future stops the work.

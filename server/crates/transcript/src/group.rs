@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use protocol::ToolBy;
+use protocol::{
+    ToolBy,
+    tool::{self, Card},
+};
 
 use crate::{Block, BlockKind};
 
@@ -12,12 +15,9 @@ pub enum Group {
     One(usize),
     /// Two or more reasoning blocks of one run, with nothing but empty blocks between.
     Reasoning(Range<usize>),
-    /// Two or more calls of a model that [only read](READS) in one run, with nothing but empty blocks between.
+    /// Two or more calls of a model that [read or search](Card) in one run, with nothing but empty blocks between.
     Reads(Range<usize>),
 }
-
-/// Tools that look at files and change nothing.
-const READS: [&str; 3] = ["Read", "Glob", "Grep"];
 
 /// All blocks but the [empty](Block::is_empty) ones, grouped. Empty ones inside a group's range are to be left out.
 pub fn groups(blocks: &[Block]) -> Vec<Group> {
@@ -52,8 +52,8 @@ pub fn reads_words<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> String {
     let (mut read, mut searched, mut failed) = (0, 0, 0);
     for block in blocks {
         let BlockKind::Tool { name: Some(name), result, interrupted, .. } = &block.kind else { continue };
-        match name.as_str() {
-            "Read" => read += 1,
+        match tool::facts(name).card {
+            Card::Read => read += 1,
             _ => searched += 1,
         }
         failed += usize::from(*interrupted || result.as_ref().is_some_and(|result| result.is_error));
@@ -84,7 +84,7 @@ impl Sort {
             BlockKind::Reasoning { .. } => Some(Self::Reasoning),
             // What a person ran is an answer to that person, and stands for itself.
             BlockKind::Tool { name: Some(name), by, .. }
-                if READS.contains(&name.as_str()) && *by != Some(ToolBy::Operator) =>
+                if matches!(tool::facts(name).card, Card::Read | Card::Search) && *by != Some(ToolBy::Operator) =>
             {
                 Some(Self::Read)
             }

@@ -7,12 +7,12 @@
 
 pub mod ansi;
 mod block;
+pub mod call;
 mod change;
 mod complete;
 pub mod export;
 pub mod group;
 pub mod markup;
-mod merge;
 mod reach;
 mod reduce;
 mod rows;

@@ -7,7 +7,7 @@ use crate::{Block, BlockKind, Transcript};
 impl Transcript {
     /// Questions that wait for a person, oldest first. Costs as much as the newest run has asked.
     pub fn open_questions(&self) -> impl Iterator<Item = &Block> {
-        self.index.open_approvals.iter().filter_map(|&key| self.rows.get(key)).filter(|block| block.is_live())
+        self.questions.open(&self.rows)
     }
 
     /// Each rewind, oldest first: the last seq that it kept, and its own.

@@ -3,15 +3,22 @@
 //! A finished record replaces what its chunks had built, as a whole and in place, so a reader that was away while
 //! the chunks were folded ends with the same blocks as one that saw them all.
 
-pub(crate) mod control;
-mod index;
-pub(crate) mod stream;
-mod tools;
+mod commands;
+mod messages;
+mod questions;
+mod runs;
+mod streams;
 
-use protocol::{ControlEvent, Event, PodState, Record, Seq, Timestamp, TurnEvent, Usage};
+use protocol::{ControlEvent, Event, Outcome, PodState, Record, Seq, Timestamp, TurnEvent, Usage};
 
-pub(crate) use self::index::{Command, End, Family, Index, MessageCards, Piece, Run, Started, Thread};
-use crate::{Block, BlockId, BlockKind, Change, PersonState, rows::Key, rows::Rows};
+use self::{
+    commands::Commands,
+    messages::Messages,
+    questions::Questions,
+    runs::{Runs, Thread},
+    streams::{Family, Streams},
+};
+use crate::{Block, BlockKind, Change, ChildStep, PersonState, RelationStep, rows::Rows};
 
 /// What the newest status record says.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,13 +32,16 @@ pub struct PodStatus {
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     pub(crate) rows: Rows,
-    pub(crate) index: Index,
-    pub(crate) head: Seq,
-    pub(crate) first: Seq,
-    /// Runs that began in here.
-    pub(crate) turns: u64,
-    pub(crate) state: Option<PodStatus>,
-    pub(crate) usage: Option<Usage>,
+    // Each finds the blocks that a later record of its kind belongs to.
+    streams: Streams,
+    runs: Runs,
+    pub(crate) questions: Questions,
+    messages: Messages,
+    commands: Commands,
+    head: Seq,
+    first: Seq,
+    state: Option<PodStatus>,
+    usage: Option<Usage>,
     /// Each rewind: the last seq that it kept, and its own.
     pub(crate) rewinds: Vec<(Seq, Seq)>,
 }
@@ -60,7 +70,7 @@ impl Transcript {
             Event::Control(event) => self.control_event(record, event),
             Event::Unknown(fields) => {
                 let kind = record.event.kind().to_owned();
-                self.add(record, BlockKind::Unknown { kind, fields: fields.clone() });
+                self.rows.add_of(record, BlockKind::Unknown { kind, fields: fields.clone() });
             }
         }
         if let Some(cut) = record.cut.filter(|_| !is_chunk(record)) {
@@ -115,82 +125,119 @@ impl Transcript {
         self.head == Seq(0)
     }
 
+    /// Whether it reaches back to the first record, so that turns can be counted.
+    fn is_whole(&self) -> bool {
+        self.first.0 <= 1
+    }
+
     fn turn_event(&mut self, record: &Record, event: &TurnEvent) {
         use TurnEvent as E;
+        if let Some(thread) = Thread::of(event) {
+            self.runs.goes_on(&mut self.rows, record, thread);
+        }
+        let rows = &mut self.rows;
         match event {
             E::UserMessage { segments, command_id, by } => {
                 let (segments, by, command_id) = (segments.clone(), by.clone(), command_id.clone());
                 let id = command_id.to_string();
                 let state = if record.run_id.is_some() { PersonState::Read } else { PersonState::Stored };
-                let key = self.add(record, BlockKind::Person { segments, by, command_id, state });
-                self.index.commands.entry(id.clone()).or_default().person = Some(key);
-                self.command_reaches(&id, state);
+                let key = rows.add_of(record, BlockKind::Person { segments, by, command_id, state });
+                self.commands.said(rows, &id, key, state);
             }
             E::PeerMessage { message_id, text, from, hops } => {
                 let (from, text, hops) = (from.clone(), text.clone(), *hops);
                 let kind = BlockKind::Peer { from, text, message_id: message_id.clone(), hops, receipt: None };
-                self.peer_message(record, message_id, kind);
+                let key = rows.add_of(record, kind);
+                self.messages.said(rows, message_id, key);
             }
             E::ChildEvent { what, child, detail } => {
                 let (child, detail) = (child.clone(), detail.clone());
-                self.add(record, BlockKind::ChildEvent { what: *what, child, detail });
+                rows.add_of(record, BlockKind::ChildEvent { what: *what, child, detail });
             }
-            E::TextChunk { block, text } => self.text_chunk(record, Family::Text, block, text),
-            E::ReasoningChunk { block, text } => self.text_chunk(record, Family::Reasoning, block, text),
+            E::TextChunk { block, text } => self.streams.text_chunk(rows, record, Family::Text, block, text),
+            E::ReasoningChunk { block, text } => self.streams.text_chunk(rows, record, Family::Reasoning, block, text),
             E::MessageFinished { block, text, interrupted } => {
-                self.text_finished(record, Family::Text, block, text, *interrupted);
+                self.streams.text_finished(rows, record, Family::Text, block, text, *interrupted);
             }
             E::ReasoningFinished { block, text, interrupted } => {
-                self.text_finished(record, Family::Reasoning, block, text, *interrupted);
+                self.streams.text_finished(rows, record, Family::Reasoning, block, text, *interrupted);
             }
-            E::ToolArgsChunk { block, text, .. } => self.tool_arguments_chunk(record, block, text),
-            E::ToolOutputChunk { block, text } => self.tool_output_chunk(record, block, text),
-            E::ToolCalled { block, .. } => self.tool_called(record, block, event),
-            E::ToolFinished { block, .. } => self.tool_finished(record, block, event),
+            E::ToolArgsChunk { block, text, .. } => self.streams.tool_arguments_chunk(rows, record, block, text),
+            E::ToolOutputChunk { block, text } => self.streams.tool_output_chunk(rows, record, block, text),
+            E::ToolCalled { .. } => self.streams.tool_called(rows, record, event),
+            E::ToolFinished { .. } => self.streams.tool_finished(rows, record, event),
             E::Compacted { summary, kept_from_seq } => {
                 let kind = BlockKind::Compacted { summary: summary.clone(), kept_from_seq: *kept_from_seq };
-                self.add(record, kind);
+                rows.add_of(record, kind);
             }
             E::Rewound { to_seq } => {
                 self.rewinds.push((*to_seq, record.seq));
-                self.add(record, BlockKind::Rewound { to_seq: *to_seq });
+                rows.add_of(record, BlockKind::Rewound { to_seq: *to_seq });
             }
         }
     }
 
     fn control_event(&mut self, record: &Record, event: &ControlEvent) {
         use ControlEvent as E;
+        let (is_whole, rows) = (self.is_whole(), &mut self.rows);
         match event {
-            E::RunStarted { trigger, command_id } => self.run_started(record, *trigger, command_id.as_ref()),
-            E::RunFinished { .. } => self.run_finished(record, event),
-            E::ProviderRetry { .. } => self.retry(record, event),
+            E::RunStarted { trigger, command_id } => {
+                self.runs.started(rows, record, *trigger, command_id.as_ref(), is_whole);
+                if let Some(command_id) = command_id {
+                    self.commands.reaches(rows, command_id.as_str(), PersonState::Read);
+                }
+            }
+            E::RunFinished { outcome, .. } => {
+                self.runs.goes_on(rows, record, Thread::Solid);
+                let closed = self.streams.close(rows, record);
+                if !matches!(outcome, Outcome::Paused | Outcome::Interrupted) {
+                    self.questions.void(rows);
+                }
+                if let Some(command_id) = self.runs.finished(rows, record, event, closed) {
+                    self.commands.reaches(rows, command_id.as_str(), PersonState::Returned);
+                }
+            }
+            E::ProviderRetry { .. } => self.runs.retry(rows, record, event),
             E::Usage { usage } => {
-                self.run_goes_on(record, Thread::Solid);
+                self.runs.goes_on(rows, record, Thread::Solid);
                 self.usage = Some(*usage);
             }
-            E::Status { state, state_reason } => self.status(record, *state, state_reason.clone()),
-            E::MessageReceipt { .. } => self.receipt(record, event),
-            E::ApprovalAsked { .. } | E::ApprovalAnswered { .. } => self.approval(record, event),
+            E::Status { state, state_reason } => {
+                self.state = Some(PodStatus { state: *state, reason: state_reason.clone(), since: record.at });
+                if *state == PodState::Stopped {
+                    self.questions.void(rows);
+                }
+            }
+            E::MessageReceipt { .. } => self.messages.receipt(rows, record, event),
+            E::ApprovalAsked { .. } | E::ApprovalAnswered { .. } => self.questions.take(rows, record, event),
             _ => {
-                if let Some(kind) = control::plain_kind(event) {
-                    self.add(record, kind);
+                if let Some(kind) = plain_kind(event) {
+                    rows.add_of(record, kind);
                 }
             }
         }
     }
 
-    /// A block that more records belong to.
-    fn add_open(&mut self, block: Block) -> Key {
-        if let Some(crowded_out) = self.rows.make_room() {
-            let run_id = self.rows.get(crowded_out).and_then(|block| block.run_id.clone());
-            self.index.run(run_id.as_deref()).unended.push(crowded_out);
-        }
-        self.rows.add_open(block)
-    }
+    /// Puts `page` before it, so that both read as if all records had come in order; it is older throughout, and neither is blank.
+    fn join(&mut self, page: Self) {
+        let Self { rows: older, mut streams, mut runs, mut questions, mut messages, mut commands, .. } = page;
+        self.first = page.first;
+        self.state = self.state.take().or(page.state);
+        self.usage = self.usage.take().or(page.usage);
+        self.rewinds.splice(0..0, page.rewinds);
 
-    /// A block of this record alone.
-    fn add(&mut self, record: &Record, kind: BlockKind) -> Key {
-        self.rows.add(Block::new(BlockId::of_seq(record.seq), record, kind))
+        let (is_whole, rows) = (self.is_whole(), &mut self.rows);
+        let (base, open) = rows.adopt(older);
+        streams.shift(base);
+        runs.shift(base);
+        questions.shift(base);
+        messages.shift(base);
+        commands.shift(base);
+        self.streams.join(rows, &mut self.runs, streams, open);
+        self.runs.join(rows, &mut self.commands, runs, is_whole);
+        self.messages.join(rows, messages);
+        self.questions.join(rows, questions);
+        self.commands.join(rows, commands);
     }
 }
 
@@ -204,4 +251,33 @@ impl PartialEq for Transcript {
         (self.blocks(), self.head, self.first, &self.state, &self.usage)
             == (other.blocks(), other.head, other.first, &other.state, &other.usage)
     }
+}
+
+/// Events that are a block of their own and nothing else.
+fn plain_kind(event: &ControlEvent) -> Option<BlockKind> {
+    use ControlEvent as E;
+    let relation = |what, peer: &protocol::PeerLabel, by: &str, request_id: &Option<String>, note: &Option<String>| {
+        let (request_id, note) = (request_id.clone(), note.clone());
+        BlockKind::Relation { what, peer: peer.clone(), by: by.to_owned(), request_id, note }
+    };
+    let child = |what, child: &protocol::PodLabel, scope: &[protocol::ScopeRule]| BlockKind::Child {
+        what,
+        child: child.clone(),
+        scope: scope.to_vec(),
+    };
+    Some(match event {
+        E::PeerLinked { peer, by, request_id, note } => relation(RelationStep::Linked, peer, by, request_id, note),
+        E::PeerUnlinked { peer, by, request_id, note } => relation(RelationStep::Unlinked, peer, by, request_id, note),
+        E::PeerRequested { peer, by, request_id, note } => {
+            relation(RelationStep::Requested, peer, by, request_id, note)
+        }
+        E::PeerDeclined { peer, by, request_id, note } => relation(RelationStep::Declined, peer, by, request_id, note),
+        E::ChildSpawned { child: whose, scope } => child(ChildStep::Spawned, whose, scope),
+        E::ChildStopped { child: whose, scope } => child(ChildStep::Stopped, whose, scope),
+        E::ScopeChanged { child: whose, scope } => child(ChildStep::ScopeChanged, whose, scope),
+        E::Alert { level, source, text } => {
+            BlockKind::Alert { level: *level, source: source.clone(), text: text.clone() }
+        }
+        _ => return None,
+    })
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use protocol::{Seq, Timestamp};
+use protocol::{Record, Seq, Timestamp};
 
 use crate::{Block, BlockId, BlockKind, Change};
 
@@ -17,9 +17,9 @@ pub const OPEN_BLOCKS_MAX: usize = 64;
 pub(crate) struct Key(usize);
 
 impl Key {
-    /// The same block after its transcript became the older part of another.
-    pub(crate) fn shifted(self, base: usize) -> Self {
-        Self(self.0 + base)
+    /// Names the same block after its transcript became the older part of another.
+    pub(crate) fn shift(&mut self, base: usize) {
+        self.0 += base;
     }
 }
 
@@ -85,7 +85,13 @@ impl Rows {
         Some(&mut self.slots[self.gap + index])
     }
 
-    pub(crate) fn is_open(&self, key: Key) -> bool {
+    /// What the block shows, to be changed in its place, where it is such a block.
+    pub(crate) fn edit_if(&mut self, key: Key, is_such: impl FnOnce(&Block) -> bool) -> Option<&mut BlockKind> {
+        self.get(key).filter(|block| is_such(block))?;
+        self.edit(key).map(|block| &mut block.kind)
+    }
+
+    fn is_open(&self, key: Key) -> bool {
         self.index(key).is_some_and(|index| index >= self.len() - self.open)
     }
 
@@ -94,6 +100,11 @@ impl Rows {
         let key = self.new_key();
         self.insert(self.len() - self.open, key, block);
         key
+    }
+
+    /// A block of this record alone.
+    pub(crate) fn add_of(&mut self, record: &Record, kind: BlockKind) -> Key {
+        self.add(Block::new(BlockId::of_seq(record.seq), record, kind))
     }
 
     /// At the limit, gives the oldest open block its place where it stands. It may still stream.
@@ -130,20 +141,20 @@ impl Rows {
     }
 
     /// Takes the older blocks that have a place before its own, and gives back those that have none, with their
-    /// keys. Keys of `older` are valid here once [shifted](Key::shifted) by the number that comes back.
+    /// keys. Keys of `older` are valid here once they are [moved](Key::shift) by the number that comes back.
     pub(crate) fn adopt(&mut self, mut older: Self) -> (usize, Vec<(Key, Block)>) {
         let base = self.places.len();
         self.places.resize(base + older.places.len(), GONE);
         let fixed = older.slots.len() - older.open;
-        let keys = older.keys.split_off(fixed).into_iter().map(|key| key.shifted(base));
-        let open = keys.zip(older.slots.split_off(fixed)).collect();
+        older.keys[older.gap..].iter_mut().for_each(|key| key.shift(base));
+        let open = older.keys.split_off(fixed).into_iter().zip(older.slots.split_off(fixed)).collect();
         let count = fixed - older.gap;
         self.make_gap(count);
         self.gap -= count;
         self.first -= count as i64;
         for (offset, block) in older.slots.drain(older.gap..).enumerate() {
             self.slots[self.gap + offset] = block;
-            self.keys[self.gap + offset] = older.keys[older.gap + offset].shifted(base);
+            self.keys[self.gap + offset] = older.keys[older.gap + offset];
         }
         self.renumber(0, count);
         (base, open)
@@ -191,6 +202,14 @@ impl Rows {
         self.first += 1;
         self.renumber(0, index);
         Some(block)
+    }
+
+    /// Takes out a block that goes on with an older one. Gives it, and the older one to be changed in its place.
+    pub(crate) fn take_into(&mut self, newer: Key, older: Key) -> Option<(Block, &mut Block)> {
+        let gone = self.remove(newer, older)?;
+        let kept = self.edit(older)?;
+        kept.last_seq = gone.last_seq;
+        Some((gone, kept))
     }
 
     fn new_key(&mut self) -> Key {

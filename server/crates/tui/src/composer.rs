@@ -3,21 +3,32 @@
 mod chips;
 mod mention;
 
-pub(crate) use self::{
-    chips::{Chip, words as paste_words},
-    mention::FileWord,
-};
-
 use std::ops::Range;
+
+pub(crate) use self::chips::{Chip, words as paste_words};
 
 /// What is being written. The cursor is a byte offset at a character's edge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Composer {
-    /// Each [`chips::CHIP`] in it stands for a piece that is moved over as one.
+    /// Each [`commands::PIECE`] in it stands for a piece that is moved over as one.
     text: String,
     cursor: usize,
     /// These pieces, in the order of the text.
     chips: Vec<Chip>,
+}
+
+/// Where the cursor can go from where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum To {
+    Left,
+    Right,
+    /// Back to the beginning of the word.
+    WordStart,
+    LineStart,
+    LineEnd,
+    /// The line above, in the same column as far as it goes.
+    Above,
+    Below,
 }
 
 impl Composer {
@@ -42,72 +53,18 @@ impl Composer {
         self.cursor += clean.len();
     }
 
-    pub(crate) fn backspace(&mut self) {
-        let end = self.cursor;
-        self.left();
-        self.remove(self.cursor..end);
+    /// Moves the cursor; false when there is no such place.
+    pub(crate) fn go(&mut self, to: To) -> bool {
+        let place = place(&self.text, self.cursor, to);
+        self.cursor = place.unwrap_or(self.cursor);
+        place.is_some()
     }
 
-    pub(crate) fn delete(&mut self) {
-        let start = self.cursor;
-        self.right();
-        self.remove(start..self.cursor);
-    }
-
-    /// Removes back to the beginning of the word.
-    pub(crate) fn delete_word(&mut self) {
-        let kept = self.text[..self.cursor].trim_end();
-        let start = kept.rfind(char::is_whitespace).map_or(0, |at| at + next_len(&kept[at..]));
-        self.remove(start..self.cursor);
-    }
-
-    /// Removes back to the beginning of the line.
-    pub(crate) fn delete_line(&mut self) {
-        let end = self.cursor;
-        self.line_start();
-        self.remove(self.cursor..end);
-    }
-
-    /// Removes up to the end of the line.
-    pub(crate) fn delete_rest(&mut self) {
-        let start = self.cursor;
-        self.line_end();
-        self.remove(start..self.cursor);
-    }
-
-    pub(crate) fn left(&mut self) {
-        self.cursor -= self.text[..self.cursor].chars().next_back().map_or(0, char::len_utf8);
-    }
-
-    pub(crate) fn right(&mut self) {
-        self.cursor += next_len(&self.text[self.cursor..]);
-    }
-
-    pub(crate) fn line_start(&mut self) {
-        self.cursor = self.text[..self.cursor].rfind('\n').map_or(0, |at| at + 1);
-    }
-
-    pub(crate) fn line_end(&mut self) {
-        self.cursor += self.text[self.cursor..].find('\n').unwrap_or(self.text.len() - self.cursor);
-    }
-
-    /// To the line above; false when there is none.
-    pub(crate) fn up(&mut self) -> bool {
-        let Some(end) = self.text[..self.cursor].rfind('\n') else { return false };
-        let column = self.text[end + 1..self.cursor].chars().count();
-        let start = self.text[..end].rfind('\n').map_or(0, |at| at + 1);
-        self.cursor = start + chars_len(&self.text[start..end], column);
-        true
-    }
-
-    /// To the line below; false when there is none.
-    pub(crate) fn down(&mut self) -> bool {
-        let start = self.text[..self.cursor].rfind('\n').map_or(0, |at| at + 1);
-        let Some(end) = self.text[self.cursor..].find('\n').map(|at| self.cursor + at) else { return false };
-        let column = self.text[start..self.cursor].chars().count();
-        let line = self.text[end + 1..].split('\n').next().unwrap_or_default();
-        self.cursor = end + 1 + chars_len(line, column);
-        true
+    /// Removes what lies between the cursor and a place.
+    pub(crate) fn cut(&mut self, to: To) {
+        if let Some(place) = place(&self.text, self.cursor, to) {
+            self.remove(place.min(self.cursor)..place.max(self.cursor));
+        }
     }
 
     /// Empties it and returns what was there.
@@ -124,8 +81,31 @@ impl Composer {
     }
 }
 
-fn next_len(text: &str) -> usize {
-    text.chars().next().map_or(0, char::len_utf8)
+/// Where that is from the cursor, in bytes.
+fn place(text: &str, cursor: usize, to: To) -> Option<usize> {
+    let (before, behind) = text.split_at(cursor);
+    let line = before.rfind('\n').map_or(0, |at| at + 1);
+    let column = before[line..].chars().count();
+    match to {
+        To::Left => Some(before.char_indices().next_back()?.0),
+        To::Right => Some(cursor + behind.chars().next()?.len_utf8()),
+        To::WordStart => {
+            let kept = before.trim_end();
+            Some(kept.rfind(char::is_whitespace).map_or(0, |at| at + chars_len(&kept[at..], 1)))
+        }
+        To::LineStart => Some(line),
+        To::LineEnd => Some(cursor + behind.find('\n').unwrap_or(behind.len())),
+        To::Above => {
+            let end = line.checked_sub(1)?;
+            let start = text[..end].rfind('\n').map_or(0, |at| at + 1);
+            Some(start + chars_len(&text[start..end], column))
+        }
+        To::Below => {
+            let start = cursor + behind.find('\n')? + 1;
+            let below = text[start..].split('\n').next().unwrap_or_default();
+            Some(start + chars_len(below, column))
+        }
+    }
 }
 
 /// Bytes of the first so many characters.
@@ -140,47 +120,47 @@ mod tests {
     #[test]
     fn characters_are_whole_wherever_the_cursor_goes() {
         let mut composer = Composer::with("aé漢");
-        composer.left();
+        composer.go(To::Left);
         composer.insert("x");
         assert_eq!(composer.text(), "aéx漢");
-        composer.backspace();
-        composer.backspace();
-        composer.delete();
-        composer.delete();
+        composer.cut(To::Left);
+        composer.cut(To::Left);
+        composer.cut(To::Right);
+        composer.cut(To::Right);
         assert_eq!(composer.text(), "a");
-        composer.backspace();
-        composer.backspace();
+        composer.cut(To::Left);
+        composer.cut(To::Left);
         assert!(composer.is_empty());
     }
 
     #[test]
     fn words_and_lines_are_moved_over_and_removed() {
         let mut composer = Composer::with("one two\nthree  ");
-        composer.delete_word();
+        composer.cut(To::WordStart);
         assert_eq!(composer.text(), "one two\n");
-        composer.left();
-        composer.line_start();
+        composer.go(To::Left);
+        composer.go(To::LineStart);
         assert_eq!(composer.shown_before_cursor(), "");
-        composer.line_end();
-        composer.delete_word();
+        composer.go(To::LineEnd);
+        composer.cut(To::WordStart);
         assert_eq!(composer.text(), "one \n");
-        composer.delete_line();
+        composer.cut(To::LineStart);
         assert_eq!(composer.text(), "\n");
         composer.insert("a b");
-        composer.line_start();
-        composer.delete_rest();
+        composer.go(To::LineStart);
+        composer.cut(To::LineEnd);
         assert_eq!(composer.text(), "\n");
     }
 
     #[test]
     fn the_cursor_keeps_its_column_over_lines_as_far_as_they_go() {
         let mut composer = Composer::with("länger\nab\nlast");
-        assert!(composer.up());
+        assert!(composer.go(To::Above));
         assert_eq!(composer.shown_before_cursor(), "länger\nab");
-        assert!(composer.up());
+        assert!(composer.go(To::Above));
         assert_eq!(composer.shown_before_cursor(), "lä");
-        assert!(!composer.up());
-        assert!(composer.down() && composer.down() && !composer.down());
+        assert!(!composer.go(To::Above));
+        assert!(composer.go(To::Below) && composer.go(To::Below) && !composer.go(To::Below));
         assert_eq!(composer.shown_before_cursor(), "länger\nab\nla");
     }
 

@@ -6,6 +6,10 @@ mod export;
 use client::{Client, ClientError, EventStream};
 use futures_util::future::{try_join, try_join_all};
 use protocol::{CommandId, CreatePod, ErrorCode, InputCommand, PodName, PodRef, PodState, SearchHit};
+use protocol::{
+    operation::{Filled, Loose, Page},
+    operations,
+};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -51,7 +55,10 @@ impl Effects {
 
 async fn answer(client: &Client, effect: Effect) -> Option<Message> {
     Some(match effect {
-        Effect::Resolve(target) => Message::Resolved { done: client.resolve(&target).await, target },
+        Effect::Resolve(target) => Message::Resolved {
+            done: client.read(&operations::Resolve { target: Some(target.to_owned()) }).await,
+            target,
+        },
         Effect::Create { command_id, name } => Message::Created(create(client, &command_id, &name).await),
         Effect::LoadOlder { pod, before } => {
             Message::Older { done: client.transcript(&pod, Some(before), TAIL).await, pod }
@@ -61,14 +68,24 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
             Message::Whole { done: try_join_all(records).await, pod }
         }
         Effect::Look(pod) => Message::Looked { done: look(client, &pod).await, pod },
-        Effect::Preview(pod) => Message::Preview { done: client.compaction_preview(&pod).await, pod },
-        Effect::FindFiles { pod, begun } => Message::Files { done: client.files(&pod, &begun).await, pod, begun },
+        Effect::Preview(pod) => {
+            Message::Preview { done: client.read(&operations::PreviewCompaction { pod: pod.clone() }).await, pod }
+        }
+        Effect::FindFiles { pod, begun } => Message::Files {
+            done: client.read(&operations::Files { pod: pod.clone(), q: Loose(Some(begun.to_owned())) }).await,
+            pod,
+            begun,
+        },
         Effect::LoadInbox(pods) => Message::Inbox(inbox(client, pods).await),
-        Effect::LoadWalls => Message::Walls(client.walls().await.map(|walls| walls.items)),
+        Effect::LoadWalls => {
+            Message::Walls(client.read(&operations::Walls { page: Page::default() }).await.map(|walls| walls.items))
+        }
         Effect::Search(words) => Message::Found { done: found(client, &words).await, words },
         Effect::Send { pod, message } => {
             let input = InputCommand { segments: message.segments, queue: true, steer: message.steer };
-            let done = client.input(&message.command_id, &pod, &input).await;
+            let done = client
+                .carry_out(&message.command_id, &operations::Input { pod: pod.clone(), body: input.clone() })
+                .await;
             Message::Sent { command_id: message.command_id, done }
         }
         Effect::Do { pod, command_id, act } => {
@@ -82,20 +99,28 @@ async fn create(client: &Client, command_id: &CommandId, name: &str) -> Result<P
     let name = PodName::parse(name).map_err(|error| ClientError::Invalid(error.to_string()))?;
     // Where the console was started, as with `yoi new`.
     let create = CreatePod { cwd: client.shared_folder(), ..CreatePod::named(name) };
-    match client.create(command_id, &create).await {
+    match client.carry_out(command_id, &operations::Create { body: create.clone() }).await {
         // Behind a tunnel there is another machine, which may not have that folder.
         Err(ClientError::Api(refusal)) if create.cwd.is_some() && refusal.code == ErrorCode::InvalidInput => {
             let create = CreatePod { cwd: None, ..create };
-            Ok(client.create(&CommandId::random(), &create).await?.pod)
+            Ok(client.carry_out(&CommandId::random(), &operations::Create { body: create.clone() }).await?.pod)
         }
         made => Ok(made?.pod),
     }
 }
 
 async fn look(client: &Client, pod: &PodRef) -> Result<Looked, ClientError> {
-    let (detail, peers) = try_join(client.pod(pod), client.peers(pod)).await?;
+    let (detail, peers) = try_join(
+        client.read(&operations::Pod { pod: pod.clone() }),
+        client.read(&operations::Peers { pod: pod.clone(), page: Page::default() }),
+    )
+    .await?;
     let may_ask = detail.summary.state == PodState::Waiting || detail.summary.needs_you;
-    let asked = if may_ask { client.approvals(pod, false).await?.items } else { Vec::new() };
+    let asked = if may_ask {
+        client.read(&operations::Approvals { pod: pod.clone(), all: false, page: Page::default() }).await?.items
+    } else {
+        Vec::new()
+    };
     Ok(Looked { detail: Box::new(detail), peers: peers.items, asked })
 }
 
@@ -103,7 +128,7 @@ async fn look(client: &Client, pod: &PodRef) -> Result<Looked, ClientError> {
 async fn inbox(client: &Client, pods: Vec<PodRef>) -> Result<Vec<Asked>, ClientError> {
     let mut asked = Vec::new();
     for pod in pods {
-        match client.approvals(&pod, false).await {
+        match client.read(&operations::Approvals { pod: pod.clone(), all: false, page: Page::default() }).await {
             Ok(listing) => {
                 asked.extend(listing.items.into_iter().map(|approval| Asked::Tool { pod: pod.clone(), approval }));
             }
@@ -111,10 +136,17 @@ async fn inbox(client: &Client, pods: Vec<PodRef>) -> Result<Vec<Asked>, ClientE
             Err(error) => return Err(error),
         }
     }
-    asked.extend(client.open_requests().await?.items.into_iter().map(Asked::Peer));
+    asked.extend(
+        client
+            .read(&operations::OpenRequests { runtime: Filled(None), page: Page::default() })
+            .await?
+            .items
+            .into_iter()
+            .map(Asked::Peer),
+    );
     Ok(asked)
 }
 
 async fn found(client: &Client, words: &str) -> Result<Vec<SearchHit>, ClientError> {
-    Ok(client.search(words).await?.items)
+    Ok(client.read(&operations::Search::of(words)).await?.items)
 }

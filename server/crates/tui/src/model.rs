@@ -6,7 +6,7 @@ mod sheet;
 
 use std::collections::BTreeMap;
 
-use commands::{Client, Here, Standing};
+use commands::{Client, Here, Standing, peering::called};
 use protocol::{PodRef, PodSummary};
 
 pub(crate) use self::{
@@ -53,6 +53,8 @@ pub(crate) struct Model {
     /// Columns and rows.
     pub(crate) size: (u16, u16),
     pub(crate) has_quit: bool,
+    /// What is to be done outside, in this order.
+    pub(crate) effects: Vec<Effect>,
 }
 
 /// Whether the server is there.
@@ -98,6 +100,30 @@ impl Detail {
     }
 }
 
+/// A question to the server that the screen is kept up to date with: one is under way at a time, and one more at most
+/// waits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Asking {
+    #[default]
+    Nothing,
+    Once,
+    OnceMore,
+}
+
+impl Asking {
+    /// Whether it is to be asked now; else it is when the answer has come.
+    pub(crate) fn begin(&mut self) -> bool {
+        let is_free = *self == Self::Nothing;
+        *self = if is_free { Self::Once } else { Self::OnceMore };
+        is_free
+    }
+
+    /// The answer has come. Whether it is to be asked once more.
+    pub(crate) fn end(&mut self) -> bool {
+        std::mem::take(self) == Self::OnceMore
+    }
+}
+
 /// A sentence for the last line. An error stays until Enter, Esc or a command; the rest until the next key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Notice {
@@ -137,6 +163,16 @@ impl Model {
         Self { address: address.into(), wanted, size, ..Self::default() }
     }
 
+    /// Has it done outside.
+    pub(crate) fn start(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// A command under a fresh id.
+    pub(crate) fn act(&mut self, pod: PodRef, act: Act) {
+        self.start(Effect::act(pod, act));
+    }
+
     pub(crate) fn tell(&mut self, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), is_error: false });
     }
@@ -149,9 +185,20 @@ impl Model {
         self.pods.iter().find(|summary| summary.pod == *pod)
     }
 
-    /// What a person calls it; its address as long as the list does not know it.
+    /// Its name alone; its address as long as the list does not know it.
     pub(crate) fn name_of(&self, pod: &PodRef) -> String {
         self.summary_of(pod).map_or_else(|| pod.to_string(), |summary| summary.name.to_string())
+    }
+
+    /// What a person calls it: `bob`, or `bob@box`.
+    pub(crate) fn called(&self, pod: &PodRef) -> String {
+        let called = |summary: &PodSummary| called(&summary.name, &summary.pod.runtime_id);
+        self.summary_of(pod).map_or_else(|| pod.to_string(), called)
+    }
+
+    /// The Pod that is looked at, if it is this one.
+    pub(crate) fn open_as(&mut self, pod: &PodRef) -> Option<&mut OpenPod> {
+        self.open.as_mut().filter(|open| open.pod == *pod)
     }
 
     /// What commands depend on.

@@ -1,12 +1,13 @@
 //! What is offered for the command that is typed.
 
-use commands::{Named, Offer, Sign, fit, preselected};
-use protocol::{PeerLink, PeerView, PodRef, PodState, PodSummary};
+use commands::{
+    Named, Offer, Sign, fit,
+    peering::{NAMED_MAX, cannot_be_peer, known, telling_name},
+    preselected,
+};
+use protocol::PodSummary;
 
 use crate::model::{LineOf, Model, Waiting};
-
-/// So many names at most; more typing finds the others.
-const NAMED_MAX: usize = 20;
 
 /// The offers for the line that is typed now; none when it is no command.
 pub(crate) fn offers(model: &Model) -> Vec<Offer> {
@@ -42,11 +43,8 @@ fn refusal(model: &Model, word: &str) -> Option<&'static str> {
 fn named(model: &Model, word: &str, begun: &str) -> Vec<Named> {
     match (word, &model.open) {
         ("open", _) => fitting(model, begun, |_| None),
-        ("peer", Some(open)) => fitting(model, begun, |pod| peer_refusal(pod, &open.pod, &open.peers)),
-        ("unpeer", Some(open)) => {
-            let fits = |view: &&PeerView| view.name.as_str().to_lowercase().starts_with(&begun.to_lowercase());
-            open.peers.iter().filter(fits).take(NAMED_MAX).map(known).collect()
-        }
+        ("peer", Some(open)) => fitting(model, begun, |pod| cannot_be_peer(pod, &open.pod, &open.peers)),
+        ("unpeer", Some(open)) => known(&open.peers, begun),
         ("delete", Some(open)) => {
             let name = model.name_of(&open.pod);
             let what = "its own name, to be sure".to_owned();
@@ -54,11 +52,6 @@ fn named(model: &Model, word: &str, begun: &str) -> Vec<Named> {
         }
         _ => Vec::new(),
     }
-}
-
-fn known(view: &PeerView) -> Named {
-    let link = if view.link == PeerLink::Pending { "request pending" } else { "peer" };
-    Named { name: view.name.to_string(), what: format!("{link} · {}", view.state.as_str()), refusal: None }
 }
 
 fn fitting(model: &Model, begun: &str, refusal: impl Fn(&PodSummary) -> Option<&'static str>) -> Vec<Named> {
@@ -75,23 +68,4 @@ fn fitting(model: &Model, begun: &str, refusal: impl Fn(&PodSummary) -> Option<&
     named.sort_by_key(|pod| (pod.name != begun, pod.refusal.is_some()));
     named.truncate(NAMED_MAX);
     named
-}
-
-fn peer_refusal(pod: &PodSummary, source: &PodRef, known: &[PeerView]) -> Option<&'static str> {
-    if pod.pod == *source {
-        return Some("is this Pod itself");
-    }
-    match (known.iter().find(|view| view.pod == pod.pod), pod.state) {
-        (Some(view), _) if view.link == PeerLink::Linked => Some("is a peer already"),
-        (Some(view), _) if view.link == PeerLink::Pending && !view.is_asked => Some("has a pending request"),
-        (_, PodState::Unreachable) => Some("its runtime does not answer"),
-        (_, PodState::Broken) => Some("its records cannot be read"),
-        _ => None,
-    }
-}
-
-/// `bob`, or `bob@gpu-box` where there are two of this name.
-fn telling_name(pods: &[PodSummary], pod: &PodSummary) -> String {
-    let is_alone = pods.iter().filter(|other| other.name == pod.name).count() < 2;
-    if is_alone { pod.name.to_string() } else { format!("{}@{}", pod.name, pod.pod.runtime_id) }
 }

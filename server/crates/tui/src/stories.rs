@@ -119,7 +119,7 @@ impl Story {
         let detail = serde_json::from_value(detail).unwrap();
         self.happens(Message::Looked { pod: address("ada"), done: Ok(Looked { detail, peers: Vec::new(), asked }) });
         // Once more, when something had happened in the meantime.
-        self.model.open.as_mut().unwrap().asking = None;
+        self.model.open.as_mut().unwrap().asking = crate::model::Asking::Nothing;
     }
 
     fn records(&mut self, events: Vec<Value>) {

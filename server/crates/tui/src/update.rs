@@ -19,19 +19,16 @@ use protocol::PodRef;
 
 use crate::{
     composer::Composer,
-    model::{Effect, Link, Message, Model, OpenPod},
+    model::{Effect, LineOf, Link, Message, Model, OpenPod, TypedLine},
 };
 
-/// Takes one message.
+/// Takes one message, and gives what is to be done outside.
 pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
     match message {
         Message::Key(key) => keys::press(model, key),
         Message::Paste(text) => keys::paste(model, &text),
         Message::Wheel(notches) => keys::wheel(model, notches),
-        Message::Resize(columns, rows) => {
-            model.size = (columns, rows);
-            Vec::new()
-        }
+        Message::Resize(columns, rows) => model.size = (columns, rows),
         Message::Stream(item) => stream::take(model, item),
         Message::Subscribed { pod, id } => subscribed(model, &pod, id),
         Message::Resolved { target, done } => answers::resolved(model, target, done),
@@ -47,68 +44,57 @@ pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Sent { command_id, done } => composing::sent(model, &command_id, done),
         Message::Done { pod, act, done } => answers::done(model, &pod, &act, &done),
     }
+    std::mem::take(&mut model.effects)
 }
 
 /// Opens a Pod: its composer has the focus.
-fn open(model: &mut Model, pod: PodRef) -> Vec<Effect> {
+fn open(model: &mut Model, pod: PodRef) {
     let seek = model.seek.take();
-    let mut effects = close(model);
+    close(model);
     model.sheet = None;
     let composer = model.drafts.remove(&pod).unwrap_or_default();
     model.selected = Some(pod.clone());
-    let mut open = OpenPod::new(pod.clone(), composer);
-    open.seek = seek;
-    open.asking = Some(false);
-    model.open = Some(open);
-    effects.push(Effect::Subscribe(pod.clone()));
-    effects.push(Effect::Look(pod));
-    effects
+    model.open = Some(OpenPod { seek, ..OpenPod::new(pod.clone(), composer) });
+    model.start(Effect::Subscribe(pod));
+    look(model);
 }
 
 /// Back to the dashboard. Unsent text is kept.
-fn close(model: &mut Model) -> Vec<Effect> {
-    let Some(open) = model.open.take() else { return Vec::new() };
+fn close(model: &mut Model) {
+    let Some(open) = model.open.take() else { return };
     model.confirm = None;
     if !open.composer.is_empty() {
         model.drafts.insert(open.pod, open.composer);
     }
-    open.subscription.map(Effect::Unsubscribe).into_iter().collect()
+    model.effects.extend(open.subscription.map(Effect::Unsubscribe));
 }
 
-fn subscribed(model: &mut Model, pod: &PodRef, id: String) -> Vec<Effect> {
+fn subscribed(model: &mut Model, pod: &PodRef, id: String) {
     match &mut model.open {
-        Some(open) if open.pod == *pod && open.subscription.is_none() => {
-            open.subscription = Some(id);
-            Vec::new()
-        }
+        Some(open) if open.pod == *pod && open.subscription.is_none() => open.subscription = Some(id),
         // Another Pod was opened in the meantime.
-        _ => vec![Effect::Unsubscribe(id)],
+        _ => model.start(Effect::Unsubscribe(id)),
     }
 }
 
-/// Asks for the queue and the peers of the open Pod. One question is under way at a time, and one more at most waits.
-fn look(open: &mut OpenPod) -> Vec<Effect> {
-    match &mut open.asking {
-        Some(again) => {
-            *again = true;
-            Vec::new()
-        }
-        None => {
-            open.asking = Some(false);
-            vec![Effect::Look(open.pod.clone())]
-        }
+/// Asks for the queue and the peers of the open Pod.
+fn look(model: &mut Model) {
+    if let Some(open) = &mut model.open
+        && open.asking.begin()
+    {
+        let pod = open.pod.clone();
+        model.start(Effect::Look(pod));
     }
 }
 
 /// What was asked for at the start, now that there is a server to ask.
-fn look_for_wanted(model: &mut Model) -> Vec<Effect> {
-    match model.link {
-        Link::Connected => model.wanted.take().map(Effect::Resolve).into_iter().collect(),
-        _ => Vec::new(),
+fn look_for_wanted(model: &mut Model) {
+    if model.link == Link::Connected {
+        model.effects.extend(model.wanted.take().map(Effect::Resolve));
     }
 }
 
 /// A line that begins at the bottom of the screen.
-fn begin_line(model: &mut Model, what: crate::model::LineOf, text: &str) {
-    model.line = Some(crate::model::TypedLine { what, text: Composer::with(text), chosen: None });
+fn begin_line(model: &mut Model, what: LineOf, text: &str) {
+    model.line = Some(TypedLine { what, text: Composer::with(text), chosen: None });
 }

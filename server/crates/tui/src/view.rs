@@ -18,6 +18,8 @@ mod walls;
 use ratatui::{
     Frame,
     layout::{Constraint, Layout, Rect},
+    style::Stylize,
+    text::{Line, Span},
 };
 
 pub(crate) use self::{
@@ -36,6 +38,22 @@ pub(crate) fn draw(model: &Model, colours: Colours, frame: &mut Frame<'_>) {
     popup::draw(model, frame, body);
     bar::draw(model, frame, line);
     colours.apply(frame.buffer_mut());
+}
+
+/// A line of a list, marked where it is the chosen one.
+fn entry(is_chosen: bool, spans: Vec<Span<'static>>) -> Line<'static> {
+    let mark = Span::raw(if is_chosen { "▸ " } else { "  " });
+    let line: Line<'static> = std::iter::once(mark).chain(spans).collect();
+    if is_chosen { line.reversed() } else { line }
+}
+
+/// The same lines further to the right.
+fn indented(lines: Vec<Line<'static>>, indent: &'static str) -> Vec<Line<'static>> {
+    let indented = |mut line: Line<'static>| {
+        line.spans.insert(0, Span::raw(indent));
+        line
+    };
+    lines.into_iter().map(indented).collect()
 }
 
 /// The body, and the last line, which grows with what it has to say.

@@ -1,9 +1,11 @@
 //! What the server says: whether it is there, whose it is, which models it has.
 
 use anyhow::Result;
-use client::{ClientError, PodsFilter};
+use client::ClientError;
 use jiff::Timestamp;
+use protocol::operations::Pods;
 use protocol::{ErrorCode, PodState, ProviderView};
+use protocol::{operation::Page, operations};
 
 use super::{Report, local};
 use crate::{
@@ -56,7 +58,7 @@ pub(super) async fn server(
 
 /// Its version, and since when it runs.
 async fn about(caller: &Caller) -> Result<String, ClientError> {
-    let runtimes = caller.client.runtimes().await?;
+    let runtimes = caller.client.read(&operations::Runtimes { page: Page::default() }).await?;
     let version = caller.client.version().await?;
     let since = runtimes.items.first().map(|runtime| ago(runtime.since, Timestamp::now()));
     Ok(format!("version {version}, started {}", since.as_deref().unwrap_or("some time ago")))
@@ -64,7 +66,7 @@ async fn about(caller: &Caller) -> Result<String, ClientError> {
 
 /// An older server has none to tell of.
 async fn walls(report: &mut Report, caller: &Caller) -> Result<()> {
-    match caller.client.walls().await {
+    match caller.client.read(&operations::Walls { page: Page::default() }).await {
         Ok(found) => report.walls = found.items,
         Err(ClientError::Api(_)) => (),
         Err(error) => return Err(error.into()),
@@ -73,8 +75,8 @@ async fn walls(report: &mut Report, caller: &Caller) -> Result<()> {
 }
 
 async fn pods(report: &mut Report, caller: &Caller) -> Result<()> {
-    let filter = PodsFilter { state: Some(PodState::Broken), ..PodsFilter::default() };
-    for pod in caller.client.pods(&filter).await?.items {
+    let filter = Pods { state: Filled(Some(PodState::Broken)), ..Pods::default() };
+    for pod in caller.client.read(&filter).await?.items {
         let reason = pod.state_reason.as_deref().unwrap_or("its log says why");
         report.broken("pods", format!("{} cannot be restored: {reason}", pod.name));
     }
@@ -82,7 +84,7 @@ async fn pods(report: &mut Report, caller: &Caller) -> Result<()> {
 }
 
 async fn models(report: &mut Report, caller: &Caller, tests: bool) -> Result<()> {
-    let page = caller.client.providers().await?;
+    let page = caller.client.read(&operations::ModelProviders { page: Page::default() }).await?;
     let (missing, usable): (Vec<_>, Vec<_>) =
         page.items.iter().cloned().partition(|provider| provider.missing.is_some());
     for provider in &missing {

@@ -75,20 +75,19 @@ impl Visit {
         }
     }
 
-    fn view(self) -> AnyView {
+    /// With nothing in it where that was not read.
+    fn into_fresh(self) -> Fresh {
         match self.next {
-            Next::Fresh(fresh) => fresh.view,
-            Next::Back(_) | Next::Later => ().into_any(),
+            Next::Fresh(fresh) => *fresh,
+            Next::Back(_) | Next::Later => Fresh { view: ().into_any(), owner: Owner::new(), pod: None },
         }
     }
 
     fn state(self, build: impl FnOnce(AnyView) -> AnyViewState) -> VisitState {
-        let (view, owner, pod) = match self.next {
-            Next::Fresh(fresh) => (fresh.view, fresh.owner, fresh.pod),
-            Next::Back(_) | Next::Later => (().into_any(), Owner::new(), None),
-        };
+        let wanted = self.wanted.clone();
+        let Fresh { view, owner, pod } = self.into_fresh();
         let view = View::new(build(view));
-        VisitState { seen: Page { wanted: self.wanted, view, pod, _owner: owner }, kept: Vec::new() }
+        VisitState { seen: Page { wanted, view, pod, _owner: owner }, kept: Vec::new() }
     }
 }
 
@@ -253,7 +252,7 @@ impl RenderHtml for Visit {
     }
 
     async fn resolve(self) -> Self::AsyncOutput {
-        self.view().resolve().await
+        self.into_fresh().view.resolve().await
     }
 
     fn to_html_with_buf(
@@ -264,7 +263,7 @@ impl RenderHtml for Visit {
         mark_branches: bool,
         extra_attrs: Vec<AnyAttribute>,
     ) {
-        self.view().to_html_with_buf(buf, position, escape, mark_branches, extra_attrs);
+        self.into_fresh().view.to_html_with_buf(buf, position, escape, mark_branches, extra_attrs);
     }
 
     fn to_html_async_with_buf<const OUT_OF_ORDER: bool>(
@@ -275,7 +274,13 @@ impl RenderHtml for Visit {
         mark_branches: bool,
         extra_attrs: Vec<AnyAttribute>,
     ) {
-        self.view().to_html_async_with_buf::<OUT_OF_ORDER>(buf, position, escape, mark_branches, extra_attrs);
+        self.into_fresh().view.to_html_async_with_buf::<OUT_OF_ORDER>(
+            buf,
+            position,
+            escape,
+            mark_branches,
+            extra_attrs,
+        );
     }
 
     fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> Self::State {

@@ -174,8 +174,6 @@ mod tests {
         drop(connection);
         assert_eq!(connections.figures().open, 1);
         drop(client);
-        while connections.figures().open > 0 {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
+        testkit::until_so("the seat is free", async || connections.figures().open == 0).await;
     }
 }

@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use backend::ExportFormat;
-use protocol::{ImportCommand, PodName, PodSummary};
+use protocol::{ImportCommand, PodName, PodSummary, operations::Import};
 use serde::Deserialize;
 
 use crate::{
@@ -97,7 +97,7 @@ pub(crate) async fn import(
     Key(key): Key,
     Imported(command): Imported,
 ) -> Result<(StatusCode, Json<PodSummary>), Problem> {
-    Ok((StatusCode::CREATED, Json(api.backend().import(&origin, key, command).await?)))
+    Ok((StatusCode::CREATED, Json(api.backend().carry_out(&origin, key, Import { body: command }).await?)))
 }
 
 #[cfg(test)]

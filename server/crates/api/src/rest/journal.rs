@@ -1,13 +1,12 @@
-//! A Pod's journal: its pages for people, what its model would be sent, and what compacting that would do.
+//! A Pod's journal: its pages, and its records.
 
 use axum::{
-    Json,
     extract::State,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
 use backend::RecordForm;
-use protocol::{CompactionPreview, History, Listing, Record, Seq};
+use protocol::{Listing, Record, Seq};
 use serde::Deserialize;
 
 use crate::{
@@ -89,33 +88,5 @@ pub(crate) async fn record(
         // Answered as plain text.
         Some("text") => api.backend().record_text(&pod, seq).await?.into_response(),
         Some(other) => return Err(invalid(format!("`format` is json or text, not \"{other}\""))),
-    })
-}
-
-/// What this Pod's model would be sent now. The same journal gives the same bytes.
-#[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/history", tag = "journal",
-    params(("runtime_id" = String, Path), ("worker_id" = String, Path)),
-    responses((status = 200, description = "The messages", body = History)))]
-pub(crate) async fn history(
-    State(api): State<Api>,
-    _: Caller,
-    PodPath(pod): PodPath,
-) -> Result<Json<History>, Problem> {
-    Ok(Json(api.backend().history(&pod).await?))
-}
-
-/// What compacting the Pod now would drop and keep. Changes nothing.
-#[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/compact", tag = "journal",
-    params(("runtime_id" = String, Path), ("worker_id" = String, Path)),
-    responses((status = 200, description = "What it would do", body = CompactionPreview),
-        (status = 204, description = "There is nothing to drop")))]
-pub(crate) async fn compaction_preview(
-    State(api): State<Api>,
-    _: Caller,
-    PodPath(pod): PodPath,
-) -> Result<Response, Problem> {
-    Ok(match api.backend().compaction_preview(&pod).await? {
-        Some(preview) => Json(preview).into_response(),
-        None => StatusCode::NO_CONTENT.into_response(),
     })
 }

@@ -1,19 +1,23 @@
 //! Previews of what a Pod's commands serve.
 
 use axum::{
-    Extension, Json,
+    Extension,
     extract::State,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use protocol::{Listing, Preview, PreviewCommand};
+use protocol::{
+    Listing, Preview,
+    operations::{ClosePreview, OpenPreview, Previews},
+};
 use serde::Deserialize;
 
 use crate::{
     Api,
     answer::Problem,
-    extract::{Caller, Fields, Login, PodPath, Within, invalid},
+    extract::{Caller, Login, PodPath, Within, invalid},
     guard::ConsoleAddress,
+    sent::{Sent, reply},
 };
 
 #[derive(Debug, Deserialize)]
@@ -27,46 +31,33 @@ impl PortNamed {
     }
 }
 
-/// The ports that the Pod's commands listen on and those that are shown, the lowest first.
-#[utoipa::path(get, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews", tag = "previews",
-    params(("runtime_id" = String, Path), ("worker_id" = String, Path)),
-    responses((status = 200, description = "What can be shown, and what is", body = Listing<Preview>)))]
 pub(crate) async fn previews(
     State(api): State<Api>,
     _: Caller,
     Extension(console): Extension<ConsoleAddress>,
-    PodPath(pod): PodPath,
-) -> Result<Json<Listing<Preview>>, Problem> {
-    let mut items = api.backend().previews(&pod).await?;
+    Sent(asked): Sent<Previews>,
+) -> Result<Response, Problem> {
+    let mut items = api.backend().previews(&asked.pod).await?;
     for item in items.iter_mut().filter(|item| item.is_open) {
         // It may have been closed since; and the console may be where no preview can be shown.
-        let address = api.backend().preview_of(&pod, item.port).and_then(|open| open.address(&console.0));
+        let address = api.backend().preview_of(&asked.pod, item.port).and_then(|open| open.address(&console.0));
         item.url = address.ok().map(|address| format!("{address}/"));
     }
-    Ok(Json(Listing { items, next: None }))
+    reply(&asked, Listing { items, next: None })
 }
 
-/// Shows a port of the Pod's commands on an origin of its own. The address in the answer lets one browser in, once and within a minute;
-/// opening it again gives another one.
-///
-/// What listens there need not be there yet. A preview is open until it is closed, or until the server or the Pod ends.
-#[utoipa::path(post, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews", tag = "previews",
-    request_body = PreviewCommand,
-    params(("runtime_id" = String, Path), ("worker_id" = String, Path)),
-    responses((status = 200, description = "It is open", body = Preview)))]
 pub(crate) async fn open(
     State(api): State<Api>,
     Caller(origin): Caller,
     Login(session): Login,
     Extension(console): Extension<ConsoleAddress>,
-    PodPath(pod): PodPath,
-    Fields(command): Fields<PreviewCommand>,
-) -> Result<Json<Preview>, Problem> {
-    let open = api.backend().preview_open(&origin, &pod, command.port).await?;
+    Sent(asked): Sent<OpenPreview>,
+) -> Result<Response, Problem> {
+    let open = api.backend().preview_open(&origin, &asked.pod, asked.body.port).await?;
     let url = Some(open.entry(&console.0, session)?);
-    let seen = api.backend().previews(&pod).await?.into_iter().find(|seen| seen.port == open.port());
+    let seen = api.backend().previews(&asked.pod).await?.into_iter().find(|seen| seen.port == open.port());
     let is_listening = seen.is_some_and(|seen| seen.is_listening);
-    Ok(Json(Preview { port: open.port(), is_open: true, is_listening, url }))
+    reply(&asked, Preview { port: open.port(), is_open: true, is_listening, url })
 }
 
 /// Leads a browser into an open preview.
@@ -88,16 +79,11 @@ pub(crate) async fn enter(
     Ok(answer)
 }
 
-/// Closes a preview: its address shows nothing any more, and what is open through it ends.
-#[utoipa::path(delete, path = "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/previews/{port}", tag = "previews",
-    params(("runtime_id" = String, Path), ("worker_id" = String, Path), ("port" = u16, Path)),
-    responses((status = 204, description = "It is closed")))]
 pub(crate) async fn close(
     State(api): State<Api>,
     Caller(origin): Caller,
-    PodPath(pod): PodPath,
-    Within(named): Within<PortNamed>,
-) -> Result<StatusCode, Problem> {
-    api.backend().preview_close(&origin, &pod, named.read()?).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Sent(asked): Sent<ClosePreview>,
+) -> Result<Response, Problem> {
+    api.backend().preview_close(&origin, &asked.pod, asked.port).await?;
+    reply(&asked, ())
 }

@@ -21,14 +21,12 @@ use reqwest::{Method, RequestBuilder, Response, redirect::Policy};
 use runtime::{Host, HostOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use testkit::until_so;
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 pub const TOKEN: &str = "the-right-token";
 /// The console's own name.
 pub const OWN_NAME: &str = "yoi-test.localhost";
-
-/// How often it is looked for something, every 25 ms: for a minute. Machines that run tests are busy.
-pub const LOOKS_MAX: usize = 2_400;
 
 pub struct Server {
     pub address: SocketAddr,
@@ -82,7 +80,7 @@ impl Server {
         let options = pod_store::StoreOptions::sqlite(folder.path().join("yoi.db"));
         let store = pod_store::Store::open(options).await.unwrap();
         let worker_id = pod.rsplit('/').next().unwrap().parse().unwrap();
-        let row = store.pod_find(&worker_id).await.unwrap().unwrap();
+        let row = store.pods().find(&worker_id).await.unwrap().unwrap();
         let checkpoint =
             pod_store::Checkpoint { state: row.state, open: false, json: "{\"torn".to_owned(), seq: row.head };
         let update = pod_store::PodUpdate { checkpoint: Some(checkpoint), ..Default::default() };
@@ -173,15 +171,7 @@ impl Server {
 
     /// Waits until the Pod is in this state.
     pub async fn until(&self, pod: &str, state: &str) {
-        let mut last = Value::Null;
-        for _ in 0..LOOKS_MAX {
-            last = self.get(pod).await.1["state"].clone();
-            if last == state {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(25)).await;
-        }
-        panic!("{pod} is {last}, not {state}");
+        until_so(format!("{pod} is {state}"), async || self.get(pod).await.1["state"] == state).await;
     }
 
     /// All records of this kind, oldest first.
@@ -205,17 +195,14 @@ impl Server {
         let (status, receipt) = self.post(&format!("{pod}/input"), body).await;
         assert_eq!(status, 202, "{receipt}");
         let key = receipt["command_id"].as_str().unwrap().to_owned();
-        for _ in 0..LOOKS_MAX {
+        until_so(format!("the run of {key} has ended"), async || {
             let (_, page) = self.get(&format!("{pod}/transcript?limit=1000")).await;
             let records = page["items"].as_array().unwrap();
             let started = records.iter().position(|record| record["event"]["command_id"] == *key);
             let ended = |records: &[Value]| records.iter().any(|record| record["event"]["kind"] == "run_finished");
-            if started.is_some_and(|at| ended(&records[at..])) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(25)).await;
-        }
-        panic!("the run of {key} did not end");
+            started.is_some_and(|at| ended(&records[at..]))
+        })
+        .await;
     }
 }
 

@@ -1,14 +1,10 @@
 //! A plain client of the event socket.
 
-use std::time::Duration;
-
 use futures_util::{SinkExt, StreamExt};
 use reqwest::header;
 use serde_json::{Value, json};
-use tokio::{
-    net::{TcpSocket, TcpStream},
-    time::timeout,
-};
+use testkit::within;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio_tungstenite::{
     WebSocketStream, client_async,
     tungstenite::{Message, client::IntoClientRequest},
@@ -40,17 +36,20 @@ impl Socket {
     }
 
     pub async fn message(&mut self) -> Message {
-        timeout(Duration::from_secs(60), self.0.next()).await.expect("something arrives").unwrap().unwrap()
+        within("something arrives", self.0.next()).await.unwrap().unwrap()
     }
 
     /// The next frame that is no heartbeat.
     pub async fn next(&mut self) -> Value {
-        loop {
-            let frame: Value = serde_json::from_str(self.message().await.to_text().unwrap()).unwrap();
-            if frame["type"] != "heartbeat" {
-                return frame;
+        within("a frame beside the heartbeats", async {
+            loop {
+                let frame: Value = serde_json::from_str(self.message().await.to_text().unwrap()).unwrap();
+                if frame["type"] != "heartbeat" {
+                    return frame;
+                }
             }
-        }
+        })
+        .await
     }
 
     pub async fn subscribe(&mut self, id: &str, pod: &Value, after: Option<&str>) -> Value {

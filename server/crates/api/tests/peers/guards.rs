@@ -150,14 +150,12 @@ async fn ask_and_wait(server: &Server, from: &str, bob: &str) -> bool {
         return false;
     }
     let exchange = format!("{from}/peers/{bob}/messages?limit=1");
-    for _ in 0..4_000 {
+    testkit::until_so(format!("{sent} is answered"), async || {
         let newest = server.get(&exchange).await.1["items"][0].clone();
-        if newest["message_id"] == sent["message_id"] && newest["state"] == "answered" {
-            return true;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
-    panic!("{sent} was not answered");
+        newest["message_id"] == sent["message_id"] && newest["state"] == "answered"
+    })
+    .await;
+    true
 }
 
 #[tokio::test]

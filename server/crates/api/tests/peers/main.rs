@@ -16,8 +16,6 @@ mod refusals;
 mod requests;
 mod typed;
 
-use std::time::Duration;
-
 use common::{Server, answer};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -91,16 +89,11 @@ async fn count(server: &Server, pod: &str, kind: &str) -> usize {
 }
 
 /// Waits until a Pod's journal is as wanted; the journal.
-async fn until(server: &Server, pod: &str, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
-    let mut last = Vec::new();
-    for _ in 0..common::LOOKS_MAX {
-        last = journal(server, pod).await;
-        if wanted(&last) {
-            return last;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
-    panic!("it did not come to it: {last:#?}");
+#[track_caller]
+fn until(server: &Server, pod: &str, wanted: impl Fn(&[Value]) -> bool) -> impl Future<Output = Vec<Value>> {
+    testkit::until(format!("the journal of {pod} is as wanted"), async move || {
+        Some(journal(server, pod).await).filter(|events| wanted(events))
+    })
 }
 
 /// Waits until a Pod has so many records of a kind that a test accepts.

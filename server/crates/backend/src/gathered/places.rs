@@ -24,7 +24,7 @@ pub(crate) enum Place {
 impl Place {
     /// Right before an item: what comes newer later is not of this list. Cursors of the lists that are gathered are
     /// numbers of rows, of which the newest is the highest; a letter before them may say which list it is.
-    pub(super) fn at(sealed: &str) -> Self {
+    pub(crate) fn at(sealed: &str) -> Self {
         // Servers of before do not seal.
         let (cursor, sealing): (_, fn(String) -> String) = match open_cursor(sealed) {
             Some(cursor) => (cursor, |place| seal_cursor(&place)),
@@ -81,7 +81,7 @@ impl Places {
     }
 
     /// Runtimes that were taken out since are left out.
-    pub(super) fn keep(&mut self, is_there: impl Fn(&RuntimeId) -> bool) {
+    pub(crate) fn keep(&mut self, is_there: impl Fn(&RuntimeId) -> bool) {
         for (_, place) in self.0.iter_mut().filter(|(id, _)| !is_there(id)) {
             *place = Place::LeftOut;
         }
@@ -92,7 +92,7 @@ impl Places {
     }
 
     /// Nothing more of it when there is no place.
-    pub(super) fn set(&mut self, id: RuntimeId, place: Option<Place>) {
+    pub(crate) fn set(&mut self, id: RuntimeId, place: Option<Place>) {
         match place {
             Some(place) => self.0.insert(id, place),
             None => self.0.remove(&id),
@@ -104,7 +104,7 @@ impl Places {
     }
 
     /// None when nobody has more to say.
-    pub(super) fn write(&self) -> Option<String> {
+    pub(crate) fn write(&self) -> Option<String> {
         if self.0.values().all(|place| *place == Place::LeftOut) {
             return None;
         }

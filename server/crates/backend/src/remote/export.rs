@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use client::Download;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use protocol::{ApiError, WorkerId};
+use protocol::{ApiError, PodRef, WorkerId};
 use runtime::Export;
 
 use super::Remote;
@@ -17,9 +17,11 @@ impl Remote {
         let pod = Self::there(worker_id);
         let name = match self.known.pod(worker_id) {
             Some(summary) => summary.name,
-            None => self.pod(worker_id).await?.summary.name,
+            None => {
+                (self as &dyn RuntimePort).pod(&PodRef::new(self.id().clone(), worker_id.clone())).await?.summary.name
+            }
         };
-        let download = self.read(self.client.export(&pod, "jsonl")).await?;
+        let download = self.asked(self.client.export(&pod, "jsonl")).await?;
         let terms = self.known.terms.clone();
         let broken_off = {
             let id = self.id().clone();

@@ -16,7 +16,7 @@ use super::{
     look::{Seen, look},
     queue::Feeder,
 };
-use crate::{EntryKind, Registry, runtimes::Kept};
+use crate::{EntryKind, Registry, kept::Kept};
 
 /// A server that answers oddly is asked again which one it is after this.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);

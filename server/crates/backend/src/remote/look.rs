@@ -1,7 +1,7 @@
 //! Asking another server which one it is: when it is added, and each time that the socket has come back.
 
 use client::{Client, ClientError};
-use protocol::{About, ApiError, ErrorCode, PROTOCOL_VERSION, RuntimeId};
+use protocol::{About, ApiError, ErrorCode, PROTOCOL_VERSION, RuntimeId, operations::WhoAreYou};
 
 use super::Remote;
 
@@ -20,7 +20,7 @@ pub(super) enum Seen {
 
 /// Takes at most 5 s.
 pub(super) async fn look(client: &Client) -> Seen {
-    match client.about().await {
+    match client.read(&WhoAreYou {}).await {
         Ok(about) => of_yoi(about),
         Err(ClientError::Api(error)) => match error.code {
             ErrorCode::Unauthorized => Seen::Unauthorized,

@@ -1,21 +1,103 @@
-//! The port: each call as the client makes it, with every address in the terms of whoever reads it.
+//! The port: each operation as the client makes it, with every address in the terms of whoever reads it.
 
 use async_trait::async_trait;
+use client::Reply;
+use futures_util::{StreamExt, stream};
 use jiff::Timestamp;
 use protocol::{
-    ApiError, Approval, ApprovalCommand, AuditRow, Candidate, CommandId, CompactionPreview, ControlVerb, CreatePod,
-    ExchangeMessage, HeldCommand, HeldDecision, History, ImportCommand, InputCommand, Listing, MessageAnswer,
-    MessageCommand, OpenApproval, OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef,
-    PodRules, PodSummary, QueuedInput, Receipt, RequestCommand, RequestDecision, RestoreCommand, RewindCommand,
-    RuntimeView, SearchHit, ToolAnswer, ToolCommand, UsageReport, VisiblePod, WorkerId,
+    ApiError, AuditRow, Candidate, ErrorCode, OpenApproval, OpenRequest, PodName, PodRef, PodSummary, RuntimeId,
+    RuntimeState, RuntimeView, Target, WorkerId,
+    operation::Filled,
+    operations::{Answer, Approvals, Audit, Command, OpenRequests, Query, Resolve, Rules, Search, Usage},
 };
-use runtime::{
-    AuditFilter, CommandKey, Export, Introduced, Observation, Origin, PodQuery, PodsObservation, RecordForm,
-    RecordPage, SearchQuery,
-};
+use runtime::{CommandKey, Export, Observation, Origin, PodsObservation, RecordForm, RecordPage};
 
 use super::Remote;
-use crate::RuntimePort;
+use crate::{
+    RuntimePort,
+    port::{pod_query, whole},
+};
+
+/// Questions of so many Pods are asked for at once.
+const ASKED_AT_ONCE: usize = 8;
+
+impl Remote {
+    /// A command, with every address in it as the other server has it. None when it has no name for one of them.
+    fn command_there(&self, mut command: Command) -> Option<Command> {
+        let there = |target: &mut String| {
+            if let Ok(Target::Ref(pod)) = target.parse() {
+                *target = Self::there(&pod.worker_id).to_string();
+            }
+        };
+        match &mut command {
+            Command::Create(create) => create.body.runtime_id = None,
+            Command::Introduce(introduce) => there(&mut introduce.body.target),
+            Command::SendMessage(send) => there(&mut send.body.to),
+            Command::Unlink(unlink) => unlink.peer = self.known.terms.to_theirs(&unlink.peer)?,
+            _ => (),
+        }
+        if let Some(pod) = command.pod_mut() {
+            *pod = Self::there(&pod.worker_id);
+        }
+        Some(command)
+    }
+
+    /// A query, in the other server's terms, of its own runtime alone: what it reaches itself is not its own, and may be us.
+    fn query_there(&self, mut query: Query) -> Query {
+        let own = || Filled(Some(RuntimeId::local()));
+        match &mut query {
+            Query::Exchange(exchange) => exchange.peer = Self::there(&exchange.peer.worker_id),
+            Query::OpenRequests(OpenRequests { runtime, .. }) => *runtime = own(),
+            Query::Usage(Usage { runtime }) | Query::Rules(Rules { runtime, .. }) => *runtime = own(),
+            Query::Search(Search { pod: Filled(Some(pod)), runtime, .. }) => {
+                *pod = Self::there(&pod.worker_id);
+                *runtime = Filled(None);
+            }
+            Query::Search(Search { runtime, .. }) => *runtime = own(),
+            Query::Audit(Audit { runtime, target, .. }) => {
+                *runtime = own();
+                target.0 = target.0.take().map(|target| self.known.terms.target_to_theirs(&target));
+            }
+            _ => (),
+        }
+        if let Some(pod) = query.pod_mut() {
+            *pod = Self::there(&pod.worker_id);
+        }
+        query
+    }
+
+    /// What a server answered, in our terms. What the audit calls its targets are texts.
+    fn answer_here(&self, answer: Answer) -> Answer {
+        let terms = &self.known.terms;
+        match answer {
+            Answer::Audit(mut rows) => {
+                let ours = |mut row: AuditRow| {
+                    row.runtime_id = terms.to_ours(&row.runtime_id);
+                    row.entry.target = row.entry.target.map(|target| terms.target_to_ours(&target));
+                    row
+                };
+                rows.items = rows.items.into_iter().map(ours).collect();
+                Answer::Audit(rows)
+            }
+            answer => answer,
+        }
+    }
+
+    /// The reply, with each address in it in our terms.
+    fn reply_here(&self, Reply { status, body }: Reply) -> Reply {
+        Reply { status, body: self.known.terms.record(body) }
+    }
+
+    /// What became of a Pod is known here before its server's list says it.
+    fn note(&self, command: &Command, answer: &Answer) {
+        match (command, answer) {
+            (Command::Delete(delete), _) => self.known.remove_pod(&delete.pod.worker_id),
+            (_, Answer::Summary(summary)) => self.known.put_pod(summary.clone()),
+            (_, Answer::Detail(detail)) => self.known.put_pod(detail.summary.clone()),
+            _ => (),
+        }
+    }
+}
 
 #[async_trait]
 impl RuntimePort for Remote {
@@ -23,13 +105,29 @@ impl RuntimePort for Remote {
         self.known.view()
     }
 
-    async fn pods(&self, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
-        self.known.page(query)
+    async fn carry_out(&self, key: CommandKey, _: &Origin, command: Command) -> Result<Answer, ApiError> {
+        // Whom its server does not know by any name, its Pods do not know.
+        let Some(command) = self.command_there(command) else { return Ok(Answer::Nothing(())) };
+        let reply = self.command(self.client.send(command.request(), Some(&key.id))).await?;
+        let Reply { status, body } = self.reply_here(reply);
+        let answer = command.answered(status, &body).map_err(|_| self.strange())?;
+        self.note(&command, &answer);
+        Ok(answer)
     }
 
-    async fn pod(&self, worker_id: &WorkerId) -> Result<PodDetail, ApiError> {
-        let pod = Self::there(worker_id);
-        self.read(self.client.pod(&pod)).await.map(|detail| self.known.terms.answer(detail))
+    async fn read(&self, query: Query) -> Result<Answer, ApiError> {
+        match &query {
+            Query::Pods(pods) => return self.known.page(&pod_query(pods.clone())).map(Answer::from),
+            // One that does not answer delays no list of what is open.
+            Query::OpenRequests(_) if !self.known.is_live() => return Ok(whole::<OpenRequest>(Vec::new()).into()),
+            _ => (),
+        }
+        let query = self.query_there(query);
+        let reply = self.asked(self.client.send(query.request(), None)).await?;
+        // What a model is sent is the same everywhere, to the byte.
+        let is_sent = matches!(query, Query::HistoryOf(_));
+        let Reply { status, body } = if is_sent { reply } else { self.reply_here(reply) };
+        query.answered(status, &body).map(|answer| self.answer_here(answer)).map_err(|_| self.strange())
     }
 
     async fn pod_named(&self, name: &PodName) -> Result<Option<PodRef>, ApiError> {
@@ -40,9 +138,10 @@ impl RuntimePort for Remote {
             return Ok(None);
         }
         // It may have been made a moment ago, and the list be on its way.
-        match self.read(self.client.resolve(&format!("{name}@local"))).await {
+        let there = Resolve { target: Some(format!("{name}@local")) };
+        match self.asked(self.client.read(&there)).await {
             Ok(pod) => Ok(Some(self.known.terms.answer(pod))),
-            Err(error) if error.code == protocol::ErrorCode::PodNotFound => Ok(None),
+            Err(error) if error.code == ErrorCode::PodNotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -63,193 +162,25 @@ impl RuntimePort for Remote {
         self.reachable().await
     }
 
-    async fn create(&self, key: CommandKey, _: &Origin, mut create: CreatePod) -> Result<PodSummary, ApiError> {
-        create.runtime_id = None;
-        let summary = self.command(self.client.create(&key.id, &create)).await?;
-        let summary = self.known.terms.summary(summary);
-        self.known.put_pod(summary.clone());
-        Ok(summary)
-    }
-
-    async fn input(
-        &self,
-        key: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        input: InputCommand,
-    ) -> Result<Receipt, ApiError> {
-        self.command(self.client.input(&key.id, &Self::there(worker_id), &input)).await
-    }
-
-    async fn take_back(
-        &self,
-        key: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        queued: &CommandId,
-    ) -> Result<QueuedInput, ApiError> {
-        self.command(self.client.take_back(&key.id, &Self::there(worker_id), queued)).await
-    }
-
-    async fn files(&self, worker_id: &WorkerId, begun: &str) -> Result<Vec<String>, ApiError> {
-        Ok(self.read(self.client.files(&Self::there(worker_id), begun)).await?.items)
-    }
-
-    async fn control(
-        &self,
-        key: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        verb: ControlVerb,
-    ) -> Result<Receipt, ApiError> {
-        self.command(self.client.control(&key.id, &Self::there(worker_id), verb)).await
-    }
-
-    async fn restore(
-        &self,
-        key: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        command: RestoreCommand,
-    ) -> Result<Receipt, ApiError> {
-        let receipt = self.command(self.client.restore(&key.id, &Self::there(worker_id), &command)).await?;
-        Ok(self.known.terms.answer(receipt))
-    }
-
-    async fn rewind(
-        &self,
-        key: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        command: RewindCommand,
-    ) -> Result<Receipt, ApiError> {
-        self.command(self.client.rewind(&key.id, &Self::there(worker_id), &command)).await
-    }
-
-    async fn run_tool(
-        &self,
-        key: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        name: &str,
-        command: ToolCommand,
-    ) -> Result<ToolAnswer, ApiError> {
-        self.command(self.client.run_tool(&key.id, &Self::there(worker_id), name, &command)).await
-    }
-
-    async fn answer(
-        &self,
-        key: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        approval: &str,
-        command: ApprovalCommand,
-    ) -> Result<Approval, ApiError> {
-        self.command(self.client.answer(&key.id, &Self::there(worker_id), approval, &command)).await
-    }
-
-    async fn patch(
-        &self,
-        key: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        patch: PatchPod,
-    ) -> Result<PodDetail, ApiError> {
-        let detail = self.command(self.client.patch(&key.id, &Self::there(worker_id), &patch)).await?;
-        let detail = self.known.terms.answer(detail);
-        self.known.put_pod(detail.summary.clone());
-        Ok(detail)
-    }
-
-    async fn delete(
-        &self,
-        key: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        confirm: Option<&str>,
-    ) -> Result<(), ApiError> {
-        let confirm = confirm.unwrap_or_default();
-        self.command(self.client.delete(&key.id, &Self::there(worker_id), confirm)).await?;
-        self.known.remove_pod(worker_id);
-        Ok(())
-    }
-
-    async fn introduce(
-        &self,
-        key: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        target: &WorkerId,
-        note: Option<String>,
-    ) -> Result<Introduced, ApiError> {
-        let command = PeerCommand { target: Self::there(target).to_string(), note };
-        let pod = Self::there(worker_id);
-        let (answer, stood) = self.command(self.client.introduce_told(&key.id, &pod, &command)).await?;
-        Ok(Introduced { answer: self.known.terms.answer(answer), stood })
-    }
-
-    async fn unlink(&self, key: CommandKey, _: &Origin, worker_id: &WorkerId, peer: &PodRef) -> Result<(), ApiError> {
-        // Whom its server does not know by any name, its Pods do not know.
-        let Some(peer) = self.known.terms.to_theirs(peer) else { return Ok(()) };
-        self.command(self.client.unlink(&key.id, &Self::there(worker_id), &peer)).await
-    }
-
-    async fn decide_request(
-        &self,
-        key: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        request_id: &str,
-        decision: RequestDecision,
-    ) -> Result<PeerAnswer, ApiError> {
-        let (pod, command) = (Self::there(worker_id), RequestCommand { decision });
-        let answer = self.command(self.client.decide_request(&key.id, &pod, request_id, command)).await?;
-        Ok(self.known.terms.answer(answer))
-    }
-
-    async fn send_message(
-        &self,
-        key: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        peer: &WorkerId,
-        text: &str,
-    ) -> Result<MessageAnswer, ApiError> {
-        let command = MessageCommand { to: Self::there(peer).to_string(), text: text.to_owned() };
-        self.command(self.client.send_message(&key.id, &Self::there(worker_id), &command)).await
-    }
-
-    async fn decide_held(
-        &self,
-        key: CommandKey,
-        _: &Origin,
-        worker_id: &WorkerId,
-        message_id: &str,
-        decision: HeldDecision,
-    ) -> Result<MessageAnswer, ApiError> {
-        let (pod, command) = (Self::there(worker_id), HeldCommand { decision });
-        self.command(self.client.decide_held(&key.id, &pod, message_id, command)).await
-    }
-
-    async fn peers(&self, worker_id: &WorkerId) -> Result<Vec<PeerView>, ApiError> {
-        let listing = self.read(self.client.peers(&Self::there(worker_id))).await?;
-        Ok(self.known.terms.answer(listing.items))
-    }
-
-    async fn open_requests(&self) -> Result<Vec<OpenRequest>, ApiError> {
-        self.own_open_requests().await
-    }
-
-    async fn exchange(
-        &self,
-        worker_id: &WorkerId,
-        peer: &WorkerId,
-        before: Option<&str>,
-        limit: u32,
-    ) -> Result<Listing<ExchangeMessage>, ApiError> {
-        let (pod, peer) = (Self::there(worker_id), Self::there(peer));
-        let listing = self.read(self.client.exchange(&pod, &peer, before, limit)).await?;
-        Ok(self.known.terms.answer(listing))
+    async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError> {
+        if self.known.view().state != RuntimeState::Live {
+            return Ok(Vec::new());
+        }
+        let asked = stream::iter(self.known.waiting()).map(|summary| async move {
+            let query = Approvals { pod: summary.pod.clone(), all: false, page: Default::default() };
+            let items = match self.read(query.into()).await {
+                Ok(Answer::Approvals(asked)) => asked.items,
+                _ => Vec::new(),
+            };
+            let open = items.into_iter().map(move |approval| OpenApproval {
+                pod: summary.pod.clone(),
+                name: summary.name.clone(),
+                parent: summary.relations.parent.clone(),
+                approval,
+            });
+            open.collect::<Vec<_>>()
+        });
+        Ok(asked.buffered(ASKED_AT_ONCE).concat().await)
     }
 
     async fn transcript(
@@ -260,62 +191,13 @@ impl RuntimePort for Remote {
         form: RecordForm,
     ) -> Result<RecordPage, ApiError> {
         let (pod, is_whole) = (Self::there(worker_id), form == RecordForm::Whole);
-        let page = self.read(self.client.raw_transcript(&pod, before, limit, is_whole)).await?;
+        let page = self.asked(self.client.raw_transcript(&pod, before, limit, is_whole)).await?;
         let terms = &self.known.terms;
         Ok(RecordPage { items: page.items.into_iter().map(|record| terms.record(record)).collect(), next: page.next })
     }
 
-    async fn history(&self, worker_id: &WorkerId) -> Result<History, ApiError> {
-        self.read(self.client.history(&Self::there(worker_id))).await
-    }
-
-    async fn compaction_preview(&self, worker_id: &WorkerId) -> Result<Option<CompactionPreview>, ApiError> {
-        self.read(self.client.compaction_preview(&Self::there(worker_id))).await
-    }
-
-    async fn approvals(&self, worker_id: &WorkerId, all: bool) -> Result<Vec<Approval>, ApiError> {
-        Ok(self.read(self.client.approvals(&Self::there(worker_id), all)).await?.items)
-    }
-
-    async fn open_approvals(&self) -> Result<Vec<OpenApproval>, ApiError> {
-        self.all_open_approvals().await
-    }
-
-    async fn visible(&self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
-        let listing = self.read(self.client.visible(&Self::there(worker_id))).await?;
-        Ok(self.known.terms.answer(listing.items))
-    }
-
-    async fn search(&self, query: SearchQuery) -> Result<Listing<SearchHit>, ApiError> {
-        self.search_hits(query).await
-    }
-
-    async fn usage(&self) -> Result<UsageReport, ApiError> {
-        self.usage_report().await
-    }
-
-    async fn rules(&self) -> Result<Vec<PodRules>, ApiError> {
-        self.own_rules().await
-    }
-
-    async fn audit(
-        &self,
-        filter: AuditFilter,
-        after: Option<String>,
-        limit: u32,
-    ) -> Result<Listing<AuditRow>, ApiError> {
-        self.audit_rows(filter, after, limit).await
-    }
-
     async fn export(&self, worker_id: &WorkerId) -> Result<Export, ApiError> {
         self.journal(worker_id).await
-    }
-
-    async fn import(&self, key: CommandKey, _: &Origin, command: ImportCommand) -> Result<PodSummary, ApiError> {
-        let summary = self.command(self.client.import(&key.id, &command)).await?;
-        let summary = self.known.terms.summary(summary);
-        self.known.put_pod(summary.clone());
-        Ok(summary)
     }
 
     async fn observe(&self, worker_id: &WorkerId, after: Option<String>, tail: u32) -> Observation {

@@ -6,11 +6,11 @@ use async_trait::async_trait;
 use protocol::{Seq, WorkerId};
 use tokio::sync::watch;
 
-use super::{hosts::Hosts, pods, read_failed};
+use super::{hosts::Hosts, read_failed};
 use crate::{
     HostCall, HostRow, PodKey, PodRow, StoreError,
     checksum::RawRecord,
-    columns::{self, damaged, pod_columns, pod_tables},
+    columns::{self, Body, PodColumns, damaged, pod_columns, pod_tables},
     engine::Cluster,
     hosts::{Moves, WakeUps, Whereabouts},
 };
@@ -22,7 +22,7 @@ const FOLLOWED_BYTES_MAX: i64 = 512 * 1024;
 type WhereaboutsColumns = (Option<i64>, Option<String>, Option<String>);
 
 /// The Pod's key, and of a record `seq, class, sum, body`.
-type FollowedColumns = (i64, i64, i64, Option<i64>, String);
+type FollowedColumns = (i64, i64, i64, Option<i64>, Body);
 
 #[async_trait]
 impl Cluster for Hosts {
@@ -156,7 +156,7 @@ impl Cluster for Hosts {
     }
 
     async fn orphaned(&self) -> Result<Vec<PodRow>, StoreError> {
-        let rows = sqlx::query(concat!(
+        let rows: Result<Vec<PodColumns>, _> = sqlx::query_as(concat!(
             "select ",
             pod_columns!(),
             " from ",
@@ -170,7 +170,7 @@ impl Cluster for Hosts {
         ))
         .fetch_all(&self.readers)
         .await;
-        rows.map_err(read_failed("list Pods that nobody runs"))?.iter().map(pods::pod_row).collect()
+        rows.map_err(read_failed("list Pods that nobody runs"))?.into_iter().map(columns::pod).collect()
     }
 
     async fn moves_since(&self, position: Option<&str>) -> Result<Moves, StoreError> {
@@ -220,7 +220,7 @@ impl Cluster for Hosts {
         .await;
         let mut followed: BTreeMap<i64, Vec<RawRecord>> = BTreeMap::new();
         for (pod, seq, class, sum, body) in rows.map_err(read_failed("follow journals"))? {
-            followed.entry(pod).or_default().push(columns::record((seq, class, sum, body.into_bytes())));
+            followed.entry(pod).or_default().push(columns::record((seq, class, sum, body))?);
         }
         Ok(followed.into_iter().map(|(pod, records)| (PodKey(pod), records)).collect())
     }

@@ -1,10 +1,74 @@
 //! Leases, in the transaction that relies on them.
 
+use async_trait::async_trait;
 use protocol::Seq;
 use sqlx::PgConnection;
 
-use super::write_failed;
-use crate::{ForeignPod, HostRow, PodKey, engine::WriteError};
+use super::{PostgresPen, write_failed};
+use crate::{
+    ForeignPod, HostRow, PodKey,
+    engine::{Cluster as _, LeasePen},
+    txn::WriteError,
+};
+
+#[async_trait]
+impl LeasePen for PostgresPen {
+    async fn claim(&mut self, pods: &[PodKey]) -> Result<Vec<(PodKey, Seq)>, WriteError> {
+        let host = self.hosts.this();
+        let mut keys: Vec<i64> = pods.iter().map(|pod| pod.0).collect();
+        keys.sort_unstable();
+        // Locked in the order of their keys, and read anew after the lock: another host may have had them until now.
+        sqlx::query("select 1 from pods where key = any($1) and owner is null order by key for update")
+            .bind(&keys)
+            .execute(self.txn()?)
+            .await
+            .map_err(write_failed("claim a Pod"))?;
+        let rows: Vec<(i64, i64)> = sqlx::query_as(
+            "with claimed as (
+                 update pods set owner = $2, home = $3, changed = pg_current_xact_id()
+                 where key = any($1) and owner is null returning key, checkpoint_seq
+             ), own as (
+                 select key, checkpoint_seq from claimed
+                 union all select key, checkpoint_seq from pods where key = any($1) and owner = $2
+             )
+             select key, greatest(checkpoint_seq, (select max(seq) from journal where pod = own.key)) from own",
+        )
+        .bind(&keys)
+        .bind(host.id)
+        .bind(&host.name)
+        .fetch_all(self.txn()?)
+        .await
+        .map_err(write_failed("claim a Pod"))?;
+        Ok(rows.into_iter().map(|(key, seq)| (PodKey(key), Seq(seq))).collect())
+    }
+
+    async fn foreign(&mut self, pods: &[ForeignPod]) -> Result<Vec<(PodKey, Seq)>, WriteError> {
+        let rows: Vec<(i64, i64)> = sqlx::query_as(
+            "select pods.key, greatest(pods.checkpoint_seq, (select max(seq) from journal where pod = pods.key))
+             from pods join hosts on hosts.id = pods.owner
+             where (pods.key, pods.owner) in (select * from unnest($1::bigint[], $2::bigint[]))
+             order by pods.key for update of pods for key share of hosts",
+        )
+        .bind(pods.iter().map(|pod| pod.pod.0).collect::<Vec<_>>())
+        .bind(pods.iter().map(|pod| pod.host).collect::<Vec<_>>())
+        .fetch_all(self.txn()?)
+        .await
+        .map_err(write_failed("look for another host's lease"))?;
+        Ok(rows.into_iter().map(|(key, seq)| (PodKey(key), Seq(seq))).collect())
+    }
+
+    async fn owners(&mut self, pods: &[PodKey]) -> Result<Vec<(PodKey, HostRow)>, WriteError> {
+        let rows: Vec<(i64, i64, String)> = sqlx::query_as(
+            "select pods.key, coalesce(pods.owner, 0), coalesce(hosts.name, '')
+             from pods left join hosts on hosts.id = pods.owner where pods.key = any($1)",
+        )
+        .bind(pods.iter().map(|pod| pod.0).collect::<Vec<_>>())
+        .fetch_all(self.txn()?)
+        .await
+        .map_err(write_failed("look for the owner of a Pod"))?;
+        Ok(rows.into_iter().map(|(key, id, name)| (PodKey(key), HostRow { id, name })).collect())
+    }
+}
 
 /// The host's number, if it still stands, and this transaction's. Whoever declares the host dead waits until this
 /// transaction has ended; a heartbeat does not.
@@ -29,72 +93,4 @@ pub(super) async fn landed_in_txn(connection: &mut PgConnection, txn: &str) -> R
         Some(_) => Err(WriteError::Failed("a transaction that was cut off has not ended yet".to_owned())),
         None => Ok(None),
     }
-}
-
-/// Takes those Pods that nobody owns, or this host does; with their heads.
-pub(super) async fn claim_in_txn(
-    connection: &mut PgConnection,
-    host: &HostRow,
-    pods: &[PodKey],
-) -> Result<Vec<(PodKey, Seq)>, WriteError> {
-    let mut keys: Vec<i64> = pods.iter().map(|pod| pod.0).collect();
-    keys.sort_unstable();
-    // Locked in the order of their keys, and read anew after the lock: another host may have had them until now.
-    sqlx::query("select 1 from pods where key = any($1) and owner is null order by key for update")
-        .bind(&keys)
-        .execute(&mut *connection)
-        .await
-        .map_err(write_failed("claim a Pod"))?;
-    let rows: Vec<(i64, i64)> = sqlx::query_as(
-        "with claimed as (
-             update pods set owner = $2, home = $3, changed = pg_current_xact_id()
-             where key = any($1) and owner is null returning key, checkpoint_seq
-         ), own as (
-             select key, checkpoint_seq from claimed
-             union all select key, checkpoint_seq from pods where key = any($1) and owner = $2
-         )
-         select key, greatest(checkpoint_seq, (select max(seq) from journal where pod = own.key)) from own",
-    )
-    .bind(&keys)
-    .bind(host.id)
-    .bind(&host.name)
-    .fetch_all(connection)
-    .await
-    .map_err(write_failed("claim a Pod"))?;
-    Ok(rows.into_iter().map(|(key, seq)| (PodKey(key), Seq(seq))).collect())
-}
-
-/// Heads of those Pods that are owned as it is said. Their owners cannot write to them until the transaction ends.
-pub(super) async fn foreign_in_txn(
-    connection: &mut PgConnection,
-    pods: &[ForeignPod],
-) -> Result<Vec<(PodKey, Seq)>, WriteError> {
-    let rows: Vec<(i64, i64)> = sqlx::query_as(
-        "select pods.key, greatest(pods.checkpoint_seq, (select max(seq) from journal where pod = pods.key))
-         from pods join hosts on hosts.id = pods.owner
-         where (pods.key, pods.owner) in (select * from unnest($1::bigint[], $2::bigint[]))
-         order by pods.key for update of pods for key share of hosts",
-    )
-    .bind(pods.iter().map(|pod| pod.pod.0).collect::<Vec<_>>())
-    .bind(pods.iter().map(|pod| pod.host).collect::<Vec<_>>())
-    .fetch_all(connection)
-    .await
-    .map_err(write_failed("look for another host's lease"))?;
-    Ok(rows.into_iter().map(|(key, seq)| (PodKey(key), Seq(seq))).collect())
-}
-
-/// Who owns these; those that are gone are left out.
-pub(super) async fn owners_in_txn(
-    connection: &mut PgConnection,
-    pods: &[PodKey],
-) -> Result<Vec<(PodKey, HostRow)>, WriteError> {
-    let rows: Vec<(i64, i64, String)> = sqlx::query_as(
-        "select pods.key, coalesce(pods.owner, 0), coalesce(hosts.name, '')
-         from pods left join hosts on hosts.id = pods.owner where pods.key = any($1)",
-    )
-    .bind(pods.iter().map(|pod| pod.0).collect::<Vec<_>>())
-    .fetch_all(connection)
-    .await
-    .map_err(write_failed("look for the owner of a Pod"))?;
-    Ok(rows.into_iter().map(|(key, id, name)| (PodKey(key), HostRow { id, name })).collect())
 }

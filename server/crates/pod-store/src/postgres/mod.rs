@@ -1,21 +1,13 @@
 //! PostgreSQL: one connection that writes, a few that read. For databases that outlive one machine.
 
 mod calls;
-mod far;
 mod hosts;
 mod journal;
 mod leases;
 mod ledger;
-mod mail;
-mod messages;
 mod peers;
 mod pen;
 mod pods;
-mod reader;
-mod relations;
-mod search;
-mod sessions;
-mod usage;
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
@@ -24,10 +16,12 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use self::hosts::Hosts;
+use self::{hosts::Hosts, pen::PostgresPen};
 use crate::{
     DamagedRecords, HostIdentity, Probe, StoreError, columns,
-    engine::{Opened, WriteError},
+    engine::Opened,
+    reader::{Engine, Readers},
+    txn::WriteError,
 };
 
 /// In order; `meta.version` counts those that have run.
@@ -76,12 +70,23 @@ pub(crate) async fn open(url: &str, identity: HostIdentity) -> Result<Opened, St
         .connect_lazy_with(options.clone());
     let (hosts, loops) = Hosts::start(options.clone(), readers.clone(), identity, id);
     Ok(Opened {
-        engine: Arc::new(reader::Postgres { readers }),
-        pen: Box::new(pen::PostgresPen::new(connection, options, hosts.clone())),
+        readers: Readers::Postgres(readers),
+        engine: Arc::new(Postgres),
+        pen: Box::new(PostgresPen::new(connection, options, hosts.clone())),
         store_id,
         host_epoch: id,
         cluster: Some((hosts, loops)),
     })
+}
+
+/// A server somewhere.
+#[derive(Debug)]
+struct Postgres;
+
+impl Engine for Postgres {
+    fn read_failed(&self, operation: &'static str, error: sqlx::Error) -> StoreError {
+        read_failed(operation)(error)
+    }
 }
 
 /// Connects and asks for the version of the server, and what is set aside; changes nothing.

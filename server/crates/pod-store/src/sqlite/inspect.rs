@@ -2,11 +2,13 @@
 
 use std::{fs, io::Read, path::Path, time::Duration};
 
+use bytes::Bytes;
 use futures_util::TryStreamExt;
+use protocol::Seq;
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
 use super::{MIGRATIONS, mark, read_failed, version};
-use crate::{DamagedRecords, Inspection, PodKey, StoreError, columns};
+use crate::{DamagedRecords, Inspection, PodKey, StoreError, checksum::RawRecord, columns};
 
 /// A lock of another program is waited for so long.
 const LOCK_WAIT_MAX: Duration = Duration::from_millis(1_500);
@@ -56,8 +58,9 @@ async fn look_at_records(connection: &mut SqliteConnection, damaged: &mut Damage
     )
     .fetch(connection);
     while let Some(row) = rows.try_next().await? {
-        let (pod, seq, class, sum, body, name, found_at): (_, _, _, _, _, String, Option<i64>) = row;
-        if let Some(damage) = columns::record((seq, class, sum, body)).damage(PodKey(pod)) {
+        let (pod, seq, class, sum, body, name, found_at): (_, _, _, _, Vec<u8>, String, Option<i64>) = row;
+        let record = RawRecord { seq: Seq(seq), class, sum, body: Bytes::from(body) };
+        if let Some(damage) = record.damage(PodKey(pod)) {
             damaged.add(|| columns::damaged_record((name, seq, damage.reason().to_owned(), found_at)));
         }
     }

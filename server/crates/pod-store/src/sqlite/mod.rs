@@ -3,21 +3,13 @@
 //! A commit is durable when it returns (WAL, `synchronous=full`). Only the pen starts write transactions, and it
 //! starts them as such: a read transaction that becomes a write transaction fails at once when others have written.
 
-mod far;
 mod inspect;
 mod journal;
 mod ledger;
-mod mail;
 mod mark;
-mod messages;
 mod peers;
 mod pen;
 mod pods;
-mod reader;
-mod relations;
-mod search;
-mod sessions;
-mod usage;
 mod watch;
 
 use std::{
@@ -34,11 +26,13 @@ use sqlx::{
 
 use crate::{
     StoreError,
-    engine::{Opened, WriteError},
+    engine::Opened,
+    reader::{Engine, Readers},
+    txn::WriteError,
 };
 
 pub(crate) use self::inspect::inspect;
-use self::watch::Watch;
+use self::{pen::SqlitePen, watch::Watch};
 
 /// In order; `pragma user_version` counts those that have run.
 const MIGRATIONS: &[&str] = &[
@@ -82,12 +76,34 @@ pub(crate) async fn open(path: &Path, remains: &[PathBuf]) -> Result<Opened, Sto
         .map_err(|error| StoreError::Database(format!("cannot find the database {}: {error}", path.display())))?;
     let watch = Arc::new(watch);
     Ok(Opened {
-        engine: Arc::new(reader::Sqlite { readers: readers(path, &watch), watch: watch.clone() }),
-        pen: Box::new(pen::SqlitePen::new(connection, options, watch)),
+        readers: Readers::Sqlite(readers(path, &watch)),
+        engine: Arc::new(Sqlite { watch: watch.clone(), path: path.to_owned() }),
+        pen: Box::new(SqlitePen::new(connection, options, watch)),
         store_id,
         host_epoch: row.try_get(1).map_err(read_failed("read the host epoch"))?,
         cluster: None,
     })
+}
+
+/// A file, and whether it is still there.
+#[derive(Debug)]
+struct Sqlite {
+    watch: Arc<Watch>,
+    path: PathBuf,
+}
+
+impl Engine for Sqlite {
+    fn find(&self) -> Result<(), String> {
+        self.watch.check()
+    }
+
+    fn read_failed(&self, operation: &'static str, error: sqlx::Error) -> StoreError {
+        read_failed(operation)(error)
+    }
+
+    fn in_file(&self, error: StoreError) -> StoreError {
+        in_file(error, &self.path)
+    }
 }
 
 /// What [`open`] would say of a file that is gone.

@@ -1,18 +1,15 @@
 //! The writing half: the one connection that changes the file.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{AuditEntry, CommandId, Seq};
+use serde_json::Value;
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
-use super::{Watch, far, journal, ledger, mail, messages, peers, pods, relations, search, usage, write_failed};
+use super::{Watch, write_failed};
 use crate::{
-    CommandRow, FarChange, Fold, InboxRow, MailPut, NewMessage, NewPod, NewRecord, PodKey,
-    chore::Chore,
-    engine::{LinkLine, Pen, SearchLine, UpdateLine, WriteError},
-    peer_plan::{PeerLines, ReceiptLine},
-    usage::SpentLine,
+    engine::{LeasePen, Pen},
+    txn::{Txn, WriteError},
 };
 
 pub(super) struct SqlitePen {
@@ -30,11 +27,23 @@ impl SqlitePen {
         Self { connection: Some(connection), options, in_txn: false, host_epoch: 0, watch }
     }
 
-    async fn run(&mut self, sql: &'static str) -> Result<(), WriteError> {
+    async fn control(&mut self, sql: &'static str) -> Result<(), WriteError> {
         sqlx::query(sql).execute(self.txn()?).await.map(drop).map_err(write_failed("end a transaction"))
     }
 
-    async fn connected(&mut self) -> Result<&mut SqliteConnection, WriteError> {
+    /// Gives `sql` all rows at once, as one JSON array; and gives the number of rows that changed.
+    pub(super) async fn write(
+        &mut self,
+        operation: &'static str,
+        sql: &'static str,
+        rows: impl IntoIterator<Item = Value>,
+    ) -> Result<u64, WriteError> {
+        let rows = Value::Array(rows.into_iter().collect()).to_string();
+        let done = sqlx::query(sql).bind(rows).execute(self.txn()?).await.map_err(write_failed(operation))?;
+        Ok(done.rows_affected())
+    }
+
+    pub(super) async fn connected(&mut self) -> Result<&mut SqliteConnection, WriteError> {
         match &mut self.connection {
             Some(connection) => Ok(connection),
             none => {
@@ -45,7 +54,7 @@ impl SqlitePen {
         }
     }
 
-    fn txn(&mut self) -> Result<&mut SqliteConnection, WriteError> {
+    pub(super) fn txn(&mut self) -> Result<&mut SqliteConnection, WriteError> {
         self.connection.as_mut().ok_or_else(|| WriteError::Failed("the database connection is gone".to_owned()))
     }
 }
@@ -70,104 +79,12 @@ impl Pen for SqlitePen {
         Ok(self.host_epoch)
     }
 
-    async fn commands_insert(&mut self, rows: &[&CommandRow]) -> Result<HashSet<CommandId>, WriteError> {
-        ledger::commands_insert_in_txn(self.txn()?, rows).await
-    }
-
-    async fn commands_find(&mut self, ids: &[&CommandId]) -> Result<Vec<CommandRow>, WriteError> {
-        ledger::commands_find_in_txn(self.txn()?, ids).await
-    }
-
-    async fn heads(&mut self, pods: &[PodKey]) -> Result<Vec<(PodKey, Seq)>, WriteError> {
-        journal::heads_in_txn(self.txn()?, pods).await
-    }
-
-    async fn pods_create(&mut self, pods: &[&NewPod]) -> Result<Vec<PodKey>, WriteError> {
-        pods::create_in_txn(self.txn()?, pods).await
-    }
-
-    async fn pods_update(&mut self, lines: &[UpdateLine<'_>]) -> Result<(), WriteError> {
-        pods::update_in_txn(self.txn()?, lines).await
-    }
-
-    async fn pod_delete(&mut self, pod: PodKey) -> Result<(), WriteError> {
-        pods::delete_in_txn(self.txn()?, pod).await
-    }
-
-    async fn children_link(&mut self, lines: &[LinkLine<'_>]) -> Result<(), WriteError> {
-        relations::link_in_txn(self.txn()?, lines).await
-    }
-
-    async fn children_lend(&mut self, lines: &[(PodKey, bool)]) -> Result<(), WriteError> {
-        relations::lend_in_txn(self.txn()?, lines).await
-    }
-
-    async fn peers_change(&mut self, lines: &PeerLines<'_>) -> Result<(), WriteError> {
-        peers::change_in_txn(self.txn()?, lines).await
-    }
-
-    async fn records_append(&mut self, lines: &[(PodKey, &NewRecord)]) -> Result<(), WriteError> {
-        journal::append_in_txn(self.txn()?, lines).await
-    }
-
-    async fn records_fold(&mut self, lines: &[(PodKey, &Fold)]) -> Result<(), WriteError> {
-        journal::fold_in_txn(self.txn()?, lines).await
-    }
-
-    async fn usage_add(&mut self, lines: &[SpentLine<'_>]) -> Result<(), WriteError> {
-        usage::add_in_txn(self.txn()?, lines).await
-    }
-
-    async fn inbox_put(&mut self, lines: &[(PodKey, &InboxRow)]) -> Result<(), WriteError> {
-        ledger::inbox_put_in_txn(self.txn()?, lines).await
-    }
-
-    async fn inbox_take(&mut self, lines: &[(PodKey, &CommandId)]) -> Result<(), WriteError> {
-        ledger::inbox_take_in_txn(self.txn()?, lines).await
-    }
-
-    async fn mail_put(&mut self, lines: &[&MailPut]) -> Result<(), WriteError> {
-        mail::put_in_txn(self.txn()?, lines).await
-    }
-
-    async fn mail_take(&mut self, lines: &[(PodKey, &String)]) -> Result<(), WriteError> {
-        mail::take_in_txn(self.txn()?, lines).await
-    }
-
-    async fn messages_put(&mut self, lines: &[&NewMessage]) -> Result<(), WriteError> {
-        messages::put_in_txn(self.txn()?, lines).await
-    }
-
-    async fn messages_change(&mut self, lines: &[ReceiptLine<'_>]) -> Result<(), WriteError> {
-        messages::change_in_txn(self.txn()?, lines).await
-    }
-
-    async fn far_change(&mut self, change: &FarChange) -> Result<(), WriteError> {
-        far::change_in_txn(self.txn()?, change).await
-    }
-
-    async fn search_append(&mut self, lines: &[SearchLine<'_>]) -> Result<(), WriteError> {
-        search::append_in_txn(self.txn()?, lines).await
-    }
-
-    async fn audit_append(&mut self, entries: &[&AuditEntry]) -> Result<(), WriteError> {
-        ledger::audit_append_in_txn(self.txn()?, entries).await
-    }
-
-    async fn chore(&mut self, chore: &Chore) -> Result<(), WriteError> {
-        ledger::chore_in_txn(self.txn()?, chore).await
-    }
-
-    async fn records_append_alone(
-        &mut self,
-        host_epoch: i64,
-        lines: &[(PodKey, &NewRecord)],
-    ) -> Result<Option<bool>, WriteError> {
-        journal::append_alone(self.connected().await?, host_epoch, lines).await.map(Some)
+    fn words(&mut self) -> Result<Txn<'_>, WriteError> {
+        Ok(Txn::Sqlite(self.txn()?, |operation, error| write_failed(operation)(error)))
     }
 
     async fn commit(&mut self) -> Result<(), WriteError> {
-        self.run("commit").await?;
+        self.control("commit").await?;
         self.in_txn = false;
         Ok(())
     }
@@ -176,7 +93,7 @@ impl Pen for SqlitePen {
         if !std::mem::take(&mut self.in_txn) {
             return;
         }
-        match self.run("rollback").await {
+        match self.control("rollback").await {
             Ok(()) => (),
             // It had not begun (another process had the database for all of the wait), or SQLite has ended it by itself.
             Err(WriteError::Refused(sentence)) if sentence.contains("no transaction is active") => (),
@@ -205,6 +122,9 @@ impl Pen for SqlitePen {
         }
     }
 }
+
+/// One host serves the file alone: its Pods have no owners.
+impl LeasePen for SqlitePen {}
 
 #[cfg(test)]
 mod tests {

@@ -1,65 +1,183 @@
 //! What is known of other stores.
 
 use jiff::Timestamp;
-use protocol::WorkerId;
+use protocol::{ReceiptState, WorkerId};
+use tokio::sync::watch;
 
-use crate::{FarCardRow, FarMessageRow, FarPeerRow, FarPosition, PodKey, Store, StoreError};
+use super::Shared;
+use crate::{
+    FarCardRow, FarMessageRow, FarPeerRow, FarPosition, FarState, PodKey, StoreError,
+    columns::{damaged, micros, time},
+    peer_columns::receipt_state,
+};
 
-impl Store {
-    pub async fn far_position(&self, store: &str) -> Result<FarPosition, StoreError> {
-        self.read(self.engine().far().far_position(store)).await
+/// The columns of [`PeerColumns`], in its order.
+macro_rules! far_peer_columns {
+    () => {
+        "select pod, store, worker, handshake, state, note, by_whom, since, expires_at, pace_level, pace_at, told
+         from far_peers "
+    };
+}
+
+/// The columns of [`MessageColumns`], in its order.
+macro_rules! far_message_columns {
+    () => {
+        "select pod, id, store, worker, is_outgoing, call_id, text, hops, state, turn, reason, at, changed_at, woke
+         from far_messages "
+    };
+}
+
+/// The lines to and from other stores, and who is known there.
+#[derive(Debug, Clone, Copy)]
+pub struct Far<'s>(pub(super) &'s Shared);
+
+impl Far<'_> {
+    /// Moves when this process wrote something for or from another store. Another process's writing moves it not, and
+    /// a caller that stopped waiting for its commit may have left it where it was: look now and then, too.
+    pub fn moved(self) -> watch::Receiver<()> {
+        self.0.far.subscribe()
+    }
+
+    pub async fn position(self, store: &str) -> Result<FarPosition, StoreError> {
+        let text = "select out_seq, acked, in_seq from far_stores where store = $1";
+        let position = |(put_out, acked, taken): (i64, i64, i64)| Ok(FarPosition { put_out, acked, taken });
+        let found = self.0.reader.select(text).bind(store).one("look up another store", position).await?;
+        Ok(found.unwrap_or_default())
     }
 
     /// What stores were called here last, by id; those alone that Pods here know somebody in.
-    pub async fn far_named(&self) -> Result<Vec<(String, String)>, StoreError> {
-        self.read(self.engine().far().far_named()).await
+    pub async fn named(self) -> Result<Vec<(String, String)>, StoreError> {
+        let text = "select store, name from far_stores where name is not null and exists
+                        (select 1 from far_peers where far_peers.store = far_stores.store)
+                    order by store";
+        self.0.reader.select(text).all("list the names of other stores", Ok).await
     }
 
     /// Items for a store after a number, in order.
-    pub async fn far_out(&self, store: &str, after: i64, limit: u32) -> Result<Vec<(i64, String)>, StoreError> {
-        self.read(self.engine().far().far_out(store, after, limit)).await
+    pub async fn out(self, store: &str, after: i64, limit: u32) -> Result<Vec<(i64, String)>, StoreError> {
+        let text = "select seq, body from far_out where store = $1 and seq > $2 order by seq limit $3";
+        let items = self.0.reader.select(text).bind(store).bind(after).bind(i64::from(limit));
+        items.all("read what waits for another store", Ok).await
     }
 
     /// What a Pod is to Pods of other stores, oldest first.
-    pub async fn far_peers(&self, pod: PodKey) -> Result<Vec<FarPeerRow>, StoreError> {
-        self.read(self.engine().far().far_peers(pod)).await
+    pub async fn peers(self, pod: PodKey) -> Result<Vec<FarPeerRow>, StoreError> {
+        let text = concat!(far_peer_columns!(), "where pod = $1 order by since, store, worker");
+        self.0.reader.select(text).bind(pod.0).all("list far peers", peer).await
     }
 
     /// The same of every Pod.
-    pub async fn far_peers_all(&self) -> Result<Vec<FarPeerRow>, StoreError> {
-        self.read(self.engine().far().far_peers_all()).await
+    pub async fn peers_all(self) -> Result<Vec<FarPeerRow>, StoreError> {
+        let text = concat!(far_peer_columns!(), "order by since, pod, store, worker");
+        self.0.reader.select(text).all("list far peers", peer).await
     }
 
-    pub async fn far_peer_of(&self, store: &str, handshake: &str) -> Result<Option<FarPeerRow>, StoreError> {
-        self.read(self.engine().far().far_peer_of(store, handshake)).await
+    pub async fn peer_of(self, store: &str, handshake: &str) -> Result<Option<FarPeerRow>, StoreError> {
+        let text = concat!(far_peer_columns!(), "where store = $1 and handshake = $2");
+        self.0.reader.select(text).bind(store).bind(handshake).one("look up a far peer", peer).await
     }
 
-    pub async fn far_cards(&self) -> Result<Vec<FarCardRow>, StoreError> {
-        self.read(self.engine().far().far_cards()).await
+    pub async fn cards(self) -> Result<Vec<FarCardRow>, StoreError> {
+        let text = "select store, worker, body, at from far_cards order by store, worker";
+        self.0.reader.select(text).all("list far Pods", card).await
     }
 
-    pub async fn far_card(&self, store: &str, worker: &WorkerId) -> Result<Option<FarCardRow>, StoreError> {
-        self.read(self.engine().far().far_card(store, worker)).await
+    pub async fn card(self, store: &str, worker: &WorkerId) -> Result<Option<FarCardRow>, StoreError> {
+        let text = "select store, worker, body, at from far_cards where store = $1 and worker = $2";
+        self.0.reader.select(text).bind(store).bind(worker.as_str()).one("look up a far Pod", card).await
     }
 
-    pub async fn far_message(&self, pod: PodKey, id: &str) -> Result<Option<FarMessageRow>, StoreError> {
-        self.read(self.engine().far().far_message(pod, id)).await
+    pub async fn message(self, pod: PodKey, id: &str) -> Result<Option<FarMessageRow>, StoreError> {
+        let text = concat!(far_message_columns!(), "where pod = $1 and id = $2");
+        self.0.reader.select(text).bind(pod.0).bind(id).one("look up a far message", message).await
     }
 
-    pub async fn far_message_of_call(&self, pod: PodKey, call_id: &str) -> Result<Option<FarMessageRow>, StoreError> {
-        self.read(self.engine().far().far_message_of_call(pod, call_id)).await
+    pub async fn message_of_call(self, pod: PodKey, call_id: &str) -> Result<Option<FarMessageRow>, StoreError> {
+        let text = concat!(far_message_columns!(), "where pod = $1 and call_id = $2");
+        self.0.reader.select(text).bind(pod.0).bind(call_id).one("look up a call's far message", message).await
     }
 
-    /// What a Pod and a far one wrote to each other, newest first; `before` as for [`Store::messages_of_pair`].
-    pub async fn far_messages(
-        &self,
+    /// What a Pod and a far one wrote to each other, newest first; `before` as for [`crate::Messages::of_pair`].
+    pub async fn messages(
+        self,
         pod: PodKey,
         store: &str,
         worker: &WorkerId,
         before: Option<(Timestamp, String)>,
         limit: u32,
     ) -> Result<Vec<FarMessageRow>, StoreError> {
-        let before = before.unwrap_or((Timestamp::MAX, String::new()));
-        self.read(self.engine().far().far_messages(pod, store, worker, before, limit)).await
+        let (at, id) = before.unwrap_or((Timestamp::MAX, String::new()));
+        let text = concat!(
+            far_message_columns!(),
+            "where pod = $1 and store = $2 and worker = $3 and (at, id) < ($4, $5) order by at desc, id desc limit $6"
+        );
+        let page = self.0.reader.select(text).bind(pod.0).bind(store).bind(worker.as_str());
+        page.bind(micros(at)).bind(id).bind(i64::from(limit)).all("list far messages", message).await
     }
+}
+
+type PeerColumns = (i64, String, String, String, String, Option<String>, String, i64, Option<i64>, i64, i64, String);
+
+fn peer(columns: PeerColumns) -> Result<FarPeerRow, StoreError> {
+    let (pod, store, worker, handshake, state, note, by, since, expires_at, pace_level, pace_at, told) = columns;
+    Ok(FarPeerRow {
+        pod: PodKey(pod),
+        store,
+        worker: WorkerId::parse(&worker).map_err(damaged("worker id"))?,
+        handshake,
+        state: FarState::of(&state).ok_or(state).map_err(damaged("state of an introduction"))?,
+        note,
+        by,
+        since: time(since)?,
+        expires_at: expires_at.map(time).transpose()?,
+        pace_level: u32::try_from(pace_level).map_err(damaged("pace"))?,
+        pace_at: time(pace_at)?,
+        told,
+    })
+}
+
+type MessageColumns = (
+    i64,
+    String,
+    String,
+    String,
+    bool,
+    Option<String>,
+    String,
+    i64,
+    String,
+    Option<i64>,
+    Option<String>,
+    i64,
+    i64,
+    bool,
+);
+
+fn message(columns: MessageColumns) -> Result<FarMessageRow, StoreError> {
+    let (pod, id, store, worker, is_outgoing, call_id, text, hops, state, turn, reason, at, changed_at, woke) = columns;
+    Ok(FarMessageRow {
+        pod: PodKey(pod),
+        id,
+        store,
+        worker: WorkerId::parse(&worker).map_err(damaged("worker id"))?,
+        is_outgoing,
+        call_id,
+        text: serde_json::from_str(&text).map_err(damaged("message"))?,
+        hops: u32::try_from(hops).map_err(damaged("count"))?,
+        state: match receipt_state(state)? {
+            // So earlier versions wrote down what was on its way.
+            ReceiptState::Stored if is_outgoing && reason.is_some() => ReceiptState::Sent,
+            state => state,
+        },
+        turn: turn.map(u64::try_from).transpose().map_err(damaged("turn"))?,
+        reason,
+        at: time(at)?,
+        changed_at: time(changed_at)?,
+        woke,
+    })
+}
+
+fn card((store, worker, body, at): (String, String, String, i64)) -> Result<FarCardRow, StoreError> {
+    let worker = WorkerId::parse(&worker).map_err(damaged("worker id"))?;
+    Ok(FarCardRow { store, worker, body, at: time(at)? })
 }

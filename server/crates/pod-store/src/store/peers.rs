@@ -1,67 +1,85 @@
-//! What can be asked of a store about pairs and messages.
+//! Pods that know each other, and those of which one asked: one row for both.
 
 use jiff::Timestamp;
+use sqlx::FromRow;
 
-use crate::{MessageRow, PairRow, PeerLinkRow, PodKey, RequestRow, Store, StoreError, peer_plan::Pair};
+use super::Shared;
+use crate::{
+    PairRow, PeerLinkRow, PodKey, RequestRow, StoreError,
+    columns::{self, POD_COLUMNS, PodColumns, micros, pod_columns, pod_tables, time},
+    peer_columns::{self, RequestSide, requests_where},
+    peer_plan::Pair,
+    statement::Line,
+};
 
-impl Store {
+/// The pairs of a store, and the requests for them.
+#[derive(Debug, Clone, Copy)]
+pub struct Peers<'s>(pub(super) &'s Shared);
+
+/// A Pod, `pair.by_whom, pair.since`.
+struct LinkColumns(PodColumns, String, i64);
+
+impl<'r, R: Line> FromRow<'r, R> for LinkColumns {
+    fn from_row(row: &'r R) -> Result<Self, sqlx::Error> {
+        Ok(Self(PodColumns::from_row(row)?, row.at(POD_COLUMNS)?, row.at(POD_COLUMNS + 1)?))
+    }
+}
+
+impl Peers<'_> {
     /// The Pods that a Pod knows, oldest link first.
-    pub async fn peer_links(&self, pod: PodKey) -> Result<Vec<PeerLinkRow>, StoreError> {
-        self.read(self.engine().peer_links(pod)).await
+    pub async fn links(self, pod: PodKey) -> Result<Vec<PeerLinkRow>, StoreError> {
+        let text = concat!(
+            "select ",
+            pod_columns!(),
+            ", pair.by_whom, pair.since from (
+                 select high as other, by_whom, since from peers where low = $1
+                 union all select low, by_whom, since from peers where high = $1
+             ) pair cross join ",
+            pod_tables!(),
+            " where pods.key = pair.other order by pair.since, pods.key"
+        );
+        let link = |LinkColumns(pod, by, since): LinkColumns| {
+            Ok(PeerLinkRow { pod: columns::pod(pod)?, by, since: time(since)? })
+        };
+        self.0.reader.select(text).bind(pod.0).all("list a Pod's peers", link).await
     }
 
     /// Whether two Pods know each other; the same from both sides.
-    pub async fn peer_link(&self, a: PodKey, b: PodKey) -> Result<Option<PairRow>, StoreError> {
-        self.read(self.engine().peer_link(Pair::of(a, b))).await
+    pub async fn link(self, a: PodKey, b: PodKey) -> Result<Option<PairRow>, StoreError> {
+        let pair = Pair::of(a, b);
+        let text = "select by_whom, since, pace_level, pace_at from peers where low = $1 and high = $2";
+        let link = self.0.reader.select(text).bind(pair.low.0).bind(pair.high.0);
+        link.one("look up a link", peer_columns::pair).await
     }
 
     /// Requests that a Pod made and that were made to it, oldest first.
-    pub async fn peer_requests(&self, pod: PodKey) -> Result<Vec<RequestRow>, StoreError> {
-        self.read(self.engine().peer_requests(pod)).await
+    pub async fn requests(self, pod: PodKey) -> Result<Vec<RequestRow>, StoreError> {
+        let text = requests_where!("(request.low = $1 or request.high = $1)");
+        paired(self.0.reader.select(text).bind(pod.0).all(LOOK_UP, Ok).await)
     }
 
-    pub async fn peer_request(&self, id: &str) -> Result<Option<RequestRow>, StoreError> {
-        self.read(self.engine().peer_request(id)).await
+    pub async fn request(self, id: &str) -> Result<Option<RequestRow>, StoreError> {
+        let text = requests_where!("request.id = $1");
+        Ok(paired(self.0.reader.select(text).bind(id).all(LOOK_UP, Ok).await)?.pop())
     }
 
     /// The request between two Pods, whoever asked.
-    pub async fn peer_request_of(&self, a: PodKey, b: PodKey) -> Result<Option<RequestRow>, StoreError> {
-        self.read(self.engine().peer_request_of(Pair::of(a, b))).await
+    pub async fn request_of(self, a: PodKey, b: PodKey) -> Result<Option<RequestRow>, StoreError> {
+        let pair = Pair::of(a, b);
+        let text = requests_where!("request.low = $1 and request.high = $2");
+        let sides = self.0.reader.select(text).bind(pair.low.0).bind(pair.high.0);
+        Ok(paired(sides.all(LOOK_UP, Ok).await)?.pop())
     }
 
     /// Requests whose time was over at or before `now`, oldest first.
-    pub async fn requests_expired(&self, now: Timestamp) -> Result<Vec<RequestRow>, StoreError> {
-        self.read(self.engine().requests_expired(now)).await
+    pub async fn requests_expired(self, now: Timestamp) -> Result<Vec<RequestRow>, StoreError> {
+        let text = requests_where!("request.expires_at <= $1");
+        paired(self.0.reader.select(text).bind(micros(now)).all(LOOK_UP, Ok).await)
     }
+}
 
-    pub async fn message(&self, id: &str) -> Result<Option<MessageRow>, StoreError> {
-        self.read(self.engine().message(id)).await
-    }
+const LOOK_UP: &str = "look up requests";
 
-    /// The message that a Pod sent in one call, so that a call which is done again is not sent again.
-    pub async fn message_of_call(&self, sender: PodKey, call_id: &str) -> Result<Option<MessageRow>, StoreError> {
-        self.read(self.engine().message_of_call(sender, call_id)).await
-    }
-
-    /// What two Pods wrote to each other, newest first; `before` is `at` and id of the last one of the page before.
-    pub async fn messages_of_pair(
-        &self,
-        a: PodKey,
-        b: PodKey,
-        before: Option<(Timestamp, String)>,
-        limit: u32,
-    ) -> Result<Vec<MessageRow>, StoreError> {
-        let before = before.unwrap_or((Timestamp::MAX, String::new()));
-        self.read(self.engine().messages_of_pair(Pair::of(a, b), before, limit)).await
-    }
-
-    /// Messages from and to a Pod that are held back, oldest first.
-    pub async fn messages_held(&self, pod: PodKey) -> Result<Vec<MessageRow>, StoreError> {
-        self.read(self.engine().messages_held(pod)).await
-    }
-
-    /// How many messages began a run of their receiver by themselves, of those put in at `since` or later.
-    pub async fn messages_woke_count(&self, receiver: PodKey, since: Timestamp) -> Result<u64, StoreError> {
-        self.read(self.engine().messages_woke_count(receiver, since)).await
-    }
+fn paired(sides: Result<Vec<RequestSide>, StoreError>) -> Result<Vec<RequestRow>, StoreError> {
+    peer_columns::requests(sides?)
 }

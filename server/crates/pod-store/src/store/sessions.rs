@@ -2,44 +2,60 @@
 
 use jiff::Timestamp;
 
-use crate::{SessionRow, Store, StoreError, chore::Chore, sessions::SessionChange};
+use super::Shared;
+use crate::{
+    SessionRow, StoreError,
+    chore::Chore,
+    columns::{self, micros},
+    sessions::{SESSIONS_LISTED_MAX, SessionChange},
+};
 
-impl Store {
+/// The logins of a store.
+#[derive(Debug, Clone, Copy)]
+pub struct Sessions<'s>(pub(super) &'s Shared);
+
+impl Sessions<'_> {
     /// Begins a login, or puts another one in the place of one with the same hash.
-    pub async fn session_put(&self, session: SessionRow) -> Result<(), StoreError> {
-        self.session_change(SessionChange::Put(session)).await
+    pub async fn put(self, session: SessionRow) -> Result<(), StoreError> {
+        self.change(SessionChange::Put(session)).await
     }
 
     /// The login, when it is known and still good at `now`.
-    pub async fn session_find(&self, hash: &[u8; 32], now: Timestamp) -> Result<Option<SessionRow>, StoreError> {
-        self.read(self.engine().session_find(hash, now)).await
+    pub async fn find(self, hash: &[u8; 32], now: Timestamp) -> Result<Option<SessionRow>, StoreError> {
+        let text =
+            "select hash, client, created_at, seen_at, expires_at from sessions where hash = $1 and expires_at > $2";
+        let session = self.0.reader.select(text).bind(hash.as_slice()).bind(micros(now));
+        session.one("look up a session", columns::session).await
     }
 
     /// The logins that are good at `now`, the one that was seen last first; at most [`SESSIONS_LISTED_MAX`].
-    pub async fn sessions(&self, now: Timestamp) -> Result<Vec<SessionRow>, StoreError> {
-        self.read(self.engine().sessions(now)).await
+    pub async fn list(self, now: Timestamp) -> Result<Vec<SessionRow>, StoreError> {
+        let text = "select hash, client, created_at, seen_at, expires_at from sessions where expires_at > $1
+                    order by seen_at desc, hash limit $2";
+        let sessions = self.0.reader.select(text).bind(micros(now)).bind(i64::from(SESSIONS_LISTED_MAX));
+        sessions.all("list the sessions", columns::session).await
     }
 
     /// Notes that a login was used.
-    pub async fn session_seen(&self, hash: &[u8; 32], at: Timestamp) -> Result<(), StoreError> {
-        self.session_change(SessionChange::Seen { hash: *hash, at }).await
+    pub async fn seen(self, hash: &[u8; 32], at: Timestamp) -> Result<(), StoreError> {
+        self.change(SessionChange::Seen { hash: *hash, at }).await
     }
 
-    pub async fn session_delete(&self, hash: &[u8; 32]) -> Result<(), StoreError> {
-        self.session_change(SessionChange::Delete { hash: *hash }).await
+    pub async fn delete(self, hash: &[u8; 32]) -> Result<(), StoreError> {
+        self.change(SessionChange::Delete { hash: *hash }).await
     }
 
     /// Ends all logins but `kept`.
-    pub async fn sessions_delete_others(&self, kept: Option<&[u8; 32]>) -> Result<(), StoreError> {
-        self.session_change(SessionChange::DeleteOthers { kept: kept.copied() }).await
+    pub async fn delete_others(self, kept: Option<&[u8; 32]>) -> Result<(), StoreError> {
+        self.change(SessionChange::DeleteOthers { kept: kept.copied() }).await
     }
 
     /// Forgets logins that expired at or before `now`.
-    pub async fn sessions_purge(&self, now: Timestamp) -> Result<(), StoreError> {
-        self.session_change(SessionChange::Purge { now }).await
+    pub async fn purge(self, now: Timestamp) -> Result<(), StoreError> {
+        self.change(SessionChange::Purge { now }).await
     }
 
-    async fn session_change(&self, change: SessionChange) -> Result<(), StoreError> {
-        self.chore(Chore::Session(change)).await
+    async fn change(self, change: SessionChange) -> Result<(), StoreError> {
+        self.0.chore(Chore::Session(change)).await
     }
 }

@@ -2,48 +2,69 @@
 //!
 //! A step that no batch of the group needs costs nothing: no statement, no hop to the database's thread.
 
-use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use protocol::{CommandId, Seq};
+use super::{
+    Job, commands,
+    failure::{Failure, Steps},
+    leases::Leases,
+    plan::Plan,
+    tables::Tables,
+};
+use crate::{
+    Committed, Faults, Step, StoreError, chore,
+    engine::{Cluster, Pen},
+    heads::Heads,
+    txn::WriteError,
+};
 
-use super::{Job, Writer, leases::Beside, plan::Plan};
-use crate::{CommandRow, Committed, PodChange, PodKey, Step, StoreError, engine::WriteError, heads::Heads};
-
-/// Why nothing of a group was written, and whose fault it was.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// The batch at this index is wrong; the others may be tried again without it.
-    One(usize, StoreError),
-    /// The database refused a statement: some batch is wrong.
-    Someone(WriteError),
-    /// It stood in another host's way, and may be tried again as it is.
-    Again(String),
-    /// The database cannot be written now. It is tried again until it can; in doubt whether it was written, it is looked first.
-    Away(String),
-    /// As [`Failure::Away`], because the database is gone; it is looked for until it is put back.
-    Lost(String),
-    /// Trying again would not help.
-    All(StoreError),
+/// Commits groups, one at a time. Knows nothing of who waits for them.
+pub(crate) struct Committer {
+    pen: Box<dyn Pen>,
+    host_epoch: i64,
+    steps: Steps,
+    heads: Heads,
+    /// Once fenced, fenced until this host joins anew (where it can): the other one may have gone, but it has written.
+    is_fenced: bool,
+    /// Present when other hosts may serve the database, too.
+    cluster: Option<Arc<dyn Cluster>>,
+    /// What the group that is being tried comes to, when its commit failed and it may be on the disk.
+    doubt: Option<Vec<Committed>>,
 }
 
-impl From<WriteError> for Failure {
-    fn from(error: WriteError) -> Self {
-        match error {
-            WriteError::Failed(sentence) => Self::Away(sentence),
-            WriteError::Lost(sentence) => Self::Lost(sentence),
-            WriteError::Again(sentence) => Self::Again(sentence),
-            refused => Self::Someone(refused),
-        }
+impl Committer {
+    pub(crate) fn new(
+        pen: Box<dyn Pen>,
+        host_epoch: i64,
+        faults: Option<Arc<dyn Faults>>,
+        cluster: Option<Arc<dyn Cluster>>,
+    ) -> Self {
+        let (steps, heads) = (Steps(faults), Heads::default());
+        Self { pen, host_epoch, steps, heads, is_fenced: false, cluster, doubt: None }
     }
-}
 
-impl Writer {
+    pub(crate) fn is_fenced(&self) -> bool {
+        self.is_fenced
+    }
+
+    /// The group that was tried last may be on the disk: it has to be tried again as it was.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.doubt.is_some()
+    }
+
     /// Writes the whole group or nothing of it; one outcome for each job.
     pub(crate) async fn commit_in_txn(&mut self, jobs: &[Job]) -> Result<Vec<Committed>, Failure> {
+        self.heads.bound();
         let outcomes = self.write(jobs).await;
         if outcomes.is_err() {
             self.pen.rollback().await;
             self.heads.roll_back();
+        }
+        if matches!(outcomes, Ok(_) | Err(Failure::All(_))) {
+            self.doubt = None;
+        }
+        if let (Ok(_), Some(hosts)) = (&outcomes, &self.cluster) {
+            hosts.tell_moved();
         }
         outcomes
     }
@@ -55,18 +76,18 @@ impl Writer {
         {
             return Ok(outcomes);
         }
-        self.fault(Step::Begin)?;
+        self.steps.reach(Step::Begin)?;
         self.pen.begin().await?;
         self.fence().await?;
         if let Some(outcomes) = self.found_written(jobs).await? {
             return Ok(outcomes);
         }
-        let standing = self.commands(jobs).await?;
+        let standing = commands::claimed(&mut *self.pen, &self.steps, jobs).await?;
         let mut plan = Plan::of(jobs.iter().enumerate().filter(|(index, _)| !standing.contains_key(index)));
-        self.check(&plan).await?;
-        self.tables(&mut plan).await?;
+        self.leases().check(&plan).await?;
+        Tables { pen: &mut *self.pen, heads: &mut self.heads, steps: &self.steps }.write(&mut plan).await?;
         for chore in jobs.iter().filter_map(|job| job.chore.as_ref()) {
-            self.pen.chore(chore).await?;
+            chore::do_in_txn(self.pen.words()?, chore).await?;
         }
         let outcome = |index| match standing.get(&index) {
             Some(row) => Committed::Repeated(row.clone()),
@@ -75,14 +96,6 @@ impl Writer {
         let outcomes: Vec<Committed> = (0..jobs.len()).map(outcome).collect();
         self.finish(jobs, &outcomes).await?;
         Ok(outcomes)
-    }
-
-    pub(crate) fn fault(&self, step: Step) -> Result<(), Failure> {
-        let failed = self.faults.as_ref().map_or(Ok(()), |faults| faults.before(step));
-        failed.map_err(|error| match error {
-            StoreError::Away(why) => Failure::Away(why),
-            error => Failure::All(error),
-        })
     }
 
     /// The outcomes of this group, if its commit failed and is on the disk all the same. Ends the transaction then.
@@ -112,14 +125,6 @@ impl Writer {
         Ok(self.pen.heads(&[key]).await?.first().is_some_and(|(_, head)| *head >= last))
     }
 
-    /// From here on nobody takes anything back.
-    fn hold_to_it(&self, jobs: &[Job]) -> Result<(), Failure> {
-        match jobs.iter().position(|job| !job.ticket.commit()) {
-            Some(index) => Err(Failure::One(index, StoreError::Away("it was taken back".to_owned()))),
-            None => Ok(()),
-        }
-    }
-
     /// Text that streams in is records and nothing else, of Pods that are known: one statement, which is a transaction.
     async fn append_alone(&mut self, jobs: &[Job]) -> Result<Option<Vec<Committed>>, Failure> {
         let is_append = |job: &Job| job.chore.is_none() && job.batch.has_records_alone();
@@ -130,15 +135,15 @@ impl Writer {
             return Ok(None);
         }
         let plan = Plan::of(jobs.iter().enumerate());
-        if self.check(&plan).await.is_err() {
+        if self.leases().check(&plan).await.is_err() {
             // Step by step it is found out what is wrong; that another host has come goes before all.
             self.heads.roll_back();
             return Ok(None);
         }
         for step in [Step::Begin, Step::Fence, Step::Records, Step::Commit] {
-            self.fault(step)?;
+            self.steps.reach(step)?;
         }
-        self.hold_to_it(jobs)?;
+        hold_to_it(jobs)?;
         let outcomes: Vec<Committed> = (0..jobs.len()).map(|index| plan.outcome(index)).collect();
         match self.pen.records_append_alone(self.host_epoch, &plan.records()).await {
             Ok(Some(true)) => (),
@@ -159,7 +164,7 @@ impl Writer {
     }
 
     async fn fence(&mut self) -> Result<(), Failure> {
-        self.fault(Step::Fence)?;
+        self.steps.reach(Step::Fence)?;
         match self.pen.host_epoch().await? == self.host_epoch {
             true => Ok(()),
             false => Err(self.fenced()),
@@ -175,83 +180,9 @@ impl Writer {
         Failure::All(StoreError::Fenced)
     }
 
-    /// Claims the group's command ids. Gives the rows of those batches whose id stood before, or is claimed by an
-    /// earlier batch of the group.
-    async fn commands(&mut self, jobs: &[Job]) -> Result<HashMap<usize, CommandRow>, Failure> {
-        let rows = jobs.iter().enumerate().filter_map(|(index, job)| Some((index, job.batch.command.as_ref()?)));
-        let rows: Vec<(usize, &CommandRow)> = rows.collect();
-        if rows.is_empty() {
-            return Ok(HashMap::new());
-        }
-        self.fault(Step::Command)?;
-        let mut first_of_id: HashMap<&CommandId, &CommandRow> = HashMap::new();
-        let mut repeated = Vec::new();
-        for (index, row) in rows {
-            if first_of_id.contains_key(&row.id) {
-                repeated.push((index, &row.id));
-            } else {
-                first_of_id.insert(&row.id, row);
-            }
-        }
-        let mut first: Vec<&CommandRow> = first_of_id.values().copied().collect();
-        first.sort_by(|a, b| a.id.as_str().cmp(b.id.as_str()));
-        let inserted = self.pen.commands_insert(&first).await?;
-        let standing = self.commands_standing(&first, &inserted).await?;
-        let row_of = |id: &CommandId| standing.get(id).or_else(|| first_of_id.get(id).copied()).cloned();
-
-        let old = jobs.iter().enumerate().filter_map(|(index, job)| {
-            let id = &job.batch.command.as_ref()?.id;
-            standing.contains_key(id).then_some((index, id))
-        });
-        Ok(old.chain(repeated).filter_map(|(index, id)| Some((index, row_of(id)?))).collect())
-    }
-
-    async fn commands_standing(
-        &mut self,
-        rows: &[&CommandRow],
-        inserted: &HashSet<CommandId>,
-    ) -> Result<HashMap<CommandId, CommandRow>, Failure> {
-        let old: Vec<&CommandId> = rows.iter().map(|row| &row.id).filter(|id| !inserted.contains(*id)).collect();
-        if old.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let found = self.pen.commands_find(&old).await?;
-        Ok(found.into_iter().map(|row| (row.id.clone(), row)).collect())
-    }
-
-    /// Refuses changes of Pods that are not there or not this host's, and records that do not follow on the head.
-    async fn check(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
-        let mut beside = self.learn(plan).await?;
-        let head = |heads: &Heads, key: PodKey, beside: &Beside| heads.get(key).or_else(|| beside.get(key));
-        if let Some((job, _)) = plan.named().find(|(_, key)| head(&self.heads, *key, &beside).is_none()) {
-            return Err(Failure::One(job, StoreError::PodGone));
-        }
-        for planned in &plan.changes {
-            let fail = |error| Failure::One(planned.job, error);
-            if parent_of(planned.change).is_some_and(|parent| head(&self.heads, parent, &beside).is_none()) {
-                return Err(fail(StoreError::PodGone));
-            }
-            let known = match (planned.key, &planned.change.create) {
-                (_, Some(_)) => Seq(0),
-                (Some(key), None) => head(&self.heads, key, &beside).ok_or_else(|| fail(StoreError::PodGone))?,
-                (None, None) => return Err(fail(StoreError::PodGone)),
-            };
-            let next = match head_after(known, planned.change) {
-                Err(StoreError::Conflict) => self.read_again(planned.key, planned.change).await?.map_err(fail)?,
-                next => next.map_err(fail)?,
-            };
-            match planned.key {
-                Some(key) if beside.is_foreign(key) => beside.stage(key, next),
-                Some(key) => self.heads.stage(key, next),
-                None => (),
-            }
-        }
-        Ok(())
-    }
-
     async fn finish(&mut self, jobs: &[Job], outcomes: &[Committed]) -> Result<(), Failure> {
-        self.fault(Step::Commit)?;
-        self.hold_to_it(jobs)?;
+        self.steps.reach(Step::Commit)?;
+        hold_to_it(jobs)?;
         if let Err(error) = self.pen.commit().await {
             self.heads.forget();
             return Err(match error {
@@ -276,7 +207,7 @@ impl Writer {
     /// It is on the disk; unless the file was deleted meanwhile.
     fn written(&mut self, outcomes: &[Committed]) -> Result<(), Failure> {
         self.heads.commit();
-        let told = self.fault(Step::Answer).and_then(|()| Ok(self.pen.find()?));
+        let told = self.steps.reach(Step::Answer).and_then(|()| Ok(self.pen.find()?));
         if matches!(told, Err(Failure::Away(_) | Failure::Lost(_))) {
             self.doubt(outcomes);
         }
@@ -287,18 +218,43 @@ impl Writer {
         self.heads.forget();
         self.doubt = Some(outcomes.to_vec());
     }
+
+    fn leases(&mut self) -> Leases<'_> {
+        Leases { pen: &mut *self.pen, heads: &mut self.heads, is_shared: self.cluster.is_some() }
+    }
+
+    /// Joins the hosts anew, owning nothing.
+    pub(crate) async fn rejoin(&mut self) -> Result<Committed, StoreError> {
+        self.heads.forget();
+        match self.pen.rejoin().await {
+            Ok(Some(number)) => {
+                self.host_epoch = number;
+                self.is_fenced = false;
+                Ok(Committed::Done { created: Vec::new() })
+            }
+            Ok(None) => Err(StoreError::Fenced),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What is known of the database may be wrong: it is learned anew.
+    pub(crate) fn forget(&mut self) {
+        self.heads.forget();
+    }
+
+    pub(crate) async fn rest(&mut self) {
+        self.pen.rest().await;
+    }
+
+    pub(crate) async fn close(self) {
+        self.pen.close().await;
+    }
 }
 
-pub(crate) fn parent_of(change: &PodChange) -> Option<PodKey> {
-    change.parent.as_ref().map(|link| link.parent)
-}
-
-/// The journal's head after a change's records, which must follow on it without a gap. The journal of a Pod that comes
-/// into being may have some, as any journal has whose chunks were folded away.
-pub(crate) fn head_after(head: Seq, change: &PodChange) -> Result<Seq, StoreError> {
-    let may_leave_out = change.create.is_some();
-    change.records.iter().try_fold(head, |head, record| {
-        let follows = record.seq == head.next() || (may_leave_out && record.seq > head);
-        if follows { Ok(record.seq) } else { Err(StoreError::Conflict) }
-    })
+/// From here on nobody takes anything back.
+fn hold_to_it(jobs: &[Job]) -> Result<(), Failure> {
+    match jobs.iter().position(|job| !job.ticket.commit()) {
+        Some(index) => Err(Failure::One(index, StoreError::Away("it was taken back".to_owned()))),
+        None => Ok(()),
+    }
 }

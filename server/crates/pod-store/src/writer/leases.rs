@@ -1,20 +1,16 @@
 //! Which Pods a group may write: those that this host owns or can claim now, and those that other hosts hold still for
-//! it.
+//! it; and whether its records follow on what their journals hold.
 
 use std::collections::{HashMap, HashSet};
 
 use protocol::Seq;
 
-use super::{
-    Writer,
-    group::{Failure, head_after, parent_of},
-    plan::Plan,
-};
-use crate::{ForeignPod, PodChange, PodKey, StoreError};
+use super::{failure::Failure, plan::Plan};
+use crate::{ForeignPod, PodChange, PodKey, StoreError, engine::Pen, heads::Heads};
 
 /// Pods that are there and not this host's, as the open transaction sees them.
 #[derive(Debug, Default)]
-pub(crate) struct Beside {
+struct Beside {
     /// Held still by their hosts.
     foreign: HashMap<PodKey, Seq>,
     /// Only named.
@@ -22,26 +18,64 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    pub(crate) fn get(&self, pod: PodKey) -> Option<Seq> {
+    fn get(&self, pod: PodKey) -> Option<Seq> {
         self.foreign.get(&pod).or_else(|| self.named.get(&pod)).copied()
     }
 
-    pub(crate) fn is_foreign(&self, pod: PodKey) -> bool {
+    fn is_foreign(&self, pod: PodKey) -> bool {
         self.foreign.contains_key(&pod)
     }
 
-    pub(crate) fn stage(&mut self, pod: PodKey, head: Seq) {
+    fn stage(&mut self, pod: PodKey, head: Seq) {
         self.foreign.insert(pod, head);
     }
 }
 
-impl Writer {
+/// What is known of Pods and their owners, in an open transaction.
+pub(crate) struct Leases<'w> {
+    pub(crate) pen: &'w mut dyn Pen,
+    pub(crate) heads: &'w mut Heads,
+    /// Other hosts may serve the database, too.
+    pub(crate) is_shared: bool,
+}
+
+impl Leases<'_> {
+    /// Refuses changes of Pods that are not there or not this host's, and records that do not follow on the head.
+    pub(crate) async fn check(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
+        let mut beside = self.learn(plan).await?;
+        let head = |heads: &Heads, key: PodKey, beside: &Beside| heads.get(key).or_else(|| beside.get(key));
+        if let Some((job, _)) = plan.named().find(|(_, key)| head(&self.heads, *key, &beside).is_none()) {
+            return Err(Failure::One(job, StoreError::PodGone));
+        }
+        for planned in &plan.changes {
+            let fail = |error| Failure::One(planned.job, error);
+            if parent_of(planned.change).is_some_and(|parent| head(&self.heads, parent, &beside).is_none()) {
+                return Err(fail(StoreError::PodGone));
+            }
+            let known = match (planned.key, &planned.change.create) {
+                (_, Some(_)) => Seq(0),
+                (Some(key), None) => head(&self.heads, key, &beside).ok_or_else(|| fail(StoreError::PodGone))?,
+                (None, None) => return Err(fail(StoreError::PodGone)),
+            };
+            let next = match head_after(known, planned.change) {
+                Err(StoreError::Conflict) => self.read_again(planned.key, planned.change).await?.map_err(fail)?,
+                next => next.map_err(fail)?,
+            };
+            match planned.key {
+                Some(key) if beside.is_foreign(key) => beside.stage(key, next),
+                Some(key) => self.heads.stage(key, next),
+                None => (),
+            }
+        }
+        Ok(())
+    }
+
     /// Learns of the Pods of a group that are not known. Where one host serves the database alone, this is one read.
-    pub(crate) async fn learn(&mut self, plan: &Plan<'_>) -> Result<Beside, Failure> {
+    async fn learn(&mut self, plan: &Plan<'_>) -> Result<Beside, Failure> {
         let changed = plan.changes.iter().filter_map(|planned| planned.key);
         let parents = plan.changes.iter().filter_map(|planned| parent_of(planned.change));
         let named = parents.chain(plan.named().map(|(_, key)| key));
-        if self.cluster.is_none() {
+        if !self.is_shared {
             let unknown: HashSet<_> = changed.chain(named).filter(|key| self.heads.get(*key).is_none()).collect();
             if !unknown.is_empty() {
                 let learned = self.pen.heads(&unknown.into_iter().collect::<Vec<_>>()).await?;
@@ -96,15 +130,29 @@ impl Writer {
 
     /// Records that do not follow on what is known: another host may have written, for this one, to a Pod that was held
     /// still for it.
-    pub(crate) async fn read_again(
+    async fn read_again(
         &mut self,
         key: Option<PodKey>,
         change: &PodChange,
     ) -> Result<Result<Seq, StoreError>, Failure> {
-        let (Some(key), Some(_)) = (key.filter(|_| change.create.is_none()), &self.cluster) else {
+        let Some(key) = key.filter(|_| change.create.is_none() && self.is_shared) else {
             return Ok(Err(StoreError::Conflict));
         };
         let head = self.pen.heads(&[key]).await?.first().map(|(_, head)| *head);
         Ok(head.ok_or(StoreError::PodGone).and_then(|head| head_after(head, change)))
     }
+}
+
+fn parent_of(change: &PodChange) -> Option<PodKey> {
+    change.parent.as_ref().map(|link| link.parent)
+}
+
+/// The journal's head after a change's records, which must follow on it without a gap. The journal of a Pod that comes
+/// into being may have some, as any journal has whose chunks were folded away.
+pub(crate) fn head_after(head: Seq, change: &PodChange) -> Result<Seq, StoreError> {
+    let may_leave_out = change.create.is_some();
+    change.records.iter().try_fold(head, |head, record| {
+        let follows = record.seq == head.next() || (may_leave_out && record.seq > head);
+        if follows { Ok(record.seq) } else { Err(StoreError::Conflict) }
+    })
 }

@@ -3,15 +3,22 @@
 use protocol::Seq;
 
 use super::{
-    Writer,
-    group::{Failure, head_after},
+    failure::{Failure, Steps},
+    leases::head_after,
     plan::{Plan, Relations},
 };
-use crate::{Step, peer_plan::MessageLines};
+use crate::{Step, engine::Pen, far_changes, heads::Heads, peer_plan::MessageLines};
 
-impl Writer {
+/// The tables, in an open transaction.
+pub(crate) struct Tables<'w> {
+    pub(crate) pen: &'w mut dyn Pen,
+    pub(crate) heads: &'w mut Heads,
+    pub(crate) steps: &'w Steps,
+}
+
+impl Tables<'_> {
     /// Pods come first: what follows needs the keys of those that were created, and finds nothing of those that went.
-    pub(crate) async fn tables(&mut self, plan: &mut Plan<'_>) -> Result<(), Failure> {
+    pub(crate) async fn write(&mut self, plan: &mut Plan<'_>) -> Result<(), Failure> {
         self.pods(plan).await?;
         self.relations(plan).await?;
         self.peers(plan).await?;
@@ -29,7 +36,7 @@ impl Writer {
         if deleted.is_empty() && created.is_empty() && !has_updates {
             return Ok(());
         }
-        self.fault(Step::Pods)?;
+        self.steps.reach(Step::Pods)?;
         for pod in deleted {
             self.pen.pod_delete(pod).await?;
             self.heads.stage_deleted(pod);
@@ -61,7 +68,7 @@ impl Writer {
         if links.is_empty() && loans.is_empty() {
             return Ok(());
         }
-        self.fault(Step::Relations)?;
+        self.steps.reach(Step::Relations)?;
         if !links.is_empty() {
             self.pen.children_link(&links).await?;
         }
@@ -74,7 +81,7 @@ impl Writer {
     async fn peers(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         let peers = plan.peers();
         if !peers.is_empty() {
-            self.fault(Step::Peers)?;
+            self.steps.reach(Step::Peers)?;
         }
         for lines in &peers {
             self.pen.peers_change(lines).await?;
@@ -85,17 +92,17 @@ impl Writer {
     async fn journal(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         let records = plan.records();
         if !records.is_empty() {
-            self.fault(Step::Records)?;
+            self.steps.reach(Step::Records)?;
             self.pen.records_append(&records).await?;
         }
         let folds = plan.folds();
         if !folds.is_empty() {
-            self.fault(Step::Folds)?;
+            self.steps.reach(Step::Folds)?;
             self.pen.records_fold(&folds).await?;
         }
         let spent = plan.spent();
         if !spent.is_empty() {
-            self.fault(Step::Usage)?;
+            self.steps.reach(Step::Usage)?;
             self.pen.usage_add(&spent).await?;
         }
         Ok(())
@@ -104,7 +111,7 @@ impl Writer {
     async fn inbox(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         let (put, taken) = (plan.inbox_put(), plan.inbox_taken());
         if !put.is_empty() || !taken.is_empty() {
-            self.fault(Step::Inbox)?;
+            self.steps.reach(Step::Inbox)?;
         }
         if !put.is_empty() {
             self.pen.inbox_put(&put).await?;
@@ -119,7 +126,7 @@ impl Writer {
     async fn mail(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         let (put, taken) = (plan.mail_put(), plan.mail_taken());
         if !put.is_empty() || !taken.is_empty() {
-            self.fault(Step::Mail)?;
+            self.steps.reach(Step::Mail)?;
         }
         if !put.is_empty() {
             self.pen.mail_put(&put).await?;
@@ -133,7 +140,7 @@ impl Writer {
     async fn messages(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         let MessageLines { put, receipts } = plan.messages();
         if !put.is_empty() || !receipts.is_empty() {
-            self.fault(Step::Messages)?;
+            self.steps.reach(Step::Messages)?;
         }
         if !put.is_empty() {
             self.pen.messages_put(&put).await?;
@@ -147,10 +154,10 @@ impl Writer {
     async fn far(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         let changes = plan.far();
         if !changes.is_empty() {
-            self.fault(Step::Far)?;
+            self.steps.reach(Step::Far)?;
         }
         for change in changes {
-            self.pen.far_change(change).await?;
+            far_changes::change_in_txn(&mut self.pen.words()?, change).await?;
         }
         Ok(())
     }
@@ -158,11 +165,11 @@ impl Writer {
     async fn search_and_audit(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         let search = plan.search();
         if !search.is_empty() {
-            self.fault(Step::Search)?;
+            self.steps.reach(Step::Search)?;
             self.pen.search_append(&search).await?;
         }
         if !plan.audit.is_empty() {
-            self.fault(Step::Audit)?;
+            self.steps.reach(Step::Audit)?;
             self.pen.audit_append(&plan.audit).await?;
         }
         Ok(())

@@ -9,8 +9,8 @@ pub(crate) async fn a_repeated_command_writes_nothing_and_gives_the_first_answer
     let first = command("key-1", r#"{"answer":"first"}"#);
     let batch = Batch { command: Some(first.clone()), audit: vec![audit("input")], ..one(records(ada, 1, 1)) };
     done(&store, batch).await;
-    assert_eq!(store.command_find(&id("key-1")).await.unwrap(), Some(first.clone()));
-    assert_eq!(store.command_find(&id("key-2")).await.unwrap(), None);
+    assert_eq!(store.commands().find(&id("key-1")).await.unwrap(), Some(first.clone()));
+    assert_eq!(store.commands().find(&id("key-2")).await.unwrap(), None);
 
     // Not even looked at: these records would not fit, and this name is taken.
     let again = Batch {
@@ -22,8 +22,8 @@ pub(crate) async fn a_repeated_command_writes_nothing_and_gives_the_first_answer
     for is_reopened in [false, true] {
         let store = if is_reopened { world.open().await } else { store.clone() };
         assert_eq!(store.commit(again.clone()).await.unwrap(), Committed::Repeated(first.clone()));
-        assert_eq!(store.head(ada).await.unwrap(), Seq(1));
-        assert_eq!(store.audit_page(None, 9).await.unwrap().len(), 1);
+        assert_eq!(store.journals().head(ada).await.unwrap(), Seq(1));
+        assert_eq!(store.audit().page(None, 9).await.unwrap().len(), 1);
     }
 }
 
@@ -46,7 +46,7 @@ pub(crate) async fn one_command_sent_many_times_at_once_happens_once(world: Worl
             }
         }
     }
-    assert_eq!(store.head(ada).await.unwrap(), Seq(3));
+    assert_eq!(store.journals().head(ada).await.unwrap(), Seq(3));
 
     let tasks: Vec<_> = (0..20)
         .map(|number| {
@@ -58,7 +58,7 @@ pub(crate) async fn one_command_sent_many_times_at_once_happens_once(world: Worl
         .collect();
     let outcomes = futures_util::future::join_all(tasks).await;
     let won = outcomes.iter().filter(|outcome| matches!(outcome, Ok(Committed::Done { .. }))).count();
-    assert_eq!((won, store.pods_page(None, 99).await.unwrap().len()), (1, 2));
+    assert_eq!((won, store.pods().page(None, 99).await.unwrap().len()), (1, 2));
 }
 
 pub(crate) async fn a_command_whose_batch_failed_may_be_sent_again(world: World) {
@@ -70,40 +70,40 @@ pub(crate) async fn a_command_whose_batch_failed_may_be_sent_again(world: World)
     for outcome in [first, second] {
         assert!(matches!(outcome, Err(StoreError::NameTaken(_) | StoreError::Conflict)), "{outcome:?}");
     }
-    assert_eq!(store.command_find(&id("key")).await.unwrap(), None);
+    assert_eq!(store.commands().find(&id("key")).await.unwrap(), None);
     done(&store, Batch { command: Some(command("key", "2")), ..one(creation("bob")) }).await;
-    assert_eq!(store.command_find(&id("key")).await.unwrap(), Some(command("key", "2")));
+    assert_eq!(store.commands().find(&id("key")).await.unwrap(), Some(command("key", "2")));
 }
 
 pub(crate) async fn a_key_that_was_sent_on_is_taken_until_it_is_answered_or_freed(world: World) {
     let store = world.open().await;
     let other = CommandRow { fingerprint: [8; 32], ..command("k", "other") };
-    assert_eq!(store.command_claim(command("k", "unused")).await.unwrap(), None);
-    let open = store.command_find(&id("k")).await.unwrap().unwrap();
+    assert_eq!(store.commands().claim(command("k", "unused")).await.unwrap(), None);
+    let open = store.commands().find(&id("k")).await.unwrap().unwrap();
     assert!(open.is_open() && open.fingerprint == [7; 32]);
     // Whatever it is wanted for again, whoever has it is told.
-    assert_eq!(store.command_claim(other.clone()).await.unwrap(), Some(open.clone()));
+    assert_eq!(store.commands().claim(other.clone()).await.unwrap(), Some(open.clone()));
     assert_eq!(
         store.commit(Batch { command: Some(other.clone()), ..Batch::default() }).await.unwrap(),
         Committed::Repeated(open)
     );
     // Another command frees it not, and answers it not.
-    store.command_free(id("k"), other.fingerprint).await.unwrap();
-    store.command_settle(other.clone()).await.unwrap();
-    assert!(store.command_find(&id("k")).await.unwrap().unwrap().is_open());
-    assert_eq!(store.command_claim(command("sent", "")).await.unwrap(), None);
-    let open = store.commands_open().await.unwrap();
+    store.commands().free(id("k"), other.fingerprint).await.unwrap();
+    store.commands().settle(other.clone()).await.unwrap();
+    assert!(store.commands().find(&id("k")).await.unwrap().unwrap().is_open());
+    assert_eq!(store.commands().claim(command("sent", "")).await.unwrap(), None);
+    let open = store.commands().open().await.unwrap();
     assert_eq!(open.iter().map(|row| row.id.as_str()).collect::<std::collections::BTreeSet<_>>(), ["k", "sent"].into());
-    store.command_settle(command("sent", "{}")).await.unwrap();
-    store.command_free(id("k"), [7; 32]).await.unwrap();
-    assert_eq!(store.commands_open().await.unwrap(), []);
-    assert_eq!(store.command_find(&id("k")).await.unwrap(), None);
+    store.commands().settle(command("sent", "{}")).await.unwrap();
+    store.commands().free(id("k"), [7; 32]).await.unwrap();
+    assert_eq!(store.commands().open().await.unwrap(), []);
+    assert_eq!(store.commands().find(&id("k")).await.unwrap(), None);
     // An answer stands, also when a repeat was refused before it came, and is over a restart.
-    store.command_settle(command("k", "{}")).await.unwrap();
-    store.command_settle(command("k", "later")).await.unwrap();
-    store.command_free(id("k"), [7; 32]).await.unwrap();
+    store.commands().settle(command("k", "{}")).await.unwrap();
+    store.commands().settle(command("k", "later")).await.unwrap();
+    store.commands().free(id("k"), [7; 32]).await.unwrap();
     store.close().await;
     let store = world.open().await;
-    assert_eq!(store.command_find(&id("k")).await.unwrap(), Some(command("k", "{}")));
-    assert_eq!(store.command_claim(other).await.unwrap(), Some(command("k", "{}")));
+    assert_eq!(store.commands().find(&id("k")).await.unwrap(), Some(command("k", "{}")));
+    assert_eq!(store.commands().claim(other).await.unwrap(), Some(command("k", "{}")));
 }

@@ -29,7 +29,7 @@ fn set_aside(records: &[StoredRecord]) -> Vec<(i64, String)> {
 /// The newest records of a Pod.
 async fn newest(store: &Store, pod: PodKey, records: u32) -> Vec<StoredRecord> {
     let portion = Portion { records, bytes: ALL, each: ALL, larger: ALL };
-    let found = store.records_before(pod, None, portion).await.unwrap().into_iter();
+    let found = store.journals().before(pod, None, portion).await.unwrap().into_iter();
     found.map(|FoundRecord { seq, body }| StoredRecord { seq, body: body.unwrap() }).collect()
 }
 
@@ -58,7 +58,7 @@ pub(crate) async fn a_row_that_was_altered_moved_or_swapped_is_set_aside_on_ever
     let store = world.open().await;
     let ada = tampered(&world, &store).await;
     for round in 0..2 {
-        let all = store.records_after(ada, Seq(0), 100, ALL).await.unwrap();
+        let all = store.journals().after(ada, Seq(0), 100, ALL).await.unwrap();
         assert_eq!(seqs(&all), (1..=8).collect::<Vec<_>>());
         let told = set_aside(&all);
         assert_eq!(places(&all), [2, 3, 4, 5, 6]);
@@ -71,12 +71,12 @@ pub(crate) async fn a_row_that_was_altered_moved_or_swapped_is_set_aside_on_ever
         }
         assert_eq!(places(&newest(&store, ada, 5).await), [4, 5, 6]);
         // The fifth says that it is for people only.
-        assert_eq!(places(&store.turn_records(ada, Seq(1)).await.unwrap()), [2, 3, 4, 6]);
-        assert_eq!(places(&store.turn_records_back(ada, Seq(9), 100, ALL).await.unwrap()), [6, 4, 3, 2]);
-        let hits = store.search_page("word", SearchFilter::default(), 100).await.unwrap();
+        assert_eq!(places(&store.journals().turns(ada, Seq(1)).await.unwrap()), [2, 3, 4, 6]);
+        assert_eq!(places(&store.journals().turns_back(ada, Seq(9), 100, ALL).await.unwrap()), [6, 4, 3, 2]);
+        let hits = store.search().page("word", SearchFilter::default(), 100).await.unwrap();
         let dated: Vec<i64> = hits.iter().filter(|(_, hit)| hit.at.is_some()).map(|(_, hit)| hit.seq.0).collect();
         assert_eq!((hits.len(), dated), (8, vec![8, 7, 1]), "what cannot be relied on says nothing, not even its time");
-        assert_eq!(store.failures().damaged, 5, "in round {round}");
+        assert_eq!(store.health().failures().damaged, 5, "in round {round}");
     }
     // What was found is kept, and the row is as it was found.
     let copies =
@@ -91,10 +91,10 @@ pub(crate) async fn a_row_that_was_altered_moved_or_swapped_is_set_aside_on_ever
     store.close().await;
 
     let store = world.open().await;
-    assert_eq!(store.failures().damaged, 5, "it is known after a restart");
-    assert_eq!(places(&store.records_after(ada, Seq(0), 100, ALL).await.unwrap()), [2, 3, 4, 5, 6]);
+    assert_eq!(store.health().failures().damaged, 5, "it is known after a restart");
+    assert_eq!(places(&store.journals().after(ada, Seq(0), 100, ALL).await.unwrap()), [2, 3, 4, 5, 6]);
     done(&store, one(deletion(ada))).await;
-    assert_eq!(store.failures().damaged, 0);
+    assert_eq!(store.health().failures().damaged, 0);
 }
 
 pub(crate) async fn a_row_of_another_pod_is_not_taken_for_one_of_this(world: World) {
@@ -103,8 +103,8 @@ pub(crate) async fn a_row_of_another_pod_is_not_taken_for_one_of_this(world: Wor
     done(&store, one(records(ada, 1, 3))).await;
     done(&store, one(records(bob, 1, 1))).await;
     world.tamper("update journal set pod = 2 where pod = 1 and seq in (2, 3)").await;
-    assert_eq!(places(&store.records_after(ada, Seq(0), 9, ALL).await.unwrap()), [0; 0]);
-    let of_bob = store.records_after(bob, Seq(0), 9, ALL).await.unwrap();
+    assert_eq!(places(&store.journals().after(ada, Seq(0), 9, ALL).await.unwrap()), [0; 0]);
+    let of_bob = store.journals().after(bob, Seq(0), 9, ALL).await.unwrap();
     assert_eq!((seqs(&of_bob), places(&of_bob)), (vec![1, 2, 3], vec![2, 3]));
 }
 
@@ -117,10 +117,10 @@ pub(crate) async fn questions_and_what_streams_in_are_checked_like_everything_el
     done(&store, one(PodChange { records: vec![record(4, RecordClass::Chunk)], ..PodChange::of(ada) })).await;
     world.tamper("update journal set body = replace(body, 't2', 'no') where seq = 2").await;
     world.tamper("update journal set body = replace(body, 't4', 'no') where seq = 4").await;
-    assert_eq!(places(&store.question_records(ada).await.unwrap()), [2]);
-    assert_eq!(places(&store.records_after(ada, Seq(0), 9, ALL).await.unwrap()), [2, 4]);
-    if store.is_shared() {
-        let followed = store.follow(&[(ada, Seq(0))], 9).await.unwrap();
+    assert_eq!(places(&store.journals().questions(ada).await.unwrap()), [2]);
+    assert_eq!(places(&store.journals().after(ada, Seq(0), 9, ALL).await.unwrap()), [2, 4]);
+    if store.hosts().is_shared() {
+        let followed = store.hosts().follow(&[(ada, Seq(0))], 9).await.unwrap();
         assert_eq!(places(&followed[0].records), [2, 4]);
     }
 }
@@ -131,7 +131,7 @@ pub(crate) async fn what_was_written_before_there_were_checksums_is_read_as_it_s
     done(&store, one(records(ada, 1, 2))).await;
     world.tamper("update journal set sum = null, body = replace(body, 't1', 'tX') where seq = 1").await;
     world.tamper(r#"update journal set sum = null, body = '{"seq":' where seq = 2"#).await;
-    let read = store.records_after(ada, Seq(0), 9, ALL).await.unwrap();
+    let read = store.journals().after(ada, Seq(0), 9, ALL).await.unwrap();
     assert_eq!(places(&read), [2]);
     assert!(set_aside(&read)[0].1.contains("record 2 of this Pod is damaged: it is not JSON"));
 }
@@ -140,7 +140,7 @@ pub(crate) async fn what_was_written_before_there_were_checksums_is_read_as_it_s
 pub(crate) async fn a_look_from_the_side_lists_damaged_records_with_their_places(world: World) {
     let store = world.open().await;
     let ada = tampered(&world, &store).await;
-    store.records_after(ada, Seq(2), 2, ALL).await.unwrap();
+    store.journals().after(ada, Seq(2), 2, ALL).await.unwrap();
     store.close().await;
     let found = match &world.database {
         Database::Sqlite { .. } => world.database.inspect().await.unwrap().unwrap().damaged,
@@ -178,12 +178,12 @@ pub(crate) async fn a_page_that_cannot_be_read_is_told_with_its_file_and_a_way_o
     fs::write(&path, &bytes).unwrap();
 
     let store = world.open().await;
-    let refused = store.records_after(ada, Seq(0), 1000, ALL).await;
+    let refused = store.journals().after(ada, Seq(0), 1000, ALL).await;
     let Err(StoreError::Damaged(told)) = &refused else { panic!("{refused:?}") };
     let expected = [&*path.to_string_lossy(), ".recover", "backup", "docs/operations.md", "cannot read a journal"];
     assert!(expected.iter().all(|part| told.contains(part)), "{told}");
-    assert_eq!(store.failures().reads, 1);
-    assert_eq!(seqs(&store.records_after(bob, Seq(0), 1000, ALL).await.unwrap()).len(), 400);
+    assert_eq!(store.health().failures().reads, 1);
+    assert_eq!(seqs(&store.journals().after(bob, Seq(0), 1000, ALL).await.unwrap()).len(), 400);
     done(&store, one(records(bob, 401, 401))).await;
     store.close().await;
 

@@ -28,7 +28,7 @@ pub(crate) async fn both(store: &Store) -> (PodKey, PodKey) {
     done(store, one(records(ada, 1, 1))).await;
     let parent = Some(ParentLink { parent: ada, scope: "[0]".to_owned() });
     done(store, one(PodChange { parent, ..creation("bob") })).await;
-    (ada, store.pod_find(&worker("bob")).await.unwrap().unwrap().key)
+    (ada, store.pods().find(&worker("bob")).await.unwrap().unwrap().key)
 }
 
 /// A batch over two Pods that needs every step; `round` is its number, from 1 on. Ada gets two records, spawns one
@@ -84,19 +84,19 @@ pub(crate) struct View {
 
 pub(crate) async fn view(store: &Store, (ada, bob): (PodKey, PodKey), round: i64) -> View {
     View {
-        row: store.pod_find(&worker("ada")).await.unwrap(),
-        seqs: seqs(&store.records_after(ada, Seq(0), 1000, ALL).await.unwrap()),
-        turns: store.turn_records(ada, Seq(0)).await.unwrap().len(),
-        inbox: store.inbox(ada).await.unwrap(),
-        children: store.children(ada).await.unwrap(),
-        bob_seqs: seqs(&store.records_after(bob, Seq(0), 1000, ALL).await.unwrap()),
-        bob_mail: store.mail(bob).await.unwrap(),
-        pods: store.pods_page(None, 100).await.unwrap().len(),
-        audit: store.audit_page(None, 100).await.unwrap().len(),
-        command: store.command_find(&id(&format!("key-{round}"))).await.unwrap().is_some(),
-        hits: store.search(&format!("word{round}"), 100).await.unwrap().len(),
-        usage: store.usage().await.unwrap(),
-        put_out: store.far_position("far").await.unwrap().put_out,
+        row: store.pods().find(&worker("ada")).await.unwrap(),
+        seqs: seqs(&store.journals().after(ada, Seq(0), 1000, ALL).await.unwrap()),
+        turns: store.journals().turns(ada, Seq(0)).await.unwrap().len(),
+        inbox: store.inboxes().inputs(ada).await.unwrap(),
+        children: store.family().children(ada).await.unwrap(),
+        bob_seqs: seqs(&store.journals().after(bob, Seq(0), 1000, ALL).await.unwrap()),
+        bob_mail: store.inboxes().mail(bob).await.unwrap(),
+        pods: store.pods().page(None, 100).await.unwrap().len(),
+        audit: store.audit().page(None, 100).await.unwrap().len(),
+        command: store.commands().find(&id(&format!("key-{round}"))).await.unwrap().is_some(),
+        hits: store.search().find(&format!("word{round}"), 100).await.unwrap().len(),
+        usage: store.usage().rows().await.unwrap(),
+        put_out: store.far().position("far").await.unwrap().put_out,
     }
 }
 
@@ -137,7 +137,7 @@ pub(crate) async fn a_failure_at_any_step_leaves_nothing_or_after_the_commit_eve
         let after = view(&store, (ada, bob), round).await;
         match step {
             Step::Answer => {
-                assert_eq!(store.head(ada).await.unwrap(), Seq(round * 2 + 1));
+                assert_eq!(store.journals().head(ada).await.unwrap(), Seq(round * 2 + 1));
                 let repeated = store.commit(batch.clone()).await.unwrap();
                 assert_eq!(repeated, Committed::Repeated(command(&format!("key-{round}"), "{}")));
             }
@@ -168,7 +168,7 @@ pub(crate) async fn a_batch_with_nothing_for_a_step_does_not_come_to_it(world: W
     ];
     for step in steps {
         faults.arm(step);
-        let next = store.head(ada).await.unwrap().0 + 1;
+        let next = store.journals().head(ada).await.unwrap().0 + 1;
         done(&store, one(records(ada, next, next))).await;
         assert!(faults.is_armed(), "{step:?}");
     }
@@ -189,9 +189,9 @@ pub(crate) async fn a_failure_at_any_step_of_a_deletion_leaves_the_pod_whole(wor
     }
     faults.arm(Step::Answer);
     assert!(store.commit(one(deletion(ada))).await.is_err());
-    assert_eq!(store.pod_find(&worker("ada")).await.unwrap(), None);
-    assert_eq!(store.child(bob).await.unwrap(), None);
-    let after = store.usage().await.unwrap();
+    assert_eq!(store.pods().find(&worker("ada")).await.unwrap(), None);
+    assert_eq!(store.family().child(bob).await.unwrap(), None);
+    let after = store.usage().rows().await.unwrap();
     assert_eq!((&after.days, after.links.len()), (&before.usage.days, 0));
     assert!(matches!(store.commit(one(deletion(ada))).await, Err(StoreError::PodGone)));
 }
@@ -200,7 +200,7 @@ pub(crate) async fn everything_is_there_after_a_restart(world: World) {
     let store = world.open().await;
     let (ada, bob) = both(&store).await;
     done(&store, whole_batch(ada, bob, 1)).await;
-    store.session_put(session(9, 1, 100)).await.unwrap();
+    store.sessions().put(session(9, 1, 100)).await.unwrap();
     let (before, epoch) = (view(&store, (ada, bob), 1).await, store.epoch().to_owned());
     assert!(before.command && !epoch.is_empty());
     store.close().await;
@@ -208,7 +208,7 @@ pub(crate) async fn everything_is_there_after_a_restart(world: World) {
         let store = world.open().await;
         assert_eq!(store.epoch(), epoch);
         assert_eq!(view(&store, (ada, bob), 1).await, before);
-        assert!(store.session_find(&[9; 32], at(1)).await.unwrap().is_some());
+        assert!(store.sessions().find(&[9; 32], at(1)).await.unwrap().is_some());
         // Not closed: as after a kill.
         drop(store);
     }
@@ -229,12 +229,12 @@ pub(crate) async fn whoever_opens_the_database_next_fences_the_one_before(world:
     for _ in 0..2 {
         let refused = old.commit(one(records(ada, 2, 2))).await;
         assert!(matches!(refused, Err(StoreError::Fenced)), "{refused:?}");
-        assert!(matches!(old.session_put(session(1, 1, 9)).await, Err(StoreError::Fenced)));
+        assert!(matches!(old.sessions().put(session(1, 1, 9)).await, Err(StoreError::Fenced)));
     }
     new.close().await;
     assert!(matches!(old.commit(one(records(ada, 2, 2))).await, Err(StoreError::Fenced)));
     // It still reads, and sees what the new one wrote.
-    assert_eq!(old.head(ada).await.unwrap(), Seq(1));
+    assert_eq!(old.journals().head(ada).await.unwrap(), Seq(1));
 }
 
 /// Records alone go another way in some engines: it is fenced, whole and told apart like any other.
@@ -249,7 +249,7 @@ pub(crate) async fn what_streams_in_is_fenced_like_any_other_batch(world: World)
         assert!(matches!(refused, Err(StoreError::Fenced)), "{refused:?}");
     }
     done(&new, one(records(ada, 3, 3))).await;
-    assert_eq!(seqs(&new.records_after(ada, Seq(0), 100, ALL).await.unwrap()), [1, 2, 3]);
+    assert_eq!(seqs(&new.journals().after(ada, Seq(0), 100, ALL).await.unwrap()), [1, 2, 3]);
 }
 
 pub(crate) async fn a_failure_while_text_streams_in_leaves_nothing_or_after_the_commit_everything(world: World) {
@@ -260,16 +260,16 @@ pub(crate) async fn a_failure_while_text_streams_in_leaves_nothing_or_after_the_
     let both =
         |seq| Batch { changes: vec![records(ada, seq, seq), records(bob, seq - 1, seq - 1)], ..Batch::default() };
     for step in [Step::Begin, Step::Fence, Step::Records, Step::Commit, Step::Answer] {
-        let head = store.head(ada).await.unwrap().0;
+        let head = store.journals().head(ada).await.unwrap().0;
         faults.arm(step);
         assert!(store.commit(both(head + 1)).await.is_err() && !faults.is_armed(), "{step:?}");
         let written = i64::from(step == Step::Answer);
-        assert_eq!(store.head(ada).await.unwrap(), Seq(head + written), "{step:?}");
-        assert_eq!(store.head(bob).await.unwrap(), Seq(head - 1 + written), "{step:?}");
+        assert_eq!(store.journals().head(ada).await.unwrap(), Seq(head + written), "{step:?}");
+        assert_eq!(store.journals().head(bob).await.unwrap(), Seq(head - 1 + written), "{step:?}");
         done(&store, both(head + written + 1)).await;
     }
-    let head = store.head(ada).await.unwrap().0;
-    assert_eq!(seqs(&store.records_after(ada, Seq(0), 100, ALL).await.unwrap()), (1..=head).collect::<Vec<_>>());
+    let head = store.journals().head(ada).await.unwrap().0;
+    assert_eq!(seqs(&store.journals().after(ada, Seq(0), 100, ALL).await.unwrap()), (1..=head).collect::<Vec<_>>());
 }
 
 /// What is wrong is found out by the database alone: the heads that are known do not tell.
@@ -281,15 +281,15 @@ pub(crate) async fn a_record_that_stands_already_harms_only_its_own_batch_while_
     world
         .tamper("insert into journal (pod, seq, class, body) select pod, 2, class, body from journal where pod = 1")
         .await;
-    assert_eq!(store.head(ada).await.unwrap(), Seq(2));
+    assert_eq!(store.journals().head(ada).await.unwrap(), Seq(2));
     let (wrong, right) = tokio::join!(store.commit(one(records(ada, 2, 2))), store.commit(one(records(bob, 2, 2))));
     assert!(matches!(wrong, Err(StoreError::Conflict)), "{wrong:?}");
     assert!(right.is_ok(), "{right:?}");
     // The head is learned anew.
     done(&store, one(records(ada, 3, 3))).await;
     done(&store, one(records(bob, 3, 3))).await;
-    assert_eq!(seqs(&store.records_after(ada, Seq(0), 100, ALL).await.unwrap()), [1, 2, 3]);
-    assert_eq!(seqs(&store.records_after(bob, Seq(0), 100, ALL).await.unwrap()), [1, 2, 3]);
+    assert_eq!(seqs(&store.journals().after(ada, Seq(0), 100, ALL).await.unwrap()), [1, 2, 3]);
+    assert_eq!(seqs(&store.journals().after(bob, Seq(0), 100, ALL).await.unwrap()), [1, 2, 3]);
 }
 
 pub(crate) async fn a_closed_store_finishes_what_it_took_and_takes_no_more(world: World) {
@@ -301,8 +301,8 @@ pub(crate) async fn a_closed_store_finishes_what_it_took_and_takes_no_more(world
     let kept = outcomes.iter().take_while(|outcome| outcome.is_ok()).count();
     assert!(outcomes[kept..].iter().all(|outcome| matches!(outcome, Err(StoreError::Closed))), "{outcomes:?}");
     assert!(matches!(store.commit(one(PodChange::of(ada))).await, Err(StoreError::Closed)));
-    assert!(matches!(store.head(ada).await, Err(StoreError::Closed)));
-    assert_eq!(world.open().await.head(ada).await.unwrap(), Seq(kept as i64));
+    assert!(matches!(store.journals().head(ada).await, Err(StoreError::Closed)));
+    assert_eq!(world.open().await.journals().head(ada).await.unwrap(), Seq(kept as i64));
     if let pod_store::Database::Sqlite { path } = &world.database {
         let folder = path.parent().unwrap();
         let log = folder.join("yoi.db-wal");

@@ -63,12 +63,12 @@ fn message(pod: PodKey, round: i64) -> FarMessageRow {
 }
 
 async fn items(store: &Store, after: i64) -> Vec<(i64, String)> {
-    store.far_out("there", after, 99).await.unwrap()
+    store.far().out("there", after, 99).await.unwrap()
 }
 
 pub(crate) async fn items_are_numbered_in_order_and_forgotten_when_the_other_store_has_them(world: World) {
     let store = world.open().await;
-    assert_eq!(store.far_position("there").await.unwrap(), FarPosition::default());
+    assert_eq!(store.far().position("there").await.unwrap(), FarPosition::default());
     done(&store, far([send("a"), FarChange::Send { store: "elsewhere".to_owned(), body: "1".to_owned() }])).await;
     done(&store, far([send("b"), send("c")])).await;
     let numbered = |seq, text: &str| (seq, format!("{text:?}"));
@@ -81,9 +81,9 @@ pub(crate) async fn items_are_numbered_in_order_and_forgotten_when_the_other_sto
     done(&store, far([acked(9)])).await;
     drop(store);
     let store = world.open().await;
-    assert_eq!(store.far_position("there").await.unwrap(), FarPosition { put_out: 3, acked: 2, taken: 0 });
+    assert_eq!(store.far().position("there").await.unwrap(), FarPosition { put_out: 3, acked: 2, taken: 0 });
     assert_eq!(items(&store, 0).await, [numbered(3, "c")]);
-    assert_eq!(store.far_out("elsewhere", 0, 9).await.unwrap(), [(1, "1".to_owned())]);
+    assert_eq!(store.far().out("elsewhere", 0, 9).await.unwrap(), [(1, "1".to_owned())]);
     done(&store, far([send("d")])).await;
     assert_eq!(items(&store, 3).await, [numbered(4, "d")]);
 }
@@ -96,45 +96,45 @@ pub(crate) async fn an_item_is_taken_once_and_only_in_its_turn(world: World) {
     assert!(refused(1).await);
     assert!(refused(3).await);
     done(&store, far([took(2), took(3)])).await;
-    assert_eq!(store.far_position("there").await.unwrap(), FarPosition { put_out: 1, acked: 0, taken: 3 });
+    assert_eq!(store.far().position("there").await.unwrap(), FarPosition { put_out: 1, acked: 0, taken: 3 });
 }
 
 pub(crate) async fn what_a_pod_is_to_a_far_one_comes_back_as_it_was_put_and_is_counted_once_linked(world: World) {
     let store = world.open().await;
     let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
-    let count = async || store.pod_find_by_key(ada).await.unwrap().unwrap().peers;
+    let count = async || store.pods().find_by_key(ada).await.unwrap().unwrap().peers;
     let card =
         |text: &str| FarChange::Card { store: "there".to_owned(), worker: eve(), body: text.to_owned(), at: at(1) };
     done(&store, far([card("\"unknown\"")])).await;
-    assert_eq!(store.far_cards().await.unwrap(), []);
+    assert_eq!(store.far().cards().await.unwrap(), []);
     for (round, state) in
         [FarState::Proposed, FarState::Waiting, FarState::Asked, FarState::Linked].into_iter().enumerate()
     {
         let row = peer(ada, "h-1", state, round as i64);
         done(&store, far([FarChange::Put(row.clone()), card("1")])).await;
-        assert_eq!(store.far_peers(ada).await.unwrap(), std::slice::from_ref(&row));
-        assert_eq!(store.far_peer_of("there", "h-1").await.unwrap(), Some(row.clone()));
-        assert_eq!(store.far_peers_all().await.unwrap(), [row]);
+        assert_eq!(store.far().peers(ada).await.unwrap(), std::slice::from_ref(&row));
+        assert_eq!(store.far().peer_of("there", "h-1").await.unwrap(), Some(row.clone()));
+        assert_eq!(store.far().peers_all().await.unwrap(), [row]);
         assert_eq!(count().await, u32::from(state == FarState::Linked));
     }
     let same = store.commit(far([FarChange::Put(peer(bob, "h-1", FarState::Asked, 5))])).await;
     assert!(matches!(same, Err(StoreError::Conflict)), "{same:?}");
     let gone = store.commit(far([FarChange::Put(peer(PodKey(99), "h-9", FarState::Asked, 5))])).await;
     assert!(matches!(gone, Err(StoreError::Conflict)), "{gone:?}");
-    assert_eq!(store.far_named().await.unwrap(), []);
+    assert_eq!(store.far().named().await.unwrap(), []);
     for name in ["desk", "box"] {
         done(&store, far([FarChange::Named { store: "there".to_owned(), name: name.to_owned() }])).await;
-        assert_eq!(store.far_named().await.unwrap(), [("there".to_owned(), name.to_owned())]);
+        assert_eq!(store.far().named().await.unwrap(), [("there".to_owned(), name.to_owned())]);
     }
     let pace = FarChange::Pace { pod: ada, store: "there".to_owned(), worker: eve(), level: 7, at: at(9) };
     let told = FarChange::Told { pod: ada, store: "there".to_owned(), worker: eve(), told: "me".to_owned() };
     done(&store, far([pace, told, card("2")])).await;
-    let row = store.far_peers(ada).await.unwrap().remove(0);
+    let row = store.far().peers(ada).await.unwrap().remove(0);
     assert_eq!((row.pace_level, row.pace_at, row.told.as_str()), (7, at(9), "me"));
-    assert_eq!(store.far_card("there", &eve()).await.unwrap().unwrap().body, "2");
+    assert_eq!(store.far().card("there", &eve()).await.unwrap().unwrap().body, "2");
     done(&store, far([FarChange::Remove { pod: ada, store: "there".to_owned(), worker: eve() }])).await;
     assert_eq!(
-        (store.far_peers(ada).await.unwrap(), store.far_cards().await.unwrap(), count().await),
+        (store.far().peers(ada).await.unwrap(), store.far().cards().await.unwrap(), count().await),
         (vec![], vec![], 0)
     );
 }
@@ -158,9 +158,9 @@ pub(crate) async fn a_far_message_comes_back_as_it_was_put_and_goes_with_its_pod
     for round in 1..=4 {
         done(&store, far([FarChange::Message(message(ada, round))])).await;
     }
-    assert_eq!(store.far_message(ada, "message-3").await.unwrap(), Some(message(ada, 3)));
-    assert_eq!(store.far_message_of_call(ada, "call-2").await.unwrap(), Some(message(ada, 2)));
-    assert_eq!(store.messages_woke_count(ada, at(2)).await.unwrap(), 1);
+    assert_eq!(store.far().message(ada, "message-3").await.unwrap(), Some(message(ada, 3)));
+    assert_eq!(store.far().message_of_call(ada, "call-2").await.unwrap(), Some(message(ada, 2)));
+    assert_eq!(store.messages().woke_count(ada, at(2)).await.unwrap(), 1);
     let again = store.commit(far([FarChange::Message(message(ada, 2))])).await;
     assert!(matches!(again, Err(StoreError::Conflict)));
     let receipt = FarReceipt {
@@ -173,13 +173,13 @@ pub(crate) async fn a_far_message_comes_back_as_it_was_put_and_goes_with_its_pod
         at: at(7),
     };
     done(&store, far([FarChange::MessageState(receipt)])).await;
-    let row = store.far_message(ada, "message-2").await.unwrap().unwrap();
+    let row = store.far().message(ada, "message-2").await.unwrap().unwrap();
     assert_eq!(
         (row.state, row.turn, row.reason.as_deref(), row.changed_at),
         (ReceiptState::Read, Some(4), Some("1"), at(7))
     );
     let page = async |before, limit| {
-        let rows = store.far_messages(ada, "there", &eve(), before, limit).await.unwrap();
+        let rows = store.far().messages(ada, "there", &eve(), before, limit).await.unwrap();
         rows.into_iter().map(|row| row.id).collect::<Vec<_>>()
     };
     assert_eq!(page(None, 2).await, ["message-4", "message-3"]);
@@ -207,13 +207,13 @@ pub(crate) async fn a_failure_at_any_step_leaves_the_line_and_the_pair_together(
         if step == Step::Answer {
             round += 1;
         } else {
-            let position = store.far_position("there").await.unwrap();
+            let position = store.far().position("there").await.unwrap();
             assert_eq!((position.taken, position.put_out), (round, round), "{step:?}");
             done(&store, batch(round + 1)).await;
             round += 1;
         }
-        let position = store.far_position("there").await.unwrap();
+        let position = store.far().position("there").await.unwrap();
         assert_eq!((position.taken, position.put_out), (round, round), "{step:?}");
-        assert_eq!(store.far_peers(ada).await.unwrap(), [peer(ada, &format!("h-{round}"), FarState::Linked, round)]);
+        assert_eq!(store.far().peers(ada).await.unwrap(), [peer(ada, &format!("h-{round}"), FarState::Linked, round)]);
     }
 }

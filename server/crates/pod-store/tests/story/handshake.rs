@@ -55,19 +55,19 @@ struct Whole {
 
 async fn whole(store: &Store, cast: &Cast, round: i64) -> Whole {
     let Cast { ada, bob, eve } = *cast;
-    let (of_ada, of_bob) = (store.peer_links(ada).await.unwrap(), store.peer_links(bob).await.unwrap());
+    let (of_ada, of_bob) = (store.peers().links(ada).await.unwrap(), store.peers().links(bob).await.unwrap());
     // Never one-sided.
     assert_eq!(of_ada.iter().map(|link| link.pod.key).collect::<Vec<_>>(), vec![bob; of_ada.len()]);
     assert_eq!(of_bob.iter().map(|link| link.pod.key).collect::<Vec<_>>(), vec![ada; of_ada.len()]);
-    let requests = store.peer_requests(eve).await.unwrap();
-    assert_eq!(store.peer_requests(bob).await.unwrap(), requests);
-    let rows = store.pods_page(None, 99).await.unwrap();
+    let requests = store.peers().requests(eve).await.unwrap();
+    assert_eq!(store.peers().requests(bob).await.unwrap(), requests);
+    let rows = store.pods().page(None, 99).await.unwrap();
     Whole {
         rest: view(store, (ada, bob), round).await,
-        pair: store.peer_link(bob, ada).await.unwrap(),
+        pair: store.peers().link(bob, ada).await.unwrap(),
         counts: rows.iter().map(|row| row.peers).take(2).collect(),
         requests,
-        messages: store.messages_of_pair(ada, bob, None, 99).await.unwrap(),
+        messages: store.messages().of_pair(ada, bob, None, 99).await.unwrap(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use pod_store::{
@@ -11,10 +11,9 @@ use pod_store::{
     StoreError, StoreOptions,
 };
 use protocol::Seq;
+use testkit::{until_so, within};
 
 use crate::world::{one as alone, *};
-
-const WAIT_MAX: Duration = Duration::from_secs(60);
 
 async fn host(world: &World, name: &str) -> Store {
     let identity = HostIdentity { uid: format!("uid-of-{name}"), name: name.to_owned() };
@@ -26,18 +25,14 @@ async fn host_with(world: &World, name: &str, faults: Arc<dyn Faults>) -> Store 
     Store::open_as(StoreOptions::new(world.database.clone()).with_faults(faults), identity).await.unwrap()
 }
 
+/// How many wait for what somebody else has locked.
+const WAITING: &str =
+    "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+
 /// As if the host had been silent for a minute; another one finds out.
 async fn silence(world: &World, name: &'static str) {
     let sql = format!("update hosts set heartbeat_at = now() - interval '1 minute' where name = '{name}'");
     world.tamper(Box::leak(sql.into_boxed_str())).await;
-}
-
-async fn until<F: Future<Output = bool>>(mut is_it: impl FnMut() -> F) {
-    let begun = Instant::now();
-    while !is_it().await {
-        assert!(begun.elapsed() < WAIT_MAX, "it does not come");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
 }
 
 fn owner_of(outcome: Result<Committed, StoreError>) -> String {
@@ -77,10 +72,10 @@ async fn a_pod_has_one_owner_and_others_cannot_write_to_it() {
     let ada = create(&one, "ada").await;
     done(&one, one_record(ada, 1)).await;
     assert_eq!(owner_of(two.commit(one_record(ada, 2)).await), "one");
-    assert_eq!(owner_of(two.claim(ada).await.map(|()| Committed::Done { created: vec![] })), "one");
-    assert_eq!(two.head(ada).await.unwrap(), Seq(1), "it reads what the other one wrote");
-    let place = two.whereabouts(ada).await.unwrap();
-    assert_eq!((place.owner, place.home), (one.this_host(), Some("one".to_owned())));
+    assert_eq!(owner_of(two.hosts().claim(ada).await.map(|()| Committed::Done { created: vec![] })), "one");
+    assert_eq!(two.journals().head(ada).await.unwrap(), Seq(1), "it reads what the other one wrote");
+    let place = two.hosts().whereabouts(ada).await.unwrap();
+    assert_eq!((place.owner, place.home), (one.hosts().this(), Some("one".to_owned())));
     // A batch of several is refused as a whole, and its neighbours are not.
     let bob = create(&two, "bob").await;
     let both = Batch { changes: vec![records(bob, 1, 1), records(ada, 2, 2)], ..Batch::default() };
@@ -109,7 +104,7 @@ async fn a_host_that_goes_gives_its_pods_back_at_once() {
     let one = host(&world, "one").await;
     assert_eq!(one.left_behind_names().await, ["two"]);
     done(&one, one_record(ada, 3)).await;
-    assert_eq!(seqs(&one.records_after(ada, Seq(0), 10, ALL).await.unwrap()), [1, 2, 3]);
+    assert_eq!(seqs(&one.journals().after(ada, Seq(0), 10, ALL).await.unwrap()), [1, 2, 3]);
 }
 
 trait LeftBehind {
@@ -118,7 +113,7 @@ trait LeftBehind {
 
 impl LeftBehind for Store {
     async fn left_behind_names(&self) -> Vec<String> {
-        self.pods_left_behind().await.unwrap().into_iter().map(|(_, home)| home).collect()
+        self.hosts().left_behind().await.unwrap().into_iter().map(|(_, home)| home).collect()
     }
 }
 
@@ -132,14 +127,14 @@ async fn the_pods_of_a_silent_host_go_to_whoever_is_first_and_it_writes_nothing_
         done(&one, one_record(pod, 1)).await;
         pods.push(pod);
     }
-    until(async || {
+    until_so("the Pod has another owner", async || {
         silence(&world, "one").await;
-        two.claim(pods[0]).await.is_ok()
+        two.hosts().claim(pods[0]).await.is_ok()
     })
     .await;
     // Both want all of them, at the same time.
     let want = async |store: &Store| {
-        let claims = futures_util::future::join_all(pods[1..].iter().map(|pod| store.claim(*pod))).await;
+        let claims = futures_util::future::join_all(pods[1..].iter().map(|pod| store.hosts().claim(*pod))).await;
         pods[1..].iter().zip(claims).filter_map(|(pod, claim)| claim.ok().map(|()| *pod)).collect::<BTreeSet<_>>()
     };
     let (of_two, of_three) = tokio::join!(want(&two), want(&three));
@@ -151,21 +146,21 @@ async fn the_pods_of_a_silent_host_go_to_whoever_is_first_and_it_writes_nothing_
         assert!(matches!(refused, Err(StoreError::Fenced)), "{refused:?}");
     }
     assert!(matches!(one.commit(alone(creation("new"))).await, Err(StoreError::Fenced)));
-    assert!(*one.lost().unwrap().borrow());
+    assert!(*one.hosts().lost().unwrap().borrow());
     for (store, own) in [(&two, &of_two), (&three, &of_three)] {
         for pod in own {
             done(store, one_record(*pod, 2)).await;
         }
     }
     // It joins anew, owning nothing, and serves on.
-    let before = one.this_host().unwrap().id;
-    one.rejoin().await.unwrap();
-    assert!(one.this_host().unwrap().id > before);
-    assert!(!*one.lost().unwrap().borrow());
+    let before = one.hosts().this().unwrap().id;
+    one.hosts().rejoin().await.unwrap();
+    assert!(one.hosts().this().unwrap().id > before);
+    assert!(!*one.hosts().lost().unwrap().borrow());
     assert!(["two", "three"].contains(&owner_of(one.commit(one_record(pods[1], 3)).await).as_str()));
     create(&one, "new").await;
     for pod in &pods[1..] {
-        assert_eq!(seqs(&one.records_after(*pod, Seq(0), 10, ALL).await.unwrap()), [1, 2]);
+        assert_eq!(seqs(&one.journals().after(*pod, Seq(0), 10, ALL).await.unwrap()), [1, 2]);
     }
 }
 
@@ -180,19 +175,21 @@ async fn a_commit_that_is_under_way_is_waited_for_before_its_host_is_declared_de
         let one = one.clone();
         async move { one.commit(one_record(ada, 1)).await }
     });
-    until(async || *held.is_there.lock().unwrap()).await;
-    silence(&world, "one").await;
-    // The other one tries to end it now, and waits.
-    tokio::time::sleep(Duration::from_millis(2_000)).await;
-    assert!(matches!(two.claim(ada).await, Err(StoreError::Elsewhere(_))));
-    *held.may_go.lock().unwrap() = true;
-    writes.await.unwrap().unwrap();
-    until(async || {
+    until_so("it is held", async || *held.is_there.lock().unwrap()).await;
+    until_so("the other one tries to end it, and waits", async || {
         silence(&world, "one").await;
-        two.claim(ada).await.is_ok()
+        world.count(WAITING).await > 0
     })
     .await;
-    assert_eq!(two.head(ada).await.unwrap(), Seq(1), "the new owner begins after it");
+    assert!(matches!(two.hosts().claim(ada).await, Err(StoreError::Elsewhere(_))));
+    *held.may_go.lock().unwrap() = true;
+    writes.await.unwrap().unwrap();
+    until_so("the Pod has another owner", async || {
+        silence(&world, "one").await;
+        two.hosts().claim(ada).await.is_ok()
+    })
+    .await;
+    assert_eq!(two.journals().head(ada).await.unwrap(), Seq(1), "the new owner begins after it");
     assert!(matches!(one.commit(one_record(ada, 2)).await, Err(StoreError::Fenced)));
     done(&two, one_record(ada, 2)).await;
 }
@@ -208,20 +205,20 @@ async fn a_host_that_is_held_up_within_a_commit_loses_it_and_its_pods() {
         let one = one.clone();
         async move { one.commit(one_record(ada, 1)).await }
     });
-    until(async || *held.is_there.lock().unwrap()).await;
-    until(async || {
+    until_so("it is held", async || *held.is_there.lock().unwrap()).await;
+    until_so("the Pod has another owner", async || {
         silence(&world, "one").await;
-        two.claim(ada).await.is_ok()
+        two.hosts().claim(ada).await.is_ok()
     })
     .await;
-    assert_eq!(two.head(ada).await.unwrap(), Seq(0));
+    assert_eq!(two.journals().head(ada).await.unwrap(), Seq(0));
     done(&two, one_record(ada, 1)).await;
     *held.may_go.lock().unwrap() = true;
     assert!(writes.await.unwrap().is_err());
     assert!(matches!(one.commit(one_record(ada, 2)).await, Err(StoreError::Fenced)));
-    one.rejoin().await.unwrap();
+    one.hosts().rejoin().await.unwrap();
     assert_eq!(owner_of(one.commit(one_record(ada, 2)).await), "two");
-    assert_eq!(seqs(&one.records_after(ada, Seq(0), 10, ALL).await.unwrap()), [1]);
+    assert_eq!(seqs(&one.journals().after(ada, Seq(0), 10, ALL).await.unwrap()), [1]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -232,7 +229,10 @@ async fn a_host_that_starts_again_has_its_pods_at_once_and_the_one_before_is_ove
     let after = host(&world, "one").await;
     done(&after, one_record(ada, 1)).await;
     assert!(matches!(before.commit(one_record(ada, 2)).await, Err(StoreError::Fenced)));
-    assert!(matches!(before.rejoin().await, Err(StoreError::Fenced)), "the same host twice would push each other out");
+    assert!(
+        matches!(before.hosts().rejoin().await, Err(StoreError::Fenced)),
+        "the same host twice would push each other out"
+    );
     assert_eq!(owner_of(two.commit(one_record(ada, 2)).await), "one");
 }
 
@@ -249,7 +249,7 @@ async fn two_pods_of_two_hosts_change_in_one_transaction_while_the_other_one_is_
         foreign: vec![ForeignPod { pod: bob, host }],
         ..Batch::default()
     };
-    let number = two.this_host().unwrap().id;
+    let number = two.hosts().this().unwrap().id;
     done(&one, both(1, 2, number)).await;
     // The owner of the other one goes on after it, though nobody told it.
     done(&two, one_record(bob, 3)).await;
@@ -262,7 +262,7 @@ async fn two_pods_of_two_hosts_change_in_one_transaction_while_the_other_one_is_
     assert!(matches!(one.commit(both(3, 5, number)).await, Err(StoreError::Conflict)));
     for (pod, count) in [(ada, 2), (bob, 4)] {
         let all: Vec<i64> = (1..=count).collect();
-        assert_eq!(seqs(&one.records_after(pod, Seq(0), 10, ALL).await.unwrap()), all);
+        assert_eq!(seqs(&one.journals().after(pod, Seq(0), 10, ALL).await.unwrap()), all);
     }
 }
 
@@ -288,7 +288,7 @@ async fn hosts_that_write_to_the_same_rows_in_any_order_both_get_through() {
     };
     tokio::join!(write(&one, pods[0], false), write(&two, pods[1], true));
     for pod in &pods {
-        assert_eq!(one.mail(*pod).await.unwrap().len(), 40);
+        assert_eq!(one.inboxes().mail(*pod).await.unwrap().len(), 40);
     }
 }
 
@@ -296,24 +296,29 @@ async fn hosts_that_write_to_the_same_rows_in_any_order_both_get_through() {
 async fn what_one_host_writes_the_others_find_and_are_woken_for() {
     let world = World::postgres().await;
     let (one, two) = (host(&world, "one").await, host(&world, "two").await);
-    let ada = create(&one, "ada").await;
-    let mut moved = two.wake_ups().unwrap().moved;
-    let start = two.moves_since(None).await.unwrap().position;
-    let nothing = two.moves_since(Some(&start)).await.unwrap();
+    let (ada, eve) = (create(&one, "ada").await, create(&one, "eve").await);
+    let mut moved = two.hosts().wake_ups().unwrap().moved;
+    let start = two.hosts().moves_since(None).await.unwrap().position;
+    let nothing = two.hosts().moves_since(Some(&start)).await.unwrap();
     let number = |moves: &pod_store::Moves| moves.changed.iter().find(|(key, ..)| *key == ada).map(|it| it.2.clone());
-    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    let mut seqs_of_eve = 1..;
+    until_so("one has found two, and wakes it", async || {
+        done(&one, one_record(eve, seqs_of_eve.next().unwrap())).await;
+        moved.has_changed().unwrap()
+    })
+    .await;
     moved.borrow_and_update();
     done(&one, one_record(ada, 1)).await;
-    tokio::time::timeout(WAIT_MAX, moved.changed()).await.unwrap().unwrap();
-    let followed = two.follow(&[(ada, Seq(0))], 10).await.unwrap();
+    within("it is woken", moved.changed()).await.unwrap();
+    let followed = two.hosts().follow(&[(ada, Seq(0))], 10).await.unwrap();
     assert_eq!((followed.len(), seqs(&followed[0].records)), (1, vec![1]));
-    assert!(two.follow(&[(ada, Seq(1))], 10).await.unwrap().is_empty());
+    assert!(two.hosts().follow(&[(ada, Seq(1))], 10).await.unwrap().is_empty());
     let unread = PodUpdate { unread: Some(3), ..PodUpdate::default() };
     done(&one, alone(update(ada, unread))).await;
-    let moves = two.moves_since(Some(&start)).await.unwrap();
+    let moves = two.hosts().moves_since(Some(&start)).await.unwrap();
     assert!(number(&moves).is_some() && number(&moves) != number(&nothing));
     done(&one, alone(deletion(ada))).await;
-    let moves = two.moves_since(Some(&moves.position)).await.unwrap();
+    let moves = two.hosts().moves_since(Some(&moves.position)).await.unwrap();
     assert_eq!(moves.gone, [worker("ada")]);
 }
 
@@ -321,19 +326,19 @@ async fn what_one_host_writes_the_others_find_and_are_woken_for() {
 async fn a_call_is_taken_once_answered_once_or_taken_back() {
     let world = World::postgres().await;
     let (one, two) = (host(&world, "one").await, host(&world, "two").await);
-    let number = two.this_host().unwrap().id;
-    let (mut called, mut answered) = (two.wake_ups().unwrap().called, one.wake_ups().unwrap().answered);
-    let id = one.call_put(number, "do it").await.unwrap();
-    tokio::time::timeout(WAIT_MAX, called.changed()).await.unwrap().unwrap();
-    let (first, second) = tokio::join!(two.calls_take(), two.calls_take());
+    let number = two.hosts().this().unwrap().id;
+    let (mut called, mut answered) = (two.hosts().wake_ups().unwrap().called, one.hosts().wake_ups().unwrap().answered);
+    let id = one.hosts().call_put(number, "do it").await.unwrap();
+    within("it is called", called.changed()).await.unwrap();
+    let (first, second) = tokio::join!(two.hosts().calls_take(), two.hosts().calls_take());
     let calls = [first.unwrap(), second.unwrap()].concat();
     assert_eq!(calls.iter().map(|call| (call.id, call.body.as_str())).collect::<Vec<_>>(), [(id, "do it")]);
-    assert!(!one.call_withdraw(id).await.unwrap(), "it was taken");
-    two.call_answer(id, "done").await.unwrap();
-    tokio::time::timeout(WAIT_MAX, answered.changed()).await.unwrap().unwrap();
-    assert_eq!(one.answers_take().await.unwrap(), [(id, "done".to_owned())]);
-    assert!(one.answers_take().await.unwrap().is_empty());
-    let id = one.call_put(number, "never mind").await.unwrap();
-    assert!(one.call_withdraw(id).await.unwrap());
-    assert!(two.calls_take().await.unwrap().is_empty());
+    assert!(!one.hosts().call_withdraw(id).await.unwrap(), "it was taken");
+    two.hosts().call_answer(id, "done").await.unwrap();
+    within("it is answered", answered.changed()).await.unwrap();
+    assert_eq!(one.hosts().answers_take().await.unwrap(), [(id, "done".to_owned())]);
+    assert!(one.hosts().answers_take().await.unwrap().is_empty());
+    let id = one.hosts().call_put(number, "never mind").await.unwrap();
+    assert!(one.hosts().call_withdraw(id).await.unwrap());
+    assert!(two.hosts().calls_take().await.unwrap().is_empty());
 }

@@ -73,7 +73,7 @@ pub(crate) async fn where_a_database_was_none_is_begun(world: World) {
         assert_eq!(after, before);
     }
     fs::rename(&kept, &path).unwrap();
-    assert!(world.open().await.pod_find_by_name(&name("ada")).await.unwrap().is_some());
+    assert!(world.open().await.pods().find_by_name(&name("ada")).await.unwrap().is_some());
 }
 
 /// What a kill -9 leaves, of a yoi that did not yet mark its databases.
@@ -148,7 +148,7 @@ impl Loss {
 
 async fn lost(store: &Store) -> Outage {
     let is_lost = |now: &Option<Outage>| now.as_ref().is_some_and(|now| now.kind == OutageKind::Lost);
-    store.outage().wait_for(is_lost).await.unwrap().clone().unwrap()
+    store.health().outage().wait_for(is_lost).await.unwrap().clone().unwrap()
 }
 
 pub(crate) async fn a_database_that_is_taken_away_is_missed_by_itself_and_takes_nothing_until_it_is_back(world: World) {
@@ -170,13 +170,13 @@ pub(crate) async fn a_database_that_is_taken_away_is_missed_by_itself_and_takes_
             async move { store.commit_with(Patience::Endless, one(records(ada, seq, seq))).await }
         });
         loss.is_undone(&path);
-        store.outage().wait_for(Option::is_none).await.unwrap();
+        store.health().outage().wait_for(Option::is_none).await.unwrap();
         let done = patient.await.unwrap();
         assert!(matches!(done, Ok(Committed::Done { .. })), "{loss:?}: {done:?}");
     }
     store.close().await;
     let again = world.open().await;
-    assert_eq!(seqs(&again.records_after(ada, Seq(0), 9, ALL).await.unwrap()), [1, 2, 3, 4]);
+    assert_eq!(seqs(&again.journals().after(ada, Seq(0), 9, ALL).await.unwrap()), [1, 2, 3, 4]);
 }
 
 /// Takes the file away when a commit is done and nobody was told yet.
@@ -213,9 +213,9 @@ pub(crate) async fn what_was_written_to_a_file_that_nobody_finds_is_not_said_to_
         Loss::File.is_undone(&path);
         assert!(matches!(patient.await.unwrap().unwrap(), Committed::Done { .. }));
         // It was there already, and is there once.
-        assert_eq!(store.head(ada).await.unwrap(), Seq(seq));
+        assert_eq!(store.journals().head(ada).await.unwrap(), Seq(seq));
     }
-    assert_eq!(seqs(&store.records_after(ada, Seq(0), 9, ALL).await.unwrap()), [1, 2]);
+    assert_eq!(seqs(&store.journals().after(ada, Seq(0), 9, ALL).await.unwrap()), [1, 2]);
 }
 
 pub(crate) async fn a_dropped_database_is_gone_and_not_only_away(world: World) {
@@ -232,18 +232,17 @@ pub(crate) async fn a_dropped_database_is_gone_and_not_only_away(world: World) {
     move_database(&elsewhere, moves(dropped, &away)).await;
     let refused = store.commit(one(records(ada, 1, 1))).await;
     assert!(matches!(&refused, Err(StoreError::Lost(why)) if why.contains("restore it from a backup")), "{refused:?}");
-    assert!(store.is_lost());
+    assert!(store.health().is_lost());
     move_database(&elsewhere, moves(&away, dropped)).await;
-    store.outage().wait_for(Option::is_none).await.unwrap();
+    store.health().outage().wait_for(Option::is_none).await.unwrap();
     done(&store, one(records(ada, 1, 1))).await;
 }
 
 /// A connection that comes back in between is cut off once more.
 async fn move_database(server: &str, (cut, rename): (String, String)) {
-    loop {
+    testkit::until_so("the database has its other name", async || {
         testkit::postgres::execute(server, &cut).await.unwrap();
-        if testkit::postgres::execute(server, &rename).await.is_ok() {
-            return;
-        }
-    }
+        testkit::postgres::execute(server, &rename).await.is_ok()
+    })
+    .await;
 }

@@ -57,11 +57,11 @@ pub(crate) async fn a_message_comes_back_as_it_was_put(world: World) {
     done(&store, put([plain.clone(), odd.clone()])).await;
     for new in [plain, odd] {
         let row = row(new);
-        assert_eq!(store.message(&row.id).await.unwrap().as_ref(), Some(&row));
-        assert_eq!(store.message_of_call(row.sender, &row.call_id).await.unwrap().as_ref(), Some(&row));
-        assert_eq!(store.message_of_call(row.receiver, &row.call_id).await.unwrap(), None);
+        assert_eq!(store.messages().find(&row.id).await.unwrap().as_ref(), Some(&row));
+        assert_eq!(store.messages().of_call(row.sender, &row.call_id).await.unwrap().as_ref(), Some(&row));
+        assert_eq!(store.messages().of_call(row.receiver, &row.call_id).await.unwrap(), None);
     }
-    assert_eq!(store.message("nobody's").await.unwrap(), None);
+    assert_eq!(store.messages().find("nobody's").await.unwrap(), None);
 }
 
 pub(crate) async fn what_is_sent_again_is_there_once(world: World) {
@@ -74,14 +74,14 @@ pub(crate) async fn what_is_sent_again_is_there_once(world: World) {
     let outcomes = futures_util::future::join_all(sends).await;
     assert!(outcomes[0].is_ok(), "{outcomes:?}");
     assert!(outcomes[1..].iter().all(|outcome| matches!(outcome, Err(StoreError::Conflict))), "{outcomes:?}");
-    assert_eq!(store.audit_page(None, 99).await.unwrap().len(), 1);
+    assert_eq!(store.audit().page(None, 99).await.unwrap().len(), 1);
     // An id that is taken; twice in one batch; another one's call of the same id.
     let taken = NewMessage { call_id: "other".to_owned(), ..message(bob, ada, 1) };
     assert!(matches!(store.commit(put([taken])).await, Err(StoreError::Conflict)));
     let twice = NewMessage { id: "again".to_owned(), ..message(ada, bob, 30) };
     assert!(matches!(store.commit(put([message(ada, bob, 30), twice])).await, Err(StoreError::Conflict)));
     done(&store, put([NewMessage { call_id: "call".to_owned(), ..message(bob, ada, 40) }])).await;
-    let rows = store.messages_of_pair(ada, bob, None, 99).await.unwrap();
+    let rows = store.messages().of_pair(ada, bob, None, 99).await.unwrap();
     assert_eq!(ids(&rows), ["message-040", "message-001"]);
 }
 
@@ -102,10 +102,10 @@ pub(crate) async fn a_receipt_goes_on_and_forgets_nothing(world: World) {
         done(&store, messages([state(1, to, turn, woke, now)])).await;
         expected.turn = turn.or(expected.turn);
         expected = MessageRow { state: to, woke: expected.woke || woke, changed_at: at(now), ..expected };
-        assert_eq!(store.message("message-001").await.unwrap().as_ref(), Some(&expected));
+        assert_eq!(store.messages().find("message-001").await.unwrap().as_ref(), Some(&expected));
     }
     assert_eq!((expected.turn, expected.woke), (Some(7), true));
-    assert_eq!(store.message("message-002").await.unwrap(), Some(row(message(ada, bob, 2))));
+    assert_eq!(store.messages().find("message-002").await.unwrap(), Some(row(message(ada, bob, 2))));
 
     // In one batch with the message itself, and for one that is not there.
     let both = [
@@ -115,7 +115,7 @@ pub(crate) async fn a_receipt_goes_on_and_forgets_nothing(world: World) {
         state(3, ReceiptState::Answered, None, false, 21),
     ];
     done(&store, messages(both)).await;
-    let MessageRow { state, turn, woke, changed_at, .. } = store.message("message-003").await.unwrap().unwrap();
+    let MessageRow { state, turn, woke, changed_at, .. } = store.messages().find("message-003").await.unwrap().unwrap();
     assert_eq!((state, turn, woke, changed_at), (ReceiptState::Answered, Some(1), true, at(21)));
 }
 
@@ -134,7 +134,7 @@ pub(crate) async fn an_exchange_is_paged_from_the_newest_and_holds_no_other(worl
     for page in [1, 7, 50, 60] {
         let (mut rows, mut before): (Vec<MessageRow>, _) = (Vec::new(), None);
         loop {
-            let more = store.messages_of_pair(bob, ada, before.clone(), page).await.unwrap();
+            let more = store.messages().of_pair(bob, ada, before.clone(), page).await.unwrap();
             assert!(more.len() <= page as usize);
             let Some(last) = more.last() else { break };
             before = Some((last.at, last.id.clone()));
@@ -142,9 +142,9 @@ pub(crate) async fn an_exchange_is_paged_from_the_newest_and_holds_no_other(worl
         }
         assert_eq!(rows, expected, "pages of {page}");
     }
-    let rows = store.messages_of_pair(eve, ada, None, 3).await.unwrap();
+    let rows = store.messages().of_pair(eve, ada, None, 3).await.unwrap();
     assert_eq!(ids(&rows), ["message-059", "message-058", "message-057"]);
-    assert_eq!(store.messages_of_pair(ada, ada, None, 9).await.unwrap(), []);
+    assert_eq!(store.messages().of_pair(ada, ada, None, 9).await.unwrap(), []);
 }
 
 pub(crate) async fn held_messages_are_listed_for_both_and_waking_ones_are_counted(world: World) {
@@ -153,7 +153,7 @@ pub(crate) async fn held_messages_are_listed_for_both_and_waking_ones_are_counte
     let eve = create(&store, "eve").await;
     let held = |sender, receiver, second| NewMessage { state: ReceiptState::Held, ..message(sender, receiver, second) };
     done(&store, put([held(bob, ada, 2), held(ada, bob, 1), message(ada, bob, 3), held(eve, bob, 4)])).await;
-    let of = async |pod| store.messages_held(pod).await.unwrap();
+    let of = async |pod| store.messages().held(pod).await.unwrap();
     assert_eq!(ids(&of(ada).await), ["message-001", "message-002"]);
     assert_eq!(of(bob).await, [row(held(ada, bob, 1)), row(held(bob, ada, 2)), row(held(eve, bob, 4))]);
     done(
@@ -166,7 +166,7 @@ pub(crate) async fn held_messages_are_listed_for_both_and_waking_ones_are_counte
 
     let woke = |sender, receiver, second| NewMessage { woke: true, ..message(sender, receiver, second) };
     done(&store, put([woke(ada, bob, 10), woke(eve, bob, 11), woke(bob, ada, 12), message(ada, bob, 13)])).await;
-    let counts = async |pod, since| store.messages_woke_count(pod, at(since)).await.unwrap();
+    let counts = async |pod, since| store.messages().woke_count(pod, at(since)).await.unwrap();
     assert_eq!((counts(bob, 0).await, counts(bob, 2).await, counts(bob, 11).await), (3, 2, 1));
     assert_eq!((counts(bob, 12).await, counts(ada, 0).await, counts(eve, 0).await), (0, 1, 0));
 }
@@ -177,8 +177,8 @@ pub(crate) async fn messages_go_with_either_pod_and_none_is_put_for_one_that_is_
     let (eve, zoe) = (create(&store, "eve").await, create(&store, "zoe").await);
     done(&store, put([message(ada, bob, 1), message(bob, ada, 2), message(ada, eve, 3), message(eve, zoe, 4)])).await;
     done(&store, one(deletion(bob))).await;
-    assert_eq!(store.messages_of_pair(ada, bob, None, 9).await.unwrap(), []);
-    assert_eq!(store.message("message-001").await.unwrap(), None);
+    assert_eq!(store.messages().of_pair(ada, bob, None, 9).await.unwrap(), []);
+    assert_eq!(store.messages().find("message-001").await.unwrap(), None);
     assert_eq!(world.count("select count(*) from messages").await, 2);
     let sends = [message(bob, ada, 5), message(ada, bob, 6), message(ada, eve, 7)];
     let outcomes = futures_util::future::join_all(sends.map(|new| store.commit(put([new])))).await;
@@ -190,7 +190,7 @@ pub(crate) async fn messages_go_with_either_pod_and_none_is_put_for_one_that_is_
     // To a Pod that the same batch deletes: never taken for sent, and the Pod stays.
     let last_word = Batch { changes: vec![deletion(eve)], ..put([message(ada, eve, 8)]) };
     assert!(matches!(store.commit(last_word).await, Err(StoreError::Conflict)));
-    assert!(store.message("message-007").await.unwrap().is_some());
+    assert!(store.messages().find("message-007").await.unwrap().is_some());
     done(&store, one(deletion(eve))).await;
     assert_eq!(world.count("select count(*) from messages").await, 0);
 }

@@ -60,8 +60,8 @@ pub(crate) async fn what_fails_at_any_step_for_a_while_is_written_once(world: Wo
             assert!(matches!(store.commit(batch).await.unwrap(), Committed::Repeated(_)));
         }
     }
-    assert_eq!(store.failures().writes, 4 * Step::ALL.len() as u64 - 2);
-    assert!(!store.is_out());
+    assert_eq!(store.health().failures().writes, 4 * Step::ALL.len() as u64 - 2);
+    assert!(!store.health().is_out());
 }
 
 pub(crate) async fn text_that_streams_in_meanwhile_is_written_once_and_in_order(world: World) {
@@ -71,7 +71,7 @@ pub(crate) async fn text_that_streams_in_meanwhile_is_written_once_and_in_order(
     done(&store, one(records(ada, 1, 1))).await;
     done(&store, one(records(bob, 1, 1))).await;
     for step in [Step::Begin, Step::Fence, Step::Records, Step::Commit, Step::Answer] {
-        let head = store.head(ada).await.unwrap().0;
+        let head = store.journals().head(ada).await.unwrap().0;
         faults.arm(step, 2);
         // Those that come while the first waits, wait behind it.
         let write = |pod, seq| store.commit_with(Patience::Endless, one(records(pod, seq, seq)));
@@ -87,7 +87,7 @@ pub(crate) async fn text_that_streams_in_meanwhile_is_written_once_and_in_order(
         }
     }
     for pod in [ada, bob] {
-        let found = seqs(&store.records_after(pod, Seq(0), 100, ALL).await.unwrap());
+        let found = seqs(&store.journals().after(pod, Seq(0), 100, ALL).await.unwrap());
         assert_eq!(found, (1..=16).collect::<Vec<_>>());
     }
 }
@@ -101,7 +101,7 @@ pub(crate) async fn whoever_cannot_wait_is_told_that_nothing_was_written(world: 
         let store = store.clone();
         async move { store.commit_with(Patience::Endless, one(records(ada, 1, 1))).await }
     });
-    let mut outage = store.outage();
+    let mut outage = store.health().outage();
     assert_eq!(outage.wait_for(Option::is_some).await.unwrap().as_ref().unwrap().why, FULL);
     let batch = Batch { command: Some(command("key", "{}")), ..one(records(ada, 2, 2)) };
     for patience in [Patience::Short, Patience::UntilKnown] {
@@ -112,7 +112,7 @@ pub(crate) async fn whoever_cannot_wait_is_told_that_nothing_was_written(world: 
     faults.arm(Step::Begin, 0);
     patient.await.unwrap().unwrap();
     outage.wait_for(Option::is_none).await.unwrap();
-    assert_eq!(store.command_find(&id("key")).await.unwrap(), None, "what was taken back is not written later");
+    assert_eq!(store.commands().find(&id("key")).await.unwrap(), None, "what was taken back is not written later");
     assert!(matches!(store.commit(batch).await.unwrap(), Committed::Done { .. }));
     store.probe().await.unwrap();
 }
@@ -124,8 +124,8 @@ pub(crate) async fn an_outage_is_over_by_itself_when_nobody_writes_any_more(worl
     faults.arm(Step::Begin, usize::MAX);
     assert!(matches!(store.commit(one(records(ada, 1, 1))).await, Err(StoreError::Away(_))));
     faults.arm(Step::Begin, 0);
-    store.outage().wait_for(Option::is_none).await.unwrap();
-    assert_eq!(store.head(ada).await.unwrap(), Seq(0));
+    store.health().outage().wait_for(Option::is_none).await.unwrap();
+    assert_eq!(store.journals().head(ada).await.unwrap(), Seq(0));
 }
 
 pub(crate) async fn a_store_that_is_closed_in_an_outage_lets_those_go_who_wait(world: World) {
@@ -135,12 +135,12 @@ pub(crate) async fn a_store_that_is_closed_in_an_outage_lets_those_go_who_wait(w
     faults.arm(Step::Commit, usize::MAX);
     let waiting = store.commit_with(Patience::Endless, one(records(ada, 1, 1)));
     let closing = async {
-        store.outage().wait_for(Option::is_some).await.unwrap();
+        store.health().outage().wait_for(Option::is_some).await.unwrap();
         store.close().await;
     };
     let (outcome, ()) = tokio::join!(waiting, closing);
     assert!(matches!(outcome, Err(StoreError::Closed)), "{outcome:?}");
-    assert_eq!(world.open().await.head(ada).await.unwrap(), Seq(0));
+    assert_eq!(world.open().await.journals().head(ada).await.unwrap(), Seq(0));
 }
 
 /// On PostgreSQL each connection of the store is cut off right before a commit, which then nobody hears the end of.

@@ -41,12 +41,12 @@ pub(crate) fn peers<const N: usize>(peers: [PeerChange; N]) -> Batch {
 
 /// Name, and who linked them, of each peer.
 async fn known(store: &Store, pod: PodKey) -> Vec<(PodName, String)> {
-    let links = store.peer_links(pod).await.unwrap();
+    let links = store.peers().links(pod).await.unwrap();
     links.into_iter().map(|link| (link.pod.name, link.by)).collect()
 }
 
 async fn counts(store: &Store) -> Vec<u32> {
-    store.pods_page(None, 9).await.unwrap().iter().map(|row| row.peers).collect()
+    store.pods().page(None, 9).await.unwrap().iter().map(|row| row.peers).collect()
 }
 
 async fn three(store: &Store) -> (PodKey, PodKey, PodKey) {
@@ -60,17 +60,17 @@ pub(crate) async fn a_link_is_the_same_from_both_sides(world: World) {
     // From the other side, later: what stands stays.
     done(&store, peers([link(ada, bob, 6), link(eve, ada, 4)])).await;
     let pair = PairRow { by: "by 5".to_owned(), since: at(5), pace_level: 0, pace_at: at(5) };
-    assert_eq!(store.peer_link(ada, bob).await.unwrap(), Some(pair.clone()));
-    assert_eq!(store.peer_link(bob, ada).await.unwrap(), Some(pair));
-    assert_eq!(store.peer_link(bob, eve).await.unwrap(), None);
+    assert_eq!(store.peers().link(ada, bob).await.unwrap(), Some(pair.clone()));
+    assert_eq!(store.peers().link(bob, ada).await.unwrap(), Some(pair));
+    assert_eq!(store.peers().link(bob, eve).await.unwrap(), None);
     assert_eq!(counts(&store).await, [2, 1, 1]);
 
-    let rows = store.pods_page(None, 9).await.unwrap();
+    let rows = store.pods().page(None, 9).await.unwrap();
     let other =
         |index: usize, second| PeerLinkRow { pod: rows[index].clone(), by: format!("by {second}"), since: at(second) };
-    assert_eq!(store.peer_links(ada).await.unwrap(), [other(2, 4), other(1, 5)]);
-    assert_eq!(store.peer_links(bob).await.unwrap(), [other(0, 5)]);
-    assert_eq!(store.pod_find_by_key(ada).await.unwrap().unwrap().peers, 2);
+    assert_eq!(store.peers().links(ada).await.unwrap(), [other(2, 4), other(1, 5)]);
+    assert_eq!(store.peers().links(bob).await.unwrap(), [other(0, 5)]);
+    assert_eq!(store.pods().find_by_key(ada).await.unwrap().unwrap().peers, 2);
 
     done(&store, peers([unlink(bob, ada), unlink(bob, eve), unlink(ada, bob)])).await;
     assert_eq!(known(&store, bob).await, []);
@@ -89,7 +89,7 @@ pub(crate) async fn many_links_from_both_sides_at_once_are_one(world: World) {
         outcome.unwrap();
     }
     assert_eq!(world.count("select count(*) from peers").await, 3);
-    assert_eq!(store.peer_link(ada, bob).await.unwrap().unwrap().by, "by 0");
+    assert_eq!(store.peers().link(ada, bob).await.unwrap().unwrap().by, "by 0");
     assert_eq!(counts(&store).await, [2, 2, 2]);
 }
 
@@ -104,10 +104,10 @@ pub(crate) async fn a_pair_has_one_pace_and_forgets_it_with_the_link(world: Worl
     for outcome in futures_util::future::join_all(paces).await {
         outcome.unwrap();
     }
-    let of_pair = async |a, b| store.peer_link(a, b).await.unwrap().map(|pair| (pair.pace_level, pair.pace_at));
+    let of_pair = async |a, b| store.peers().link(a, b).await.unwrap().map(|pair| (pair.pace_level, pair.pace_at));
     assert_eq!(of_pair(ada, bob).await, Some((30_000, at(30))));
     assert_eq!(of_pair(eve, bob).await, Some((30, at(30))));
-    assert_eq!(store.peer_link(ada, bob).await.unwrap().unwrap().since, at(1));
+    assert_eq!(store.peers().link(ada, bob).await.unwrap().unwrap().since, at(1));
     done(&store, peers([pace(ada, bob, u32::MAX, 31), unlink(eve, bob), pace(eve, bob, 7, 31)])).await;
     assert_eq!(of_pair(ada, bob).await, Some((u32::MAX, at(31))));
     assert_eq!(of_pair(eve, bob).await, None);
@@ -120,22 +120,22 @@ pub(crate) async fn a_request_is_seen_from_both_sides_until_it_is_settled(world:
     let (ada, bob, eve) = three(&store).await;
     let without_note = NewRequest { note: None, ..request(eve, bob, 1) };
     done(&store, peers([ask(bob, ada, 2), PeerChange::Request(without_note)])).await;
-    let of_bob = store.peer_requests(bob).await.unwrap();
+    let of_bob = store.peers().requests(bob).await.unwrap();
     let sides: Vec<_> = of_bob.iter().map(|row| (row.id.as_str(), row.from.key, row.to.key)).collect();
     assert_eq!(sides, [("request-1", eve, bob), ("request-2", bob, ada)]);
     assert_eq!((&of_bob[0].note, &of_bob[0].by), (&None, &"by 1".to_owned()));
     assert_eq!(of_bob[1].note.as_deref(), Some("\"note\" 2"));
     assert_eq!((of_bob[1].at, of_bob[1].expires_at), (at(2), at(102)));
-    assert_eq!(of_bob[1].from, store.pod_find_by_key(bob).await.unwrap().unwrap());
+    assert_eq!(of_bob[1].from, store.pods().find_by_key(bob).await.unwrap().unwrap());
 
-    assert_eq!(store.peer_requests(ada).await.unwrap(), of_bob[1..]);
-    assert_eq!(store.peer_request("request-1").await.unwrap().as_ref(), Some(&of_bob[0]));
-    assert_eq!(store.peer_request("request-9").await.unwrap(), None);
-    assert_eq!(store.peer_request_of(bob, eve).await.unwrap().as_ref(), Some(&of_bob[0]));
-    assert_eq!(store.peer_request_of(ada, eve).await.unwrap(), None);
-    assert_eq!(store.requests_expired(at(100)).await.unwrap(), []);
-    assert_eq!(store.requests_expired(at(101)).await.unwrap(), of_bob[..1]);
-    assert_eq!(store.requests_expired(at(999)).await.unwrap(), of_bob);
+    assert_eq!(store.peers().requests(ada).await.unwrap(), of_bob[1..]);
+    assert_eq!(store.peers().request("request-1").await.unwrap().as_ref(), Some(&of_bob[0]));
+    assert_eq!(store.peers().request("request-9").await.unwrap(), None);
+    assert_eq!(store.peers().request_of(bob, eve).await.unwrap().as_ref(), Some(&of_bob[0]));
+    assert_eq!(store.peers().request_of(ada, eve).await.unwrap(), None);
+    assert_eq!(store.peers().requests_expired(at(100)).await.unwrap(), []);
+    assert_eq!(store.peers().requests_expired(at(101)).await.unwrap(), of_bob[..1]);
+    assert_eq!(store.peers().requests_expired(at(999)).await.unwrap(), of_bob);
     assert_eq!((counts(&store).await, known(&store, bob).await), (vec![0, 0, 0], vec![]));
 
     // Nobody asks twice, nor back, nor under an id that is taken; and of many at once, one asks.
@@ -147,7 +147,7 @@ pub(crate) async fn a_request_is_seen_from_both_sides_until_it_is_settled(world:
     let outcomes = futures_util::future::join_all(asks).await;
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1);
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(_) | Err(StoreError::Conflict))), "{outcomes:?}");
-    assert_eq!(store.peer_requests(ada).await.unwrap().len(), 1);
+    assert_eq!(store.peers().requests(ada).await.unwrap().len(), 1);
 }
 
 /// What a pair is after each order of steps, told by a model of two lines.
@@ -185,8 +185,8 @@ pub(crate) async fn links_and_requests_in_every_order_come_to_what_each_step_say
                 assert_eq!(matches!(outcome, Err(StoreError::Conflict)), is_refused, "{steps:?}: {outcome:?}");
                 (is_linked, asked) = if is_refused { (false, None) } else { (is_linked, asked) };
             }
-            assert_eq!(store.peer_link(ada, bob).await.unwrap().is_some(), is_linked, "{steps:?}");
-            let request = store.peer_request_of(bob, ada).await.unwrap().map(|row| row.id);
+            assert_eq!(store.peers().link(ada, bob).await.unwrap().is_some(), is_linked, "{steps:?}");
+            let request = store.peers().request_of(bob, ada).await.unwrap().map(|row| row.id);
             assert_eq!(request, asked.map(|second| format!("request-{second}")), "{steps:?}");
         }
     }
@@ -204,10 +204,10 @@ pub(crate) async fn a_link_survives_a_rename_and_goes_with_either_pod(world: Wor
 
         let (gone, stays) = if goes == 0 { (ada, bob) } else { (bob, ada) };
         done(&store, one(deletion(gone))).await;
-        assert_eq!(store.peer_link(ada, bob).await.unwrap(), None);
+        assert_eq!(store.peers().link(ada, bob).await.unwrap(), None);
         assert_eq!(known(&store, gone).await, []);
         assert_eq!(known(&store, stays).await.len(), 1 - goes);
-        assert_eq!(store.peer_requests(eve).await.unwrap().len(), goes);
+        assert_eq!(store.peers().requests(eve).await.unwrap().len(), goes);
         assert_eq!(counts(&store).await, if goes == 0 { [1, 1] } else { [0, 0] });
         for refused in [link(gone, stays, 1), link(stays, gone, 1), ask(stays, gone, 7), pace(stays, gone, 1, 1)] {
             assert!(matches!(store.commit(peers([refused])).await, Err(StoreError::PodGone)));
@@ -237,7 +237,7 @@ pub(crate) async fn a_wrong_link_harms_only_its_own_batch(world: World) {
             _ => drop(outcome.unwrap()),
         }
     }
-    assert_eq!(store.audit_page(None, 99).await.unwrap().len(), 18);
+    assert_eq!(store.audit().page(None, 99).await.unwrap().len(), 18);
     assert_eq!(counts(&store).await, [1, 2, 1]);
     // A Pod that the same batch deletes is linked to nobody.
     let last_will = Batch { peers: vec![link(eve, ada, 30)], ..one(deletion(eve)) };

@@ -23,10 +23,10 @@ pub(crate) async fn a_pod_is_found_by_id_and_by_name_and_in_pages(world: World) 
         peers: 0,
         queued: 0,
     };
-    assert_eq!(store.pod_find(&worker("ada")).await.unwrap(), Some(row.clone()));
-    assert_eq!(store.pod_find_by_name(&name("ada")).await.unwrap(), Some(row.clone()));
+    assert_eq!(store.pods().find(&worker("ada")).await.unwrap(), Some(row.clone()));
+    assert_eq!(store.pods().find_by_name(&name("ada")).await.unwrap(), Some(row.clone()));
     // Case significant.
-    assert_eq!(store.pod_find_by_name(&name("Ada")).await.unwrap(), None);
+    assert_eq!(store.pods().find_by_name(&name("Ada")).await.unwrap(), None);
 
     let changed = PodUpdate {
         name: Some(name("Ada")),
@@ -46,29 +46,29 @@ pub(crate) async fn a_pod_is_found_by_id_and_by_name_and_in_pages(world: World) 
         unread: 3,
         ..row
     };
-    assert_eq!(store.pod_find(&worker("ada")).await.unwrap(), Some(changed.clone()));
+    assert_eq!(store.pods().find(&worker("ada")).await.unwrap(), Some(changed.clone()));
     done(&store, one(update(ada, PodUpdate { unread: Some(0), ..PodUpdate::default() }))).await;
-    assert_eq!(store.pod_find(&worker("ada")).await.unwrap(), Some(PodRow { unread: 0, ..changed }));
+    assert_eq!(store.pods().find(&worker("ada")).await.unwrap(), Some(PodRow { unread: 0, ..changed }));
 
     // Two in one batch, keys in order; and one with its first records and values.
     let both = Batch { changes: vec![creation("zoe"), creation("bob")], ..Batch::default() };
     let Committed::Done { created } = store.commit(both).await.unwrap() else { panic!() };
-    assert_eq!(store.pod_find(&worker("zoe")).await.unwrap().unwrap().key, created[0]);
-    assert_eq!(store.pod_find(&worker("bob")).await.unwrap().unwrap().key, created[1]);
+    assert_eq!(store.pods().find(&worker("zoe")).await.unwrap().unwrap().key, created[0]);
+    assert_eq!(store.pods().find(&worker("bob")).await.unwrap().unwrap().key, created[1]);
     let born = PodChange {
         update: Some(checkpoint(PodState::Waiting, true, "{}", 2)),
         records: records(ada, 1, 2).records,
         ..creation("eve")
     };
     let Committed::Done { created } = store.commit(one(born)).await.unwrap() else { panic!() };
-    assert_eq!(store.head(created[0]).await.unwrap(), Seq(2));
+    assert_eq!(store.journals().head(created[0]).await.unwrap(), Seq(2));
     done(&store, one(records(created[0], 3, 3))).await;
 
-    let first = store.pods_page(None, 2).await.unwrap();
+    let first = store.pods().page(None, 2).await.unwrap();
     assert_eq!(names(&first), ["Ada", "zoe"]);
-    let second = store.pods_page(Some(first[1].key), 2).await.unwrap();
+    let second = store.pods().page(Some(first[1].key), 2).await.unwrap();
     assert_eq!(names(&second), ["bob", "eve"]);
-    assert_eq!(store.pods_page(Some(second[1].key), 2).await.unwrap(), []);
+    assert_eq!(store.pods().page(Some(second[1].key), 2).await.unwrap(), []);
 }
 
 pub(crate) async fn pods_with_rules_and_pods_that_stand_still_are_found_among_all(world: World) {
@@ -82,28 +82,28 @@ pub(crate) async fn pods_with_rules_and_pods_that_stand_still_are_found_among_al
         let Committed::Done { created } = store.commit(one(change)).await.unwrap() else { panic!() };
         keys.push(created[0]);
     }
-    let ruled = store.pods_page_of(PodGroup::WithRules, None, 3).await.unwrap();
+    let ruled = store.pods().page_of(PodGroup::WithRules, None, 3).await.unwrap();
     assert_eq!(names(&ruled), ["pod-3", "pod-13", "pod-23"]);
-    assert_eq!(names(&store.pods_page_of(PodGroup::WithRules, Some(keys[23]), 3).await.unwrap()), ["pod-33"]);
+    assert_eq!(names(&store.pods().page_of(PodGroup::WithRules, Some(keys[23]), 3).await.unwrap()), ["pod-33"]);
 
     // What changes is found as it is now.
     let spec = |spec: &str| PodUpdate { spec: Some(spec.to_owned()), ..PodUpdate::default() };
     done(&store, one(update(keys[3], spec(none)))).await;
     done(&store, one(update(keys[4], spec(rules)))).await;
-    assert_eq!(names(&store.pods_page_of(PodGroup::WithRules, None, 2).await.unwrap()), ["pod-4", "pod-13"]);
+    assert_eq!(names(&store.pods().page_of(PodGroup::WithRules, None, 2).await.unwrap()), ["pod-4", "pod-13"]);
 
-    assert_eq!(store.pods_page_of(PodGroup::Halted, None, 9).await.unwrap(), []);
+    assert_eq!(store.pods().page_of(PodGroup::Halted, None, 9).await.unwrap(), []);
     for (key, state) in [(7, PodState::Paused), (5, PodState::Waiting), (6, PodState::Running)] {
         done(&store, one(update(keys[key], checkpoint(state, true, "{}", 0)))).await;
     }
-    assert_eq!(names(&store.pods_page_of(PodGroup::Halted, None, 9).await.unwrap()), ["pod-5", "pod-7"]);
+    assert_eq!(names(&store.pods().page_of(PodGroup::Halted, None, 9).await.unwrap()), ["pod-5", "pod-7"]);
 
     // Those that are stopped are not counted.
-    assert_eq!(store.pods_living_count(100).await.unwrap(), 40);
+    assert_eq!(store.pods().living_count(100).await.unwrap(), 40);
     done(&store, one(update(keys[9], checkpoint(PodState::Stopped, false, "{}", 0)))).await;
-    assert_eq!((store.pods_living_count(100).await.unwrap(), store.pods_living_count(7).await.unwrap()), (39, 7));
+    assert_eq!((store.pods().living_count(100).await.unwrap(), store.pods().living_count(7).await.unwrap()), (39, 7));
 
-    let mut known: Vec<String> = store.pod_names().await.unwrap().iter().map(ToString::to_string).collect();
+    let mut known: Vec<String> = store.pods().names().await.unwrap().iter().map(ToString::to_string).collect();
     known.sort();
     let mut made: Vec<String> = (0..40).map(|number| format!("pod-{number}")).collect();
     made.sort();
@@ -130,7 +130,7 @@ pub(crate) async fn a_taken_name_harms_only_its_own_batch(world: World) {
             }
         }
     }
-    assert_eq!(store.pods_page(None, 100).await.unwrap().len(), 28);
+    assert_eq!(store.pods().page(None, 100).await.unwrap().len(), 28);
 
     // A rename, and a batch of several names: the one that is held is named.
     let rename = PodUpdate { name: Some(name("pod-1")), ..PodUpdate::default() };
@@ -141,7 +141,7 @@ pub(crate) async fn a_taken_name_harms_only_its_own_batch(world: World) {
     let several = Batch { changes: vec![creation("new"), second], ..Batch::default() };
     let refused = store.commit(several).await;
     assert!(matches!(&refused, Err(StoreError::NameTaken(taken)) if *taken == name("pod-2")), "{refused:?}");
-    assert_eq!(store.pod_find_by_name(&name("new")).await.unwrap(), None);
+    assert_eq!(store.pods().find_by_name(&name("new")).await.unwrap(), None);
     let mut same_id = creation("ada");
     same_id.create.as_mut().unwrap().name = name("other");
     assert!(matches!(store.commit(one(same_id)).await, Err(StoreError::Conflict)));
@@ -161,7 +161,7 @@ pub(crate) async fn a_name_is_free_again_after_a_rename_or_a_deletion(world: Wor
     let batch = Batch { changes: vec![deletion(bob), reborn], ..Batch::default() };
     let Committed::Done { created } = store.commit(batch).await.unwrap() else { panic!() };
     assert_ne!(created, [bob]);
-    assert_eq!(names(&store.pods_page(None, 9).await.unwrap()), ["eve", "ada", "bob"]);
+    assert_eq!(names(&store.pods().page(None, 9).await.unwrap()), ["eve", "ada", "bob"]);
 }
 
 pub(crate) async fn a_restart_looks_at_open_pods_and_at_those_with_waiting_input(world: World) {
@@ -181,22 +181,22 @@ pub(crate) async fn a_restart_looks_at_open_pods_and_at_those_with_waiting_input
         steers: false,
     };
     done(&store, one(PodChange { inbox_put: vec![waiting], ..PodChange::of(keys[2]) })).await;
-    assert_eq!(names(&store.pods_open().await.unwrap()), ["running", "queued"]);
+    assert_eq!(names(&store.pods().open().await.unwrap()), ["running", "queued"]);
     done(&store, one(PodChange { inbox_taken: vec![id("c")], ..PodChange::of(keys[2]) })).await;
     let store = world.open().await;
-    assert_eq!(names(&store.pods_open().await.unwrap()), ["running"]);
+    assert_eq!(names(&store.pods().open().await.unwrap()), ["running"]);
 }
 
 pub(crate) async fn the_head_of_a_row_is_that_of_the_journal_also_while_chunks_stream_in(world: World) {
     let store = world.open().await;
     let ada = create(&store, "ada").await;
-    let head = async || store.pod_find(&worker("ada")).await.unwrap().unwrap().head;
+    let head = async || store.pods().find(&worker("ada")).await.unwrap().unwrap().head;
     let begun =
         PodChange { records: records(ada, 1, 4).records, ..update(ada, checkpoint(PodState::Running, true, "{}", 4)) };
     done(&store, one(begun)).await;
     done(&store, one(records(ada, 5, 90))).await;
     assert_eq!(head().await, Seq(90));
-    assert_eq!(store.pods_page(None, 9).await.unwrap()[0].head, Seq(90));
+    assert_eq!(store.pods().page(None, 9).await.unwrap()[0].head, Seq(90));
     let over =
         PodChange { records: records(ada, 91, 91).records, ..update(ada, checkpoint(PodState::Idle, false, "{}", 91)) };
     done(&store, one(over)).await;
@@ -217,7 +217,7 @@ pub(crate) async fn updates_of_one_pod_in_many_batches_end_with_the_last(world: 
     for outcome in futures_util::future::join_all(rounds).await {
         outcome.unwrap();
     }
-    let row = store.pod_find(&worker("ada")).await.unwrap().unwrap();
+    let row = store.pods().find(&worker("ada")).await.unwrap().unwrap();
     assert_eq!((row.checkpoint.as_str(), row.head, row.updated_at), ("[50]", Seq(50), at(50)));
 }
 
@@ -238,22 +238,22 @@ pub(crate) async fn a_deleted_pod_leaves_nothing_but_audit_and_commands(world: W
         done(&store, Batch { command: Some(command(&format!("of-{}", pod.0), "{}")), ..batch }).await;
     }
     world.tamper("update journal set body = 'no json' where seq = 2").await;
-    assert_eq!(store.records_after(ada, Seq(0), 9, ALL).await.unwrap().len(), 3);
-    assert_eq!(store.search("needle", 9).await.unwrap().len(), 2);
+    assert_eq!(store.journals().after(ada, Seq(0), 9, ALL).await.unwrap().len(), 3);
+    assert_eq!(store.search().find("needle", 9).await.unwrap().len(), 2);
 
     // A last word to another Pod is part of the same batch.
     let batch = Batch { changes: vec![deletion(ada), records(bob, 4, 4)], ..Batch::default() };
     done(&store, batch).await;
-    assert_eq!(store.pod_find(&worker("ada")).await.unwrap(), None);
-    assert_eq!(store.pod_find_by_name(&name("ada")).await.unwrap(), None);
-    assert_eq!(store.records_after(ada, Seq(0), 9, ALL).await.unwrap(), []);
-    assert_eq!(store.inbox(ada).await.unwrap(), []);
-    assert_eq!(store.search("needle", 9).await.unwrap().len(), 1);
-    assert_eq!(names(&store.pods_open().await.unwrap()), ["bob"]);
+    assert_eq!(store.pods().find(&worker("ada")).await.unwrap(), None);
+    assert_eq!(store.pods().find_by_name(&name("ada")).await.unwrap(), None);
+    assert_eq!(store.journals().after(ada, Seq(0), 9, ALL).await.unwrap(), []);
+    assert_eq!(store.inboxes().inputs(ada).await.unwrap(), []);
+    assert_eq!(store.search().find("needle", 9).await.unwrap().len(), 1);
+    assert_eq!(names(&store.pods().open().await.unwrap()), ["bob"]);
     assert_eq!(world.count("select count(*) from quarantine").await, 0);
-    assert_eq!(store.head(bob).await.unwrap(), Seq(4));
-    assert_eq!(store.audit_page(None, 9).await.unwrap().len(), 2);
-    assert!(store.command_find(&id(&format!("of-{}", ada.0))).await.unwrap().is_some());
+    assert_eq!(store.journals().head(bob).await.unwrap(), Seq(4));
+    assert_eq!(store.audit().page(None, 9).await.unwrap().len(), 2);
+    assert!(store.commands().find(&id(&format!("of-{}", ada.0))).await.unwrap().is_some());
     assert!(matches!(store.commit(one(records(ada, 4, 4))).await, Err(StoreError::PodGone)));
     assert!(matches!(store.commit(one(deletion(ada))).await, Err(StoreError::PodGone)));
 }
@@ -273,5 +273,5 @@ pub(crate) async fn a_change_of_a_pod_that_is_not_there_harms_only_its_own_batch
             _ => drop(outcome.unwrap()),
         }
     }
-    assert_eq!(store.head(ada).await.unwrap(), Seq(19));
+    assert_eq!(store.journals().head(ada).await.unwrap(), Seq(19));
 }

@@ -25,7 +25,7 @@ async fn spawn(store: &Store, parent: PodKey, text: &str) -> PodKey {
 
 /// Name, scope, and whether it is lent, of each child.
 async fn family(store: &Store, parent: PodKey) -> Vec<(String, String, bool)> {
-    let children = store.children(parent).await.unwrap();
+    let children = store.family().children(parent).await.unwrap();
     children.into_iter().map(|child| (child.pod.name.to_string(), child.scope, child.is_lent)).collect()
 }
 
@@ -43,26 +43,26 @@ pub(crate) async fn a_spawned_pod_knows_its_parent_and_the_parent_counts_it(worl
     done(&store, batch).await;
 
     let store = world.open().await;
-    let rows = store.pods_page(None, 9).await.unwrap();
+    let rows = store.pods().page(None, 9).await.unwrap();
     assert_eq!(names(&rows), ["ada", "zoe", "bob", "eve"]);
     let parent = |text: &str, key| Some(ParentRow { key, worker_id: worker(text) });
     let parents: Vec<_> = rows.iter().map(|row| row.parent.clone()).collect();
     assert_eq!(parents, [None, parent("ada", ada), parent("ada", ada), parent("zoe", zoe)]);
     assert_eq!(rows.iter().map(|row| row.children).collect::<Vec<_>>(), [2, 1, 0, 0]);
     for row in &rows {
-        assert_eq!(store.pod_find(&row.worker_id).await.unwrap().as_ref(), Some(row));
-        assert_eq!(store.pod_find_by_name(&row.name).await.unwrap().as_ref(), Some(row));
-        assert_eq!(store.pod_find_by_key(row.key).await.unwrap().as_ref(), Some(row));
+        assert_eq!(store.pods().find(&row.worker_id).await.unwrap().as_ref(), Some(row));
+        assert_eq!(store.pods().find_by_name(&row.name).await.unwrap().as_ref(), Some(row));
+        assert_eq!(store.pods().find_by_key(row.key).await.unwrap().as_ref(), Some(row));
     }
-    assert_eq!(store.pod_find_by_key(PodKey(4711)).await.unwrap(), None);
+    assert_eq!(store.pods().find_by_key(PodKey(4711)).await.unwrap(), None);
 
     let child = |index: usize| ChildRow { pod: rows[index].clone(), scope: SCOPE.to_owned(), is_lent: true };
-    assert_eq!(store.children(ada).await.unwrap(), [child(1), child(2)]);
-    assert_eq!(store.children(zoe).await.unwrap(), [child(3)]);
-    assert_eq!(store.children(rows[3].key).await.unwrap(), []);
-    assert_eq!(store.child(zoe).await.unwrap(), Some(child(1)));
-    assert_eq!(store.child(ada).await.unwrap(), None);
-    assert_eq!(store.child(PodKey(4711)).await.unwrap(), None);
+    assert_eq!(store.family().children(ada).await.unwrap(), [child(1), child(2)]);
+    assert_eq!(store.family().children(zoe).await.unwrap(), [child(3)]);
+    assert_eq!(store.family().children(rows[3].key).await.unwrap(), []);
+    assert_eq!(store.family().child(zoe).await.unwrap(), Some(child(1)));
+    assert_eq!(store.family().child(ada).await.unwrap(), None);
+    assert_eq!(store.family().child(PodKey(4711)).await.unwrap(), None);
 }
 
 pub(crate) async fn a_loan_is_taken_back_and_lent_again(world: World) {
@@ -72,7 +72,7 @@ pub(crate) async fn a_loan_is_taken_back_and_lent_again(world: World) {
     done(&store, one(loan(bob, LoanChange::Back))).await;
     let back = |text: &str| (text.to_owned(), SCOPE.to_owned(), false);
     assert_eq!(family(&store, ada).await, [back("bob"), lent("eve")]);
-    assert_eq!(store.pod_find(&worker("ada")).await.unwrap().unwrap().children, 2);
+    assert_eq!(store.pods().find(&worker("ada")).await.unwrap().unwrap().children, 2);
 
     let both = vec![loan(bob, LoanChange::Out), loan(eve, LoanChange::Back)];
     done(&store, Batch { changes: both, ..Batch::default() }).await;
@@ -90,7 +90,7 @@ pub(crate) async fn a_loan_is_taken_back_and_lent_again(world: World) {
 
     // Ada is nobody's child: there is nothing to take back.
     done(&store, one(loan(ada, LoanChange::Back))).await;
-    assert_eq!(store.child(ada).await.unwrap(), None);
+    assert_eq!(store.family().child(ada).await.unwrap(), None);
 }
 
 pub(crate) async fn a_pod_that_is_there_may_get_a_parent_or_another_loan(world: World) {
@@ -102,7 +102,7 @@ pub(crate) async fn a_pod_that_is_there_may_get_a_parent_or_another_loan(world: 
         assert_eq!(family(&store, parent).await, [("eve".to_owned(), scope.to_owned(), true)]);
     }
     assert_eq!(family(&store, ada).await, []);
-    let rows = store.pods_page(None, 9).await.unwrap();
+    let rows = store.pods().page(None, 9).await.unwrap();
     assert_eq!(rows.iter().map(|row| row.children).collect::<Vec<_>>(), [0, 1, 0]);
     // Led and taken back in one word.
     let change = PodChange { parent: Some(link(ada, "[4]")), ..loan(eve, LoanChange::Back) };
@@ -117,9 +117,9 @@ pub(crate) async fn children_of_a_deleted_pod_go_on_without_a_parent(world: Worl
     let eve = spawn(&store, bob, "eve").await;
     done(&store, one(deletion(bob))).await;
     assert_eq!(family(&store, ada).await, []);
-    assert_eq!(store.children(bob).await.unwrap(), []);
-    assert_eq!(store.child(eve).await.unwrap(), None);
-    let rows = store.pods_page(None, 9).await.unwrap();
+    assert_eq!(store.family().children(bob).await.unwrap(), []);
+    assert_eq!(store.family().child(eve).await.unwrap(), None);
+    let rows = store.pods().page(None, 9).await.unwrap();
     assert_eq!(names(&rows), ["ada", "eve"]);
     assert!(rows.iter().all(|row| row.parent.is_none() && row.children == 0), "{rows:?}");
     assert_eq!(world.count("select count(*) from children").await, 0);
@@ -131,7 +131,7 @@ pub(crate) async fn a_deleted_child_is_counted_no_more(world: World) {
     let (bob, _) = (spawn(&store, ada, "bob").await, spawn(&store, ada, "eve").await);
     done(&store, one(deletion(bob))).await;
     assert_eq!(family(&store, ada).await, [lent("eve")]);
-    assert_eq!(store.pod_find(&worker("ada")).await.unwrap().unwrap().children, 1);
+    assert_eq!(store.pods().find(&worker("ada")).await.unwrap().unwrap().children, 1);
     // Its name is free, and what comes in its place is a child of its own.
     spawn(&store, ada, "bob").await;
     assert_eq!(family(&store, ada).await, [lent("eve"), lent("bob")]);
@@ -148,7 +148,7 @@ pub(crate) async fn nobody_becomes_the_child_of_a_pod_that_is_gone(world: World)
     // Deleted in the same batch: the child is born free.
     let last_will = Batch { changes: vec![deletion(bob), child_of(bob, "heir")], ..Batch::default() };
     done(&store, last_will).await;
-    let rows = store.pods_page(None, 9).await.unwrap();
+    let rows = store.pods().page(None, 9).await.unwrap();
     assert_eq!(names(&rows), ["zoe", "heir"]);
     assert!(rows.iter().all(|row| row.parent.is_none()), "{rows:?}");
     done(&store, one(update(rows[0].key, PodUpdate { unread: Some(1), ..PodUpdate::default() }))).await;

@@ -13,7 +13,7 @@ pub(crate) async fn all_words_must_match_and_the_newest_comes_first(world: World
 
     let places = |rows: &[SearchRow]| rows.iter().map(|row| (row.name.to_string(), row.seq.0)).collect::<Vec<_>>();
     let place = |name: &str, seq| (name.to_owned(), seq);
-    let needles = store.search("NEEDLE", 9).await.unwrap();
+    let needles = store.search().find("NEEDLE", 9).await.unwrap();
     assert_eq!(places(&needles), [place("ada", 2), place("ada", 1)]);
     assert_eq!(
         (&needles[0].worker_id, needles[0].seq, needles[0].kind.as_str()),
@@ -22,17 +22,17 @@ pub(crate) async fn all_words_must_match_and_the_newest_comes_first(world: World
     assert!(needles[1].snippet.contains("Needle lies"), "{}", needles[1].snippet);
     assert!(needles[1].snippet.len() < 300, "{}", needles[1].snippet);
     assert!(needles[0].snippet.contains("<b>thread</b>"), "{}", needles[0].snippet);
-    assert_eq!(places(&store.search("thread needle", 9).await.unwrap()), [place("ada", 2)]);
-    assert_eq!(places(&store.search("thread", 1).await.unwrap()), [place("bob", 1)]);
+    assert_eq!(places(&store.search().find("thread needle", 9).await.unwrap()), [place("ada", 2)]);
+    assert_eq!(places(&store.search().find("thread", 1).await.unwrap()), [place("bob", 1)]);
     assert!(needles[1].snippet.starts_with('…') && needles[1].snippet.ends_with('…'), "{}", needles[1].snippet);
 
     // Code and other scripts are words, too.
     let code = found_by(3, "fn parse() -> Vec<String> in src/main.rs; ÄRGER");
     done(&store, one(PodChange { records: vec![code], ..PodChange::of(ada) })).await;
     for query in ["string", "Vec<String>", "main", "src/main.rs", "ärger", "parse()"] {
-        assert_eq!(places(&store.search(query, 9).await.unwrap()), [place("ada", 3)], "{query}");
+        assert_eq!(places(&store.search().find(query, 9).await.unwrap()), [place("ada", 3)], "{query}");
     }
-    assert_eq!(store.search("absent needle", 9).await.unwrap(), []);
+    assert_eq!(store.search().find("absent needle", 9).await.unwrap(), []);
 }
 
 pub(crate) async fn no_query_is_an_error(world: World) {
@@ -76,14 +76,14 @@ pub(crate) async fn no_query_is_an_error(world: World) {
         "\n\t",
     ];
     for query in nasty {
-        store.search(query, 9).await.unwrap_or_else(|error| panic!("{query:?}: {error}"));
+        store.search().find(query, 9).await.unwrap_or_else(|error| panic!("{query:?}: {error}"));
     }
-    store.search(&"word ".repeat(50_000), 9).await.ok();
+    store.search().find(&"word ".repeat(50_000), 9).await.ok();
     for found in ["fine", "\"fine\"", "C++", "foo-bar", "AND day", "it's", "(fine)", "100%"] {
-        assert_eq!(store.search(found, 9).await.unwrap().len(), 1, "{found:?}");
+        assert_eq!(store.search().find(found, 9).await.unwrap().len(), 1, "{found:?}");
     }
     for empty in ["", "  ", "***", "\0"] {
-        assert_eq!(store.search(empty, 9).await.unwrap(), [], "{empty:?}");
+        assert_eq!(store.search().find(empty, 9).await.unwrap(), [], "{empty:?}");
     }
 }
 
@@ -102,7 +102,7 @@ pub(crate) async fn the_beginning_of_the_last_word_is_enough(world: World) {
         found_by(5, "foo-bar.baz"),
     ];
     done(&store, one(PodChange { records, ..PodChange::of(ada) })).await;
-    let found = async |query: &str| seqs_of(&store.search(query, 9).await.unwrap());
+    let found = async |query: &str| seqs_of(&store.search().find(query, 9).await.unwrap());
     for (query, expected) in [
         ("stre", vec![2, 1]),
         ("STREAMI", vec![1]),
@@ -123,9 +123,9 @@ pub(crate) async fn the_beginning_of_the_last_word_is_enough(world: World) {
     }
     // Words longer than what an index holds are no error, and no snippet is longer than a screen.
     assert!(found(&"x".repeat(100_000)).await.len() <= 1);
-    let hits = store.search("of x", 9).await.unwrap();
+    let hits = store.search().find("of x", 9).await.unwrap();
     assert!(hits.iter().all(|hit| hit.snippet.chars().count() <= 401), "{}", hits[0].snippet.len());
-    let hit = &store.search("ΕΛΛΆ", 1).await.unwrap()[0];
+    let hit = &store.search().find("ΕΛΛΆ", 1).await.unwrap()[0];
     assert!(hit.snippet.contains("über Ελλάδα"), "{}", hit.snippet);
 }
 
@@ -141,7 +141,7 @@ pub(crate) async fn hits_come_in_pages_and_of_one_pod_alone(world: World) {
     let (mut all, mut after) = (Vec::new(), None);
     loop {
         let filter = SearchFilter { after, ..SearchFilter::default() };
-        let page = store.search_page("needle", filter, 4).await.unwrap();
+        let page = store.search().page("needle", filter, 4).await.unwrap();
         after = page.last().map(|(id, _)| *id);
         let is_last = page.len() < 4;
         all.extend(page.into_iter().map(|(_, row)| (row.name.to_string(), row.seq.0)));
@@ -153,12 +153,12 @@ pub(crate) async fn hits_come_in_pages_and_of_one_pod_alone(world: World) {
     assert_eq!(all, expected);
 
     let of_ada = SearchFilter { pod: Some(ada), after: None };
-    let first = store.search_page("needle", of_ada, 5).await.unwrap();
+    let first = store.search().page("needle", of_ada, 5).await.unwrap();
     let rest = SearchFilter { after: first.last().map(|(id, _)| *id), ..of_ada };
-    let rest = store.search_page("needle", rest, 5).await.unwrap();
+    let rest = store.search().page("needle", rest, 5).await.unwrap();
     let seqs: Vec<_> = first.iter().chain(&rest).map(|(_, row)| (row.name.to_string(), row.seq.0)).collect();
     assert_eq!(seqs, (1..=7).rev().map(|seq| ("ada".to_owned(), seq)).collect::<Vec<_>>());
     done(&store, one(deletion(ada))).await;
-    assert_eq!(store.search_page("needle", of_ada, 5).await.unwrap(), []);
-    assert_eq!(store.search("needle", 99).await.unwrap().len(), 7);
+    assert_eq!(store.search().page("needle", of_ada, 5).await.unwrap(), []);
+    assert_eq!(store.search().find("needle", 99).await.unwrap().len(), 7);
 }

@@ -67,21 +67,21 @@ pub(crate) async fn a_database_of_the_first_version_is_brought_up_to_date_with_a
     for round in 0..2 {
         let store = world.open().await;
         assert_eq!(store.epoch(), "first");
-        let row = store.pod_find_by_name(&name("ada")).await.unwrap().unwrap();
+        let row = store.pods().find_by_name(&name("ada")).await.unwrap().unwrap();
         assert_eq!((row.key, row.state, row.open, row.unread), (PodKey(1), PodState::Idle, true, 4));
         assert_eq!((row.checkpoint.as_str(), row.updated_at), ("[1]", at(5)));
         assert_eq!((row.parent, row.children), (None, round));
-        assert_eq!(seqs(&store.records_after(row.key, Seq(0), 9, ALL).await.unwrap())[..3], [1, 2, 3]);
-        assert_eq!(seqs(&store.turn_records(row.key, Seq(0)).await.unwrap()), [1, 3]);
-        assert_eq!(store.inbox(row.key).await.unwrap().len(), 1);
-        let login = store.session_find(&[7; 32], at(0)).await.unwrap().unwrap();
+        assert_eq!(seqs(&store.journals().after(row.key, Seq(0), 9, ALL).await.unwrap())[..3], [1, 2, 3]);
+        assert_eq!(seqs(&store.journals().turns(row.key, Seq(0)).await.unwrap()), [1, 3]);
+        assert_eq!(store.inboxes().inputs(row.key).await.unwrap().len(), 1);
+        let login = store.sessions().find(&[7; 32], at(0)).await.unwrap().unwrap();
         assert_eq!((login.created_at, login.seen_at, login.expires_at), (at(0), at(0), at(30 * 24 * 3600)));
 
         // What is new works on what is old.
         let seq = 4 + i64::from(round);
         let question = PodChange { records: vec![record(seq, RecordClass::Question)], ..PodChange::of(row.key) };
         done(&store, one(question)).await;
-        assert_eq!(store.question_records(row.key).await.unwrap().len(), 1 + round as usize);
+        assert_eq!(store.journals().questions(row.key).await.unwrap().len(), 1 + round as usize);
         let parent = Some(ParentLink { parent: row.key, scope: "[]".to_owned() });
         let child = store.commit(one(PodChange { parent, ..creation(&format!("child-{round}")) })).await.unwrap();
         assert!(matches!(child, Committed::Done { .. }));
@@ -95,18 +95,18 @@ pub(crate) async fn a_database_of_the_second_version_keeps_its_children_and_gets
     for round in 0..2 {
         let store = world.open().await;
         assert_eq!(store.epoch(), "first");
-        let family = store.children(ada).await.unwrap();
+        let family = store.family().children(ada).await.unwrap();
         assert_eq!((family.len(), family[0].pod.key, family[0].scope.as_str()), (1, bob, "[7]"));
-        assert_eq!(store.mail(bob).await.unwrap().len(), 1);
-        assert_eq!(seqs(&store.records_after(ada, Seq(0), 9, ALL).await.unwrap()), [1, 2, 3]);
+        assert_eq!(store.inboxes().mail(bob).await.unwrap().len(), 1);
+        assert_eq!(seqs(&store.journals().after(ada, Seq(0), 9, ALL).await.unwrap()), [1, 2, 3]);
         // A child may be a peer too.
-        assert_eq!((family[0].pod.peers, store.messages_held(bob).await.unwrap().len()), (round, round as usize));
+        assert_eq!((family[0].pod.peers, store.messages().held(bob).await.unwrap().len()), (round, round as usize));
         done(&store, peers([link(bob, ada, 1)])).await;
         let held = NewMessage { state: ReceiptState::Held, ..message(ada, bob, round.into()) };
         if round == 0 {
             done(&store, Batch { messages: vec![MessageChange::Put(held)], ..Batch::default() }).await;
         }
-        assert_eq!(store.peer_links(ada).await.unwrap()[0].pod.key, bob);
+        assert_eq!(store.peers().links(ada).await.unwrap()[0].pod.key, bob);
         store.close().await;
     }
 }
@@ -127,7 +127,7 @@ pub(crate) async fn what_was_used_before_it_was_counted_is_read_from_the_journal
         )
         .await;
     for _ in 0..2 {
-        let usage = world.open().await.usage().await.unwrap();
+        let usage = world.open().await.usage().rows().await.unwrap();
         let tokens = |input, cached, output, cost| Tokens { input, cached, output, cost };
         let days: Vec<_> = usage.days.iter().map(|day| (day.day.as_str(), day.tokens)).collect();
         let expected = [("2026-03-01", tokens(101, 40, 9, Some(0.25))), ("2026-03-02", tokens(3, 0, 5, Some(0.001)))];

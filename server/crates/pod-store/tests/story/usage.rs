@@ -26,7 +26,7 @@ fn by_day(usage: &UsageRows) -> Vec<(&str, Tokens)> {
 }
 
 async fn usage(store: &Store) -> UsageRows {
-    store.usage().await.unwrap()
+    store.usage().rows().await.unwrap()
 }
 
 const DAY: i64 = 86_400;
@@ -66,7 +66,7 @@ pub(crate) async fn tokens_of_a_deleted_pod_stay_in_the_total_and_leave_with_its
     let ada = create(&store, "ada").await;
     let parent = Some(ParentLink { parent: ada, scope: "[]".to_owned() });
     done(&store, one(PodChange { parent, ..creation("bob") })).await;
-    let bob = store.pod_find(&worker("bob")).await.unwrap().unwrap().key;
+    let bob = store.pods().find(&worker("bob")).await.unwrap().unwrap().key;
     done(&store, spending(ada, vec![used(0), spent(DAY, 1, Some(0.5))])).await;
     done(&store, spending(bob, vec![spent(3, 9, Some(0.25))])).await;
     let before = usage(&store).await;

@@ -89,7 +89,7 @@ impl Context {
             None => String::new(),
         };
         Some(Cut {
-            request: self.request(before, room.request(system, whole)),
+            request: request(&self.system, before, room.request(system, whole)),
             kept_from_seq: kept.first().map_or(head.next(), |entry| entry.at),
             dropped: messages(dropped),
             kept: messages(kept),
@@ -99,22 +99,6 @@ impl Context {
             tokens_summary,
             without_summary,
         })
-    }
-
-    /// How a summary of these messages is asked for, in at most so many tokens of them.
-    fn request(&self, before: Vec<Message>, tokens_max: Option<u64>) -> Vec<Message> {
-        let request = Message::new(Role::User, prompt::SUMMARISE);
-        let said = match tokens_max {
-            Some(max) if tokens(&before) > max => {
-                let told = told::told(&before, in_bytes(max));
-                return vec![
-                    self.system.clone(),
-                    Message::new(Role::User, format!("{}\n{told}\n\n{}", prompt::TOLD_HEADER, prompt::SUMMARISE)),
-                ];
-            }
-            _ => before,
-        };
-        std::iter::once(self.system.clone()).chain(said).chain([request]).collect()
     }
 
     /// What no summary can stand for, beside tools of so many tokens.
@@ -136,6 +120,22 @@ impl Context {
     fn all(&self) -> impl Iterator<Item = &Entry> {
         self.messages.iter().chain(&self.deferred)
     }
+}
+
+/// How a summary of these messages is asked for, in at most so many tokens of them.
+fn request(system: &Message, before: Vec<Message>, tokens_max: Option<u64>) -> Vec<Message> {
+    let request = Message::new(Role::User, prompt::SUMMARISE);
+    let said = match tokens_max {
+        Some(max) if tokens(&before) > max => {
+            let told = told::told(&before, in_bytes(max));
+            return vec![
+                system.clone(),
+                Message::new(Role::User, format!("{}\n{told}\n\n{}", prompt::TOLD_HEADER, prompt::SUMMARISE)),
+            ];
+        }
+        _ => before,
+    };
+    std::iter::once(system.clone()).chain(said).chain([request]).collect()
 }
 
 /// For each place among the entries, and the one behind them all: the bytes from there on.

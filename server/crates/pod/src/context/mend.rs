@@ -1,4 +1,6 @@
-//! A conversation of which records are damaged, as one that a provider still takes.
+//! A conversation of which something is missing, as one that a provider still takes.
+
+use std::collections::HashSet;
 
 use protocol::{Message, Role, Seq};
 
@@ -44,4 +46,20 @@ impl Context {
 
 fn result_lost((at, call_id): (Seq, String)) -> Entry {
     Entry::new(at, Message { call_id: Some(call_id), ..Message::new(Role::Tool, RESULT_LOST) })
+}
+
+/// No model is ever sent a call without its result, nor a result without its call.
+pub(super) fn drop_unanswered_calls(messages: &mut Vec<Entry>, to: Seq) {
+    let answered: HashSet<String> = messages.iter().filter_map(|entry| entry.message.call_id.clone()).collect();
+    for entry in messages.iter_mut() {
+        let calls = std::mem::take(&mut entry.message.tool_calls).into_iter().zip(std::mem::take(&mut entry.calls_at));
+        for (call, at) in calls.filter(|(call, at)| *at <= to && answered.contains(&call.call_id)) {
+            entry.message.tool_calls.push(call);
+            entry.calls_at.push(at);
+        }
+    }
+    let says_nothing = |message: &Message| {
+        message.role == Role::Assistant && message.content.is_empty() && message.tool_calls.is_empty()
+    };
+    messages.retain(|entry| !says_nothing(&entry.message));
 }

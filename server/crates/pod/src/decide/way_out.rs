@@ -1,13 +1,10 @@
 //! Ways out to the network, which commands want while they run. A rule answers, or a person is asked; the command waits.
 
-use protocol::{ControlEvent, Decision, PermissionDecision, PodState};
+use protocol::{ControlEvent, Decision, PermissionDecision, PodState, tool::NETWORK};
 use serde_json::{Value, json};
 
 use super::{Effect, draft::Draft};
-use crate::{
-    OpenApproval, PodSpec, permission,
-    state::{NETWORK, WAY_OUT},
-};
+use crate::{OpenApproval, PodSpec, permission, state::WAY_OUT};
 
 /// Decides whether a running command may reach a host. Nothing for a call that is over.
 pub(super) fn way_out(draft: &mut Draft, spec: &PodSpec, call_id: String, host: String, port: u16) {

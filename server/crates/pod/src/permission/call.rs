@@ -3,14 +3,14 @@
 
 use protocol::{
     PermissionDecision::{self, Allow},
-    PermissionRule, WorkerId,
+    PermissionRule, WorkerId, tool,
 };
 use serde_json::Value;
 
 use super::{
     address::{HostPort, host_matches, url_matches, url_spellings},
     command::CommandLine,
-    default_permission, main_argument,
+    default_permission, is_command, main_argument,
     pattern::{exact, matches},
     spelling,
 };
@@ -49,41 +49,36 @@ enum Subject {
 
 /// The folder that a call is made in, by the text alone.
 pub fn call_folder(cwd: &str, tool: &str, arguments: &Value) -> String {
-    let within = arguments.get("cwd").and_then(Value::as_str).filter(|_| tool == "Bash").unwrap_or_default();
+    let within = arguments.get("cwd").and_then(Value::as_str).filter(|_| is_command(tool)).unwrap_or_default();
     spelling::plain(cwd, if within.is_empty() { "." } else { within }).pop().unwrap_or_else(|| cwd.to_owned())
 }
 
 /// Tools whose name is that of a Pod that is there.
 pub fn names_a_pod(tool: &str) -> bool {
-    matches!(tool, "SendToPod" | "ReadPodOutput" | "StopPod" | "RestorePod" | "SendToPeerPod")
-}
-
-/// Tools whose rules may be for one folder.
-pub(super) fn has_folder(tool: &str) -> bool {
-    matches!(tool, "Bash" | "Read" | "Write" | "Edit" | "Glob" | "Grep")
+    tool::facts(tool).subject == tool::Subject::Pod
 }
 
 impl<'a> Call<'a> {
     /// `from`: the folder that relative paths of the rules are seen from. Those of the call are seen from `cwd`.
     pub(super) fn of(cwd: &str, from: &str, tool: &'a str, arguments: &Value, sight: Sight) -> Self {
         let given = main_argument(tool, arguments);
-        let subject = match tool {
-            "Bash" => Subject::Command(CommandLine::of(given, sight.commands.as_deref())),
-            "WebFetch" => Subject::Url(given.to_owned()),
-            "Read" | "Write" | "Edit" => Subject::Path {
+        let subject = match tool::facts(tool).subject {
+            tool::Subject::Command => Subject::Command(CommandLine::of(given, sight.commands.as_deref())),
+            tool::Subject::Url => Subject::Url(given.to_owned()),
+            tool::Subject::Path => Subject::Path {
                 given: given.to_owned(),
                 spelled: spelling::plain(cwd, given).pop().map(|path| spelling::plain(from, &path)).unwrap_or_default(),
                 leads: sight.leads.map(|path| spelling::plain(from, &path)).unwrap_or_default(),
             },
-            "Network" => {
+            tool::Subject::Host => {
                 let port = arguments.get("port").and_then(Value::as_u64).and_then(|port| u16::try_from(port).ok());
                 Subject::Host(port.and_then(|port| HostPort::parse(given, port)))
             }
-            tool if names_a_pod(tool) => {
+            tool::Subject::Pod => {
                 let (id, name) = sight.pod.unzip();
                 Subject::Pod { given: given.to_owned(), id, name }
             }
-            _ => Subject::Text(given.to_owned()),
+            tool::Subject::Pattern | tool::Subject::Name => Subject::Text(given.to_owned()),
         };
         let folder = sight.folder.unwrap_or_else(|| call_folder(cwd, tool, arguments));
         let default = sight.default.unwrap_or_else(|| default_permission(tool));
@@ -144,7 +139,7 @@ impl<'a> Call<'a> {
             Subject::Pod { given, id, name } => (name.as_ref().unwrap_or(given).clone(), id.clone()),
             Subject::Host(host) => (host.as_ref().map(HostPort::rule).unwrap_or_default(), None),
         };
-        let folder = has_folder(self.tool).then(|| self.folder.clone());
+        let folder = tool::facts(self.tool).subject.is_in_folder().then(|| self.folder.clone());
         let pattern = Some(super::pattern::of_text(&text));
         PermissionRule { tool: self.tool.to_owned(), pattern, folder, pod, decision }
     }

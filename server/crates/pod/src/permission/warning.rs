@@ -1,6 +1,9 @@
 //! Rules that allow more than they seem to: a person is told, and decides.
 
-use protocol::{PermissionDecision, PermissionRule};
+use protocol::{
+    PermissionDecision, PermissionRule,
+    tool::{self, Subject},
+};
 
 use super::{
     pattern::{exact, literals},
@@ -30,10 +33,12 @@ fn rule_warning(rule: &PermissionRule) -> Option<String> {
         return None;
     }
     let pattern = rule.pattern.as_deref().unwrap_or("*");
-    match rule.tool.as_str() {
-        "Bash" => command_warning(pattern),
-        "Network" if pattern == "*" => Some("Network *: every host of the Internet is open to its commands".to_owned()),
-        "WebFetch" if !pattern.contains("://") && exact(pattern).is_none() && pattern != "*" => Some(format!(
+    match tool::facts(&rule.tool).subject {
+        Subject::Command => command_warning(pattern),
+        Subject::Host if pattern == "*" => {
+            Some("Network *: every host of the Internet is open to its commands".to_owned())
+        }
+        Subject::Url if !pattern.contains("://") && exact(pattern).is_none() && pattern != "*" => Some(format!(
             "WebFetch {pattern}: it names no scheme; https://HOST/* says which host is meant, and nothing else"
         )),
         _ => None,

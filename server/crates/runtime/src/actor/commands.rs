@@ -1,106 +1,233 @@
 //! What a Pod does with a command. Each is committed with its key, its answer and its audit row, or not at all.
 
+use std::io;
+
 use jiff::Timestamp;
-use pod::{Input, decide, rules_refusal};
-use pod_store::{CommandRow, PodUpdate};
-use protocol::{ApiError, ControlVerb, ErrorCode, InputCommand, PatchPod, PodState, Receipt, Segment, Seq};
-use serde::Serialize;
+use pod::{Input, PodSpec, rules_refusal};
+use pod_store::{InboxRow, PodUpdate};
+use protocol::{
+    ApiError, ApprovalCommand, CommandId, ControlVerb, ErrorCode, Event, InputCommand, PatchPod, PodDetail, PodName,
+    PodState, Receipt, Record, RewindCommand, Segment, Seq, TurnEvent,
+};
+use serde::{Deserialize, Serialize};
 
 use super::{
-    PodCommand, PodTask,
+    Actor,
     commit::{Extras, Outcome},
+    place,
+    sight::Looking,
 };
-use crate::{CommandKey, Origin, clock, command::audit, error, view};
+use crate::{
+    CommandKey, Origin, clock,
+    command::{answer_of, audit},
+    error, view,
+};
 
-/// The answer that a known command got, if it is the same command.
-pub(crate) fn repeated(row: CommandRow, key: &CommandKey) -> Result<String, ApiError> {
-    match row.fingerprint == key.fingerprint {
-        true => Ok(row.answer),
-        false => Err(error::key_reused(&key.id)),
+/// What a client asks of one Pod.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum PodCommand {
+    Input(InputCommand),
+    /// A queued input, by the id of its command.
+    TakeBack(CommandId),
+    Control(ControlVerb),
+    Patch(PatchPod),
+    Rewind(RewindCommand),
+    Answer {
+        id: String,
+        command: ApprovalCommand,
+    },
+    Delete,
+}
+
+impl PodCommand {
+    pub(super) fn is_restore(&self) -> bool {
+        matches!(self, Self::Control(ControlVerb::Restore))
     }
 }
 
-impl PodTask {
-    pub(super) async fn command(
-        &mut self,
-        command: PodCommand,
-        key: CommandKey,
-        origin: &Origin,
-    ) -> Result<String, ApiError> {
-        if let Some(row) = self.inner.store.command_find(&key.id).await.map_err(error::store_failed)? {
-            return repeated(row, &key);
-        }
-        if self.is_deleted {
-            return Err(error::no_such_pod(&self.worker_id));
+/// A command that is being carried out. Answers are JSON.
+pub(super) struct Carrying<'a> {
+    pub(super) actor: &'a mut Actor,
+    pub(super) key: CommandKey,
+    pub(super) origin: &'a Origin,
+}
+
+impl Carrying<'_> {
+    pub(super) async fn carry_out(mut self, command: PodCommand) -> Result<String, ApiError> {
+        if let Some(answer) = self.first_answer().await? {
+            return Ok(answer);
         }
         match command {
-            PodCommand::Input(input) => self.input(input, key, origin).await,
-            PodCommand::TakeBack(id) => self.take_back(&id, key, origin).await,
-            PodCommand::Control(verb) => self.control(verb, key, origin).await,
-            PodCommand::Patch(patch) => self.patch(patch, key, origin).await,
-            PodCommand::Rewind(rewind) => self.rewind(rewind, key, origin).await,
-            PodCommand::Answer { id, command } => self.answer(id, command, key, origin).await,
-            PodCommand::Delete => self.delete(key, origin).await,
+            PodCommand::Input(input) => self.input(input).await,
+            PodCommand::TakeBack(id) => self.take_back(&id).await,
+            PodCommand::Control(verb) => self.control(verb).await,
+            PodCommand::Patch(patch) => self.patch(patch).await,
+            PodCommand::Rewind(rewind) => self.rewind(rewind).await,
+            PodCommand::Answer { id, command } => self.answer(id, command).await,
+            PodCommand::Delete => self.delete().await,
         }
     }
 
-    async fn input(&mut self, input: InputCommand, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
+    /// What the command was answered when it was carried out. A Pod that was deleted does nothing new.
+    pub(super) async fn first_answer(&mut self) -> Result<Option<String>, ApiError> {
+        let Actor { actors, state, .. } = &*self.actor;
+        match actors.store.commands().find(&self.key.id).await? {
+            Some(row) => self.key.repeated(row).map(Some),
+            None if state.is_deleted => Err(error::no_such_pod(&state.worker_id)),
+            None => Ok(None),
+        }
+    }
+
+    /// Commits what follows with the command, and acts. Gives the first answer if the command had been carried out before;
+    /// then nothing was written.
+    pub(super) async fn commit(&mut self, input: Option<Input>, extras: Extras) -> Result<Option<String>, ApiError> {
+        match self.actor.advance(input, extras).await? {
+            Outcome::Done => Ok(None),
+            Outcome::Repeated(row) => self.key.repeated(row).map(Some),
+        }
+    }
+
+    /// The command's own part of the transaction.
+    pub(super) fn extras(&self, action: &str, now: Timestamp, answer: &impl Serialize) -> Extras {
+        Extras {
+            command: Some(self.key.row(answer_of(answer), now)),
+            audit: Some(audit(now, self.origin, action, self.actor.state.pod_ref().to_string())),
+            ..Extras::default()
+        }
+    }
+
+    fn receipt(&self, now: Timestamp, seq: Seq) -> Receipt {
+        Receipt { command_id: self.key.id.clone(), accepted_at: now, seq, report: Vec::new() }
+    }
+
+    async fn input(&mut self, input: InputCommand) -> Result<String, ApiError> {
         check_segments(&input.segments)?;
         self.check_files(&input.segments).await?;
-        let is_working = matches!(self.pod.state, PodState::Running | PodState::Waiting);
+        let state = &self.actor.state;
+        let is_working = matches!(state.pod.state, PodState::Running | PodState::Waiting);
         let steers = is_working && input.steer;
-        let is_next = self.pod.state != PodState::Paused || self.inbox.is_empty();
+        let is_next = state.pod.state != PodState::Paused || state.queue.is_empty();
         if steers || (is_working && input.queue) || !is_next {
-            return self.enqueue(input.segments, steers, key, origin).await;
+            return self.enqueue(input.segments, steers).await;
         }
-        let submit = Input::Submit { command_id: key.id.clone(), segments: input.segments, by: origin.by.clone() };
-        let seq = self.seq_after(submit.clone(), |kind| kind == "user_message")?;
-        self.carry_out(Some(submit), "input", key, origin, seq).await
+        let (command_id, by) = (self.key.id.clone(), self.origin.by.clone());
+        let submit = Input::Submit { command_id, segments: input.segments, by };
+        self.enter(submit, "input", |kind| kind == "user_message").await
     }
 
-    /// Where the (last) event of a kind will be, once this input is committed.
-    pub(super) fn seq_after(&self, input: Input, wanted: impl Fn(&str) -> bool) -> Result<Seq, ApiError> {
-        let decision = decide(&self.pod, &self.spec, input).map_err(|refusal| error::refused(&self.name, refusal))?;
-        let count = decision.steps.len();
-        let place = decision.steps.iter().rposition(|step| wanted(step.event.kind())).map_or(count, |at| at + 1);
-        Ok(Seq(self.pod.head.0 + place as i64))
+    /// Files that a message refers to have to be in the scope: the model is told that it may look at them. Compared as
+    /// text; whoever opens one checks what it really is.
+    async fn check_files(&mut self, segments: &[Segment]) -> Result<(), ApiError> {
+        let Actor { actors, state, .. } = &*self.actor;
+        let paths = segments.iter().filter_map(|segment| match segment {
+            Segment::FileRef { path } => Some(path.as_str()),
+            _ => None,
+        });
+        let mut scope = None;
+        for path in paths {
+            let scope = match &scope {
+                Some(scope) => scope,
+                None => scope.insert(place::scope(actors, state.key, &state.spec).await?),
+            };
+            let absolute = tools::files::absolute(&state.spec.cwd, path).map_err(ApiError::invalid)?;
+            scope.may_read(&absolute).map_err(|refusal| {
+                ApiError::new(ErrorCode::ScopeNotHeld, format!("{path} {refusal}; take it out of the message"))
+            })?;
+        }
+        Ok(())
     }
 
-    async fn control(&mut self, verb: ControlVerb, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
+    /// Keeps an accepted input until its turn comes.
+    async fn enqueue(&mut self, segments: Vec<Segment>, steers: bool) -> Result<String, ApiError> {
+        let state = &self.actor.state;
+        state.queue.check_room(&state.name, &segments)?;
+        let now = clock::now();
+        let (command_id, by) = (self.key.id.clone(), self.origin.by.clone());
+        let row = InboxRow { command_id, segments, by, at: now, steers };
+        let receipt = self.receipt(now, state.pod.head);
+        let extras = Extras { inbox_put: Some(row.clone()), ..self.extras("input", now, &receipt) };
+        if let Some(first) = self.commit(None, extras).await? {
+            return Ok(first);
+        }
+        let Actor { actors, state, .. } = &mut *self.actor;
+        state.queue.put(row);
+        actors.list.tell_changed(&state.worker_id);
+        if state.pod.state == PodState::Paused {
+            // A message to a paused Pod goes on from there, and the queue keeps its order.
+            self.actor.begin_next().await?;
+        }
+        Ok(answer_of(&receipt))
+    }
+
+    /// Takes a queued input out of the queue and gives it back. This task also begins inputs, one thing at a time: it
+    /// is either taken back or begun, never both.
+    async fn take_back(&mut self, id: &CommandId) -> Result<String, ApiError> {
+        let Some(row) = self.actor.state.queue.find(id).cloned() else {
+            return Err(self.not_queued(id).await?);
+        };
+        let queued = view::queued(row);
+        let extras = Extras { inbox_taken: vec![id.clone()], ..self.extras("input", clock::now(), &queued) };
+        if let Some(first) = self.commit(None, extras).await? {
+            return Ok(first);
+        }
+        let Actor { actors, state, .. } = &mut *self.actor;
+        state.queue.forget(id);
+        actors.list.tell_changed(&state.worker_id);
+        Ok(answer_of(&queued))
+    }
+
+    /// Why an input is not in the queue: it has begun, or nothing of it is here (any more).
+    async fn not_queued(&mut self, id: &CommandId) -> Result<ApiError, ApiError> {
+        let Actor { actors, state, .. } = &*self.actor;
+        let command = actors.store.commands().find(id).await?;
+        let receipt = command.and_then(|row| serde_json::from_str::<Receipt>(&row.answer).ok());
+        if let Some(receipt) = receipt {
+            let records = actors.store.journals().turns(state.key, receipt.seq).await?;
+            let is_it = |event: Event| matches!(event, Event::Turn(TurnEvent::UserMessage { command_id, .. }) if command_id == *id);
+            if records
+                .iter()
+                .any(|row| serde_json::from_slice(&row.body).is_ok_and(|record: Record| is_it(record.event)))
+            {
+                let sentence =
+                    format!("the message {id} has begun, so it cannot be taken back; cancel the run instead");
+                return Ok(ApiError::new(ErrorCode::AlreadyAnswered, sentence));
+            }
+        }
+        let sentence = format!("pod \"{}\" has no queued message {id}; GET the Pod to see what waits", state.name);
+        Ok(ApiError::new(ErrorCode::NotFound, sentence))
+    }
+
+    async fn control(&mut self, verb: ControlVerb) -> Result<String, ApiError> {
         let input = match verb {
             ControlVerb::Pause => Input::Pause,
-            ControlVerb::Resume => Input::Resume { command_id: Some(key.id.clone()) },
+            ControlVerb::Resume => Input::Resume { command_id: Some(self.key.id.clone()) },
             ControlVerb::Cancel => Input::Cancel,
             ControlVerb::Stop => Input::Stop,
             ControlVerb::Restore => Input::Restore,
             ControlVerb::Compact => Input::Compact,
         };
-        self.has_mail |= verb == ControlVerb::Restore;
-        let seq = self.seq_after(input.clone(), |_| false)?;
-        self.carry_out(Some(input), verb.as_str(), key, origin, seq).await
+        self.enter(input, verb.as_str(), |_| false).await
     }
 
-    pub(super) async fn carry_out(
+    /// Carries out what is nothing but an input; the receipt points at the (last) event of a kind, or behind all of them.
+    pub(super) async fn enter(
         &mut self,
-        input: Option<Input>,
+        input: Input,
         action: &str,
-        key: CommandKey,
-        origin: &Origin,
-        seq: Seq,
+        wanted: impl Fn(&str) -> bool,
     ) -> Result<String, ApiError> {
+        let seq = self.actor.state.seq_after(input.clone(), wanted)?;
         let now = clock::now();
-        let receipt = Receipt { command_id: key.id.clone(), accepted_at: now, seq, report: Vec::new() };
-        let extras = self.extras(&key, origin, action, now, &receipt);
-        match self.advance(input, extras).await? {
-            Outcome::Done => Ok(answer_of(&receipt)),
-            Outcome::Repeated(row) => repeated(row, &key),
-        }
+        let receipt = self.receipt(now, seq);
+        let first = self.commit(Some(input), self.extras(action, now, &receipt)).await?;
+        Ok(first.unwrap_or_else(|| answer_of(&receipt)))
     }
 
     /// Renames, or changes policies: the Pod's row, not its journal.
-    async fn patch(&mut self, patch: PatchPod, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
+    async fn patch(&mut self, patch: PatchPod) -> Result<String, ApiError> {
+        let Actor { actors, state, .. } = &*self.actor;
         let now = clock::now();
-        let mut spec = self.spec.clone();
+        let mut spec = state.spec.clone();
         spec.peer_policy = patch.peer_policy.unwrap_or(spec.peer_policy);
         spec.wake_on_peer = patch.wake_on_peer.unwrap_or(spec.wake_on_peer);
         spec.network = patch.network.unwrap_or(spec.network);
@@ -108,103 +235,69 @@ impl PodTask {
             if let Some(sentence) = rules_refusal(&permissions, &spec.permissions) {
                 return Err(ApiError::invalid(sentence));
             }
-            spec.permissions = self.given(permissions, &spec.permissions).await?;
+            spec.permissions = Looking { actors, state }.given(permissions, &spec.permissions).await?;
         }
-        let name = patch.name.unwrap_or_else(|| self.name.clone());
+        let name = patch.name.unwrap_or_else(|| state.name.clone());
         let update = PodUpdate {
-            name: (name != self.name).then(|| name.clone()),
-            spec: Some(serde_json::to_string(&spec).expect("a recipe always encodes")),
+            name: (name != state.name).then(|| name.clone()),
+            spec: Some(encoded(&spec)),
             updated_at: Some(now),
             ..PodUpdate::default()
         };
         let detail = self.detail_with(&name, &spec, now).await?;
-        let extras = Extras { update, ..self.extras(&key, origin, "rename", now, &detail) };
-        let staged = self.stage();
-        match self.commit(staged, extras).await? {
-            Outcome::Repeated(row) => repeated(row, &key),
-            Outcome::Done => {
-                self.name = name;
-                self.spec = spec;
-                Ok(answer_of(&detail))
-            }
+        let extras = Extras { update, ..self.extras("rename", now, &detail) };
+        if let Some(first) = self.commit(None, extras).await? {
+            return Ok(first);
         }
+        (self.actor.state.name, self.actor.state.spec) = (name, spec);
+        Ok(answer_of(&detail))
     }
 
-    async fn detail_with(
-        &mut self,
-        name: &protocol::PodName,
-        spec: &pod::PodSpec,
-        now: Timestamp,
-    ) -> Result<protocol::PodDetail, ApiError> {
-        let row = self.inner.store.pod_find(&self.worker_id).await.map_err(error::store_failed)?;
-        let mut row = row.ok_or_else(|| error::no_such_pod(&self.worker_id))?;
+    async fn detail_with(&mut self, name: &PodName, spec: &PodSpec, now: Timestamp) -> Result<PodDetail, ApiError> {
+        let Actor { actors, state, .. } = &*self.actor;
+        let row = actors.store.pods().find(&state.worker_id).await?;
+        let mut row = row.ok_or_else(|| error::no_such_pod(&state.worker_id))?;
         row.name = name.clone();
         row.updated_at = now;
-        row.spec = serde_json::to_string(spec).expect("a recipe always encodes");
-        let children = self.inner.store.children(self.key).await.map_err(error::store_failed)?;
-        Ok(view::detail(&row, self.inbox.iter().cloned().collect(), &children))
+        row.spec = encoded(spec);
+        let children = actors.store.family().children(state.key).await?;
+        Ok(view::detail(&row, state.queue.rows(), &children))
     }
 
     /// Stops what goes on, and removes the Pod with all that it holds.
-    async fn delete(&mut self, key: CommandKey, origin: &Origin) -> Result<String, ApiError> {
+    async fn delete(&mut self) -> Result<String, ApiError> {
+        let Actor { actors, state, .. } = &*self.actor;
         // Those who know it are told before it goes. While this runs nobody can be introduced to it.
-        if self.inner.above()?.knows_anybody(self.key).await? {
-            let sentence = format!("pod \"{}\" has come to know another Pod; try again", self.name);
+        if actors.above()?.knows_anybody(state.key).await? {
+            let sentence = format!("pod \"{}\" has come to know another Pod; try again", state.name);
             return Err(ApiError::new(ErrorCode::Busy, sentence));
         }
-        if !self.work.end_all().await {
-            self.read_again(true).await;
-            return Err(error::does_not_end(&self.name));
+        if !self.actor.end_work().await {
+            self.actor.read_again(true).await;
+            return Err(error::does_not_end(&self.actor.state.name));
         }
-        let now = clock::now();
-        let extras = Extras { delete: true, ..self.extras(&key, origin, "delete", now, &()) };
-        let staged = self.stage();
-        match self.commit(staged, extras).await? {
-            Outcome::Repeated(row) => repeated(row, &key),
-            Outcome::Done => {
-                self.is_deleted = true;
-                self.inbox.clear();
-                self.feed.tell_gone();
-                self.remove_outputs().await;
-                self.inner.failed.lock().expect("no holder of this list panics").remove(self.name.as_str());
-                Ok(answer_of(&()))
+        let extras = Extras { delete: true, ..self.extras("delete", clock::now(), &()) };
+        if let Some(first) = self.commit(None, extras).await? {
+            return Ok(first);
+        }
+        let Actor { actors, state, feed, .. } = &mut *self.actor;
+        state.is_deleted = true;
+        state.queue.clear();
+        feed.tell_gone();
+        // Long outputs of a Pod that is gone: what cannot be removed is only in the way.
+        match tokio::fs::remove_dir_all(actors.outputs_of(&state.worker_id)).await {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!(%error, "the long outputs of a deleted Pod stay behind");
             }
+            _ => (),
         }
-    }
-
-    /// Long outputs of a Pod that is gone. What cannot be removed is only in the way.
-    async fn remove_outputs(&mut self) {
-        let folder = self.inner.outputs_of(&self.worker_id);
-        match tokio::fs::remove_dir_all(&folder).await {
-            Ok(()) => (),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => (),
-            Err(error) => tracing::warn!(%error, "the long outputs of a deleted Pod stay behind"),
-        }
-    }
-
-    pub(super) fn extras(
-        &self,
-        key: &CommandKey,
-        origin: &Origin,
-        action: &str,
-        now: Timestamp,
-        answer: &impl Serialize,
-    ) -> Extras {
-        Extras {
-            command: Some(CommandRow {
-                id: key.id.clone(),
-                fingerprint: key.fingerprint,
-                answer: answer_of(answer),
-                at: now,
-            }),
-            audit: Some(audit(now, origin, action, self.pod_ref().to_string())),
-            ..Extras::default()
-        }
+        actors.failed.lock().expect("no holder of this list panics").remove(state.name.as_str());
+        Ok(answer_of(&()))
     }
 }
 
-pub(super) fn answer_of(answer: &impl Serialize) -> String {
-    serde_json::to_string(answer).expect("an answer always encodes")
+pub(super) fn encoded(spec: &PodSpec) -> String {
+    serde_json::to_string(spec).expect("a recipe always encodes")
 }
 
 /// Something to say, in segments of a kind that we know, and not too much of it.

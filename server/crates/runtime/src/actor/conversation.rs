@@ -1,13 +1,7 @@
-//! What the model has been told, while a run goes on. It is read, and worked on, beside the Pod: who sent a message has
-//! the receipt meanwhile, and a cancellation is heard.
+//! What the model has been told, while a run goes on.
 
-use futures_util::future::BoxFuture;
-use pod::{Context, Cut, Newest, NoSummary, Reach, Room};
-use protocol::{Message, Seq, TurnEvent};
-use provider::Purpose;
-
-use super::PodTask;
-use crate::{heavy, history};
+use pod::Context;
+use protocol::{Seq, TurnEvent};
 
 /// The conversation, as the Pod's task has it.
 #[derive(Debug, Default)]
@@ -51,7 +45,7 @@ impl Conversation {
         }
     }
 
-    fn leave(&mut self) -> Option<Context> {
+    pub(super) fn leave(&mut self) -> Option<Context> {
         match std::mem::replace(self, Self::Away(Vec::new())) {
             Self::Here(context) => Some(*context),
             Self::Unread | Self::Away(_) => None,
@@ -59,7 +53,7 @@ impl Conversation {
     }
 
     /// One that was forgotten meanwhile is not wanted any more.
-    fn come_back(&mut self, mut context: Context) {
+    pub(super) fn come_back(&mut self, mut context: Context) {
         let Self::Away(said) = self else { return };
         for said in said.drain(..) {
             match said {
@@ -68,121 +62,6 @@ impl Conversation {
             }
         }
         *self = Self::Here(Box::new(context));
-    }
-}
-
-/// What the model is to be asked, in the making. Dropping it gives it up.
-pub(super) struct Asking {
-    purpose: Purpose,
-    pub(super) asked: BoxFuture<'static, Result<Asked, String>>,
-}
-
-/// The conversation as it stood when the question was decided on, and what is made of it.
-pub(super) struct Asked {
-    context: Context,
-    question: Question,
-}
-
-enum Question {
-    /// With the size of it.
-    Answer(Vec<Message>, pod::QuestionSize),
-    Summary(Result<Cut, Newest>),
-}
-
-/// What the question is made by.
-#[derive(Clone, Copy)]
-struct Making {
-    purpose: Purpose,
-    head: Seq,
-    room: Room,
-    /// Nobody counts the tokens of this conversation, so it is compacted by our own estimate.
-    is_uncounted: bool,
-}
-
-/// Percent of the model's context that may be used by our own estimate.
-const CONTEXT_PERCENT_MAX: u64 = 80;
-
-impl Making {
-    fn question(&self, context: &Context) -> Question {
-        let cut = || context.cut_within(self.head, self.room);
-        if self.purpose == Purpose::Summary {
-            return Question::Summary(cut().ok_or_else(|| context.newest(self.room.tools)));
-        }
-        let tokens = context.tokens();
-        let is_nearly_full = (tokens + self.room.tools) * 100 >= self.room.limit * CONTEXT_PERCENT_MAX;
-        match (self.is_uncounted && is_nearly_full).then(cut).flatten() {
-            Some(cut) => Question::Summary(Ok(cut)),
-            None => Question::Answer(context.messages(), context.size()),
-        }
-    }
-}
-
-impl PodTask {
-    /// Begins to make the question that the model is asked, with the conversation as it stands now.
-    pub(super) fn ask(&mut self, purpose: Purpose) {
-        let usage = self.pod.usage;
-        let was_compacted = std::mem::take(&mut self.work.is_compacted);
-        let (limit, halvings) = (usage.context_limit, self.work.halvings);
-        let is_uncounted = usage.input == 0 && limit > 0 && !was_compacted;
-        let tools = if is_uncounted || purpose == Purpose::Summary { self.tool_tokens() } else { 0 };
-        let room = Room { limit, fits: self.pod.fits, tools, halvings };
-        let making = Making { purpose, head: self.pod.head, room, is_uncounted };
-        let here = self.conversation.leave();
-        let journal = history::Journal::until(&self.inner.store, self.key, &self.spec, &self.pod);
-        let asked = Box::pin(async move {
-            let context = match here {
-                Some(context) => context,
-                None => {
-                    let read = journal.context(Reach::default()).await;
-                    read.map_err(|error| format!("the conversation could not be read: {error}"))?
-                }
-            };
-            let made = heavy::work(context.weight(), move || {
-                let question = making.question(&context);
-                Asked { context, question }
-            });
-            Ok(made.await)
-        });
-        self.work.asking = Some(Asking { purpose, asked });
-    }
-
-    /// The state was read again from the store: what was being made of another one is made anew.
-    pub(super) fn ask_again(&mut self) {
-        if let Some(Asking { purpose, .. }) = self.work.asking.take() {
-            self.ask(purpose);
-        }
-    }
-
-    /// The question is made, or cannot be.
-    pub(super) async fn asked(&mut self, asked: Result<Asked, String>, purpose: Purpose) {
-        let question = match asked {
-            Ok(Asked { context, question }) => {
-                self.conversation.come_back(context);
-                question
-            }
-            Err(reason) if purpose == Purpose::Summary => {
-                return self.take_summary(Err(NoSummary::Failed(reason))).await;
-            }
-            Err(reason) => return self.fail(reason),
-        };
-        match question {
-            Question::Answer(messages, asked) => self.call_model(messages, asked),
-            Question::Summary(cut) => self.begin_summary(cut).await,
-        }
-        self.let_go();
-    }
-
-    /// Outside of a run nobody needs the conversation.
-    pub(super) fn let_go(&mut self) {
-        if self.pod.run.is_none() && self.work.asking.is_none() {
-            self.conversation.forget();
-        }
-    }
-}
-
-impl Asking {
-    pub(super) fn purpose(&self) -> Purpose {
-        self.purpose
     }
 }
 

@@ -1,9 +1,12 @@
 //! The live tails of the Pods that work or are watched now, each shared by all who hold it.
 
-use std::sync::{Arc, Weak};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, Weak},
+};
 
 use pod_store::{PodRow, StoreError};
-use protocol::{Seq, WorkerId};
+use protocol::{ReasoningPolicy, Seq, WorkerId};
 
 use super::{Actors, feed::Feed};
 use crate::view;
@@ -11,32 +14,27 @@ use crate::view;
 /// Records of one Pod that are read at once.
 pub(crate) const RECORDS_AT_ONCE: u32 = 1_000;
 
-impl Actors {
-    /// The Pod's live tail, shared with whoever has it already.
-    pub(crate) async fn feed(&self, row: &PodRow) -> Result<Arc<Feed>, StoreError> {
-        if let Some(feed) = self.known_feed(&row.worker_id) {
-            if self.store.is_shared() && !self.has_task(&row.worker_id) {
-                self.follow_now(&feed).await?;
-            }
-            return Ok(feed);
-        }
-        let head = self.store.head(row.key).await?;
-        let policy = view::open(row).map(|opened| opened.spec.reasoning).unwrap_or_default();
-        Ok(self.share_feed(row, head, policy))
+/// The tails, by Pod. Whoever holds one releases it again.
+#[derive(Debug, Default)]
+pub(crate) struct Feeds(Mutex<HashMap<WorkerId, Weak<Feed>>>);
+
+impl Feeds {
+    fn all(&self) -> MutexGuard<'_, HashMap<WorkerId, Weak<Feed>>> {
+        self.0.lock().expect("no holder of the feeds panics")
     }
 
-    pub(crate) fn known_feed(&self, worker_id: &WorkerId) -> Option<Arc<Feed>> {
-        self.feeds.lock().expect("no holder of the feeds panics").get(worker_id).and_then(Weak::upgrade)
+    pub(crate) fn get(&self, worker_id: &WorkerId) -> Option<Arc<Feed>> {
+        self.all().get(worker_id).and_then(Weak::upgrade)
     }
 
-    /// The tails that somebody has now. Each is to be released again.
-    pub(crate) fn watched_feeds(&self) -> Vec<(WorkerId, Arc<Feed>)> {
-        let feeds = self.feeds.lock().expect("no holder of the feeds panics");
+    /// The tails that somebody has now.
+    pub(crate) fn held(&self) -> Vec<(WorkerId, Arc<Feed>)> {
+        let feeds = self.all();
         feeds.iter().filter_map(|(worker_id, feed)| Some((worker_id.clone(), feed.upgrade()?))).collect()
     }
 
-    fn share_feed(&self, row: &PodRow, head: Seq, policy: protocol::ReasoningPolicy) -> Arc<Feed> {
-        let mut feeds = self.feeds.lock().expect("no holder of the feeds panics");
+    fn share(&self, row: &PodRow, head: Seq, policy: ReasoningPolicy) -> Arc<Feed> {
+        let mut feeds = self.all();
         if let Some(feed) = feeds.get(&row.worker_id).and_then(Weak::upgrade) {
             return feed;
         }
@@ -45,22 +43,37 @@ impl Actors {
         feed
     }
 
-    /// Brings one tail up to what the journal says now, so that a cursor of another host is understood here.
-    pub(crate) async fn follow_now(&self, feed: &Feed) -> Result<(), StoreError> {
-        loop {
-            let found = self.store.follow(&[(feed.key, feed.head())], RECORDS_AT_ONCE).await?;
-            let Some(followed) = found.into_iter().next() else { return Ok(()) };
-            feed.publish(followed.records.into_iter().map(|record| (record.seq, record.body)));
-        }
-    }
-
     /// Called by each holder right before it lets go.
-    pub(crate) fn release_feed(&self, worker_id: &WorkerId, feed: &Arc<Feed>) {
-        let mut feeds = self.feeds.lock().expect("no holder of the feeds panics");
+    pub(crate) fn release(&self, worker_id: &WorkerId, feed: &Arc<Feed>) {
+        let mut feeds = self.all();
         let is_last = Arc::strong_count(feed) == 1;
         if is_last && feeds.get(worker_id).is_some_and(|known| std::ptr::eq(known.as_ptr(), Arc::as_ptr(feed))) {
             feeds.remove(worker_id);
             feeds.shrink_to(64);
+        }
+    }
+}
+
+impl Actors {
+    /// The Pod's live tail, shared with whoever has it already.
+    pub(crate) async fn feed(&self, row: &PodRow) -> Result<Arc<Feed>, StoreError> {
+        if let Some(feed) = self.feeds.get(&row.worker_id) {
+            if self.store.hosts().is_shared() && !self.tasks.has(&row.worker_id) {
+                self.follow_now(&feed).await?;
+            }
+            return Ok(feed);
+        }
+        let head = self.store.journals().head(row.key).await?;
+        let policy = view::open(row).map(|opened| opened.spec.reasoning).unwrap_or_default();
+        Ok(self.feeds.share(row, head, policy))
+    }
+
+    /// Brings one tail up to what the journal says now, so that a cursor of another host is understood here.
+    pub(crate) async fn follow_now(&self, feed: &Feed) -> Result<(), StoreError> {
+        loop {
+            let found = self.store.hosts().follow(&[(feed.key, feed.head())], RECORDS_AT_ONCE).await?;
+            let Some(followed) = found.into_iter().next() else { return Ok(()) };
+            feed.publish(followed.records.into_iter().map(|record| (record.seq, record.body)));
         }
     }
 }

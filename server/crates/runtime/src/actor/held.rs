@@ -1,12 +1,17 @@
 //! Several Pods in one transaction: each stands still and shows its state, gets its order, says what is to be written,
 //! and waits until all of it is on the disk or none.
 
-use pod::{Input, Pod, PodSpec, Step, decide};
+use pod::{Effect, Input, Pod, PodSpec, Step};
 use pod_store::{ForeignPod, MessageChange, PodChange, PodKey};
 use protocol::{ApiError, ControlEvent, PodLabel};
 use tokio::sync::oneshot;
 
-use super::{PodTask, commit::Extras};
+use super::{
+    Actor,
+    commit::Extras,
+    staged::{Change, Staged},
+    task::Reply,
+};
 use crate::error;
 
 /// A Pod that stands still. Dropping this lets it go on as if nothing had been.
@@ -64,90 +69,79 @@ impl Held {
     }
 }
 
-impl PodTask {
-    pub(super) async fn hold(&mut self, reply: oneshot::Sender<Result<Held, ApiError>>) {
-        if self.is_deleted {
-            return drop(reply.send(Err(error::no_such_pod(&self.worker_id))));
+impl Actor {
+    /// Stands still until the order comes, and carries it out. True when something was written.
+    pub(super) async fn hold(&mut self, reply: Reply<Held>) -> bool {
+        if self.state.is_deleted {
+            reply.send(Err(error::no_such_pod(&self.state.worker_id)));
+            return false;
         }
         let (orders, order) = oneshot::channel();
         let held = Held {
-            key: self.key,
-            label: self.label(),
-            spec: self.spec.clone(),
-            pod: self.pod.clone(),
-            runs_command: self.work.runs(&self.pod, "Bash"),
+            key: self.state.key,
+            label: self.state.label(),
+            spec: self.state.spec.clone(),
+            pod: self.state.pod.clone(),
+            runs_command: self.calls.runs(&self.state.pod, "Bash"),
             host: None,
             orders,
         };
-        if reply.send(Ok(held)).is_ok()
-            && let Ok(order) = order.await
-        {
-            self.obey(order).await;
+        if !reply.send(Ok(held)) {
+            return false;
         }
+        let Ok(order) = order.await else { return false };
+        let ends_work = order.wanted.ends_work;
+        let is_done = self.obey(order).await;
+        if !is_done {
+            self.read_again(ends_work).await;
+        }
+        is_done
     }
 
-    async fn obey(&mut self, order: Order) {
-        let Order { wanted: Wanted { inputs, events, extras, ends_work }, prepared, is_committed } = order;
-        if ends_work && !self.work.end_all().await {
-            tracing::warn!(pod = %self.name, "something that a tool of this Pod started does not end");
-            let _ = prepared.send(Err(error::does_not_end(&self.name)));
-            return self.read_again(true).await;
+    async fn obey(&mut self, order: Order) -> bool {
+        let Order { wanted, prepared, is_committed } = order;
+        let (Change { change, messages, shown }, effects) = match self.prepare(wanted).await {
+            Ok(ready) => ready,
+            Err(error) => {
+                let _ = prepared.send(Err(error));
+                return false;
+            }
+        };
+        if prepared.send(Ok((change, messages))).is_err() {
+            return false;
         }
-        let mut staged = self.stage();
+        let is_done = match is_committed.await {
+            Ok(is_done) => is_done,
+            Err(_) => self.has_landed().await,
+        };
+        if is_done {
+            self.show(shown);
+            self.act(effects).await;
+        }
+        is_done
+    }
+
+    /// What the order comes to, and what is to be done once it is written.
+    async fn prepare(&mut self, wanted: Wanted) -> Result<(Change, Vec<Effect>), ApiError> {
+        let Wanted { inputs, events, extras, ends_work } = wanted;
+        if ends_work && !self.end_work().await {
+            tracing::warn!(pod = %self.state.name, "something that a tool of this Pod started does not end");
+            return Err(error::does_not_end(&self.state.name));
+        }
+        let mut staged = Staged::new();
         let mut effects = Vec::new();
         for input in inputs {
-            match decide(&self.pod, &self.spec, input) {
-                Ok(decision) => {
-                    effects.extend(decision.effects);
-                    self.add(&mut staged, decision.steps);
-                }
-                Err(refusal) => {
-                    let _ = prepared.send(Err(error::refused(&self.name, refusal)));
-                    return self.read_again(ends_work).await;
-                }
-            }
+            effects.extend(self.decide(&mut staged, input)?);
         }
         let steps = events.into_iter().map(|event| Step { run_id: None, event: event.into() }).collect();
         self.add(&mut staged, steps);
-        let (change, receipts, shown) = match self.change(staged, extras).await {
-            Ok(changed) => changed,
-            Err(error) => {
-                let _ = prepared.send(Err(error));
-                return self.read_again(ends_work).await;
-            }
-        };
-        let is_done = match prepared.send(Ok((change, receipts))) {
-            Ok(()) => match is_committed.await {
-                Ok(is_done) => is_done,
-                Err(_) => self.has_landed().await,
-            },
-            Err(_) => false,
-        };
-        match is_done {
-            true => {
-                self.show(shown).await;
-                self.has_mail = true;
-                self.act(effects).await;
-            }
-            false => self.read_again(ends_work).await,
-        }
+        Ok((self.change(staged, extras).await?, effects))
     }
 
     /// Whether what was prepared is in the journal: nobody else writes there, and it was not told what came of it.
     async fn has_landed(&mut self) -> bool {
-        let before = self.feed.head();
-        let head = async || self.inner.patiently(|| self.inner.store.head(self.key)).await;
-        self.pod.head > before && head().await.is_ok_and(|head| head >= self.pod.head)
-    }
-
-    /// Nothing came of the order. What was ended for it cannot go on: its run is closed, as after a crash.
-    pub(super) async fn read_again(&mut self, has_ended_work: bool) {
-        let mut read = self.reload().await;
-        if read.is_ok() && has_ended_work {
-            read = self.catch_up().await;
-        }
-        if let Err(error) = read {
-            tracing::error!(%error, pod = %self.name, "a Pod's state could not be read again");
-        }
+        let (before, after, key) = (self.feed.head(), self.state.pod.head, self.state.key);
+        let actors = &self.actors;
+        after > before && actors.patiently(|| actors.store.journals().head(key)).await.is_ok_and(|head| head >= after)
     }
 }

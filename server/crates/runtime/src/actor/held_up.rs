@@ -11,10 +11,10 @@ use crate::ground::reason;
 impl Actors {
     /// Says of the Pods that work what keeps them from it; of all that live, when their database is gone.
     pub(crate) fn with_outage(&self, mut summaries: Vec<PodSummary>) -> Vec<PodSummary> {
-        if let Some(outage) = self.store.outage().borrow().as_ref() {
+        if let Some(outage) = self.store.health().outage().borrow().as_ref() {
             let is_lost = outage.kind == OutageKind::Lost;
             let held_up = summaries.iter_mut().filter(|summary| {
-                summary.state != PodState::Stopped && (is_lost || self.has_task(&summary.pod.worker_id))
+                summary.state != PodState::Stopped && (is_lost || self.tasks.has(&summary.pod.worker_id))
             });
             held_up.for_each(|summary| {
                 summary.activity = None;
@@ -27,7 +27,7 @@ impl Actors {
 
 /// Has lists look again at the Pods that an outage holds up, when it begins and when it is over.
 pub(crate) async fn tell(inner: Arc<Actors>) {
-    let mut outage = inner.store.outage();
+    let mut outage = inner.store.health().outage();
     let mut held_up: BTreeSet<WorkerId> = BTreeSet::new();
     loop {
         tokio::select! {
@@ -37,7 +37,7 @@ pub(crate) async fn tell(inner: Arc<Actors>) {
         let kind = outage.borrow_and_update().as_ref().map(|outage| outage.kind);
         match kind {
             Some(OutageKind::Away) => {
-                held_up.extend(inner.pods_with_task());
+                held_up.extend(inner.tasks.pods());
                 held_up.iter().for_each(|worker_id| inner.list.tell_changed(worker_id));
             }
             Some(OutageKind::Lost) => inner.list.tell_all(),

@@ -12,7 +12,7 @@ use protocol::{Access, ApiError, ScopeRule, ToolBy, WorkerId};
 use tools::{Lifeline, Network, Place, Questions};
 
 use super::Actors;
-use crate::{error, ground::Ground, view};
+use crate::{ground::Ground, view};
 
 /// What a Pod may touch now: its rules, less what it has lent, and never what is yoi's own.
 pub(crate) async fn scope(inner: &Actors, key: PodKey, spec: &PodSpec) -> Result<Scope, ApiError> {
@@ -27,7 +27,7 @@ pub(crate) async fn scope(inner: &Actors, key: PodKey, spec: &PodSpec) -> Result
 
 /// Everything that is out with children, for reading too.
 pub(crate) async fn loans(ground: &Ground, key: PodKey) -> Result<Vec<ScopeRule>, ApiError> {
-    let children = ground.patiently(|| ground.store.children(key)).await.map_err(error::store_failed)?;
+    let children = ground.patiently(|| ground.store.family().children(key)).await?;
     Ok(children.iter().flat_map(view::lent).collect())
 }
 

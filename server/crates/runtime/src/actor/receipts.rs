@@ -3,8 +3,8 @@
 use pod_store::{FarChange, FarReceipt, MailPut, MessageChange, PodKey};
 use protocol::{ApiError, LinkNews, ReceiptState, RuntimeId, WorkerId};
 
-use super::{PodTask, commit::Staged};
-use crate::{clock, encode::put_out, error, mail::Letter, view::peer_label};
+use super::{Actors, staged::Staged, state::State};
+use crate::{clock, encode::put_out, mail::Letter, view::peer_label};
 
 /// What the senders are to be told: those here by a letter, those elsewhere by their store.
 pub(super) struct Receipts {
@@ -19,42 +19,37 @@ pub(super) struct Receipt {
     pub(super) change: MessageChange,
 }
 
-impl PodTask {
-    /// What the senders are to be told. Receipts of what this Pod sent itself are none of these.
-    pub(super) async fn receipts(&mut self, staged: &Staged) -> Result<Receipts, ApiError> {
-        let (mut receipts, mut far_changes) = (Vec::new(), Vec::new());
-        // The run counts once, at the first message that it reads, whether that came to an idle Pod or in mid-run.
-        let mut begins = staged.begun_by_peer;
-        for step in &staged.receipts {
-            let inner = &self.inner;
-            let row = inner.patiently(|| inner.store.message(&step.message_id)).await.map_err(error::store_failed)?;
-            // One that is not there yet comes in this very transaction: it wakes this Pod, which reads it at once.
-            if row.as_ref().is_some_and(|row| row.receiver != self.key) {
-                continue;
-            }
-            if row.is_none() && step.peer.runtime_id != RuntimeId::local() {
-                if let Some(sender) = self.inner.above()?.far_sender(self.key, &step.message_id, &step.peer).await? {
-                    let woke = is_what_began(step.state, &mut begins);
-                    far_changes.extend(sender.told(self.key, &self.worker_id, step.state, step.turn, woke));
-                }
-                continue;
-            }
-            let sender =
-                inner.patiently(|| inner.store.pod_find(&step.peer.worker_id)).await.map_err(error::store_failed)?;
-            let Some(sender) = sender else { continue };
-            let woke = is_what_began(step.state, &mut begins);
-            let (message_id, now, state, turn) = (&step.message_id, clock::now(), step.state, step.turn);
-            let peer = peer_label(&self.label());
-            let letter = Letter::Receipt { message_id: message_id.clone(), peer, state, turn, reason: None };
-            let key = format!("receipt:{message_id}:{state:?}");
-            receipts.push(Receipt {
-                sender: sender.worker_id,
-                letter: MailPut { to: sender.key, key, body: letter.encode(), at: now },
-                change: MessageChange::State { id: message_id.clone(), state, turn, woke, at: now },
-            });
+/// What the senders are to be told. Receipts of what this Pod sent itself are none of these.
+pub(super) async fn receipts(actors: &Actors, state: &State, staged: &Staged) -> Result<Receipts, ApiError> {
+    let (mut receipts, mut far_changes) = (Vec::new(), Vec::new());
+    // The run counts once, at the first message that it reads, whether that came to an idle Pod or in mid-run.
+    let mut begins = staged.begun_by_peer;
+    for step in &staged.receipts {
+        let row = actors.patiently(|| actors.store.messages().find(&step.message_id)).await?;
+        // One that is not there yet comes in this very transaction: it wakes this Pod, which reads it at once.
+        if row.as_ref().is_some_and(|row| row.receiver != state.key) {
+            continue;
         }
-        Ok(Receipts { receipts, far: far_changes })
+        if row.is_none() && step.peer.runtime_id != RuntimeId::local() {
+            if let Some(sender) = actors.above()?.far_sender(state.key, &step.message_id, &step.peer).await? {
+                let woke = is_what_began(step.state, &mut begins);
+                far_changes.extend(sender.told(state.key, &state.worker_id, step.state, step.turn, woke));
+            }
+            continue;
+        }
+        let Some(sender) = actors.patiently(|| actors.store.pods().find(&step.peer.worker_id)).await? else { continue };
+        let woke = is_what_began(step.state, &mut begins);
+        let (id, now, turn, reached) = (&step.message_id, clock::now(), step.turn, step.state);
+        let peer = peer_label(&state.label());
+        let letter = Letter::Receipt { message_id: id.clone(), peer, state: reached, turn, reason: None };
+        let key = format!("receipt:{id}:{reached:?}");
+        receipts.push(Receipt {
+            sender: sender.worker_id,
+            letter: MailPut { to: sender.key, key, body: letter.encode(), at: now },
+            change: MessageChange::State { id: id.clone(), state: reached, turn, woke, at: now },
+        });
     }
+    Ok(Receipts { receipts, far: far_changes })
 }
 
 /// Whether this message is the one that began the run.

@@ -6,13 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pod::{Input, Leader, ModelPiece, PodSpec, Sight, Sights, call_folder, has_rules, main_argument, names_a_pod};
+use pod::{Input, Leader, ModelPiece, Pod, PodSpec, Sight, Sights, call_folder, has_rules, main_argument, names_a_pod};
 use protocol::{
     ApiError, ErrorCode, NetworkPolicy, PermissionDecision, PermissionRule, PodName, RuntimeId, Target, VisiblePod,
+    tool::{self, NETWORK, Subject},
 };
 use serde_json::{Value, json};
 
-use super::PodTask;
+use super::{Actors, state::State};
 use crate::{error, ground::Ground};
 
 /// Pods above a Pod that are looked at. Nobody leads so deep a tree.
@@ -20,85 +21,92 @@ const LEADERS_MAX: usize = 256;
 /// As many links are followed as the kernel would.
 const LINKS_MAX: usize = 40;
 
-impl PodTask {
-    /// Looks at the calls that these inputs have decided on.
-    pub(super) async fn look(&mut self, inputs: &[Input]) -> Result<(), ApiError> {
-        let calls = self.to_be_judged(inputs);
-        if calls.is_empty() {
-            return Ok(());
-        }
-        self.look_up().await?;
-        let mut sights = Sights::default();
-        for (tool, arguments) in calls {
-            let found = match has_rules(&self.spec, &tool) {
-                true => self.sight(&tool, &arguments).await?,
-                false => Sight::default(),
-            };
-            let default = Some(self.default_of(&tool));
-            sights.note(&tool, &arguments, Sight { default, ..found });
-        }
-        self.spec.sights = sights;
-        Ok(())
+/// Looks at the calls that these inputs have decided on.
+pub(super) async fn look(actors: &Actors, state: &mut State, inputs: &[Input]) -> Result<(), ApiError> {
+    let calls = to_be_judged(&state.pod, inputs);
+    if calls.is_empty() {
+        return Ok(());
     }
-
-    /// Looks at those who lead this Pod, as they are now.
-    pub(super) async fn look_up(&mut self) -> Result<(), ApiError> {
-        let parent = self.parent.as_ref().map(|parent| parent.key);
-        self.spec.leaders = leaders(&self.inner, parent, &self.spec).await?;
-        Ok(())
+    look_up(actors, state).await?;
+    let mut sights = Sights::default();
+    for (tool, arguments) in calls {
+        let looking = Looking { actors, state };
+        let found = match has_rules(&state.spec, &tool) {
+            true => looking.sight(&tool, &arguments).await?,
+            false => Sight::default(),
+        };
+        let default = Some(looking.default_of(&tool));
+        sights.note(&tool, &arguments, Sight { default, ..found });
     }
+    state.spec.sights = sights;
+    Ok(())
+}
 
-    /// The calls of an answer that is whole with these inputs, and those that a person makes.
-    fn to_be_judged(&self, inputs: &[Input]) -> Vec<(String, Value)> {
-        let ends = |input: &Input| matches!(input, Input::Model(ModelPiece::Finished | ModelPiece::Nothing { .. }));
-        let mut calls = Vec::new();
-        if inputs.iter().any(ends) {
-            calls.extend(self.pod.calls.iter().map(|call| (call.name.clone(), call.arguments.clone())));
-        }
-        for input in inputs {
-            match input {
-                Input::OperatorCall { name, arguments }
-                | Input::Model(ModelPiece::ToolCall { name, arguments, .. }) => {
-                    calls.push((name.clone(), arguments.clone()));
-                }
-                Input::WayOut { host, port, .. } => {
-                    calls.push(("Network".to_owned(), json!({ "host": host, "port": port })));
-                }
-                _ => (),
+/// Looks at those who lead this Pod, as they are now.
+pub(super) async fn look_up(actors: &Actors, state: &mut State) -> Result<(), ApiError> {
+    let parent = state.parent.as_ref().map(|parent| parent.key);
+    state.spec.leaders = leaders(actors, parent, &state.spec).await?;
+    Ok(())
+}
+
+/// The calls of an answer that is whole with these inputs, and those that a person makes.
+fn to_be_judged(pod: &Pod, inputs: &[Input]) -> Vec<(String, Value)> {
+    let ends = |input: &Input| matches!(input, Input::Model(ModelPiece::Finished | ModelPiece::Nothing { .. }));
+    let mut calls = Vec::new();
+    if inputs.iter().any(ends) {
+        calls.extend(pod.calls.iter().map(|call| (call.name.clone(), call.arguments.clone())));
+    }
+    for input in inputs {
+        match input {
+            Input::OperatorCall { name, arguments } | Input::Model(ModelPiece::ToolCall { name, arguments, .. }) => {
+                calls.push((name.clone(), arguments.clone()));
             }
+            Input::WayOut { host, port, .. } => {
+                calls.push((NETWORK.to_owned(), json!({ "host": host, "port": port })));
+            }
+            _ => (),
         }
-        calls
     }
+    calls
+}
 
+/// What a call is looked at with: the Pod that makes it.
+#[derive(Clone, Copy)]
+pub(super) struct Looking<'a> {
+    pub(super) actors: &'a Actors,
+    pub(super) state: &'a State,
+}
+
+impl Looking<'_> {
     /// What becomes of a call that no rule is about. One of a tool that is not there, or not there for this Pod, fails by itself: nobody
     /// is asked for it first.
-    fn default_of(&self, tool: &str) -> PermissionDecision {
-        match self.inner.equipment.toolbox.get(tool).filter(|_| self.spec.offers(tool)) {
+    fn default_of(self, tool: &str) -> PermissionDecision {
+        match self.actors.equipment.toolbox.get(tool).filter(|_| self.state.spec.offers(tool)) {
             Some(known) => known.default_permission(),
-            None if tool == "Network" => pod::default_permission(tool),
+            None if tool == NETWORK => pod::default_permission(tool),
             None => PermissionDecision::Allow,
         }
     }
 
     /// What is found out about one call.
-    pub(super) async fn sight(&mut self, tool: &str, arguments: &Value) -> Result<Sight, ApiError> {
+    pub(super) async fn sight(self, tool: &str, arguments: &Value) -> Result<Sight, ApiError> {
         if names_a_pod(tool) {
             let pod = self.meant(main_argument(tool, arguments)).await?;
             return Ok(Sight { pod, ..Sight::default() });
         }
-        if tool == "Network" {
+        if tool == NETWORK {
             return Ok(Sight::default());
         }
-        let (cwd, tool, arguments) = (self.spec.cwd.clone(), tool.to_owned(), arguments.clone());
+        let (cwd, tool, arguments) = (self.state.spec.cwd.clone(), tool.to_owned(), arguments.clone());
         // The disk may be slow, and a command line long.
         let looked = tokio::task::spawn_blocking(move || on_disk(&cwd, &tool, &arguments));
         looked.await.map_err(|_| error::stopping())
     }
 
     /// The Pod that a name means to this one.
-    async fn meant(&mut self, name: &str) -> Result<Option<(protocol::WorkerId, String)>, ApiError> {
+    async fn meant(self, name: &str) -> Result<Option<(protocol::WorkerId, String)>, ApiError> {
         let Ok(target) = name.parse::<Target>() else { return Ok(None) };
-        let visible = self.inner.above()?.visible(&self.worker_id).await?;
+        let visible = self.actors.above()?.visible(&self.state.worker_id).await?;
         let mut meant = visible.into_iter().filter(|pod| is_target(&target, pod));
         Ok(match (meant.next(), meant.next()) {
             (Some(pod), None) => Some((pod.pod.worker_id, pod.name.to_string())),
@@ -108,7 +116,7 @@ impl PodTask {
 
     /// Rules as they are kept: those about a Pod with the Pod that they name now.
     pub(super) async fn given(
-        &mut self,
+        self,
         rules: Vec<PermissionRule>,
         standing: &[PermissionRule],
     ) -> Result<Vec<PermissionRule>, ApiError> {
@@ -135,9 +143,9 @@ impl PodTask {
     }
 
     /// A Pod of this server, whether it is seen or not: a person gives the rule.
-    async fn named(&mut self, name: &str) -> Result<Option<protocol::WorkerId>, ApiError> {
+    async fn named(self, name: &str) -> Result<Option<protocol::WorkerId>, ApiError> {
         let Ok(name) = PodName::parse(name) else { return Ok(None) };
-        let row = self.inner.store.pod_find_by_name(&name).await.map_err(error::store_failed)?;
+        let row = self.actors.store.pods().find_by_name(&name).await?;
         Ok(row.map(|row| row.worker_id))
     }
 }
@@ -161,8 +169,7 @@ async fn leaders(
     let mut leaders = Vec::new();
     let mut next = parent;
     while let Some(key) = next.filter(|_| leaders.len() < LEADERS_MAX) {
-        let row = ground.store.pod_find_by_key(key).await.map_err(error::store_failed)?;
-        let Some(row) = row else { break };
+        let Some(row) = ground.store.pods().find_by_key(key).await? else { break };
         let Ok(leader) = serde_json::from_str::<PodSpec>(&row.spec) else { break };
         leaders.push(Leader { cwd: leader.cwd, permissions: leader.permissions, network: leader.network });
         next = row.parent.map(|parent| parent.key);
@@ -180,9 +187,9 @@ fn on_disk(cwd: &str, tool: &str, arguments: &Value) -> Sight {
     let text = |path: PathBuf| path.into_os_string().into_string().ok();
     let folder = leads(Path::new(&call_folder(cwd, tool, arguments))).and_then(text);
     let given = main_argument(tool, arguments);
-    match tool {
-        "Bash" => Sight { folder, commands: tools::bash::commands_in(given), ..Sight::default() },
-        "Read" | "Write" | "Edit" if !given.is_empty() && !given.contains('\0') => {
+    match tool::facts(tool).subject {
+        Subject::Command => Sight { folder, commands: tools::bash::commands_in(given), ..Sight::default() },
+        Subject::Path if !given.is_empty() && !given.contains('\0') => {
             let path = plain(&Path::new(cwd).join(given));
             Sight { folder, leads: leads(&path).and_then(text), ..Sight::default() }
         }

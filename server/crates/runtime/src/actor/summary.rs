@@ -1,15 +1,11 @@
 //! Compaction: a summary by the model takes the place of the conversation's beginning.
 
 use futures_util::StreamExt;
-use pod::{Cause, Cut, Failure, Input, Newest, NoSummary, Summary};
+use pod::{Cause, Cut, Failure, NoSummary, Pod, Summary};
 use protocol::Usage;
-use provider::{FinishReason, ModelEvent, ModelRequest, ModelStream, Purpose};
+use provider::{FinishReason, ModelEvent, ModelStream};
 
-use super::{
-    PodTask,
-    commit::Extras,
-    pieces::{PROVIDER_ERROR, failure_of},
-};
+use super::pieces::{PROVIDER_ERROR, failure_of};
 
 /// Characters of a summary; what is beyond is cut off.
 const SUMMARY_CHARS_MAX: usize = 16_000;
@@ -25,6 +21,10 @@ pub(super) struct Summarising {
 }
 
 impl Summarising {
+    pub(super) fn new(stream: ModelStream, cut: Cut) -> Self {
+        Self { stream, cut, text: String::new(), usage: Usage::default() }
+    }
+
     /// Reads the summary to its end. What has come stays in `self`, so it can be waited for in pieces.
     pub(super) async fn run(&mut self) -> Result<(), Failure> {
         while let Some(event) = self.stream.next().await {
@@ -51,66 +51,32 @@ impl Summarising {
     }
 }
 
-impl PodTask {
-    /// Asks for a summary of what the cut drops.
-    pub(super) async fn begin_summary(&mut self, cut: Result<Cut, Newest>) {
-        let begun = cut.map_err(NoSummary::NothingToDrop).and_then(|cut| self.call_for_summary(cut));
-        if let Err(reason) = begun {
-            self.take_summary(Err(reason)).await;
-        }
-    }
+/// What follows when a summary has come, or not.
+pub(super) enum Next {
+    /// It was asked of too much: it is asked of half as much.
+    AskForLess,
+    Take(Result<Summary, NoSummary>),
+}
 
-    fn call_for_summary(&mut self, mut cut: Cut) -> Result<(), NoSummary> {
-        let provider = self
-            .inner
-            .equipment
-            .providers
-            .get(&self.spec.provider)
-            .ok_or_else(|| NoSummary::Failed("its provider is not configured any more".to_owned()))?;
-        let request = ModelRequest {
-            purpose: Purpose::Summary,
-            model: self.spec.model.clone(),
-            messages: std::mem::take(&mut cut.request),
-            tools: Vec::new(),
-        };
-        let stream = provider.stream(request);
-        self.work.summary = Some(Summarising { stream, cut, text: String::new(), usage: Usage::default() });
-        Ok(())
-    }
+/// When it was asked of too much, it is asked of less; in the end there is none, so that a conversation that is too long goes on
+/// with what is left.
+pub(super) fn next_after(pod: &Pod, cut: Cut, outcome: Result<(String, Usage), Failure>, halvings: u32) -> Next {
+    let (text, usage) = match outcome {
+        Ok((text, usage)) => (text.trim().chars().take(SUMMARY_CHARS_MAX).collect(), usage),
+        Err(failure) if !was_too_much(pod, &failure) => return Next::Take(Err(NoSummary::Failed(failure.detail))),
+        Err(_) if halvings < HALVINGS_MAX => return Next::AskForLess,
+        Err(_) => (cut.without_summary().to_owned(), Usage::default()),
+    };
+    let text = cut.within(&text).to_owned();
+    let (context_used, context_limit) = (cut.tokens_after(&text), pod.usage.context_limit);
+    let usage = Usage { context_used, context_limit, ..usage };
+    Next::Take(Ok(Summary { text, kept_from_seq: cut.kept_from_seq, usage }))
+}
 
-    /// The summary has come, or not. When it was asked of too much, it is asked of less; in the end there is none, so that a
-    /// conversation that is too long goes on with what is left.
-    pub(super) async fn summarised(&mut self, cut: Cut, outcome: Result<(String, Usage), Failure>) {
-        let (text, usage) = match outcome {
-            Ok((text, usage)) => (text.trim().chars().take(SUMMARY_CHARS_MAX).collect(), usage),
-            Err(failure) if !self.was_too_much(&failure) => {
-                return self.take_summary(Err(NoSummary::Failed(failure.detail))).await;
-            }
-            Err(_) if self.work.halvings < HALVINGS_MAX => {
-                self.work.halvings += 1;
-                return self.ask(Purpose::Summary);
-            }
-            Err(_) => (cut.without_summary().to_owned(), Usage::default()),
-        };
-        let text = cut.within(&text).to_owned();
-        let (context_used, context_limit) = (cut.tokens_after(&text), self.pod.usage.context_limit);
-        let usage = Usage { context_used, context_limit, ..usage };
-        self.take_summary(Ok(Summary { text, kept_from_seq: cut.kept_from_seq, usage })).await;
-    }
-
-    fn was_too_much(&self, failure: &Failure) -> bool {
-        match failure.cause {
-            Cause::Overflow { .. } => true,
-            Cause::Unexplained => self.pod.fits.is_some(),
-            Cause::Other => false,
-        }
-    }
-
-    pub(super) async fn take_summary(&mut self, summary: Result<Summary, NoSummary>) {
-        self.work.halvings = 0;
-        self.work.is_compacted = self.pod.run.is_some();
-        if let Err(error) = self.advance([Input::Summarised(summary)], Extras::default()).await {
-            tracing::error!(%error, pod = %self.name, "a summary could not be stored; the context stays as it was");
-        }
+fn was_too_much(pod: &Pod, failure: &Failure) -> bool {
+    match failure.cause {
+        Cause::Overflow { .. } => true,
+        Cause::Unexplained => pod.fits.is_some(),
+        Cause::Other => false,
     }
 }

@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeSet, HashMap},
     ops::Deref,
     path::PathBuf,
-    sync::{Arc, Mutex, Weak},
+    sync::{Arc, Mutex, MutexGuard, Weak},
 };
 
 use protocol::{ApiError, ErrorCode, ToolAnswer, ToolCommand, WorkerId};
@@ -12,7 +12,7 @@ use provider::Providers;
 use tokio::sync::{mpsc, oneshot};
 use tools::Toolbox;
 
-use super::{Above, Held, PodCommand, Request, feed::Feed};
+use super::{Above, Held, PodCommand, Request, feeds::Feeds, task::Reply};
 use crate::{
     CommandKey, Origin, error,
     ground::{Ground, Slip},
@@ -42,10 +42,8 @@ pub(crate) struct Actors {
     pub(crate) equipment: Equipment,
     pub(crate) ways_in: WaysIn,
     above: Weak<dyn Above>,
-    /// Tasks of the Pods that work now.
-    tasks: Mutex<HashMap<WorkerId, mpsc::Sender<Request>>>,
-    /// Live tails of the Pods that work or are watched now.
-    pub(super) feeds: Mutex<HashMap<WorkerId, Weak<Feed>>>,
+    pub(crate) tasks: Tasks,
+    pub(crate) feeds: Feeds,
 }
 
 impl Deref for Actors {
@@ -58,7 +56,7 @@ impl Deref for Actors {
 
 impl Actors {
     pub(crate) fn new(ground: Arc<Ground>, equipment: Equipment, above: Weak<dyn Above>) -> Self {
-        let (tasks, feeds) = (Mutex::default(), Mutex::default());
+        let (tasks, feeds) = (Tasks::default(), Feeds::default());
         Self { ground, equipment, ways_in: WaysIn::default(), above, tasks, feeds }
     }
 
@@ -83,15 +81,8 @@ impl Actors {
         command: PodCommand,
     ) -> Result<String, ApiError> {
         self.count_command();
-        let (reply, answer) = oneshot::channel();
-        let slip = Slip::default();
-        let request =
-            Request::Command { command: Box::new(command), key, origin: origin.clone(), reply, slip: slip.clone() };
-        let asked = async {
-            self.send(worker_id, request).await?;
-            answer.await.map_err(|_| self.interrupted())?
-        };
-        self.answered(&slip, asked).await
+        let (command, origin) = (Box::new(command), origin.clone());
+        self.ask(worker_id, |reply| Request::Command { command, key, origin, reply }).await
     }
 
     /// Whether there is such a tool.
@@ -111,46 +102,29 @@ impl Actors {
         name: &str,
         command: ToolCommand,
     ) -> Result<ToolAnswer, ApiError> {
-        let (reply, answer) = oneshot::channel();
-        let ToolCommand { arguments } = command;
-        let (name, origin, slip) = (name.to_owned(), origin.clone(), Slip::default());
-        let request = Request::Tool { name, arguments, key, origin, reply, slip: slip.clone() };
+        let (ToolCommand { arguments }, name, origin) = (command, name.to_owned(), origin.clone());
+        self.ask(worker_id, |reply| Request::Tool { name, arguments, key, origin, reply }).await
+    }
+
+    /// Has a Pod of this host stand still.
+    pub(crate) async fn hold_here(self: &Arc<Self>, worker_id: &WorkerId) -> Result<Held, ApiError> {
+        self.ask(worker_id, |reply| Request::Hold { reply }).await
+    }
+
+    /// Gives a request to a Pod's task, and waits for the answer.
+    async fn ask<T>(
+        self: &Arc<Self>,
+        worker_id: &WorkerId,
+        request: impl FnOnce(Reply<T>) -> Request,
+    ) -> Result<T, ApiError> {
+        let (sender, answer) = oneshot::channel();
+        let slip = Slip::default();
+        let request = request(Reply { answer: sender, slip: slip.clone() });
         let asked = async {
             self.send(worker_id, request).await?;
             answer.await.map_err(|_| self.interrupted())?
         };
         self.answered(&slip, asked).await
-    }
-
-    /// Has a Pod of this host stand still.
-    pub(crate) async fn hold_here(self: &Arc<Self>, worker_id: &WorkerId) -> Result<Held, ApiError> {
-        let (reply, held) = oneshot::channel();
-        let slip = Slip::default();
-        let asked = async {
-            self.send(worker_id, Request::Hold { reply, slip: slip.clone() }).await?;
-            held.await.map_err(|_| self.interrupted())?
-        };
-        self.answered(&slip, asked).await
-    }
-
-    pub(crate) fn tasks_count(&self) -> usize {
-        self.tasks.lock().expect("no holder of the tasks panics").len()
-    }
-
-    /// The Pod works here now.
-    pub(crate) fn has_task(&self, worker_id: &WorkerId) -> bool {
-        let tasks = self.tasks.lock().expect("no holder of the tasks panics");
-        tasks.get(worker_id).is_some_and(|sender| !sender.is_closed())
-    }
-
-    pub(crate) fn pods_with_task(&self) -> BTreeSet<WorkerId> {
-        let tasks = self.tasks.lock().expect("no holder of the tasks panics");
-        tasks.iter().filter(|(_, sender)| !sender.is_closed()).map(|(worker_id, _)| worker_id.clone()).collect()
-    }
-
-    /// Forgets the tasks that were dropped, all of them.
-    pub(crate) fn forget_all(&self) {
-        self.tasks.lock().expect("no holder of the tasks panics").clear();
     }
 
     /// Gives a request to a Pod's task, and starts the task when there is none.
@@ -159,7 +133,7 @@ impl Actors {
             if self.stopping.is_cancelled() {
                 return Err(error::stopping());
             }
-            let sender = self.task(worker_id);
+            let sender = self.tasks.get(worker_id, |requests| self.start(worker_id, requests));
             match sender.send(request).await {
                 Ok(()) => return Ok(()),
                 // The task went to rest between the look-up and the sending.
@@ -168,21 +142,56 @@ impl Actors {
         }
     }
 
-    fn task(self: &Arc<Self>, worker_id: &WorkerId) -> mpsc::Sender<Request> {
-        let mut tasks = self.tasks.lock().expect("no holder of the tasks panics");
+    fn start(self: &Arc<Self>, worker_id: &WorkerId, requests: mpsc::Receiver<Request>) {
+        let task = self.under_lease(super::task::run(self.clone(), worker_id.clone(), requests));
+        self.tracker.spawn(crate::watched(task));
+    }
+}
+
+/// Tasks of the Pods that work now, each by where its requests go.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks(Mutex<HashMap<WorkerId, mpsc::Sender<Request>>>);
+
+impl Tasks {
+    fn all(&self) -> MutexGuard<'_, HashMap<WorkerId, mpsc::Sender<Request>>> {
+        self.0.lock().expect("no holder of the tasks panics")
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.all().len()
+    }
+
+    /// The Pod works here now.
+    pub(crate) fn has(&self, worker_id: &WorkerId) -> bool {
+        self.all().get(worker_id).is_some_and(|sender| !sender.is_closed())
+    }
+
+    /// The Pods that work here now.
+    pub(crate) fn pods(&self) -> BTreeSet<WorkerId> {
+        let tasks = self.all();
+        tasks.iter().filter(|(_, sender)| !sender.is_closed()).map(|(worker_id, _)| worker_id.clone()).collect()
+    }
+
+    /// Forgets the tasks that were dropped, all of them.
+    pub(crate) fn clear(&self) {
+        self.all().clear();
+    }
+
+    /// The Pod's task, which is started when there is none.
+    fn get(&self, worker_id: &WorkerId, start: impl FnOnce(mpsc::Receiver<Request>)) -> mpsc::Sender<Request> {
+        let mut tasks = self.all();
         if let Some(sender) = tasks.get(worker_id).filter(|sender| !sender.is_closed()) {
             return sender.clone();
         }
         let (sender, requests) = mpsc::channel(REQUESTS_MAX);
         tasks.insert(worker_id.clone(), sender.clone());
-        let task = self.under_lease(super::run(self.clone(), worker_id.clone(), requests));
-        self.tracker.spawn(crate::watched(task));
+        start(requests);
         sender
     }
 
     /// Ends a task that has nothing to do. False when a request came in.
-    pub(crate) fn rest(&self, worker_id: &WorkerId, requests: &mut mpsc::Receiver<Request>) -> bool {
-        let mut tasks = self.tasks.lock().expect("no holder of the tasks panics");
+    pub(super) fn rest(&self, worker_id: &WorkerId, requests: &mut mpsc::Receiver<Request>) -> bool {
+        let mut tasks = self.all();
         if !requests.is_empty() {
             return false;
         }
@@ -193,8 +202,8 @@ impl Actors {
     }
 
     /// Forgets a task that ended by itself.
-    pub(crate) fn forget(&self, worker_id: &WorkerId, requests: &mut mpsc::Receiver<Request>) {
-        let mut tasks = self.tasks.lock().expect("no holder of the tasks panics");
+    pub(super) fn forget(&self, worker_id: &WorkerId, requests: &mut mpsc::Receiver<Request>) {
+        let mut tasks = self.all();
         requests.close();
         if tasks.get(worker_id).is_some_and(mpsc::Sender::is_closed) {
             tasks.remove(worker_id);

@@ -71,7 +71,7 @@ impl Viewer {
         let Some(row) = row else {
             return Err((DiagnosticCode::PodNotFound, format!("no Pod has the id {worker_id}")));
         };
-        let feed = inner.feed(&row).await.map_err(|error| unavailable(crate::error::store_failed(error)))?;
+        let feed = inner.feed(&row).await.map_err(|error| unavailable(error.into()))?;
         feed.viewers.fetch_add(1, Ordering::AcqRel);
         inner.viewers.fetch_add(1, Ordering::Relaxed);
         let mut position = feed.watch();
@@ -141,7 +141,7 @@ impl Viewer {
         let rows = Rows { store: &self.inner.store, key: self.key, policy: self.feed.policy };
         let read = rows.newest(self.tail).await;
         // The summary is read after the records: it may be newer than they are, never older.
-        let row = self.inner.store.pod_find(&self.worker_id).await;
+        let row = self.inner.store.pods().find(&self.worker_id).await;
         match (read, row) {
             (Ok(newest), Ok(Some(row))) => {
                 let summary = self.inner.with_outage(vec![view::summary(&row)]).pop();
@@ -190,7 +190,7 @@ impl Viewer {
     }
 
     async fn stored_records(&mut self, after: Seq) -> Option<FeedItem> {
-        let read = self.inner.store.records_after(self.key, after, ITEM_RECORDS_MAX as u32, ITEM_BYTES_MAX).await;
+        let read = self.inner.store.journals().after(self.key, after, ITEM_RECORDS_MAX as u32, ITEM_BYTES_MAX).await;
         match read {
             Ok(rows) => match rows.last().map(|row| row.seq) {
                 Some(last) => {
@@ -217,6 +217,6 @@ impl Drop for Viewer {
     fn drop(&mut self) {
         self.feed.viewers.fetch_sub(1, Ordering::AcqRel);
         self.inner.viewers.fetch_sub(1, Ordering::Relaxed);
-        self.inner.release_feed(&self.worker_id, &self.feed);
+        self.inner.feeds.release(&self.worker_id, &self.feed);
     }
 }

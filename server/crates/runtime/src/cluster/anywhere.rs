@@ -9,6 +9,7 @@ use super::{Call, Cluster, ROUNDS_MAX, Route};
 use crate::{
     CommandKey, Origin,
     actor::{PodCommand, Request, place},
+    command::read_answer,
     error, view,
 };
 
@@ -34,8 +35,7 @@ impl Cluster {
             return Ok(answer);
         }
         let answer = self.actors.command_here(key, origin, worker_id, command).await?;
-        serde_json::from_str(&answer)
-            .map_err(|error| ApiError::new(ErrorCode::Internal, format!("a stored answer cannot be read: {error}")))
+        read_answer(&answer)
     }
 
     /// Runs one tool as this Pod would; waits until it has ended.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::{sync::oneshot, time::timeout};
 
 use super::Cluster;
-use crate::{CommandKey, Origin, actor::PodCommand, error, ground::Ground};
+use crate::{CommandKey, Origin, actor::PodCommand, ground::Ground};
 
 /// A host takes up what it is asked within this time, or is taken for gone …
 const TAKE_WAIT_MAX: Duration = Duration::from_secs(5);
@@ -163,13 +163,13 @@ impl Calls {
 
     /// Tells another host something that needs no answer. What does not reach it, it finds by itself.
     pub(crate) async fn tell(&self, host: &HostRow, call: &Call) {
-        if let Err(error) = self.ground.store.call_put(host.id, &call.encode()).await {
+        if let Err(error) = self.ground.store.hosts().call_put(host.id, &call.encode()).await {
             tracing::debug!(%error, host = host.name, "another host could not be told something");
         }
     }
 
     async fn ask(&self, host: &HostRow, call: &Call) -> Result<String, ApiError> {
-        let id = self.ground.store.call_put(host.id, &call.encode()).await.map_err(error::store_failed)?;
+        let id = self.ground.store.hosts().call_put(host.id, &call.encode()).await?;
         let waiting = Waiting::of(self, id);
         let (taken, answer) = self.wait(host, call, waiting).await;
         match (taken, answer) {
@@ -184,7 +184,7 @@ impl Calls {
         if let Ok(Ok(answer)) = timeout(TAKE_WAIT_MAX, &mut waiting.answer).await {
             return (true, Some(answer));
         }
-        if let Ok(true) = self.ground.store.call_withdraw(waiting.id).await {
+        if let Ok(true) = self.ground.store.hosts().call_withdraw(waiting.id).await {
             return (false, None);
         }
         let mut left = call.answer_wait();
@@ -194,7 +194,7 @@ impl Calls {
                 return (true, Some(answer));
             }
             left -= step;
-            let hosts = self.ground.store.hosts_now().await;
+            let hosts = self.ground.store.hosts().now().await;
             if hosts.is_ok_and(|hosts| hosts.iter().all(|there| there.id != host.id)) {
                 break;
             }
@@ -225,7 +225,7 @@ impl Drop for Waiting<'_> {
 }
 
 async fn take_answers(cluster: Arc<Cluster>) {
-    let Some(mut wake_ups) = cluster.store.wake_ups() else { return };
+    let Some(mut wake_ups) = cluster.store.hosts().wake_ups() else { return };
     // An answer that came before its caller began to wait.
     let mut early: Vec<(Instant, i64, String)> = Vec::new();
     loop {
@@ -238,7 +238,7 @@ async fn take_answers(cluster: Arc<Cluster>) {
         if !is_waiting() {
             continue;
         }
-        match cluster.store.answers_take().await {
+        match cluster.store.hosts().answers_take().await {
             Ok(answers) => early.extend(answers.into_iter().map(|(id, answer)| (Instant::now(), id, answer))),
             Err(error) => tracing::debug!(%error, "answers of other hosts could not be read"),
         }

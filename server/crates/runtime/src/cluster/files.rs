@@ -20,7 +20,7 @@ impl Cluster {
     /// Says of each Pod that nobody can run now where its files are.
     pub(crate) async fn with_places(&self, summaries: Vec<PodSummary>) -> Vec<PodSummary> {
         let mut summaries = self.actors.with_outage(summaries);
-        if !self.store.is_shared() || summaries.is_empty() {
+        if !self.store.hosts().is_shared() || summaries.is_empty() {
             return summaries;
         }
         let homes = match self.homes_of_strangers().await {
@@ -43,9 +43,9 @@ impl Cluster {
 
     /// Pods that nobody runs and that ran elsewhere, where that host is gone.
     async fn homes_of_strangers(&self) -> Result<HashMap<WorkerId, String>, pod_store::StoreError> {
-        let mut homes: HashMap<_, _> = self.store.pods_left_behind().await?.into_iter().collect();
+        let mut homes: HashMap<_, _> = self.store.hosts().left_behind().await?.into_iter().collect();
         if !homes.is_empty() {
-            let hosts = self.store.hosts_now().await?;
+            let hosts = self.store.hosts().now().await?;
             homes.retain(|_, home| hosts.iter().all(|host| host.name != *home));
         }
         Ok(homes)

@@ -26,13 +26,13 @@ const KNOWN_MAX: usize = 20_000;
 
 /// From now on: what changes after this is told.
 pub(super) async fn start(cluster: &Arc<Cluster>) -> Result<(), StoreError> {
-    let position = Some(cluster.store.moves_since(None).await?.position);
+    let position = Some(cluster.store.hosts().moves_since(None).await?.position);
     cluster.tracker.spawn(follow_on(cluster.clone(), List { position, ..List::default() }));
     Ok(())
 }
 
 async fn follow_on(cluster: Arc<Cluster>, mut list: List) {
-    let Some(mut wake_ups) = cluster.store.wake_ups() else { return };
+    let Some(mut wake_ups) = cluster.store.hosts().wake_ups() else { return };
     loop {
         tokio::select! {
             () = cluster.stopping.cancelled() => return,
@@ -74,7 +74,7 @@ struct List {
 impl List {
     /// This host has been the only one for some time, so nobody else writes.
     fn is_alone(&mut self, cluster: &Cluster) -> bool {
-        self.rounds_alone = if cluster.store.has_others() { 0 } else { self.rounds_alone.saturating_add(1) };
+        self.rounds_alone = if cluster.store.hosts().has_others() { 0 } else { self.rounds_alone.saturating_add(1) };
         self.rounds_alone > ROUNDS_ALONE_MAX
     }
 
@@ -84,7 +84,7 @@ impl List {
             return Ok(());
         }
         self.looked_at = Some(Instant::now());
-        let moves = cluster.store.moves_since(self.position.as_deref()).await?;
+        let moves = cluster.store.hosts().moves_since(self.position.as_deref()).await?;
         self.position = Some(moves.position);
         if self.known.len() > KNOWN_MAX {
             self.known.clear();
@@ -92,7 +92,7 @@ impl List {
         for (key, worker_id, number) in moves.changed {
             let is_new = self.known.insert(key, number.clone()).is_none_or(|before| before != number);
             // Of its own Pods a host tells itself.
-            if is_new && !cluster.actors.has_task(&worker_id) {
+            if is_new && !cluster.actors.tasks.has(&worker_id) {
                 cluster.list.tell_changed(&worker_id);
             }
         }
@@ -106,7 +106,7 @@ async fn follow_feeds(cluster: &Arc<Cluster>) -> Result<bool, StoreError> {
     let feeds: Vec<(WorkerId, Arc<Feed>)> = feeds_without_task(cluster);
     let followed = show_followed(cluster, &feeds).await;
     for (worker_id, feed) in &feeds {
-        cluster.actors.release_feed(worker_id, feed);
+        cluster.actors.feeds.release(worker_id, feed);
     }
     followed
 }
@@ -117,7 +117,7 @@ async fn show_followed(cluster: &Arc<Cluster>, feeds: &[(WorkerId, Arc<Feed>)]) 
     }
     let pods: Vec<(PodKey, Seq)> = feeds.iter().map(|(_, feed)| (feed.key, feed.head())).collect();
     let mut has_more = false;
-    for followed in cluster.store.follow(&pods, RECORDS_AT_ONCE).await? {
+    for followed in cluster.store.hosts().follow(&pods, RECORDS_AT_ONCE).await? {
         let Some((worker_id, feed)) = feeds.iter().find(|(_, feed)| feed.key == followed.pod) else { continue };
         has_more |= followed.records.len() >= RECORDS_AT_ONCE as usize;
         let ends_run = feed.is_watched() && followed.records.iter().any(ends_run);
@@ -130,9 +130,9 @@ async fn show_followed(cluster: &Arc<Cluster>, feeds: &[(WorkerId, Arc<Feed>)]) 
 }
 
 fn tell_gone(cluster: &Cluster, worker_id: &WorkerId) {
-    if let Some(feed) = cluster.actors.known_feed(worker_id) {
+    if let Some(feed) = cluster.actors.feeds.get(worker_id) {
         feed.tell_gone();
-        cluster.actors.release_feed(worker_id, &feed);
+        cluster.actors.feeds.release(worker_id, &feed);
     }
     cluster.list.tell_changed(worker_id);
 }
@@ -147,8 +147,8 @@ fn tell_read(cluster: Arc<Cluster>, worker_id: WorkerId) {
 }
 
 fn feeds_without_task(cluster: &Cluster) -> Vec<(WorkerId, Arc<Feed>)> {
-    let own: BTreeSet<WorkerId> = cluster.actors.pods_with_task();
-    cluster.actors.watched_feeds().into_iter().filter(|(worker_id, _)| !own.contains(worker_id)).collect()
+    let own: BTreeSet<WorkerId> = cluster.actors.tasks.pods();
+    cluster.actors.feeds.held().into_iter().filter(|(worker_id, _)| !own.contains(worker_id)).collect()
 }
 
 fn ends_run(record: &StoredRecord) -> bool {

@@ -6,15 +6,15 @@ use protocol::{ApiError, WorkerId};
 use tokio::sync::oneshot;
 
 use super::{Cluster, Route};
-use crate::{actor::Request, error};
+use crate::actor::Request;
 
 /// Pods that are put in order at once.
 const AT_ONCE_MAX: usize = 16;
 
 /// Finds the open Pods and begins. One that fails is noted and stops nobody else.
 pub(crate) async fn start(cluster: &Arc<Cluster>) -> Result<(), ApiError> {
-    let open = async { cluster.adoptable(cluster.store.pods_orphaned().await?).await };
-    let open = open.await.map_err(error::store_failed)?;
+    let open = async { cluster.adoptable(cluster.store.hosts().orphaned().await?).await };
+    let open = open.await?;
     cluster.recovering.send_modify(|recovering| recovering.extend(open.iter().cloned()));
     if !open.is_empty() {
         tracing::info!(pods = open.len(), "putting Pods in order that were working when yoi ended");

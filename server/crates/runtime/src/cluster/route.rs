@@ -4,7 +4,7 @@ use pod_store::{HostRow, PodRow, StoreError, Whereabouts};
 use protocol::{ApiError, ErrorCode, WorkerId};
 
 use super::{Cluster, files};
-use crate::{error, view};
+use crate::view;
 
 /// How often a Pod that moves from host to host is looked for.
 pub(crate) const ROUNDS_MAX: usize = 4;
@@ -20,17 +20,17 @@ impl Cluster {
     /// Looks for the Pod's host; one that nobody runs is this host's from now on. A Pod that is not there is here: here it
     /// is told so.
     pub(crate) async fn route(&self, worker_id: &WorkerId) -> Result<Route, ApiError> {
-        if !self.store.is_shared() || self.actors.has_task(worker_id) {
+        if !self.store.hosts().is_shared() || self.actors.tasks.has(worker_id) {
             return Ok(Route::Here);
         }
-        let Some(row) = self.store.pod_find(worker_id).await.map_err(error::store_failed)? else {
+        let Some(row) = self.store.pods().find(worker_id).await? else {
             return Ok(Route::Here);
         };
-        let Whereabouts { owner, home } = match self.store.whereabouts(row.key).await {
+        let Whereabouts { owner, home } = match self.store.hosts().whereabouts(row.key).await {
             Err(StoreError::PodGone) => return Ok(Route::Here),
-            place => place.map_err(error::store_failed)?,
+            place => place?,
         };
-        let own = self.store.this_host();
+        let own = self.store.hosts().this();
         match owner {
             Some(owner) if own.is_some_and(|own| own.id == owner.id) => Ok(Route::Here),
             Some(owner) => Ok(Route::There(owner)),
@@ -42,23 +42,23 @@ impl Cluster {
     }
 
     async fn claim(&self, row: &PodRow) -> Result<Route, ApiError> {
-        match self.store.claim(row.key).await {
+        match self.store.hosts().claim(row.key).await {
             Ok(()) | Err(StoreError::PodGone) => Ok(Route::Here),
             Err(StoreError::Elsewhere(host)) => Ok(Route::There(host)),
-            Err(error) => Err(error::store_failed(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// The host that has the Pod's files, when they are not here.
     pub(super) async fn stranger(&self, row: &PodRow, home: Option<String>) -> Option<String> {
-        let own = self.store.this_host()?;
+        let own = self.store.hosts().this()?;
         let home = home.filter(|home| *home != own.name)?;
         let cwd = view::open(row).ok()?.spec.cwd;
         (!files::are_here(&cwd).await).then_some(home)
     }
 
     async fn at_home(&self, row: &PodRow, home: String) -> Result<Route, ApiError> {
-        let hosts = self.store.hosts_now().await.map_err(error::store_failed)?;
+        let hosts = self.store.hosts().now().await?;
         match hosts.into_iter().find(|host| host.name == home) {
             Some(host) => Ok(Route::There(host)),
             None => {

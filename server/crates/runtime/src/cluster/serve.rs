@@ -6,7 +6,7 @@ use protocol::{ApiError, WorkerId};
 use serde::Serialize;
 
 use super::{Call, Cluster, Route, call::Answer};
-use crate::actor::Request;
+use crate::{actor::Request, command::answer_of};
 
 /// How often calls are looked for when no notice comes.
 const POLL: Duration = Duration::from_millis(200);
@@ -16,14 +16,14 @@ pub(super) fn start(cluster: &Arc<Cluster>) {
 }
 
 async fn take_calls(cluster: Arc<Cluster>) {
-    let Some(mut wake_ups) = cluster.store.wake_ups() else { return };
+    let Some(mut wake_ups) = cluster.store.hosts().wake_ups() else { return };
     loop {
         tokio::select! {
             () = cluster.stopping.cancelled() => return,
             changed = wake_ups.called.changed() => if changed.is_err() { return },
-            () = tokio::time::sleep(POLL) => if !cluster.store.has_others() { continue },
+            () = tokio::time::sleep(POLL) => if !cluster.store.hosts().has_others() { continue },
         }
-        let calls = match cluster.store.calls_take().await {
+        let calls = match cluster.store.hosts().calls_take().await {
             Ok(calls) => calls,
             Err(error) => {
                 tracing::debug!(%error, "what other hosts ask could not be read");
@@ -50,10 +50,10 @@ async fn answer(cluster: Arc<Cluster>, id: i64, body: &str) {
     let is_told = call.is_told();
     let answer = carry_out(&cluster, call).await.unwrap_or_else(Answer::Refused);
     let sent = match is_told {
-        true => cluster.store.call_forget(id).await,
+        true => cluster.store.hosts().call_forget(id).await,
         false => {
-            let answer = serde_json::to_string(&answer).expect("an answer always encodes");
-            cluster.store.call_answer(id, &answer).await
+            let answer = answer_of(&answer);
+            cluster.store.hosts().call_answer(id, &answer).await
         }
     };
     if let Err(error) = sent {
@@ -99,5 +99,5 @@ fn pod_of(call: &Call) -> Option<&WorkerId> {
 }
 
 fn done(answer: &impl Serialize) -> Result<Answer, ApiError> {
-    Ok(Answer::Done(serde_json::to_string(answer).expect("an answer always encodes")))
+    Ok(Answer::Done(answer_of(answer)))
 }

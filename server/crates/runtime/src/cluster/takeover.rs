@@ -22,7 +22,7 @@ pub(super) fn start(cluster: &Arc<Cluster>) {
 }
 
 async fn watch_lease(cluster: Arc<Cluster>) {
-    let Some(mut lost) = cluster.store.lost() else { return };
+    let Some(mut lost) = cluster.store.hosts().lost() else { return };
     loop {
         tokio::select! {
             () = cluster.stopping.cancelled() => return,
@@ -39,9 +39,9 @@ async fn rejoin(cluster: &Arc<Cluster>) -> bool {
     let relied = cluster.lease.end();
     cluster.stand_still.clear();
     drop_all(&relied).await;
-    cluster.actors.forget_all();
+    cluster.actors.tasks.clear();
     loop {
-        match cluster.store.rejoin().await {
+        match cluster.store.hosts().rejoin().await {
             Ok(()) => break,
             Err(StoreError::Fenced) => {
                 tracing::error!("another yoi serves this database from a copy of this data folder; stop one of them");
@@ -73,10 +73,10 @@ async fn adopt_orphans(cluster: Arc<Cluster>) {
             () = cluster.stopping.cancelled() => return,
             () = tokio::time::sleep(ORPHANS_CHECK) => (),
         }
-        if cluster.store.lost().is_some_and(|lost| *lost.borrow()) {
+        if cluster.store.hosts().lost().is_some_and(|lost| *lost.borrow()) {
             continue;
         }
-        let open = async { cluster.adoptable(cluster.store.pods_orphaned().await?).await };
+        let open = async { cluster.adoptable(cluster.store.hosts().orphaned().await?).await };
         match open.await {
             Ok(open) if open.is_empty() => (),
             Ok(open) => {
@@ -93,7 +93,7 @@ impl Cluster {
     pub(crate) async fn adoptable(&self, rows: Vec<PodRow>) -> Result<Vec<WorkerId>, StoreError> {
         let homes: HashMap<WorkerId, String> = match rows.is_empty() {
             true => HashMap::new(),
-            false => self.store.pods_left_behind().await?.into_iter().collect(),
+            false => self.store.hosts().left_behind().await?.into_iter().collect(),
         };
         let mut open = Vec::new();
         for row in rows {

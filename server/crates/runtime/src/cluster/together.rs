@@ -86,6 +86,6 @@ impl Cluster {
             // What waits for it is on the disk: if this does not reach it, its next start does.
             self.wake(worker_id);
         }
-        committed.map_err(error::store_failed)
+        Ok(committed?)
     }
 }

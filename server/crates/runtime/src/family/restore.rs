@@ -87,7 +87,7 @@ async fn restore_below(
     origin: &Origin,
     report: &mut Vec<RestoreLine>,
 ) -> Result<(), ApiError> {
-    for child in family.store.children(row.key).await.map_err(error::store_failed)? {
+    for child in family.store.family().children(row.key).await? {
         let done = restore(family, &child.pod.worker_id, origin).await;
         report.push(RestoreLine {
             pod: view::pod_ref(&child.pod),
@@ -163,7 +163,7 @@ async fn lent_again(
     };
     let Some(lender) = row.parent.as_ref().and_then(|parent| holding.get(&parent.worker_id)) else { return Ok(None) };
     // A lender that was itself lent it, and has given it back, has nothing to lend: somebody else may hold it by now.
-    if family.store.child(lender.key).await.map_err(error::store_failed)?.is_some_and(|link| !link.is_lent) {
+    if family.store.family().child(lender.key).await?.is_some_and(|link| !link.is_lent) {
         let leader = &lender.label.name;
         let sentence =
             format!("{leader} leads it and is stopped, so what it holds was taken back; restore {leader} first");

@@ -57,15 +57,13 @@ pub(crate) async fn spawn(
 async fn check_room(family: &Family, parent: PodKey) -> Result<(), ApiError> {
     let PodLimits { children_max, family_max, .. } = family.limits;
     let mut top = parent;
-    while let Some(child) = family.store.child(top).await.map_err(error::store_failed)? {
+    while let Some(child) = family.store.family().child(top).await? {
         let Some(above) = child.pod.parent else { break };
         top = above.key;
     }
     let (mut all, mut own, mut left) = (0_u64, 0_u64, vec![top]);
     while let Some(key) = left.pop() {
-        for child in
-            family.store.children(key).await.map_err(error::store_failed)?.iter().filter(|child| needs_stop(child))
-        {
+        for child in family.store.family().children(key).await?.iter().filter(|child| needs_stop(child)) {
             all += 1;
             own += u64::from(key == parent);
             left.push(child.pod.key);

@@ -11,7 +11,7 @@ use crate::{
     Origin,
     actor::{Extras, Held},
     asked::Asked,
-    clock, error,
+    clock,
     family::Family,
     hold::{Holding, Together, Wanted},
     mail::Letter,
@@ -46,7 +46,7 @@ pub(crate) async fn stop(
     }
     for _ in 0..ROUNDS_MAX {
         let row = family.existing_row(worker_id).await?;
-        for child in family.store.children(row.key).await.map_err(error::store_failed)? {
+        for child in family.store.family().children(row.key).await? {
             if needs_stop(&child) {
                 let leader = Stopper::Leader(stopper.origin());
                 Box::pin(stop(family, &child.pod.worker_id, &leader)).await?;
@@ -70,7 +70,7 @@ async fn stop_one(
     stopper: &Stopper<'_>,
 ) -> Result<Option<(Receipt, Vec<ScopeRule>)>, ApiError> {
     let mut holding = hold(family, row).await?;
-    if family.store.children(row.key).await.map_err(error::store_failed)?.iter().any(needs_stop) {
+    if family.store.family().children(row.key).await?.iter().any(needs_stop) {
         return Ok(None);
     }
     let link = child_row(family, row).await?;

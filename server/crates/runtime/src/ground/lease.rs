@@ -43,7 +43,7 @@ impl Ground {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let era = self.store.is_shared().then(|| self.lease.era());
+        let era = self.store.hosts().is_shared().then(|| self.lease.era());
         async move {
             match era {
                 None => work.await,
@@ -60,7 +60,7 @@ impl Ground {
 
     /// Runs what was begun under this host's lease and cannot be called back: the host takes no other one before its end.
     pub(crate) fn before_next_lease<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
-        let era = self.store.is_shared().then(|| self.lease.era());
+        let era = self.store.hosts().is_shared().then(|| self.lease.era());
         async move {
             match era {
                 None => work.await,

@@ -15,7 +15,6 @@ use protocol::ApiError;
 use tokio::time::{Instant, error::Elapsed};
 
 use super::Ground;
-use crate::error;
 
 /// How often a read is tried again while the database can be written: what fails then does not pass.
 const READS_MAX: usize = 5;
@@ -71,15 +70,16 @@ impl Ground {
         answer: impl Future<Output = Result<T, ApiError>>,
     ) -> Result<T, ApiError> {
         let gives_up = async {
-            let mut outage = self.store.outlasts_waiting().await;
+            let mut outage = self.store.health().outlasts_waiting().await;
             if slip.withdraw() {
-                return error::store_failed(outage.refusal());
+                return outage.refusal().into();
             }
             for _ in 0..WAITS_IN_DOUBT {
                 // That the database is gone is told at once; what became of this takes the Pod's task a moment.
-                (outage, ()) = tokio::join!(self.store.outlasts_waiting(), tokio::time::sleep(OUTAGE_WAIT_MAX));
+                (outage, ()) =
+                    tokio::join!(self.store.health().outlasts_waiting(), tokio::time::sleep(OUTAGE_WAIT_MAX));
             }
-            error::store_failed(StoreError::Unknown(outage.why))
+            StoreError::Unknown(outage.why).into()
         };
         tokio::select! {
             biased;
@@ -117,7 +117,7 @@ impl Ground {
     pub(crate) async fn unless_out(&self, something: impl Future) {
         tokio::select! {
             _ = something => (),
-            _ = self.store.outlasts_waiting() => (),
+            _ = self.store.health().outlasts_waiting() => (),
         }
     }
 
@@ -131,7 +131,7 @@ impl Ground {
         }
         let writing = async {
             // In an outage the writer tries by itself.
-            if self.store.is_out() { Ok(()) } else { self.store.probe_writing().await }
+            if self.store.health().is_out() { Ok(()) } else { self.store.probe_writing().await }
         };
         let (reads, writes) = tokio::join!(
             tokio::time::timeout(LOOK_MAX, self.store.probe_reading()),
@@ -142,7 +142,7 @@ impl Ground {
             Ok(Err(error)) => Some(error.to_string()),
             Err(_) => Some(format!("the database does not answer within {} s", LOOK_MAX.as_secs())),
         };
-        let outage = self.store.outage().borrow().as_ref().map(|outage| (outage.since, outage.why.clone()));
+        let outage = self.store.health().outage().borrow().as_ref().map(|outage| (outage.since, outage.why.clone()));
         let state = DatabaseState {
             reads: wrong(reads),
             since: outage.as_ref().map(|(since, _)| *since),

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use protocol::{ApiError, ErrorCode};
 
 use super::Ground;
-use crate::error;
 
 #[derive(Debug)]
 pub(super) struct Seats {
@@ -37,7 +36,7 @@ impl Ground {
         let Seats { max, taken } = &self.seats;
         let being_made = taken.fetch_add(1, Ordering::AcqRel) + 1;
         let seat = Seat(&self.seats);
-        let living = self.store.pods_living_count(*max).await.map_err(error::store_failed)?;
+        let living = self.store.pods().living_count(*max).await?;
         if living.saturating_add(being_made) <= *max {
             return Ok(seat);
         }

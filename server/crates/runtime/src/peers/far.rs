@@ -14,6 +14,7 @@ mod line;
 mod list;
 mod message;
 mod names;
+mod own;
 mod parting;
 mod receive;
 mod said;
@@ -26,7 +27,7 @@ use std::{
 
 use jiff::SignedDuration;
 use pod_store::{FarChange, FarMessageRow, FarPeerRow, FarState, PodKey};
-use protocol::{ApiError, ErrorCode, LinkCard, PeerLabel, PodName, PodRef, WorkerId};
+use protocol::{ApiError, ControlEvent, ErrorCode, LinkCard, PeerLabel, PodName, PodRef, WorkerId};
 use tokio::sync::watch;
 
 pub(crate) use self::{
@@ -44,7 +45,7 @@ pub use self::{
     names::{FarName, FarNames},
 };
 use super::{Peers, handshake::Standing};
-use crate::{actor::FarSender, encode::put_out, error};
+use crate::{actor::FarSender, clock, encode::put_out};
 
 /// How long an introduction waits for its answer.
 const HANDSHAKE_HOURS_MAX: i64 = 24;
@@ -101,7 +102,7 @@ struct Cards(BTreeMap<(String, WorkerId), LinkCard>);
 
 impl Cards {
     async fn read(peers: &Peers) -> Result<Self, ApiError> {
-        let rows = peers.store.far_cards().await.map_err(error::store_failed)?;
+        let rows = peers.store.far().cards().await?;
         let read = rows.into_iter().filter_map(|row| match serde_json::from_str(&row.body) {
             Ok(card) => Some(((row.store, row.worker), card)),
             Err(error) => {
@@ -127,7 +128,7 @@ fn nameless(worker: &WorkerId) -> PodName {
 }
 
 async fn name_of(peers: &Peers, store: &str, worker: &WorkerId) -> Result<PodName, ApiError> {
-    let row = peers.store.far_card(store, worker).await.map_err(error::store_failed)?;
+    let row = peers.store.far().card(store, worker).await?;
     let card = row.and_then(|row| serde_json::from_str::<LinkCard>(&row.body).ok());
     Ok(card.map_or_else(|| nameless(worker), |card| card.name))
 }
@@ -135,6 +136,11 @@ async fn name_of(peers: &Peers, store: &str, worker: &WorkerId) -> Result<PodNam
 /// How records name a far Pod now.
 fn label(peers: &Peers, store: &str, worker: &WorkerId, name: PodName) -> PeerLabel {
     PeerLabel { runtime_id: peers.far_runtime(store), worker_id: worker.clone(), name }
+}
+
+/// As [`label`], of one of which nothing newer is told than what is known.
+async fn known_label(peers: &Peers, store: &str, worker: &WorkerId) -> Result<PeerLabel, ApiError> {
+    Ok(label(peers, store, worker, name_of(peers, store, worker).await?))
 }
 
 fn pod_ref(peers: &Peers, row: &FarPeerRow) -> PodRef {
@@ -145,8 +151,8 @@ fn card_change(store: &str, card: &LinkCard) -> FarChange {
     FarChange::Card {
         store: store.to_owned(),
         worker: card.worker_id.clone(),
-        body: serde_json::to_string(card).expect("a card always encodes"),
-        at: crate::clock::now(),
+        body: cards::told(card),
+        at: clock::now(),
     }
 }
 
@@ -154,8 +160,42 @@ fn remove(row: &FarPeerRow) -> FarChange {
     FarChange::Remove { pod: row.pod, store: row.store.clone(), worker: row.worker.clone() }
 }
 
-fn expires_at() -> jiff::Timestamp {
-    crate::clock::now() + SignedDuration::from_hours(HANDSHAKE_HOURS_MAX)
+/// An introduction of a Pod here and a far one.
+struct Proposal {
+    handshake: String,
+    /// The far one.
+    from: LinkCard,
+    to: WorkerId,
+    by: String,
+    note: Option<String>,
+}
+
+impl Proposal {
+    /// The row of one that begins now.
+    fn row(&self, own: PodKey, store: &str, state: FarState) -> FarPeerRow {
+        let now = clock::now();
+        FarPeerRow {
+            pod: own,
+            store: store.to_owned(),
+            worker: self.from.worker_id.clone(),
+            handshake: self.handshake.clone(),
+            state,
+            note: self.note.clone(),
+            by: self.by.clone(),
+            since: now,
+            expires_at: Some(now + SignedDuration::from_hours(HANDSHAKE_HOURS_MAX)),
+            pace_level: 0,
+            pace_at: now,
+            told: String::new(),
+        }
+    }
+
+    /// What the own journal says of one that is open.
+    fn requested(&self, peer: PeerLabel) -> ControlEvent {
+        let Self { handshake, by, note, .. } = self;
+        let (by, request_id, note) = (by.clone(), Some(handshake.clone()), note.clone());
+        ControlEvent::PeerRequested { peer, by, request_id, note }
+    }
 }
 
 /// What a Pod is to a far one of which it has this row.
@@ -178,7 +218,7 @@ fn standing_among(rows: usize, row: Option<&FarPeerRow>) -> Standing {
 
 /// The row between a Pod and the far Pod of this address, if there is one.
 pub(crate) async fn row_at(peers: &Peers, pod: PodKey, peer: &PodRef) -> Result<Option<FarPeerRow>, ApiError> {
-    let rows = peers.store.far_peers(pod).await.map_err(error::store_failed)?;
+    let rows = peers.store.far().peers(pod).await?;
     Ok(rows.into_iter().find(|row| pod_ref(peers, row) == *peer))
 }
 
@@ -191,11 +231,11 @@ pub(crate) async fn sender_of(
     peer: &PeerLabel,
 ) -> Result<Option<FarSender>, ApiError> {
     let message_id = message_id.to_owned();
-    match peers.store.far_message(pod, &message_id).await.map_err(error::store_failed)? {
+    match peers.store.far().message(pod, &message_id).await? {
         Some(FarMessageRow { is_outgoing: true, .. }) => Ok(None),
         Some(FarMessageRow { store, worker, .. }) => Ok(Some(FarSender { message_id, store, worker })),
         None => {
-            let rows = peers.store.far_peers(pod).await.map_err(error::store_failed)?;
+            let rows = peers.store.far().peers(pod).await?;
             let is_meant =
                 |row: &&FarPeerRow| row.worker == peer.worker_id && peers.far_runtime(&row.store) == peer.runtime_id;
             let row = rows.iter().find(is_meant);

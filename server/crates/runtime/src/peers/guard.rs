@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use pod_store::{PairRow, PodKey};
 use protocol::ApiError;
 
-use crate::{error, peers::Peers};
+use crate::peers::Peers;
 
 /// Automatic steps after which a chain waits for a person.
 const HOPS_MAX: u32 = 8;
@@ -45,7 +45,7 @@ pub(crate) async fn verdict(
         ));
     }
     let since = now - SignedDuration::from_hours(1);
-    let runs = peers.store.messages_woke_count(receiver, since).await.map_err(error::store_failed)?;
+    let runs = peers.store.messages().woke_count(receiver, since).await?;
     if runs >= RUNS_PER_HOUR_MAX {
         return held(format!("messages have begun {runs} runs of the receiver within an hour"));
     }

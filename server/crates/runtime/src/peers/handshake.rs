@@ -2,7 +2,7 @@
 //! what one side has, and without a store, so that pairs of one store and pairs of two go the same way. What is decided is
 //! carried out by `link`, `requests` and `unlink` for the ones, and by `far` for the others.
 
-use protocol::{PeerPolicy, RequestDecision};
+use protocol::{ControlEvent, PeerLabel, PeerPolicy, RequestDecision};
 
 /// What two Pods are to each other, as one side has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +94,27 @@ pub(super) enum Ending {
     /// By the side that was asked.
     Declined,
     Unlinked,
+}
+
+impl Ending {
+    /// What is noted of it, also where nobody said why.
+    pub(super) fn note(self, said: Option<&str>) -> Option<String> {
+        said.or((self == Self::Withdrawn).then_some("withdrawn")).map(str::to_owned)
+    }
+
+    /// What a journal says of it. A link that ends was no request any more.
+    pub(super) fn event(
+        self,
+        peer: PeerLabel,
+        by: String,
+        request_id: Option<String>,
+        note: Option<String>,
+    ) -> ControlEvent {
+        match self {
+            Self::Unlinked => ControlEvent::PeerUnlinked { peer, by, request_id: None, note },
+            Self::Withdrawn | Self::Declined => ControlEvent::PeerDeclined { peer, by, request_id, note },
+        }
+    }
 }
 
 /// Why something does not happen.

@@ -44,13 +44,13 @@ pub(super) async fn decide_held(
 
 /// A message from or to this Pod.
 async fn find(peers: &Peers, own: &PodRow, message_id: &str) -> Result<MessageRow, ApiError> {
-    let row = peers.store.message(message_id).await.map_err(error::store_failed)?;
+    let row = peers.store.messages().find(message_id).await?;
     row.filter(|row| row.sender == own.key || row.receiver == own.key).ok_or_else(|| {
         ApiError::new(ErrorCode::NotFound, format!("this Pod has no message with the id \"{message_id}\""))
     })
 }
 
 async fn pod(peers: &Peers, key: PodKey) -> Result<PodRow, ApiError> {
-    let row = peers.store.pod_find_by_key(key).await.map_err(error::store_failed)?;
+    let row = peers.store.pods().find_by_key(key).await?;
     row.ok_or_else(|| ApiError::new(ErrorCode::PodNotFound, "one of the two Pods was deleted"))
 }

@@ -3,7 +3,8 @@
 use jiff::SignedDuration;
 use pod_store::{Committed, NewRequest, PairRow, PeerChange, PodKey, PodRow, RequestRow};
 use protocol::{ApiError, ControlEvent, ErrorCode, PeerAnswer, PeerLabel, PeerLink, WorkerId};
-use serde::{Deserialize, Serialize};
+
+pub use protocol::Introduced;
 
 use super::{
     handshake::{News, Standing, Step, Which, decide},
@@ -11,7 +12,7 @@ use super::{
 };
 use crate::{
     asked::Asked,
-    clock, error,
+    clock,
     hold::{Holding, Together, Wanted},
     peers::Peers,
     view,
@@ -20,14 +21,6 @@ use crate::{
 /// How long a request waits for its answer.
 const REQUEST_HOURS_MAX: i64 = 24;
 pub(crate) const NOTE_CHARS_MAX: usize = 1_000;
-
-/// What an introduction came to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Introduced {
-    pub answer: PeerAnswer,
-    /// They knew each other before.
-    pub stood: bool,
-}
 
 /// Introduces two Pods to each other, or asks the other side, by its policy.
 pub(crate) async fn introduce(
@@ -46,8 +39,8 @@ pub(crate) async fn introduce(
     }
     let (own, other) = (readable(peers, source).await?, readable(peers, target).await?);
     let holding = peers.pods.hold(&[source, target]).await?;
-    let pair = peers.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
-    let request = peers.store.peer_request_of(own.key, other.key).await.map_err(error::store_failed)?;
+    let pair = peers.store.peers().link(own.key, other.key).await?;
+    let request = peers.store.peers().request_of(own.key, other.key).await?;
     let (request, stale) = match request {
         // Its time is over, and nobody has looked yet.
         Some(request) if request.expires_at <= clock::now() => (None, Some(request.id)),

@@ -7,12 +7,12 @@ use protocol::{
     open_cursor, seal_cursor,
 };
 
-use crate::{clock, error, peers::Peers, view};
+use crate::{clock, peers::Peers, view};
 
 /// Links first, then requests, each oldest first.
 pub(super) async fn of_pod(peers: &Peers, row: &PodRow) -> Result<Vec<PeerView>, ApiError> {
-    let links = peers.store.peer_links(row.key).await.map_err(error::store_failed)?;
-    let requests = peers.store.peer_requests(row.key).await.map_err(error::store_failed)?;
+    let links = peers.store.peers().links(row.key).await?;
+    let requests = peers.store.peers().requests(row.key).await?;
     let links = links.into_iter().map(|link| {
         let summary = view::summary(&link.pod);
         PeerView {
@@ -52,7 +52,7 @@ fn pending(own: &PodRow, request: RequestRow) -> PeerView {
 pub(super) async fn open_requests(peers: &Peers) -> Result<Vec<OpenRequest>, ApiError> {
     let now = clock::now();
     // All there are: what a Pod was asked stays open when its policy becomes another one.
-    let requests = peers.store.requests_expired(Timestamp::MAX).await.map_err(error::store_failed)?;
+    let requests = peers.store.peers().requests_expired(Timestamp::MAX).await?;
     Ok(requests.into_iter().filter(|request| request.expires_at > now).map(told).collect())
 }
 
@@ -79,12 +79,9 @@ pub(crate) async fn exchange(
 ) -> Result<Listing<ExchangeMessage>, ApiError> {
     let (own, other) = (peers.existing_row(own).await?, peers.existing_row(other).await?);
     let before = before.map(read_cursor).transpose()?;
-    let mut rows =
-        peers.store.messages_of_pair(own.key, other.key, before, limit).await.map_err(error::store_failed)?;
-    let has_more = end_page(&mut rows, limit, |row| row.text.len());
-    let next = rows.last().filter(|_| has_more).map(|row| write_cursor(row.at, &row.id));
+    let rows = peers.store.messages().of_pair(own.key, other.key, before, limit).await?;
     let pod = |key| -> PodRef { view::pod_ref(if key == own.key { &own } else { &other }) };
-    let items = rows.into_iter().map(|row| ExchangeMessage {
+    let messages = rows.into_iter().map(|row| ExchangeMessage {
         from: pod(row.sender),
         to: pod(row.receiver),
         message_id: row.id,
@@ -94,11 +91,20 @@ pub(crate) async fn exchange(
         turn: row.turn,
         at: row.at,
     });
-    Ok(Listing { items: items.collect(), next })
+    Ok(page(messages, limit))
+}
+
+/// A page of what two Pods wrote to each other, wherever the other one lives.
+pub(super) fn page(messages: impl Iterator<Item = ExchangeMessage>, limit: u32) -> Listing<ExchangeMessage> {
+    let mut items: Vec<_> = messages.collect();
+    let has_more = end_page(&mut items, limit, |message| message.text.len());
+    let last = items.last().filter(|_| has_more);
+    let next = last.map(|last| seal_cursor(&format!("{}.{}", last.at.as_microsecond(), last.message_id)));
+    Listing { items, next }
 }
 
 /// Leaves what a page has room for, one at least; whether there may be more.
-pub(crate) fn end_page<T>(rows: &mut Vec<T>, limit: u32, bytes: impl Fn(&T) -> usize) -> bool {
+fn end_page<T>(rows: &mut Vec<T>, limit: u32, bytes: impl Fn(&T) -> usize) -> bool {
     let is_full = rows.len() == limit as usize;
     let mut room = PAGE_BYTES_MAX;
     let fits = rows.iter().position(|row| match room.checked_sub(bytes(row)) {
@@ -117,12 +123,8 @@ pub(crate) fn end_page<T>(rows: &mut Vec<T>, limit: u32, bytes: impl Fn(&T) -> u
     }
 }
 
-/// Right behind a message of the exchange between two Pods, wherever the other one lives.
-pub(crate) fn write_cursor(at: Timestamp, message_id: &str) -> String {
-    seal_cursor(&format!("{}.{message_id}", at.as_microsecond()))
-}
-
-pub(crate) fn read_cursor(text: &str) -> Result<(Timestamp, String), ApiError> {
+/// Right behind a message of such a page.
+pub(super) fn read_cursor(text: &str) -> Result<(Timestamp, String), ApiError> {
     let read = || {
         let (at, id) = open_cursor(text)?.split_once('.')?;
         Some((Timestamp::from_microsecond(at.parse().ok()?).ok()?, id.to_owned()))

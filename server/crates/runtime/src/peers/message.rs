@@ -7,7 +7,7 @@ use super::{
     deliver::{Delivery, Pair},
     guard::{self, Verdict},
 };
-use crate::{Origin, asked::Asked, clock, command::audit, error, hold::Together, peers::Peers, view};
+use crate::{Origin, asked::Asked, clock, command::audit, hold::Together, peers::Peers, view};
 
 /// A message on its way out.
 #[derive(Debug)]
@@ -69,11 +69,11 @@ pub(crate) async fn send(peers: &Peers, outgoing: Outgoing<'_>) -> Result<(Messa
     if own.key == other.key {
         return Err(ApiError::new(ErrorCode::PeerSelf, "a Pod cannot write to itself"));
     }
-    if let Some(known) = peers.store.message_of_call(own.key, &cause.id()).await.map_err(error::store_failed)? {
+    if let Some(known) = peers.store.messages().of_call(own.key, &cause.id()).await? {
         return Ok((answer_of(&known), None));
     }
     let holding = peers.pods.hold(&[sender, receiver]).await?;
-    let link = peers.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
+    let link = peers.store.peers().link(own.key, other.key).await?;
     let link = link.ok_or_else(|| {
         let sentence = format!("pod \"{}\" is not a peer of \"{}\"; make them peers first", other.name, own.name);
         ApiError::new(ErrorCode::NotVisible, sentence)

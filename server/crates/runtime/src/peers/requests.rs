@@ -25,7 +25,7 @@ pub(super) async fn decide_request(
     let (asker, own) = (request.from, request.to);
     let holding = peers.pods.hold(&[&own.worker_id, &asker.worker_id]).await?;
     // Somebody else may have answered while these two were made to stand still.
-    let still = peers.store.peer_request(request_id).await.map_err(error::store_failed)?;
+    let still = peers.store.peers().request(request_id).await?;
     let (kind, change, state) = match decide(standing(own.key, None, still.as_ref()), News::of(decision)) {
         Step::Link => {
             let link = PeerChange::Link { a: own.key, b: asker.key, by: asked.origin.by.clone(), at: clock::now() };
@@ -52,7 +52,7 @@ pub(super) async fn decide_request(
 
 /// The open request to this Pod. One that was open once is told apart from one that never was.
 async fn find(peers: &Peers, own: &pod_store::PodRow, request_id: &str) -> Result<RequestRow, ApiError> {
-    let request = peers.store.peer_request(request_id).await.map_err(error::store_failed)?;
+    let request = peers.store.peers().request(request_id).await?;
     match request.filter(|request| request.expires_at > clock::now()) {
         Some(request) if request.to.key == own.key => Ok(request),
         Some(request) if request.from.key == own.key => Err(error::asked_itself()),
@@ -63,7 +63,7 @@ async fn find(peers: &Peers, own: &pod_store::PodRow, request_id: &str) -> Resul
 
 /// The journal knows every request that ever was.
 async fn was_made(peers: &Peers, own: &pod_store::PodRow, request_id: &str) -> Result<bool, ApiError> {
-    let rows = peers.store.question_records(own.key).await.map_err(error::store_failed)?;
+    let rows = peers.store.journals().questions(own.key).await?;
     Ok(rows.iter().any(|row| match serde_json::from_slice::<Record>(&row.body) {
         Ok(Record { event: Event::Control(ControlEvent::PeerRequested { request_id: id, .. }), .. }) => {
             id.as_deref() == Some(request_id)
@@ -74,7 +74,7 @@ async fn was_made(peers: &Peers, own: &pod_store::PodRow, request_id: &str) -> R
 
 /// How a request ended that came to no link, as the journal of one of the two tells it. None when it does not.
 pub(crate) async fn how_it_ended(peers: &Peers, pod: PodKey, request_id: &str) -> Result<Option<PeerLink>, ApiError> {
-    let rows = peers.store.question_records(pod).await.map_err(error::store_failed)?;
+    let rows = peers.store.journals().questions(pod).await?;
     let ended = |row: &pod_store::StoredRecord| match serde_json::from_slice::<Record>(&row.body) {
         Ok(Record { event: Event::Control(ControlEvent::PeerDeclined { request_id: Some(id), note, .. }), .. })
             if id == request_id =>
@@ -89,7 +89,7 @@ pub(crate) async fn how_it_ended(peers: &Peers, pod: PodKey, request_id: &str) -
 
 /// Ends the requests between Pods of this store whose time is over; both sides are told.
 pub(super) async fn expire(peers: &Peers) {
-    let rows = match peers.store.requests_expired(clock::now()).await {
+    let rows = match peers.store.peers().requests_expired(clock::now()).await {
         Ok(rows) => rows,
         Err(error) => return tracing::warn!(%error, "requests that are over could not be looked for"),
     };
@@ -106,7 +106,7 @@ async fn end(peers: &Peers, request: &RequestRow) -> Result<(), ApiError> {
     // One whose record cannot be read cannot be told.
     let readable: Vec<_> = [from, to].into_iter().filter(|row| view::open(row).is_ok()).collect();
     let holding = peers.pods.hold(&readable.iter().map(|row| &row.worker_id).collect::<Vec<_>>()).await?;
-    if peers.store.peer_request(&request.id).await.map_err(error::store_failed)?.is_none() {
+    if peers.store.peers().request(&request.id).await?.is_none() {
         return Ok(());
     }
     let note = Some(EXPIRED.to_owned());

@@ -7,7 +7,7 @@ use super::{
     handshake::{Ending, News, Step, decide},
     link::{Kind, Tell, commit_both, standing},
 };
-use crate::{asked::Asked, error, hold::Together, peers::Peers, view};
+use crate::{asked::Asked, hold::Together, peers::Peers, view};
 
 /// Ends what two Pods of this store are to each other: a link, or a request that waits. What is not there needs no end.
 pub(super) async fn unlink(
@@ -24,13 +24,12 @@ pub(super) async fn unlink(
     // One whose record cannot be read cannot be told; the other one is free of it nevertheless.
     let readable: Vec<_> = [own, &other].into_iter().filter(|row| view::open(row).is_ok()).collect();
     let holding = peers.pods.hold(&readable.iter().map(|row| &row.worker_id).collect::<Vec<_>>()).await?;
-    let link = peers.store.peer_link(own.key, other.key).await.map_err(error::store_failed)?;
-    let request = peers.store.peer_request_of(own.key, other.key).await.map_err(error::store_failed)?;
+    let link = peers.store.peers().link(own.key, other.key).await?;
+    let request = peers.store.peers().request_of(own.key, other.key).await?;
     let by = asked.map_or_else(|| "yoi".to_owned(), |asked| asked.origin.by.clone());
     let (written, tell) = match decide(standing(own.key, link.as_ref(), request.as_ref()), News::End) {
         Step::End(ending) => {
-            let withdrawn = (ending == Ending::Withdrawn).then_some("withdrawn");
-            let note = note.or(withdrawn).map(str::to_owned);
+            let note = ending.note(note);
             let request_id = request.map(|request| request.id);
             let change = match &request_id {
                 Some(id) => PeerChange::RequestDone { id: id.clone() },
@@ -49,8 +48,8 @@ pub(super) async fn unlink(
 
 /// Whom a Pod is linked with, and whom a request lies with, also one whose time is over.
 pub(super) async fn others(peers: &Peers, pod: PodKey) -> Result<Vec<PodRow>, ApiError> {
-    let links = peers.store.peer_links(pod).await.map_err(error::store_failed)?;
-    let requests = peers.store.peer_requests(pod).await.map_err(error::store_failed)?;
+    let links = peers.store.peers().links(pod).await?;
+    let requests = peers.store.peers().requests(pod).await?;
     let asked = requests.into_iter().map(|request| if request.to.key == pod { request.from } else { request.to });
     Ok(links.into_iter().map(|link| link.pod).chain(asked).collect())
 }

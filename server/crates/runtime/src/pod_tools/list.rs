@@ -3,43 +3,23 @@
 use async_trait::async_trait;
 use pod::ToolOutcome;
 use protocol::{Access, ApiError, PodState, RuntimeId, ScopeRule, Visibility, VisiblePod};
-use serde_json::Value;
-use tools::{Output, Place, Tool};
 
-use super::{Reach, arguments, outcome, sight};
-use crate::{hold::bounded, peers::far};
+use super::{Caller, PodTool, arguments::Nothing, sight};
+use crate::peers::far;
 
 #[derive(Debug)]
-pub(super) struct ListPods(pub(super) Reach);
+pub(super) struct ListPods;
 
 #[async_trait]
-impl Tool for ListPods {
-    fn name(&self) -> &'static str {
-        "ListPods"
-    }
+impl PodTool for ListPods {
+    const NAME: &'static str = "ListPods";
+    const DESCRIPTION: &'static str = "Lists the Pods that you see: yourself, the children that you spawned, and your peers. Says of each why you see \
+         it, its state, what is lent to it, and how many children it has.";
+    const DOING: &'static str = "listing the Pods";
+    type Arguments = Nothing;
 
-    fn description(&self) -> &'static str {
-        "Lists the Pods that you see: yourself, the children that you spawned, and your peers. Says of each why you see \
-         it, its state, what is lent to it, and how many children it has."
-    }
-
-    fn schema(&self) -> Value {
-        arguments::schema::<arguments::Nothing>()
-    }
-
-    fn only_reads(&self) -> bool {
-        true
-    }
-
-    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
-        outcome(bounded("listing the Pods", self.list(place, arguments)).await)
-    }
-}
-
-impl ListPods {
-    async fn list(&self, place: &Place, arguments: Value) -> Result<ToolOutcome, ApiError> {
-        let arguments::Nothing {} = arguments::read(arguments)?;
-        let pods = sight::visible(&*self.0.kin()?, &place.worker_id).await?;
+    async fn act(&self, caller: &Caller<'_>, Nothing {}: Nothing) -> Result<ToolOutcome, ApiError> {
+        let pods = sight::visible(&caller.kin, caller.worker_id()).await?;
         let lines: Vec<String> = pods.iter().map(line).collect();
         let others = pods.len() - 1;
         let summary = match others {

@@ -3,49 +3,32 @@
 use async_trait::async_trait;
 use pod::ToolOutcome;
 use protocol::{ApiError, Event, PodState, Record, Seen, Seq, TurnEvent};
-use serde_json::Value;
-use tools::{Output, Place, Tool};
 
-use super::{Reach, arguments, outcome, sight};
-use crate::{error, hold::bounded, pod_tools::Kin, view};
+use super::{Caller, Kin, PodTool, arguments::Named};
+use crate::view;
 
 /// Characters of one result; what is beyond comes with the next call.
 const CHARS_MAX: usize = 60_000;
 
 #[derive(Debug)]
-pub(super) struct ReadPodOutput(pub(super) Reach);
+pub(super) struct ReadPodOutput;
 
 #[async_trait]
-impl Tool for ReadPodOutput {
-    fn name(&self) -> &'static str {
-        "ReadPodOutput"
-    }
+impl PodTool for ReadPodOutput {
+    const NAME: &'static str = "ReadPodOutput";
+    const DESCRIPTION: &'static str = "Reads what a child of yours has written since you last read it, and says in which state it is. Works for a \
+         stopped child, too.";
+    const DOING: &'static str = "reading the Pod's output";
+    type Arguments = Named;
 
-    fn description(&self) -> &'static str {
-        "Reads what a child of yours has written since you last read it, and says in which state it is. Works for a \
-         stopped child, too."
-    }
-
-    fn schema(&self) -> Value {
-        arguments::schema::<arguments::Named>()
-    }
-
-    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
-        outcome(bounded("reading the Pod's output", self.read(place, arguments)).await)
-    }
-}
-
-impl ReadPodOutput {
-    async fn read(&self, place: &Place, arguments: Value) -> Result<ToolOutcome, ApiError> {
-        let arguments::Named { name } = arguments::read(arguments)?;
-        let kin = self.0.kin()?;
-        let child = sight::child(&kin, &place.worker_id, &name).await?;
+    async fn act(&self, caller: &Caller<'_>, Named { name }: Named) -> Result<ToolOutcome, ApiError> {
+        let child = caller.child(&name).await?;
         // How far it was read is in the reader's own journal, with the results that it was given: it survives what they
         // survive, and a result that was lost in a crash is given again.
-        let own = kin.existing_row(&place.worker_id).await?;
+        let own = caller.row().await?;
         let pod = view::pod_ref(&child.row);
         let read = view::open(&own).map_or(Seq(0), |opened| opened.pod.output_read(&pod));
-        let page = page(&kin, &child.row, read).await?;
+        let page = page(&caller.kin, &child.row, read).await?;
         let state = view::summary(&child.row).state;
         let state = if state == PodState::Stopped { "stopped; RestorePod brings it back" } else { state.as_str() };
         let name = &child.row.name;
@@ -72,7 +55,7 @@ struct Page {
 }
 
 async fn page(kin: &Kin, row: &pod_store::PodRow, after: Seq) -> Result<Page, ApiError> {
-    let rows = kin.store.turn_records(row.key, after.next()).await.map_err(error::store_failed)?;
+    let rows = kin.store.journals().turns(row.key, after.next()).await?;
     let mut page = Page { texts: Vec::new(), to: after, has_more: false };
     let mut chars = 0;
     for record in rows.iter().filter_map(|row| serde_json::from_slice::<Record>(&row.body).ok()) {

@@ -6,7 +6,7 @@ use pod_store::{ChildRow, FarPeerRow, PodRow};
 use protocol::{ApiError, ErrorCode, PodState, RuntimeId, ScopeRule, Target, Visibility, VisiblePod, WorkerId};
 
 use super::Kin;
-use crate::{error, peers::far, view};
+use crate::{peers::far, view};
 
 /// What a model is told of a Pod that it does not see, and of one that does not exist.
 pub(super) const NOT_VISIBLE: &str = "you see no Pod of this name; ListPods shows those that you see";
@@ -62,8 +62,8 @@ pub(crate) async fn visible(kin: &Kin, worker_id: &WorkerId) -> Result<Vec<Visib
 
 async fn all(kin: &Kin, worker_id: &WorkerId) -> Result<Vec<Seen>, ApiError> {
     let row = kin.existing_row(worker_id).await?;
-    let children = kin.store.children(row.key).await.map_err(error::store_failed)?;
-    let links = kin.store.peer_links(row.key).await.map_err(error::store_failed)?;
+    let children = kin.store.family().children(row.key).await?;
+    let links = kin.store.peers().links(row.key).await?;
     let mut seen: Vec<Seen> = std::iter::once(Seen::itself(row)).chain(children.into_iter().map(Seen::child)).collect();
     for link in links {
         // A child that is a peer, too, is one Pod with both reasons.

@@ -3,14 +3,11 @@
 use async_trait::async_trait;
 use pod::ToolOutcome;
 use protocol::{ApiError, ErrorCode, PodLabel, PodName, RuntimeId, ScopeRule, WorkerId};
-use serde_json::Value;
-use tools::{Output, Place, Tool};
 
-use super::{Kin, Reach, arguments, list::scope_words, origin_of, outcome, sight};
+use super::{Caller, Kin, PodTool, arguments::SpawnArguments, list::scope_words, sight};
 use crate::{
     Origin,
     family::{self, Spawn},
-    hold::bounded,
 };
 
 /// Characters of a name that are ours where the one that was asked for belongs to a Pod that the parent does not see.
@@ -19,32 +16,18 @@ const SUFFIX_LEN: usize = 6;
 const NAMES_TRIED_MAX: usize = 4;
 
 #[derive(Debug)]
-pub(super) struct SpawnPod(pub(super) Reach);
+pub(super) struct SpawnPod;
 
 #[async_trait]
-impl Tool for SpawnPod {
-    fn name(&self) -> &'static str {
-        "SpawnPod"
-    }
-
-    fn description(&self) -> &'static str {
-        "Spawns a child Pod that works beside you on a task, with a part of your scope lent to it. What you lend for \
+impl PodTool for SpawnPod {
+    const NAME: &'static str = "SpawnPod";
+    const DESCRIPTION: &'static str = "Spawns a child Pod that works beside you on a task, with a part of your scope lent to it. What you lend for \
          writing you can only read until the child is stopped. You are told when its turn has ended; ReadPodOutput then \
-         says what it wrote."
-    }
+         says what it wrote.";
+    const DOING: &'static str = "spawning the Pod";
+    type Arguments = SpawnArguments;
 
-    fn schema(&self) -> Value {
-        arguments::schema::<arguments::SpawnArguments>()
-    }
-
-    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
-        outcome(bounded("spawning the Pod", Box::pin(self.spawn(place, arguments))).await)
-    }
-}
-
-impl SpawnPod {
-    async fn spawn(&self, place: &Place, arguments: Value) -> Result<ToolOutcome, ApiError> {
-        let arguments: arguments::SpawnArguments = arguments::read(arguments)?;
+    async fn act(&self, caller: &Caller<'_>, arguments: SpawnArguments) -> Result<ToolOutcome, ApiError> {
         if arguments.task.trim().is_empty() {
             return Err(ApiError::invalid("the task is empty; say what the child is to do"));
         }
@@ -59,10 +42,9 @@ impl SpawnPod {
             profile: arguments.profile,
             model: arguments.model,
         };
-        let kin = self.0.kin()?;
-        let own = kin.existing_row(&place.worker_id).await?;
+        let origin = caller.origin().await?;
         let wanted = spawn.name.clone();
-        let (child, scope) = spawn_named(&kin, &place.worker_id, &origin_of(&own.name), spawn).await?;
+        let (child, scope) = spawn_named(&caller.kin, caller.worker_id(), &origin, spawn).await?;
         let renamed = match child.name == wanted {
             true => String::new(),
             false => format!(" (the name {wanted} is in use on this server)"),

@@ -24,7 +24,7 @@ pub(crate) async fn play(host: Host, folder: PathBuf) {
     std::fs::create_dir_all(&folder).unwrap();
     let rule = ScopeRule { path: folder.to_str().unwrap().to_owned(), access: Access::Write, recursive: true };
     let create = CreatePod { scope: Some(vec![rule.clone()]), ..named("lead") };
-    let lead = host.create(key("create-lead"), &origin(), create).await.unwrap().pod.worker_id;
+    let lead = host.pods().create(key("create-lead"), &origin(), create).await.unwrap().pod.worker_id;
     print_line(&format!("leads {lead}"));
     let watching = tokio::spawn(watch(host.clone(), lead.clone()));
     let spawn = serde_json::json!({ "name": "kid", "task": TASK, "scope": [rule] });
@@ -33,20 +33,20 @@ pub(crate) async fn play(host: Host, folder: PathBuf) {
     let kid = serde_json::json!({ "name": "kid" });
     tell(&host, &lead, "l2", format!("call StopPod {kid}\ncall RestorePod {kid}\nsay all of it")).await;
     until_of(&host, &lead, |records| said(records, "all of it") && is_idle(records)).await;
-    let kid = host.pod_named(&"kid".parse().unwrap()).await.unwrap().unwrap().worker_id;
-    host.control(key("l3"), &origin(), &kid, ControlVerb::Stop).await.unwrap();
+    let kid = host.pods().named(&"kid".parse().unwrap()).await.unwrap().unwrap().worker_id;
+    host.pods().control(key("l3"), &origin(), &kid, ControlVerb::Stop).await.unwrap();
     print_line("lead_accepted l3");
     until_of(&host, &lead, |records| news(records).len() == 2 && is_idle(records)).await;
     watching.abort();
 }
 
 async fn tell(host: &Host, lead: &WorkerId, id: &str, text: String) {
-    host.input(key(id), &origin(), lead, say(&text)).await.unwrap();
+    host.work().input(key(id), &origin(), lead, say(&text)).await.unwrap();
     print_line(&format!("lead_accepted {id}"));
 }
 
 async fn watch(host: Host, lead: WorkerId) {
-    let mut viewer = host.observe(&lead, None, 200).await;
+    let mut viewer = host.journals().observe(&lead, None, 200).await;
     while let Some(item) = viewer.next().await {
         let (FeedItem::Snapshot { records, .. } | FeedItem::Records { records, .. }) = item else { continue };
         for body in records {
@@ -101,7 +101,7 @@ pub(crate) async fn check(name: &str, host: &Host, witness: &Witness) {
 
 /// The child once its first task is over, one way or another.
 async fn settled_kid(host: &Host) -> Option<WorkerId> {
-    let kid = host.pod_named(&"kid".parse().unwrap()).await.unwrap()?.worker_id;
+    let kid = host.pods().named(&"kid".parse().unwrap()).await.unwrap()?.worker_id;
     let is_settled = |records: &[Record]| ends(records) > 0 && last_state(records) != Some(PodState::Running);
     until_of(host, &kid, is_settled).await;
     Some(kid)
@@ -111,7 +111,7 @@ async fn check_kid(name: &str, host: &Host, lead: &WorkerId, kid: &WorkerId) {
     let of_kid = records_of(host, kid).await;
     let tasks = of_kid.iter().filter(|record| record.event.kind() == "user_message").count();
     assert_eq!(tasks, 1, "{name}: the first task");
-    let detail = host.pod(kid).await.unwrap();
+    let detail = host.pods().get(kid).await.unwrap();
     assert!(detail.queued.is_empty(), "{name}: {:?}", detail.queued);
 
     // All the news that there is, and each once.
@@ -122,7 +122,7 @@ async fn check_kid(name: &str, host: &Host, lead: &WorkerId, kid: &WorkerId) {
     assert_eq!(news(&of_lead), wanted, "{name}");
 
     // The loan is out if the journal says so, and the child is live then, and only then.
-    let (view, loan) = (host.pod(lead).await.unwrap().children, last_loan(&of_lead));
+    let (view, loan) = (host.pods().get(lead).await.unwrap().children, last_loan(&of_lead));
     assert_eq!(view.len(), 1, "{name}");
     assert_eq!(!view[0].scope.is_empty(), loan, "{name}: the loan, and what the journal says of it");
     assert_eq!(view[0].state != PodState::Stopped, loan, "{name}: {:?} with its loan out: {loan}", view[0].state);
@@ -134,11 +134,11 @@ async fn check_commands(name: &str, host: &Host, witness: &Witness, lead: &Worke
     for id in &witness.accepted {
         if id == "l3" {
             let kid = kid.expect("a child that was stopped is there");
-            host.control(key(id), &origin(), kid, ControlVerb::Stop).await.unwrap();
-            assert_eq!(host.pod(kid).await.unwrap().summary.state, PodState::Stopped, "{name}");
+            host.pods().control(key(id), &origin(), kid, ControlVerb::Stop).await.unwrap();
+            assert_eq!(host.pods().get(kid).await.unwrap().summary.state, PodState::Stopped, "{name}");
         } else {
             let input = InputCommand { queue: true, ..say("something else, which the key must keep out") };
-            host.input(key(id), &origin(), lead, input).await.unwrap();
+            host.work().input(key(id), &origin(), lead, input).await.unwrap();
             let is_it = |record: &&Record| matches!(&record.event, Event::Turn(TurnEvent::UserMessage { command_id, .. }) if command_id.as_str() == id);
             assert_eq!(before.iter().filter(is_it).count(), 1, "{name}: {id}");
         }
@@ -153,7 +153,7 @@ async fn wanted_news(host: &Host, of_kid: &[Record]) -> Vec<News> {
         Event::Control(ControlEvent::RunFinished { outcome: Outcome::Interrupted, .. }) => Some(News::Errored),
         _ => None,
     });
-    let audit = host.audit_page(None, 100).await.unwrap().items;
+    let audit = host.audit().page(None, 100).await.unwrap().items;
     let stops = audit.iter().filter(|entry| entry.action == "stop" && entry.by == "operator").map(|_| News::ShutDown);
     ends.chain(stops).collect()
 }

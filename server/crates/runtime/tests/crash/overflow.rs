@@ -84,7 +84,7 @@ pub(crate) async fn play(folder: &Path, model: &str) {
     let options = StoreOptions::sqlite(folder.join("yoi.db"));
     let store = Store::open(StoreOptions { faults: Some(Arc::new(kill)), ..options }).await.unwrap();
     let host = host_on(store, model).await;
-    let pod = host.create(key("create"), &origin(), named("eve")).await.unwrap().pod.worker_id;
+    let pod = host.pods().create(key("create"), &origin(), named("eve")).await.unwrap().pod.worker_id;
     for number in 0..TURNS {
         ask(&host, &pod, &format!("k{number}"), 4_000).await;
         until_of(&host, &pod, |records| ends(records).len() > number && is_idle(records)).await;
@@ -99,7 +99,7 @@ pub(crate) async fn play(folder: &Path, model: &str) {
 
 async fn ask(host: &Host, pod: &WorkerId, id: &str, bytes: usize) {
     let text = format!("{id} {}", "x".repeat(bytes));
-    host.input(key(id), &origin(), pod, say(&text)).await.unwrap();
+    host.work().input(key(id), &origin(), pod, say(&text)).await.unwrap();
 }
 
 async fn host_on(store: Store, model: &str) -> Host {
@@ -144,7 +144,7 @@ async fn case(step: &str, count: u32) -> bool {
 /// The message is there if it was accepted, and is answered; so is another one.
 async fn check(name: &str, host: &Host, pod: &WorkerId, was_accepted: bool) {
     let kept = records_of(host, pod).await;
-    let view = host.pod(pod).await.unwrap().summary;
+    let view = host.pods().get(pod).await.unwrap().summary;
     if is_told(&kept) {
         assert_eq!(view.usage.context_limit, ROOM_TOKENS, "{name}: what was learnt is lost");
     }
@@ -152,7 +152,7 @@ async fn check(name: &str, host: &Host, pod: &WorkerId, was_accepted: bool) {
     let is_there = kept.iter().any(|record| record.event.kind() == "user_message" && of(record)["command_id"] == LONG);
     assert!(is_there || !was_accepted, "{name}: an accepted message is lost");
     if view.state == PodState::Paused {
-        host.control(key("resume"), &origin(), pod, ControlVerb::Resume).await.unwrap();
+        host.pods().control(key("resume"), &origin(), pod, ControlVerb::Resume).await.unwrap();
     }
     let records = until_of(host, pod, is_idle).await;
     if is_there {

@@ -19,34 +19,34 @@ const ASK_BEN: &str = "call SendToPeerPod {\"name\": \"ben\", \"message\": \"say
 pub(crate) async fn play(host: Host) {
     let create = async |name: &str, policy| {
         let create = CreatePod { peer_policy: policy, ..named(name) };
-        host.create(key(&format!("create-{name}")), &origin(), create).await.unwrap().pod.worker_id
+        host.pods().create(key(&format!("create-{name}")), &origin(), create).await.unwrap().pod.worker_id
     };
     let ann = create("ann", None).await;
     let ben = create("ben", None).await;
     let cid = create("cid", Some(PeerPolicy::Ask)).await;
     print_line(&format!("peers {ann} {ben} {cid}"));
     introduce(&host, "p1", &ann, &ben).await;
-    host.input(key("p2"), &origin(), &ann, say(ASK_BEN)).await.unwrap();
+    host.work().input(key("p2"), &origin(), &ann, say(ASK_BEN)).await.unwrap();
     print_line("peer_accepted p2");
     until_of(&host, &ann, |records| is_in(records, "message_receipt", &["answered"])).await;
-    let sent = host.send_message(key("p3"), &origin(), &ben, &ann, "say hello ben").await.unwrap();
+    let sent = host.peers().send(key("p3"), &origin(), &ben, &ann, "say hello ben").await.unwrap();
     print_line(&format!("peer_message p3 {}", sent.message_id));
     until_of(&host, &ben, |records| is_in(records, "message_receipt", &["answered"])).await;
-    host.unlink(key("p4"), &origin(), &ben, &pod_ref(&ann)).await.unwrap();
+    host.peers().unlink(key("p4"), &origin(), &ben, &pod_ref(&ann)).await.unwrap();
     print_line("peer_link p4");
     introduce(&host, "p5", &ben, &ann).await;
     introduce(&host, "p6", &ann, &cid).await;
-    let request = host.open_requests().await.unwrap().remove(0).request_id;
-    host.decide_request(key("p7"), &origin(), &cid, &request, RequestDecision::Accept).await.unwrap();
+    let request = host.peers().open_requests().await.unwrap().remove(0).request_id;
+    host.peers().decide_request(key("p7"), &origin(), &cid, &request, RequestDecision::Accept).await.unwrap();
     print_line("peer_request p7");
     let relay = "relay cid\nsay passed on";
-    let sent = host.send_message(key("p8"), &origin(), &ben, &ann, relay).await.unwrap();
+    let sent = host.peers().send(key("p8"), &origin(), &ben, &ann, relay).await.unwrap();
     print_line(&format!("peer_message p8 {}", sent.message_id));
     until_of(&host, &cid, |records| is_in(records, "message_receipt", &["answered"])).await;
 }
 
 async fn introduce(host: &Host, id: &str, source: &WorkerId, target: &WorkerId) {
-    host.introduce(key(id), &origin(), source, target, Some(NOTE.to_owned())).await.unwrap();
+    host.peers().introduce(key(id), &origin(), source, target, Some(NOTE.to_owned())).await.unwrap();
     print_line(&format!("{} {id}", if id == "p6" { "peer_request" } else { "peer_link" }));
 }
 
@@ -107,26 +107,26 @@ async fn check_repeats(name: &str, host: &Host, witness: &Witness, [ann, ben, ci
         all
     };
     for pod in [ann, ben, cid] {
-        let state = host.pod(pod).await.unwrap().summary.state;
+        let state = host.pods().get(pod).await.unwrap().summary.state;
         assert!(matches!(state, PodState::Idle | PodState::Paused), "{name}: {state:?}");
     }
     let before = all().await;
     for id in &witness.accepted {
         let input = InputCommand { queue: true, ..say("something else, which the key must keep out") };
-        host.input(key(id), &origin(), ann, input).await.unwrap();
+        host.work().input(key(id), &origin(), ann, input).await.unwrap();
     }
     for id in witness.links.iter().chain(&witness.requests) {
         let done = match id.as_str() {
-            "p1" => host.introduce(key(id), &origin(), ann, ben, None).await.map(drop),
-            "p4" => host.unlink(key(id), &origin(), ben, &pod_ref(ann)).await,
-            "p5" => host.introduce(key(id), &origin(), ben, ann, None).await.map(drop),
-            "p6" => host.introduce(key(id), &origin(), ann, cid, None).await.map(drop),
-            _ => host.decide_request(key(id), &origin(), cid, "", RequestDecision::Decline).await.map(drop),
+            "p1" => host.peers().introduce(key(id), &origin(), ann, ben, None).await.map(drop),
+            "p4" => host.peers().unlink(key(id), &origin(), ben, &pod_ref(ann)).await,
+            "p5" => host.peers().introduce(key(id), &origin(), ben, ann, None).await.map(drop),
+            "p6" => host.peers().introduce(key(id), &origin(), ann, cid, None).await.map(drop),
+            _ => host.peers().decide_request(key(id), &origin(), cid, "", RequestDecision::Decline).await.map(drop),
         };
         done.unwrap_or_else(|error| panic!("{name}: {id} {error}"));
     }
     for (id, message) in &witness.messages {
-        let again = host.send_message(key(id), &origin(), ben, ann, "something else").await.unwrap();
+        let again = host.peers().send(key(id), &origin(), ben, ann, "something else").await.unwrap();
         assert_eq!(again.message_id, *message, "{name}: {id}");
     }
     assert_eq!(all().await, before, "{name}: a repeat changed something");

@@ -19,7 +19,7 @@ pub(crate) fn pod_ref(worker_id: &WorkerId) -> PodRef {
 
 /// Whom a Pod is linked with, by its own view.
 pub(crate) async fn links(host: &Host, pod: &WorkerId) -> Vec<WorkerId> {
-    let peers = host.peers(pod).await.unwrap().into_iter();
+    let peers = host.peers().of_pod(pod).await.unwrap().into_iter();
     peers.filter(|peer| peer.link == PeerLink::Linked).map(|peer| peer.pod.worker_id).collect()
 }
 
@@ -48,7 +48,7 @@ impl<'a> Pair<'a> {
     pub(crate) async fn messages(&self) -> Vec<ExchangeMessage> {
         let (mut all, mut before) = (Vec::new(), None);
         loop {
-            let page = self.host.exchange(self.one, self.other, before.as_deref(), 200).await.unwrap();
+            let page = self.host.peers().exchange(self.one, self.other, before.as_deref(), 200).await.unwrap();
             all.extend(page.items);
             before = page.next;
             if before.is_none() {
@@ -65,10 +65,10 @@ impl<'a> Pair<'a> {
         let is_linked = steps.last().is_some_and(|step| step == "peer_linked");
         for (pod, peer) in [(self.one, self.other), (self.other, self.one)] {
             assert_eq!(links(self.host, pod).await.contains(peer), is_linked, "{name}: {steps:?}");
-            let peers = self.host.peers(pod).await.unwrap();
+            let peers = self.host.peers().of_pod(pod).await.unwrap();
             let is_pending = peers.iter().any(|view| view.link == PeerLink::Pending && view.pod == pod_ref(peer));
             assert_eq!(is_pending, steps.last().is_some_and(|step| step == "peer_requested"), "{name}: {steps:?}");
-            let said = serde_json::to_string(&self.host.history(pod).await.unwrap()).unwrap();
+            let said = serde_json::to_string(&self.host.journals().history(pod).await.unwrap()).unwrap();
             assert!(!said.contains(NOTE) && !said.contains("peer_linked"), "{name}: {said}");
         }
         self.check_messages(name, &of_one, &of_other).await;
@@ -101,7 +101,7 @@ impl<'a> Pair<'a> {
 
     /// Both journals, once no run goes on and both sides know how far the messages have come.
     async fn settled(&self, name: &str) -> (Vec<Record>, Vec<Record>) {
-        for _ in 0..6_000 {
+        testkit::until(format!("{name}: the two are at rest"), async || {
             let mut journals = Vec::new();
             for pod in [self.one, self.other] {
                 until_of(self.host, pod, |_| true).await;
@@ -110,12 +110,10 @@ impl<'a> Pair<'a> {
             let [of_one, of_other] = <[_; 2]>::try_from(journals).unwrap();
             let is_at_rest = |records: &[Record]| last_state(records) != Some(PodState::Running);
             let known = |records: &[Record]| all_receipts(records);
-            if is_at_rest(&of_one) && is_at_rest(&of_other) && self.is_told(&known(&of_one), &known(&of_other)) {
-                return (of_one, of_other);
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
-        panic!("{name}: the two do not come to rest");
+            let is_told = self.is_told(&known(&of_one), &known(&of_other));
+            (is_at_rest(&of_one) && is_at_rest(&of_other) && is_told).then_some((of_one, of_other))
+        })
+        .await
     }
 
     fn is_told(&self, of_one: &[(String, WorkerId)], of_other: &[(String, WorkerId)]) -> bool {
@@ -129,7 +127,7 @@ pub(crate) async fn journal(host: &Host, pod: &WorkerId) -> Vec<Record> {
     let mut pages = Vec::new();
     let mut before = None;
     loop {
-        let page = host.transcript(pod, before.as_deref(), 1_000, runtime::RecordForm::Whole).await.unwrap();
+        let page = host.journals().page(pod, before.as_deref(), 1_000, runtime::RecordForm::Whole).await.unwrap();
         pages.push(read_all(&page.items));
         before = page.next;
         if before.is_none() {

@@ -36,7 +36,7 @@ pub(crate) async fn play(folder: &Path, round: &str) {
     let store = pod_store::Store::open(pod_store::StoreOptions::sqlite(folder.join("yoi.db"))).await.unwrap();
     let host = stage::host_on(store).await;
     let create = async |name: String| {
-        host.create(key(&format!("create-{name}")), &origin(), named(&name)).await.unwrap().pod.worker_id
+        host.pods().create(key(&format!("create-{name}")), &origin(), named(&name)).await.unwrap().pod.worker_id
     };
     let pods = (create(format!("one{round}")).await, create(format!("two{round}")).await);
     let turned = (pods.1.clone(), pods.0.clone());
@@ -74,12 +74,12 @@ impl Player {
     async fn introduce(self, parts: bool) {
         loop {
             let note = Some(NOTE.to_owned());
-            let done = self.host.introduce(self.key(), &origin(), &self.one, &self.other, note).await.unwrap();
+            let done = self.host.peers().introduce(self.key(), &origin(), &self.one, &self.other, note).await.unwrap();
             assert_eq!(done.answer.state, PeerLink::Linked);
             print_line(if done.stood { "stood" } else { "linked" });
             tokio::time::sleep(Duration::from_millis(2)).await;
             if parts {
-                self.host.unlink(self.key(), &origin(), &self.one, &pod_ref(&self.other)).await.unwrap();
+                self.host.peers().unlink(self.key(), &origin(), &self.one, &pod_ref(&self.other)).await.unwrap();
                 print_line("parted");
             }
         }
@@ -88,7 +88,7 @@ impl Player {
     async fn write(self) {
         loop {
             // Parted at the moment: refused, and nothing is there.
-            if let Ok(sent) = self.host.send_message(self.key(), &origin(), &self.one, &self.other, "say yes").await {
+            if let Ok(sent) = self.host.peers().send(self.key(), &origin(), &self.one, &self.other, "say yes").await {
                 print_line(&format!("sent {}", sent.message_id));
             }
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -101,7 +101,7 @@ impl Player {
         let text = format!("call SendToPeerPod {{\"name\": \"{name}\", \"message\": \"say from a model\"}}\nsay sent");
         loop {
             let input = InputCommand { queue: true, ..say(&text) };
-            if self.host.input(self.key(), &origin(), &self.one, input).await.is_ok() {
+            if self.host.work().input(self.key(), &origin(), &self.one, input).await.is_ok() {
                 print_line("asked");
             }
             tokio::time::sleep(Duration::from_millis(20)).await;

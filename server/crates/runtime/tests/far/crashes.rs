@@ -13,6 +13,7 @@ use protocol::{
     ControlEvent, ControlVerb, Event, Outcome, PeerLink, PeerPolicy, PodState, ReceiptState, Record, RequestDecision,
     WorkerId,
 };
+use testkit::WAIT_MAX;
 
 use crate::{
     ground::{Two, carry, fresh_key, introduce, receipts, received, steps},
@@ -54,9 +55,6 @@ impl Faults for DieAt {
         Ok(())
     }
 }
-
-/// Machines that run tests are busy.
-const WAIT_MAX: Duration = Duration::from_secs(60);
 
 const STEPS: [Step; 9] = [
     Step::Begin,
@@ -129,18 +127,18 @@ const ACTS: usize = 5;
 async fn play(two: &Two, ada: &WorkerId, bob: &WorkerId, act: usize, written: &mut Vec<(bool, String)>) -> bool {
     let key = key(&format!("act-{act}"));
     let is_linked = async |side: &crate::ground::Side, pod| {
-        side.host.peers(pod).await.is_ok_and(|peers| peers.iter().any(|peer| peer.link == PeerLink::Linked))
+        side.host.peers().of_pod(pod).await.is_ok_and(|peers| peers.iter().any(|peer| peer.link == PeerLink::Linked))
     };
     match act {
         0 => introduce(&two.a, &two.b, ada, bob, key).await.is_ok_and(|done| done.answer.state == PeerLink::Linked),
-        1 => match two.a.host.send_message_far(key, &origin(), ada, &two.of_b(bob), "say one").await {
+        1 => match two.a.host.peers().send_far(key, &origin(), ada, &two.of_b(bob), "say one").await {
             Ok(sent) => {
                 written.push((true, sent.message_id));
                 true
             }
             Err(_) => false,
         },
-        2 => match two.b.host.send_message_far(key, &origin(), bob, &two.of_a(ada), "say two").await {
+        2 => match two.b.host.peers().send_far(key, &origin(), bob, &two.of_a(ada), "say two").await {
             Ok(sent) => {
                 written.push((false, sent.message_id));
                 true
@@ -152,8 +150,8 @@ async fn play(two: &Two, ada: &WorkerId, bob: &WorkerId, act: usize, written: &m
             let mut answered = true;
             for (side, pod) in [(&two.a, ada), (&two.b, bob)] {
                 // A run that the death cut waits for a person, as it does after any restart.
-                if side.host.pod(pod).await.is_ok_and(|detail| detail.summary.state == PodState::Paused) {
-                    let _ = side.host.control(fresh_key(), &origin(), pod, ControlVerb::Resume).await;
+                if side.host.pods().get(pod).await.is_ok_and(|detail| detail.summary.state == PodState::Paused) {
+                    let _ = side.host.pods().control(fresh_key(), &origin(), pod, ControlVerb::Resume).await;
                 }
             }
             for (is_ada, id) in written.iter() {
@@ -170,14 +168,14 @@ async fn play(two: &Two, ada: &WorkerId, bob: &WorkerId, act: usize, written: &m
             answered
         }
         _ => {
-            let parted = two.b.host.unlink(key, &origin(), bob, &two.of_a(ada)).await.is_ok();
+            let parted = two.b.host.peers().unlink(key, &origin(), bob, &two.of_a(ada)).await.is_ok();
             parted && !is_linked(&two.a, ada).await
         }
     }
 }
 
 async fn journal((side, pod): (&crate::ground::Side, &WorkerId)) -> Option<Vec<Record>> {
-    let page = side.host.transcript(pod, None, 1_000, runtime::RecordForm::Whole).await.ok()?;
+    let page = side.host.journals().page(pod, None, 1_000, runtime::RecordForm::Whole).await.ok()?;
     Some(crate::stage::read_all(&page.items))
 }
 
@@ -253,12 +251,12 @@ async fn asked_case(is_a: bool, step: Step, count: u32) -> bool {
         }
         match &request {
             None => {
-                let asked = two.a.host.invite_far(key("act-0"), &origin(), &ada, card.clone(), None).await;
+                let asked = two.a.host.peers().invite_far(key("act-0"), &origin(), &ada, card.clone(), None).await;
                 request = asked.ok().and_then(|done| done.answer.request_id);
             }
             Some(id) if !is_over => {
                 let accept = RequestDecision::Accept;
-                is_over = two.a.host.decide_request(key("act-1"), &origin(), &ada, id, accept).await.is_ok();
+                is_over = two.a.host.peers().decide_request(key("act-1"), &origin(), &ada, id, accept).await.is_ok();
             }
             Some(_) if is_back => break,
             Some(_) => (),

@@ -46,15 +46,15 @@ impl Side {
 
     /// As it is when a day has passed since this Pod's introductions began.
     pub async fn end_the_time_of_introductions(&self, pod: &WorkerId) {
-        let key = self.store.pod_find(pod).await.unwrap().unwrap().key;
+        let key = self.store.pods().find(pod).await.unwrap().unwrap().key;
         let now = Some(jiff::Timestamp::now());
-        let rows = self.store.far_peers(key).await.unwrap().into_iter();
+        let rows = self.store.far().peers(key).await.unwrap().into_iter();
         let far = rows.map(|row| FarChange::Put(FarPeerRow { expires_at: now, ..row })).collect();
         self.store.commit(Batch { far, ..Batch::default() }).await.unwrap();
     }
 
     pub fn id(&self) -> String {
-        self.host.store_id().to_owned()
+        self.host.stores().own_id().to_owned()
     }
 
     pub async fn create(&self, name: &str) -> WorkerId {
@@ -63,11 +63,11 @@ impl Side {
 
     pub async fn create_with(&self, name: &str, policy: PeerPolicy) -> WorkerId {
         let create = CreatePod { peer_policy: Some(policy), ..named(name) };
-        self.host.create(fresh_key(), &origin(), create).await.unwrap().pod.worker_id
+        self.host.pods().create(fresh_key(), &origin(), create).await.unwrap().pod.worker_id
     }
 
     pub async fn card(&self, pod: &WorkerId) -> LinkCard {
-        let summary = self.host.pod(pod).await.unwrap().summary;
+        let summary = self.host.pods().get(pod).await.unwrap().summary;
         LinkCard {
             worker_id: pod.clone(),
             name: summary.name,
@@ -94,23 +94,16 @@ impl Side {
     }
 
     pub async fn peers(&self, pod: &WorkerId) -> Vec<PeerView> {
-        self.host.peers(pod).await.unwrap()
+        self.host.peers().of_pod(pod).await.unwrap()
     }
 
     pub async fn call(&self, pod: &WorkerId, name: &str, arguments: Value) -> ToolAnswer {
-        self.host.run_tool(fresh_key(), &origin(), pod, name, ToolCommand { arguments }).await.unwrap()
+        self.host.work().run_tool(fresh_key(), &origin(), pod, name, ToolCommand { arguments }).await.unwrap()
     }
 
     /// Waits until the Pod's list of peers is so.
     pub async fn until_peers(&self, pod: &WorkerId, is_it: impl Fn(&[PeerView]) -> bool) -> Vec<PeerView> {
-        for _ in 0..3_000 {
-            let peers = self.peers(pod).await;
-            if is_it(&peers) {
-                return peers;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        panic!("it did not come to that: {:?}", self.peers(pod).await);
+        testkit::until("the peers are so", async || Some(self.peers(pod).await).filter(|peers| is_it(peers))).await
     }
 }
 
@@ -141,7 +134,7 @@ impl Two {
     pub fn name_each_other(&self, reachable: bool) {
         for (side, other) in [(&self.a, &self.b), (&self.b, &self.a)] {
             let name = FarName { runtime_id: other.name.clone(), reachable };
-            side.host.far_names().send_replace([(other.id(), name)].into());
+            side.host.stores().names().send_replace([(other.id(), name)].into());
         }
     }
 
@@ -167,11 +160,11 @@ impl Two {
     }
 
     pub async fn send(&self, ada: &WorkerId, bob: &WorkerId, text: &str) -> Result<MessageAnswer, ApiError> {
-        self.a.host.send_message_far(fresh_key(), &origin(), ada, &self.of_b(bob), text).await
+        self.a.host.peers().send_far(fresh_key(), &origin(), ada, &self.of_b(bob), text).await
     }
 
     pub async fn send_back(&self, bob: &WorkerId, ada: &WorkerId, text: &str) -> Result<MessageAnswer, ApiError> {
-        self.b.host.send_message_far(fresh_key(), &origin(), bob, &self.of_a(ada), text).await
+        self.b.host.peers().send_far(fresh_key(), &origin(), bob, &self.of_a(ada), text).await
     }
 
     /// Carries everything to and fro until nothing is left.
@@ -211,7 +204,7 @@ pub async fn introduce(
     key: CommandKey,
 ) -> Result<Introduced, ApiError> {
     let target = FarPod { store: to.id(), card: to.card(target).await };
-    from.host.introduce_far(key, &origin(), source, target, None).await
+    from.host.peers().introduce_far(key, &origin(), source, target, None).await
 }
 
 /// `own` of the one side is asked whether it wants to know `source` of the other.
@@ -223,18 +216,18 @@ pub async fn invite(
     key: CommandKey,
 ) -> Result<Introduced, ApiError> {
     let source = FarPod { store: from.id(), card: from.card(source).await };
-    at.host.invite_far(key, &origin(), own, source, None).await
+    at.host.peers().invite_far(key, &origin(), own, source, None).await
 }
 
 /// One exchange in which nothing is lost; how many items it carried.
 pub async fn carry(a: &Host, b: &Host) -> Result<usize, ApiError> {
-    let (id_a, id_b) = (a.store_id().to_owned(), b.store_id().to_owned());
-    let items = a.outgoing(&id_b, b.taken(&id_a).await?, Duration::ZERO).await?;
+    let (id_a, id_b) = (a.stores().own_id().to_owned(), b.stores().own_id().to_owned());
+    let items = a.stores().outgoing(&id_b, b.stores().taken(&id_a).await?, Duration::ZERO).await?;
     let mut carried = items.len();
-    b.take_in(&id_a, items).await?;
-    let items = b.outgoing(&id_a, a.taken(&id_b).await?, Duration::ZERO).await?;
+    b.stores().take_in(&id_a, items).await?;
+    let items = b.stores().outgoing(&id_a, a.stores().taken(&id_b).await?, Duration::ZERO).await?;
     carried += items.len();
-    a.take_in(&id_b, items).await?;
+    a.stores().take_in(&id_b, items).await?;
     Ok(carried)
 }
 
@@ -293,17 +286,17 @@ impl Trip {
     }
 
     async fn once(&mut self) -> Result<(), ApiError> {
-        let (id_a, id_b) = (self.a.store_id().to_owned(), self.b.store_id().to_owned());
+        let (id_a, id_b) = (self.a.stores().own_id().to_owned(), self.b.stores().own_id().to_owned());
         // What the sender believes may be older than what the receiver knows: its answers were lost.
-        let items = self.a.outgoing(&id_b, self.a.acked(&id_b).await?, Duration::ZERO).await?;
+        let items = self.a.stores().outgoing(&id_b, self.a.stores().acked(&id_b).await?, Duration::ZERO).await?;
         if self.fails() {
             return Ok(());
         }
         if self.percent > 0 {
             self.old.push((true, items.clone()));
         }
-        let taken = self.b.take_in(&id_a, items).await?;
-        let items = self.b.outgoing(&id_a, self.a.taken(&id_b).await?, Duration::ZERO).await?;
+        let taken = self.b.stores().take_in(&id_a, items).await?;
+        let items = self.b.stores().outgoing(&id_a, self.a.stores().taken(&id_b).await?, Duration::ZERO).await?;
         if self.fails() {
             return Ok(());
         }
@@ -313,14 +306,14 @@ impl Trip {
         if self.percent > 0 {
             self.old.push((false, items.clone()));
         }
-        self.a.outgoing(&id_b, taken, Duration::ZERO).await?;
-        self.a.take_in(&id_b, items).await?;
+        self.a.stores().outgoing(&id_b, taken, Duration::ZERO).await?;
+        self.a.stores().take_in(&id_b, items).await?;
         if self.fails() && !self.old.is_empty() {
             let at = usize::try_from(uuid::Uuid::new_v4().as_u128() % self.old.len() as u128).unwrap();
             let (is_to_b, items) = self.old.swap_remove(at);
             match is_to_b {
-                true => self.b.take_in(&id_a, items).await?,
-                false => self.a.take_in(&id_b, items).await?,
+                true => self.b.stores().take_in(&id_a, items).await?,
+                false => self.a.stores().take_in(&id_b, items).await?,
             };
         }
         Ok(())

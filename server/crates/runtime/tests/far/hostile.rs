@@ -13,7 +13,7 @@ fn nobody() -> WorkerId {
 }
 
 async fn tell(side: &Side, seq: i64, item: LinkNews) -> Result<i64, ErrorCode> {
-    side.host.take_in(STRANGER, vec![LinkItem { seq, item }]).await.map_err(|error| error.code)
+    side.host.stores().take_in(STRANGER, vec![LinkItem { seq, item }]).await.map_err(|error| error.code)
 }
 
 fn message(from: &WorkerId, to: &WorkerId, id: &str, text: &str) -> LinkNews {
@@ -31,12 +31,12 @@ async fn what_is_out_of_order_too_large_or_malformed_is_refused_and_not_taken() 
     assert_eq!(tell(&two.b, 1, message(&nobody(), &bob, "m-1", &long)).await, Err(ErrorCode::PayloadTooLarge));
     assert_eq!(tell(&two.b, 1, message(&nobody(), &bob, "m 1", "hi")).await, Err(ErrorCode::InvalidInput));
     let many = (1..=300).map(|seq| LinkItem { seq, item: small.clone() }).collect();
-    assert_eq!(two.b.host.take_in(STRANGER, many).await.unwrap_err().code, ErrorCode::InvalidInput);
+    assert_eq!(two.b.host.stores().take_in(STRANGER, many).await.unwrap_err().code, ErrorCode::InvalidInput);
     let own = two.b.id();
-    assert_eq!(two.b.host.take_in(&own, Vec::new()).await.unwrap_err().code, ErrorCode::InvalidInput);
-    assert_eq!(two.b.host.take_in("../x", Vec::new()).await.unwrap_err().code, ErrorCode::InvalidInput);
-    assert_eq!(two.b.host.taken(STRANGER).await.unwrap(), 0);
-    let beyond = two.b.host.outgoing(STRANGER, 7, Duration::ZERO).await.unwrap_err();
+    assert_eq!(two.b.host.stores().take_in(&own, Vec::new()).await.unwrap_err().code, ErrorCode::InvalidInput);
+    assert_eq!(two.b.host.stores().take_in("../x", Vec::new()).await.unwrap_err().code, ErrorCode::InvalidInput);
+    assert_eq!(two.b.host.stores().taken(STRANGER).await.unwrap(), 0);
+    let beyond = two.b.host.stores().outgoing(STRANGER, 7, Duration::ZERO).await.unwrap_err();
     assert_eq!(beyond.code, ErrorCode::CursorExpired);
     // The line is as good as before.
     assert_eq!(tell(&two.b, 1, small).await, Ok(1));
@@ -58,7 +58,7 @@ async fn what_is_about_pods_and_links_that_do_not_exist_is_answered_and_changes_
     let before = two.b.until(&bob, is_at_rest).await.len();
     let (by, note) = ("eve".to_owned(), None);
     // The handshake of the link between ada and bob is not a secret of theirs.
-    let handshake = two.b.host.export(&bob).await.map(|_| "request-known".to_owned()).unwrap();
+    let handshake = two.b.host.journals().export(&bob).await.map(|_| "request-known".to_owned()).unwrap();
     let card = two.a.card(&ada).await;
     let news = [
         LinkNews::Propose { handshake: "h-1".to_owned(), from: card.clone(), to: nobody(), by: by.clone(), note: None },
@@ -92,9 +92,9 @@ async fn what_is_about_pods_and_links_that_do_not_exist_is_answered_and_changes_
         for (at, item) in news.iter().enumerate() {
             assert_eq!(tell(side, at as i64 + 1, item.clone()).await, Ok(at as i64 + 1));
         }
-        assert_eq!(side.host.taken(STRANGER).await.unwrap(), count);
+        assert_eq!(side.host.stores().taken(STRANGER).await.unwrap(), count);
     }
-    let answers = two.b.host.outgoing(STRANGER, 0, Duration::ZERO).await.unwrap();
+    let answers = two.b.host.stores().outgoing(STRANGER, 0, Duration::ZERO).await.unwrap();
     let kinds = answers.iter().map(|item| match &item.item {
         LinkNews::Refused { code, .. } => format!("refused {code}"),
         LinkNews::Receipt { code, state, .. } => format!("{state:?} {}", code.unwrap()),

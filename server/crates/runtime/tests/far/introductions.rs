@@ -15,7 +15,7 @@ use crate::{
 async fn two_pods_of_two_stores_know_each_other_at_once_and_nothing_else_happens() {
     let two = Two::new().await;
     let (ada, bob) = (two.a.create("ada").await, two.b.create("bob").await);
-    let before = serde_json::to_string(&two.b.host.history(&bob).await.unwrap()).unwrap();
+    let before = serde_json::to_string(&two.b.host.journals().history(&bob).await.unwrap()).unwrap();
     let _shuttle = Shuttle::start(&two, 0);
     let done = two.introduce(&ada, &bob).await.unwrap();
     assert_eq!((done.answer.state, done.stood, done.answer.request_id), (PeerLink::Linked, false, None));
@@ -23,13 +23,13 @@ async fn two_pods_of_two_stores_know_each_other_at_once_and_nothing_else_happens
     assert!(two.is_linked(&ada, &bob).await);
     assert_eq!(steps(&two.a.records(&ada).await), ["peer_requested", "peer_linked"]);
     assert_eq!(steps(&two.b.records(&bob).await), ["peer_linked"]);
-    assert_eq!(serde_json::to_string(&two.b.host.history(&bob).await.unwrap()).unwrap(), before);
+    assert_eq!(serde_json::to_string(&two.b.host.journals().history(&bob).await.unwrap()).unwrap(), before);
     for (side, pod, peer, name) in [(&two.a, &ada, two.of_b(&bob), "bob"), (&two.b, &bob, two.of_a(&ada), "ada")] {
         let view = side.peers(pod).await.remove(0);
         assert_eq!((view.pod.clone(), view.name.as_str(), view.state), (peer.clone(), name, PodState::Idle));
-        let seen = side.host.visible(pod).await.unwrap();
+        let seen = side.host.pods().visible(pod).await.unwrap();
         assert_eq!((seen.len(), seen[1].pod.clone(), seen[1].scope.len()), (2, peer, 0));
-        assert_eq!(side.host.pod(pod).await.unwrap().summary.relations.peers, 1);
+        assert_eq!(side.host.pods().get(pod).await.unwrap().summary.relations.peers, 1);
     }
     // Asked again, from either side: they know each other.
     assert!(two.introduce(&ada, &bob).await.unwrap().stood);
@@ -60,12 +60,12 @@ async fn a_closed_pod_a_stranger_and_a_pod_that_is_gone_are_refused_on_both_side
     let ada = two.a.create("ada").await;
     let (closed, gone) = (two.b.create_with("closed", PeerPolicy::Closed).await, two.b.create("gone").await);
     let card = two.b.card(&gone).await;
-    two.b.host.delete(fresh_key(), &origin(), &gone, Some("gone")).await.unwrap();
+    two.b.host.pods().delete(fresh_key(), &origin(), &gone, Some("gone")).await.unwrap();
     let _shuttle = Shuttle::start(&two, 0);
     let refused = two.introduce(&ada, &closed).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::PeerRefused);
     let target = runtime::FarPod { store: two.b.id(), card };
-    let refused = two.a.host.introduce_far(fresh_key(), &origin(), &ada, target, None).await.unwrap_err();
+    let refused = two.a.host.peers().introduce_far(fresh_key(), &origin(), &ada, target, None).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::PodNotFound);
     assert_eq!(two.a.peers(&ada).await, []);
     assert_eq!(two.b.peers(&closed).await, []);
@@ -88,17 +88,17 @@ async fn a_pod_that_asks_is_pending_on_both_sides_until_somebody_answers() {
         let pending = introduce(&two.a, &two.b, &ada, &bob, key.clone()).await.unwrap().answer;
         assert_eq!(pending.state, PeerLink::Pending);
         let id = pending.request_id.unwrap();
-        let open = two.b.host.open_requests().await.unwrap();
+        let open = two.b.host.peers().open_requests().await.unwrap();
         assert_eq!((open.len(), &open[0].request_id, open[0].from_name.as_str()), (1, &id, "ada"));
         let here = two.a.peers(&ada).await.remove(0);
         assert_eq!((here.link, here.is_asked, here.request_id.as_ref()), (PeerLink::Pending, false, Some(&id)));
         assert!(two.b.peers(&bob).await.remove(0).is_asked);
-        let own = two.a.host.decide_request(fresh_key(), &origin(), &ada, &id, decision).await.unwrap_err();
+        let own = two.a.host.peers().decide_request(fresh_key(), &origin(), &ada, &id, decision).await.unwrap_err();
         assert_eq!(own.code, ErrorCode::PermissionDenied);
         let came_to = if decision == RequestDecision::Accept { PeerLink::Linked } else { PeerLink::Declined };
-        let answer = two.b.host.decide_request(fresh_key(), &origin(), &bob, &id, decision).await.unwrap();
+        let answer = two.b.host.peers().decide_request(fresh_key(), &origin(), &bob, &id, decision).await.unwrap();
         assert_eq!(answer.state, came_to);
-        let again = two.b.host.decide_request(fresh_key(), &origin(), &bob, &id, decision).await.unwrap_err();
+        let again = two.b.host.peers().decide_request(fresh_key(), &origin(), &bob, &id, decision).await.unwrap_err();
         assert_eq!(again.code, ErrorCode::AlreadyAnswered);
         let is_linked = decision == RequestDecision::Accept;
         two.a
@@ -178,18 +178,18 @@ async fn what_is_withdrawn_at_any_moment_leaves_both_sides_alike() {
                 }
                 let (id_a, id_b) = (two.a.id(), two.b.id());
                 if trips > 0 {
-                    let items = two.a.host.outgoing(&id_b, 0, std::time::Duration::ZERO).await.unwrap();
-                    two.b.host.take_in(&id_a, items).await.unwrap();
+                    let items = two.a.host.stores().outgoing(&id_b, 0, std::time::Duration::ZERO).await.unwrap();
+                    two.b.host.stores().take_in(&id_a, items).await.unwrap();
                 }
                 if trips > 1 {
-                    let items = two.b.host.outgoing(&id_a, 0, std::time::Duration::ZERO).await.unwrap();
-                    two.a.host.take_in(&id_b, items).await.unwrap();
+                    let items = two.b.host.stores().outgoing(&id_a, 0, std::time::Duration::ZERO).await.unwrap();
+                    two.a.host.stores().take_in(&id_b, items).await.unwrap();
                 }
                 if a_withdraws {
-                    two.a.host.unlink(fresh_key(), &origin(), &ada, &two.of_b(&bob)).await.unwrap();
+                    two.a.host.peers().unlink(fresh_key(), &origin(), &ada, &two.of_b(&bob)).await.unwrap();
                 }
                 if b_withdraws {
-                    two.b.host.unlink(fresh_key(), &origin(), &bob, &two.of_a(&ada)).await.unwrap();
+                    two.b.host.peers().unlink(fresh_key(), &origin(), &bob, &two.of_a(&ada)).await.unwrap();
                 }
                 two.settle().await;
                 let is_linked = two.is_linked(&ada, &bob).await;
@@ -208,15 +208,15 @@ async fn a_link_ends_from_either_side_and_with_either_pod_and_follows_a_new_name
     let two = Two::new().await;
     let (ada, bob, _shuttle) = two.linked().await;
     let patch = PatchPod { name: Some(PodName::parse("robert").unwrap()), ..PatchPod::default() };
-    two.b.host.patch(fresh_key(), &origin(), &bob, patch).await.unwrap();
+    two.b.host.pods().patch(fresh_key(), &origin(), &bob, patch).await.unwrap();
     two.a.until_peers(&ada, |peers| peers[0].name.as_str() == "robert").await;
-    two.b.host.control(fresh_key(), &origin(), &bob, ControlVerb::Stop).await.unwrap();
+    two.b.host.pods().control(fresh_key(), &origin(), &bob, ControlVerb::Stop).await.unwrap();
     two.a.until_peers(&ada, |peers| peers[0].state == PodState::Stopped).await;
-    two.b.host.unlink(fresh_key(), &origin(), &bob, &two.of_a(&ada)).await.unwrap();
+    two.b.host.peers().unlink(fresh_key(), &origin(), &bob, &two.of_a(&ada)).await.unwrap();
     two.a.until_peers(&ada, <[_]>::is_empty).await;
     assert!(!two.is_linked(&ada, &bob).await);
     assert_eq!(two.introduce(&ada, &bob).await.unwrap().answer.state, PeerLink::Linked);
-    two.a.host.delete(fresh_key(), &origin(), &ada, Some("ada")).await.unwrap();
+    two.a.host.pods().delete(fresh_key(), &origin(), &ada, Some("ada")).await.unwrap();
     two.b.until_peers(&bob, <[_]>::is_empty).await;
     assert_eq!(steps(&two.b.records(&bob).await).last().unwrap(), "peer_unlinked");
 }
@@ -226,16 +226,16 @@ async fn a_peer_whose_runtime_was_taken_away_is_one_sided_and_can_be_ended_here(
     let two = Two::new().await;
     let (ada, bob, shuttle) = two.linked().await;
     shuttle.stop().await;
-    two.a.host.far_names().send_replace(FarNames::new());
+    two.a.host.stores().names().send_replace(FarNames::new());
     let view = two.a.peers(&ada).await.remove(0);
     assert_eq!((view.link, view.state), (PeerLink::OneSided, PodState::Unreachable));
     assert!(view.pod.runtime_id.as_str().starts_with("store-"));
-    assert_eq!(two.a.host.visible(&ada).await.unwrap().len(), 1);
+    assert_eq!(two.a.host.pods().visible(&ada).await.unwrap().len(), 1);
     let sent = two.a.call(&ada, "SendToPeerPod", json!({ "name": "bob", "message": "say x" })).await;
     assert_eq!(sent.code.as_deref(), Some("not_visible"));
-    let sent = two.a.host.send_message_far(fresh_key(), &origin(), &ada, &view.pod, "say x").await.unwrap_err();
+    let sent = two.a.host.peers().send_far(fresh_key(), &origin(), &ada, &view.pod, "say x").await.unwrap_err();
     assert_eq!(sent.code, ErrorCode::RuntimeUnavailable);
-    two.a.host.unlink(fresh_key(), &origin(), &ada, &view.pod).await.unwrap();
+    two.a.host.peers().unlink(fresh_key(), &origin(), &ada, &view.pod).await.unwrap();
     assert_eq!(two.a.peers(&ada).await, []);
     // When it is added again, the other side hears of it.
     two.name_each_other(true);
@@ -270,12 +270,12 @@ async fn a_pod_that_asks_is_asked_here_also_when_the_far_one_is_named_first() {
             Some(&id)
         );
         // It is asked at once, whether the other server answers or not, and shown on both sides when it does.
-        let open = two.a.host.open_requests().await.unwrap();
+        let open = two.a.host.peers().open_requests().await.unwrap();
         assert_eq!((open.len(), open[0].from_name.as_str(), open[0].to_name.as_str()), (1, "bob", "ada"));
         two.settle().await;
         let there = two.b.peers(&bob).await.remove(0);
         assert_eq!((there.link, there.is_asked, there.request_id.as_ref()), (PeerLink::Pending, false, Some(&id)));
-        two.a.host.decide_request(fresh_key(), &origin(), &ada, &id, decision).await.unwrap();
+        two.a.host.peers().decide_request(fresh_key(), &origin(), &ada, &id, decision).await.unwrap();
         assert_eq!(alike(&two, &ada, &bob, "decided").await, come_to);
         let last = if come_to.is_some() { "peer_linked" } else { "peer_declined" };
         for (side, pod) in [(&two.a, &ada), (&two.b, &bob)] {
@@ -290,14 +290,14 @@ async fn a_server_makes_no_link_with_a_pod_that_is_not_open_by_asking_its_own_pe
         let two = Two::new().await;
         let (ada, bob) = (two.a.create_with("ada", PeerPolicy::Ask).await, two.b.create_with("bob", policy).await);
         let id = invite(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap().answer.request_id.unwrap();
-        two.a.host.decide_request(fresh_key(), &origin(), &ada, &id, RequestDecision::Accept).await.unwrap();
+        two.a.host.peers().decide_request(fresh_key(), &origin(), &ada, &id, RequestDecision::Accept).await.unwrap();
         assert_eq!(alike(&two, &ada, &bob, "refused").await, None);
         assert_eq!(steps(&two.a.records(&ada).await), ["peer_requested", "peer_linked", "peer_unlinked"]);
         assert_eq!(steps(&two.b.records(&bob).await), Vec::<String>::new());
         // Before anybody has answered it is withdrawn with the reason.
         invite(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap();
         assert_eq!(alike(&two, &ada, &bob, "refused at once").await, None);
-        assert!(two.a.host.open_requests().await.unwrap().is_empty());
+        assert!(two.a.host.peers().open_requests().await.unwrap().is_empty());
     }
 }
 
@@ -310,11 +310,11 @@ async fn where_both_sides_ask_their_own_at_once_neither_waits_for_the_other() {
         invite(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap();
         invite(&two.b, &two.a, &bob, &ada, fresh_key()).await.unwrap();
         if ends_before {
-            two.a.host.unlink(fresh_key(), &origin(), &ada, &two.of_b(&bob)).await.unwrap();
+            two.a.host.peers().unlink(fresh_key(), &origin(), &ada, &two.of_b(&bob)).await.unwrap();
         }
         let come_to = alike(&two, &ada, &bob, "crossed").await;
         assert_eq!(come_to, ends_before.then_some(PeerLink::Pending));
-        two.a.host.unlink(fresh_key(), &origin(), &ada, &two.of_b(&bob)).await.unwrap();
+        two.a.host.peers().unlink(fresh_key(), &origin(), &ada, &two.of_b(&bob)).await.unwrap();
         assert_eq!(alike(&two, &ada, &bob, "ended").await, None);
     }
 }
@@ -344,31 +344,33 @@ async fn whatever_crosses_an_introduction_that_is_asked_here_both_sides_end_alik
                 let id = invite(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap().answer.request_id.unwrap();
                 let (id_a, id_b) = (two.a.id(), two.b.id());
                 if b_ends && trips == 0 {
-                    two.b.host.unlink(fresh_key(), &origin(), &bob, &two.of_a(&ada)).await.unwrap();
+                    two.b.host.peers().unlink(fresh_key(), &origin(), &bob, &two.of_a(&ada)).await.unwrap();
                 }
                 if trips > 0 {
-                    let items = two.a.host.outgoing(&id_b, 0, std::time::Duration::ZERO).await.unwrap();
-                    two.b.host.take_in(&id_a, items).await.unwrap();
+                    let items = two.a.host.stores().outgoing(&id_b, 0, std::time::Duration::ZERO).await.unwrap();
+                    two.b.host.stores().take_in(&id_a, items).await.unwrap();
                 }
                 let policy = |peer_policy| PatchPod { peer_policy: Some(peer_policy), ..PatchPod::default() };
                 match hand {
                     Hand::Nothing => (),
                     Hand::Accepts => {
                         let accept = RequestDecision::Accept;
-                        two.a.host.decide_request(fresh_key(), &origin(), &ada, &id, accept).await.unwrap();
+                        two.a.host.peers().decide_request(fresh_key(), &origin(), &ada, &id, accept).await.unwrap();
                     }
-                    Hand::Ends => two.a.host.unlink(fresh_key(), &origin(), &ada, &two.of_b(&bob)).await.unwrap(),
+                    Hand::Ends => {
+                        two.a.host.peers().unlink(fresh_key(), &origin(), &ada, &two.of_b(&bob)).await.unwrap()
+                    }
                     Hand::Closes | Hand::Opens => {
                         let open = if hand == Hand::Opens { PeerPolicy::Open } else { PeerPolicy::Closed };
-                        two.a.host.patch(fresh_key(), &origin(), &ada, policy(open)).await.unwrap();
+                        two.a.host.pods().patch(fresh_key(), &origin(), &ada, policy(open)).await.unwrap();
                     }
                 }
                 if trips > 1 {
-                    let items = two.b.host.outgoing(&id_a, 0, std::time::Duration::ZERO).await.unwrap();
-                    two.a.host.take_in(&id_b, items).await.unwrap();
+                    let items = two.b.host.stores().outgoing(&id_a, 0, std::time::Duration::ZERO).await.unwrap();
+                    two.a.host.stores().take_in(&id_b, items).await.unwrap();
                 }
                 if b_ends && trips > 0 {
-                    two.b.host.unlink(fresh_key(), &origin(), &bob, &two.of_a(&ada)).await.unwrap();
+                    two.b.host.peers().unlink(fresh_key(), &origin(), &bob, &two.of_a(&ada)).await.unwrap();
                 }
                 let what = format!("proposes {b_proposes} ends {b_ends} trips {trips} {hand:?}");
                 let come_to = alike(&two, &ada, &bob, &what).await;

@@ -62,8 +62,8 @@ async fn over_a_bad_line_introductions_and_partings_from_both_sides_end_alike() 
             match (uuid::Uuid::new_v4().as_u128() + round) % 7 {
                 0 => drop(two.introduce(ada, bob).await),
                 1 => drop(introduce(&two.b, &two.a, bob, ada, fresh_key()).await),
-                2 => two.a.host.unlink(fresh_key(), &origin(), ada, &two.of_b(bob)).await.unwrap(),
-                3 => two.b.host.unlink(fresh_key(), &origin(), bob, &two.of_a(ada)).await.unwrap(),
+                2 => two.a.host.peers().unlink(fresh_key(), &origin(), ada, &two.of_b(bob)).await.unwrap(),
+                3 => two.b.host.peers().unlink(fresh_key(), &origin(), bob, &two.of_a(ada)).await.unwrap(),
                 4 => drop(invite(&two.a, &two.b, ada, bob, fresh_key()).await),
                 5 => drop(invite(&two.b, &two.a, bob, ada, fresh_key()).await),
                 _ => drop(two.send(ada, bob, "say hi").await),

@@ -2,6 +2,7 @@
 
 use protocol::{ControlVerb, ErrorCode, HeldDecision, ReceiptState};
 use serde_json::json;
+use testkit::{until, until_so};
 
 use crate::{
     ground::{Two, fresh_key, receipts, received},
@@ -23,7 +24,7 @@ async fn a_message_goes_over_wakes_its_receiver_and_its_receipts_come_back_in_or
     assert_eq!(receipts(&here, &sent.message_id), story);
     assert_eq!(receipts(&there, &sent.message_id), story[1..]);
     for (side, own, peer) in [(&two.a, &ada, two.of_b(&bob)), (&two.b, &bob, two.of_a(&ada))] {
-        let page = side.host.exchange_far(own, &peer, None, 9).await.unwrap();
+        let page = side.host.peers().exchange_far(own, &peer, None, 9).await.unwrap();
         let message = &page.items[0];
         assert_eq!((page.items.len(), message.state, message.turn), (1, Answered, Some(1)));
         assert_eq!((message.from.worker_id.clone(), message.to.worker_id.clone()), (ada.clone(), bob.clone()));
@@ -37,18 +38,18 @@ async fn models_write_to_each_other_by_name_and_are_told_what_is_true() {
     let input = say(
         "call SendToPeerPod {\"name\": \"bob\", \"message\": \"call SendToPeerPod {\\\"name\\\": \\\"ada@abc\\\", \\\"message\\\": \\\"say back\\\"}\"}",
     );
-    two.a.host.input(fresh_key(), &origin(), &ada, input).await.unwrap();
+    two.a.host.work().input(fresh_key(), &origin(), &ada, input).await.unwrap();
     let here = two.a.until(&ada, |records| !received(records).is_empty()).await;
     assert_eq!(received(&here)[0].1, "say back");
     let told = |name: &str| json!({ "name": name, "message": "say x" });
     // One that takes longer than two seconds is said to be on its way.
-    loop {
+    until_so("a message is delivered at once", async || {
         let sent = two.a.call(&ada, "SendToPeerPod", told("bob@bcd")).await;
-        if sent.summary.starts_with("delivered to bob@bcd") {
-            break;
-        }
-        assert!(sent.summary.starts_with("sent to bob@bcd"), "{sent:?}");
-    }
+        let is_delivered = sent.summary.starts_with("delivered to bob@bcd");
+        assert!(is_delivered || sent.summary.starts_with("sent to bob@bcd"), "{sent:?}");
+        is_delivered
+    })
+    .await;
     assert!(two.a.call(&ada, "ListPods", json!({})).await.content.unwrap().contains("bob@bcd [peer]"));
     for tool in ["StopPod", "ReadPodOutput", "RestorePod"] {
         let refused = two.a.call(&ada, tool, json!({ "name": "bob" })).await;
@@ -56,7 +57,7 @@ async fn models_write_to_each_other_by_name_and_are_told_what_is_true() {
     }
     // A second one of this name, here.
     let other = two.a.create("bob").await;
-    two.a.host.introduce(fresh_key(), &origin(), &ada, &other, None).await.unwrap();
+    two.a.host.peers().introduce(fresh_key(), &origin(), &ada, &other, None).await.unwrap();
     let sent = two.a.call(&ada, "SendToPeerPod", told("bob")).await;
     assert_eq!(sent.code.as_deref(), Some("ambiguous_name"));
     assert!(sent.summary.contains("bob@local") && sent.summary.contains("bob@bcd"), "{sent:?}");
@@ -74,28 +75,27 @@ async fn models_write_to_each_other_by_name_and_are_told_what_is_true() {
 async fn a_receiver_that_is_stopped_or_a_link_that_has_ended_refuse_and_say_so() {
     let two = Two::new().await;
     let (ada, bob, shuttle) = two.linked().await;
-    two.b.host.control(fresh_key(), &origin(), &bob, ControlVerb::Stop).await.unwrap();
+    two.b.host.pods().control(fresh_key(), &origin(), &bob, ControlVerb::Stop).await.unwrap();
     // What is not known within two seconds is told later, to who has gone on.
-    let refused = loop {
-        match two.send(&ada, &bob, "say x").await {
-            Err(refused) => break refused,
-            Ok(sent) => assert_eq!(sent.state, Sent),
-        }
-    };
+    let refused = until("a message is refused at once", async || {
+        let sent = two.send(&ada, &bob, "say x").await;
+        assert!(sent.as_ref().is_ok_and(|sent| sent.state == Sent) || sent.is_err(), "{sent:?}");
+        sent.err()
+    })
+    .await;
     assert_eq!(refused.code, ErrorCode::NotLive);
-    let tool = loop {
+    let tool = until("a model's message is refused at once", async || {
         let tool = two.a.call(&ada, "SendToPeerPod", json!({ "name": "bob", "message": "say x" })).await;
-        if tool.is_error {
-            break tool;
-        }
-    };
+        tool.is_error.then_some(tool)
+    })
+    .await;
     assert_eq!(tool.code.as_deref(), Some("not_live"));
-    two.b.host.control(fresh_key(), &origin(), &bob, ControlVerb::Restore).await.unwrap();
+    two.b.host.pods().control(fresh_key(), &origin(), &bob, ControlVerb::Restore).await.unwrap();
     shuttle.stop().await;
     two.name_each_other(false);
     // On its way while the link ends there.
     let sent = two.send(&ada, &bob, "say late").await.unwrap();
-    two.b.host.unlink(fresh_key(), &origin(), &bob, &two.of_a(&ada)).await.unwrap();
+    two.b.host.peers().unlink(fresh_key(), &origin(), &bob, &two.of_a(&ada)).await.unwrap();
     two.settle().await;
     let here = two.a.until_receipt(&ada, &sent.message_id, Refused).await;
     assert_eq!(receipts(&here, &sent.message_id), [(Sent, false), (Refused, true)]);
@@ -123,12 +123,13 @@ async fn a_circle_over_two_stores_stops_by_itself_and_either_side_releases_or_dr
     assert_eq!(received(&two.a.records(&ada).await).len(), 4);
     assert_eq!(received(&there).len(), 5);
     // The sender's side releases it; what follows is held in turn, at bob.
-    two.b.host.decide_held(fresh_key(), &origin(), &bob, &id, HeldDecision::Release).await.unwrap();
+    two.b.host.peers().decide_held(fresh_key(), &origin(), &bob, &id, HeldDecision::Release).await.unwrap();
     let next = held(&two.b.until(&bob, |records| held(records).is_some_and(|next| next != id)).await).unwrap();
     assert_eq!(received(&two.a.records(&ada).await).len(), 5);
-    two.b.host.decide_held(fresh_key(), &origin(), &bob, &next, HeldDecision::Drop).await.unwrap();
+    two.b.host.peers().decide_held(fresh_key(), &origin(), &bob, &next, HeldDecision::Drop).await.unwrap();
     two.a.until_receipt(&ada, &next, Refused).await;
-    let again = two.b.host.decide_held(fresh_key(), &origin(), &bob, &next, HeldDecision::Release).await.unwrap_err();
+    let again =
+        two.b.host.peers().decide_held(fresh_key(), &origin(), &bob, &next, HeldDecision::Release).await.unwrap_err();
     assert_eq!(again.code, ErrorCode::AlreadyAnswered);
     assert_eq!(received(&two.b.records(&bob).await).len(), 5);
 }
@@ -137,7 +138,7 @@ async fn a_circle_over_two_stores_stops_by_itself_and_either_side_releases_or_dr
 async fn the_pace_of_a_pair_is_one_over_both_directions() {
     let two = Two::new().await;
     let (ada, bob, _shuttle) = two.linked().await;
-    two.b.host.control(fresh_key(), &origin(), &bob, ControlVerb::Pause).await.ok();
+    two.b.host.pods().control(fresh_key(), &origin(), &bob, ControlVerb::Pause).await.ok();
     let mut states = Vec::new();
     // In two seconds a pair regains one of its thirty.
     for round in 0..100 {

@@ -45,7 +45,7 @@ async fn pods_of_a_host_that_stops_are_put_in_order_by_another_one_at_once() {
     let (ada, bob) = (create(&one, "ada").await, create(&one, "bob").await);
     tell(&one, &ada, "stream 1000 at 50").await;
     watch(&two, &ada, |record| record.event.kind() == "text_chunk").await;
-    let mut viewer = two.observe(&ada, None, 10).await;
+    let mut viewer = two.journals().observe(&ada, None, 10).await;
     futures_util::StreamExt::next(&mut viewer).await.unwrap();
     one.shutdown(SHUTDOWN_WAIT).await;
     until("interrupted", async || state(&two, &ada).await == PodState::Paused).await;
@@ -65,7 +65,7 @@ async fn a_host_that_was_declared_dead_drops_its_work_writes_nothing_and_serves_
         let (one, ada) = (one.clone(), ada.clone());
         async move { watch(&one, &ada, is_finished).await }
     });
-    until("a viewer", async || one.figures().viewers == 1).await;
+    until("a viewer", async || one.health().figures().viewers == 1).await;
     tell(&one, &ada, "stream 30000 at 100\nsay never").await;
     watch(&two, &ada, |record| record.event.kind() == "text_chunk").await;
     let silenced = Silenced::of(&ground, "one").await;
@@ -74,7 +74,7 @@ async fn a_host_that_was_declared_dead_drops_its_work_writes_nothing_and_serves_
         state(&two, &ada).await == PodState::Paused
     })
     .await;
-    until("dropped", async || one.figures().active_pods == 0).await;
+    until("dropped", async || one.health().figures().active_pods == 0).await;
     // Its viewer sees how the new owner closed the run.
     let seen = watching.await.unwrap();
     assert_eq!(outcomes(&seen), [Outcome::Interrupted]);
@@ -82,7 +82,8 @@ async fn a_host_that_was_declared_dead_drops_its_work_writes_nothing_and_serves_
     assert_eq!(outcomes(&journal), [Outcome::Interrupted]);
     assert!(seen.windows(2).all(|pair| pair[0].seq < pair[1].seq), "out of order, or twice");
     // The old host takes part again: it passes on what is for others, and runs what nobody does.
-    until("serves on", async || one.input(fresh_key(), &origin(), &ada, say("say back again")).await.is_ok()).await;
+    until("serves on", async || one.work().input(fresh_key(), &origin(), &ada, say("say back again")).await.is_ok())
+        .await;
     watch(&two, &ada, |record| {
         matches!(&record.event, Event::Control(ControlEvent::RunFinished { outcome: Outcome::Completed, .. }))
     })
@@ -110,7 +111,7 @@ async fn a_question_to_a_person_outlives_the_host_that_asked_it() {
     };
     let ada = create(&one, "ada").await;
     let patch = protocol::PatchPod { permissions: Some(vec![asks]), ..protocol::PatchPod::default() };
-    one.patch(fresh_key(), &origin(), &ada, patch).await.unwrap();
+    one.pods().patch(fresh_key(), &origin(), &ada, patch).await.unwrap();
     tell(&one, &ada, "call ListPods {}\nsay done").await;
     until("waiting", async || state(&two, &ada).await == PodState::Waiting).await;
     let silenced = Silenced::of(&ground, "one").await;
@@ -122,10 +123,10 @@ async fn a_question_to_a_person_outlives_the_host_that_asked_it() {
     })
     .await;
     assert_eq!(state(&two, &ada).await, PodState::Waiting);
-    let open = one.open_approvals().await.unwrap();
+    let open = one.approvals().open().await.unwrap();
     let allow = protocol::ApprovalCommand { decision: protocol::Decision::Allow, remember: false, reason: None };
     until("answered", async || {
-        one.answer(fresh_key(), &origin(), &ada, &open[0].approval.id, allow.clone()).await.is_ok()
+        one.approvals().answer(fresh_key(), &origin(), &ada, &open[0].approval.id, allow.clone()).await.is_ok()
     })
     .await;
     watch(&two, &ada, is_finished).await;

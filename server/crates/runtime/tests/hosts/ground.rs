@@ -1,9 +1,6 @@
 //! Hosts on one fresh database.
 
-use std::{
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::path::Path;
 
 use futures_util::StreamExt;
 use pod_store::{Database, HostIdentity, Store, StoreOptions};
@@ -11,10 +8,9 @@ use protocol::{CreatePod, InputCommand, PodState, Record, WorkerId};
 use provider::Providers;
 use runtime::{CommandKey, FeedItem, Host, HostOptions};
 use tempfile::TempDir;
+pub use testkit::{until_so as until, within};
 
 use crate::stage::{key, named, origin, read_all, records_of, say};
-
-pub const WAIT_MAX: Duration = Duration::from_secs(60);
 
 pub struct Ground {
     pub url: String,
@@ -54,28 +50,19 @@ pub async fn create(host: &Host, name: &str) -> WorkerId {
 }
 
 pub async fn create_as(host: &Host, create: CreatePod) -> WorkerId {
-    host.create(fresh_key(), &origin(), create).await.unwrap().pod.worker_id
+    host.pods().create(fresh_key(), &origin(), create).await.unwrap().pod.worker_id
 }
 
 pub async fn tell(host: &Host, pod: &WorkerId, text: &str) {
     let input = InputCommand { queue: true, ..say(text) };
-    host.input(fresh_key(), &origin(), pod, input).await.unwrap();
-}
-
-/// Looks again and again until it is so.
-pub async fn until<F: Future<Output = bool>>(what: &str, mut is_it: impl FnMut() -> F) {
-    let begun = Instant::now();
-    while !is_it().await {
-        assert!(begun.elapsed() < WAIT_MAX, "{what}: it does not come");
-        tokio::time::sleep(Duration::from_millis(30)).await;
-    }
+    host.work().input(fresh_key(), &origin(), pod, input).await.unwrap();
 }
 
 /// What a viewer gets from a snapshot on, until a record is the last that it wants.
 pub async fn watch(host: &Host, pod: &WorkerId, is_last: impl Fn(&Record) -> bool) -> Vec<Record> {
     let mut seen = Vec::new();
-    let mut viewer = host.observe(pod, None, 2_000).await;
-    let waited = tokio::time::timeout(WAIT_MAX, async {
+    let mut viewer = host.journals().observe(pod, None, 2_000).await;
+    let waited = within("the last record comes", async {
         loop {
             match viewer.next().await.expect("the stream goes on") {
                 FeedItem::Snapshot { records, .. } | FeedItem::Records { records, .. } => {
@@ -91,12 +78,12 @@ pub async fn watch(host: &Host, pod: &WorkerId, is_last: impl Fn(&Record) -> boo
             }
         }
     });
-    waited.await.unwrap_or_else(|_| panic!("the last record does not come"));
+    waited.await;
     seen
 }
 
 pub async fn state(host: &Host, pod: &WorkerId) -> PodState {
-    host.pod(pod).await.unwrap().summary.state
+    host.pods().get(pod).await.unwrap().summary.state
 }
 
 /// The journal without gaps that no fold explains: no seq twice, in order.

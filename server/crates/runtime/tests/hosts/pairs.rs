@@ -17,7 +17,7 @@ fn pod_ref(pod: &WorkerId) -> PodRef {
 }
 
 async fn link(host: &Host, one: &WorkerId, other: &WorkerId) {
-    let introduced = host.introduce(fresh_key(), &origin(), one, other, None).await.unwrap();
+    let introduced = host.peers().introduce(fresh_key(), &origin(), one, other, None).await.unwrap();
     assert_eq!(introduced.answer.state, PeerLink::Linked);
 }
 
@@ -42,10 +42,10 @@ async fn pods_of_two_hosts_are_introduced_by_a_third_one_and_write_to_each_other
     link(&three, &ada, &bob).await;
     for (host, pod) in [(&one, &ada), (&two, &bob)] {
         assert_eq!(count(&ordered(host, pod).await, "peer_linked"), 1);
-        assert_eq!(three.peers(pod).await.unwrap().len(), 1);
+        assert_eq!(three.peers().of_pod(pod).await.unwrap().len(), 1);
     }
     // Bob's model is asked on its own host; the answer's way back is told to Ada.
-    one.send_message(fresh_key(), &origin(), &ada, &bob, "say it works").await.unwrap();
+    one.peers().send(fresh_key(), &origin(), &ada, &bob, "say it works").await.unwrap();
     until("answered", async || receipts(&ordered(&one, &ada).await).contains(&ReceiptState::Answered)).await;
     until("at rest", async || state(&two, &bob).await == PodState::Idle).await;
     let of_bob = ordered(&two, &bob).await;
@@ -56,9 +56,9 @@ async fn pods_of_two_hosts_are_introduced_by_a_third_one_and_write_to_each_other
     assert!(of_bob.iter().any(said), "{of_bob:?}");
     assert_eq!((count(&of_bob, "peer_message"), count(&of_bob, "run_finished")), (1, 1));
     // By a third host, and the other way round.
-    three.send_message(fresh_key(), &origin(), &bob, &ada, "say so it does").await.unwrap();
+    three.peers().send(fresh_key(), &origin(), &bob, &ada, "say so it does").await.unwrap();
     until("answered", async || receipts(&ordered(&two, &bob).await).contains(&ReceiptState::Answered)).await;
-    three.unlink(fresh_key(), &origin(), &bob, &pod_ref(&ada)).await.unwrap();
+    three.peers().unlink(fresh_key(), &origin(), &bob, &pod_ref(&ada)).await.unwrap();
     for (host, pod) in [(&two, &ada), (&one, &bob)] {
         let records = ordered(host, pod).await;
         assert_eq!((count(&records, "peer_linked"), count(&records, "peer_unlinked")), (1, 1));
@@ -86,7 +86,7 @@ async fn many_messages_in_both_directions_while_both_work_are_each_there_once() 
             2 => (&one, &bob, &ada),
             _ => (&two, &bob, &ada),
         };
-        async move { host.send_message(fresh_key(), &origin(), from, to, &format!("say {round}")).await.unwrap() }
+        async move { host.peers().send(fresh_key(), &origin(), from, to, &format!("say {round}")).await.unwrap() }
     });
     futures_util::future::join_all(sends).await;
     for (host, pod) in [(&two, &ada), (&one, &bob)] {
@@ -105,24 +105,24 @@ async fn a_child_on_another_host_is_led_from_there() {
     let rule = json!({ "path": folder, "access": "read", "recursive": true });
     let spawn = json!({ "name": "kid", "task": "say born", "scope": [rule] });
     let call = async |name: &str, arguments: serde_json::Value| {
-        two.run_tool(fresh_key(), &origin(), &ada, name, ToolCommand { arguments }).await.unwrap()
+        two.work().run_tool(fresh_key(), &origin(), &ada, name, ToolCommand { arguments }).await.unwrap()
     };
     let spawned = call("SpawnPod", spawn).await;
     assert!(!spawned.is_error, "{spawned:?}");
-    let kid = two.pod_named(&protocol::PodName::parse("kid").unwrap()).await.unwrap().unwrap().worker_id;
+    let kid = two.pods().named(&protocol::PodName::parse("kid").unwrap()).await.unwrap().unwrap().worker_id;
     watch(&two, &kid, is_finished).await;
     until("told", async || count(&ordered(&one, &ada).await, "child_event") > 0).await;
     until("at rest", async || state(&one, &ada).await == PodState::Idle && state(&one, &kid).await == PodState::Idle)
         .await;
     // The child goes to the other host, as after a death.
     let sql = "update pods set owner = (select id from hosts where name = 'two') where name = 'kid'";
-    one.control(fresh_key(), &origin(), &kid, ControlVerb::Stop).await.unwrap();
-    until("no task", async || one.figures().active_pods == 0).await;
+    one.pods().control(fresh_key(), &origin(), &kid, ControlVerb::Stop).await.unwrap();
+    until("no task", async || one.health().figures().active_pods == 0).await;
     ground.run(sql).await;
-    two.control(fresh_key(), &origin(), &kid, ControlVerb::Restore).await.unwrap();
+    two.pods().control(fresh_key(), &origin(), &kid, ControlVerb::Restore).await.unwrap();
     tell(&two, &kid, "say again").await;
     until("told again", async || count(&ordered(&one, &ada).await, "child_event") > 1).await;
-    one.control(fresh_key(), &origin(), &kid, ControlVerb::Stop).await.unwrap();
+    one.pods().control(fresh_key(), &origin(), &kid, ControlVerb::Stop).await.unwrap();
     assert_eq!(state(&two, &kid).await, PodState::Stopped);
     assert_eq!(count(&ordered(&two, &ada).await, "child_stopped"), 2);
 }
@@ -170,7 +170,7 @@ async fn a_pod_goes_on_when_the_host_that_holds_it_dies_and_knows_what_came_of_i
         if is_ordered {
             mute.order().await;
         }
-        tokio::time::timeout(WAIT_MAX, tell(&one, &ada, "say hello")).await.expect("nobody waits for ever");
+        within("an answer", tell(&one, &ada, "say hello")).await;
         until("at rest", async || state(&one, &ada).await == PodState::Idle).await;
     }
     let records = ordered(&one, &ada).await;

@@ -22,7 +22,7 @@ async fn a_viewer_on_another_host_sees_a_run_as_it_comes_and_nothing_twice() {
         let (one, ada) = (one.clone(), ada.clone());
         async move { watch(&one, &ada, is_finished).await }
     });
-    until("two viewers", async || one.figures().viewers == 1 && two.figures().viewers == 1).await;
+    until("two viewers", async || one.health().figures().viewers == 1 && two.health().figures().viewers == 1).await;
     tell(&one, &ada, "say hello\nstream 150 at 60\nsay the end").await;
     let (seen, own) = (watching.await.unwrap(), mine.await.unwrap());
     for seen in [&seen, &own] {
@@ -46,18 +46,18 @@ async fn a_cursor_of_one_host_goes_on_at_another_one() {
     let (one, two) = (ground.host("one").await, ground.host("two").await);
     let ada = create(&one, "ada").await;
     // This tail is older than the cursor will be.
-    let mut early = two.observe(&ada, None, 10).await;
+    let mut early = two.journals().observe(&ada, None, 10).await;
     early.next().await.unwrap();
     tell(&one, &ada, "say hello").await;
     watch(&one, &ada, is_finished).await;
-    let mut viewer = one.observe(&ada, None, 1_000).await;
+    let mut viewer = one.journals().observe(&ada, None, 1_000).await;
     let FeedItem::Snapshot { cursor, records, .. } = viewer.next().await.unwrap() else { panic!("no snapshot") };
     let before = read_all(&records);
-    let mut after = two.observe(&ada, Some(cursor), 10).await;
+    let mut after = two.journals().observe(&ada, Some(cursor), 10).await;
     tell(&two, &ada, "say more").await;
     let mut seen = Vec::new();
     while !seen.iter().any(is_finished) {
-        match after.next().await.unwrap() {
+        match within("more of the run", after.next()).await.unwrap() {
             FeedItem::Records { records, .. } => seen.extend(read_all(&records)),
             other => panic!("{other:?}"),
         }
@@ -69,29 +69,17 @@ async fn a_cursor_of_one_host_goes_on_at_another_one() {
 async fn the_list_of_each_host_follows_what_happens_on_the_others() {
     let ground = Ground::new().await;
     let (one, two) = (ground.host("one").await, ground.host("two").await);
-    let mut list = two.observe_pods();
+    let mut list = two.pods().observe();
     assert!(list.next().await.unwrap().snapshot);
     let ada = create(&one, "ada").await;
-    let next = async |list: &mut runtime::PodsObservation| {
-        tokio::time::timeout(WAIT_MAX, list.next()).await.expect("the list changes").unwrap()
-    };
+    let next = async |list: &mut runtime::PodsObservation| within("the list changes", list.next()).await.unwrap();
     assert_eq!(next(&mut list).await.upserts[0].name.as_str(), "ada");
     tell(&one, &ada, "say hello").await;
     watch(&one, &ada, is_finished).await;
     let head = one.pod(&ada).await.unwrap().summary.head_seq;
-    loop {
-        let item = next(&mut list).await;
-        if item.upserts.iter().any(|pod| pod.head_seq == head) {
-            break;
-        }
-    }
+    while !next(&mut list).await.upserts.iter().any(|pod| pod.head_seq == head) {}
     one.delete(fresh_key(), &origin(), &ada, Some("ada")).await.unwrap();
-    loop {
-        let item = next(&mut list).await;
-        if item.removed.iter().any(|pod| pod.worker_id == ada) {
-            break;
-        }
-    }
+    while !next(&mut list).await.removed.iter().any(|pod| pod.worker_id == ada) {}
     assert!(two.pods(&PodQuery::default()).await.unwrap().items.is_empty());
 }
 
@@ -100,11 +88,11 @@ async fn a_viewer_is_told_when_the_pod_is_deleted_on_another_host() {
     let ground = Ground::new().await;
     let (one, two) = (ground.host("one").await, ground.host("two").await);
     let ada = create(&one, "ada").await;
-    let mut viewer = two.observe(&ada, None, 10).await;
+    let mut viewer = two.journals().observe(&ada, None, 10).await;
     viewer.next().await.unwrap();
     // Asked for at the other host, too.
     two.delete(fresh_key(), &origin(), &ada, Some("ada")).await.unwrap();
-    let gone = tokio::time::timeout(WAIT_MAX, async {
+    let gone = within("the viewer is told", async {
         while let Some(item) = viewer.next().await {
             if let FeedItem::Closed { reason } = item {
                 return reason;
@@ -112,7 +100,7 @@ async fn a_viewer_is_told_when_the_pod_is_deleted_on_another_host() {
         }
         String::new()
     });
-    assert_eq!(gone.await.unwrap(), "pod_gone");
+    assert_eq!(gone.await, "pod_gone");
     assert!(one.pod(&ada).await.is_err());
 }
 
@@ -123,11 +111,11 @@ async fn what_is_read_on_one_host_is_read_on_all() {
     let ada = create(&one, "ada").await;
     for _ in 0..2 {
         tell(&one, &ada, "say hello").await;
-        until("the run is over", async || one.pod(&ada).await.unwrap().summary.state.as_str() == "idle").await;
+        until("the run is over", async || one.pods().get(&ada).await.unwrap().summary.state.as_str() == "idle").await;
     }
-    assert_eq!(two.pod(&ada).await.unwrap().summary.unread, 2);
-    let _viewer = two.observe(&ada, None, 10).await;
-    until("read", async || one.pod(&ada).await.unwrap().summary.unread == 0).await;
+    assert_eq!(two.pods().get(&ada).await.unwrap().summary.unread, 2);
+    let _viewer = two.journals().observe(&ada, None, 10).await;
+    until("read", async || one.pods().get(&ada).await.unwrap().summary.unread == 0).await;
     // And stays so while somebody looks.
     tell(&one, &ada, "say more").await;
     until("the run is over", async || {
@@ -135,7 +123,7 @@ async fn what_is_read_on_one_host_is_read_on_all() {
         records.iter().filter(|record| is_finished(record)).count() == 3
     })
     .await;
-    until("read again", async || one.pod(&ada).await.unwrap().summary.unread == 0).await;
+    until("read again", async || one.pods().get(&ada).await.unwrap().summary.unread == 0).await;
     let is_note = |record: &protocol::Record| matches!(record.event, Event::Control(ControlEvent::Alert { .. }));
     assert!(!ordered(&one, &ada).await.iter().any(is_note), "{:?}", kinds(&ordered(&one, &ada).await));
 }

@@ -11,6 +11,7 @@ use std::{
 use pod_store::{Faults, Step, StoreError};
 use protocol::{ControlVerb, PodLimits, PodState};
 use serde_json::json;
+use testkit::until_so;
 
 use crate::ground::{Ground, count, heard, is_at_rest, news, said, write};
 
@@ -35,9 +36,7 @@ impl Stuck {
     }
 
     async fn until_stuck(&self) {
-        while !self.is_stuck.load(Ordering::Acquire) {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until_so("the disk is stuck", async || self.is_stuck.load(Ordering::Acquire)).await;
     }
 
     fn release(&self) {

@@ -27,12 +27,12 @@ pub async fn events_story(ground: Ground) {
     assert_eq!(triggers(&records), [Trigger::Child, Trigger::Child]);
     let errored = records.iter().rev().find(|record| record.event.kind() == "child_event").unwrap();
     assert!(serde_json::to_string(errored).unwrap().contains("401"));
-    let history = ground.host().history(&ada).await.unwrap();
+    let history = ground.host().journals().history(&ada).await.unwrap();
     let text = serde_json::to_string(&history).unwrap();
     assert_eq!(text.matches("[child event]\\nbob turn ended").count(), 1, "{text}");
     let ground = ground.restarted().await;
     assert_eq!(ground.stage.records(&ada).await, records);
-    assert_eq!(ground.host().history(&ada).await.unwrap(), history);
+    assert_eq!(ground.host().journals().history(&ada).await.unwrap(), history);
 }
 
 #[tokio::test]
@@ -51,11 +51,11 @@ async fn news_that_comes_in_mid_answer_is_read_in_a_run_of_its_own() {
     let event = &records[at("child_event")];
     assert_eq!(event.run_id, None);
     // The model reads it behind its answer, the same before and after a restart.
-    let history = ground.host().history(&ada).await.unwrap();
+    let history = ground.host().journals().history(&ada).await.unwrap();
     let contents: Vec<&str> = history.messages.iter().skip(1).map(|message| message.content.as_str()).collect();
     assert_eq!(&contents[1..], ["begin\nend", "[child event]\nbob turn ended: a person cancelled it"]);
     let ground = ground.restarted().await;
-    let again = ground.host().history(&ada).await.unwrap();
+    let again = ground.host().journals().history(&ada).await.unwrap();
     assert_eq!(serde_json::to_vec(&again).unwrap(), serde_json::to_vec(&history).unwrap());
 }
 
@@ -69,18 +69,18 @@ async fn news_that_comes_while_a_tool_runs_is_read_with_its_result() {
     ground.control(&bob, ControlVerb::Cancel).await.unwrap();
     let records = ground.stage.until(&ada, |records| news(records).len() == 1).await;
     assert_eq!(crate::ground::last_state(&records), Some(PodState::Waiting));
-    let open = ground.host().approvals(&ada, false).await.unwrap();
+    let open = ground.host().approvals().of_pod(&ada, false).await.unwrap();
     let answer = serde_json::from_value(json!({ "decision": "deny" })).unwrap();
     let from = crate::stage::origin();
-    ground.host().answer(crate::ground::fresh_key(), &from, &ada, &open[0].id, answer).await.unwrap();
+    ground.host().approvals().answer(crate::ground::fresh_key(), &from, &ada, &open[0].id, answer).await.unwrap();
     let records = ground.stage.until(&ada, is_at_rest).await;
     assert_eq!(triggers(&records), [Trigger::Input], "the next question to the model held it");
     assert!(said(&records).concat().contains("after it"));
-    let history = ground.host().history(&ada).await.unwrap();
+    let history = ground.host().journals().history(&ada).await.unwrap();
     let roles: Vec<String> = history.messages.iter().map(|message| format!("{:?}", message.role)).collect();
     assert_eq!(roles, ["System", "User", "Assistant", "Tool", "User", "Assistant"]);
     let ground = ground.restarted().await;
-    assert_eq!(ground.host().history(&ada).await.unwrap(), history);
+    assert_eq!(ground.host().journals().history(&ada).await.unwrap(), history);
 }
 
 #[tokio::test]
@@ -95,10 +95,10 @@ async fn a_paused_parent_has_it_in_its_journal_and_reads_it_when_it_goes_on() {
     let records = ground.stage.until(&ada, |records| news(records) == [ended("bob")]).await;
     assert_eq!(triggers(&records).len(), 1);
     assert_eq!(ground.state(&ada).await, PodState::Paused);
-    let history = ground.host().history(&ada).await.unwrap();
+    let history = ground.host().journals().history(&ada).await.unwrap();
     assert!(history.messages.last().unwrap().content.starts_with("[child event]"));
     let ground = ground.restarted().await;
-    assert_eq!(ground.host().history(&ada).await.unwrap(), history);
+    assert_eq!(ground.host().journals().history(&ada).await.unwrap(), history);
     ground.tell(&ada, "say on").await;
     let records = ground.stage.until(&ada, is_at_rest).await;
     assert_eq!((news(&records).len(), triggers(&records)), (1, vec![Trigger::Input, Trigger::Input]));
@@ -168,7 +168,7 @@ async fn what_a_child_lends_on_wakes_nobody_above() {
     let ground = Ground::new().await;
     let ada = ground.lead("ada").await;
     let bob = ground.done_child(&ada, "bob", &[write(&ground.path("a"))]).await;
-    let (records, history) = (ground.stage.records(&ada).await, ground.host().history(&ada).await.unwrap());
+    let (records, history) = (ground.stage.records(&ada).await, ground.host().journals().history(&ada).await.unwrap());
     let cid = ground.busy_child(&bob, "cid", &[write(&ground.path("a/deep"))]).await;
     ground.done(&bob, "StopPod", json!({ "name": "cid" })).await;
     ground.done(&bob, "RestorePod", json!({ "name": "cid" })).await;
@@ -177,8 +177,8 @@ async fn what_a_child_lends_on_wakes_nobody_above() {
     let of_bob = ground.stage.records(&bob).await;
     assert_eq!(kinds.map(|kind| count(&of_bob, kind)), [1, 1, 1]);
     assert_eq!(ground.stage.records(&ada).await, records);
-    assert_eq!(ground.host().history(&ada).await.unwrap(), history);
+    assert_eq!(ground.host().journals().history(&ada).await.unwrap(), history);
     // Nor is any of it in the history of the one who did it: it is for people.
-    let told = serde_json::to_string(&ground.host().history(&bob).await.unwrap()).unwrap();
+    let told = serde_json::to_string(&ground.host().journals().history(&bob).await.unwrap()).unwrap();
     assert!(!told.contains("cid"), "{told}");
 }

@@ -107,24 +107,24 @@ impl Ground {
 
     pub async fn create(&self, name: &str, scope: Vec<ScopeRule>) -> WorkerId {
         let create = CreatePod { cwd: Some(self.path("")), scope: Some(scope), ..named(name) };
-        self.host().create(fresh_key(), &origin(), create).await.unwrap().pod.worker_id
+        self.host().pods().create(fresh_key(), &origin(), create).await.unwrap().pod.worker_id
     }
 
     pub async fn tell(&self, pod: &WorkerId, text: &str) -> Receipt {
-        self.host().input(fresh_key(), &origin(), pod, InputCommand { queue: true, ..say(text) }).await.unwrap()
+        self.host().work().input(fresh_key(), &origin(), pod, InputCommand { queue: true, ..say(text) }).await.unwrap()
     }
 
     pub async fn control(&self, pod: &WorkerId, verb: ControlVerb) -> Result<Receipt, ApiError> {
-        self.host().control(fresh_key(), &origin(), pod, verb).await
+        self.host().pods().control(fresh_key(), &origin(), pod, verb).await
     }
 
     pub async fn restore_tree(&self, pod: &WorkerId, key: CommandKey) -> Result<Receipt, ApiError> {
-        self.host().restore(key, &origin(), pod, RestoreCommand { tree: true }).await
+        self.host().pods().restore(key, &origin(), pod, RestoreCommand { tree: true }).await
     }
 
     /// Runs a tool as the Pod would.
     pub async fn call(&self, pod: &WorkerId, name: &str, arguments: Value) -> ToolAnswer {
-        self.host().run_tool(fresh_key(), &origin(), pod, name, ToolCommand { arguments }).await.unwrap()
+        self.host().work().run_tool(fresh_key(), &origin(), pod, name, ToolCommand { arguments }).await.unwrap()
     }
 
     /// Runs a tool that has to succeed; gives what it says.
@@ -165,11 +165,11 @@ impl Ground {
     }
 
     pub async fn named(&self, name: &str) -> Option<WorkerId> {
-        self.host().pod_named(&name.parse().unwrap()).await.unwrap().map(|pod| pod.worker_id)
+        self.host().pods().named(&name.parse().unwrap()).await.unwrap().map(|pod| pod.worker_id)
     }
 
     pub async fn seen(&self, pod: &WorkerId, name: &str) -> VisiblePod {
-        let seen = self.host().visible(pod).await.unwrap();
+        let seen = self.host().pods().visible(pod).await.unwrap();
         seen.into_iter().find(|seen| seen.name.as_str() == name).unwrap_or_else(|| panic!("{name} is not seen"))
     }
 

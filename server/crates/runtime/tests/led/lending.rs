@@ -82,7 +82,7 @@ async fn a_deny_is_inherited_and_survives_the_reclaim() {
     for pod in [&ada, &bob, &cid] {
         assert!(ground.may(pod, &secret).await.0.contains("denied"));
     }
-    assert!(ground.host().pod(&cid).await.unwrap().scope.contains(&deny(&deep)));
+    assert!(ground.host().pods().get(&cid).await.unwrap().scope.contains(&deny(&deep)));
     let arguments = json!({ "name": "dan", "task": "say x", "scope": [read(&deep)] });
     assert_eq!(ground.refused(&bob, "SpawnPod", arguments).await.0, "scope_not_held");
 
@@ -126,7 +126,7 @@ async fn a_loan_survives_compaction_and_rewind_of_the_lender() {
     ground.stage.until(&ada, |records| crate::ground::count(records, "compacted") == 1).await;
     let records = ground.until_state(&ada, protocol::PodState::Idle).await;
     let rewind = protocol::RewindCommand { to_seq: protocol::Seq(2), expected_head: records.last().unwrap().seq };
-    ground.host().rewind(crate::ground::fresh_key(), &crate::stage::origin(), &ada, rewind).await.unwrap();
+    ground.host().work().rewind(crate::ground::fresh_key(), &crate::stage::origin(), &ada, rewind).await.unwrap();
     assert!(ground.may(&ada, &file).await.1.contains("is lent"));
     assert_eq!(ground.may(&bob, &file).await.1, YES);
     assert_eq!(ground.seen(&ada, "bob").await.scope, [write(&ground.path("a"))]);

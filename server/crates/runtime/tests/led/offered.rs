@@ -55,13 +55,13 @@ async fn a_model_is_sent_the_news_behind_the_answer_that_it_was_giving() {
     go_on.notify_one();
     let records = ground.stage.until(&ada, |records| triggers(records).len() == 2 && is_at_rest(records)).await;
     assert_eq!(news(&records).len(), 1);
-    let history = ground.host().history(&ada).await.unwrap();
+    let history = ground.host().journals().history(&ada).await.unwrap();
     let known: Vec<String> = history.messages.iter().map(|message| message.content.clone()).collect();
     let sent = contents(&model.requests()[1]);
     assert_eq!(sent[1..], ["hello", "one two", "[child event]\nbob turn ended: a person cancelled it"]);
     assert_eq!(known, [sent, vec!["noted".to_owned()]].concat());
     let ground = ground.restarted().await;
-    let again = ground.host().history(&ada).await.unwrap();
+    let again = ground.host().journals().history(&ada).await.unwrap();
     assert_eq!(serde_json::to_vec(&again).unwrap(), serde_json::to_vec(&history).unwrap());
 }
 

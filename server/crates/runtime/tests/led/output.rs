@@ -52,7 +52,7 @@ async fn where_it_was_read_to_survives_restart_compaction_and_rewind_of_the_read
     assert_eq!(read(&ground, &ada, "bob").await, nothing);
     let head = ground.stage.records(&ada).await.last().unwrap().seq;
     let rewind = RewindCommand { to_seq: Seq(1), expected_head: head };
-    ground.host().rewind(fresh_key(), &origin(), &ada, rewind).await.unwrap();
+    ground.host().work().rewind(fresh_key(), &origin(), &ada, rewind).await.unwrap();
     assert_eq!(read(&ground, &ada, "bob").await, nothing);
     let ground = ground.restarted().await;
     assert_eq!(read(&ground, &ada, "bob").await, nothing);

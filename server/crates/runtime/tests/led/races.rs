@@ -18,7 +18,12 @@ async fn at_once(ground: &Arc<Ground>, calls: [(WorkerId, String, Vec<ScopeRule>
         let ground = ground.clone();
         tokio::spawn(async move {
             let arguments = json!({ "name": name, "task": "say x", "scope": scope });
-            ground.host().run_tool(fresh_key(), &origin(), &pod, "SpawnPod", ToolCommand { arguments }).await.unwrap()
+            ground
+                .host()
+                .work()
+                .run_tool(fresh_key(), &origin(), &pod, "SpawnPod", ToolCommand { arguments })
+                .await
+                .unwrap()
         })
     });
     let mut answers = Vec::new();
@@ -55,7 +60,7 @@ async fn of_two_spawns_with_one_name_by_one_parent_exactly_one_wins_and_of_two_p
         }
         assert!(ground.named(&name).await.is_some());
         for parent in [&ada, &eve] {
-            for child in ground.host().pod(parent).await.unwrap().children {
+            for child in ground.host().pods().get(parent).await.unwrap().children {
                 // So that there is room for those of the next rounds.
                 ground.control(&child.pod.worker_id, ControlVerb::Stop).await.unwrap();
             }
@@ -116,7 +121,7 @@ async fn stopping_from_above_and_below_at_once_ends_all_and_blocks_nobody() {
             let arguments = json!({ "name": low });
             let command = ToolCommand { arguments };
             // Its own Pod may be stopped under it.
-            async move { drop(ground.host().run_tool(fresh_key(), &origin(), &bob, "StopPod", command).await) }
+            async move { drop(ground.host().work().run_tool(fresh_key(), &origin(), &bob, "StopPod", command).await) }
         });
         let by_person = tokio::spawn({
             let (ground, cid) = (ground.clone(), cid.clone());

@@ -79,7 +79,7 @@ async fn a_restore_never_gives_more_than_there_was() {
     for _ in 0..2 {
         ground.control(&bob, ControlVerb::Stop).await.unwrap();
         ground.control(&bob, ControlVerb::Restore).await.unwrap();
-        assert_eq!(ground.host().pod(&bob).await.unwrap().scope, std::slice::from_ref(&narrow));
+        assert_eq!(ground.host().pods().get(&bob).await.unwrap().scope, std::slice::from_ref(&narrow));
         assert_eq!(ground.seen(&ada, "bob").await.scope, std::slice::from_ref(&narrow));
         assert!(ground.may(&bob, &ground.path("a/deep/file")).await.0.contains("outside"));
     }
@@ -167,7 +167,7 @@ async fn two_restores_with_one_key_give_one_receipt() {
     let bob = ground.done_child(&ada, "bob", &[write(&ground.path("a"))]).await;
     ground.control(&bob, ControlVerb::Stop).await.unwrap();
     let (key, from) = (fresh_key(), origin());
-    let restore = || ground.host().control(key.clone(), &from, &bob, ControlVerb::Restore);
+    let restore = || ground.host().pods().control(key.clone(), &from, &bob, ControlVerb::Restore);
     let (one, other) = tokio::join!(restore(), restore());
     assert_eq!(one.unwrap(), other.unwrap());
     assert_eq!(lent_again(&ground.stage.records(&ada).await).len(), 1);

@@ -41,7 +41,7 @@ async fn a_listing_says_what_is_needed_and_agrees_with_what_people_are_shown() {
         "cid [spawned_child] stopped, restorable; scope (none); no children".to_owned(),
     ];
     assert_eq!(lines(&ground, &ada).await, expected);
-    let seen = ground.host().visible(&ada).await.unwrap();
+    let seen = ground.host().pods().visible(&ada).await.unwrap();
     let told: Vec<_> =
         seen.iter().map(|pod| (pod.name.as_str(), pod.state, pod.visibility.clone(), pod.children)).collect();
     assert_eq!(
@@ -128,7 +128,7 @@ async fn tools_of_other_names_are_not_there() {
     let ada = ground.lead("ada").await;
     for absent in ["ListVisiblePods", "InspectPod", "AttachOrRestorePod", "AttachPod", "listpods"] {
         let command = protocol::ToolCommand { arguments: json!({}) };
-        let error = ground.host().run_tool(crate::ground::fresh_key(), &origin(), &ada, absent, command).await;
+        let error = ground.host().work().run_tool(crate::ground::fresh_key(), &origin(), &ada, absent, command).await;
         assert_eq!(error.unwrap_err().code, protocol::ErrorCode::NotFound);
     }
 }
@@ -156,7 +156,7 @@ async fn no_call_tells_a_path_of_ours() {
             assert!(!answer.contains(secret), "{tool} tells {secret}: {answer}");
         }
     }
-    let seen = serde_json::to_string(&ground.host().visible(&ada).await.unwrap()).unwrap();
+    let seen = serde_json::to_string(&ground.host().pods().visible(&ada).await.unwrap()).unwrap();
     assert!(!seen.contains(&ours) && !seen.contains("yoi.db"), "{seen}");
 }
 
@@ -165,6 +165,6 @@ async fn a_pod_of_another_runtime_is_not_made_up() {
     let ground = Ground::new().await;
     let ada = ground.lead("ada").await;
     let elsewhere = protocol::CreatePod { runtime_id: Some("other".parse().unwrap()), ..named("x") };
-    assert!(ground.host().create(crate::ground::fresh_key(), &origin(), elsewhere).await.is_err());
+    assert!(ground.host().pods().create(crate::ground::fresh_key(), &origin(), elsewhere).await.is_err());
     assert_eq!(lines(&ground, &ada).await.len(), 1);
 }

@@ -23,11 +23,11 @@ pub async fn spawn_story(ground: Ground) {
     let records = ground.stage.until(&bob, is_at_rest_after_work).await;
     assert_eq!((heard(&records), said(&records)), (vec!["say I did it".to_owned()], vec!["I did it".to_owned()]));
 
-    let child = ground.host().pod(&bob).await.unwrap();
+    let child = ground.host().pods().get(&bob).await.unwrap();
     assert_eq!(child.scope, [write(&ground.path("a"))]);
     assert_eq!(child.summary.cwd, ground.path("a"));
     assert_eq!(child.summary.relations.parent, Some(pod_ref(&ada)));
-    let parent = ground.host().pod(&ada).await.unwrap();
+    let parent = ground.host().pods().get(&ada).await.unwrap();
     assert_eq!((parent.summary.relations.children, parent.children.len()), (1, 1));
     assert_eq!((&parent.children[0].name, &parent.children[0].scope), (&child.summary.name, &child.scope));
 
@@ -81,8 +81,8 @@ async fn the_first_task_comes_exactly_once_when_yoi_stops_right_after_the_answer
         assert_eq!(heard(&records), ["say done"]);
         let ground = ground.restarted().await;
         assert_eq!(heard(&ground.stage.records(&bob).await), ["say done"]);
-        assert!(ground.host().pod(&bob).await.unwrap().queued.is_empty());
-        assert_eq!(ground.host().pod(&ada).await.unwrap().children.len(), 1);
+        assert!(ground.host().pods().get(&bob).await.unwrap().queued.is_empty());
+        assert_eq!(ground.host().pods().get(&ada).await.unwrap().children.len(), 1);
     }
 }
 
@@ -92,7 +92,7 @@ async fn a_spawn_that_is_refused_says_why_and_leaves_nothing() {
     let scope = vec![write(&ground.path("a")), read(&ground.path("b"))];
     let ada = ground.create("ada", scope).await;
     std::os::unix::fs::symlink(ground.own_folder(), ground.path("a/link")).unwrap();
-    let before = ground.host().pods(&Default::default()).await.unwrap().items.len();
+    let before = ground.host().pods().list(&Default::default()).await.unwrap().items.len();
     let spawn = |name: &str, task: &str, scope: Vec<ScopeRule>| json!({ "name": name, "task": task, "scope": scope });
     let (a, b, outside) = (ground.path("a"), ground.path("b"), ground.path("outside"));
     let with = |name: &str, value: &str| {
@@ -125,8 +125,8 @@ async fn a_spawn_that_is_refused_says_why_and_leaves_nothing() {
     }
     let records = ground.stage.records(&ada).await;
     assert_eq!(count(&records, "child_spawned"), 0);
-    assert!(ground.host().pod(&ada).await.unwrap().children.is_empty());
-    assert_eq!(ground.host().pods(&Default::default()).await.unwrap().items.len(), before);
+    assert!(ground.host().pods().get(&ada).await.unwrap().children.is_empty());
+    assert_eq!(ground.host().pods().list(&Default::default()).await.unwrap().items.len(), before);
     assert_eq!(ground.may(&ada, &a).await.1, "yes");
     // All of it is free still.
     ground.spawn(&ada, "bob", "say x", &[write(&a), read(&b)]).await;
@@ -141,7 +141,7 @@ async fn the_name_of_a_pod_that_is_not_seen_is_no_refusal_and_the_child_gets_one
         let stranger = ground.create(hidden, Vec::new()).await;
         let arguments = json!({ "name": hidden, "task": "say x", "scope": [] });
         let answer = ground.done(&ada, "SpawnPod", arguments.clone()).await;
-        let children = ground.host().pod(&ada).await.unwrap().children;
+        let children = ground.host().pods().get(&ada).await.unwrap().children;
         let child = children.iter().map(|child| child.name.to_string()).find(|name| name.starts_with(&hidden[..6]));
         let child = child.expect("the child is there under a derived name");
         assert_ne!(child, hidden);
@@ -160,7 +160,7 @@ async fn a_child_without_a_scope_works_where_its_parent_does_and_holds_nothing()
     let answer = ground.done(&ada, "SpawnPod", json!({ "name": "bob", "task": "say x", "scope": [] })).await;
     assert_eq!(answer.content.unwrap(), "lent to bob: (none)");
     let bob = ground.named("bob").await.unwrap();
-    let child = ground.host().pod(&bob).await.unwrap();
+    let child = ground.host().pods().get(&bob).await.unwrap();
     assert_eq!((child.scope, child.summary.cwd), (Vec::new(), ground.path("").trim_end_matches('/').to_owned()));
     assert!(ground.may(&bob, &ground.path("a")).await.0.contains("outside"));
 }
@@ -170,10 +170,10 @@ async fn what_a_person_does_beside_a_spawn_keeps_the_name() {
     let ground = Ground::new().await;
     let ada = ground.lead("ada").await;
     ground.spawn(&ada, "bob", "say x", &[]).await;
-    let taken = ground.host().create(fresh_key(), &origin(), named("bob")).await.unwrap_err();
+    let taken = ground.host().pods().create(fresh_key(), &origin(), named("bob")).await.unwrap_err();
     assert_eq!(taken.code, protocol::ErrorCode::NameTaken);
     let bob = ground.named("bob").await.unwrap();
     ground.stage.until(&bob, is_at_rest_after_work).await;
-    ground.host().input(fresh_key(), &origin(), &bob, say("say a person may talk to it")).await.unwrap();
+    ground.host().work().input(fresh_key(), &origin(), &bob, say("say a person may talk to it")).await.unwrap();
     ground.stage.until(&bob, |records| count(records, "run_finished") == 2).await;
 }

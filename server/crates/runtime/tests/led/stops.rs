@@ -74,7 +74,7 @@ async fn a_persons_stop_is_told_to_the_parent_once() {
     let ada = ground.lead("ada").await;
     let bob = ground.busy_child(&ada, "bob", &[write(&ground.path("a"))]).await;
     let (key, from) = (fresh_key(), origin());
-    let stop = || ground.host().control(key.clone(), &from, &bob, ControlVerb::Stop);
+    let stop = || ground.host().pods().control(key.clone(), &from, &bob, ControlVerb::Stop);
     let (first, beside) = tokio::join!(stop(), stop());
     let first = first.unwrap();
     // The same command, at the same time and later: one receipt.
@@ -122,7 +122,7 @@ async fn a_child_that_waits_or_is_paused_is_stopped_like_any_other() {
         assert_eq!(ground.state(&child).await, PodState::Stopped);
         assert_eq!(ground.may(&ada, &ground.path("a")).await.1, "yes");
     }
-    assert!(ground.host().open_approvals().await.unwrap().is_empty());
+    assert!(ground.host().approvals().open().await.unwrap().is_empty());
 }
 
 /// A child with an open question.

@@ -70,7 +70,7 @@ impl Ground {
 
     pub async fn create_with(&self, name: &str, policy: PeerPolicy, wakes: bool) -> WorkerId {
         let create = CreatePod { peer_policy: Some(policy), wake_on_peer: Some(wakes), ..named(name) };
-        self.host().create(fresh_key(), &origin(), create).await.unwrap().pod.worker_id
+        self.host().pods().create(fresh_key(), &origin(), create).await.unwrap().pod.worker_id
     }
 
     /// Two Pods that know each other.
@@ -85,33 +85,33 @@ impl Ground {
     }
 
     pub async fn introduce(&self, source: &WorkerId, target: &WorkerId) -> Result<Introduced, ApiError> {
-        self.host().introduce(fresh_key(), &origin(), source, target, None).await
+        self.host().peers().introduce(fresh_key(), &origin(), source, target, None).await
     }
 
     pub async fn unlink(&self, one: &WorkerId, other: &WorkerId) -> Result<(), ApiError> {
-        self.host().unlink(fresh_key(), &origin(), one, &pod_ref(other)).await
+        self.host().peers().unlink(fresh_key(), &origin(), one, &pod_ref(other)).await
     }
 
     pub async fn tell(&self, pod: &WorkerId, text: &str) {
         let input = InputCommand { queue: true, ..say(text) };
-        self.host().input(fresh_key(), &origin(), pod, input).await.unwrap();
+        self.host().work().input(fresh_key(), &origin(), pod, input).await.unwrap();
     }
 
     pub async fn control(&self, pod: &WorkerId, verb: ControlVerb) {
-        self.host().control(fresh_key(), &origin(), pod, verb).await.unwrap();
+        self.host().pods().control(fresh_key(), &origin(), pod, verb).await.unwrap();
     }
 
     pub async fn send(&self, from: &WorkerId, to: &WorkerId, text: &str) -> Result<MessageAnswer, ApiError> {
-        self.host().send_message(fresh_key(), &origin(), from, to, text).await
+        self.host().peers().send(fresh_key(), &origin(), from, to, text).await
     }
 
     pub async fn decide(&self, pod: &WorkerId, id: &str, decision: HeldDecision) -> Result<MessageAnswer, ApiError> {
-        self.host().decide_held(fresh_key(), &origin(), pod, id, decision).await
+        self.host().peers().decide_held(fresh_key(), &origin(), pod, id, decision).await
     }
 
     /// Runs a tool as the Pod would.
     pub async fn call(&self, pod: &WorkerId, name: &str, arguments: Value) -> ToolAnswer {
-        self.host().run_tool(fresh_key(), &origin(), pod, name, ToolCommand { arguments }).await.unwrap()
+        self.host().work().run_tool(fresh_key(), &origin(), pod, name, ToolCommand { arguments }).await.unwrap()
     }
 
     pub async fn refused(&self, pod: &WorkerId, name: &str, arguments: Value) -> String {
@@ -141,20 +141,20 @@ impl Ground {
     }
 
     pub async fn peers(&self, pod: &WorkerId) -> Vec<PeerView> {
-        self.host().peers(pod).await.unwrap()
+        self.host().peers().of_pod(pod).await.unwrap()
     }
 
     pub async fn visibility(&self, pod: &WorkerId, name: &str) -> Vec<Visibility> {
-        let seen = self.host().visible(pod).await.unwrap();
+        let seen = self.host().pods().visible(pod).await.unwrap();
         seen.into_iter().find(|seen| seen.name.as_str() == name).map(|seen| seen.visibility).unwrap_or_default()
     }
 
     pub async fn history(&self, pod: &WorkerId) -> String {
-        serde_json::to_string(&self.host().history(pod).await.unwrap()).unwrap()
+        serde_json::to_string(&self.host().journals().history(pod).await.unwrap()).unwrap()
     }
 
     pub async fn row_key(&self, pod: &WorkerId) -> PodKey {
-        self.store.pod_find(pod).await.unwrap().unwrap().key
+        self.store.pods().find(pod).await.unwrap().unwrap().key
     }
 
     /// Writes into the store from the side.

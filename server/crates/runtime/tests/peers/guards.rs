@@ -14,15 +14,10 @@ async fn a_chain_without_a_person_is_cut_after_eight_steps_and_a_person_begins_a
         // Bob's model passes on what Ada's passes on; nobody else takes part.
         ground.send(&ada, &bob, &format!("relay ada\nrelay bob\nsay round {round}")).await.unwrap();
         let key = ground.row_key(&ada).await;
-        let mut held = Vec::new();
-        for _ in 0..12_000 {
-            held = ground.store.messages_held(key).await.unwrap();
-            if held.len() >= round {
-                break;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-        assert!(held.len() >= round, "{held:?}");
+        let held = testkit::until(format!("{round} messages are held"), async || {
+            Some(ground.store.messages().held(key).await.unwrap()).filter(|held| held.len() >= round)
+        })
+        .await;
         assert!(held.iter().all(|message| message.hops == 9), "{held:?}");
         for pod in [&ada, &bob] {
             ground.until(pod, is_at_rest).await;
@@ -65,7 +60,7 @@ async fn thirty_messages_go_at_once_and_the_next_is_held() {
     let went = states.iter().filter(|state| **state == ReceiptState::Stored).count();
     assert!(states[..30].iter().all(|state| *state == ReceiptState::Stored), "{states:?}");
     assert!((30..=30 + refilled).contains(&went), "{went} went, {refilled} came in again: {states:?}");
-    assert_eq!(ground.store.messages_held(ground.row_key(&ada).await).await.unwrap().len(), 40 - went);
+    assert_eq!(ground.store.messages().held(ground.row_key(&ada).await).await.unwrap().len(), 40 - went);
     // Another pair has a pace of its own.
     let eve = ground.create_with("eve", PeerPolicy::Open, false).await;
     ground.link(&ada, &eve).await;
@@ -111,7 +106,7 @@ async fn a_run_counts_once_whether_its_messages_came_to_an_idle_pod_or_in_mid_an
     let ground = Ground::new().await;
     let (ada, bob) = ground.pair().await;
     let to = ground.row_key(&bob).await;
-    let runs = || async { ground.store.messages_woke_count(to, Timestamp::UNIX_EPOCH).await.unwrap() };
+    let runs = || async { ground.store.messages().woke_count(to, Timestamp::UNIX_EPOCH).await.unwrap() };
     let idle = ground.send(&ada, &bob, "say first").await.unwrap().message_id;
     ground.until_receipt(&bob, &idle, ReceiptState::Answered).await;
     assert_eq!(runs().await, 1);

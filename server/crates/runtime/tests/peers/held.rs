@@ -85,7 +85,7 @@ async fn it_stays_held_over_a_restart_and_until_its_receiver_is_live() {
     ground.control(&bob, ControlVerb::Restore).await;
     let key = fresh_key();
     let origin = origin();
-    let decide = || ground.host().decide_held(key.clone(), &origin, &ada, &message, HeldDecision::Release);
+    let decide = || ground.host().peers().decide_held(key.clone(), &origin, &ada, &message, HeldDecision::Release);
     let first = decide().await.unwrap();
     assert_eq!(decide().await.unwrap(), first, "the same command again");
     ground.until_receipt(&ada, &message, ReceiptState::Answered).await;

@@ -28,7 +28,7 @@ async fn both_know(
         let records = ground.until(pod, |records| receipts(records, message).len() >= known.len()).await;
         assert_eq!(receipts(&records, message), known);
     }
-    let row = ground.store.message(message).await.unwrap().unwrap();
+    let row = ground.store.messages().find(message).await.unwrap().unwrap();
     assert_eq!(Some(&(row.state, row.turn)), known.last());
 }
 
@@ -42,7 +42,7 @@ async fn one_that_is_rewound_before_it_was_read_has_expired_on_both_sides() {
     let message = ground.send(&ada, &bob, "never mind").await.unwrap().message_id;
     let expected_head = ground.records(&bob).await.last().unwrap().seq;
     let rewind = RewindCommand { to_seq: before, expected_head };
-    ground.host().rewind(fresh_key(), &origin(), &bob, rewind).await.unwrap();
+    ground.host().work().rewind(fresh_key(), &origin(), &bob, rewind).await.unwrap();
     both_know(&ground, [&ada, &bob], &message, &[STORED, (ReceiptState::Expired, None)]).await;
 }
 
@@ -53,7 +53,7 @@ async fn a_summary_is_never_older_than_the_records_that_were_shown() {
     ground.tell(&ada, "stream 100000 at 200").await;
     for chunks in [2, 40, 80] {
         let records = ground.until(&ada, |records| count(records, "text_chunk") >= chunks).await;
-        let head = ground.host().pod(&ada).await.unwrap().summary.head_seq;
+        let head = ground.host().pods().get(&ada).await.unwrap().summary.head_seq;
         let shown = records.last().unwrap().seq;
         assert!(head >= shown, "the summary says {head}, and {shown} was shown");
     }
@@ -125,9 +125,9 @@ async fn a_message_among_calls_is_read_with_their_results() {
     ground.until_state(&bob, PodState::Waiting).await;
     let message = ground.send(&ada, &bob, "say and yes").await.unwrap().message_id;
     both_know(&ground, [&ada, &bob], &message, &[STORED]).await;
-    let asked = ground.host().approvals(&bob, false).await.unwrap().remove(0).id;
+    let asked = ground.host().approvals().of_pod(&bob, false).await.unwrap().remove(0).id;
     let deny = serde_json::from_value(serde_json::json!({ "decision": "deny" })).unwrap();
-    ground.host().answer(fresh_key(), &origin(), &bob, &asked, deny).await.unwrap();
+    ground.host().approvals().answer(fresh_key(), &origin(), &bob, &asked, deny).await.unwrap();
     both_know(&ground, [&ada, &bob], &message, &[STORED, read(1), answered(1)]).await;
     assert_eq!(triggers(&ground.records(&bob).await), [Trigger::Input]);
 }
@@ -151,15 +151,15 @@ async fn a_message_to_a_paused_pod_waits_for_it_to_go_on() {
 async fn a_repeat_of_a_command_sends_once_also_after_a_restart() {
     let ground = Ground::new().await;
     let (ada, bob) = ground.pair().await;
-    let first = ground.host().send_message(key("once"), &origin(), &ada, &bob, "say a").await.unwrap();
+    let first = ground.host().peers().send(key("once"), &origin(), &ada, &bob, "say a").await.unwrap();
     ground.until_receipt(&ada, &first.message_id, ReceiptState::Answered).await;
     let ground = ground.restarted().await;
-    let again = ground.host().send_message(key("once"), &origin(), &ada, &bob, "say a").await.unwrap();
+    let again = ground.host().peers().send(key("once"), &origin(), &ada, &bob, "say a").await.unwrap();
     assert_eq!(again.message_id, first.message_id);
     let command = || protocol::ToolCommand { arguments: serde_json::json!({ "name": "bob", "message": "say b" }) };
-    let call = ground.host().run_tool(key("call"), &origin(), &ada, "SendToPeerPod", command()).await.unwrap();
-    let again = ground.host().run_tool(key("call"), &origin(), &ada, "SendToPeerPod", command()).await.unwrap();
+    let call = ground.host().work().run_tool(key("call"), &origin(), &ada, "SendToPeerPod", command()).await.unwrap();
+    let again = ground.host().work().run_tool(key("call"), &origin(), &ada, "SendToPeerPod", command()).await.unwrap();
     assert_eq!(again, call);
     ground.until(&bob, |records| received(records).len() == 2 && is_at_rest(records)).await;
-    assert_eq!(ground.host().exchange(&ada, &bob, None, 100).await.unwrap().items.len(), 2);
+    assert_eq!(ground.host().peers().exchange(&ada, &bob, None, 100).await.unwrap().items.len(), 2);
 }

@@ -74,7 +74,7 @@ async fn two_that_ask_each_other_at_once_are_linked_and_no_request_is_left() {
         let bob = ground.create_with(&format!("bob{round}"), PeerPolicy::Ask, true).await;
         at_once(&ground, [&ada, &bob], &[Hand::Introduce; 4]).await;
         assert_eq!(ground.relation(&ada, &bob).await, ["peer_requested", "peer_linked"]);
-        assert!(ground.host().open_requests().await.unwrap().is_empty());
+        assert!(ground.host().peers().open_requests().await.unwrap().is_empty());
     }
 }
 
@@ -88,7 +88,7 @@ async fn one_command_sent_by_many_at_once_is_carried_out_once() {
             .map(|_| {
                 let (ground, ada, bob, id) = (ground.clone(), ada.clone(), bob.clone(), id.clone());
                 tokio::spawn(async move {
-                    ground.host().send_message(key(&id), &origin(), &ada, &bob, "say hi").await.unwrap()
+                    ground.host().peers().send(key(&id), &origin(), &ada, &bob, "say hi").await.unwrap()
                 })
             })
             .collect();
@@ -101,6 +101,6 @@ async fn one_command_sent_by_many_at_once_is_carried_out_once() {
     }
     assert_eq!(received(&ground.records(&bob).await).len(), ROUNDS);
     // A key of its own is a message of its own.
-    ground.host().send_message(fresh_key(), &origin(), &ada, &bob, "say hi").await.unwrap();
+    ground.host().peers().send(fresh_key(), &origin(), &ada, &bob, "say hi").await.unwrap();
     assert_eq!(received(&ground.records(&bob).await).len(), ROUNDS + 1);
 }

@@ -43,13 +43,13 @@ async fn a_pod_that_goes_tells_its_peers_and_is_gone_for_them() {
     let (ada, bob) = ground.pair().await;
     let eve = ground.create_with("eve", PeerPolicy::Ask, true).await;
     ground.introduce(&bob, &eve).await.unwrap();
-    ground.host().delete(fresh_key(), &origin(), &bob, Some("bob")).await.unwrap();
+    ground.host().pods().delete(fresh_key(), &origin(), &bob, Some("bob")).await.unwrap();
     assert_eq!(steps(&ground.records(&ada).await, &bob), ["peer_linked", "peer_unlinked"]);
     assert_eq!(steps(&ground.records(&eve).await, &bob), ["peer_requested", "peer_declined"]);
     for pod in [&ada, &eve] {
         assert!(ground.peers(pod).await.is_empty());
     }
-    assert!(ground.host().open_requests().await.unwrap().is_empty());
+    assert!(ground.host().peers().open_requests().await.unwrap().is_empty());
     assert_eq!(ground.send(&ada, &bob, "hi").await.unwrap_err().code, ErrorCode::PodNotFound);
     assert_eq!(ground.refused(&ada, "SendToPeerPod", json!({ "name": "bob", "message": "hi" })).await, "not_visible");
     let ground = ground.restarted().await;
@@ -62,7 +62,7 @@ async fn a_child_that_is_a_peer_is_both_and_each_right_is_lost_alone() {
     let ada = ground.create("ada").await;
     let spawned = ground.call(&ada, "SpawnPod", json!({ "name": "kid", "task": "say up", "scope": [] })).await;
     assert!(!spawned.is_error, "{spawned:?}");
-    let kid = ground.host().pod_named(&"kid".parse().unwrap()).await.unwrap().unwrap().worker_id;
+    let kid = ground.host().pods().named(&"kid".parse().unwrap()).await.unwrap().unwrap().worker_id;
     ground.until(&ada, |records| count(records, "child_event") == 1 && is_at_rest(records)).await;
     assert_eq!(
         ground.refused(&ada, "SendToPeerPod", json!({ "name": "kid", "message": "x" })).await,

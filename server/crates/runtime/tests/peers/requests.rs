@@ -25,15 +25,16 @@ pub async fn requests_story(ground: Ground) {
         let view = ground.peers(pod).await.remove(0);
         assert_eq!((view.link, view.is_asked, view.request_id.as_ref()), (PeerLink::Pending, is_asked, Some(&id)));
     }
-    let decide =
-        async |pod: &WorkerId, decision| ground.host().decide_request(fresh_key(), &origin(), pod, &id, decision).await;
+    let decide = async |pod: &WorkerId, decision| {
+        ground.host().peers().decide_request(fresh_key(), &origin(), pod, &id, decision).await
+    };
     assert_eq!(decide(&ada, RequestDecision::Accept).await.unwrap_err().code, ErrorCode::PermissionDenied);
     assert_eq!(decide(&eve, RequestDecision::Decline).await.unwrap().state, PeerLink::Declined);
     assert_eq!(decide(&eve, RequestDecision::Accept).await.unwrap_err().code, ErrorCode::AlreadyAnswered);
     ground.introduce(&ada, &eve).await.unwrap();
     ground.unlink(&ada, &eve).await.unwrap();
     let id = ground.introduce(&ada, &eve).await.unwrap().answer.request_id.unwrap();
-    ground.host().decide_request(fresh_key(), &origin(), &eve, &id, RequestDecision::Accept).await.unwrap();
+    ground.host().peers().decide_request(fresh_key(), &origin(), &eve, &id, RequestDecision::Accept).await.unwrap();
     assert_eq!(
         ground.relation(&ada, &eve).await,
         ["peer_requested", "peer_declined", "peer_requested", "peer_declined", "peer_requested", "peer_linked"]
@@ -84,9 +85,9 @@ async fn a_request_that_is_over_is_ended_and_both_sides_are_told() {
     let ground = Ground::new().await;
     let (ada, bob) = (ground.create("ada").await, ground.create("bob").await);
     one_that_is_over(&ground, &ada, &bob).await;
-    assert!(ground.peers(&bob).await.is_empty() && ground.host().open_requests().await.unwrap().is_empty());
+    assert!(ground.peers(&bob).await.is_empty() && ground.host().peers().open_requests().await.unwrap().is_empty());
     let id = "request-old";
-    let late = ground.host().decide_request(fresh_key(), &origin(), &bob, id, RequestDecision::Accept).await;
+    let late = ground.host().peers().decide_request(fresh_key(), &origin(), &bob, id, RequestDecision::Accept).await;
     assert!(late.is_err());
     // The host looks for them once a minute.
     tokio::time::pause();
@@ -97,7 +98,7 @@ async fn a_request_that_is_over_is_ended_and_both_sides_are_told() {
         assert_eq!(steps(&records, peer), ["peer_declined"]);
         assert!(serde_json::to_string(&records).unwrap().contains("expired"));
     }
-    assert_eq!(ground.store.peer_request(id).await.unwrap(), None);
+    assert_eq!(ground.store.peers().request(id).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -110,6 +111,6 @@ async fn a_request_that_is_over_stands_in_nobodys_way() {
         let answer = ground.introduce(&one, &other).await.unwrap().answer;
         assert_eq!(answer.state, wanted);
         assert_ne!(answer.request_id.as_deref(), Some("request-old"));
-        assert_eq!(ground.store.peer_request("request-old").await.unwrap(), None);
+        assert_eq!(ground.store.peers().request("request-old").await.unwrap(), None);
     }
 }

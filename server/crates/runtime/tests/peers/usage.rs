@@ -5,7 +5,7 @@ use protocol::{ReceiptState, UsageOfLink};
 use crate::ground::Ground;
 
 async fn links(ground: &Ground) -> Vec<UsageOfLink> {
-    ground.host().usage().await.unwrap().links
+    ground.host().journals().usage().await.unwrap().links
 }
 
 /// Both directions, a run of a person between them, and a restart; it runs on both databases.
@@ -14,7 +14,7 @@ pub async fn pair_story(ground: Ground) {
     assert_eq!(links(&ground).await, []);
     let first = ground.send(&ada, &bob, "say one").await.unwrap().message_id;
     ground.until_receipt(&bob, &first, ReceiptState::Answered).await;
-    let of_bob = ground.host().pod(&bob).await.unwrap().summary.usage;
+    let of_bob = ground.host().pods().get(&bob).await.unwrap().summary.usage;
     let link = links(&ground).await.remove(0);
     assert_eq!((link.a_name.as_str(), link.b_name.as_str(), link.runs), ("ada", "bob", 1));
     assert_eq!((link.usage.input, link.usage.output), (of_bob.input, of_bob.output));
@@ -29,7 +29,7 @@ pub async fn pair_story(ground: Ground) {
     assert_eq!(links(&ground).await, std::slice::from_ref(&link));
     let second = ground.send(&bob, &ada, "say two").await.unwrap().message_id;
     ground.until_receipt(&ada, &second, ReceiptState::Answered).await;
-    let of_ada = ground.host().pod(&ada).await.unwrap().summary.usage;
+    let of_ada = ground.host().pods().get(&ada).await.unwrap().summary.usage;
     let both = links(&ground).await.remove(0);
     assert_eq!((both.runs, both.usage.output), (2, link.usage.output + of_ada.output));
 

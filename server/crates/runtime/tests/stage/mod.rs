@@ -13,6 +13,7 @@ use provider::Providers;
 use runtime::{CommandKey, FeedItem, Host, HostOptions, Origin};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use testkit::WAIT_MAX;
 use tools::{Output, Place, Tool, Toolbox};
 
 /// A Pod that does this waits for a person.
@@ -60,7 +61,7 @@ impl Stage {
 
     pub async fn create(&self, name: &str) -> WorkerId {
         let key = key(&format!("create-{name}-{}", uuid::Uuid::now_v7()));
-        self.host.create(key, &origin(), named(name)).await.unwrap().pod.worker_id
+        self.host.pods().create(key, &origin(), named(name)).await.unwrap().pod.worker_id
     }
 
     /// Every record of a Pod, oldest first.
@@ -69,7 +70,7 @@ impl Stage {
     }
 
     pub async fn state(&self, pod: &WorkerId) -> PodState {
-        self.host.pod(pod).await.unwrap().summary.state
+        self.host.pods().get(pod).await.unwrap().summary.state
     }
 
     /// Waits until a run has ended and none goes on. What comes from outside of a run may come after it.
@@ -90,14 +91,14 @@ impl Stage {
 
 /// Every record of a Pod, oldest first.
 pub async fn records_of(host: &Host, pod: &WorkerId) -> Vec<Record> {
-    let page = host.transcript(pod, None, 1_000, runtime::RecordForm::Whole).await.unwrap();
+    let page = host.journals().page(pod, None, 1_000, runtime::RecordForm::Whole).await.unwrap();
     read_all(&page.items)
 }
 
 /// As [`Stage::until`].
 pub async fn until_of(host: &Host, pod: &WorkerId, is_it: impl Fn(&[Record]) -> bool) -> Vec<Record> {
-    let mut viewer = host.observe(pod, None, 1).await;
-    let waited = tokio::time::timeout(std::time::Duration::from_secs(60), async {
+    let mut viewer = host.journals().observe(pod, None, 1).await;
+    let waited = tokio::time::timeout(WAIT_MAX, async {
         loop {
             let records = records_of(host, pod).await;
             if is_it(&records) {
@@ -111,7 +112,7 @@ pub async fn until_of(host: &Host, pod: &WorkerId, is_it: impl Fn(&[Record]) -> 
     });
     match waited.await {
         Ok(records) => records,
-        Err(_) => panic!("it did not come within 30 s; there is {:?}", kinds(&records_of(host, pod).await)),
+        Err(_) => panic!("it did not come within {WAIT_MAX:?}; there is {:?}", kinds(&records_of(host, pod).await)),
     }
 }
 

@@ -65,7 +65,7 @@ impl Bench {
     }
 
     pub(crate) async fn send(&self, pod: &WorkerId, text: &str) {
-        self.stage.host.input(fresh(), &origin(), pod, say(text)).await.unwrap();
+        self.stage.host.work().input(fresh(), &origin(), pod, say(text)).await.unwrap();
     }
 
     /// Sends it, and waits for the end of the run.
@@ -91,7 +91,7 @@ impl Bench {
     pub(crate) async fn until_asked(&self, pod: &WorkerId, text: &str) -> String {
         self.send(pod, text).await;
         self.until_state(pod, PodState::Waiting).await;
-        self.stage.host.approvals(pod, false).await.unwrap()[0].id.clone()
+        self.stage.host.approvals().of_pod(pod, false).await.unwrap()[0].id.clone()
     }
 
     pub(crate) async fn until_state(&self, pod: &WorkerId, state: PodState) -> Vec<Record> {
@@ -99,20 +99,20 @@ impl Bench {
     }
 
     pub(crate) async fn control(&self, pod: &WorkerId, verb: ControlVerb) -> Result<Receipt, ApiError> {
-        self.stage.host.control(fresh(), &origin(), pod, verb).await
+        self.stage.host.pods().control(fresh(), &origin(), pod, verb).await
     }
 
     pub(crate) async fn answer(&self, pod: &WorkerId, id: &str, decision: Decision) -> Result<Approval, ApiError> {
-        self.stage.host.answer(fresh(), &origin(), pod, id, once(decision)).await
+        self.stage.host.approvals().answer(fresh(), &origin(), pod, id, once(decision)).await
     }
 
     pub(crate) async fn run_tool(&self, pod: &WorkerId, name: &str, arguments: Value) -> Result<ToolAnswer, ApiError> {
-        self.stage.host.run_tool(fresh(), &origin(), pod, name, ToolCommand { arguments }).await
+        self.stage.host.work().run_tool(fresh(), &origin(), pod, name, ToolCommand { arguments }).await
     }
 
     /// What the model would be sent, without the system message: `role: first line` each.
     pub(crate) async fn history(&self, pod: &WorkerId) -> Vec<String> {
-        let history = self.stage.host.history(pod).await.unwrap();
+        let history = self.stage.host.journals().history(pod).await.unwrap();
         assert_eq!(history.messages[0].role, Role::System);
         let line = |text: &str| text.lines().next().unwrap_or_default().to_owned();
         let role = |role: Role| serde_json::to_value(role).unwrap().as_str().unwrap().to_owned();
@@ -120,7 +120,7 @@ impl Bench {
     }
 
     pub(crate) async fn system(&self, pod: &WorkerId) -> String {
-        self.stage.host.history(pod).await.unwrap().messages[0].content.clone()
+        self.stage.host.journals().history(pod).await.unwrap().messages[0].content.clone()
     }
 }
 

@@ -32,7 +32,7 @@ async fn a_tool_runs_in_every_live_state_and_is_no_part_of_the_conversation() {
         let records = bench.stage.records(pod).await;
         assert_eq!(last_of(&records, "tool_called")["by"], "operator");
         assert_eq!(last_of(&records, "tool_finished")["by"], "operator");
-        let audit = bench.stage.host.audit_page(None, 1).await.unwrap();
+        let audit = bench.stage.host.audit().page(None, 1).await.unwrap();
         assert_eq!((audit.items[0].action.as_str(), audit.items[0].result.as_str()), ("tool", "done"));
     }
     bench.control(&idle, ControlVerb::Stop).await.unwrap();
@@ -59,12 +59,12 @@ async fn a_rule_that_denies_holds_for_a_person_until_it_is_changed() {
         serde_json::from_value(json!({ "permissions": [{ "tool": "Bash", "match": "rm *", "decision": decision }] }))
             .unwrap()
     };
-    bench.stage.host.patch(fresh(), &origin(), &pod, patch("deny")).await.unwrap();
+    bench.stage.host.pods().patch(fresh(), &origin(), &pod, patch("deny")).await.unwrap();
     let denied = bench.run_tool(&pod, "Bash", json!({ "command": "rm x" })).await.unwrap();
     assert!(denied.is_error);
     assert_eq!(denied.code.as_deref(), Some("permission_denied"));
     assert!(!bench.run_tool(&pod, "Bash", json!({ "command": "ls" })).await.unwrap().is_error);
-    bench.stage.host.patch(fresh(), &origin(), &pod, patch("ask")).await.unwrap();
+    bench.stage.host.pods().patch(fresh(), &origin(), &pod, patch("ask")).await.unwrap();
     assert!(!bench.run_tool(&pod, "Bash", json!({ "command": "rm x" })).await.unwrap().is_error);
     assert_eq!(bench.ledger.all(), ["Bash ls", "Bash rm x"]);
 }
@@ -75,7 +75,7 @@ async fn what_the_profile_does_not_offer_is_denied_to_a_person_too() {
     let bench = Bench::with(BTreeMap::from([("reader".to_owned(), profile)]), None).await;
     let mut create = named("ada");
     create.profile = Some("reader".to_owned());
-    let pod = bench.stage.host.create(fresh(), &origin(), create).await.unwrap().pod.worker_id;
+    let pod = bench.stage.host.pods().create(fresh(), &origin(), create).await.unwrap().pod.worker_id;
     let answer = bench.run_tool(&pod, "Note", json!({})).await.unwrap();
     assert_eq!(answer.code.as_deref(), Some("permission_denied"));
     assert!(!bench.run_tool(&pod, "Look", json!({ "name": "a" })).await.unwrap().is_error);
@@ -97,16 +97,16 @@ async fn a_repeat_gives_the_same_answer_and_runs_once_also_after_a_restart() {
     let from = origin();
     let command = || ToolCommand { arguments: json!({ "command": "id" }) };
     let (one, other) = tokio::join!(
-        bench.stage.host.run_tool(key("t1"), &from, &pod, "Bash", command()),
-        bench.stage.host.run_tool(key("t1"), &from, &pod, "Bash", command()),
+        bench.stage.host.work().run_tool(key("t1"), &from, &pod, "Bash", command()),
+        bench.stage.host.work().run_tool(key("t1"), &from, &pod, "Bash", command()),
     );
     let one = one.unwrap();
     assert_eq!(one, other.unwrap());
-    assert_eq!(bench.stage.host.run_tool(key("t1"), &from, &pod, "Bash", command()).await.unwrap(), one);
-    let reused = bench.stage.host.run_tool(key_for("t1", 2), &from, &pod, "Bash", command()).await;
+    assert_eq!(bench.stage.host.work().run_tool(key("t1"), &from, &pod, "Bash", command()).await.unwrap(), one);
+    let reused = bench.stage.host.work().run_tool(key_for("t1", 2), &from, &pod, "Bash", command()).await;
     assert_eq!(code(reused), ErrorCode::KeyReused);
     let bench = bench.restart().await;
-    assert_eq!(bench.stage.host.run_tool(key("t1"), &from, &pod, "Bash", command()).await.unwrap(), one);
+    assert_eq!(bench.stage.host.work().run_tool(key("t1"), &from, &pod, "Bash", command()).await.unwrap(), one);
     assert_eq!(bench.ledger.all(), ["Bash id"]);
 }
 
@@ -115,7 +115,7 @@ async fn two_who_ask_with_one_key_wait_for_the_same_end() {
     let bench = Bench::new().await;
     let pod = bench.stage.create("ada").await;
     let from = origin();
-    let run = || bench.stage.host.run_tool(key("t1"), &from, &pod, "Slow", ToolCommand { arguments: json!({}) });
+    let run = || bench.stage.host.work().run_tool(key("t1"), &from, &pod, "Slow", ToolCommand { arguments: json!({}) });
     let opening = async {
         bench.ledger.until("Slow waits", 1).await;
         bench.ledger.open_gate();
@@ -149,14 +149,14 @@ async fn what_a_restart_cut_is_unknown_to_those_who_ask_again() {
     let host = bench.stage.host.clone();
     let asked = tokio::spawn({
         let (host, pod) = (host.clone(), pod.clone());
-        async move { host.run_tool(key("t1"), &origin(), &pod, "Slow", ToolCommand { arguments: json!({}) }).await }
+        async move { host.work().run_tool(key("t1"), &origin(), &pod, "Slow", ToolCommand { arguments: json!({}) }).await }
     });
     bench.ledger.until("Slow waits", 1).await;
     let bench = bench.restart().await;
     assert_eq!(code(asked.await.unwrap()), ErrorCode::RuntimeUnavailable);
     assert_eq!(bench.stage.state(&pod).await, PodState::Idle);
     let command = ToolCommand { arguments: json!({}) };
-    let answer = bench.stage.host.run_tool(key("t1"), &origin(), &pod, "Slow", command).await.unwrap();
+    let answer = bench.stage.host.work().run_tool(key("t1"), &origin(), &pod, "Slow", command).await.unwrap();
     assert_eq!(answer.code.as_deref(), Some("unknown"));
     assert_eq!(bench.ledger.all(), ["Slow waits", "Slow was dropped"]);
 }

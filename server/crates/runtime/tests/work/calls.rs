@@ -53,7 +53,7 @@ async fn output_is_seen_while_the_tool_runs() {
     bench.send(&pod, "call Slow {}").await;
     let records = bench.stage.until(&pod, |records| kinds(records).contains(&"tool_output_chunk".to_owned())).await;
     assert_eq!(last_of(&records, "tool_output_chunk")["text"], "first line\n");
-    assert_eq!(bench.stage.host.pod(&pod).await.unwrap().summary.activity.as_deref(), Some("running Slow"));
+    assert_eq!(bench.stage.host.pods().get(&pod).await.unwrap().summary.activity.as_deref(), Some("running Slow"));
     bench.ledger.open_gate();
     let records = bench.until_runs(&pod, 1).await;
     assert_eq!(last_of(&records, "tool_finished")["content"], "first line\nsecond line\n");
@@ -93,7 +93,7 @@ async fn a_tool_that_no_list_names_is_asked_for_until_a_rule_allows_it() {
     assert!(bench.ledger.all().is_empty(), "it has not run");
     bench.control(&pod, ControlVerb::Cancel).await.unwrap();
     let allowed = json!({ "permissions": [{ "tool": "New", "decision": "allow" }] });
-    bench.stage.host.patch(fresh(), &origin(), &pod, serde_json::from_value(allowed).unwrap()).await.unwrap();
+    bench.stage.host.pods().patch(fresh(), &origin(), &pod, serde_json::from_value(allowed).unwrap()).await.unwrap();
     let records = bench.turn(&pod, "call New {\"name\":\"b\"}").await;
     assert_eq!(last_of(&records, "tool_finished")["summary"], "noted b");
     assert_eq!(of_kind(&records, "approval_asked").len(), 1);

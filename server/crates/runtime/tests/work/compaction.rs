@@ -32,7 +32,7 @@ async fn by_hand_the_summary_is_the_new_beginning_and_nothing_is_gone_from_the_t
     let bench = Bench::new().await;
     let pod = talked(&bench).await;
     let before = bench.stage.records(&pod).await;
-    let preview = bench.stage.host.compaction_preview(&pod).await.unwrap().unwrap();
+    let preview = bench.stage.host.journals().compaction_preview(&pod).await.unwrap().unwrap();
     let messages = bench.history(&pod).await.len();
     assert_eq!((preview.dropped + preview.kept) as usize, messages);
     assert!(preview.tokens_kept < preview.tokens_now);
@@ -48,10 +48,10 @@ async fn by_hand_the_summary_is_the_new_beginning_and_nothing_is_gone_from_the_t
     assert_eq!(history[0], HEADER);
     assert_eq!(history.last().unwrap(), "assistant: four");
     assert_eq!(last_of(&records, "compacted")["kept_from_seq"], preview.kept_from_seq.0);
-    let usage = bench.stage.host.pod(&pod).await.unwrap().summary.usage;
+    let usage = bench.stage.host.pods().get(&pod).await.unwrap().summary.usage;
     assert!(usage.context_used >= preview.tokens_kept && usage.context_used > 0, "{usage:?}");
     let query = runtime::SearchQuery { words: "zebra".to_owned(), pod: None, after: None, limit: 10 };
-    let hits = bench.stage.host.search(&query).await.unwrap().items;
+    let hits = bench.stage.host.journals().search(&query).await.unwrap().items;
     assert!(hits.iter().any(|hit| hit.kind == "user_message"), "{hits:?}");
 
     // It goes on from there, and a restart reads the same.
@@ -88,7 +88,7 @@ async fn a_paused_pod_is_paused_afterwards_and_a_working_one_is_busy() {
 async fn when_there_is_nothing_to_drop_it_is_told_and_the_pod_is_back() {
     let bench = Bench::new().await;
     let pod = bench.stage.create("ada").await;
-    assert_eq!(bench.stage.host.compaction_preview(&pod).await.unwrap(), None);
+    assert_eq!(bench.stage.host.journals().compaction_preview(&pod).await.unwrap(), None);
     bench.control(&pod, ControlVerb::Compact).await.unwrap();
     let records = bench.stage.until(&pod, |records| !of_kind(records, "alert").is_empty()).await;
     assert_eq!(last_of(&records, "alert")["source"], "compaction");
@@ -121,7 +121,7 @@ async fn a_nearly_full_context_is_compacted_before_the_next_question_to_the_mode
     // 700,000 bytes are 175,000 tokens by the model's own estimate; it has room for 200,000.
     let records = bench.turn(&pod, "call Big {}\nsay full").await;
     assert!(of_kind(&records, "compacted").is_empty());
-    assert!(bench.stage.host.pod(&pod).await.unwrap().summary.usage.context_used > 160_000);
+    assert!(bench.stage.host.pods().get(&pod).await.unwrap().summary.usage.context_used > 160_000);
     let records = bench.turn(&pod, "say next").await;
     assert_eq!(of_kind(&records, "compacted").len(), 1);
     let places: Vec<_> = records.iter().rev().map(|record| record.event.kind()).take(7).collect();
@@ -129,7 +129,7 @@ async fn a_nearly_full_context_is_compacted_before_the_next_question_to_the_mode
     let history = bench.history(&pod).await;
     assert_eq!(history[0], HEADER);
     assert_eq!(history[history.len() - 2..], ["user: say next", "assistant: next"]);
-    assert!(bench.stage.host.pod(&pod).await.unwrap().summary.usage.context_used < 10_000);
+    assert!(bench.stage.host.pods().get(&pod).await.unwrap().summary.usage.context_used < 10_000);
     assert_eq!(of_kind(&bench.turn(&pod, "say on").await, "compacted").len(), 1);
 }
 
@@ -166,7 +166,7 @@ async fn who_pauses_cancels_or_stops_a_compaction_has_the_pod_back_as_it_was() {
         model.push(Answer::new().text("half").step(Step::Stall));
         bench.control(&pod, ControlVerb::Compact).await.unwrap();
         model.wait_for_requests(round + 2).await;
-        let summary = bench.stage.host.pod(&pod).await.unwrap().summary;
+        let summary = bench.stage.host.pods().get(&pod).await.unwrap().summary;
         assert_eq!((summary.state, summary.activity.as_deref()), (PodState::Running, Some("compacting its context")));
         assert_eq!(code(bench.control(&pod, ControlVerb::Compact).await), ErrorCode::Busy);
         bench.control(&pod, verb).await.unwrap();
@@ -185,12 +185,12 @@ async fn a_message_that_is_queued_meanwhile_begins_when_it_is_done() {
     model.push(Answer::new().step(Step::WaitFor(gate.clone())).text("THE SUMMARY").finish());
     model.push(Answer::say("second"));
     bench.control(&pod, ControlVerb::Compact).await.unwrap();
-    assert_eq!(code(bench.stage.host.input(fresh(), &origin(), &pod, say("x")).await), ErrorCode::Busy);
+    assert_eq!(code(bench.stage.host.work().input(fresh(), &origin(), &pod, say("x")).await), ErrorCode::Busy);
     let queued = InputCommand { queue: true, ..say("another question") };
-    bench.stage.host.input(fresh(), &origin(), &pod, queued).await.unwrap();
+    bench.stage.host.work().input(fresh(), &origin(), &pod, queued).await.unwrap();
     gate.notify_one();
     bench.until_runs(&pod, 2).await;
-    let history = bench.stage.host.history(&pod).await.unwrap().messages;
+    let history = bench.stage.host.journals().history(&pod).await.unwrap().messages;
     assert!(history[1].content.ends_with("THE SUMMARY"), "{history:?}");
     assert_eq!(history.last().unwrap().content, "second");
 }

@@ -40,9 +40,7 @@ impl Gate {
     }
 
     async fn until_it_is_knocked_at(&self) {
-        while self.pages().is_empty() {
-            tokio::task::yield_now().await;
-        }
+        testkit::until_so("a page is read", async || !self.pages().is_empty()).await;
     }
 }
 
@@ -84,7 +82,7 @@ fn turns(count: i64) -> String {
 async fn talked(bench: &Bench, count: i64) -> WorkerId {
     let name = PodName::parse("ada").unwrap();
     let command = ImportCommand { name, jsonl: turns(count) };
-    let pod = bench.stage.host.import(fresh(), &origin(), command).await.unwrap().pod.worker_id;
+    let pod = bench.stage.host.pods().import(fresh(), &origin(), command).await.unwrap().pod.worker_id;
     bench.control(&pod, ControlVerb::Restore).await.unwrap();
     pod
 }
@@ -142,7 +140,7 @@ async fn what_is_sent_while_a_conversation_is_read_waits_for_its_turn() {
     bench.send(&pod, "question 2").await;
     gate.until_it_is_knocked_at().await;
     let queued = protocol::InputCommand { queue: true, ..crate::stage::say("question 3") };
-    bench.stage.host.input(fresh(), &origin(), &pod, queued).await.unwrap();
+    bench.stage.host.work().input(fresh(), &origin(), &pod, queued).await.unwrap();
     model.push(Answer::say("answer 2"));
     model.push(Answer::say("answer 3"));
     gate.open();

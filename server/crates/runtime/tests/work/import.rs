@@ -10,7 +10,7 @@ use crate::{
 };
 
 async fn exported(bench: &Bench, pod: &WorkerId) -> String {
-    let pages: Vec<_> = bench.stage.host.export(pod).await.unwrap().pages.try_collect().await.unwrap();
+    let pages: Vec<_> = bench.stage.host.journals().export(pod).await.unwrap().pages.try_collect().await.unwrap();
     let lines = pages.into_iter().flatten().map(|body| String::from_utf8(body.to_vec()).unwrap());
     lines.map(|line| line + "\n").collect()
 }
@@ -20,7 +20,7 @@ fn import(name: &str, jsonl: &str) -> ImportCommand {
 }
 
 async fn imported(bench: &Bench, name: &str, jsonl: &str) -> WorkerId {
-    let summary = bench.stage.host.import(fresh(), &origin(), import(name, jsonl)).await.unwrap();
+    let summary = bench.stage.host.pods().import(fresh(), &origin(), import(name, jsonl)).await.unwrap();
     assert_eq!((summary.state, summary.name.as_str(), summary.unread), (PodState::Stopped, name, 0));
     summary.pod.worker_id
 }
@@ -36,7 +36,7 @@ fn turns(jsonl: &str) -> Vec<Record> {
 }
 
 async fn history(bench: &Bench, pod: &WorkerId) -> String {
-    serde_json::to_string(&bench.stage.host.history(pod).await.unwrap()).unwrap()
+    serde_json::to_string(&bench.stage.host.journals().history(pod).await.unwrap()).unwrap()
 }
 
 /// A Pod that has thought, called, been asked, been refused, been compacted and rewound.
@@ -54,11 +54,11 @@ async fn eventful(bench: &Bench) -> WorkerId {
             !of_kind(records, "compacted").is_empty() && crate::bench::last_state(records) == Some(PodState::Idle)
         })
         .await;
-    let head = bench.stage.host.pod(&pod).await.unwrap().summary.head_seq;
+    let head = bench.stage.host.pods().get(&pod).await.unwrap().summary.head_seq;
     bench.turn(&pod, "say unsaid \u{0} \"é\" 😀").await;
-    let present = bench.stage.host.pod(&pod).await.unwrap().summary.head_seq;
+    let present = bench.stage.host.pods().get(&pod).await.unwrap().summary.head_seq;
     let back = protocol::RewindCommand { to_seq: head, expected_head: present };
-    bench.stage.host.rewind(fresh(), &origin(), &pod, back).await.unwrap();
+    bench.stage.host.work().rewind(fresh(), &origin(), &pod, back).await.unwrap();
     bench.turn(&pod, "call Note {\"name\": \"last\"}\nsay three").await;
     pod
 }
@@ -91,7 +91,7 @@ async fn an_import_has_the_same_history_and_gives_the_same_export() {
     // It is a Pod as any other.
     bench.control(&copy, ControlVerb::Restore).await.unwrap();
     let said = bench.turn(&copy, "say and on").await;
-    assert_eq!(said.last().unwrap().seq.0, bench.stage.host.pod(&copy).await.unwrap().summary.head_seq.0);
+    assert_eq!(said.last().unwrap().seq.0, bench.stage.host.pods().get(&copy).await.unwrap().summary.head_seq.0);
     assert!(history(&bench, &copy).await.contains("and on") && !history(&bench, &ada).await.contains("and on"));
 }
 
@@ -106,11 +106,11 @@ async fn a_pod_that_works_may_be_exported_and_its_import_is_at_rest() {
     let running = exported(&bench, &bob).await;
 
     let asked = imported(&bench, "asked", &waiting).await;
-    assert!(bench.stage.host.approvals(&asked, false).await.unwrap().is_empty());
-    let all = bench.stage.host.approvals(&asked, true).await.unwrap();
+    assert!(bench.stage.host.approvals().of_pod(&asked, false).await.unwrap().is_empty());
+    let all = bench.stage.host.approvals().of_pod(&asked, true).await.unwrap();
     assert_eq!((all.len(), all[0].decision), (1, None), "the question is void");
     assert_eq!(code(bench.answer(&asked, &id, Decision::Allow).await), ErrorCode::AlreadyAnswered);
-    assert_eq!(bench.stage.host.open_approvals().await.unwrap().len(), 1, "ada's own");
+    assert_eq!(bench.stage.host.approvals().open().await.unwrap().len(), 1, "ada's own");
     assert!(bench.ledger.all().is_empty(), "nothing ran");
 
     let cut = imported(&bench, "cut", &running).await;
@@ -133,34 +133,37 @@ async fn an_import_happens_once_for_its_key_and_a_refused_one_leaves_nothing() {
     let jsonl = exported(&bench, &ada).await;
     let host = &bench.stage.host;
     let by = origin();
-    let all = (0..4).map(|_| host.import(key("once"), &by, import("copy", &jsonl)));
+    let all = (0..4).map(|_| host.pods().import(key("once"), &by, import("copy", &jsonl)));
     let all: Vec<_> = futures_util::future::join_all(all).await.into_iter().map(Result::unwrap).collect();
     assert!(all.iter().all(|summary| summary == &all[0]));
-    assert_eq!(code(host.import(key_for("once", 2), &origin(), import("x", &jsonl)).await), ErrorCode::KeyReused);
-    assert_eq!(code(host.import(fresh(), &origin(), import("copy", &jsonl)).await), ErrorCode::NameTaken);
+    assert_eq!(
+        code(host.pods().import(key_for("once", 2), &origin(), import("x", &jsonl)).await),
+        ErrorCode::KeyReused
+    );
+    assert_eq!(code(host.pods().import(fresh(), &origin(), import("copy", &jsonl)).await), ErrorCode::NameTaken);
     for bad in ["", "\n", "x", "{}", "null", "[]"] {
         assert_eq!(
-            code(host.import(key("bad"), &origin(), import("bad", bad)).await),
+            code(host.pods().import(key("bad"), &origin(), import("bad", bad)).await),
             ErrorCode::InvalidInput,
             "{bad}"
         );
     }
     let cut = &jsonl[..jsonl.len() - 9];
-    let error = host.import(key("bad"), &origin(), import("bad", cut)).await.unwrap_err();
+    let error = host.pods().import(key("bad"), &origin(), import("bad", cut)).await.unwrap_err();
     let last = jsonl.lines().count();
     assert!(error.detail.starts_with(&format!("line {last}: ")), "{}", error.detail);
-    assert_eq!(host.pods(&runtime::PodQuery::default()).await.unwrap().items.len(), 2);
+    assert_eq!(host.pods().list(&runtime::PodQuery::default()).await.unwrap().items.len(), 2);
     // The key of what was refused is free.
-    host.import(key("bad"), &origin(), import("good", &jsonl)).await.unwrap();
+    host.pods().import(key("bad"), &origin(), import("good", &jsonl)).await.unwrap();
 
-    let audit = host.audit_page(None, 100).await.unwrap().items;
+    let audit = host.audit().page(None, 100).await.unwrap().items;
     let targets: Vec<_> =
         audit.iter().filter(|row| row.action == "import").map(|row| row.target.as_deref().unwrap()).collect();
     assert_eq!(targets, ["good", "copy"]);
     let query =
         SearchQuery { words: "zebra".to_owned(), pod: Some(all[0].pod.worker_id.clone()), after: None, limit: 9 };
-    assert_eq!(host.search(&query).await.unwrap().items.len(), 2, "an import is found");
-    let usage = host.usage().await.unwrap();
+    assert_eq!(host.journals().search(&query).await.unwrap().items.len(), 2, "an import is found");
+    let usage = host.journals().usage().await.unwrap();
     assert_eq!(usage.pods.len(), 1, "what was used was used once: {:?}", usage.pods);
     assert_eq!(all[0].usage.input, 0);
 }
@@ -170,8 +173,8 @@ async fn an_import_of_a_pod_that_knows_others_knows_nobody() {
     let bench = Bench::new().await;
     let (ada, bob) = (bench.stage.create("ada").await, bench.stage.create("bob").await);
     let host = &bench.stage.host;
-    host.introduce(fresh(), &origin(), &ada, &bob, None).await.unwrap();
-    host.send_message(fresh(), &origin(), &bob, &ada, "say got it").await.unwrap();
+    host.peers().introduce(fresh(), &origin(), &ada, &bob, None).await.unwrap();
+    host.peers().send(fresh(), &origin(), &bob, &ada, "say got it").await.unwrap();
     bench.until_runs(&ada, 1).await;
     let spawn = r#"call SpawnPod {"name": "eve", "task": "say done", "scope": []}"#;
     bench.turn(&ada, spawn).await;
@@ -180,18 +183,22 @@ async fn an_import_of_a_pod_that_knows_others_knows_nobody() {
     for kind in ["peer_linked", "peer_message", "child_spawned", "child_event"] {
         assert!(jsonl.contains(&format!("\"kind\":\"{kind}\"")), "{kind}");
     }
-    let before = (bench.stage.records(&bob).await, host.usage().await.unwrap().links);
+    let before = (bench.stage.records(&bob).await, host.journals().usage().await.unwrap().links);
     let copy = imported(&bench, "copy", &jsonl).await;
-    let detail = host.pod(&copy).await.unwrap();
+    let detail = host.pods().get(&copy).await.unwrap();
     let relations = &detail.summary.relations;
     assert_eq!((relations.children, relations.peers, &relations.parent), (0, 0, &None));
-    assert!(host.peers(&copy).await.unwrap().is_empty());
+    assert!(host.peers().of_pod(&copy).await.unwrap().is_empty());
     assert_eq!(history(&bench, &copy).await, history(&bench, &ada).await);
     bench.control(&copy, ControlVerb::Restore).await.unwrap();
     bench.turn(&copy, "call SendToPeerPod {\"name\": \"bob\", \"message\": \"hi\"}").await;
-    let visible = host.visible(&copy).await.unwrap();
+    let visible = host.pods().visible(&copy).await.unwrap();
     assert_eq!(visible.len(), 1, "{visible:?}");
-    assert_eq!((bench.stage.records(&bob).await, host.usage().await.unwrap().links), before, "bob hears nothing");
+    assert_eq!(
+        (bench.stage.records(&bob).await, host.journals().usage().await.unwrap().links),
+        before,
+        "bob hears nothing"
+    );
 }
 
 #[tokio::test]
@@ -204,14 +211,14 @@ async fn a_long_journal_leaves_in_pages() {
     };
     let jsonl: String = (1..=2_500).map(line).collect();
     let long = imported(&bench, "long", &jsonl).await;
-    let pages: Vec<_> = bench.stage.host.export(&long).await.unwrap().pages.try_collect().await.unwrap();
+    let pages: Vec<_> = bench.stage.host.journals().export(&long).await.unwrap().pages.try_collect().await.unwrap();
     let sizes: Vec<_> = pages.iter().map(Vec::len).collect();
     assert_eq!(sizes, [1_000, 1_000, 502]);
     assert_eq!(read_all(&pages.concat())[..2_500], records(&jsonl));
     // One that is deleted on the way ends the stream; it does not hang.
-    let export = bench.stage.host.export(&ada).await.unwrap();
-    bench.stage.host.delete(fresh(), &origin(), &ada, Some("ada")).await.unwrap();
+    let export = bench.stage.host.journals().export(&ada).await.unwrap();
+    bench.stage.host.pods().delete(fresh(), &origin(), &ada, Some("ada")).await.unwrap();
     let rest: Vec<_> = export.pages.try_collect().await.unwrap();
     assert!(rest.is_empty());
-    assert_eq!(code(bench.stage.host.export(&ada).await.map(|_| ())), ErrorCode::PodNotFound);
+    assert_eq!(code(bench.stage.host.journals().export(&ada).await.map(|_| ())), ErrorCode::PodNotFound);
 }

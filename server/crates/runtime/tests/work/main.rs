@@ -11,6 +11,7 @@ mod by_hand;
 mod calls;
 mod compaction;
 mod conversations;
+mod facts;
 mod import;
 mod overflow;
 mod portions;

@@ -69,7 +69,7 @@ async fn whichever_way_it_is_said_older_turns_are_summarised_and_the_question_is
         assert!((1..20).contains(&compactions), "{how}: {compactions}");
         assert!(!of_kind(&records, "alert").is_empty(), "{how}: it is told");
         assert_eq!(of_kind(&records, "user_message").len(), 20, "{how}: nothing is gone from the transcript");
-        assert_eq!(bench.stage.host.pod(&pod).await.unwrap().summary.state, PodState::Idle, "{how}");
+        assert_eq!(bench.stage.host.pods().get(&pod).await.unwrap().summary.state, PodState::Idle, "{how}");
     }
 }
 
@@ -115,7 +115,7 @@ async fn the_limit_that_was_told_is_kept_to_so_that_it_happens_once() {
     let records = bench.stage.records(&pod).await;
     assert_eq!(of_kind(&records, "provider_retry").len(), 1);
     assert!(of_kind(&records, "compacted").len() > 2, "it is compacted beforehand");
-    assert_eq!(bench.stage.host.pod(&pod).await.unwrap().summary.usage.context_limit, 6000);
+    assert_eq!(bench.stage.host.pods().get(&pod).await.unwrap().summary.usage.context_limit, 6000);
 }
 
 #[tokio::test]

@@ -12,7 +12,10 @@ use futures_util::StreamExt;
 use pod_store::{Faults, Step, StoreError};
 use protocol::{Event, TurnEvent};
 use runtime::FeedItem;
-use testkit::scripted_model::{Answer, ScriptedModel};
+use testkit::{
+    scripted_model::{Answer, ScriptedModel},
+    within,
+};
 
 use crate::{bench::Bench, stage::read_all};
 
@@ -46,7 +49,7 @@ async fn what_comes_while_a_portion_is_being_committed_is_committed_at_once() {
     let commits = disk.commits.load(Ordering::Relaxed) - before;
     assert!(commits < DELTAS / 10, "{commits} commits for {DELTAS} deltas");
     let whole: String = (0..DELTAS).map(|number| format!("{number} ")).collect();
-    let history = bench.stage.host.history(&pod).await.unwrap().messages;
+    let history = bench.stage.host.journals().history(&pod).await.unwrap().messages;
     assert_eq!(history.last().unwrap().content, whole);
 }
 
@@ -57,7 +60,7 @@ async fn what_a_tool_writes_meanwhile_is_committed_at_once() {
     let disk = Arc::new(SlowDisk::default());
     let bench = Bench::on_with(&model, disk.clone()).await;
     let pod = bench.stage.create("ada").await;
-    let mut viewer = bench.stage.host.observe(&pod, None, 0).await;
+    let mut viewer = bench.stage.host.journals().observe(&pod, None, 0).await;
     assert!(matches!(viewer.next().await, Some(FeedItem::Snapshot { .. })));
     let arguments = format!("{{\"pieces\": {PIECES}}}");
     model.push(Answer::new().tool_call("c", "Big", &[arguments.as_str()]).finish());
@@ -68,7 +71,7 @@ async fn what_a_tool_writes_meanwhile_is_committed_at_once() {
     assert!(commits < PIECES / 5, "{commits} commits for {PIECES} pieces");
 
     let mut shown = String::new();
-    while let Some(item) = viewer.next().await {
+    while let Some(item) = within("the end of the call", viewer.next()).await {
         let FeedItem::Records { records, .. } = item else { continue };
         let records = read_all(&records);
         for record in &records {

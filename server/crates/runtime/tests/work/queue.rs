@@ -26,16 +26,16 @@ impl Bench {
 
     async fn queue(&self, pod: &WorkerId, id: &str, text: &str, steer: bool) {
         let input = InputCommand { queue: true, steer, ..say(text) };
-        self.stage.host.input(key(id), &origin(), pod, input).await.unwrap();
+        self.stage.host.work().input(key(id), &origin(), pod, input).await.unwrap();
     }
 
     async fn waits(&self, pod: &WorkerId) -> Vec<String> {
-        let queued = self.stage.host.pod(pod).await.unwrap().queued;
+        let queued = self.stage.host.pods().get(pod).await.unwrap().queued;
         queued.into_iter().map(|input| input.command_id).collect()
     }
 
     async fn take_back(&self, pod: &WorkerId, id: &str) -> Result<QueuedInput, protocol::ApiError> {
-        self.stage.host.take_back(fresh(), &origin(), pod, &CommandId::parse(id).unwrap()).await
+        self.stage.host.work().take_back(fresh(), &origin(), pod, &CommandId::parse(id).unwrap()).await
     }
 
     async fn said(&self, pod: &WorkerId) -> Vec<String> {
@@ -51,20 +51,24 @@ async fn a_queued_input_is_taken_back_whole_and_never_begins() {
     for id in ["q1", "q2", "q3"] {
         bench.queue(&pod, id, &format!("say {id}"), false).await;
     }
-    let before = bench.stage.host.pod(&pod).await.unwrap();
+    let before = bench.stage.host.pods().get(&pod).await.unwrap();
     assert_eq!(before.summary.queued_count, 3, "the list says how many wait");
     let queued = before.queued[1].clone();
     let command = key("back");
     let id = CommandId::parse("q2").unwrap();
-    let first = bench.stage.host.take_back(command.clone(), &origin(), &pod, &id).await.unwrap();
+    let first = bench.stage.host.work().take_back(command.clone(), &origin(), &pod, &id).await.unwrap();
     assert_eq!(first, queued);
     assert_eq!(first.segments, [Segment::text("say q2")]);
-    let again = bench.stage.host.take_back(command, &origin(), &pod, &id).await.unwrap();
+    let again = bench.stage.host.work().take_back(command, &origin(), &pod, &id).await.unwrap();
     assert_eq!(again, queued, "the same command gives the first answer");
     assert_eq!(code(bench.take_back(&pod, "q2").await), ErrorCode::NotFound);
     assert_eq!(code(bench.take_back(&pod, "nobody").await), ErrorCode::NotFound);
     assert_eq!(bench.waits(&pod).await, ["q1", "q3"]);
-    assert_eq!(bench.stage.host.pod(&pod).await.unwrap().summary.head_seq, before.summary.head_seq, "no record of it");
+    assert_eq!(
+        bench.stage.host.pods().get(&pod).await.unwrap().summary.head_seq,
+        before.summary.head_seq,
+        "no record of it"
+    );
     // Sent again under its own id it is the same command, and happens no second time.
     bench.queue(&pod, "q2", "say q2", false).await;
     assert_eq!(bench.waits(&pod).await, ["q1", "q3"]);
@@ -106,7 +110,7 @@ async fn what_was_taken_back_stays_so_over_a_restart_and_the_rest_waits() {
     let taken = bench.take_back(&pod, "q1").await.unwrap();
     let bench = bench.restart().await;
     bench.until_state(&pod, PodState::Paused).await;
-    let waiting = bench.stage.host.pod(&pod).await.unwrap().queued;
+    let waiting = bench.stage.host.pods().get(&pod).await.unwrap().queued;
     let ids: Vec<_> = waiting.iter().map(|input| (input.command_id.as_str(), input.steer)).collect();
     assert_eq!(ids, [("s1", true), ("q2", false)]);
     assert_eq!(code(bench.take_back(&pod, "q1").await), ErrorCode::NotFound);
@@ -180,10 +184,15 @@ async fn a_file_outside_of_the_scope_is_no_part_of_a_message() {
     let folder = bench.stage.folder.path().canonicalize().unwrap();
     let mut create = crate::stage::named("ada");
     create.cwd = Some(folder.to_str().unwrap().to_owned());
-    let pod = bench.stage.host.create(fresh(), &origin(), create).await.unwrap().pod.worker_id;
+    let pod = bench.stage.host.pods().create(fresh(), &origin(), create).await.unwrap().pod.worker_id;
     let send = async |path: &str| {
         let segments = vec![Segment::text("say one"), Segment::FileRef { path: path.to_owned() }];
-        bench.stage.host.input(fresh(), &origin(), &pod, InputCommand { segments, queue: true, steer: false }).await
+        bench
+            .stage
+            .host
+            .work()
+            .input(fresh(), &origin(), &pod, InputCommand { segments, queue: true, steer: false })
+            .await
     };
     assert_eq!(code(send("/etc/passwd").await), ErrorCode::ScopeNotHeld);
     assert_eq!(code(send("../elsewhere").await), ErrorCode::ScopeNotHeld);
@@ -192,10 +201,10 @@ async fn a_file_outside_of_the_scope_is_no_part_of_a_message() {
     std::fs::write(folder.join("notes.txt"), "").unwrap();
     // A look that is held up finds less.
     let found = tokio::time::timeout(std::time::Duration::from_secs(60), async {
-        while bench.stage.host.files(&pod, "nts").await.unwrap() != ["notes.txt"] {}
+        while bench.stage.host.work().files(&pod, "nts").await.unwrap() != ["notes.txt"] {}
     });
     found.await.expect("it is found");
-    assert_eq!(code(bench.stage.host.files(&pod, &"x".repeat(1_025)).await), ErrorCode::InvalidInput);
+    assert_eq!(code(bench.stage.host.work().files(&pod, &"x".repeat(1_025)).await), ErrorCode::InvalidInput);
 }
 
 /// Fails once, at each place in turn, from when it is told to.
@@ -230,22 +239,22 @@ async fn a_taking_back_that_the_disk_refuses_leaves_the_input_where_it_waits() {
         let host = stage::host_on(Store::open(options).await.unwrap()).await;
         let stage = Stage { host, folder };
         let pod = stage.create("ada").await;
-        stage.host.input(key("k1"), &origin(), &pod, say("wait 60")).await.unwrap();
+        stage.host.work().input(key("k1"), &origin(), &pod, say("wait 60")).await.unwrap();
         for (id, steer) in [("q1", false), ("s1", true)] {
             let input = InputCommand { queue: true, steer, ..say(&format!("say {id}")) };
-            stage.host.input(key(id), &origin(), &pod, input).await.unwrap();
+            stage.host.work().input(key(id), &origin(), &pod, input).await.unwrap();
         }
-        let waiting = stage.host.pod(&pod).await.unwrap().queued;
+        let waiting = stage.host.pods().get(&pod).await.unwrap().queued;
         for (id, at) in [("q1", 0), ("s1", 1)] {
             let id = CommandId::parse(id).unwrap();
             disk.arm(step);
-            let refused = stage.host.take_back(key(&format!("back-{id}")), &origin(), &pod, &id).await;
+            let refused = stage.host.work().take_back(key(&format!("back-{id}")), &origin(), &pod, &id).await;
             assert_eq!(code(refused), ErrorCode::Internal, "{step:?}");
-            assert_eq!(stage.host.pod(&pod).await.unwrap().queued[0], waiting[at], "{step:?}");
-            let taken = stage.host.take_back(key(&format!("back-{id}")), &origin(), &pod, &id).await.unwrap();
+            assert_eq!(stage.host.pods().get(&pod).await.unwrap().queued[0], waiting[at], "{step:?}");
+            let taken = stage.host.work().take_back(key(&format!("back-{id}")), &origin(), &pod, &id).await.unwrap();
             assert_eq!(taken, waiting[at], "the same command, sent again, happens: {step:?}");
         }
-        assert!(stage.host.pod(&pod).await.unwrap().queued.is_empty());
+        assert!(stage.host.pods().get(&pod).await.unwrap().queued.is_empty());
     }
 }
 
@@ -256,19 +265,26 @@ async fn a_message_that_could_not_be_stored_with_the_question_waits_on() {
     let host = stage::host_on(Store::open(options).await.unwrap()).await;
     let stage = Stage { host, folder };
     let pod = stage.create("ada").await;
-    stage.host.input(key("k1"), &origin(), &pod, say(stage::CALL_ASKED)).await.unwrap();
+    stage.host.work().input(key("k1"), &origin(), &pod, say(stage::CALL_ASKED)).await.unwrap();
     let is_asked = |records: &[protocol::Record]| kinds(records).contains(&"approval_asked".to_owned());
     stage.until(&pod, is_asked).await;
     let input = InputCommand { queue: true, steer: true, ..say("say sooner") };
-    stage.host.input(key("s1"), &origin(), &pod, input).await.unwrap();
+    stage.host.work().input(key("s1"), &origin(), &pod, input).await.unwrap();
     disk.arm(Step::Inbox);
-    let open = stage.host.approvals(&pod, false).await.unwrap()[0].id.clone();
+    let open = stage.host.approvals().of_pod(&pod, false).await.unwrap()[0].id.clone();
     let deny = crate::bench::once(protocol::Decision::Deny);
-    assert_eq!(code(stage.host.answer(key("a1"), &origin(), &pod, &open, deny.clone()).await), ErrorCode::Internal);
-    assert_eq!(stage.host.pod(&pod).await.unwrap().queued.len(), 1, "neither the answer nor the message happened");
-    stage.host.answer(key("a1"), &origin(), &pod, &open, deny).await.unwrap();
+    assert_eq!(
+        code(stage.host.approvals().answer(key("a1"), &origin(), &pod, &open, deny.clone()).await),
+        ErrorCode::Internal
+    );
+    assert_eq!(
+        stage.host.pods().get(&pod).await.unwrap().queued.len(),
+        1,
+        "neither the answer nor the message happened"
+    );
+    stage.host.approvals().answer(key("a1"), &origin(), &pod, &open, deny).await.unwrap();
     let records = stage.until_idle(&pod).await;
     assert_eq!(of_kind(&records, "user_message").len(), 2);
     assert_eq!(last_of(&records, "message_finished")["text"], "sooner");
-    assert!(stage.host.pod(&pod).await.unwrap().queued.is_empty());
+    assert!(stage.host.pods().get(&pod).await.unwrap().queued.is_empty());
 }

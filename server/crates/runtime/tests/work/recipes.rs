@@ -14,7 +14,7 @@ impl Bench {
     async fn create_with(&self, name: &str, change: impl FnOnce(&mut CreatePod)) -> WorkerId {
         let mut create = named(name);
         change(&mut create);
-        self.stage.host.create(fresh(), &origin(), create).await.unwrap().pod.worker_id
+        self.stage.host.pods().create(fresh(), &origin(), create).await.unwrap().pod.worker_id
     }
 }
 
@@ -70,7 +70,7 @@ async fn a_profile_is_resolved_once_and_kept() {
     let bench = Bench::with(BTreeMap::from([("careful".to_owned(), careful)]), None).await;
     let mut unknown = named("nobody");
     unknown.profile = Some("reckless".to_owned());
-    assert_eq!(code(bench.stage.host.create(fresh(), &origin(), unknown).await), ErrorCode::InvalidInput);
+    assert_eq!(code(bench.stage.host.pods().create(fresh(), &origin(), unknown).await), ErrorCode::InvalidInput);
 
     let pod = bench.create_with("ada", |create| create.profile = Some("careful".to_owned())).await;
     let own = |create: &mut CreatePod| {
@@ -79,13 +79,13 @@ async fn a_profile_is_resolved_once_and_kept() {
         create.wake_on_peer = Some(true);
     };
     let quick = bench.create_with("bob", own).await;
-    let detail = bench.stage.host.pod(&pod).await.unwrap();
+    let detail = bench.stage.host.pods().get(&pod).await.unwrap();
     assert_eq!((detail.profile.as_deref(), detail.wake_on_peer), (Some("careful"), false));
     assert_eq!(detail.permissions, [rule(PermissionDecision::Allow)]);
     assert_eq!(detail.reasoning, protocol::ReasoningPolicy::Hidden);
     assert!(bench.system(&pod).await.ends_with("Be careful."));
     assert!(bench.system(&quick).await.ends_with("Be quick."), "the command's own fields come first");
-    assert!(bench.stage.host.pod(&quick).await.unwrap().wake_on_peer);
+    assert!(bench.stage.host.pods().get(&quick).await.unwrap().wake_on_peer);
     let records = bench.turn(&pod, "call Bash {\"command\":\"ls\"}\ncall Note {\"name\":\"a\"}").await;
     assert!(of_kind(&records, "approval_asked").is_empty());
     assert_eq!(bench.ledger.all(), ["Bash ls"], "Note is not offered");
@@ -93,7 +93,7 @@ async fn a_profile_is_resolved_once_and_kept() {
     // The configuration changes; the Pod does not.
     let system = bench.system(&pod).await;
     let bench = bench.restart_with(BTreeMap::new()).await;
-    assert_eq!(bench.stage.host.pod(&pod).await.unwrap().permissions, detail.permissions);
+    assert_eq!(bench.stage.host.pods().get(&pod).await.unwrap().permissions, detail.permissions);
     assert_eq!(bench.system(&pod).await, system);
     bench.turn(&pod, r#"call Bash {"command":"id"}"#).await;
     assert_eq!(bench.ledger.all(), ["Bash ls", "Bash id"]);

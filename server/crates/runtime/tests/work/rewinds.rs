@@ -12,12 +12,12 @@ use crate::{
 
 impl Bench {
     async fn head(&self, pod: &WorkerId) -> Seq {
-        self.stage.host.pod(pod).await.unwrap().summary.head_seq
+        self.stage.host.pods().get(pod).await.unwrap().summary.head_seq
     }
 
     async fn rewind(&self, pod: &WorkerId, to_seq: Seq) -> Result<Receipt, protocol::ApiError> {
         let command = RewindCommand { to_seq, expected_head: self.head(pod).await };
-        self.stage.host.rewind(fresh(), &origin(), pod, command).await
+        self.stage.host.work().rewind(fresh(), &origin(), pod, command).await
     }
 }
 
@@ -29,8 +29,9 @@ async fn what_came_after_is_out_of_the_history_and_stays_in_the_transcript() {
     let to = bench.head(&pod).await;
     bench.turn(&pod, "say two").await;
     let before = bench.stage.records(&pod).await;
-    let used = bench.stage.host.pod(&pod).await.unwrap().summary.usage.context_used;
-    let Some(FeedItem::Snapshot { cursor, .. }) = bench.stage.host.observe(&pod, None, 1).await.next().await else {
+    let used = bench.stage.host.pods().get(&pod).await.unwrap().summary.usage.context_used;
+    let Some(FeedItem::Snapshot { cursor, .. }) = bench.stage.host.journals().observe(&pod, None, 1).await.next().await
+    else {
         panic!("a snapshot comes first")
     };
 
@@ -41,10 +42,10 @@ async fn what_came_after_is_out_of_the_history_and_stays_in_the_transcript() {
     let rewound = records.iter().find(|record| record.event.kind() == "rewound").unwrap();
     assert_eq!(rewound.seq, receipt.seq);
     assert!(bench.head(&pod).await > before.last().unwrap().seq, "the head never goes back");
-    let usage = bench.stage.host.pod(&pod).await.unwrap().summary.usage;
+    let usage = bench.stage.host.pods().get(&pod).await.unwrap().summary.usage;
     assert!(usage.context_used > 0 && usage.context_used < used + 50, "{usage:?}");
     // A cursor goes on over it.
-    let mut viewer = bench.stage.host.observe(&pod, Some(cursor), 200).await;
+    let mut viewer = bench.stage.host.journals().observe(&pod, Some(cursor), 200).await;
     let Some(FeedItem::Records { records, .. }) = viewer.next().await else { panic!("only what is newer") };
     assert_eq!(read_all(&records)[0].event.kind(), "rewound");
 
@@ -65,7 +66,7 @@ async fn who_has_not_seen_the_newest_record_is_told_to_look_again() {
     let before = bench.stage.records(&pod).await;
     let rewind = async |name: &str, to_seq: Seq, expected_head: Seq| {
         let command = RewindCommand { to_seq, expected_head };
-        bench.stage.host.rewind(key(name), &origin(), &pod, command).await
+        bench.stage.host.work().rewind(key(name), &origin(), &pod, command).await
     };
     assert_eq!(code(rewind("a", Seq(1), Seq(head.0 - 1)).await), ErrorCode::HeadMoved);
     assert_eq!(code(rewind("b", Seq(0), head).await), ErrorCode::InvalidInput);
@@ -84,9 +85,9 @@ async fn a_repeat_gives_the_first_receipt() {
     let pod = bench.stage.create("ada").await;
     bench.turn(&pod, "say one").await;
     let command = RewindCommand { to_seq: Seq(1), expected_head: bench.head(&pod).await };
-    let first = bench.stage.host.rewind(key("r1"), &origin(), &pod, command).await.unwrap();
+    let first = bench.stage.host.work().rewind(key("r1"), &origin(), &pod, command).await.unwrap();
     let head = bench.head(&pod).await;
-    assert_eq!(bench.stage.host.rewind(key("r1"), &origin(), &pod, command).await.unwrap(), first);
+    assert_eq!(bench.stage.host.work().rewind(key("r1"), &origin(), &pod, command).await.unwrap(), first);
     assert_eq!(bench.head(&pod).await, head);
 }
 

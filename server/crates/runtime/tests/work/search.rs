@@ -11,7 +11,7 @@ fn query(words: &str) -> SearchQuery {
 }
 
 async fn hits(bench: &Bench, words: &str) -> Vec<SearchHit> {
-    bench.stage.host.search(&query(words)).await.unwrap().items
+    bench.stage.host.journals().search(&query(words)).await.unwrap().items
 }
 
 async fn kinds(bench: &Bench, words: &str) -> Vec<String> {
@@ -20,7 +20,7 @@ async fn kinds(bench: &Bench, words: &str) -> Vec<String> {
 
 async fn thinker(bench: &Bench, name: &str, policy: ReasoningPolicy) -> WorkerId {
     let create = CreatePod { reasoning: Some(policy), ..named(name) };
-    let pod = bench.stage.host.create(fresh(), &origin(), create).await.unwrap().pod.worker_id;
+    let pod = bench.stage.host.pods().create(fresh(), &origin(), create).await.unwrap().pod.worker_id;
     bench.turn(&pod, &format!("think pondering {name}\nsay answered")).await;
     pod
 }
@@ -47,7 +47,7 @@ async fn everything_that_may_be_seen_is_found_and_nothing_else() {
 
     let restarted = bench.restart().await;
     assert_eq!(kinds(&restarted, "quagga").await, of_call);
-    restarted.stage.host.delete(fresh(), &origin(), &ada, Some("ada")).await.unwrap();
+    restarted.stage.host.pods().delete(fresh(), &origin(), &ada, Some("ada")).await.unwrap();
     assert!(hits(&restarted, "quagga").await.is_empty());
 }
 
@@ -61,7 +61,7 @@ async fn hits_come_in_pages_and_of_one_pod_when_it_is_named() {
     let mut seen = Vec::new();
     let mut asked = SearchQuery { limit: 4, ..query("needle") };
     loop {
-        let page = bench.stage.host.search(&asked).await.unwrap();
+        let page = bench.stage.host.journals().search(&asked).await.unwrap();
         seen.extend(page.items);
         match page.next {
             Some(next) => asked.after = Some(next),
@@ -71,14 +71,14 @@ async fn hits_come_in_pages_and_of_one_pod_when_it_is_named() {
     assert_eq!(seen, hits(&bench, "needle").await);
     assert_eq!(seen.len(), 6);
     let of_ada = SearchQuery { pod: Some(ada.clone()), ..query("needle") };
-    let of_ada = bench.stage.host.search(&of_ada).await.unwrap().items;
+    let of_ada = bench.stage.host.journals().search(&of_ada).await.unwrap().items;
     assert!(of_ada.len() == 4 && of_ada.iter().all(|hit| hit.pod.worker_id == ada));
     assert!(of_ada.is_sorted_by(|one, two| one.seq > two.seq));
 
     let nobody = SearchQuery { pod: Some(WorkerId::parse("nobody").unwrap()), ..query("x") };
-    assert_eq!(code(bench.stage.host.search(&nobody).await), ErrorCode::PodNotFound);
+    assert_eq!(code(bench.stage.host.journals().search(&nobody).await), ErrorCode::PodNotFound);
     for after in ["x", "", "-1", "0", "1", "s", "s0", "s-1", "local.1"] {
         let asked = SearchQuery { after: Some(after.to_owned()), ..query("x") };
-        assert_eq!(code(bench.stage.host.search(&asked).await), ErrorCode::CursorInvalid, "{after}");
+        assert_eq!(code(bench.stage.host.journals().search(&asked).await), ErrorCode::CursorInvalid, "{after}");
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pod::ToolOutcome;
 use protocol::PermissionDecision;
 use serde_json::{Value, json};
+use testkit::WAIT_MAX;
 use tokio::sync::{Barrier, watch};
 use tools::{Output, Place, Tool, Toolbox};
 
@@ -32,8 +33,8 @@ impl Ledger {
     pub(crate) async fn until(&self, entry: &str, count: usize) {
         let mut entries = self.entries.subscribe();
         let is_there = entries.wait_for(|all| all.iter().filter(|other| *other == entry).count() >= count);
-        let waited = tokio::time::timeout(std::time::Duration::from_secs(60), is_there).await;
-        assert!(waited.is_ok(), "{entry} did not come within 30 s; there is {:?}", self.all());
+        let waited = tokio::time::timeout(WAIT_MAX, is_there).await;
+        assert!(waited.is_ok(), "{entry} did not come within {WAIT_MAX:?}; there is {:?}", self.all());
     }
 
     fn note(&self, entry: impl Into<String>) {

@@ -6,12 +6,12 @@ use crate::{
 };
 
 async fn report(bench: &Bench) -> UsageReport {
-    bench.stage.host.usage().await.unwrap()
+    bench.stage.host.journals().usage().await.unwrap()
 }
 
 /// What the summaries say, over all Pods: input, cached, output.
 async fn summed(bench: &Bench) -> [u64; 3] {
-    let pods = bench.stage.host.pods(&runtime::PodQuery::default()).await.unwrap().items;
+    let pods = bench.stage.host.pods().list(&runtime::PodQuery::default()).await.unwrap().items;
     pods.iter().fold([0; 3], |[input, cached, output], pod| {
         [input + pod.usage.input, cached + pod.usage.cached, output + pod.usage.output]
     })
@@ -64,7 +64,7 @@ async fn usage_is_what_the_summaries_say_and_survives_a_restart_and_a_deletion()
     assert!(second.total.output > first.total.output);
     assert_eq!(counts(&second.total), summed(&bench).await);
 
-    bench.stage.host.delete(fresh(), &origin(), &ada, Some("ada")).await.unwrap();
+    bench.stage.host.pods().delete(fresh(), &origin(), &ada, Some("ada")).await.unwrap();
     let third = report(&bench).await;
     assert_eq!((third.total, third.days), (second.total, second.days), "what was used was used");
     assert_eq!(third.pods.len(), 1);

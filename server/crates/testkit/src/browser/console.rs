@@ -115,10 +115,4 @@ impl Browser {
         self.keys(Key::Enter + "").await;
         self.wait_script("return document.getElementById('message').value === ''").await;
     }
-
-    /// Fails when the console has told an error.
-    pub async fn no_errors(&self) {
-        let errors = self.console_errors().await;
-        assert!(errors.is_empty(), "{errors:#?}");
-    }
 }

@@ -5,13 +5,13 @@ use std::time::Duration;
 use thirtyfour::{By, WebElement, error::WebDriverResult};
 use tokio::time::{Instant, sleep};
 
-use super::Browser;
+use super::Page;
 use crate::wait::WAIT_MAX;
 
 /// How often a condition is looked at.
 const POLL: Duration = Duration::from_millis(50);
 
-impl Browser {
+impl Page {
     /// The first element that fits the CSS selector and is shown.
     pub async fn find(&self, css: &str) -> WebElement {
         self.shown(By::Css(css), css).await
@@ -40,16 +40,14 @@ impl Browser {
 
     /// Waits until some element that fits the selector contains the text, and returns that text.
     pub async fn wait_text(&self, css: &str, text: &str) -> String {
-        let mut last = Vec::new();
-        let deadline = Instant::now() + WAIT_MAX;
-        while Instant::now() < deadline {
-            last = self.texts(css).await;
-            if let Some(found) = last.iter().find(|candidate| candidate.contains(text)) {
-                return found.clone();
+        let found = self.looked(async |page| page.texts(css).await.into_iter().find(|one| one.contains(text))).await;
+        match found {
+            Some(found) => found,
+            None => {
+                let last = self.texts(css).await;
+                panic!("no {css} contained {text:?} within {WAIT_MAX:?}; now they are {last:#?}{}", self.at_end().await)
             }
-            sleep(POLL).await;
         }
-        panic!("no {css} contained {text:?} within {WAIT_MAX:?}; at the end they were {last:#?}{}", self.at_end().await)
     }
 
     /// The visible texts of all elements that fit the selector; one that just went away is left out.
@@ -63,34 +61,37 @@ impl Browser {
 
     /// Waits until the condition holds. `what` completes "waited for …" in the failure.
     pub async fn wait_until(&self, what: &str, mut condition: impl AsyncFnMut(&Self) -> bool) {
-        let deadline = Instant::now() + WAIT_MAX;
-        while Instant::now() < deadline {
-            if condition(self).await {
-                return;
-            }
-            sleep(POLL).await;
+        if self.looked(async |page| condition(page).await.then_some(())).await.is_none() {
+            panic!("waited {WAIT_MAX:?} for {what}{}", self.at_end().await)
         }
-        panic!("waited {WAIT_MAX:?} for {what}{}", self.at_end().await)
     }
 
     /// Waits until a script's result is true. `script` is a body: `return document.title == "x"`.
     pub async fn wait_script(&self, script: &str) {
-        self.wait_until(script, async |browser| {
-            let result = browser.driver.execute(script, Vec::new()).await;
+        self.wait_until(script, async |page| {
+            let result = page.driver.execute(script, Vec::new()).await;
             result.is_ok_and(|value| value.json().as_bool() == Some(true))
         })
         .await;
     }
 
     async fn shown(&self, by: By, what: &str) -> WebElement {
+        match self.looked(async |page| first_shown(page, by.clone()).await.ok().flatten()).await {
+            Some(element) => element,
+            None => panic!("no {what} was shown within {WAIT_MAX:?}{}", self.at_end().await),
+        }
+    }
+
+    /// Looks again and again, for as long as any wait lasts.
+    async fn looked<T>(&self, mut look: impl AsyncFnMut(&Self) -> Option<T>) -> Option<T> {
         let deadline = Instant::now() + WAIT_MAX;
         while Instant::now() < deadline {
-            if let Ok(Some(element)) = first_shown(self, by.clone()).await {
-                return element;
+            if let Some(found) = look(self).await {
+                return Some(found);
             }
             sleep(POLL).await;
         }
-        panic!("no {what} was shown within {WAIT_MAX:?}{}", self.at_end().await)
+        None
     }
 
     /// What a failing wait tells: where the browser was and what the page said.
@@ -105,8 +106,8 @@ impl Browser {
 }
 
 /// An element that goes away while it is looked at counts as not shown.
-async fn first_shown(browser: &Browser, by: By) -> WebDriverResult<Option<WebElement>> {
-    for element in browser.driver.find_all(by).await? {
+async fn first_shown(page: &Page, by: By) -> WebDriverResult<Option<WebElement>> {
+    for element in page.driver.find_all(by).await? {
         if element.is_displayed().await.unwrap_or(false) {
             return Ok(Some(element));
         }

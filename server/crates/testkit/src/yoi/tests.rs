@@ -30,9 +30,7 @@ async fn a_restart_has_the_same_folder_and_on_request_the_same_port() {
     yoi.restart_on_same_port().await;
     assert_ne!(yoi.pid(), first);
     let expected = format!("serve --listen 127.0.0.1:4711 --data {} --open", yoi.launch().data_dir().display());
-    while yoi.log().is_empty() {
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-    }
+    crate::until_so("the log begins", async || !yoi.log().is_empty()).await;
     assert_eq!(yoi.log(), [format!("started with {expected}")]);
 }
 
@@ -51,10 +49,8 @@ async fn a_yoi_that_ended_by_itself_is_known_with_its_status() {
     let folder = tempfile::tempdir().unwrap();
     let body = "echo \"yoi is ready: http://127.0.0.1:4711/?token=abc\"; exit 9";
     let mut yoi = YoiProcess::start(&stand_in(folder.path(), body)).await;
-    while yoi.how_it_is() == "it runs" {
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-    }
-    assert_eq!(yoi.how_it_is(), "it has ended (exit status: 9)");
+    crate::until_so("it has ended", async || super::how_it_is(&mut yoi.child) != "it runs").await;
+    assert_eq!(super::how_it_is(&mut yoi.child), "it has ended (exit status: 9)");
 }
 
 #[tokio::test]

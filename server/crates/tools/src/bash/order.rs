@@ -44,6 +44,23 @@ pub(super) enum Hold {
 }
 
 impl Order {
+    /// Runs a command that does nothing, without a scope: whether it can be held so.
+    pub(super) fn nothing(hold: Hold) -> Self {
+        Self {
+            command: "exit 0".to_owned(),
+            cwd: "/".into(),
+            rules: Vec::new(),
+            lent: Vec::new(),
+            fixed: Vec::new(),
+            closed: Vec::new(),
+            hold,
+            network: Network::None,
+            way_in: None,
+            limits: Limits::default(),
+            group: None,
+        }
+    }
+
     pub(super) fn scope(&self) -> Scope {
         Scope::new(self.rules.iter().cloned(), self.lent.iter().cloned())
     }

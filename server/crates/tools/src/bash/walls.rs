@@ -12,11 +12,9 @@ use protocol::{Wall, WallItem, WallState};
 
 use super::{
     BashOptions, Confine, Groups, confine, environment, helper,
-    limits::Limits,
     order::{Hold, Order, Report},
     room::bubblewrap,
 };
-use crate::Network;
 
 /// How commands are held on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,20 +66,7 @@ fn probe(builder: Builder) -> Confinement {
 
 /// Runs a command that does nothing, in a room without a scope.
 fn try_room(bubblewrap: Option<PathBuf>) -> Result<(), String> {
-    let order = Order {
-        command: "exit 0".to_owned(),
-        cwd: "/".into(),
-        rules: Vec::new(),
-        lent: Vec::new(),
-        fixed: Vec::new(),
-        closed: Vec::new(),
-        hold: Hold::Room { bubblewrap },
-        network: Network::None,
-        way_in: None,
-        limits: Limits::default(),
-        group: None,
-    };
-    match carried_out(&order) {
+    match carried_out(&Order::nothing(Hold::Room { bubblewrap })) {
         Ok(Report::Exited(0)) => Ok(()),
         Ok(Report::Unconfined(reason) | Report::NotStarted(reason)) => Err(reason),
         Ok(Report::Exited(code)) => Err(format!("a first command in a room ended with {code}")),

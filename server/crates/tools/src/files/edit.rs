@@ -1,6 +1,5 @@
 //! Edit: one passage of a file for another.
 
-use async_trait::async_trait;
 use pod::ToolOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,10 +12,9 @@ use super::{
     preview::Preview,
     seen,
     target::{Missing, Target},
-    work::{Work, blocking, parsed},
+    work::{FileTool, Work, parsed},
     write::check_size,
 };
-use crate::{Output, Place, Tool, arguments};
 
 /// Changes a part of a file.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +22,7 @@ pub struct Edit;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The file, from the working directory or absolute.
     path: String,
     /// The passage to replace, exactly as it is in the file, without line numbers.
@@ -36,47 +34,34 @@ struct Arguments {
     replace_all: Option<bool>,
 }
 
-#[async_trait]
-impl Tool for Edit {
-    fn name(&self) -> &'static str {
-        "Edit"
-    }
-
-    fn description(&self) -> &'static str {
-        "Replaces a passage of a text file that was read before. `old` must match exactly, spaces included, and be the \
+impl FileTool for Edit {
+    const NAME: &str = "Edit";
+    const DESCRIPTION: &str = "Replaces a passage of a text file that was read before. `old` must match exactly, spaces included, and be the \
          only such place, unless replace_all is set: give as many lines around it as that takes. The line endings of the \
-         file are kept."
+         file are kept.";
+    type Arguments = Arguments;
+
+    fn run(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
+        check_passages(arguments)?;
+        let target = Target::find(work, &work.absolute(&arguments.path)?, Missing::Refused)?;
+        let file = target.present()?.ok_or_else(|| Failure::NotFound(target.asked.clone()))?;
+        let bytes = content::bytes(&file, &target.asked)?;
+        let old = content::text(&bytes, &target.asked)?;
+        seen::require(work, &target.path, &target.asked, &bytes)?;
+        let new = changed(old, arguments, &target.asked)?;
+        check_size(&new)?;
+        target.replace(&new, Some(&file))?;
+
+        let diff = diff(&target.asked, Some(old), &new);
+        let summary = format!("edited {}: +{} −{}", target.asked, diff.added, diff.removed);
+        let seen = Some(seen::file(&target.path, new.as_bytes()));
+        Ok(ToolOutcome { diff: diff.text, seen, ..ToolOutcome::done(summary) })
     }
-
-    fn schema(&self) -> Value {
-        arguments::schema_of::<Arguments>()
-    }
-
-    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
-        blocking(place, move |work| edit(work, &parsed("Edit", arguments)?)).await
-    }
-}
-
-fn edit(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
-    check_passages(arguments)?;
-    let target = Target::find(work, &work.absolute(&arguments.path)?, Missing::Refused)?;
-    let file = target.present()?.ok_or_else(|| Failure::NotFound(target.asked.clone()))?;
-    let bytes = content::bytes(&file, &target.asked)?;
-    let old = content::text(&bytes, &target.asked)?;
-    seen::require(work, &target.path, &target.asked, &bytes)?;
-    let new = changed(old, arguments, &target.asked)?;
-    check_size(&new)?;
-    target.replace(&new, Some(&file))?;
-
-    let diff = diff(&target.asked, Some(old), &new);
-    let summary = format!("edited {}: +{} −{}", target.asked, diff.added, diff.removed);
-    let seen = Some(seen::file(&target.path, new.as_bytes()));
-    Ok(ToolOutcome { diff: diff.text, seen, ..ToolOutcome::done(summary) })
 }
 
 /// What it would do now.
 pub(super) fn preview(work: &Work, arguments: Value) -> Result<Preview, Failure> {
-    let arguments: Arguments = parsed("Edit", arguments)?;
+    let arguments: Arguments = parsed(Edit::NAME, arguments)?;
     check_passages(&arguments)?;
     let target = Target::find(work, &work.absolute(&arguments.path)?, Missing::Refused)?;
     let file = target.present()?.ok_or_else(|| Failure::NotFound(target.asked.clone()))?;

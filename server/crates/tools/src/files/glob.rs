@@ -2,20 +2,17 @@
 
 use std::ops::ControlFlow;
 
-use async_trait::async_trait;
 use pod::ToolOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::{
     failure::Failure,
     open,
     path::beneath,
     walk::{self, Walk, Walked},
-    work::{Work, blocking, parsed},
+    work::{FileTool, Work},
 };
-use crate::{Output, Place, Tool, arguments};
 
 const PATHS_MAX: usize = 500;
 
@@ -25,7 +22,7 @@ pub struct Glob;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(super) struct Arguments {
     /// A pattern for paths beneath `path`: `*` within a name, `**` across folders, `{a,b}` for either.
     pattern: String,
     /// The folder to look in, the working directory if left out.
@@ -33,55 +30,38 @@ struct Arguments {
     path: Option<String>,
 }
 
-#[async_trait]
-impl Tool for Glob {
-    fn name(&self) -> &'static str {
-        "Glob"
-    }
+impl FileTool for Glob {
+    const NAME: &str = "Glob";
+    const DESCRIPTION: &str = "Lists files whose path matches a pattern such as **/*.rs, sorted, at most 500. What git ignores is left out, and \
+         hidden files are, unless the pattern names them.";
+    type Arguments = Arguments;
 
-    fn description(&self) -> &'static str {
-        "Lists files whose path matches a pattern such as **/*.rs, sorted, at most 500. What git ignores is left out, and \
-         hidden files are, unless the pattern names them."
-    }
-
-    fn schema(&self) -> Value {
-        arguments::schema_of::<Arguments>()
-    }
-
-    fn only_reads(&self) -> bool {
-        true
-    }
-
-    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
-        blocking(place, move |work| glob(work, &parsed("Glob", arguments)?)).await
-    }
-}
-
-fn glob(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
-    let matcher = walk::glob("pattern", &arguments.pattern)?;
-    let path = work.absolute(arguments.path.as_deref().unwrap_or("."))?;
-    let folder = open::open(work, &path)?;
-    if !folder.kind().is_dir() {
-        return Err(Failure::InvalidInput(format!(
-            "path: {} is not a folder; give the one it is in",
-            work.shown(&path)
-        )));
-    }
-    let walk = Walk { root: folder.path, hidden: walk::names_hidden(&arguments.pattern) };
-    let mut found = Vec::new();
-    let walked = walk.files(work, |path| {
-        let matches = beneath(&walk.root, path).is_some_and(|rest| matcher.is_match(rest));
-        // Opened only to know that it is there, in the scope, and a file; a link may lead to anything.
-        if matches && open::open(work, path).is_ok_and(|file| file.kind().is_file()) {
-            if found.len() == PATHS_MAX {
-                return Ok(ControlFlow::Break(()));
-            }
-            found.push(work.shown(path));
+    fn run(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
+        let matcher = walk::glob("pattern", &arguments.pattern)?;
+        let path = work.absolute(arguments.path.as_deref().unwrap_or("."))?;
+        let folder = open::open(work, &path)?;
+        if !folder.kind().is_dir() {
+            return Err(Failure::InvalidInput(format!(
+                "path: {} is not a folder; give the one it is in",
+                work.shown(&path)
+            )));
         }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    found.sort();
-    Ok(outcome(&arguments.pattern, &found, walked))
+        let walk = Walk { root: folder.path, hidden: walk::names_hidden(&arguments.pattern) };
+        let mut found = Vec::new();
+        let walked = walk.files(work, |path| {
+            let matches = beneath(&walk.root, path).is_some_and(|rest| matcher.is_match(rest));
+            // Opened only to know that it is there, in the scope, and a file; a link may lead to anything.
+            if matches && open::open(work, path).is_ok_and(|file| file.kind().is_file()) {
+                if found.len() == PATHS_MAX {
+                    return Ok(ControlFlow::Break(()));
+                }
+                found.push(work.shown(path));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        found.sort();
+        Ok(outcome(&arguments.pattern, &found, walked))
+    }
 }
 
 fn outcome(pattern: &str, found: &[String], walked: Walked) -> ToolOutcome {

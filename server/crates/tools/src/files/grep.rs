@@ -5,7 +5,6 @@ use std::{
     ops::ControlFlow,
 };
 
-use async_trait::async_trait;
 use globset::GlobMatcher;
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -13,7 +12,6 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use pod::ToolOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::{
     content::FILE_BYTES_MAX,
@@ -22,9 +20,8 @@ use super::{
     open,
     path::{beneath, split},
     walk::{self, Walk, Walked},
-    work::{Work, blocking, parsed},
+    work::{FileTool, Work},
 };
-use crate::{Output, Place, Tool, arguments};
 
 const MATCHES_DEFAULT: u64 = 100;
 const MATCHES_MAX: u64 = 1000;
@@ -42,7 +39,7 @@ pub struct Grep;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(super) struct Arguments {
     /// A regular expression in Rust's syntax, matched line by line; (?i) at its start ignores case.
     pattern: String,
     /// The folder or file to search, the working directory if left out.
@@ -59,48 +56,31 @@ struct Arguments {
     limit: Option<u64>,
 }
 
-#[async_trait]
-impl Tool for Grep {
-    fn name(&self) -> &'static str {
-        "Grep"
+impl FileTool for Grep {
+    const NAME: &str = "Grep";
+    const DESCRIPTION: &str = "Searches files for a regular expression and shows matching lines as path:line: text. What git ignores, hidden \
+         files (unless `glob` names them), binary files and files over 10 MiB are left out.";
+    type Arguments = Arguments;
+
+    fn run(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
+        let lines_max = bounded("limit", arguments.limit, MATCHES_DEFAULT, 1, MATCHES_MAX)?;
+        let around = bounded("context", arguments.context, 0, 0, CONTEXT_LINES_MAX)?;
+        let glob = arguments.glob.as_deref().map(|glob| walk::glob("glob", glob)).transpose()?;
+        let matcher = regex(&arguments.pattern)?;
+        let mut searcher = searcher(around);
+
+        let top = open::open(work, &work.absolute(arguments.path.as_deref().unwrap_or("."))?)?;
+        let hidden = arguments.glob.as_deref().is_some_and(walk::names_hidden);
+        let walk = Walk { root: top.path, hidden };
+        let mut matches = Matches::new(lines_max);
+        let walked = walk.files(work, |path| {
+            if glob.as_ref().is_none_or(|glob| is_wanted(glob, &walk.root, path)) {
+                search(work, path, &matcher, &mut searcher, &mut matches);
+            }
+            Ok(if matches.end.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        Ok(outcome(&arguments.pattern, matches, walked))
     }
-
-    fn description(&self) -> &'static str {
-        "Searches files for a regular expression and shows matching lines as path:line: text. What git ignores, hidden \
-         files (unless `glob` names them), binary files and files over 10 MiB are left out."
-    }
-
-    fn schema(&self) -> Value {
-        arguments::schema_of::<Arguments>()
-    }
-
-    fn only_reads(&self) -> bool {
-        true
-    }
-
-    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
-        blocking(place, move |work| grep(work, &parsed("Grep", arguments)?)).await
-    }
-}
-
-fn grep(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
-    let lines_max = bounded("limit", arguments.limit, MATCHES_DEFAULT, 1, MATCHES_MAX)?;
-    let around = bounded("context", arguments.context, 0, 0, CONTEXT_LINES_MAX)?;
-    let glob = arguments.glob.as_deref().map(|glob| walk::glob("glob", glob)).transpose()?;
-    let matcher = regex(&arguments.pattern)?;
-    let mut searcher = searcher(around);
-
-    let top = open::open(work, &work.absolute(arguments.path.as_deref().unwrap_or("."))?)?;
-    let hidden = arguments.glob.as_deref().is_some_and(walk::names_hidden);
-    let walk = Walk { root: top.path, hidden };
-    let mut matches = Matches::new(lines_max);
-    let walked = walk.files(work, |path| {
-        if glob.as_ref().is_none_or(|glob| is_wanted(glob, &walk.root, path)) {
-            search(work, path, &matcher, &mut searcher, &mut matches);
-        }
-        Ok(if matches.end.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    })?;
-    Ok(outcome(&arguments.pattern, matches, walked))
 }
 
 /// Adds what is found in one file. A file that is not text, not in the scope or not there has nothing.

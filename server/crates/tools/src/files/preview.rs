@@ -8,6 +8,7 @@ use std::{
 };
 
 use pod::Scope;
+use protocol::tool::{self, Changes};
 use serde_json::Value;
 
 use super::{
@@ -92,7 +93,7 @@ pub async fn previews(
 
 /// This tool changes a file.
 pub fn is_change(tool: &str) -> bool {
-    matches!(tool, "Write" | "Edit")
+    tool::facts(tool).changes == Changes::Files
 }
 
 fn not_looked_at() -> Preview {

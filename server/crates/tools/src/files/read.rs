@@ -1,10 +1,8 @@
 //! Read: a file's text with line numbers.
 
-use async_trait::async_trait;
 use pod::ToolOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::{
     content,
@@ -12,9 +10,8 @@ use super::{
     open, output,
     page::{Page, Range, page},
     seen,
-    work::{Work, blocking, parsed},
+    work::{FileTool, Work},
 };
-use crate::{Output, Place, Tool, arguments};
 
 /// Shows a text file.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +19,7 @@ pub struct Read;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The file, from the working directory or absolute; or output:CALL_ID for the kept output of an earlier call.
     path: String,
     /// The line to begin at, from 1.
@@ -33,43 +30,26 @@ struct Arguments {
     limit: Option<u64>,
 }
 
-#[async_trait]
-impl Tool for Read {
-    fn name(&self) -> &'static str {
-        "Read"
-    }
-
-    fn description(&self) -> &'static str {
-        "Shows a text file with line numbers, 2000 lines or 100 KiB at a time; the last line of a part says how to go on. \
+impl FileTool for Read {
+    const NAME: &str = "Read";
+    const DESCRIPTION: &str = "Shows a text file with line numbers, 2000 lines or 100 KiB at a time; the last line of a part says how to go on. \
          Very long lines are cut. The numbers and the tab after them are not part of the file. A file must be read \
-         before Edit changes it or Write replaces it."
-    }
+         before Edit changes it or Write replaces it.";
+    type Arguments = Arguments;
 
-    fn schema(&self) -> Value {
-        arguments::schema_of::<Arguments>()
+    fn run(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
+        let range = Range::new(arguments.offset, arguments.limit)?;
+        if let Some(call_id) = output::call_id(&arguments.path) {
+            let text = output::read(work, call_id)?;
+            return Ok(outcome(&arguments.path, page(&text, range)?));
+        }
+        let path = work.absolute(&arguments.path)?;
+        let asked = work.shown(&path);
+        let file = open::open(work, &path)?;
+        let bytes = content::bytes(&file, &asked)?;
+        let page = page(content::text(&bytes, &asked)?, range)?;
+        Ok(ToolOutcome { seen: Some(seen::file(&file.path, &bytes)), ..outcome(&asked, page) })
     }
-
-    fn only_reads(&self) -> bool {
-        true
-    }
-
-    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
-        blocking(place, move |work| read(work, &parsed("Read", arguments)?)).await
-    }
-}
-
-fn read(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
-    let range = Range::new(arguments.offset, arguments.limit)?;
-    if let Some(call_id) = output::call_id(&arguments.path) {
-        let text = output::read(work, call_id)?;
-        return Ok(outcome(&arguments.path, page(&text, range)?));
-    }
-    let path = work.absolute(&arguments.path)?;
-    let asked = work.shown(&path);
-    let file = open::open(work, &path)?;
-    let bytes = content::bytes(&file, &asked)?;
-    let page = page(content::text(&bytes, &asked)?, range)?;
-    Ok(ToolOutcome { seen: Some(seen::file(&file.path, &bytes)), ..outcome(&asked, page) })
 }
 
 fn outcome(shown: &str, page: Page) -> ToolOutcome {

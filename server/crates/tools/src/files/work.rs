@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt,
     path::PathBuf,
     sync::{
         Arc,
@@ -10,14 +11,14 @@ use std::{
     time::Instant,
 };
 
+use async_trait::async_trait;
 use pod::{Scope, ToolOutcome};
-
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{failure::Failure, path};
-use crate::{Lifeline, Place, arguments};
+use crate::{Lifeline, Output, Place, Tool, arguments};
 
 /// What a call on files stands on.
 #[derive(Debug)]
@@ -95,8 +96,38 @@ impl Work {
     }
 }
 
+/// A tool on files: what a model knows of it, and what it does.
+pub(super) trait FileTool: fmt::Debug + Send + Sync + 'static {
+    const NAME: &str;
+    /// One paragraph for the model.
+    const DESCRIPTION: &str;
+    type Arguments: DeserializeOwned + JsonSchema;
+
+    /// On a thread that may block.
+    fn run(work: &Work, arguments: &Self::Arguments) -> Result<ToolOutcome, Failure>;
+}
+
+#[async_trait]
+impl<T: FileTool> Tool for T {
+    fn name(&self) -> &'static str {
+        T::NAME
+    }
+
+    fn description(&self) -> &'static str {
+        T::DESCRIPTION
+    }
+
+    fn schema(&self) -> Value {
+        arguments::schema_of::<T::Arguments>()
+    }
+
+    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
+        blocking(place, move |work| T::run(work, &parsed(T::NAME, arguments)?)).await
+    }
+}
+
 /// Runs `work` on a thread that may block. Dropping the future makes it stop at its next [`Work::go_on`].
-pub(super) async fn blocking<F>(place: &Place, work: F) -> ToolOutcome
+async fn blocking<F>(place: &Place, work: F) -> ToolOutcome
 where
     F: FnOnce(&Work) -> Result<ToolOutcome, Failure> + Send + 'static,
 {

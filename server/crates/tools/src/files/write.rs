@@ -1,6 +1,5 @@
 //! Write: a whole file, new or in the place of one that was read.
 
-use async_trait::async_trait;
 use pod::ToolOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,9 +13,8 @@ use super::{
     preview::Preview,
     seen,
     target::{Missing, Target},
-    work::{Work, blocking, parsed},
+    work::{FileTool, Work, parsed},
 };
-use crate::{Output, Place, Tool, arguments};
 
 /// No tool writes a larger file.
 pub(super) const CONTENT_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -27,61 +25,48 @@ pub struct Write;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The file, from the working directory or absolute. Folders that are missing are made.
     path: String,
     /// All that shall be in the file, at most 4 MiB.
     content: String,
 }
 
-#[async_trait]
-impl Tool for Write {
-    fn name(&self) -> &'static str {
-        "Write"
-    }
+impl FileTool for Write {
+    const NAME: &str = "Write";
+    const DESCRIPTION: &str = "Writes a whole text file: a new one, or in the place of one whose present content was read before. To change a \
+         part of a file, Edit is shorter and safer.";
+    type Arguments = Arguments;
 
-    fn description(&self) -> &'static str {
-        "Writes a whole text file: a new one, or in the place of one whose present content was read before. To change a \
-         part of a file, Edit is shorter and safer."
-    }
+    fn run(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
+        let new = arguments.content.as_str();
+        check_size(new)?;
+        let target = Target::find(work, &work.absolute(&arguments.path)?, Missing::Made)?;
+        let old = target.present()?;
+        let bytes = old.as_ref().map(|file| content::bytes(file, &target.asked)).transpose()?;
+        let old_text = bytes.as_deref().map(|bytes| content::text(bytes, &target.asked)).transpose()?;
+        if let Some(bytes) = &bytes {
+            seen::require(work, &target.path, &target.asked, bytes)?;
+        }
+        target.replace(new, old.as_ref())?;
 
-    fn schema(&self) -> Value {
-        arguments::schema_of::<Arguments>()
+        let diff = diff(&target.asked, old_text, new);
+        let lines = new.lines().count();
+        let kind = match old_text {
+            None => "new".to_owned(),
+            Some(_) => format!("+{} −{}", diff.added, diff.removed),
+        };
+        Ok(ToolOutcome {
+            diff: diff.text,
+            seen: Some(seen::file(&target.path, new.as_bytes())),
+            ..ToolOutcome::done(format!("wrote {}, {lines} {} ({kind})", target.asked, noun(lines)))
+        })
     }
-
-    async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
-        blocking(place, move |work| write(work, &parsed("Write", arguments)?)).await
-    }
-}
-
-fn write(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
-    let new = arguments.content.as_str();
-    check_size(new)?;
-    let target = Target::find(work, &work.absolute(&arguments.path)?, Missing::Made)?;
-    let old = target.present()?;
-    let bytes = old.as_ref().map(|file| content::bytes(file, &target.asked)).transpose()?;
-    let old_text = bytes.as_deref().map(|bytes| content::text(bytes, &target.asked)).transpose()?;
-    if let Some(bytes) = &bytes {
-        seen::require(work, &target.path, &target.asked, bytes)?;
-    }
-    target.replace(new, old.as_ref())?;
-
-    let diff = diff(&target.asked, old_text, new);
-    let lines = new.lines().count();
-    let kind = match old_text {
-        None => "new".to_owned(),
-        Some(_) => format!("+{} −{}", diff.added, diff.removed),
-    };
-    Ok(ToolOutcome {
-        diff: diff.text,
-        seen: Some(seen::file(&target.path, new.as_bytes())),
-        ..ToolOutcome::done(format!("wrote {}, {lines} {} ({kind})", target.asked, noun(lines)))
-    })
 }
 
 /// What it would do now.
 pub(super) fn preview(work: &Work, arguments: Value) -> Result<Preview, Failure> {
-    let arguments: Arguments = parsed("Write", arguments)?;
+    let arguments: Arguments = parsed(Write::NAME, arguments)?;
     let new = arguments.content.as_str();
     check_size(new)?;
     let target = match Target::find(work, &work.absolute(&arguments.path)?, Missing::Refused) {

@@ -124,10 +124,6 @@ impl Tool for WebFetch {
         arguments::schema_of::<Arguments>()
     }
 
-    fn only_reads(&self) -> bool {
-        true
-    }
-
     async fn call(&self, place: &Place, arguments: Value, _: Output) -> ToolOutcome {
         let started = Instant::now();
         let outcome = self.fetch(arguments, place.redirects.as_ref()).await.unwrap_or_else(|failed| failed);

@@ -8,21 +8,19 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
-    time::{Duration, Instant},
 };
 
 use protocol::{Wall, WallItem, WallState};
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::{sync::mpsc, time::timeout};
+use testkit::{until_so, within};
+use tokio::sync::mpsc;
 use tools::{
     Lifeline, Place, Tool,
     bash::{Bash, Confine, Groups, Limits, walls},
 };
 
 use crate::stage::{Stage, builder};
-
-const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// A group for one test. This process goes into it with the server's side of things, and back at the end.
 struct Part {
@@ -105,14 +103,6 @@ fn arguments_in(group: &Path) -> Vec<String> {
     pids.lines().map(|pid| String::from_utf8_lossy(&line(pid)).replace('\0', " ")).collect()
 }
 
-async fn until(what: impl Fn() -> bool) {
-    let end = Instant::now() + WAIT_MAX;
-    while !what() {
-        assert!(Instant::now() < end, "it is not so within a minute");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
 pub(crate) async fn a_command_has_a_group_from_its_beginning_to_its_end() {
     let Some(part) = Part::take() else { return };
     let stage = stage(&part);
@@ -122,7 +112,7 @@ pub(crate) async fn a_command_has_a_group_from_its_beginning_to_its_end() {
     let command = "setsid sleep 5555.1 & cat /proc/self/cgroup; until [ -e go ]; do sleep 0.02; done";
     let looking = async {
         let has_begun = || part.names().len() == 2 && arguments_in(&part.command()).join("\n").contains("sleep 5555.1");
-        until(has_begun).await;
+        until_so("the command has begun", async || has_begun()).await;
         let arguments = arguments_in(&part.command());
         assert!(arguments.iter().any(|line| line.contains("until [ -e go ]")), "{arguments:?}");
         fs::write(stage.path("pod/go"), "").unwrap();
@@ -141,10 +131,10 @@ pub(crate) async fn a_group_ends_with_a_call_that_is_given_up() {
     let call = bash.call(&place, json!({ "command": "setsid sleep 5555.2 & sleep 5555.2" }), sender);
     tokio::select! {
         _ = call => panic!("it ended by itself"),
-        () = until(|| part.names().len() == 2 && !arguments_in(&part.command()).is_empty()) => (),
+        () = until_so("the command has its group", async || part.names().len() == 2 && !arguments_in(&part.command()).is_empty()) => (),
     }
     drop(place);
-    assert_eq!(timeout(WAIT_MAX, ended.recv()).await, Ok(None));
+    assert_eq!(within("nothing of the call is left", ended.recv()).await, None);
     assert_eq!(part.names(), ["server"]);
 }
 
@@ -155,7 +145,10 @@ pub(crate) async fn what_outlives_its_keeper_is_ended_with_its_group() {
     stage.options.confine = Confine::Never;
     stage.options.allow_unconfined = true;
     let killing = async {
-        until(|| part.names().len() == 2 && arguments_in(&part.command()).join("\n").contains("sleep 5555.3")).await;
+        until_so("the command has its group", async || {
+            part.names().len() == 2 && arguments_in(&part.command()).join("\n").contains("sleep 5555.3")
+        })
+        .await;
         let keepers = arguments_of_server(&part);
         let (keeper, _) = keepers.iter().find(|(_, line)| line.contains("__shell")).unwrap();
         assert!(Command::new("kill").args(["-9", keeper]).status().unwrap().success());
@@ -214,7 +207,10 @@ pub(crate) async fn a_command_takes_no_more_than_its_group_may() {
     }
     if offered[2] {
         let looking = async {
-            until(|| part.names().len() == 2 && !arguments_in(&part.command()).is_empty()).await;
+            until_so("the command has its group", async || {
+                part.names().len() == 2 && !arguments_in(&part.command()).is_empty()
+            })
+            .await;
             let weight = fs::read_to_string(part.command().join("cpu.weight")).unwrap();
             fs::write(stage.path("pod/go"), "").unwrap();
             weight

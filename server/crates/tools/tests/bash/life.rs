@@ -4,11 +4,12 @@ use std::{
     env, fs,
     io::{BufRead, BufReader},
     process::{Command, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use serde_json::json;
-use tokio::{sync::mpsc, time::timeout};
+use testkit::{until_so, within};
+use tokio::sync::mpsc;
 use tools::{Lifeline, Place, Tool, bash::Bash};
 
 use crate::{PARENT, stage::Stage};
@@ -29,18 +30,10 @@ fn command_lines() -> impl Iterator<Item = Vec<u8>> {
     entries.map(|entry| fs::read(entry.path().join("cmdline")).unwrap_or_default())
 }
 
-/// Whether it is so within a minute. What was seen once counts; it is not asked again.
-async fn is_soon(what: impl Fn() -> bool) -> bool {
-    let until = Instant::now() + Duration::from_secs(60);
-    loop {
-        if what() {
-            return true;
-        }
-        if Instant::now() >= until {
-            return false;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+/// What was seen once counts; it is not asked again.
+#[track_caller]
+fn is_soon(what: impl Fn() -> bool) -> impl Future<Output = ()> {
+    until_so("what runs is as wanted", async move || what())
 }
 
 pub(crate) async fn a_background_process_ends_with_the_call() {
@@ -74,14 +67,14 @@ pub(crate) async fn a_dropped_call_ends_its_command() {
     let (lifeline, mut ended) = Lifeline::pair();
     let (bash, place) = (Bash::new(stage.options.clone()), Place { lifeline, ..stage.place() });
     let call = bash.call(&place, json!({ "command": "setsid sleep 3333.1 & sleep 3333.2" }), sender);
-    let watching = async { is_soon(|| is_running("sleep", "3333.1") && is_running("sleep", "3333.2")).await };
+    let watching = is_soon(|| is_running("sleep", "3333.1") && is_running("sleep", "3333.2"));
     tokio::select! {
         _ = call => panic!("it ended by itself"),
-        is_up = watching => assert!(is_up),
+        () = watching => (),
     }
     drop(place);
     // Heard when the last process has ended, and not before.
-    assert_eq!(timeout(Duration::from_secs(60), ended.recv()).await, Ok(None));
+    assert_eq!(within("nothing of the call is left", ended.recv()).await, None);
     assert!(!is_there("3333.1") && !is_there("3333.2"));
 }
 
@@ -99,7 +92,7 @@ pub(crate) async fn the_death_of_the_server_ends_the_command() {
     assert!(is_running("sleep", "4444.1") && is_running("sleep", "4444.2"));
     parent.kill().unwrap();
     parent.wait().unwrap();
-    assert!(is_soon(|| !is_there("4444.1") && !is_there("4444.2")).await);
+    is_soon(|| !is_there("4444.1") && !is_there("4444.2")).await;
 }
 
 /// Runs a command until somebody kills this process; or says the environment of a command.
@@ -112,7 +105,7 @@ pub(crate) async fn be_a_parent(role: &str) {
     }
     let running = stage.run("setsid sleep 4444.1 & sleep 4444.2");
     let telling = async {
-        assert!(is_soon(|| is_running("sleep", "4444.1") && is_running("sleep", "4444.2")).await);
+        is_soon(|| is_running("sleep", "4444.1") && is_running("sleep", "4444.2")).await;
         println!("running");
     };
     tokio::join!(running, telling);
@@ -142,8 +135,8 @@ pub(crate) async fn a_slow_viewer_does_not_stop_the_time_limit() {
     let (bash, place) = (Bash::new(stage.options.clone()), stage.place());
     let call = bash.call(&place, json!({ "command": "yes yes-2222", "timeout_s": 5 }), sender);
     let viewer = async {
-        assert!(is_soon(|| is_running("yes", "yes-2222")).await);
-        assert!(is_soon(|| !is_running("yes", "yes-2222")).await);
+        is_soon(|| is_running("yes", "yes-2222")).await;
+        is_soon(|| !is_running("yes", "yes-2222")).await;
         drop(pieces);
     };
     assert_eq!(tokio::join!(call, viewer).0.code.as_deref(), Some("timeout"));

@@ -1,13 +1,13 @@
 //! Whoever looks at what a command serves gets into its room, to the ports of its own loopback and to nothing else.
 
-use std::{io::ErrorKind, time::Duration};
+use std::io::ErrorKind;
 
 use serde_json::json;
+use testkit::{until, until_so};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
     sync::mpsc,
-    time::{sleep, timeout},
 };
 use tools::{
     Network, Place, Tool,
@@ -16,8 +16,6 @@ use tools::{
 };
 
 use crate::stage::Stage;
-
-const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// Says "inside" to whoever connects to port 5173 of one loopback, and how many bytes came.
 fn serving(address: &str, family: &str) -> String {
@@ -47,15 +45,8 @@ pub(crate) async fn what_a_command_serves_is_reached_from_outside_and_nothing_be
         let arguments = json!({ "command": serving(address, family), "timeout_s": 600 });
         let running = tokio::spawn(async move { bash.call(&place, arguments, output).await });
 
-        let arrive = async {
-            loop {
-                match connect(&way_in.socket(), 5173).await {
-                    Ok(stream) => return stream,
-                    Err(_) => sleep(Duration::from_millis(20)).await,
-                }
-            }
-        };
-        let mut stream = timeout(WAIT_MAX, arrive).await.expect("the command serves");
+        let arrive = async || connect(&way_in.socket(), 5173).await.ok();
+        let mut stream = until("the command serves", arrive).await;
         stream.write_all(b"hello").await.unwrap();
         let mut said = String::new();
         stream.read_to_string(&mut said).await.unwrap();
@@ -72,11 +63,6 @@ pub(crate) async fn what_a_command_serves_is_reached_from_outside_and_nothing_be
         }
         running.abort();
         let _ = running.await;
-        let ends = async {
-            while connect(&way_in.socket(), 5173).await.is_ok() {
-                sleep(Duration::from_millis(20)).await;
-            }
-        };
-        timeout(WAIT_MAX, ends).await.expect("the way in ends with the command");
+        until_so("the way in ends with the command", async || connect(&way_in.socket(), 5173).await.is_err()).await;
     }
 }

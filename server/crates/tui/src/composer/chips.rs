@@ -1,12 +1,10 @@
 //! Pasted pieces and files that are named: one character in the text, drawn as what they are, sent as segments of their
 //! own.
 
+use commands::PIECE;
 use protocol::Segment;
 
 use super::Composer;
-
-/// Stands for such a piece. It is never typed: what is put in is cleaned of it.
-pub(super) const CHIP: char = '\u{fffc}';
 
 /// A paste of more lines than this, or of more characters, becomes a chip.
 const PLAIN_LINES_MAX: usize = 3;
@@ -49,8 +47,8 @@ impl Composer {
 
     pub(super) fn put(&mut self, chip: Chip) {
         self.chips.insert(count(&self.text[..self.cursor]), chip);
-        self.text.insert(self.cursor, CHIP);
-        self.cursor += CHIP.len_utf8();
+        self.text.insert(self.cursor, PIECE);
+        self.cursor += PIECE.len_utf8();
     }
 
     /// As it is drawn.
@@ -66,7 +64,7 @@ impl Composer {
     /// What is sent: text, pasted pieces and files in turn. Empty when there is nothing in it to read.
     pub(crate) fn segments(&self) -> Vec<Segment> {
         let mut segments = Vec::new();
-        for (index, text) in self.text.split(CHIP).enumerate() {
+        for (index, text) in self.text.split(PIECE).enumerate() {
             let before = index.checked_sub(1).map(|before| &self.chips[before]);
             segments.extend(before.map(Chip::segment));
             let text = trimmed(text, before, self.chips.get(index));
@@ -101,7 +99,7 @@ impl Composer {
 
     fn drawn(&self, text: &str) -> String {
         let mut shown = String::with_capacity(text.len());
-        for (index, text) in text.split(CHIP).enumerate() {
+        for (index, text) in text.split(PIECE).enumerate() {
             if index > 0 {
                 shown.push_str(&self.chips[index - 1].words());
             }
@@ -131,18 +129,19 @@ pub(crate) fn words(paste: &str) -> String {
 }
 
 pub(super) fn count(text: &str) -> usize {
-    text.matches(CHIP).count()
+    text.matches(PIECE).count()
 }
 
-/// A pasted escape sequence is text here, and nothing that the terminal obeys.
+/// [`PIECE`] is never typed. A pasted escape sequence is text here, and nothing that the terminal obeys.
 pub(super) fn clean(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    text.chars().filter(|char| *char != CHIP && (!char.is_control() || matches!(char, '\n' | '\t'))).collect()
+    text.chars().filter(|char| *char != PIECE && (!char.is_control() || matches!(char, '\n' | '\t'))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::composer::To;
 
     const LONG: &str = "1\n2\n3\n4";
 
@@ -187,7 +186,7 @@ mod tests {
     #[test]
     fn a_message_that_comes_back_stands_behind_what_is_being_written() {
         let mut composer = Composer::with("draft");
-        composer.left();
+        composer.go(To::Left);
         composer.add(&[Segment::text("queued "), Segment::FileRef { path: "a".into() }]);
         assert_eq!(
             (composer.shown().as_str(), composer.shown_before_cursor().as_str()),
@@ -200,10 +199,10 @@ mod tests {
         let mut composer = Composer::default();
         composer.paste(LONG);
         composer.paste(&LONG.replace('1', "x"));
-        composer.left();
-        composer.backspace();
+        composer.go(To::Left);
+        composer.cut(To::Left);
         assert_eq!(composer.segments(), [Segment::Paste { text: LONG.replace('1', "x") }]);
-        composer.delete();
+        composer.cut(To::Right);
         assert!(composer.is_empty() && composer.segments().is_empty());
     }
 

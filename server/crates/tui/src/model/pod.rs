@@ -2,12 +2,13 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
+use commands::{FileWord, peering::called};
 use protocol::{Approval, CommandId, PeerView, PodRef, PodSummary, QueuedInput, ReceiptState, Record, Segment, Seq};
 use ratatui::text::Line;
 use transcript::{BlockId, BlockKind, Change, Transcript, group};
 
-use super::{Detail, Waiting};
-use crate::composer::{Composer, FileWord};
+use super::{Asking, Detail, Waiting};
+use crate::composer::Composer;
 
 /// Lines of so many blocks are kept; beyond it all are drawn anew.
 const DRAWN_MAX: usize = 4_000;
@@ -41,8 +42,8 @@ pub(crate) struct OpenPod {
     pub(crate) peers: Vec<PeerView>,
     /// What it asks, with what that would do to the files of now.
     pub(crate) asked: Vec<Approval>,
-    /// Its details are on their way, and whether they are to be asked for once more.
-    pub(crate) asking: Option<bool>,
+    /// For its details.
+    pub(crate) asking: Asking,
     /// The message that is on its way. It stays in the composer until the server has it on its disk.
     pub(crate) sending: Option<Sending>,
     /// The newest message that failed: sent again unchanged, it keeps its id and happens once.
@@ -131,7 +132,7 @@ impl OpenPod {
             queued: Vec::new(),
             peers: Vec::new(),
             asked: Vec::new(),
-            asking: None,
+            asking: Asking::Nothing,
             sending: None,
             failed: None,
             drawn: RefCell::default(),
@@ -184,7 +185,7 @@ impl OpenPod {
             {
                 Some(Waiting::Held {
                     message_id: message_id.clone(),
-                    peer: peer.name.to_string(),
+                    peer: called(&peer.name, &peer.runtime_id),
                     why: receipt.reason.clone(),
                 })
             }

@@ -3,6 +3,8 @@
 use commands::Topic;
 use protocol::{Approval, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem};
 
+use super::Asking;
+
 #[derive(Debug)]
 pub(crate) enum Sheet {
     Help {
@@ -35,8 +37,7 @@ pub(crate) struct Inbox {
     /// They have come at least once.
     pub(crate) is_known: bool,
     pub(crate) selected: usize,
-    /// They are on their way, and whether they are to be asked for once more.
-    pub(crate) asking: Option<bool>,
+    pub(crate) asking: Asking,
 }
 
 /// One question.

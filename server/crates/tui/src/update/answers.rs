@@ -11,46 +11,41 @@ use crate::{
     sentences,
 };
 
-pub(super) fn resolved(model: &mut Model, target: String, done: Result<PodRef, ClientError>) -> Vec<Effect> {
+pub(super) fn resolved(model: &mut Model, target: String, done: Result<PodRef, ClientError>) {
     match done {
-        Ok(pod) => return open(model, pod),
+        Ok(pod) => open(model, pod),
         Err(ClientError::NoServer { .. }) => model.wanted = Some(target),
         Err(error) => model.complain(sentences::of_error(&error)),
     }
-    Vec::new()
 }
 
-pub(super) fn created(model: &mut Model, done: Result<PodRef, ClientError>) -> Vec<Effect> {
+pub(super) fn created(model: &mut Model, done: Result<PodRef, ClientError>) {
     match done {
         Ok(pod) => open(model, pod),
-        Err(error) => {
-            model.complain(sentences::of_error(&error));
-            Vec::new()
-        }
+        Err(error) => model.complain(sentences::of_error(&error)),
     }
 }
 
 /// Older records go above what is there; what is looked at stays where it is.
-pub(super) fn older(model: &mut Model, pod: &PodRef, done: Result<Listing<Record>, ClientError>) -> Vec<Effect> {
-    let Some(open) = model.open.as_mut().filter(|open| open.pod == *pod) else { return Vec::new() };
+pub(super) fn older(model: &mut Model, pod: &PodRef, done: Result<Listing<Record>, ClientError>) {
+    let Some(open) = model.open_as(pod) else { return };
     match done {
         Ok(page) => {
             open.prepend(&page.items);
             open.older = if page.next.is_some() { Older::OnTheServer } else { Older::None };
-            scroll::seek(model)
+            scroll::seek(model);
         }
         Err(error) => {
             open.older = Older::OnTheServer;
             open.seek = None;
             model.complain(sentences::of_error(&error));
-            Vec::new()
         }
     }
 }
 
 /// What was cut is all here.
-pub(super) fn whole(model: &mut Model, pod: &PodRef, done: Result<Vec<Record>, ClientError>) -> Vec<Effect> {
-    let Some(open) = model.open.as_mut().filter(|open| open.pod == *pod) else { return Vec::new() };
+pub(super) fn whole(model: &mut Model, pod: &PodRef, done: Result<Vec<Record>, ClientError>) {
+    let Some(open) = model.open_as(pod) else { return };
     match done {
         Ok(records) => {
             open.complete(&records);
@@ -58,30 +53,24 @@ pub(super) fn whole(model: &mut Model, pod: &PodRef, done: Result<Vec<Record>, C
         }
         Err(error) => model.complain(sentences::of_error(&error)),
     }
-    Vec::new()
 }
 
-pub(super) fn looked(model: &mut Model, pod: &PodRef, done: Result<Looked, ClientError>) -> Vec<Effect> {
-    let Some(open) = model.open.as_mut().filter(|open| open.pod == *pod) else { return Vec::new() };
-    let again = open.asking.take() == Some(true);
+pub(super) fn looked(model: &mut Model, pod: &PodRef, done: Result<Looked, ClientError>) {
+    let Some(open) = model.open_as(pod) else { return };
+    let again = open.asking.end();
     // When it fails, what is known stays: the stream says what is wrong.
     if let Ok(Looked { detail, peers, asked }) = done {
         open.queued = detail.queued;
         (open.peers, open.asked) = (peers, asked);
         if again {
-            return look(open);
+            look(model);
         }
     }
-    Vec::new()
 }
 
-pub(super) fn preview(
-    model: &mut Model,
-    pod: PodRef,
-    done: Result<Option<CompactionPreview>, ClientError>,
-) -> Vec<Effect> {
+pub(super) fn preview(model: &mut Model, pod: PodRef, done: Result<Option<CompactionPreview>, ClientError>) {
     if model.open.as_ref().is_none_or(|open| open.pod != pod) {
-        return Vec::new();
+        return;
     }
     match done {
         Ok(Some(preview)) => {
@@ -98,20 +87,18 @@ pub(super) fn preview(
         Ok(None) => model.tell("nothing to compact yet"),
         Err(error) => model.complain(sentences::of_error(&error)),
     }
-    Vec::new()
 }
 
-pub(super) fn done(model: &mut Model, pod: &PodRef, act: &Act, done: &Result<Answer, ClientError>) -> Vec<Effect> {
-    model.notice = Some(sentences::of_act(&model.name_of(pod), act, done));
+pub(super) fn done(model: &mut Model, pod: &PodRef, act: &Act, done: &Result<Answer, ClientError>) {
+    model.notice = Some(sentences::of_act(&model.called(pod), act, done));
     give_back(model, pod, act, done);
-    let mut effects = sheets::answered(model, act);
+    sheets::answered(model, act);
     if let (Act::Preview(PreviewAct::Open(_)), Ok(Answer::Previews(ports))) = (act, done) {
-        effects.extend(ports.iter().find_map(|port| port.url.clone()).map(Effect::Copy));
+        model.effects.extend(ports.iter().find_map(|port| port.url.clone()).map(Effect::Copy));
     }
-    if let Some(open) = model.open.as_mut().filter(|open| open.pod == *pod) {
-        effects.extend(look(open));
+    if model.open_as(pod).is_some() {
+        look(model);
     }
-    effects
 }
 
 /// A message that was taken back to be changed, or that could not be sent again, is in the composer of its Pod.
@@ -121,7 +108,7 @@ fn give_back(model: &mut Model, pod: &PodRef, act: &Act, done: &Result<Answer, C
         (_, Ok(Answer::NotSteered { input, .. })) => input,
         _ => return,
     };
-    match model.open.as_mut().filter(|open| open.pod == *pod) {
+    match model.open_as(pod) {
         Some(open) => {
             open.composer.add(&input.segments);
             open.focus = Focus::Composer;

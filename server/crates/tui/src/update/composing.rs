@@ -11,16 +11,15 @@ use crate::{
 };
 
 /// Enter in the composer; with `steer` the message goes into the present run.
-pub(super) fn send(model: &mut Model, steer: bool) -> Vec<Effect> {
+pub(super) fn send(model: &mut Model, steer: bool) {
     let here = model.here();
-    let Some(open) = &mut model.open else { return Vec::new() };
+    let Some(open) = &mut model.open else { return };
     let segments = open.composer.segments();
     if segments.is_empty() || open.sending.is_some() {
-        return Vec::new();
+        return;
     }
     if let Some(refusal) = here.pod.and_then(|pod| commands::allowed::input_refusal(pod.state)) {
-        model.complain(refusal);
-        return Vec::new();
+        return model.complain(refusal);
     }
     let message = match open.failed.take() {
         Some(failed) if failed.segments == segments && failed.steer == steer => failed,
@@ -29,13 +28,14 @@ pub(super) fn send(model: &mut Model, steer: bool) -> Vec<Effect> {
     open.naming = None;
     open.sending = Some(message.clone());
     open.recalled = None;
-    vec![Effect::Send { pod: open.pod.clone(), message }]
+    let pod = open.pod.clone();
+    model.start(Effect::Send { pod, message });
 }
 
 /// The server has the message on its disk, or it does not: only then does the composer clear.
-pub(super) fn sent(model: &mut Model, command_id: &CommandId, done: Result<Receipt, ClientError>) -> Vec<Effect> {
-    let Some(open) = &mut model.open else { return Vec::new() };
-    let Some(sending) = open.sending.take_if(|sending| sending.command_id == *command_id) else { return Vec::new() };
+pub(super) fn sent(model: &mut Model, command_id: &CommandId, done: Result<Receipt, ClientError>) {
+    let Some(open) = &mut model.open else { return };
+    let Some(sending) = open.sending.take_if(|sending| sending.command_id == *command_id) else { return };
     match done {
         Ok(_) => {
             open.failed = None;
@@ -44,12 +44,11 @@ pub(super) fn sent(model: &mut Model, command_id: &CommandId, done: Result<Recei
             if open.composer.segments() == sending.segments {
                 open.composer.take();
             }
-            look(open)
+            look(model);
         }
         Err(error) => {
             open.failed = Some(sending);
             model.complain(format!("not sent; your text is kept: {}", sentences::of_error(&error)));
-            Vec::new()
         }
     }
 }

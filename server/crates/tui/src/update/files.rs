@@ -7,12 +7,10 @@ use crate::model::{Effect, Model, Naming, OpenPod};
 
 /// The text or the cursor has changed. Asks for the name that is typed now, unless an older question is under way: its
 /// answer asks again.
-pub(super) fn typed(open: &mut OpenPod) -> Vec<Effect> {
-    let Some(word) = open.composer.file_word() else {
-        open.naming = None;
-        return Vec::new();
-    };
-    let naming = match open.naming.take() {
+pub(super) fn typed(open: &mut OpenPod) -> Option<Effect> {
+    let before = open.naming.take();
+    let word = open.composer.file_word()?;
+    let naming = match before {
         // Another `@`: nothing is known of it.
         Some(before) if before.word.at == word.at => Naming { word, chosen: 0, ..before },
         _ => Naming { word, found: Vec::new(), chosen: 0, asked: None },
@@ -20,31 +18,28 @@ pub(super) fn typed(open: &mut OpenPod) -> Vec<Effect> {
     ask(&open.pod, open.naming.insert(naming))
 }
 
-fn ask(pod: &PodRef, naming: &mut Naming) -> Vec<Effect> {
+fn ask(pod: &PodRef, naming: &mut Naming) -> Option<Effect> {
     if naming.asked.is_some() {
-        return Vec::new();
+        return None;
     }
     let begun = naming.word.begun.clone();
     naming.asked = Some(begun.clone());
-    vec![Effect::FindFiles { pod: pod.clone(), begun }]
+    Some(Effect::FindFiles { pod: pod.clone(), begun })
 }
 
-pub(super) fn found(
-    model: &mut Model,
-    pod: &PodRef,
-    begun: &str,
-    done: Result<Listing<String>, ClientError>,
-) -> Vec<Effect> {
-    let open = model.open.as_mut().filter(|open| open.pod == *pod);
-    let Some(naming) = open.and_then(|open| open.naming.as_mut()) else { return Vec::new() };
+pub(super) fn found(model: &mut Model, pod: &PodRef, begun: &str, done: Result<Listing<String>, ClientError>) {
+    let Some(naming) = model.open_as(pod).and_then(|open| open.naming.as_mut()) else { return };
     if naming.asked.as_deref() != Some(begun) {
-        return Vec::new();
+        return;
     }
     naming.asked = None;
     // When it fails there is nothing to choose from, and the name is sent as it was typed.
     naming.found = done.map(|listing| listing.items).unwrap_or_default();
     naming.chosen = naming.chosen.min(naming.found.len().saturating_sub(1));
-    if naming.word.begun == begun { Vec::new() } else { ask(pod, naming) }
+    if naming.word.begun != begun {
+        let again = ask(pod, naming);
+        model.effects.extend(again);
+    }
 }
 
 /// There is something to choose from.

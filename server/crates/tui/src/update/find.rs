@@ -67,35 +67,33 @@ fn has(block: &Block, words: &str) -> bool {
 }
 
 /// Copies the block at hand.
-pub(super) fn copy(model: &mut Model) -> Vec<Effect> {
+pub(super) fn copy(model: &mut Model) {
     let area = crate::view::transcript_area(model);
-    let Some(open) = &model.open else { return Vec::new() };
+    let Some(open) = &model.open else { return };
     let rows = Rows::new(open, model.detail, area.width);
     let Some(row) = rows.at_hand(area.height) else {
-        model.complain("nothing to copy yet");
-        return Vec::new();
+        return model.complain("nothing to copy yet");
     };
     let texts: Vec<String> = rows.blocks(row).map(plain_text).collect();
     let (text, what) = (texts.join("\n"), rows.blocks(row).next().map_or("block", word));
     let lines = text.lines().count();
     model.tell(format!("copied: {what}, {lines} {}", if lines == 1 { "line" } else { "lines" }));
-    vec![Effect::Copy(text)]
+    model.start(Effect::Copy(text));
 }
 
 /// Fetches what is cut of the block at hand.
-pub(super) fn show_all(model: &mut Model) -> Vec<Effect> {
+pub(super) fn show_all(model: &mut Model) {
     let area = crate::view::transcript_area(model);
-    let Some(open) = &model.open else { return Vec::new() };
+    let Some(open) = &model.open else { return };
     let rows = Rows::new(open, model.detail, area.width);
     let at_hand = rows.at_hand(area.height).into_iter().flat_map(|row| rows.blocks(row));
     let seqs: Vec<Seq> = at_hand.flat_map(|block| &block.cut).map(|cut| cut.seq).collect();
     if seqs.is_empty() {
-        model.tell("this block is not cut; v shows more detail");
-        return Vec::new();
+        return model.tell("this block is not cut; v shows more detail");
     }
     let effect = Effect::LoadWhole { pod: open.pod.clone(), seqs };
     model.tell("fetching the whole block …");
-    vec![effect]
+    model.start(effect);
 }
 
 fn word(block: &Block) -> &'static str {

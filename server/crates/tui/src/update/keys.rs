@@ -4,23 +4,22 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::{begin_line, open, pod_keys, scroll, sheet_keys, sheets, typed_line};
 use crate::{
-    composer::Composer,
-    model::{Effect, Focus, LineOf, Model, OpenPod, Sheet},
+    composer::{Composer, To},
+    model::{Focus, LineOf, Model, OpenPod, Sheet},
     view::dashboard_pods,
 };
 
 /// Lines that one notch of the wheel moves.
 const WHEEL_LINES: isize = 3;
 
-pub(super) fn press(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+pub(super) fn press(model: &mut Model, key: KeyEvent) {
     if key.kind == KeyEventKind::Release {
-        return Vec::new();
+        return;
     }
     let is_read = matches!(key.code, KeyCode::Enter | KeyCode::Esc | KeyCode::Char(':'));
     model.notice = model.notice.take().filter(|notice| notice.is_error && !is_read);
     if is_control(&key, 'c') {
-        leave(model);
-        return Vec::new();
+        return leave(model);
     }
     model.is_leaving = false;
     if model.confirm.is_some() {
@@ -48,7 +47,7 @@ fn leave(model: &mut Model) {
     }
 }
 
-pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
+pub(super) fn paste(model: &mut Model, text: &str) {
     match (&mut model.line, &model.sheet, &mut model.open) {
         (Some(line), ..) => line.text.insert(&text.replace('\n', " ")),
         (None, None, Some(open)) => {
@@ -58,33 +57,30 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
         }
         _ => {}
     }
-    Vec::new()
 }
 
-pub(super) fn wheel(model: &mut Model, notches: isize) -> Vec<Effect> {
+pub(super) fn wheel(model: &mut Model, notches: isize) {
     match (&model.sheet, &model.open) {
         (Some(Sheet::Help { .. }), _) => sheet_keys::select(model, notches * WHEEL_LINES),
         (Some(_), _) => sheet_keys::select(model, notches),
-        (None, Some(_)) => return scroll::lines(model, notches * WHEEL_LINES),
+        (None, Some(_)) => scroll::lines(model, notches * WHEEL_LINES),
         (None, None) => select(model, notches),
     }
-    Vec::new()
 }
 
 /// Only `y` does it. Enter leaves the question standing, so that a second Enter is no answer.
-fn confirm(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+fn confirm(model: &mut Model, key: KeyEvent) {
     match key.code {
-        KeyCode::Char('y') => model.confirm.take().map(|confirm| confirm.effect).into_iter().collect(),
-        KeyCode::Enter => Vec::new(),
+        KeyCode::Char('y') => model.effects.extend(model.confirm.take().map(|confirm| confirm.effect)),
+        KeyCode::Enter => {}
         _ => {
             model.confirm = None;
             model.tell("cancelled");
-            Vec::new()
         }
     }
 }
 
-fn in_dashboard(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+fn in_dashboard(model: &mut Model, key: KeyEvent) {
     let was_going = std::mem::take(&mut model.is_going);
     match key.code {
         KeyCode::Char('q') => model.has_quit = true,
@@ -100,25 +96,27 @@ fn in_dashboard(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         KeyCode::Char('g') if !was_going => model.is_going = true,
         KeyCode::Char('g') | KeyCode::Home => select(model, isize::MIN),
         KeyCode::Char('G') | KeyCode::End => select(model, isize::MAX),
-        KeyCode::Enter => return model.selected.clone().map(|pod| open(model, pod)).unwrap_or_default(),
+        KeyCode::Enter => {
+            if let Some(pod) = model.selected.clone() {
+                open(model, pod);
+            }
+        }
         KeyCode::Esc => model.filter.clear(),
-        _ => return anywhere(model, key, was_going),
+        _ => anywhere(model, key, was_going),
     }
-    Vec::new()
 }
 
 /// Keys that mean the same on the dashboard and in a transcript.
-pub(super) fn anywhere(model: &mut Model, key: KeyEvent, was_going: bool) -> Vec<Effect> {
+pub(super) fn anywhere(model: &mut Model, key: KeyEvent, was_going: bool) {
     match (was_going, key.code) {
-        (true, KeyCode::Char('p')) => return super::close(model),
-        (true, KeyCode::Char('a')) => return sheets::open_inbox(model),
+        (true, KeyCode::Char('p')) => super::close(model),
+        (true, KeyCode::Char('a')) => sheets::open_inbox(model),
         (true, KeyCode::Char('s')) => begin_line(model, LineOf::Command, "search "),
         (_, KeyCode::Char(':')) => begin_line(model, LineOf::Command, ""),
         (_, KeyCode::Char('?')) => sheets::open_help(model, commands::Topic::Keys),
         (_, KeyCode::Char('p')) => begin_line(model, LineOf::Command, "peer "),
         _ => {}
     }
-    Vec::new()
 }
 
 /// Down the list of Pods, or up.
@@ -132,26 +130,27 @@ pub(super) fn select(model: &mut Model, step: isize) {
 /// Keys that change a text.
 pub(super) fn edit(composer: &mut Composer, key: KeyEvent) {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
-    match key.code {
-        KeyCode::Char('a') if control => composer.line_start(),
-        KeyCode::Char('e') if control => composer.line_end(),
-        KeyCode::Char('w') if control => composer.delete_word(),
-        KeyCode::Char('u') if control => composer.delete_line(),
-        KeyCode::Char('k') if control => composer.delete_rest(),
-        KeyCode::Char('b') if control => composer.left(),
-        KeyCode::Char('f') if control => composer.right(),
+    let to = match key.code {
+        KeyCode::Char('a') if control => To::LineStart,
+        KeyCode::Char('e') if control => To::LineEnd,
+        KeyCode::Char('b') if control => To::Left,
+        KeyCode::Char('f') if control => To::Right,
+        KeyCode::Char('w') if control => return composer.cut(To::WordStart),
+        KeyCode::Char('u') if control => return composer.cut(To::LineStart),
+        KeyCode::Char('k') if control => return composer.cut(To::LineEnd),
         KeyCode::Char(char) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
-            composer.insert(char.encode_utf8(&mut [0; 4]));
+            return composer.insert(char.encode_utf8(&mut [0; 4]));
         }
-        KeyCode::Backspace if key.modifiers.contains(KeyModifiers::ALT) => composer.delete_word(),
-        KeyCode::Backspace => composer.backspace(),
-        KeyCode::Delete => composer.delete(),
-        KeyCode::Left => composer.left(),
-        KeyCode::Right => composer.right(),
-        KeyCode::Home => composer.line_start(),
-        KeyCode::End => composer.line_end(),
-        _ => {}
-    }
+        KeyCode::Backspace if key.modifiers.contains(KeyModifiers::ALT) => return composer.cut(To::WordStart),
+        KeyCode::Backspace => return composer.cut(To::Left),
+        KeyCode::Delete => return composer.cut(To::Right),
+        KeyCode::Left => To::Left,
+        KeyCode::Right => To::Right,
+        KeyCode::Home => To::LineStart,
+        KeyCode::End => To::LineEnd,
+        _ => return,
+    };
+    composer.go(to);
 }
 
 pub(super) fn is_control(key: &KeyEvent, char: char) -> bool {

@@ -7,49 +7,52 @@ use super::{
     keys::{anywhere, edit, is_control},
     scroll, sheets,
 };
-use crate::model::{Effect, Focus, LineOf, Model, Place};
+use crate::{
+    composer::To,
+    model::{Focus, LineOf, Model, Place},
+};
 
-pub(super) fn in_composer(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let Some(open) = &mut model.open else { return Vec::new() };
+pub(super) fn in_composer(model: &mut Model, key: KeyEvent) {
+    let Some(open) = &mut model.open else { return };
     if files::is_offered(open) && key.modifiers.is_empty() {
         match key.code {
             KeyCode::Tab | KeyCode::Enter => files::take(open),
             KeyCode::Down => files::choose(open, 1),
             KeyCode::Up => files::choose(open, -1),
             KeyCode::Esc => open.naming = None,
-            _ => return in_text(model, key),
+            _ => in_text(model, key),
         }
-        return Vec::new();
+    } else {
+        in_text(model, key);
     }
-    in_text(model, key)
 }
 
-fn in_text(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let Some(open) = &mut model.open else { return Vec::new() };
+fn in_text(model: &mut Model, key: KeyEvent) {
+    let Some(open) = &mut model.open else { return };
     match key.code {
         KeyCode::Esc => (open.focus, open.naming) = (Focus::Transcript, None),
         KeyCode::Char(':') if open.composer.is_empty() => begin_line(model, LineOf::Command, ""),
         // Esc and the letter, as a terminal sends it; while writing, too.
-        KeyCode::Char('a') if is_alt(&key) => return command::answer(model, commands::Answer::Once),
-        KeyCode::Char('A') if is_alt(&key) => return command::answer(model, commands::Answer::Always),
-        KeyCode::Char('d') if is_alt(&key) => return command::answer(model, commands::Answer::Deny(String::new())),
+        KeyCode::Char('a') if is_alt(&key) => command::answer(model, commands::Answer::Once),
+        KeyCode::Char('A') if is_alt(&key) => command::answer(model, commands::Answer::Always),
+        KeyCode::Char('d') if is_alt(&key) => command::answer(model, commands::Answer::Deny(String::new())),
         KeyCode::Enter if key.modifiers.contains(KeyModifiers::SHIFT) => open.composer.insert("\n"),
-        KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) => return composing::send(model, true),
-        KeyCode::Enter => return composing::send(model, false),
-        KeyCode::PageUp => return scroll::page(model, -1),
-        KeyCode::PageDown => return scroll::page(model, 1),
+        KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) => composing::send(model, true),
+        KeyCode::Enter => composing::send(model, false),
+        KeyCode::PageUp => scroll::page(model, -1),
+        KeyCode::PageDown => scroll::page(model, 1),
         // Most terminals cannot tell Shift-Enter from Enter.
         KeyCode::Char('j') if is_control(&key, 'j') => open.composer.insert("\n"),
-        KeyCode::Up if !open.composer.up() => composing::recall(open, true),
-        KeyCode::Down if !open.composer.down() => composing::recall(open, false),
+        KeyCode::Up if !open.composer.go(To::Above) => composing::recall(open, true),
+        KeyCode::Down if !open.composer.go(To::Below) => composing::recall(open, false),
         KeyCode::Up | KeyCode::Down => {}
         _ => {
             open.recalled = None;
             edit(&mut open.composer, key);
-            return files::typed(open);
+            let asked = files::typed(open);
+            model.effects.extend(asked);
         }
     }
-    Vec::new()
 }
 
 /// Together with Alt alone: AltGr, which makes letters, comes as Ctrl and Alt from some terminals.
@@ -57,44 +60,43 @@ fn is_alt(key: &KeyEvent) -> bool {
     key.modifiers.contains(KeyModifiers::ALT) && !key.modifiers.contains(KeyModifiers::CONTROL)
 }
 
-pub(super) fn in_transcript(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+pub(super) fn in_transcript(model: &mut Model, key: KeyEvent) {
     let was_going = std::mem::take(&mut model.is_going);
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return match key.code {
             KeyCode::Char('u' | 'b') => scroll::page(model, -1),
             KeyCode::Char('d' | 'f') => scroll::page(model, 1),
-            _ => Vec::new(),
+            _ => {}
         };
     }
-    let Some(open) = &mut model.open else { return Vec::new() };
+    let Some(open) = &mut model.open else { return };
     match (was_going, key.code) {
-        (_, KeyCode::Esc) => return close(model),
+        (_, KeyCode::Esc) => close(model),
         (_, KeyCode::Char('i') | KeyCode::Enter) => open.focus = Focus::Composer,
-        (_, KeyCode::Char('j') | KeyCode::Down) => return scroll::lines(model, 1),
-        (_, KeyCode::Char('k') | KeyCode::Up) => return scroll::lines(model, -1),
-        (_, KeyCode::PageUp | KeyCode::Char('b')) => return scroll::page(model, -1),
-        (_, KeyCode::PageDown | KeyCode::Char(' ')) => return scroll::page(model, 1),
-        (_, KeyCode::Char('J')) => return scroll::turn(model, true),
-        (_, KeyCode::Char('K')) => return scroll::turn(model, false),
-        (true, KeyCode::Char('g')) | (_, KeyCode::Home) => return scroll::top(model),
+        (_, KeyCode::Char('j') | KeyCode::Down) => scroll::lines(model, 1),
+        (_, KeyCode::Char('k') | KeyCode::Up) => scroll::lines(model, -1),
+        (_, KeyCode::PageUp | KeyCode::Char('b')) => scroll::page(model, -1),
+        (_, KeyCode::PageDown | KeyCode::Char(' ')) => scroll::page(model, 1),
+        (_, KeyCode::Char('J')) => scroll::turn(model, true),
+        (_, KeyCode::Char('K')) => scroll::turn(model, false),
+        (true, KeyCode::Char('g')) | (_, KeyCode::Home) => scroll::top(model),
         (true, KeyCode::Char('e')) | (_, KeyCode::Char('G') | KeyCode::End) => {
             (open.place, open.mark) = (Place::End, None)
         }
         (false, KeyCode::Char('g')) => model.is_going = true,
-        (false, KeyCode::Char('a')) => return command::answer(model, commands::Answer::Once),
-        (_, KeyCode::Char('A')) => return command::answer(model, commands::Answer::Always),
-        (_, KeyCode::Char('d')) => return command::answer(model, commands::Answer::Deny(String::new())),
+        (false, KeyCode::Char('a')) => command::answer(model, commands::Answer::Once),
+        (_, KeyCode::Char('A')) => command::answer(model, commands::Answer::Always),
+        (_, KeyCode::Char('d')) => command::answer(model, commands::Answer::Deny(String::new())),
         (_, KeyCode::Char('v')) => {
             model.detail = model.detail.next();
             model.tell(format!("detail: {}", model.detail.word()));
         }
-        (_, KeyCode::Char('y')) => return find::copy(model),
-        (_, KeyCode::Char('o')) => return find::show_all(model),
+        (_, KeyCode::Char('y')) => find::copy(model),
+        (_, KeyCode::Char('o')) => find::show_all(model),
         (_, KeyCode::Char('w')) => sheets::open_queue(model),
         (_, KeyCode::Char('/')) => begin_line(model, LineOf::Find, ""),
         (_, KeyCode::Char('n')) => find::again(model, true),
         (_, KeyCode::Char('N')) => find::again(model, false),
-        (_, _) => return anywhere(model, key, was_going),
+        (_, _) => anywhere(model, key, was_going),
     }
-    Vec::new()
 }

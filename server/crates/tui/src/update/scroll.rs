@@ -4,50 +4,49 @@ use ratatui::layout::Rect;
 use transcript::BlockKind;
 
 use crate::{
-    model::{Effect, Model, Older, OpenPod, Place, Seek},
+    model::{Effect, Model, Older, Place, Seek},
     view::{Rows, transcript_area},
 };
 
 /// Up (negative) or down by lines. At the top, older records are asked for.
-pub(crate) fn lines(model: &mut Model, step: isize) -> Vec<Effect> {
+pub(crate) fn lines(model: &mut Model, step: isize) {
     let (area, detail) = (transcript_area(model), model.detail);
-    let Some(open) = &mut model.open else { return Vec::new() };
+    let Some(open) = &mut model.open else { return };
     open.mark = None;
     for _ in 0..step.unsigned_abs() {
         let rows = Rows::new(open, detail, area.width);
         let moved = if step < 0 { up(&rows, &open.place, area) } else { down(&rows, &open.place) };
         match moved {
             Some(place) => open.place = place,
-            None if step < 0 => return load_older(open),
+            None if step < 0 => return load_older(model),
             None => break,
         }
     }
-    Vec::new()
 }
 
 /// Up or down by a screen, less one line to hold on to.
-pub(crate) fn page(model: &mut Model, step: isize) -> Vec<Effect> {
+pub(crate) fn page(model: &mut Model, step: isize) {
     let height = isize::try_from(transcript_area(model).height).unwrap_or(1);
-    lines(model, step * (height - 1).max(1))
+    lines(model, step * (height - 1).max(1));
 }
 
 /// To the first line that is loaded; older records are asked for.
-pub(crate) fn top(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn top(model: &mut Model) {
     let (area, detail) = (transcript_area(model), model.detail);
-    let Some(open) = &mut model.open else { return Vec::new() };
+    let Some(open) = &mut model.open else { return };
     let rows = Rows::new(open, detail, area.width);
     if rows.len() > 0 {
         open.place = below_line(&rows, 0, 0, usize::from(area.height.saturating_sub(1)));
     }
-    load_older(open)
+    load_older(model);
 }
 
 /// To the next message to this Pod below the lowest line, or to the one before it.
-pub(crate) fn turn(model: &mut Model, is_next: bool) -> Vec<Effect> {
+pub(crate) fn turn(model: &mut Model, is_next: bool) {
     let (area, detail) = (transcript_area(model), model.detail);
-    let Some(open) = &mut model.open else { return Vec::new() };
+    let Some(open) = &mut model.open else { return };
     let rows = Rows::new(open, detail, area.width);
-    let Some((highest, _)) = rows.highest(&open.place, area.height) else { return Vec::new() };
+    let Some((highest, _)) = rows.highest(&open.place, area.height) else { return };
     let at = open.mark.as_ref().and_then(|mark| rows.row_of(mark)).unwrap_or(highest);
     let begins = |row: &usize| {
         rows.blocks(*row).any(|block| matches!(block.kind, BlockKind::Person { .. } | BlockKind::Peer { .. }))
@@ -60,23 +59,21 @@ pub(crate) fn turn(model: &mut Model, is_next: bool) -> Vec<Effect> {
             (open.place, open.mark) = (place, Some(rows.id(row).clone()));
         }
         None if is_next => open.place = Place::End,
-        None => return top(model),
+        None => top(model),
     }
-    Vec::new()
 }
 
 /// Goes on to a record further up; none when it is there, or given up.
-pub(super) fn seek(model: &mut Model) -> Vec<Effect> {
+pub(super) fn seek(model: &mut Model) {
     let (area, detail) = (transcript_area(model), model.detail);
-    let Some(open) = &mut model.open else { return Vec::new() };
-    let Some(Seek { seq, pages_left }) = open.seek.take() else { return Vec::new() };
+    let Some(open) = &mut model.open else { return };
+    let Some(Seek { seq, pages_left }) = open.seek.take() else { return };
     if open.older == Older::OnTheServer && open.transcript.first_seq() > seq {
         if pages_left == 0 {
-            model.complain("too far up to load here; open it in the browser");
-            return Vec::new();
+            return model.complain("too far up to load here; open it in the browser");
         }
         open.seek = Some(Seek { seq, pages_left: pages_left - 1 });
-        return load_older(open);
+        return load_older(model);
     }
     let rows = Rows::new(open, detail, area.width);
     let found = (0..rows.len()).rev().find(|row| rows.blocks(*row).any(|block| block.seq <= seq));
@@ -85,7 +82,6 @@ pub(super) fn seek(model: &mut Model) -> Vec<Effect> {
         (open.place, open.mark) = (place, Some(id));
         open.focus = crate::model::Focus::Transcript;
     }
-    Vec::new()
 }
 
 /// This line with a few below it, so that it is not the last of the screen.
@@ -118,12 +114,11 @@ fn below_line(rows: &Rows<'_>, row: usize, line: usize, count: usize) -> Place {
     Place::End
 }
 
-fn load_older(open: &mut OpenPod) -> Vec<Effect> {
-    if open.older != Older::OnTheServer {
-        return Vec::new();
-    }
+fn load_older(model: &mut Model) {
+    let Some(open) = model.open.as_mut().filter(|open| open.older == Older::OnTheServer) else { return };
     open.older = Older::OnTheirWay;
-    vec![Effect::LoadOlder { pod: open.pod.clone(), before: open.transcript.first_seq() }]
+    let (pod, before) = (open.pod.clone(), open.transcript.first_seq());
+    model.start(Effect::LoadOlder { pod, before });
 }
 
 fn up(rows: &Rows<'_>, place: &Place, area: Rect) -> Option<Place> {

@@ -3,18 +3,18 @@
 use crossterm::event::{KeyCode, KeyEvent};
 use protocol::RequestDecision;
 
-use super::{begin_line, command, open, queue};
+use super::{begin_line, open, queue};
 use crate::{
-    model::{Act, Asked, Effect, LineOf, Model, Seek, Sheet},
+    model::{Act, Asked, LineOf, Model, Seek, Sheet},
     view::{help_lines, wall_lines},
 };
 
 /// So many pages are loaded to reach a hit.
 const SEEK_PAGES_MAX: u32 = 50;
 
-pub(super) fn press(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    if let Some(effects) = queue::press(model, key) {
-        return effects;
+pub(super) fn press(model: &mut Model, key: KeyEvent) {
+    if queue::press(model, key) {
+        return;
     }
     match key.code {
         KeyCode::Esc | KeyCode::Char('q') => model.sheet = None,
@@ -23,13 +23,12 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         KeyCode::Char('k') | KeyCode::Up => select(model, -1),
         KeyCode::PageDown | KeyCode::Char(' ') => select(model, 10),
         KeyCode::PageUp => select(model, -10),
-        KeyCode::Enter => return enter(model),
-        KeyCode::Char('a') => return answer(model, commands::Answer::Once),
-        KeyCode::Char('A') => return answer(model, commands::Answer::Always),
-        KeyCode::Char('d') => return answer(model, commands::Answer::Deny(String::new())),
+        KeyCode::Enter => enter(model),
+        KeyCode::Char('a') => answer(model, commands::Answer::Once),
+        KeyCode::Char('A') => answer(model, commands::Answer::Always),
+        KeyCode::Char('d') => answer(model, commands::Answer::Deny(String::new())),
         _ => {}
     }
-    Vec::new()
 }
 
 pub(super) fn select(model: &mut Model, step: isize) {
@@ -56,7 +55,7 @@ pub(super) fn select(model: &mut Model, step: isize) {
 }
 
 /// Opens the Pod that asks, or the place of a hit.
-fn enter(model: &mut Model) -> Vec<Effect> {
+fn enter(model: &mut Model) {
     let pod = match &model.sheet {
         Some(Sheet::Inbox(inbox)) => inbox.asked.get(inbox.selected).map(|asked| (asked.pod().clone(), None)),
         Some(Sheet::Found(found)) => {
@@ -68,31 +67,27 @@ fn enter(model: &mut Model) -> Vec<Effect> {
     match pod {
         Some((pod, seek)) => {
             model.seek = seek;
-            open(model, pod)
+            open(model, pod);
         }
-        None => {
-            model.sheet = None;
-            Vec::new()
-        }
+        None => model.sheet = None,
     }
 }
 
 /// Answers the question that is selected.
-fn answer(model: &mut Model, said: commands::Answer) -> Vec<Effect> {
-    let Some(Sheet::Inbox(inbox)) = &model.sheet else { return Vec::new() };
-    match inbox.asked.get(inbox.selected) {
+fn answer(model: &mut Model, said: commands::Answer) {
+    let Some(Sheet::Inbox(inbox)) = &model.sheet else { return };
+    let (pod, act) = match inbox.asked.get(inbox.selected) {
         Some(Asked::Tool { pod, approval }) => {
-            let command = command::said_as(said);
-            vec![Effect::act(pod.clone(), Act::Answer { approval: approval.id.clone(), command })]
+            (pod.clone(), Act::Answer { approval: approval.id.clone(), command: said.into() })
         }
         Some(Asked::Peer(request)) => {
             let decision = match said {
                 commands::Answer::Deny(_) => RequestDecision::Decline,
                 _ => RequestDecision::Accept,
             };
-            let request_id = request.request_id.clone();
-            vec![Effect::act(request.to.clone(), Act::Decide { request_id, decision })]
+            (request.to.clone(), Act::Decide { request_id: request.request_id.clone(), decision })
         }
-        None => Vec::new(),
-    }
+        None => return,
+    };
+    model.act(pod, act);
 }

@@ -5,29 +5,27 @@ use commands::grouped;
 use protocol::{ControlEvent, DiagnosticCode, Event, PodRef, PodSummary, Record, ServerFrame, TurnEvent};
 
 use super::{close, look, look_for_wanted, scroll, sheets};
-use crate::model::{Effect, Link, Model, Older, OpenPod};
+use crate::model::{Link, Model, Older, OpenPod};
 
-pub(super) fn take(model: &mut Model, item: StreamItem) -> Vec<Effect> {
+pub(super) fn take(model: &mut Model, item: StreamItem) {
     match item {
         StreamItem::Connection(connection) => take_connection(model, connection),
         StreamItem::Frame(frame) => take_frame(model, frame),
     }
 }
 
-fn take_connection(model: &mut Model, connection: Connection) -> Vec<Effect> {
+fn take_connection(model: &mut Model, connection: Connection) {
     match connection {
         Connection::Connected => {
             model.link = Link::Connected;
-            let mut effects = look_for_wanted(model);
-            effects.extend(model.open.as_mut().map(look).unwrap_or_default());
-            return effects;
+            look_for_wanted(model);
+            look(model);
         }
         Connection::Reconnecting { attempt, cause } => model.link = Link::Reconnecting { attempt, cause },
         Connection::Unauthorized => model.link = Link::Unauthorized,
         Connection::CaughtUp { records } => tell_softly(model, format!("caught up: {records} records")),
         Connection::Reloaded => tell_softly(model, "reloaded from a snapshot".to_owned()),
     }
-    Vec::new()
 }
 
 /// Does not take the place of an error that nobody has read yet.
@@ -37,30 +35,28 @@ fn tell_softly(model: &mut Model, text: String) {
     }
 }
 
-fn take_frame(model: &mut Model, frame: ServerFrame) -> Vec<Effect> {
+fn take_frame(model: &mut Model, frame: ServerFrame) {
     match frame {
         ServerFrame::Pods { snapshot, upserts, removed, .. } => take_pods(model, snapshot, upserts, &removed),
         ServerFrame::Snapshot { id, summary, records, has_more, .. } => {
-            let Some(open) = open_with(model, &id) else { return Vec::new() };
+            let Some(open) = open_with(model, &id) else { return };
             open.begin(&records);
             open.older = if has_more { Older::OnTheServer } else { Older::None };
-            let mut effects = look(open);
+            look(model);
             upsert(&mut model.pods, *summary);
             arrange(model);
-            effects.extend(scroll::seek(model));
-            effects
+            scroll::seek(model);
         }
         ServerFrame::Records { id, records, .. } => {
-            let Some(open) = open_with(model, &id) else { return Vec::new() };
+            let Some(open) = open_with(model, &id) else { return };
             open.apply(&records);
-            if records.iter().any(is_telling) { look(open) } else { Vec::new() }
+            if records.iter().any(is_telling) {
+                look(model);
+            }
         }
         ServerFrame::Diagnostic { id: Some(id), code, detail } => diagnosed(model, &id, code, detail),
-        ServerFrame::Diagnostic { detail, .. } => {
-            model.complain(detail);
-            Vec::new()
-        }
-        _ => Vec::new(),
+        ServerFrame::Diagnostic { detail, .. } => model.complain(detail),
+        _ => {}
     }
 }
 
@@ -84,32 +80,25 @@ fn open_with<'a>(model: &'a mut Model, id: &str) -> Option<&'a mut OpenPod> {
     model.open.as_mut().filter(|open| open.subscription.as_deref() == Some(id))
 }
 
-fn diagnosed(model: &mut Model, id: &str, code: DiagnosticCode, detail: String) -> Vec<Effect> {
+fn diagnosed(model: &mut Model, id: &str, code: DiagnosticCode, detail: String) {
     let Some(pod) = open_with(model, id).map(|open| open.pod.clone()) else {
         // The list itself: what is there stays, and says so.
-        model.complain(format!("list of Pods: {detail}"));
-        return Vec::new();
+        return model.complain(format!("list of Pods: {detail}"));
     };
-    let name = model.name_of(&pod);
+    let name = model.called(&pod);
     match code {
         DiagnosticCode::PodGone | DiagnosticCode::PodNotFound => {
             model.complain(format!("{name} is gone: {detail}"));
-            close(model)
+            close(model);
         }
-        DiagnosticCode::RuntimeUnavailable => {
-            model.complain(format!("{name} is unreachable, retrying: {detail}"));
-            Vec::new()
-        }
+        DiagnosticCode::RuntimeUnavailable => model.complain(format!("{name} is unreachable, retrying: {detail}")),
         // A snapshot follows, and is told as such.
-        DiagnosticCode::Lagged | DiagnosticCode::CursorExpired | DiagnosticCode::CursorInvalid => Vec::new(),
-        _ => {
-            model.complain(detail);
-            Vec::new()
-        }
+        DiagnosticCode::Lagged | DiagnosticCode::CursorExpired | DiagnosticCode::CursorInvalid => {}
+        _ => model.complain(detail),
     }
 }
 
-fn take_pods(model: &mut Model, snapshot: bool, upserts: Vec<PodSummary>, removed: &[PodRef]) -> Vec<Effect> {
+fn take_pods(model: &mut Model, snapshot: bool, upserts: Vec<PodSummary>, removed: &[PodRef]) {
     model.pods_known = true;
     if snapshot {
         model.pods.clear();
@@ -119,19 +108,16 @@ fn take_pods(model: &mut Model, snapshot: bool, upserts: Vec<PodSummary>, remove
         upsert(&mut model.pods, summary);
     }
     arrange(model);
-    let mut effects = sheets::pods_changed(model);
-    effects.extend(look_for_queue(model));
-    effects
+    sheets::reload(model);
+    look_for_queue(model);
 }
 
 /// What waits is in no stream, and how much of it is in the list: somebody else may have put something there, or taken it
 /// away.
-fn look_for_queue(model: &mut Model) -> Vec<Effect> {
-    let Some(open) = &mut model.open else { return Vec::new() };
-    let listed = model.pods.iter().find(|summary| summary.pod == open.pod);
-    match listed.is_some_and(|summary| summary.queued_count as usize != open.queued.len()) {
-        true => look(open),
-        false => Vec::new(),
+fn look_for_queue(model: &mut Model) {
+    let Some(open) = &model.open else { return };
+    if model.summary_of(&open.pod).is_some_and(|summary| summary.queued_count as usize != open.queued.len()) {
+        look(model);
     }
 }
 

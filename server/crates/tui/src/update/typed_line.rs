@@ -3,70 +3,53 @@
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::{command, completion, find, keys::edit, keys::select};
-use crate::model::{Effect, LineOf, Model};
+use crate::model::{LineOf, Model};
 
-pub(super) fn press(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    match model.line.as_ref().map(|line| line.what) {
-        Some(LineOf::Command) => in_command(model, key),
-        Some(LineOf::Find) => in_find(model, key),
-        Some(LineOf::Filter) => in_filter(model, key),
-        None => Vec::new(),
-    }
-}
-
-fn in_command(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let Some(line) = &mut model.line else { return Vec::new() };
-    match key.code {
-        KeyCode::Esc => model.line = None,
-        KeyCode::Backspace if line.text.is_empty() => model.line = None,
-        KeyCode::Tab => completion::take(model),
-        KeyCode::Down => completion::choose(model, 1),
-        KeyCode::Up => completion::choose(model, -1),
-        KeyCode::Enter => {
-            if completion::is_begun(model) {
-                completion::take(model);
-                return Vec::new();
-            }
-            let text = completion::chosen(model).unwrap_or_else(|| line_text(model));
+pub(super) fn press(model: &mut Model, key: KeyEvent) {
+    let Some(line) = &mut model.line else { return };
+    match (line.what, key.code) {
+        (LineOf::Filter, KeyCode::Esc) => {
             model.line = None;
-            return command::run(model, &text);
+            model.filter.clear();
         }
-        _ => {
-            line.chosen = None;
-            edit(&mut line.text, key);
-        }
-    }
-    Vec::new()
-}
-
-fn in_find(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let Some(line) = &mut model.line else { return Vec::new() };
-    match key.code {
-        KeyCode::Esc => model.line = None,
-        KeyCode::Backspace if line.text.is_empty() => model.line = None,
-        KeyCode::Enter => {
+        (LineOf::Filter, _) => in_filter(model, key),
+        (_, KeyCode::Esc) => model.line = None,
+        (_, KeyCode::Backspace) if line.text.is_empty() => model.line = None,
+        (LineOf::Command, _) => in_command(model, key),
+        (LineOf::Find, KeyCode::Enter) => {
             let words = line_text(model);
             model.line = None;
             find::begin(model, words);
         }
-        _ => edit(&mut line.text, key),
+        (LineOf::Find, _) => edit(&mut line.text, key),
     }
-    Vec::new()
+}
+
+fn in_command(model: &mut Model, key: KeyEvent) {
+    match key.code {
+        KeyCode::Tab => completion::take(model),
+        KeyCode::Down => completion::choose(model, 1),
+        KeyCode::Up => completion::choose(model, -1),
+        KeyCode::Enter if completion::is_begun(model) => completion::take(model),
+        KeyCode::Enter => {
+            let text = completion::chosen(model).unwrap_or_else(|| line_text(model));
+            model.line = None;
+            command::run(model, &text);
+        }
+        _ => {
+            if let Some(line) = &mut model.line {
+                line.chosen = None;
+                edit(&mut line.text, key);
+            }
+        }
+    }
 }
 
 /// The list follows while it is typed.
-fn in_filter(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let Some(line) = &mut model.line else { return Vec::new() };
+fn in_filter(model: &mut Model, key: KeyEvent) {
+    let Some(line) = &mut model.line else { return };
     match key.code {
-        KeyCode::Esc => {
-            model.line = None;
-            model.filter.clear();
-            return Vec::new();
-        }
-        KeyCode::Enter => {
-            model.line = None;
-            return Vec::new();
-        }
+        KeyCode::Enter => model.line = None,
         KeyCode::Down => select(model, 1),
         KeyCode::Up => select(model, -1),
         _ => {
@@ -78,7 +61,6 @@ fn in_filter(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             }
         }
     }
-    Vec::new()
 }
 
 fn line_text(model: &Model) -> String {

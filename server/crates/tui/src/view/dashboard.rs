@@ -1,6 +1,6 @@
 //! All Pods, grouped by what they want of a person.
 
-use commands::{Attention, Sign, matches, needing, total_tokens};
+use commands::{Attention, Sign, matches, needing, peering::called, total_tokens};
 use protocol::{PodState, PodSummary};
 use ratatui::{
     Frame,
@@ -11,6 +11,7 @@ use ratatui::{
 };
 use transcript::words::tokens_words;
 
+use super::entry;
 use crate::{
     model::{Link, Model},
     wrap::{fit, padded, width_of, wrap},
@@ -89,7 +90,7 @@ fn lines(model: &Model, pods: &[&PodSummary], width: usize) -> (Vec<Line<'static
 
 fn row(summary: &PodSummary, is_selected: bool, width: usize) -> Line<'static> {
     let unread = if summary.unread > 0 { format!(" ({})", summary.unread) } else { String::new() };
-    let name = padded(&format!("{}{unread}", summary.name), NAME_WIDTH);
+    let name = padded(&format!("{}{unread}", called(&summary.name, &summary.pod.runtime_id)), NAME_WIDTH);
     let state = padded(&format!("{} {}", mark(summary), Sign::of(summary).word()), STATE_WIDTH);
     let doing = summary.activity.as_deref().or(summary.state_reason.as_deref());
     let doing = doing.map_or_else(|| format!("{} · {}", summary.model, summary.cwd), str::to_owned);
@@ -97,7 +98,6 @@ fn row(summary: &PodSummary, is_selected: bool, width: usize) -> Line<'static> {
     let figures = format!("{}{}", " ".repeat(FIGURES_WIDTH.saturating_sub(width_of(&figures))), figures);
     let rest = padded(&doing, width.saturating_sub(NAME_WIDTH + STATE_WIDTH + FIGURES_WIDTH + 6));
     let spans = vec![
-        Span::raw(if is_selected { "▸ " } else { "  " }),
         if summary.unread > 0 { Span::raw(name).bold() } else { Span::raw(name) },
         Span::raw("  "),
         Span::styled(state, state_style(summary)),
@@ -105,8 +105,7 @@ fn row(summary: &PodSummary, is_selected: bool, width: usize) -> Line<'static> {
         Span::raw(rest),
         Span::raw(figures).dim(),
     ];
-    let line = Line::from(spans);
-    if is_selected { line.style(Style::new().reversed()) } else { line }
+    entry(is_selected, spans)
 }
 
 /// `⇄2 ⤷1 4.2k`: peers, children, tokens. What is none is left out.

@@ -4,15 +4,14 @@ use ratatui::{
     style::{Color, Style},
     text::Line,
 };
+use transcript::call::diff_counts;
 
 use crate::wrap::fit;
 
-/// `+2 −1 · `; its own two header lines do not count.
+/// `+2 −1 · `.
 pub(super) fn counts(diff: &str) -> String {
-    let count = |mark: char, header: &str| {
-        diff.lines().filter(|line| line.starts_with(mark) && !line.starts_with(header)).count()
-    };
-    format!("+{} −{} · ", count('+', "+++ "), count('-', "--- "))
+    let (more, less) = diff_counts(diff);
+    format!("+{more} −{less} · ")
 }
 
 /// One line each, cut at the edge.

@@ -1,6 +1,6 @@
 //! What can be typed, from the one table of commands; and what a peer is.
 
-use commands::{TABLE, Topic, Where, refusal};
+use commands::{TABLE, Topic, Where, refusal, said::PEERS};
 use ratatui::{
     style::Stylize,
     text::{Line, Span},
@@ -56,10 +56,7 @@ const TRANSCRIPT_KEYS: [(&str, &str); 15] = [
     ("Esc", "Back to the list of Pods"),
 ];
 
-const PEERS: [&str; 7] = [
-    "Two Pods that are peers find each other in ListPods and can write to each other with SendToPeerPod.",
-    "Neither gets the other's files, control or output, and no other Pod sees them. A Pod can be both a child and a \
-     peer, with the rights of both.",
+const PEERS_HERE: [&str; 5] = [
     ":peer NAME adds a peer; :unpeer NAME removes one from either side, or withdraws a request.",
     "A new peer changes no conversation: no model reads of it, and no run starts.",
     "With the peer policy “ask” you accept the request (g a lists it); with “closed” the Pod refuses.",
@@ -74,7 +71,7 @@ pub(crate) fn lines(model: &Model, topic: Topic, width: u16) -> Vec<Line<'static
     match topic {
         Topic::Peers => {
             let mut lines = vec![Line::from("Peers").bold()];
-            for text in PEERS {
+            for text in PEERS.into_iter().chain(PEERS_HERE) {
                 lines.push(Line::default());
                 lines.extend(wrap(text, width).into_iter().map(Line::from));
             }

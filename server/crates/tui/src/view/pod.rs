@@ -1,6 +1,6 @@
 //! One Pod: heading, transcript, queue, composer.
 
-use commands::{Sign, total_tokens};
+use commands::{Sign, peering::called, total_tokens};
 use protocol::Segment;
 use ratatui::{
     Frame,
@@ -60,7 +60,8 @@ fn heading_line(model: &Model, open: &OpenPod, width: usize) -> Line<'static> {
         (used, 0) => format!("  context {}", tokens_words(used)),
         (used, limit) => format!("  context {}/{}", tokens_words(used), tokens_words(limit)),
     };
-    let used = width_of(summary.name.as_str()) + 2 + width_of(&state);
+    let name = called(&summary.name, &summary.pod.runtime_id);
+    let used = width_of(&name) + 2 + width_of(&state);
     // What is least needed gives way on a narrow screen.
     let figures = figures(summary);
     let unit = if total_tokens(summary) > 0 { " tokens" } else { "" };
@@ -70,7 +71,7 @@ fn heading_line(model: &Model, open: &OpenPod, width: usize) -> Line<'static> {
     let rest = fit(&format!("{reason}  {} · {}", summary.model, summary.cwd), room);
     let gap = width.saturating_sub(used + width_of(&rest) + width_of(&right));
     Line::from(vec![
-        Span::raw(summary.name.to_string()).bold(),
+        Span::raw(name).bold(),
         Span::raw("  "),
         Span::styled(state, state_style(summary)),
         Span::raw(rest).dim(),

@@ -10,6 +10,7 @@ use ratatui::{
     widgets::{Clear, Paragraph},
 };
 
+use super::entry;
 use crate::{
     model::{Model, Naming},
     offering::{choice, offers},
@@ -63,24 +64,17 @@ fn file(path: &str, is_chosen: bool, width: usize) -> Line<'static> {
     let name = format!("@{name}");
     let word = padded(&name, FILE_WIDTH.max(width_of(&name)).min(width.saturating_sub(2)));
     let room = width.saturating_sub(width_of(&word) + 3);
-    let mark = if is_chosen { "▸ " } else { "  " };
-    let line = Line::from(vec![Span::raw(mark), Span::raw(word).bold(), Span::raw(" "), Span::raw(fit(folder, room))]);
-    if is_chosen { line.reversed() } else { line }
+    entry(is_chosen, vec![Span::raw(word).bold(), Span::raw(" "), Span::raw(fit(folder, room))])
 }
 
 fn line(offer: &Offer, is_chosen: bool, width: usize) -> Line<'static> {
     let word = padded(&format!(":{} {}", offer.line, offer.argument), WORD_WIDTH);
     let room = width.saturating_sub(WORD_WIDTH + 3);
-    let mark = if is_chosen { "▸ " } else { "  " };
-    let line = match offer.refusal {
-        None => {
-            Line::from(vec![Span::raw(mark), Span::raw(word).bold(), Span::raw(" "), Span::raw(fit(&offer.what, room))])
-        }
+    match offer.refusal {
+        None => entry(is_chosen, vec![Span::raw(word).bold(), Span::raw(" "), Span::raw(fit(&offer.what, room))]),
         Some(refusal) => {
             let words = format!("({refusal}) {}", offer.what);
-            Line::from(vec![Span::raw(mark), Span::raw(word), Span::raw(" "), Span::raw(fit(&words, room)).italic()])
-                .dim()
+            entry(is_chosen, vec![Span::raw(word), Span::raw(" "), Span::raw(fit(&words, room)).italic()]).dim()
         }
-    };
-    if is_chosen { line.reversed() } else { line }
+    }
 }

@@ -1,10 +1,11 @@
 //! Help, questions to a person, hits of a search, walls: over the whole body.
 
+use commands::peering::called;
 use protocol::Segment;
 use ratatui::{
     Frame,
     layout::{Constraint, Layout, Rect},
-    style::{Style, Stylize},
+    style::Stylize,
     text::{Line, Span},
     widgets::Paragraph,
 };
@@ -12,7 +13,7 @@ use transcript::snippet_words;
 
 use super::{
     blocks::Look,
-    help,
+    entry, help, indented,
     tool::{asked_lines, telling},
     walls,
 };
@@ -26,6 +27,8 @@ const NAME_WIDTH: usize = 16;
 const TOOL_WIDTH: usize = 12;
 /// Columns of how a message waits.
 const HOW_WIDTH: usize = 8;
+/// Before what belongs to an entry.
+const INDENT: &str = "    ";
 
 pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Rect) {
     let [heading, area] = Layout::vertical([Constraint::Length(2), Constraint::Min(0)]).areas(body);
@@ -76,46 +79,36 @@ fn inbox_lines(model: &Model, inbox: &Inbox, area: Rect) -> Vec<Line<'static>> {
 fn row(model: &Model, asked: &Asked, is_selected: bool, width: usize) -> Line<'static> {
     let (name, what, about) = match asked {
         Asked::Tool { pod, approval } => {
-            (model.name_of(pod), approval.tool.clone(), telling(Some(&approval.arguments), ""))
+            (model.called(pod), approval.tool.clone(), telling(Some(&approval.arguments), ""))
         }
         Asked::Peer(request) => {
             let note = request.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
             (
-                request.to_name.to_string(),
+                called(&request.to_name, &request.to.runtime_id),
                 "peer request".to_owned(),
-                format!("{} asks to be a peer{note}", request.from_name),
+                format!("{} asks to be a peer{note}", called(&request.from_name, &request.from.runtime_id)),
             )
         }
     };
     let room = width.saturating_sub(NAME_WIDTH + TOOL_WIDTH + 6);
-    let line = Line::from(vec![
-        Span::raw(if is_selected { "▸ " } else { "  " }),
-        Span::raw(padded(&name, NAME_WIDTH)),
-        Span::raw("  "),
-        Span::raw(padded(&what, TOOL_WIDTH)),
-        Span::raw("  "),
-        Span::raw(padded(&about, room)),
-    ]);
-    if is_selected { line.style(Style::new().reversed()) } else { line }
+    let (name, what, about) = (padded(&name, NAME_WIDTH), padded(&what, TOOL_WIDTH), padded(&about, room));
+    entry(is_selected, vec![Span::raw(format!("{name}  {what}  {about}"))])
 }
 
 fn whole(asked: &Asked, width: usize) -> Vec<Line<'static>> {
-    let look = Look { width: width.saturating_sub(4), detail: Detail::Normal };
+    let look = Look { width: width.saturating_sub(INDENT.len()), detail: Detail::Normal };
     match asked {
-        Asked::Tool { approval, .. } => prefixed(asked_lines(&approval.arguments, Some(approval), look)),
-        Asked::Peer(_) => {
-            let text = "They will see each other and can send each other messages. This gives neither any files, control, or output of the other.";
-            prefixed(wrap(text, look.width).into_iter().map(Line::from).collect())
-        }
+        Asked::Tool { approval, .. } => indented(asked_lines(&approval.arguments, Some(approval), look), INDENT),
+        Asked::Peer(_) => in_entry(
+            "They will see each other and can send each other messages. This gives neither any files, control, or output of the other.",
+            width,
+        ),
     }
 }
 
-fn prefixed(lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
-    let indent = |mut line: Line<'static>| {
-        line.spans.insert(0, Span::raw("    "));
-        line
-    };
-    lines.into_iter().map(indent).collect()
+fn in_entry(text: &str, width: usize) -> Vec<Line<'static>> {
+    let lines = wrap(text, width.saturating_sub(INDENT.len()));
+    indented(lines.into_iter().map(Line::from).collect(), INDENT)
 }
 
 fn waiting_lines(model: &Model, selected: usize, area: Rect) -> Vec<Line<'static>> {
@@ -134,15 +127,11 @@ fn waiting_lines(model: &Model, selected: usize, area: Rect) -> Vec<Line<'static
                 ("held", format!("message with {peer}{why}"))
             }
         };
-        let line = Line::from(vec![
-            Span::raw(if is_selected { "▸ " } else { "  " }),
-            Span::raw(padded(how, HOW_WIDTH)),
-            Span::raw(padded(&text.replace('\n', " "), width.saturating_sub(HOW_WIDTH + 2))),
-        ]);
-        let mut lines = vec![if is_selected { line.style(Style::new().reversed()) } else { line }];
+        let line = padded(&text.replace('\n', " "), width.saturating_sub(HOW_WIDTH + 2));
+        let mut lines = vec![entry(is_selected, vec![Span::raw(padded(how, HOW_WIDTH)), Span::raw(line)])];
         // All of it, for the one that would be decided on now.
         if is_selected && (text.contains('\n') || width_of(&text) + HOW_WIDTH + 2 > width) {
-            lines.extend(prefixed(wrap(&text, width.saturating_sub(4)).into_iter().map(Line::from).collect()));
+            lines.extend(in_entry(&text, width));
         }
         lines.into_iter().map(move |line| (index, line))
     });
@@ -157,18 +146,12 @@ fn found_lines(found: &Found, area: Rect) -> Vec<Line<'static>> {
     }
     let rows = hits.iter().enumerate().map(|(index, hit)| {
         let is_selected = index == found.selected;
-        let name = padded(hit.name.as_str(), NAME_WIDTH);
+        let name = padded(&called(&hit.name, &hit.pod.runtime_id), NAME_WIDTH);
         let seq = format!("{:>7}", hit.seq.to_string());
         let room = width.saturating_sub(NAME_WIDTH + width_of(&seq) + 6);
-        let line = Line::from(vec![
-            Span::raw(if is_selected { "▸ " } else { "  " }),
-            Span::raw(name),
-            Span::raw("  "),
-            Span::raw(seq).dim(),
-            Span::raw("  "),
-            Span::raw(padded(&snippet_words(&hit.kind, &hit.snippet), room)),
-        ]);
-        (index, if is_selected { line.style(Style::new().reversed()) } else { line })
+        let words = padded(&snippet_words(&hit.kind, &hit.snippet), room);
+        let spans = vec![Span::raw(name), Span::raw("  "), Span::raw(seq).dim(), Span::raw("  "), Span::raw(words)];
+        (index, entry(is_selected, spans))
     });
     windowed(rows.collect(), found.selected, area.height)
 }

@@ -1,12 +1,15 @@
 //! A call of a tool: what it is about, and what it gave.
 
-use protocol::{Approval, ToolBy};
+use protocol::{
+    Approval, ToolBy,
+    tool::{self, Card},
+};
 use ratatui::{
     style::{Color, Style, Stylize},
     text::{Line, Span},
 };
-use serde_json::{Map, Value};
-use transcript::{Block, BlockKind, ToolResult, ansi, words::duration_words};
+use serde_json::Value;
+use transcript::{Block, BlockKind, ToolResult, ansi, call, words::duration_words};
 
 use super::{
     blocks::Look,
@@ -40,30 +43,14 @@ const PIECES: [(&str, &str, Color); 5] = [
     ("message", "  ❯ ", Color::Reset),
 ];
 
-/// The one argument that says what a call is about, by the order in which tools name it.
-const TELLING: [&str; 7] = ["command", "path", "pattern", "url", "name", "task", "message"];
-
-/// The call's main argument, or all of them as JSON, on one line.
+/// What a call is about, on one line.
 pub(super) fn telling(arguments: Option<&Value>, streaming: &str) -> String {
-    let text = match arguments {
-        None => streaming.to_owned(),
-        Some(Value::Object(fields)) => match way_out(fields).or_else(|| told_by_name(fields)) {
-            Some(telling) => telling,
-            None if fields.is_empty() => String::new(),
-            None => Value::Object(fields.clone()).to_string(),
-        },
-        Some(other) => other.to_string(),
-    };
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn told_by_name(fields: &Map<String, Value>) -> Option<String> {
-    TELLING.iter().find_map(|name| fields.get(*name)?.as_str()).map(str::to_owned)
+    arguments.and_then(way_out).unwrap_or_else(|| call::telling(arguments, streaming))
 }
 
 /// `host:port`, where a command wants to reach one: its command is not what is asked about.
-fn way_out(fields: &Map<String, Value>) -> Option<String> {
-    Some(format!("{}:{}", fields.get("host")?.as_str()?, fields.get("port")?.as_u64()?))
+fn way_out(arguments: &Value) -> Option<String> {
+    Some(format!("{}:{}", arguments.get("host")?.as_str()?, arguments.get("port")?.as_u64()?))
 }
 
 /// `is_asked`: it waits until a person has allowed it.
@@ -125,7 +112,7 @@ fn argument_lines(arguments: &Value, look: Look) -> Vec<Line<'static>> {
     }
     let Value::Object(fields) = arguments else { return indented(&arguments.to_string(), "  ", look) };
     let words = |name: &str| fields.get(name).and_then(Value::as_str);
-    let told = TELLING.into_iter().find(|name| words(name).is_some());
+    let told = call::telling_argument(fields);
     let mut lines = told.and_then(words).map(|text| indented(text, "  ", look)).unwrap_or_default();
     let pieces: Vec<_> = PIECES.into_iter().filter(|(name, ..)| told != Some(*name) && words(name).is_some()).collect();
     for (name, value) in fields {
@@ -166,9 +153,8 @@ fn outcome(result: Option<&ToolResult>, interrupted: bool, is_asked: bool) -> (S
     }
 }
 
-/// What only looks changes nothing, and what it gave is rarely read by a person.
 fn only_looks(kind: &BlockKind) -> bool {
-    matches!(kind, BlockKind::Tool { name: Some(name), .. } if matches!(name.as_str(), "Read" | "Glob" | "Grep" | "ListPods"))
+    matches!(kind, BlockKind::Tool { name: Some(name), .. } if tool::facts(name).card != Card::Full)
 }
 
 fn result_lines(kind: &BlockKind, result: &ToolResult, look: Look) -> Vec<Line<'static>> {
@@ -250,15 +236,6 @@ mod tests {
         let asked = json!({ "host": "crates.io", "port": 443, "command": "cargo add x" });
         assert_eq!(telling(Some(&asked), ""), "crates.io:443");
         assert_eq!(telling(Some(&json!({ "command": "cargo  add x" })), ""), "cargo add x");
-    }
-
-    #[test]
-    fn the_telling_argument_stands_for_the_call() {
-        assert_eq!(telling(Some(&json!({ "command": "cargo\n  test", "timeout_s": 3 })), ""), "cargo test");
-        assert_eq!(telling(Some(&json!({ "pattern": "a.*b", "path": "src" })), ""), "src");
-        assert_eq!(telling(Some(&json!({ "x": 1 })), ""), r#"{"x":1}"#);
-        assert_eq!(telling(Some(&json!({})), ""), "");
-        assert_eq!(telling(None, r#"{"comm"#), r#"{"comm"#);
     }
 
     #[test]

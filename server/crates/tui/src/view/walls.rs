@@ -1,5 +1,6 @@
 //! What stands between the commands of Pods and the machine, wall by wall.
 
+use commands::said::{NO_COMMANDS, WALLS_ABOUT};
 use protocol::{WallItem, WallState};
 use ratatui::{
     style::Stylize,
@@ -14,16 +15,15 @@ use crate::{
 /// Columns of a wall's name, and of whether it stands.
 const NAME_WIDTH: usize = 11;
 const STATE_WIDTH: usize = 7;
-const ABOUT: &str = "A Pod's commands run in a sandbox. Where there is none, each command asks for permission.";
 
 /// All lines of the sheet.
 pub(crate) fn lines(walls: &Walls, width: u16) -> Vec<Line<'static>> {
     let width = usize::from(width);
     let Some(items) = &walls.items else { return vec![Line::from("Looking …").dim()] };
     if items.is_empty() {
-        return vec![Line::from("This server runs no commands.").dim()];
+        return vec![Line::from(NO_COMMANDS).dim()];
     }
-    let mut lines = Vec::from_iter(wrap(ABOUT, width).into_iter().map(|line| Line::from(line).dim()));
+    let mut lines = Vec::from_iter(wrap(WALLS_ABOUT, width).into_iter().map(|line| Line::from(line).dim()));
     lines.push(Line::default());
     lines.extend(items.iter().flat_map(|item| of_item(item, width)));
     lines

@@ -1,15 +1,14 @@
 //! Introductions as they begin on this side: one transaction over the own Pod, what it is to the far one, and the item
 //! that tells the other store.
 
-use jiff::Timestamp;
 use pod_store::{Committed, FarChange, FarPeerRow, FarState, PodRow};
 use protocol::{ApiError, ControlEvent, ErrorCode, LinkNews, PeerAnswer, PeerLabel, PeerLink, PodRef, WorkerId};
 
 use super::{
     super::handshake::{News, Standing, Step, decide},
-    FAR_PEERS_MAX, FarPod, card_change,
-    cards::card_of,
-    expires_at, label, put_out, settle, standing_among,
+    FAR_PEERS_MAX, FarPod, Proposal, card_change,
+    cards::{card_of, told},
+    label, put_out, settle, standing_among,
 };
 use crate::{
     asked::Asked,
@@ -60,7 +59,7 @@ async fn begin(
     }
     let own = link::readable(peers, source).await?;
     let mut holding = peers.pods.hold(&[source]).await?;
-    let rows = peers.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let rows = peers.store.far().peers(own.key).await?;
     let is_pair = |row: &&FarPeerRow| row.store == target.store && row.worker == target.card.worker_id;
     let known = rows.iter().find(is_pair).cloned();
     let now = clock::now();
@@ -72,7 +71,7 @@ async fn begin(
         true => decide(Standing::Strangers, news),
         false => decide(standing_among(rows.len(), known.as_ref()), news),
     };
-    let begun = Begun { own: &own, target, by: &asked.origin.by, note, now };
+    let begun = Begun { own: &own, target, by: &asked.origin.by, note };
     let (introduced, far, events) = match (step, known) {
         (Step::Refuse(_), _) => return Err(too_many(&own)),
         (Step::Link, Some(row)) => begun.accepted(peers, row),
@@ -102,7 +101,6 @@ struct Begun<'a> {
     target: &'a FarPod,
     by: &'a str,
     note: Option<String>,
-    now: Timestamp,
 }
 
 /// What is answered, written beside the Pod, and in its journal.
@@ -129,7 +127,7 @@ impl Begun<'_> {
     }
 
     fn accepted(&self, peers: &Peers, row: FarPeerRow) -> Changes {
-        let (far, event) = accept(self.own, row, self.peer(peers), self.by, self.now);
+        let (far, event) = accept(self.own, row, self.peer(peers), self.by);
         (self.introduced(peers, PeerLink::Linked, None), far, vec![event])
     }
 
@@ -138,33 +136,16 @@ impl Begun<'_> {
         let handshake = format!("request-{}", uuid::Uuid::now_v7());
         let introduced = self.introduced(peers, PeerLink::Pending, Some(handshake.clone()));
         let peer = self.peer(peers);
-        let Self { own, target: FarPod { store, card }, by, note, now } = self;
-        let from = card_of(own);
-        let row = FarPeerRow {
-            pod: own.key,
-            store: store.clone(),
-            worker: card.worker_id.clone(),
-            handshake: handshake.clone(),
-            state,
-            note: note.clone(),
-            by: by.to_owned(),
-            since: now,
-            expires_at: Some(expires_at()),
-            pace_level: 0,
-            pace_at: now,
-            told: serde_json::to_string(&from).expect("a card always encodes"),
-        };
+        let Self { own, target: FarPod { store, card }, by, note } = self;
+        let (to, by, from) = (card.worker_id.clone(), by.to_owned(), card_of(own));
         let over = stale.map(|row| {
-            let (handshake, by) = (row.handshake, by.to_owned());
+            let (handshake, by) = (row.handshake, by.clone());
             put_out(store, &LinkNews::Withdraw { handshake, by, note: Some(requests::EXPIRED.to_owned()) })
         });
-        let (to, by) = (card.worker_id.clone(), by.to_owned());
-        let event = ControlEvent::PeerRequested {
-            peer,
-            by: by.clone(),
-            request_id: Some(handshake.clone()),
-            note: note.clone(),
-        };
+        let proposal = Proposal { handshake, from: card.clone(), to: own.worker_id.clone(), by, note };
+        let row = FarPeerRow { told: told(&from), ..proposal.row(own.key, store, state) };
+        let event = proposal.requested(peer);
+        let Proposal { handshake, by, note, .. } = proposal;
         let news = match state {
             FarState::Asked => LinkNews::Invite { handshake, from, to, by, note },
             _ => LinkNews::Propose { handshake, from, to, by, note },
@@ -175,24 +156,19 @@ impl Begun<'_> {
 }
 
 /// This side holds the link from now on, and says so.
-pub(super) fn accept(
-    own: &PodRow,
-    row: FarPeerRow,
-    peer: PeerLabel,
-    by: &str,
-    now: Timestamp,
-) -> (Vec<FarChange>, ControlEvent) {
+pub(super) fn accept(own: &PodRow, row: FarPeerRow, peer: PeerLabel, by: &str) -> (Vec<FarChange>, ControlEvent) {
     let card = card_of(own);
-    let told = serde_json::to_string(&card).expect("a card always encodes");
+    let told = told(&card);
     let (handshake, by) = (row.handshake.clone(), by.to_owned());
     let news = LinkNews::Accepted { handshake: handshake.clone(), card, by: by.clone() };
     let sent = put_out(&row.store, &news);
-    let linked = FarPeerRow { by: by.clone(), told, ..linked(row, now) };
+    let linked = FarPeerRow { by: by.clone(), told, ..linked(row) };
     let event = ControlEvent::PeerLinked { peer, by, request_id: Some(handshake), note: linked.note.clone() };
     (vec![FarChange::Put(linked), sent], event)
 }
 
 /// A link, with all of its burst.
-pub(super) fn linked(row: FarPeerRow, now: Timestamp) -> FarPeerRow {
+pub(super) fn linked(row: FarPeerRow) -> FarPeerRow {
+    let now = clock::now();
     FarPeerRow { state: FarState::Linked, since: now, pace_level: 0, pace_at: now, expires_at: None, ..row }
 }

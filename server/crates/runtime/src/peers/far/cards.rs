@@ -7,7 +7,6 @@ use protocol::{LinkCard, LinkNews, PodSummary};
 
 use super::put_out;
 use crate::{
-    error,
     list::{Stale, stale},
     peers::Peers,
     view,
@@ -19,6 +18,11 @@ const GATHER: Duration = Duration::from_millis(200);
 /// A Pod as another store is told of it.
 pub(super) fn card_of(row: &PodRow) -> LinkCard {
     link_card(view::summary(row))
+}
+
+/// A card as it is kept, so that the same is not told twice.
+pub(super) fn told(card: &LinkCard) -> String {
+    serde_json::to_string(card).expect("a card always encodes")
 }
 
 /// What a summary says, as another store is told of a Pod.
@@ -65,9 +69,9 @@ async fn tell(peers: &Arc<Peers>, is_meant: impl Fn(&PodRow) -> bool) {
 }
 
 async fn try_tell(peers: &Arc<Peers>, is_meant: impl Fn(&PodRow) -> bool) -> Result<(), protocol::ApiError> {
-    let rows = peers.store.far_peers_all().await.map_err(error::store_failed)?;
+    let rows = peers.store.far().peers_all().await?;
     for row in rows.iter().filter(|row| row.state == FarState::Linked) {
-        let own = peers.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?;
+        let own = peers.store.pods().find_by_key(row.pod).await?;
         if let Some(own) = own.filter(&is_meant) {
             tell_one(peers, row, &own).await?;
         }
@@ -77,12 +81,12 @@ async fn try_tell(peers: &Arc<Peers>, is_meant: impl Fn(&PodRow) -> bool) -> Res
 
 async fn tell_one(peers: &Peers, row: &FarPeerRow, own: &PodRow) -> Result<(), protocol::ApiError> {
     let card = card_of(own);
-    let told = serde_json::to_string(&card).expect("a card always encodes");
+    let told = told(&card);
     if told == row.told {
         return Ok(());
     }
     let FarPeerRow { pod, store, worker, .. } = row.clone();
     let sent = put_out(&store, &LinkNews::Card { card });
     let far = vec![FarChange::Told { pod, store, worker, told }, sent];
-    peers.store.commit(Batch { far, ..Batch::default() }).await.map(drop).map_err(error::store_failed)
+    Ok(peers.store.commit(Batch { far, ..Batch::default() }).await.map(drop)?)
 }

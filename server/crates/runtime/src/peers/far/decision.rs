@@ -6,7 +6,8 @@ use protocol::{ApiError, PeerAnswer, PeerLink, PodRef, RequestDecision, WorkerId
 use super::{
     super::handshake::{News, Refusal, Step, decide},
     begin::accept,
-    label, name_of,
+    known_label,
+    own::hold,
     parting::ended,
     standing,
 };
@@ -28,19 +29,19 @@ pub(crate) async fn decide_request(
 ) -> Result<Option<PeerAnswer>, ApiError> {
     let own = peers.existing_row(worker_id).await?;
     let find = async || {
-        let rows = peers.store.far_peers(own.key).await.map_err(error::store_failed)?;
+        let rows = peers.store.far().peers(own.key).await?;
         Ok::<_, ApiError>(rows.into_iter().find(|row| row.handshake == request_id && row.state != FarState::Linked))
     };
     let Some(row) = find().await? else { return Ok(None) };
     if decide(standing(Some(&row)), News::of(decision)) == Step::Refuse(Refusal::OwnRequest) {
         return Err(error::asked_itself());
     }
-    let held = peers.pods.hold(&[worker_id]).await?.remove(worker_id).ok_or_else(|| error::no_such_pod(worker_id))?;
+    let held = hold(peers, &own).await?;
     // Somebody else may have answered while the Pod was made to stand still.
     let Some(row) = find().await?.filter(|row| row.expires_at.is_none_or(|at| at > clock::now())) else {
         return Err(error::request_answered(request_id));
     };
-    let peer = label(peers, &row.store, &row.worker, name_of(peers, &row.store, &row.worker).await?);
+    let peer = known_label(peers, &row.store, &row.worker).await?;
     let answer = |state| PeerAnswer {
         source: view::pod_ref(&own),
         peer: PodRef::new(peer.runtime_id.clone(), peer.worker_id.clone()),
@@ -50,7 +51,7 @@ pub(crate) async fn decide_request(
     let by = &asked.origin.by;
     let (answer, far, event) = match decide(standing(Some(&row)), News::of(decision)) {
         Step::Link => {
-            let (far, event) = accept(&own, row, peer.clone(), by, clock::now());
+            let (far, event) = accept(&own, row, peer.clone(), by);
             (answer(PeerLink::Linked), far, Some(event))
         }
         Step::End(_) => {

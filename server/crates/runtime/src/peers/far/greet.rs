@@ -3,32 +3,23 @@
 use std::cmp::Ordering;
 
 use pod_store::{FarChange, FarPeerRow, FarState, PodRow};
-use protocol::{ApiError, ControlEvent, ErrorCode, LinkCard, LinkNews, PeerLabel, WorkerId};
+use protocol::{ApiError, ControlEvent, LinkNews, PeerLabel};
 
 use super::{
     super::handshake::{News, Refusal, Standing, Step, Which, decide},
+    Proposal,
     begin::{accept, too_many},
     card_change,
-    cards::card_of,
-    expires_at, label, put_out,
+    cards::{card_of, told},
+    label, own, put_out,
     receive::Taken,
     remove, standing_among,
 };
 use crate::{
     actor::Held,
-    clock, error,
-    hold::{Together, Wanted},
+    hold::Wanted,
     peers::{Peers, link},
 };
-
-/// A far Pod wants to know one of ours.
-pub(super) struct Proposal {
-    pub(super) handshake: String,
-    pub(super) from: LinkCard,
-    pub(super) to: WorkerId,
-    pub(super) by: String,
-    pub(super) note: Option<String>,
-}
 
 /// What was asked here for the other side's sake, and is overtaken by what that side proposes itself: it is told so, and
 /// so is the journal here.
@@ -45,15 +36,9 @@ pub(super) async fn meant(
     taken: Taken<'_>,
     proposal: &Proposal,
 ) -> Result<Option<(PodRow, Held)>, ApiError> {
-    let meant = async {
-        let own = link::readable(peers, &proposal.to).await?;
-        let held = hold(peers, &own).await?;
-        Ok((own, held))
-    };
-    match meant.await {
+    match own::meant(peers, &proposal.to).await? {
         Ok(meant) => Ok(Some(meant)),
-        Err(error) if is_of_the_pod(&error) => refuse(peers, taken, &proposal.handshake, error).await.map(|()| None),
-        Err(error) => Err(error),
+        Err(error) => refuse(peers, taken, &proposal.handshake, error).await.map(|()| None),
     }
 }
 
@@ -72,12 +57,12 @@ pub(super) async fn between(
     proposal: &Proposal,
 ) -> Result<Option<(Standing, Option<FarPeerRow>)>, ApiError> {
     let (handshake, worker) = (&proposal.handshake, &proposal.from.worker_id);
-    let named = peers.store.far_peer_of(taken.store, handshake).await.map_err(error::store_failed)?;
+    let named = peers.store.far().peer_of(taken.store, handshake).await?;
     if named.is_some_and(|row| (row.pod, &row.worker) != (own.key, worker)) {
         let error = ApiError::invalid("this peer request belongs to two other Pods");
         return refuse(peers, taken, handshake, error).await.map(|()| None);
     }
-    let mut rows = peers.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let mut rows = peers.store.far().peers(own.key).await?;
     let count = rows.len();
     let known = rows.iter().position(|row| row.store == taken.store && row.worker == *worker);
     let known = known.map(|at| rows.swap_remove(at));
@@ -137,11 +122,11 @@ fn linked(
     superseded: Option<String>,
 ) -> (Vec<FarChange>, ControlEvent) {
     let card = card_change(store, &proposal.from);
-    let (row, by) = (row_of(store, own, &proposal), &proposal.by);
+    let (row, by) = (proposal.row(own.key, store, FarState::Asked), &proposal.by);
     let over = superseded
         .clone()
         .map(|handshake| put_out(store, &LinkNews::Withdraw { handshake, by: by.clone(), note: None }));
-    let (mut far, event) = accept(own, row, peer, by, clock::now());
+    let (mut far, event) = accept(own, row, peer, by);
     // The journal names the request that it knows.
     let event = match (event, superseded) {
         (ControlEvent::PeerLinked { peer, by, note, .. }, Some(known)) => {
@@ -155,35 +140,14 @@ fn linked(
 
 /// Somebody here is asked, and the other side is told so.
 fn asked(store: &str, own: &PodRow, peer: PeerLabel, proposal: Proposal) -> (Vec<FarChange>, Option<ControlEvent>) {
-    let told = card_of(own);
-    let json = serde_json::to_string(&told).expect("a card always encodes");
-    let row = FarPeerRow { told: json, ..row_of(store, own, &proposal) };
-    let card = card_change(store, &proposal.from);
-    let Proposal { handshake, by, note, .. } = proposal;
-    let news = LinkNews::Asked { handshake: handshake.clone(), card: told };
-    let event = ControlEvent::PeerRequested { peer, by, request_id: Some(handshake), note };
-    (vec![FarChange::Put(row), card, put_out(store, &news)], Some(event))
+    let card = card_of(own);
+    let row = FarPeerRow { told: told(&card), ..proposal.row(own.key, store, FarState::Asked) };
+    let event = proposal.requested(peer);
+    let news = LinkNews::Asked { handshake: proposal.handshake, card };
+    (vec![FarChange::Put(row), card_change(store, &proposal.from), put_out(store, &news)], Some(event))
 }
 
-/// What the other side proposed, waiting for an answer here.
-fn row_of(store: &str, own: &PodRow, proposal: &Proposal) -> FarPeerRow {
-    let now = clock::now();
-    FarPeerRow {
-        pod: own.key,
-        store: store.to_owned(),
-        worker: proposal.from.worker_id.clone(),
-        handshake: proposal.handshake.clone(),
-        state: FarState::Asked,
-        note: proposal.note.clone(),
-        by: proposal.by.clone(),
-        since: now,
-        expires_at: Some(expires_at()),
-        pace_level: 0,
-        pace_at: now,
-        told: String::new(),
-    }
-}
-
+/// Writes the own Pod's side of an item that is taken.
 pub(super) async fn write(
     peers: &Peers,
     taken: Taken<'_>,
@@ -192,20 +156,9 @@ pub(super) async fn write(
     far: Vec<FarChange>,
     events: impl IntoIterator<Item = ControlEvent>,
 ) -> Result<(), ApiError> {
-    let events: Vec<_> = events.into_iter().collect();
-    let orders = held.into_iter().map(|held| (held, Wanted { events: events.clone(), ..Wanted::default() })).collect();
+    let wanted = Wanted { events: events.into_iter().collect(), ..Wanted::default() };
     let far = std::iter::once(taken.change()).chain(far).collect();
-    peers.pods.commit_together(orders, Together { far, ..Together::default() }).await?;
+    own::write(peers, held, wanted, far).await?;
     peers.list.tell_changed(&own.worker_id);
     Ok(())
-}
-
-pub(super) async fn hold(peers: &Peers, own: &PodRow) -> Result<Held, ApiError> {
-    let mut holding = peers.pods.hold(&[&own.worker_id]).await?;
-    holding.remove(&own.worker_id).ok_or_else(|| error::no_such_pod(&own.worker_id))
-}
-
-/// It is about the Pod that is meant, and stays so: the other side is told.
-pub(super) fn is_of_the_pod(error: &ApiError) -> bool {
-    matches!(error.code, ErrorCode::PodNotFound | ErrorCode::NotRestorable)
 }

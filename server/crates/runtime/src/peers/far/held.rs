@@ -6,10 +6,9 @@ use pod_store::{Committed, FarChange, FarMessageRow, FarReceipt, PodRow};
 use protocol::{ApiError, ErrorCode, HeldDecision, LinkNews, MessageAnswer, ReceiptState, WorkerId};
 
 use super::{
-    greet::{hold, is_of_the_pod},
-    label,
-    message::{delivered, noted, wakes},
-    name_of, put_out,
+    known_label,
+    message::{delivered, noted, receipt, wakes},
+    own, put_out,
     receive::Taken,
     settle,
 };
@@ -30,9 +29,9 @@ pub(crate) async fn decide_held(
     decision: HeldDecision,
 ) -> Result<Option<MessageAnswer>, ApiError> {
     let own = peers.existing_row(worker_id).await?;
-    let find = async || peers.store.far_message(own.key, message_id).await.map_err(error::store_failed);
+    let find = async || peers.store.far().message(own.key, message_id).await;
     let Some(row) = find().await? else { return Ok(None) };
-    let held = hold(peers, &own).await?;
+    let held = own::hold(peers, &own).await?;
     // Somebody else may have decided while the Pod was made to stand still.
     let row = find().await?.unwrap_or(row);
     if row.state != ReceiptState::Held {
@@ -94,20 +93,12 @@ async fn carry_out(
         HeldDecision::Release => (None, None),
         HeldDecision::Drop => (Some(ErrorCode::PeerRefused), Some("somebody there dropped it".to_owned())),
     };
-    let receipt = LinkNews::Receipt {
-        message_id: id.clone(),
-        from: own.worker_id.clone(),
-        to: worker.clone(),
-        state,
-        turn: None,
-        code,
-        reason,
-    };
+    let receipt = receipt(&id, (&own.worker_id, &worker), state, code, reason);
     let woke = wakes(&held, state);
     let change = FarReceipt { pod: own.key, id: id.clone(), state, turn: None, reason: None, woke, at: clock::now() };
     let mut far = together.far;
     far.extend([FarChange::MessageState(change), put_out(&store, &receipt)]);
-    let peer = label(peers, &store, &worker, name_of(peers, &store, &worker).await?);
+    let peer = known_label(peers, &store, &worker).await?;
     let input = match decision {
         HeldDecision::Release => delivered(&held, id, text, peer, hops),
         HeldDecision::Drop => noted(id, peer, state, None),
@@ -156,14 +147,8 @@ pub(super) async fn decided_there(
     to: &WorkerId,
     decision: HeldDecision,
 ) -> Result<(), ApiError> {
-    let own = peers.settled_row(to).await?;
-    let Some(own) = own else { return taken.commit(peers, Vec::new()).await };
-    let held = match hold(peers, &own).await {
-        Ok(held) => held,
-        Err(error) if is_of_the_pod(&error) => return taken.commit(peers, Vec::new()).await,
-        Err(error) => return Err(error),
-    };
-    let row = peers.store.far_message(own.key, message_id).await.map_err(error::store_failed)?;
+    let Ok((own, held)) = own::meant(peers, to).await? else { return taken.commit(peers, Vec::new()).await };
+    let row = peers.store.far().message(own.key, message_id).await?;
     let is_meant = |row: &FarMessageRow| {
         !row.is_outgoing && row.store == taken.store && row.worker == *from && row.state == ReceiptState::Held
     };
@@ -171,15 +156,7 @@ pub(super) async fn decided_there(
     if decision == HeldDecision::Release
         && let Err(error) = check_live(&own, &held)
     {
-        let receipt = LinkNews::Receipt {
-            message_id: message_id.to_owned(),
-            from: to.clone(),
-            to: from.clone(),
-            state: ReceiptState::Held,
-            turn: None,
-            code: Some(error.code),
-            reason: Some(error.detail),
-        };
+        let receipt = receipt(message_id, (to, from), ReceiptState::Held, Some(error.code), Some(error.detail));
         return taken.commit(peers, vec![put_out(taken.store, &receipt)]).await;
     }
     let together = Together { far: vec![taken.change()], ..Together::default() };

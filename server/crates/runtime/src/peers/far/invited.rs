@@ -5,13 +5,14 @@ use protocol::{ApiError, ControlEvent, ErrorCode};
 
 use super::{
     super::handshake::{News, Refusal, Step, decide},
+    Proposal,
     begin::too_many,
-    card_change, expires_at,
-    greet::{Proposal, between, meant, refuse, write},
+    card_change,
+    greet::{between, meant, refuse, write},
     label,
     receive::Taken,
 };
-use crate::{clock, peers::Peers};
+use crate::peers::Peers;
 
 /// One of ours is wanted to know a far Pod whose people are asked.
 pub(super) async fn invite(peers: &Peers, taken: Taken<'_>, invited: Proposal) -> Result<(), ApiError> {
@@ -47,23 +48,7 @@ fn unasked(own: &PodRow, invited: &Proposal) -> ApiError {
 }
 
 fn waiting(peers: &Peers, store: &str, own: &PodRow, invited: Proposal) -> (Vec<FarChange>, Option<ControlEvent>) {
-    let Proposal { handshake, from, by, note, .. } = invited;
-    let (now, card) = (clock::now(), card_change(store, &from));
-    let peer = label(peers, store, &from.worker_id, from.name);
-    let row = FarPeerRow {
-        pod: own.key,
-        store: store.to_owned(),
-        worker: from.worker_id,
-        handshake: handshake.clone(),
-        state: FarState::Waiting,
-        note: note.clone(),
-        by: by.clone(),
-        since: now,
-        expires_at: Some(expires_at()),
-        pace_level: 0,
-        pace_at: now,
-        told: String::new(),
-    };
-    let event = ControlEvent::PeerRequested { peer, by, request_id: Some(handshake), note };
-    (vec![FarChange::Put(row), card], Some(event))
+    let row = invited.row(own.key, store, FarState::Waiting);
+    let event = invited.requested(label(peers, store, &row.worker, invited.from.name.clone()));
+    (vec![FarChange::Put(row), card_change(store, &invited.from)], Some(event))
 }

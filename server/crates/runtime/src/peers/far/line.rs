@@ -24,14 +24,14 @@ pub(crate) async fn outgoing(
     wait: Duration,
 ) -> Result<Vec<LinkItem>, ApiError> {
     check_store(peers, store)?;
-    let position = peers.store.far_position(store).await.map_err(error::store_failed)?;
+    let position = peers.store.far().position(store).await?;
     check_after(&position, after)?;
     if after > position.acked {
         let far = vec![FarChange::Acked { store: store.to_owned(), seq: after }];
-        peers.store.commit(Batch { far, ..Batch::default() }).await.map_err(error::store_failed)?;
+        peers.store.commit(Batch { far, ..Batch::default() }).await?;
     }
     let ends = tokio::time::Instant::now() + wait;
-    let mut moved = peers.store.far_moved();
+    let mut moved = peers.store.far().moved();
     loop {
         moved.mark_unchanged();
         let items = items(peers, store, after).await?;
@@ -47,7 +47,7 @@ pub(crate) async fn outgoing(
 }
 
 async fn items(peers: &Peers, store: &str, after: i64) -> Result<Vec<LinkItem>, ApiError> {
-    let rows = peers.store.far_out(store, after, LINK_ITEMS_MAX as u32).await.map_err(error::store_failed)?;
+    let rows = peers.store.far().out(store, after, LINK_ITEMS_MAX as u32).await?;
     let (mut items, mut bytes) = (Vec::new(), 0);
     for (seq, body) in rows {
         bytes += body.len();
@@ -87,7 +87,7 @@ pub(crate) async fn take_in(peers: &Arc<Peers>, store: &str, items: Vec<LinkItem
     peers.recovered().await;
     let turn = peers.far.turn(store);
     let _mine = turn.lock().await;
-    let mut taken = peers.store.far_position(store).await.map_err(error::store_failed)?.taken;
+    let mut taken = peers.store.far().position(store).await?.taken;
     for LinkItem { seq, item } in items {
         if seq <= taken {
             continue;

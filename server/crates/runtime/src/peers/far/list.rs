@@ -1,6 +1,5 @@
 //! Far Pods as lists show them: as peers, as what is visible to a model, as those that ask, as the other side of an exchange.
 
-use jiff::Timestamp;
 use pod_store::{FarPeerRow, FarState, PodKey, PodRow};
 use protocol::{
     ApiError, ErrorCode, ExchangeMessage, LinkCard, Listing, OpenRequest, PeerLink, PeerView, PodName, PodRef,
@@ -9,14 +8,14 @@ use protocol::{
 
 use super::{Cards, pod_ref};
 use crate::{
-    clock, error,
+    clock,
     peers::{Peers, list},
     view,
 };
 
 /// Whom a Pod knows elsewhere, and the introductions between it and others; links first, each oldest first.
 pub(crate) async fn peer_views(peers: &Peers, pod: PodKey) -> Result<Vec<PeerView>, ApiError> {
-    let rows = peers.store.far_peers(pod).await.map_err(error::store_failed)?;
+    let rows = peers.store.far().peers(pod).await?;
     if rows.is_empty() {
         return Ok(Vec::new());
     }
@@ -56,7 +55,7 @@ fn state_now(peers: &Peers, cards: &Cards, row: &FarPeerRow) -> PodState {
 
 /// The far peers that a model sees.
 pub(crate) async fn visible(peers: &Peers, pod: PodKey) -> Result<Vec<(FarPeerRow, VisiblePod)>, ApiError> {
-    let rows = peers.store.far_peers(pod).await.map_err(error::store_failed)?;
+    let rows = peers.store.far().peers(pod).await?;
     if rows.is_empty() {
         return Ok(Vec::new());
     }
@@ -83,13 +82,12 @@ fn visible_one(peers: &Peers, cards: &Cards, row: &FarPeerRow) -> VisiblePod {
 
 /// Every introduction from elsewhere that waits for an answer here.
 pub(crate) async fn open_requests(peers: &Peers) -> Result<Vec<OpenRequest>, ApiError> {
-    let rows = peers.store.far_peers_all().await.map_err(error::store_failed)?;
+    let rows = peers.store.far().peers_all().await?;
     let now = clock::now();
     let mut open = Vec::new();
     for row in rows.into_iter().filter(|row| row.state == FarState::Asked) {
         let Some(expires_at) = row.expires_at.filter(|at| *at > now) else { continue };
-        let own = peers.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?;
-        let Some(own) = own else { continue };
+        let Some(own) = peers.store.pods().find_by_key(row.pod).await? else { continue };
         open.push(OpenRequest {
             request_id: row.handshake.clone(),
             from: pod_ref(peers, &row),
@@ -112,16 +110,13 @@ pub(crate) async fn exchange(
     before: Option<&str>,
     limit: u32,
 ) -> Result<Listing<ExchangeMessage>, ApiError> {
-    let before: Option<(Timestamp, String)> = before.map(list::read_cursor).transpose()?;
+    let before = before.map(list::read_cursor).transpose()?;
     let Some(store) = store_of(peers, own, peer).await? else {
         let sentence = format!("no runtime is called \"{}\" here", peer.runtime_id);
         return Err(ApiError::new(ErrorCode::RuntimeNotFound, sentence));
     };
-    let rows = peers.store.far_messages(own.key, &store, &peer.worker_id, before, limit).await;
-    let mut rows = rows.map_err(error::store_failed)?;
-    let has_more = list::end_page(&mut rows, limit, |row| row.text.len());
-    let next = rows.last().filter(|_| has_more).map(|row| list::write_cursor(row.at, &row.id));
-    let items = rows.into_iter().map(|row| {
+    let rows = peers.store.far().messages(own.key, &store, &peer.worker_id, before, limit).await?;
+    let messages = rows.into_iter().map(|row| {
         let (here, there) = (view::pod_ref(own), peer.clone());
         let (from, to) = if row.is_outgoing { (here, there) } else { (there, here) };
         ExchangeMessage {
@@ -135,7 +130,7 @@ pub(crate) async fn exchange(
             at: row.at,
         }
     });
-    Ok(Listing { items: items.collect(), next })
+    Ok(list::page(messages, limit))
 }
 
 /// The store of a far Pod: that of the pair, or that which has this name now.

@@ -7,20 +7,14 @@ use protocol::{
     ApiError, ControlEvent, ErrorCode, LinkNews, MessageAnswer, PeerLabel, PodState, ReceiptState, TurnEvent, WorkerId,
 };
 
-use super::{
-    Reason, WAITING_ITEMS_MAX,
-    greet::{hold, is_of_the_pod},
-    label, name_of, put_out,
-    receive::Taken,
-    settle,
-};
+use super::{Reason, WAITING_ITEMS_MAX, known_label, own, put_out, receive::Taken, settle};
 use crate::{
     actor::{Extras, Held},
-    clock, error,
+    clock,
     hold::{Together, Wanted},
     mail::Letter,
     peers::{
-        Peers, guard, link,
+        Peers, guard,
         message::{self, Cause},
     },
     view,
@@ -42,7 +36,7 @@ pub(crate) async fn send(
     cause: Cause<'_>,
 ) -> Result<Sent, ApiError> {
     let own = peers.existing_row(sender).await?;
-    let known = peers.store.far_message_of_call(own.key, &cause.id()).await.map_err(error::store_failed)?;
+    let known = peers.store.far().message_of_call(own.key, &cause.id()).await?;
     if let Cause::Person(asked) = &cause
         && let Some(MessageAnswer { message_id, .. }) = asked.first_answer(peers).await?
     {
@@ -52,14 +46,12 @@ pub(crate) async fn send(
         return sent(peers, &own, &known.id).await;
     }
     message::check(text)?;
-    let mut holding = peers.pods.hold(&[sender]).await?;
-    let held = holding.remove(sender).ok_or_else(|| error::no_such_pod(sender))?;
-    let name = name_of(peers, &peer.store, &peer.worker).await?;
-    let peer = label(peers, &peer.store, &peer.worker, name.clone());
-    let rows = peers.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let held = own::hold(peers, &own).await?;
+    let peer = known_label(peers, &peer.store, &peer.worker).await?;
+    let rows = peers.store.far().peers(own.key).await?;
     let is_meant = |row: &&FarPeerRow| row.worker == peer.worker_id && peers.far_runtime(&row.store) == peer.runtime_id;
     let row = rows.iter().find(is_meant).filter(|row| row.state == FarState::Linked).ok_or_else(|| {
-        let sentence = format!("pod \"{name}\" is not a peer of \"{}\"; make them peers first", own.name);
+        let sentence = format!("pod \"{}\" is not a peer of \"{}\"; make them peers first", peer.name, own.name);
         ApiError::new(ErrorCode::NotVisible, sentence)
     })?;
     check_line(peers, row, &peer).await?;
@@ -95,7 +87,7 @@ async fn check_line(peers: &Peers, row: &FarPeerRow, peer: &PeerLabel) -> Result
             peer.name
         ));
     }
-    let position = peers.store.far_position(&row.store).await.map_err(error::store_failed)?;
+    let position = peers.store.far().position(&row.store).await?;
     if position.put_out - position.acked >= WAITING_ITEMS_MAX {
         return unavailable(format!(
             "too much waits for the runtime \"{}\", which does not answer; nothing was sent",
@@ -143,7 +135,7 @@ fn pace(row: &FarPeerRow, level: u32, at: jiff::Timestamp) -> FarChange {
 }
 
 async fn sent(peers: &Peers, own: &PodRow, id: &str) -> Result<Sent, ApiError> {
-    let row = peers.store.far_message(own.key, id).await.map_err(error::store_failed)?;
+    let row = peers.store.far().message(own.key, id).await?;
     let limit = match row {
         Some(row) if peers.far_is_reachable(&row.store) => settle::MESSAGE_WAIT_MAX,
         _ => std::time::Duration::ZERO,
@@ -166,38 +158,30 @@ pub(super) struct Incoming {
     pub(super) hops: u32,
 }
 
-impl Incoming {
-    fn receipt(&self, state: ReceiptState, code: Option<ErrorCode>, reason: Option<String>) -> LinkNews {
-        LinkNews::Receipt {
-            message_id: self.message_id.clone(),
-            from: self.to.clone(),
-            to: self.from.clone(),
-            state,
-            turn: None,
-            code,
-            reason,
-        }
-    }
+/// How far a message has come here, for the store that sent it; `from` is the Pod here.
+pub(super) fn receipt(
+    message_id: &str,
+    (from, to): (&WorkerId, &WorkerId),
+    state: ReceiptState,
+    code: Option<ErrorCode>,
+    reason: Option<String>,
+) -> LinkNews {
+    let (message_id, from, to) = (message_id.to_owned(), from.clone(), to.clone());
+    LinkNews::Receipt { message_id, from, to, state, turn: None, code, reason }
 }
 
 pub(super) async fn receive(peers: &Peers, taken: Taken<'_>, incoming: Incoming) -> Result<(), ApiError> {
-    let own = match link::readable(peers, &incoming.to).await {
-        Ok(own) => own,
-        Err(error) if is_of_the_pod(&error) => return refuse(peers, taken, &incoming, error).await,
-        Err(error) => return Err(error),
+    let (own, held) = match own::meant(peers, &incoming.to).await? {
+        Ok(meant) => meant,
+        Err(error) => return refuse(peers, taken, &incoming, error).await,
     };
-    let held = match hold(peers, &own).await {
-        Ok(held) => held,
-        Err(error) if is_of_the_pod(&error) => return refuse(peers, taken, &incoming, error).await,
-        Err(error) => return Err(error),
-    };
-    let rows = peers.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let rows = peers.store.far().peers(own.key).await?;
     let is_pair = |row: &&FarPeerRow| row.store == taken.store && row.worker == incoming.from;
     let Some(row) = rows.iter().find(is_pair).filter(|row| row.state == FarState::Linked) else {
         let sentence = format!("pod \"{}\" is no longer a peer of this one; make them peers first", own.name);
         return refuse(peers, taken, &incoming, ApiError::new(ErrorCode::NotVisible, sentence)).await;
     };
-    if peers.store.far_message(own.key, &incoming.message_id).await.map_err(error::store_failed)?.is_some() {
+    if peers.store.far().message(own.key, &incoming.message_id).await?.is_some() {
         let error = ApiError::invalid("a message of this id came before");
         return refuse(peers, taken, &incoming, error).await;
     }
@@ -224,21 +208,20 @@ pub(super) async fn receive(peers: &Peers, taken: Taken<'_>, incoming: Incoming)
         changed_at: now,
         woke: wakes(&held, state),
     };
-    let receipt = incoming.receipt(state, None, verdict.held.clone());
+    let receipt = receipt(&incoming.message_id, (&incoming.to, &incoming.from), state, None, verdict.held.clone());
     let far = vec![
         taken.change(),
         FarChange::Message(message),
         pace(row, verdict.pace_level, now),
         put_out(taken.store, &receipt),
     ];
-    let name = name_of(peers, &row.store, &row.worker).await?;
-    let from = label(peers, &row.store, &row.worker, name);
+    let from = known_label(peers, &row.store, &row.worker).await?;
     let Incoming { message_id, text, hops, .. } = incoming;
     let input = match verdict.held {
         None => delivered(&held, message_id, text, from, hops),
         Some(reason) => noted(message_id, from, ReceiptState::Held, Some(reason)),
     };
-    deliver(peers, held, input, far).await
+    own::write(peers, Some(held), Wanted { inputs: vec![input], ..Wanted::default() }, far).await
 }
 
 /// A message that is stored now begins a run of the receiver by itself.
@@ -255,13 +238,9 @@ pub(super) fn noted(message_id: String, peer: PeerLabel, state: ReceiptState, re
     Input::Note(vec![ControlEvent::MessageReceipt { message_id, peer, state, turn: None, reason }])
 }
 
-pub(super) async fn deliver(peers: &Peers, held: Held, input: Input, far: Vec<FarChange>) -> Result<(), ApiError> {
-    let orders = vec![(held, Wanted { inputs: vec![input], ..Wanted::default() })];
-    peers.pods.commit_together(orders, Together { far, ..Together::default() }).await.map(drop)
-}
-
 async fn refuse(peers: &Peers, taken: Taken<'_>, incoming: &Incoming, error: ApiError) -> Result<(), ApiError> {
-    let receipt = incoming.receipt(ReceiptState::Refused, Some(error.code), Some(error.detail));
+    let Incoming { message_id, from, to, .. } = incoming;
+    let receipt = receipt(message_id, (to, from), ReceiptState::Refused, Some(error.code), Some(error.detail));
     taken.commit(peers, vec![put_out(taken.store, &receipt)]).await
 }
 
@@ -278,9 +257,9 @@ pub(super) struct Told {
 
 /// It becomes a letter, so that it is in the journal in its order whatever the Pod is doing.
 pub(super) async fn told(peers: &Peers, taken: Taken<'_>, told: Told) -> Result<(), ApiError> {
-    let own = peers.store.pod_find(&told.to).await.map_err(error::store_failed)?;
+    let own = peers.store.pods().find(&told.to).await?;
     let row = match &own {
-        Some(own) => peers.store.far_message(own.key, &told.message_id).await.map_err(error::store_failed)?,
+        Some(own) => peers.store.far().message(own.key, &told.message_id).await?,
         None => None,
     };
     let is_its = |row: &FarMessageRow| row.is_outgoing && row.store == taken.store && row.worker == told.from;
@@ -299,20 +278,14 @@ pub(super) async fn told(peers: &Peers, taken: Taken<'_>, told: Told) -> Result<
         woke: false,
         at,
     };
-    let name = name_of(peers, taken.store, &from).await?;
-    let peer = label(peers, taken.store, &from, name);
+    let peer = known_label(peers, taken.store, &from).await?;
     let key = format!("receipt:{message_id}:{state:?}:{}", taken.seq);
     let letter = Letter::Receipt { message_id, peer, state, turn, reason };
     let mail = MailPut { to: own.key, key, body: letter.encode(), at };
-    // One whose record cannot be read has no journal to tell; what is known of the message is true all the same.
-    let held = match view::open(&own) {
-        Ok(_) => Some(hold(peers, &own).await?),
-        Err(_) => None,
-    };
-    let extras = || Extras { mail_put: vec![mail.clone()], ..Extras::default() };
-    let orders = held.into_iter().map(|held| (held, Wanted { extras: extras(), ..Wanted::default() })).collect();
+    let held = own::hold_readable(peers, &own).await?;
+    let extras = Extras { mail_put: vec![mail], ..Extras::default() };
     let far = vec![taken.change(), FarChange::MessageState(receipt)];
-    peers.pods.commit_together(orders, Together { far, ..Together::default() }).await.map(drop)
+    own::write(peers, held, Wanted { extras, ..Wanted::default() }, far).await
 }
 
 /// Nothing comes after the end of a message, and nothing is told twice. That it was sent is said on this side alone.

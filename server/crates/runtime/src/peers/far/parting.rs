@@ -6,11 +6,11 @@ use protocol::{ApiError, ControlEvent, LinkNews, PeerLabel, PodRef};
 
 use super::{
     super::handshake::{Ending, News, Step, decide},
-    label, name_of, pod_ref, put_out, remove, standing,
+    known_label, pod_ref, put_out, remove, standing,
 };
 use crate::{
     asked::Asked,
-    clock, error,
+    clock,
     hold::{Together, Wanted},
     peers::{Peers, requests},
     view,
@@ -45,15 +45,15 @@ async fn end(
         Ok(_) => peers.pods.hold(&[&own.worker_id]).await?.remove(&own.worker_id),
         Err(_) => None,
     };
-    let rows = peers.store.far_peers(own.key).await.map_err(error::store_failed)?;
+    let rows = peers.store.far().peers(own.key).await?;
     let (mut far, mut events) = (together.far, Vec::new());
     if let Some(row) = rows.into_iter().find(is_meant) {
-        let peer = label(peers, &row.store, &row.worker, name_of(peers, &row.store, &row.worker).await?);
+        let peer = known_label(peers, &row.store, &row.worker).await?;
         let (change, event) = ended(&row, peer, by, note);
         far.extend(change);
         events.extend(event);
     }
-    let orders = held.into_iter().map(|held| (held, Wanted { events: events.clone(), ..Wanted::default() })).collect();
+    let orders = held.map(|held| (held, Wanted { events, ..Wanted::default() })).into_iter().collect();
     peers.pods.commit_together(orders, Together { far, ..together }).await?;
     peers.list.tell_changed(&own.worker_id);
     Ok(())
@@ -67,16 +67,8 @@ pub(super) fn ended(
     note: Option<&str>,
 ) -> (Vec<FarChange>, Option<ControlEvent>) {
     let Step::End(ending) = decide(standing(Some(row)), News::End) else { return (Vec::new(), None) };
-    let (handshake, by) = (row.handshake.clone(), by.to_owned());
-    let withdrawn = (ending == Ending::Withdrawn).then_some("withdrawn");
-    let note = note.or(withdrawn).map(str::to_owned);
-    let request_id = Some(handshake.clone());
-    let event = match ending {
-        Ending::Unlinked => ControlEvent::PeerUnlinked { peer, by: by.clone(), request_id: None, note: note.clone() },
-        Ending::Withdrawn | Ending::Declined => {
-            ControlEvent::PeerDeclined { peer, by: by.clone(), request_id, note: note.clone() }
-        }
-    };
+    let (handshake, by, note) = (row.handshake.clone(), by.to_owned(), ending.note(note));
+    let event = ending.event(peer, by.clone(), Some(handshake.clone()), note.clone());
     let news = match ending {
         Ending::Unlinked => LinkNews::Unlinked { handshake, by, note },
         Ending::Withdrawn => LinkNews::Withdraw { handshake, by, note },
@@ -87,7 +79,7 @@ pub(super) fn ended(
 
 /// Ends introductions whose time is over; both sides are told.
 pub(crate) async fn expire(peers: &Peers) {
-    let rows = match peers.store.far_peers_all().await {
+    let rows = match peers.store.far().peers_all().await {
         Ok(rows) => rows,
         Err(error) => return tracing::warn!(%error, "could not look for peer requests that are over"),
     };
@@ -101,20 +93,19 @@ pub(crate) async fn expire(peers: &Peers) {
 
 /// Ends this very introduction. The two may have become something else to each other meanwhile, and that stays.
 async fn end_this(peers: &Peers, row: &FarPeerRow) -> Result<(), ApiError> {
-    let own = peers.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?;
-    let Some(own) = own else { return Ok(()) };
+    let Some(own) = peers.store.pods().find_by_key(row.pod).await? else { return Ok(()) };
     let is_it = |known: &FarPeerRow| known.handshake == row.handshake && known.state == row.state;
     end(peers, &own, is_it, "yoi", Some(requests::EXPIRED), Together::default()).await
 }
 
 /// Ends all that a Pod is to Pods of other stores, before it goes; each of these is told.
 pub(crate) async fn end_all(peers: &Peers, own: &PodRow) -> Result<(), ApiError> {
-    for row in peers.store.far_peers(own.key).await.map_err(error::store_failed)? {
+    for row in peers.store.far().peers(own.key).await? {
         unlink(peers, None, own, &pod_ref(peers, &row), Some("deleted")).await?;
     }
     Ok(())
 }
 
 pub(crate) async fn knows_anybody(peers: &Peers, pod: PodKey) -> Result<bool, ApiError> {
-    Ok(!peers.store.far_peers(pod).await.map_err(error::store_failed)?.is_empty())
+    Ok(!peers.store.far().peers(pod).await?.is_empty())
 }

@@ -4,15 +4,10 @@ use pod_store::{Batch, FarChange};
 use protocol::{ApiError, ErrorCode, LinkNews, MESSAGE_BYTES_MAX};
 
 use super::{
-    card_change,
-    greet::{self, Proposal},
-    held, invited, message,
+    Proposal, card_change, greet, held, invited, message,
     said::{Said, said},
 };
-use crate::{
-    error,
-    peers::{Peers, link},
-};
+use crate::peers::{Peers, link};
 
 /// Characters of an id that another store made up.
 const ID_CHARS_MAX: usize = 100;
@@ -36,7 +31,7 @@ impl Taken<'_> {
     /// Applies an item that touches no journal.
     pub(super) async fn commit(&self, peers: &Peers, changes: Vec<FarChange>) -> Result<(), ApiError> {
         let far = std::iter::once(self.change()).chain(changes).collect();
-        peers.store.commit(Batch { far, ..Batch::default() }).await.map(drop).map_err(error::store_failed)
+        Ok(peers.store.commit(Batch { far, ..Batch::default() }).await.map(drop)?)
     }
 }
 
@@ -135,10 +130,10 @@ pub(super) async fn take(peers: &Peers, taken: Taken<'_>, news: LinkNews) -> Res
             held::decided_there(peers, taken, &message_id, &from, &to, decision).await
         }
         LinkNews::Card { card } => {
-            let known = peers.store.far_peers_all().await.map_err(error::store_failed)?;
+            let known = peers.store.far().peers_all().await?;
             taken.commit(peers, vec![card_change(taken.store, &card)]).await?;
             for row in known.iter().filter(|row| row.store == taken.store && row.worker == card.worker_id) {
-                if let Some(own) = peers.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)? {
+                if let Some(own) = peers.store.pods().find_by_key(row.pod).await? {
                     peers.list.tell_changed(&own.worker_id);
                 }
             }

@@ -4,15 +4,16 @@ use pod_store::{FarChange, FarPeerRow, FarState};
 use protocol::{ApiError, ControlEvent, LinkCard, PeerLabel};
 
 use super::{
-    super::handshake::{Ending, News, Step, decide},
+    super::handshake::{News, Step, decide},
     begin::linked,
     card_change,
-    greet::{hold, is_of_the_pod, write},
+    greet::write,
     label, name_of,
+    own::hold_readable,
     receive::Taken,
     remove, standing,
 };
-use crate::{clock, error, peers::Peers, view};
+use crate::peers::Peers;
 
 pub(super) enum Said {
     Accepted { card: LinkCard, by: String },
@@ -24,21 +25,14 @@ pub(super) enum Said {
 }
 
 pub(super) async fn said(peers: &Peers, taken: Taken<'_>, handshake: &str, said: Said) -> Result<(), ApiError> {
-    let find = async || peers.store.far_peer_of(taken.store, handshake).await.map_err(error::store_failed);
+    let find = async || peers.store.far().peer_of(taken.store, handshake).await;
     let own = match find().await? {
-        Some(row) => peers.store.pod_find_by_key(row.pod).await.map_err(error::store_failed)?,
+        Some(row) => peers.store.pods().find_by_key(row.pod).await?,
         None => None,
     };
     // It was withdrawn or has ended here, and the other side is being told.
     let Some(own) = own else { return taken.commit(peers, Vec::new()).await };
-    let held = match view::open(&own) {
-        Ok(_) => match hold(peers, &own).await {
-            Ok(held) => Some(held),
-            Err(error) if is_of_the_pod(&error) => None,
-            Err(error) => return Err(error),
-        },
-        Err(_) => None,
-    };
+    let held = hold_readable(peers, &own).await?;
     let Some(row) = find().await?.filter(|row| row.pod == own.key) else {
         return taken.commit(peers, Vec::new()).await;
     };
@@ -65,7 +59,7 @@ fn heard(row: FarPeerRow, peer: PeerLabel, said: Said) -> (Vec<FarChange>, Optio
             let Said::Accepted { card, by } = said else { return (Vec::new(), None) };
             let change = card_change(&row.store, &card);
             let event = ControlEvent::PeerLinked { peer, by, request_id, note: row.note.clone() };
-            (vec![FarChange::Put(linked(row, clock::now())), change], Some(event))
+            (vec![FarChange::Put(linked(row)), change], Some(event))
         }
         Step::Wait => {
             let Said::Asked { card } = said else { return (Vec::new(), None) };
@@ -74,11 +68,7 @@ fn heard(row: FarPeerRow, peer: PeerLabel, said: Said) -> (Vec<FarChange>, Optio
         }
         Step::End(ending) => {
             let (by, note) = said.words();
-            let event = match ending {
-                Ending::Unlinked => ControlEvent::PeerUnlinked { peer, by, request_id: None, note },
-                Ending::Withdrawn | Ending::Declined => ControlEvent::PeerDeclined { peer, by, request_id, note },
-            };
-            (vec![remove(&row)], Some(event))
+            (vec![remove(&row)], Some(ending.event(peer, by, request_id, note)))
         }
         _ => (Vec::new(), None),
     }

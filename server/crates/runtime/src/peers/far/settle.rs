@@ -7,10 +7,7 @@ use pod_store::{FarMessageRow, FarState, PodKey};
 use protocol::{ApiError, ErrorCode, PeerLink, ReceiptState};
 
 use super::Reason;
-use crate::{
-    error,
-    peers::{Introduced, Peers, requests},
-};
+use crate::peers::{Introduced, Peers, requests};
 
 /// How long an introduction is waited for.
 pub(super) const HANDSHAKE_WAIT_MAX: Duration = Duration::from_secs(5);
@@ -27,7 +24,7 @@ struct Waiter {
 
 impl Waiter {
     fn new(peers: &Peers, limit: Duration) -> Self {
-        Self { ends: tokio::time::Instant::now() + limit, moved: peers.store.far_moved() }
+        Self { ends: tokio::time::Instant::now() + limit, moved: peers.store.far().moved() }
     }
 
     /// To be called right before a look.
@@ -53,7 +50,7 @@ pub(super) async fn introduced(peers: &Peers, store: &str, introduced: Introduce
     let mut waiter = Waiter::new(peers, limit);
     let state = loop {
         waiter.look();
-        let row = peers.store.far_peer_of(store, &handshake).await.map_err(error::store_failed)?;
+        let row = peers.store.far().peer_of(store, &handshake).await?;
         let state = row.map(|row| row.state);
         if state != Some(FarState::Proposed) || !waiter.again(peers).await {
             break state;
@@ -93,7 +90,7 @@ pub(super) async fn message(
     let mut waiter = Waiter::new(peers, limit);
     let row = loop {
         waiter.look();
-        let row = peers.store.far_message(pod, id).await.map_err(error::store_failed)?;
+        let row = peers.store.far().message(pod, id).await?;
         let row = row.ok_or_else(|| ApiError::new(ErrorCode::PodNotFound, "the Pod was deleted"))?;
         if is_over(&row) || !waiter.again(peers).await {
             break row;

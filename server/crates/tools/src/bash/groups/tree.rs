@@ -15,13 +15,10 @@ use super::{
     group::{self, Wanted},
     own,
 };
-use crate::{
-    Network,
-    bash::{
-        limits::Limits,
-        order::{Hold, Order, Report},
-        walls,
-    },
+use crate::bash::{
+    limits::Limits,
+    order::{Hold, Order, Report},
+    walls,
 };
 
 /// The group of the server.
@@ -155,19 +152,7 @@ fn remove_left_behind(folder: &Path) {
 
 /// Runs a command that does nothing, in a group and without a room.
 fn try_group(tree: &Tree) -> Result<(), String> {
-    let order = Order {
-        command: "exit 0".to_owned(),
-        cwd: "/".into(),
-        rules: Vec::new(),
-        lent: Vec::new(),
-        fixed: Vec::new(),
-        closed: Vec::new(),
-        hold: Hold::Nothing,
-        network: Network::None,
-        way_in: None,
-        limits: Limits::default(),
-        group: Some(tree.next()),
-    };
+    let order = Order { group: Some(tree.next()), ..Order::nothing(Hold::Nothing) };
     match walls::carried_out(&order) {
         Ok(Report::Exited(0)) => Ok(()),
         Ok(Report::Unconfined(reason) | Report::NotStarted(reason)) => Err(reason),

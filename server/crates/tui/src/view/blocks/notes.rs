@@ -13,7 +13,10 @@ use transcript::{
     },
 };
 
-use super::{Look, noted, speech::receipt_text};
+use super::{
+    Look, noted,
+    speech::{peer_name, receipt_text},
+};
 use crate::{
     model::Detail,
     view::tool::{asked_lines, telling},
@@ -43,23 +46,20 @@ pub(super) fn lines(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
             noted(&words, Color::Yellow, look)
         }
         BlockKind::Message { peer, delivered: true, .. } => {
-            noted(&format!("⇄ message with {}: released, see below", peer.name), Color::Magenta, look)
+            noted(&format!("⇄ message with {}: released, see below", peer_name(peer)), Color::Magenta, look)
         }
         BlockKind::Message { peer, receipt, .. } => {
             let way_out = match receipt.state {
                 ReceiptState::Held => "; :release or :drop".to_owned(),
                 _ => String::new(),
             };
-            let words = format!("⇄ message with {}: {}{way_out}", peer.name, receipt_text(receipt));
+            let words = format!("⇄ message with {}: {}{way_out}", peer_name(peer), receipt_text(receipt));
             noted(&words, Color::Magenta, look)
         }
         BlockKind::Relation { what, peer, by, note, .. } => {
             let note = note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
-            noted(
-                &format!("⇄ {}: {} by {}{note}", peer.name, relation_words(*what), actor_words(by)),
-                Color::Magenta,
-                look,
-            )
+            let words = format!("⇄ {}: {} by {}{note}", peer_name(peer), relation_words(*what), actor_words(by));
+            noted(&words, Color::Magenta, look)
         }
         BlockKind::Child { what, child, .. } => {
             noted(&format!("⤷ child {}: {}", child.name, child_words(*what)), Color::Blue, look)
@@ -68,18 +68,7 @@ pub(super) fn lines(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
             let detail = detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
             noted(&format!("⤷ child {} {}{detail}", child.name, change_words(*what)), Color::Blue, look)
         }
-        BlockKind::Compacted { summary, .. } => {
-            let mut lines = vec![
-                Line::default(),
-                Line::from(fit("⧉ compacted: the conversation continues from here", look.width)).blue(),
-            ];
-            let text = wrap(summary, look.width.saturating_sub(2));
-            let count = if look.detail == Detail::Full { text.len() } else { 3 };
-            let has_more = text.len() > count;
-            lines.extend(text.into_iter().take(count).map(|line| Line::from(format!("  {line}"))));
-            lines.extend(has_more.then(|| Line::from("  …").dim()));
-            lines
-        }
+        BlockKind::Compacted { summary, .. } => compacted(summary, look),
         BlockKind::Rewound { to_seq } => {
             noted(&format!("↶ rewound to {to_seq}: the dimmed part is no longer in the context"), Color::Blue, look)
         }
@@ -101,6 +90,17 @@ pub(super) fn lines(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {
         }
         _ => Vec::new(),
     }
+}
+
+fn compacted(summary: &str, look: Look) -> Vec<Line<'static>> {
+    let heading = fit("⧉ compacted: the conversation continues from here", look.width);
+    let mut lines = vec![Line::default(), Line::from(heading).blue()];
+    let text = wrap(summary, look.width.saturating_sub(2));
+    let count = if look.detail == Detail::Full { text.len() } else { 3 };
+    let has_more = text.len() > count;
+    lines.extend(text.into_iter().take(count).map(|line| Line::from(format!("  {line}"))));
+    lines.extend(has_more.then(|| Line::from("  …").dim()));
+    lines
 }
 
 fn run_end(kind: &BlockKind, look: Look) -> Vec<Line<'static>> {

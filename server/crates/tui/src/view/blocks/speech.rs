@@ -1,5 +1,6 @@
 //! What people, peers and the model say and think.
 
+use commands::peering::called;
 use protocol::{PeerLabel, Segment};
 use ratatui::{
     style::{Color, Style, Stylize},
@@ -14,7 +15,7 @@ use super::{Look, heading};
 use crate::{
     composer::paste_words,
     model::Detail,
-    view::markup,
+    view::{self, markup},
     wrap::{fit, wrap},
 };
 
@@ -56,10 +57,17 @@ pub(super) fn peer(
     // The record itself says that it is here.
     let state = receipt.map_or_else(|| "stored, not yet read".to_owned(), receipt_text);
     let style = Style::new().fg(Color::Magenta);
-    let mut lines =
-        vec![Line::default(), heading(&format!("⇄ {}", from.name), &format!(" · peer{hops} · {state}"), style, look)];
-    lines.extend(indented_markup(text, look));
+    let mut lines = vec![
+        Line::default(),
+        heading(&format!("⇄ {}", peer_name(from)), &format!(" · peer{hops} · {state}"), style, look),
+    ];
+    lines.extend(view::indented(markup::lines(text, look.width.saturating_sub(2)), "  "));
     lines
+}
+
+/// `bob`, or `bob@box`.
+pub(super) fn peer_name(peer: &PeerLabel) -> String {
+    called(&peer.name, &peer.runtime_id)
 }
 
 /// `read (turn 3)`.
@@ -112,14 +120,4 @@ pub(in crate::view) fn thoughts_lines(blocks: &[&Block], look: Look) -> Vec<Line
 fn indented(text: &str, style: Style, look: Look) -> Vec<Line<'static>> {
     let lines = wrap(text, look.width.saturating_sub(2)).into_iter();
     lines.map(|line| Line::from(Span::styled(format!("  {line}"), style))).collect()
-}
-
-fn indented_markup(text: &str, look: Look) -> Vec<Line<'static>> {
-    let lines = markup::lines(text, look.width.saturating_sub(2)).into_iter();
-    lines
-        .map(|mut line| {
-            line.spans.insert(0, Span::raw("  "));
-            line
-        })
-        .collect()
 }

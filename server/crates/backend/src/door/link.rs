@@ -1,0 +1,103 @@
+//! Lines to other servers' stores, so that Pods of two servers can know each other.
+//!
+//! To a server that was added by address and token this one makes connections; a server that added this one makes them
+//! here. Over either of them items go both ways, and what an item means is the runtime's business: this file carries.
+
+mod across;
+mod announced;
+mod line;
+mod names;
+
+use std::{sync::Arc, time::Duration};
+
+use protocol::{ApiError, ErrorCode, LINK_WAIT_MS_MAX, LinkAnswer, LinkExchange, PROTOCOL_VERSION, RuntimeId};
+
+use self::announced::Announced;
+use super::Backend;
+use crate::{Entry, EntryKind};
+
+/// Servers that announced themselves, at most.
+const ANNOUNCED_MAX: usize = 64;
+impl Backend {
+    /// Opens the lines to the servers that were added, and keeps them open; must be called inside a tokio runtime.
+    pub(crate) fn begin_links(&self, forget_after: Duration) {
+        tokio::spawn(names::keep(self.clone(), forget_after));
+        tokio::spawn(line::keep(self.clone()));
+    }
+
+    /// What another server tells over its own connection, and what there is to tell it.
+    ///
+    /// # Errors
+    /// `invalid_input` for another version, for this very database, and for items that are out of order or malformed:
+    /// those before them are taken. `cursor_expired` when the two databases do not fit together.
+    pub async fn exchange_link(&self, exchange: LinkExchange) -> Result<LinkAnswer, ApiError> {
+        let LinkExchange { protocol, store_id, name, after, items, wait_ms } = exchange;
+        if protocol != PROTOCOL_VERSION {
+            return Err(ApiError::invalid(format!(
+                "the caller speaks version {protocol} of the protocol and this server {PROTOCOL_VERSION}; update the \
+                 older one"
+            )));
+        }
+        // What is no store of another server gets no name here.
+        self.host.stores().take_in(&store_id, Vec::new()).await?;
+        let runtime_id = self.called(&store_id, &name).await?;
+        let sends = !items.is_empty();
+        let taken = self.host.stores().take_in(&store_id, items).await?;
+        let wait = match sends {
+            true => Duration::ZERO,
+            false => Duration::from_millis(wait_ms.min(LINK_WAIT_MS_MAX)),
+        };
+        let asking = self.links.heard(&store_id, Duration::from_millis(wait_ms.min(LINK_WAIT_MS_MAX)));
+        let items = self.host.stores().outgoing(&store_id, after, wait).await?;
+        asking.answered();
+        Ok(LinkAnswer { store_id: self.host.stores().own_id().to_owned(), runtime_id, taken, items })
+    }
+
+    /// What a store is called here: as it is in the registry, else as it wants to be called, or nearly so.
+    async fn called(&self, store: &str, wanted: &RuntimeId) -> Result<RuntimeId, ApiError> {
+        if let Some(known) = self.registry.by_store(store) {
+            return Ok(known);
+        }
+        let announced = |(_, entry): &(RuntimeId, Entry)| entry.kind == EntryKind::Announced;
+        if self.registry.entries().iter().filter(|entry| announced(entry)).count() >= ANNOUNCED_MAX {
+            let sentence = format!("{ANNOUNCED_MAX} servers have added this one, and more are not taken");
+            return Err(ApiError::new(ErrorCode::RateLimited, sentence));
+        }
+        let runtime_id = self.put_announced(store, wanted);
+        // Before anything of it becomes a record, which says what it is called.
+        names::tell(self);
+        self.host.stores().name(store, &runtime_id).await?;
+        Ok(runtime_id)
+    }
+
+    /// Puts a server into the registry that speaks over its own connection.
+    fn put_announced(&self, store: &str, wanted: &RuntimeId) -> RuntimeId {
+        for number in 1.. {
+            let runtime_id = numbered(wanted, number);
+            if runtime_id == RuntimeId::local() || runtime_id.as_str() == "compat" {
+                continue;
+            }
+            // Two exchanges of one server may come here at once.
+            if let Some(known) = self.registry.by_store(store) {
+                return known;
+            }
+            let port = Announced::new(self.host.clone(), self.links.clone(), store.to_owned(), runtime_id.clone());
+            let entry = Entry::new(EntryKind::Announced, Arc::new(port));
+            let entry = Entry { store_id: Some(store.to_owned()), ..entry };
+            if self.registry.insert(runtime_id.clone(), entry).is_ok() {
+                return runtime_id;
+            }
+        }
+        unreachable!("of all numbers one is free")
+    }
+}
+
+/// `box`, `box-2`, `box-3` and so on, within the length of an id.
+fn numbered(wanted: &RuntimeId, number: u32) -> RuntimeId {
+    if number == 1 {
+        return wanted.clone();
+    }
+    let end = format!("-{number}");
+    let begin: String = wanted.as_str().chars().take(32 - end.len()).collect();
+    RuntimeId::parse(&format!("{begin}{end}")).expect("an id with a number at its end is an id")
+}

@@ -1,0 +1,159 @@
+//! This server's side of the lines that it makes: one task listens with a long wait, another one tells at once what there
+//! is to tell. Both go on for ever; whatever breaks off is begun again, and nothing counts that was not acknowledged.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use client::{Client, ClientError};
+use protocol::{
+    ApiError, LINK_WAIT_MS_MAX, LinkAnswer, LinkExchange, LinkItem, PROTOCOL_VERSION, RuntimeId, operations::Link,
+};
+use tokio::{sync::Mutex, task::JoinSet, time::sleep};
+
+use super::super::Backend;
+use crate::{EntryKind, Terms};
+
+/// The first pause after a failure, doubled with each …
+const PAUSE_FIRST: Duration = Duration::from_millis(200);
+/// … and never longer than this: both sides are up, so it has to be settled soon.
+const PAUSE_MAX: Duration = Duration::from_secs(3);
+/// What there is to tell is looked for again after so long.
+const IDLE: Duration = Duration::from_secs(15);
+
+/// Begins a line for each server that was added, as soon as its store is known, and ends it with the entry.
+pub(super) async fn keep(backend: Backend) {
+    let mut changed = backend.registry.watch();
+    let mut lines: BTreeMap<(RuntimeId, String), JoinSet<()>> = BTreeMap::new();
+    loop {
+        let wanted: BTreeMap<_, _> = backend
+            .registry
+            .entries()
+            .into_iter()
+            .filter(|(_, entry)| entry.kind == EntryKind::Remote)
+            .filter_map(|(id, entry)| Some(((id, entry.store_id?), (entry.client?, entry.terms?))))
+            .collect();
+        // Dropping its tasks ends a line.
+        lines.retain(|key, _| wanted.contains_key(key));
+        for (key, (client, terms)) in wanted {
+            lines.entry(key.clone()).or_insert_with(|| begin(&backend, key.1, client, terms));
+        }
+        if changed.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+fn begin(backend: &Backend, store: String, client: Client, terms: Arc<Terms>) -> JoinSet<()> {
+    let line = Arc::new(Line { backend: backend.clone(), store, client, terms, told: Mutex::new(()) });
+    let mut tasks = JoinSet::new();
+    tasks.spawn({
+        let line = line.clone();
+        async move { line.listen().await }
+    });
+    tasks.spawn(async move { line.tell().await });
+    tasks
+}
+
+struct Line {
+    backend: Backend,
+    store: String,
+    client: Client,
+    terms: Arc<Terms>,
+    /// Answers are taken one after the other.
+    told: Mutex<()>,
+}
+
+/// Why an exchange came to nothing.
+#[derive(Debug)]
+enum Failure {
+    /// The other side does not answer.
+    Away(ClientError),
+    /// It answers what does not fit.
+    Refused(ApiError),
+}
+
+impl Line {
+    async fn listen(&self) {
+        let mut pause = PAUSE_FIRST;
+        loop {
+            // The first word is only whether there is anybody.
+            let wait = match self.backend.links.state(&self.store).0 {
+                true => Duration::from_millis(LINK_WAIT_MS_MAX),
+                false => Duration::ZERO,
+            };
+            match self.exchange(Vec::new(), wait).await {
+                Ok(()) => pause = PAUSE_FIRST,
+                Err(failure) => self.failed(&failure, &mut pause).await,
+            }
+        }
+    }
+
+    async fn tell(&self) {
+        let mut pause = PAUSE_FIRST;
+        loop {
+            match self.tell_once().await {
+                Ok(()) => pause = PAUSE_FIRST,
+                Err(failure) => self.failed(&failure, &mut pause).await,
+            }
+        }
+    }
+
+    async fn tell_once(&self) -> Result<(), Failure> {
+        let host = &self.backend.host;
+        let acked = host.stores().acked(&self.store).await.map_err(Failure::Refused)?;
+        let items = host.stores().outgoing(&self.store, acked, IDLE).await.map_err(Failure::Refused)?;
+        match items.is_empty() {
+            true => Ok(()),
+            false => self.exchange(items, Duration::ZERO).await,
+        }
+    }
+
+    async fn exchange(&self, items: Vec<LinkItem>, wait: Duration) -> Result<(), Failure> {
+        let host = &self.backend.host;
+        let exchange = LinkExchange {
+            protocol: PROTOCOL_VERSION,
+            store_id: host.stores().own_id().to_owned(),
+            name: self.backend.name().clone(),
+            after: host.stores().taken(&self.store).await.map_err(Failure::Refused)?,
+            items,
+            wait_ms: wait.as_millis().try_into().unwrap_or(LINK_WAIT_MS_MAX),
+        };
+        let answer = match self.client.read(&Link { body: exchange }).await {
+            Ok(answer) => answer,
+            Err(ClientError::Api(error)) if error.code.status() < 500 => return Err(Failure::Refused(error)),
+            Err(error) => return Err(Failure::Away(error)),
+        };
+        self.take(answer).await
+    }
+
+    async fn take(&self, answer: LinkAnswer) -> Result<(), Failure> {
+        let LinkAnswer { store_id, runtime_id, taken, items } = answer;
+        if store_id != self.store {
+            // The registry hears of it by itself, and another line begins.
+            return Err(Failure::Refused(ApiError::invalid("another database answers at this address now")));
+        }
+        let _mine = self.told.lock().await;
+        self.terms.set_ours_there(runtime_id);
+        self.backend.links.heard(&self.store, Duration::from_millis(LINK_WAIT_MS_MAX)).answered();
+        let host = &self.backend.host;
+        // An answer that was overtaken by a later one says less.
+        if taken > host.stores().acked(&self.store).await.map_err(Failure::Refused)? {
+            host.stores().outgoing(&self.store, taken, Duration::ZERO).await.map_err(Failure::Refused)?;
+        }
+        host.stores().take_in(&self.store, items).await.map_err(Failure::Refused)?;
+        Ok(())
+    }
+
+    async fn failed(&self, failure: &Failure, pause: &mut Duration) {
+        self.backend.links.lost(&self.store);
+        let id = self.terms.id();
+        match failure {
+            Failure::Away(error) => tracing::debug!(%error, %id, "the line to a runtime is down"),
+            Failure::Refused(error) if *pause == PAUSE_FIRST => {
+                tracing::warn!(%error, %id, "the line to a runtime does not work");
+            }
+            Failure::Refused(error) => tracing::debug!(%error, %id, "the line to a runtime does not work"),
+        }
+        sleep(*pause).await;
+        *pause = (*pause * 2).min(PAUSE_MAX);
+    }
+}

@@ -1,0 +1,111 @@
+//! From what a person wrote to one Pod, among all runtimes.
+
+use futures_util::future::join_all;
+use protocol::{ApiError, Candidate, ErrorCode, PodName, PodRef, RuntimeId, Target};
+
+use super::{Backend, everywhere::within};
+
+/// So many Pods are named that may have been meant.
+const CANDIDATES_MAX: usize = 5;
+
+impl Backend {
+    /// Turns what a person wrote (`name`, `name@runtime`, `runtime/worker`) into an address.
+    ///
+    /// # Errors
+    /// `ambiguous_name` with all that are meant when more than one runtime has a Pod of this name; `pod_not_found` with
+    /// those that are spelled much like it.
+    pub async fn resolve(&self, target: &str) -> Result<PodRef, ApiError> {
+        match target.parse::<Target>().map_err(|error| ApiError::invalid(error.to_string()))? {
+            Target::Ref(pod) => match self.pod(&pod).await {
+                // One that was there when its server was heard last is meant, whether that answers now or not.
+                Err(error) if error.code == ErrorCode::RuntimeUnavailable => {
+                    self.port(&pod.runtime_id)?.pod_seen(&pod.worker_id).map(|summary| summary.pod).ok_or(error)
+                }
+                found => found.map(|detail| detail.summary.pod),
+            },
+            Target::Name { name, runtime_id: Some(runtime_id) } => {
+                match self.port(&runtime_id)?.pod_named(&name).await? {
+                    Some(pod) => Ok(pod),
+                    None => Err(self.unknown_name(&name, Some(&runtime_id)).await?),
+                }
+            }
+            Target::Name { name, runtime_id: None } => self.named_anywhere(&name).await,
+        }
+    }
+
+    async fn named_anywhere(&self, name: &PodName) -> Result<PodRef, ApiError> {
+        // Only for a name that nobody is known by, other servers are asked: a slow one delays no other name.
+        let mut found = self.named(name, Asked::Known).await?;
+        if found.is_empty() {
+            found = self.named(name, Asked::Anew).await?;
+        }
+        match found.len() {
+            0 => Err(self.unknown_name(name, None).await?),
+            1 => Ok(found.remove(0)),
+            _ => Err(ambiguous(name, found)),
+        }
+    }
+
+    /// The Pods of this name, of each runtime that answers.
+    async fn named(&self, name: &PodName, asked: Asked) -> Result<Vec<PodRef>, ApiError> {
+        let entries = self.registry.entries();
+        let answers = entries.iter().map(|(id, entry)| async move {
+            let answer = async {
+                match asked {
+                    Asked::Known => entry.port.pod_known(name).await,
+                    Asked::Anew => entry.port.pod_named(name).await,
+                }
+            };
+            (id, within(answer).await)
+        });
+        let mut found = Vec::new();
+        for (id, answer) in join_all(answers).await {
+            match answer {
+                Ok(pod) => found.extend(pod),
+                // Another one that does not answer delays nobody and hides nothing of ours.
+                Err(error) if *id != RuntimeId::local() => {
+                    tracing::debug!(%error, %id, "a name is not looked up there")
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+
+    async fn unknown_name(&self, name: &PodName, runtime_id: Option<&RuntimeId>) -> Result<ApiError, ApiError> {
+        let mut near = match runtime_id {
+            Some(id) if *id != RuntimeId::local() => Vec::new(),
+            _ => self.host.pods().near(name.as_str()).await?,
+        };
+        for (id, entry) in self.registry.entries() {
+            if runtime_id.is_none_or(|wanted| *wanted == id) {
+                near.extend(entry.port.near_names(name));
+            }
+        }
+        near.truncate(CANDIDATES_MAX);
+        let hint = match near.first() {
+            Some(candidate) => format!("; did you mean \"{}\"?", candidate.name),
+            None => String::new(),
+        };
+        let place = match runtime_id {
+            Some(id) if *id != RuntimeId::local() => format!(" in the runtime \"{id}\""),
+            _ => String::new(),
+        };
+        let sentence = format!("no Pod is called \"{name}\"{place}{hint}");
+        Ok(ApiError::new(ErrorCode::PodNotFound, sentence).with_candidates(near))
+    }
+}
+
+/// What other servers' lists say, or what those say that are asked now.
+#[derive(Debug, Clone, Copy)]
+enum Asked {
+    Known,
+    Anew,
+}
+
+fn ambiguous(name: &PodName, found: Vec<PodRef>) -> ApiError {
+    let ways: Vec<String> = found.iter().map(|pod| format!("{name}@{}", pod.runtime_id)).collect();
+    let sentence = format!("more than one Pod is called \"{name}\"; say which one: {}", ways.join(" or "));
+    let candidates = found.into_iter().map(|pod| Candidate { pod, name: name.clone() }).collect();
+    ApiError::new(ErrorCode::AmbiguousName, sentence).with_candidates(candidates)
+}

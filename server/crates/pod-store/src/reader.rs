@@ -1,0 +1,132 @@
+//! Reads. Each takes a connection of a small pool; all of them are safe beside the writer.
+
+use std::{fmt::Debug, sync::Arc};
+
+use sqlx::{PgPool, SqlitePool, postgres::PgRow, sqlite::SqliteRow};
+
+use crate::{
+    StoreError,
+    outage::Health,
+    statement::{Argument, Columns, Statement, Text},
+};
+
+/// What a database has of its own beside its words: what its failures mean.
+pub(crate) trait Engine: Debug + Send + Sync {
+    /// Whether what is open is still the database that others find; if not, what has happened and what to do.
+    fn find(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// What a failed read is to its caller; `operation` completes "cannot …".
+    fn read_failed(&self, operation: &'static str, error: sqlx::Error) -> StoreError;
+
+    /// Names the file that is damaged.
+    fn in_file(&self, error: StoreError) -> StoreError {
+        error
+    }
+}
+
+/// The connections that read.
+#[derive(Debug, Clone)]
+pub(crate) enum Readers {
+    Sqlite(SqlitePool),
+    Postgres(PgPool),
+}
+
+/// Whoever reads holds one.
+#[derive(Debug, Clone)]
+pub(crate) struct Reader {
+    pub(crate) readers: Readers,
+    pub(crate) engine: Arc<dyn Engine>,
+    pub(crate) health: Arc<Health>,
+}
+
+/// A question that is being put.
+#[must_use]
+pub(crate) struct Select<'r> {
+    reader: &'r Reader,
+    statement: Statement<&'r SqlitePool, &'r PgPool>,
+}
+
+impl Reader {
+    pub(crate) fn select(&self, text: impl Into<Text>) -> Select<'_> {
+        let text = text.into();
+        let statement = match &self.readers {
+            Readers::Sqlite(pool) => Statement::Sqlite(sqlx::query(text.sqlite), pool),
+            Readers::Postgres(pool) => Statement::Postgres(sqlx::query(text.postgres), pool),
+        };
+        Select { reader: self, statement }
+    }
+
+    /// Counts it when a read has failed, and says what it means.
+    fn told<T>(&self, read: Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut read = read;
+        if let Err(StoreError::Unread(_)) = read
+            && let Err(why) = self.engine.find()
+        {
+            read = Err(StoreError::Lost(why));
+        }
+        if matches!(
+            read,
+            Err(StoreError::Unread(_) | StoreError::Lost(_) | StoreError::Damaged(_) | StoreError::Database(_))
+        ) {
+            self.health.read_failed();
+        }
+        read.map_err(|error| self.engine.in_file(error))
+    }
+
+    pub(crate) async fn close(&self) {
+        match &self.readers {
+            Readers::Sqlite(pool) => pool.close().await,
+            Readers::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+impl Select<'_> {
+    /// For what is bound in the words of one of them.
+    pub(crate) fn is_postgres(&self) -> bool {
+        matches!(self.statement, Statement::Postgres(..))
+    }
+
+    pub(crate) fn bind<'t>(self, value: impl Argument<'t>) -> Self {
+        Self { statement: self.statement.bind(value), ..self }
+    }
+
+    /// Every row, as `read` takes it. `operation` completes "cannot …".
+    pub(crate) async fn all<T: Columns, R>(
+        self,
+        operation: &'static str,
+        read: impl FnMut(T) -> Result<R, StoreError>,
+    ) -> Result<Vec<R>, StoreError> {
+        let rows: Result<Vec<T>, sqlx::Error> = match self.statement {
+            Statement::Sqlite(query, pool) => query.try_map(|row: SqliteRow| T::from_row(&row)).fetch_all(pool).await,
+            Statement::Postgres(query, pool) => query.try_map(|row: PgRow| T::from_row(&row)).fetch_all(pool).await,
+        };
+        let rows = rows.map_err(|error| self.reader.engine.read_failed(operation, error));
+        self.reader.told(rows.and_then(|rows| rows.into_iter().map(read).collect()))
+    }
+
+    /// The first row, if there is any.
+    pub(crate) async fn one<T: Columns, R>(
+        self,
+        operation: &'static str,
+        read: impl FnOnce(T) -> Result<R, StoreError>,
+    ) -> Result<Option<R>, StoreError> {
+        let row: Result<Option<T>, sqlx::Error> = match self.statement {
+            Statement::Sqlite(query, pool) => {
+                query.try_map(|row: SqliteRow| T::from_row(&row)).fetch_optional(pool).await
+            }
+            Statement::Postgres(query, pool) => {
+                query.try_map(|row: PgRow| T::from_row(&row)).fetch_optional(pool).await
+            }
+        };
+        let row = row.map_err(|error| self.reader.engine.read_failed(operation, error));
+        self.reader.told(row.and_then(|row| row.map(read).transpose()))
+    }
+
+    /// The only number of the only row.
+    pub(crate) async fn count(self, operation: &'static str) -> Result<i64, StoreError> {
+        Ok(self.one(operation, |(count,): (i64,)| Ok(count)).await?.unwrap_or_default())
+    }
+}

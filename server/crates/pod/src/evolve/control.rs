@@ -1,0 +1,106 @@
+//! How an event that no model sees changes a Pod.
+
+use protocol::{ControlEvent, Decision, Outcome, PodState, Trigger, Usage};
+
+use super::mail;
+use crate::{
+    Pod,
+    decide::OVERFLOW,
+    state::{OpenApproval, Run},
+};
+
+pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
+    match event {
+        ControlEvent::RunStarted { trigger, .. } => run_started(pod, *trigger),
+        ControlEvent::RunFinished { outcome, code, detail, .. } => {
+            if code.as_deref() == Some(OVERFLOW) {
+                // There was nothing left to drop. The next question is asked as it is: its model may have more room by then.
+                (pod.fits, pod.suspicion) = (None, None);
+            }
+            run_finished(pod, *outcome, detail.as_deref());
+        }
+        ControlEvent::Status { state, state_reason } => {
+            match &mut pod.run {
+                Some(run) => run.is_fresh = false,
+                // Running without a run: the context is being compacted.
+                None if *state == PodState::Running => pod.compacting_from = Some(pod.state),
+                None => pod.compacting_from = None,
+            }
+            pod.state = *state;
+            pod.state_reason = state_reason.clone();
+        }
+        ControlEvent::ProviderRetry { attempt, code, detail, .. } => pod.note_retry(*attempt, code, detail),
+        ControlEvent::Usage { usage } => {
+            pod.learn(usage);
+            add(&mut pod.usage, usage);
+            if let Some(run) = &mut pod.run {
+                add(&mut run.usage, usage);
+            }
+        }
+        ControlEvent::ApprovalAsked { id, tool, arguments } => pod.approvals.push(OpenApproval {
+            id: id.clone(),
+            call_id: id.clone(),
+            tool: tool.clone(),
+            arguments: arguments.clone(),
+        }),
+        ControlEvent::ApprovalAnswered { id, decision, .. } => {
+            pod.approvals.retain(|open| open.id != *id);
+            let is_later = *decision == Some(Decision::Allow) && pod.is_paused();
+            if let Some(call) = pod.calls.iter_mut().find(|call| is_later && call.call_id == *id) {
+                call.is_allowed = true;
+            }
+        }
+        ControlEvent::MessageReceipt { message_id, state, .. } => mail::receipt(pod, message_id, *state),
+        _ => (),
+    }
+}
+
+fn run_started(pod: &mut Pod, trigger: Trigger) {
+    pod.runs += 1;
+    pod.failure = None;
+    pod.resumable = false;
+    pod.unread_mail = None;
+    pod.read_messages.clear();
+    pod.hops = match trigger {
+        Trigger::Input | Trigger::Resume => 0,
+        Trigger::Peer => pod.unread_messages.iter().map(|letter| letter.hops + 1).max().unwrap_or(0),
+        Trigger::Child => pod.hops,
+    };
+    pod.run = Some(Run {
+        id: format!("run-{}", pod.runs),
+        trigger,
+        usage: Usage::default(),
+        is_fresh: true,
+        blocks_before: pod.blocks,
+        input_seq: None,
+        bare_since: Some(pod.head),
+        rounds: 0,
+        overflows: 0,
+    });
+}
+
+fn run_finished(pod: &mut Pod, outcome: Outcome, detail: Option<&str>) {
+    let run = pod.run.take();
+    pod.count_failures(outcome, run.is_some_and(|run| run.blocks_before == pod.blocks));
+    if outcome != Outcome::Completed {
+        pod.read_messages.clear();
+    }
+    let operators = &pod.operator_calls;
+    pod.open_blocks.retain(|open| operators.iter().any(|call| call.block == open.id));
+    pod.resumable = matches!(outcome, Outcome::Paused | Outcome::Interrupted);
+    if outcome == Outcome::Error {
+        pod.failure = Some(detail.unwrap_or_default().to_owned());
+    }
+}
+
+fn add(total: &mut Usage, part: &Usage) {
+    total.input += part.input;
+    total.cached += part.cached;
+    total.output += part.output;
+    total.context_used = part.context_used;
+    total.context_limit = part.context_limit;
+    total.cost = match (total.cost, part.cost) {
+        (None, None) => None,
+        (total, part) => Some(total.unwrap_or_default() + part.unwrap_or_default()),
+    };
+}

@@ -1,0 +1,50 @@
+//! What comes in from other Pods, and how far a model has read it.
+
+use protocol::{ReceiptState, Trigger};
+
+use crate::{Pod, state::PeerLetter};
+
+/// A message of a peer.
+pub(super) fn letter(pod: &mut Pod, letter: PeerLetter) {
+    if pod.run.as_ref().is_some_and(|run| run.is_fresh && run.trigger == Trigger::Peer) {
+        pod.hops = pod.hops.max(letter.hops + 1);
+    }
+    pod.unread_messages.push(letter);
+    came_in(pod, Trigger::Peer);
+}
+
+/// What comes in while the model answers is read by it when it is asked next.
+pub(super) fn came_in(pod: &mut Pod, kind: Trigger) {
+    let is_late = pod.run.as_ref().is_some_and(|run| !run.is_fresh);
+    let since = pod.run.as_mut().and_then(|run| run.bare_since.take());
+    if let Some(since) = since.filter(|_| is_late) {
+        pod.bare_runs.push((since, pod.runs));
+    }
+    // News of a child always begin a run; a message may only be noted.
+    if is_late && pod.unread_mail != Some(Trigger::Child) {
+        pod.unread_mail = Some(kind);
+    }
+}
+
+/// How far a message of a peer has come here. Receipts of what this Pod sent itself name none of these.
+pub(super) fn receipt(pod: &mut Pod, message_id: &str, state: ReceiptState) {
+    match state {
+        ReceiptState::Read => {
+            let is_automatic =
+                pod.run.as_ref().is_some_and(|run| matches!(run.trigger, Trigger::Peer | Trigger::Child));
+            for letter in pod.unread_messages.extract_if(.., |letter| letter.message_id == message_id) {
+                // Read in the middle of a run that nobody began: what follows is as far from a person as it is.
+                if is_automatic {
+                    pod.hops = pod.hops.max(letter.hops + 1);
+                }
+                pod.read_messages.push(letter);
+            }
+        }
+        ReceiptState::Answered => pod.read_messages.retain(|letter| letter.message_id != message_id),
+        ReceiptState::Sent
+        | ReceiptState::Stored
+        | ReceiptState::Held
+        | ReceiptState::Refused
+        | ReceiptState::Expired => (),
+    }
+}

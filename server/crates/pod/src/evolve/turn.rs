@@ -1,0 +1,129 @@
+//! How an event of the conversation changes a Pod.
+
+use protocol::{Seen, Seq, ToolBy, Trigger, TurnEvent};
+
+use super::{blocks, mail};
+use crate::{
+    Pod,
+    state::{BlockKind, OpenCall, PeerLetter, ReadOutput, SEEN_FILES_MAX, SeenFile},
+};
+
+pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
+    if let Some(run) = pod.run.as_mut().filter(|_| tells_run(event)) {
+        run.bare_since = None;
+    }
+    match event {
+        TurnEvent::TextChunk { block, text } => blocks::grow(pod, seq, block, BlockKind::Text, text),
+        TurnEvent::ReasoningChunk { block, text } => blocks::grow(pod, seq, block, BlockKind::Reasoning, text),
+        TurnEvent::ToolArgsChunk { block, text, name } => {
+            // Every open call belongs to the present answer: the next one is asked for when all have results.
+            let open = pod.open_blocks.iter().filter(|open| matches!(open.kind, BlockKind::ToolArgs(_)));
+            let index = pod.calls.len() + open.count();
+            blocks::grow(pod, seq, block, BlockKind::ToolArgs(index), text);
+            if let (Some(name), Some(open)) = (name, pod.open_blocks.iter_mut().find(|open| open.id == *block)) {
+                open.name = Some(name.clone());
+            }
+        }
+        TurnEvent::ToolOutputChunk { block, text } => blocks::grow(pod, seq, block, BlockKind::ToolOutput, text),
+        TurnEvent::MessageFinished { block, .. } | TurnEvent::ReasoningFinished { block, .. } => {
+            blocks::close(pod, block);
+        }
+        TurnEvent::ToolCalled { .. } => called(pod, event),
+        TurnEvent::ToolFinished { call_id, block, by, seen, .. } => {
+            blocks::close(pod, block);
+            finished(pod, call_id, *by);
+            if let Some(seen) = seen {
+                saw(pod, *by, seen);
+            }
+        }
+        TurnEvent::UserMessage { .. } => {
+            if let Some(run) = &mut pod.run {
+                // One that came in later is not taken back with the one that began the run.
+                run.input_seq = run.is_fresh.then_some(seq);
+            }
+        }
+        TurnEvent::PeerMessage { message_id, from, hops, .. } => {
+            let (message_id, from) = (message_id.clone(), from.clone());
+            mail::letter(pod, PeerLetter { message_id, from, hops: *hops, seq });
+        }
+        TurnEvent::ChildEvent { .. } => mail::came_in(pod, Trigger::Child),
+        TurnEvent::Compacted { .. } => {
+            forget_context(pod);
+            if let Some(run) = &mut pod.run {
+                // Taking the message back would bring back what the summary stands for.
+                run.input_seq = None;
+                // The model is asked next.
+                pod.unread_mail = None;
+            }
+        }
+        TurnEvent::Rewound { to_seq } => {
+            forget_context(pod);
+            pod.unread_messages.retain(|letter| letter.seq <= *to_seq);
+            pod.resumable = false;
+        }
+    }
+}
+
+/// Whether the context shows by this event that its run has begun.
+fn tells_run(event: &TurnEvent) -> bool {
+    matches!(
+        event,
+        TurnEvent::UserMessage { .. }
+            | TurnEvent::MessageFinished { .. }
+            | TurnEvent::ReasoningFinished { .. }
+            | TurnEvent::ToolCalled { by: ToolBy::Model, .. }
+            | TurnEvent::ToolFinished { by: ToolBy::Model, .. }
+    )
+}
+
+fn called(pod: &mut Pod, event: &TurnEvent) {
+    let TurnEvent::ToolCalled { call_id, block, name, arguments, by } = event else { return };
+    blocks::close(pod, block);
+    let calls = match by {
+        ToolBy::Model => &mut pod.calls,
+        ToolBy::Operator => &mut pod.operator_calls,
+    };
+    calls.push(OpenCall {
+        call_id: call_id.clone(),
+        block: block.clone(),
+        name: name.clone(),
+        arguments: arguments.clone(),
+        is_allowed: false,
+        began_at: None,
+        wrote_at: None,
+    });
+}
+
+fn finished(pod: &mut Pod, call_id: &str, by: ToolBy) {
+    pod.calls.retain(|call| call.call_id != call_id);
+    pod.operator_calls.retain(|call| call.call_id != call_id);
+    if by == ToolBy::Model && pod.calls.is_empty() {
+        // The model is asked next, with all that has come in.
+        pod.unread_mail = None;
+        if let Some(run) = &mut pod.run {
+            run.rounds += 1;
+            run.overflows = 0;
+        }
+    }
+}
+
+fn saw(pod: &mut Pod, by: ToolBy, seen: &Seen) {
+    match seen {
+        Seen::File { path, sha256 } => {
+            pod.seen_files.retain(|file| file.by != by || file.path != *path);
+            pod.seen_files.push(SeenFile { by, path: path.clone(), sha256: sha256.clone() });
+            let too_many = pod.seen_files.len().saturating_sub(SEEN_FILES_MAX);
+            pod.seen_files.drain(..too_many);
+        }
+        Seen::Output { pod: child, seq } => {
+            pod.read_outputs.retain(|read| read.pod != *child);
+            pod.read_outputs.push(ReadOutput { pod: child.clone(), seq: *seq });
+        }
+    }
+}
+
+/// The model has the contents of files before it no longer, and what did not fit into its context is no longer all in it.
+fn forget_context(pod: &mut Pod) {
+    pod.seen_files.clear();
+    (pod.fits, pod.suspicion) = (None, None);
+}

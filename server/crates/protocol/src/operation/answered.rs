@@ -1,0 +1,171 @@
+//! What operations answer with, and how it stands on the wire.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::Page;
+use crate::{ApiError, Gathered, Introduced, Listing, PeerAnswer, PeerLink};
+
+/// An answer as it goes over the wire and comes from there.
+pub trait Answered: Sized + Send + Serialize + DeserializeOwned {
+    /// The status that says it, where it is not the operation's usual one.
+    fn status(&self, usual: u16) -> u16 {
+        usual
+    }
+
+    /// JSON; none where the status says all.
+    fn body(&self) -> Option<String> {
+        Some(serde_json::to_string(self).expect("protocol types always encode"))
+    }
+
+    /// # Errors
+    /// What is wrong with the JSON.
+    fn read(_status: u16, body: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(body)
+    }
+
+    /// The part of it that is asked for, of a list that has parts.
+    ///
+    /// # Errors
+    /// `cursor_invalid` for a page that is not one of this list.
+    fn paged(self, _: &Page) -> Result<Self, ApiError> {
+        Ok(self)
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(facts: &super::Facts, description: &mut super::Description);
+}
+
+/// Those that stand on the wire as they are.
+macro_rules! plain {
+    ($($kind:ty),* $(,)?) => {
+        $(impl Answered for $kind {
+            #[cfg(feature = "openapi")]
+            fn describe(facts: &super::Facts, description: &mut super::Description) {
+                description.answers::<Self>(facts.status, facts.done);
+            }
+        })*
+    };
+}
+
+plain!(
+    crate::About,
+    crate::Approval,
+    crate::History,
+    crate::LinkAnswer,
+    crate::LoginCode,
+    crate::MessageAnswer,
+    crate::PodDetail,
+    crate::PodRef,
+    crate::PodSummary,
+    crate::Preview,
+    crate::ProviderTest,
+    crate::QueuedInput,
+    crate::Receipt,
+    crate::Record,
+    crate::RuntimeView,
+    crate::ToolAnswer,
+    crate::UsageReport,
+    PeerAnswer,
+    Gathered<crate::AuditRow>,
+    Gathered<crate::SearchHit>,
+    Listing<String>,
+    Listing<crate::ExchangeMessage>,
+    Listing<crate::PodSummary>,
+    Listing<crate::Preview>,
+    Listing<crate::Record>,
+);
+
+/// Lists that have parts, and what stands in them beside their items.
+macro_rules! in_parts {
+    ($($list:ty { $($beside:ident),* })*) => {
+        $(impl Answered for $list {
+            fn paged(self, page: &Page) -> Result<Self, ApiError> {
+                let (items, next) = page.cut(self.items)?;
+                Ok(Self { items, next, $($beside: self.$beside),* })
+            }
+
+            #[cfg(feature = "openapi")]
+            fn describe(facts: &super::Facts, description: &mut super::Description) {
+                description.answers::<Self>(facts.status, facts.done);
+            }
+        })*
+    };
+}
+
+in_parts! {
+    Gathered<crate::PodRules> { absent }
+    Listing<crate::Approval> {}
+    Listing<crate::OpenRequest> {}
+    Listing<crate::PeerView> {}
+    Listing<crate::ProfileView> {}
+    Listing<crate::RuntimeView> {}
+    Listing<crate::SessionView> {}
+    Listing<crate::ToolDefault> {}
+    Listing<crate::VisiblePod> {}
+    Listing<crate::WallItem> {}
+    crate::Providers { unconfigured }
+}
+
+impl Answered for () {
+    fn body(&self) -> Option<String> {
+        None
+    }
+
+    fn read(_: u16, _: &[u8]) -> Result<Self, serde_json::Error> {
+        Ok(())
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(facts: &super::Facts, description: &mut super::Description) {
+        description.answers_nothing(facts.status, facts.done);
+    }
+}
+
+/// Nothing is `204`.
+impl Answered for Option<crate::CompactionPreview> {
+    fn status(&self, usual: u16) -> u16 {
+        if self.is_some() { usual } else { 204 }
+    }
+
+    fn body(&self) -> Option<String> {
+        self.as_ref().map(|preview| serde_json::to_string(preview).expect("protocol types always encode"))
+    }
+
+    fn read(status: u16, body: &[u8]) -> Result<Self, serde_json::Error> {
+        if status == 204 { Ok(None) } else { serde_json::from_slice(body).map(Some) }
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(facts: &super::Facts, description: &mut super::Description) {
+        description.answers::<crate::CompactionPreview>(facts.status, facts.done);
+        description.answers_nothing(204, "There is nothing to drop");
+    }
+}
+
+/// Whether they knew each other before is in the status alone.
+impl Answered for Introduced {
+    fn status(&self, usual: u16) -> u16 {
+        match (self.answer.state, self.stood) {
+            (PeerLink::Pending, _) => 202,
+            (PeerLink::Declined | PeerLink::Expired, _) | (_, true) => 200,
+            (_, false) => usual,
+        }
+    }
+
+    fn body(&self) -> Option<String> {
+        self.answer.body()
+    }
+
+    fn read(status: u16, body: &[u8]) -> Result<Self, serde_json::Error> {
+        Ok(Self { answer: serde_json::from_slice(body)?, stood: status == 200 })
+    }
+
+    #[cfg(feature = "openapi")]
+    fn describe(facts: &super::Facts, description: &mut super::Description) {
+        let stood =
+            "They knew each other before; or, to a repeated key: the other side declined, or did not answer in time";
+        description.answers::<PeerAnswer>(facts.status, facts.done);
+        description.answers::<PeerAnswer>(200, stood);
+        description.answers::<PeerAnswer>(202, "The other side has to accept");
+    }
+}

@@ -1,0 +1,106 @@
+//! Pages of the lists that are short enough to be known as a whole: runtimes, peers, questions and the like. Without `limit`
+//! all of it is one page.
+
+use crate::{
+    ApiError, Approval, ErrorCode, OpenRequest, PeerView, PodRules, ProfileView, ProviderView, RuntimeView,
+    SessionView, ToolDefault, VisiblePod, WallItem, open_cursor, seal_cursor,
+};
+
+/// Which part of a short list is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Page {
+    /// `next` of the page before.
+    pub after: Option<String>,
+    /// At most so many; all when absent.
+    pub limit: Option<u32>,
+}
+
+/// Something in a short list: it has a key there that no other one has.
+pub trait Keyed {
+    fn key(&self) -> String;
+}
+
+impl Page {
+    /// The items after the cursor, in which is the key of the last item before it, and the cursor of the next page: what is
+    /// put in or taken out elsewhere moves nothing.
+    ///
+    /// # Errors
+    /// `cursor_invalid` when no item has this key (any more).
+    pub fn cut<T: Keyed>(&self, items: Vec<T>) -> Result<(Vec<T>, Option<String>), ApiError> {
+        let fit = self.limit.unwrap_or(u32::MAX) as usize;
+        let start = match &self.after {
+            None => 0,
+            Some(after) => {
+                let last = open_cursor(after).ok_or_else(stale)?;
+                1 + items.iter().position(|item| item.key() == last).ok_or_else(stale)?
+            }
+        };
+        let is_last = items.len() - start <= fit;
+        let items: Vec<T> = items.into_iter().skip(start).take(fit).collect();
+        let next = items.last().filter(|_| !is_last).map(|last| seal_cursor(&last.key()));
+        Ok((items, next))
+    }
+}
+
+fn stale() -> ApiError {
+    let sentence = "the cursor is not one of this list, or what it pointed to is gone; begin without `after`";
+    ApiError::new(ErrorCode::CursorInvalid, sentence)
+}
+
+macro_rules! keyed {
+    ($($kind:ty => |$item:ident| $key:expr;)*) => {
+        $(impl Keyed for $kind {
+            fn key(&self) -> String {
+                let $item = self;
+                $key
+            }
+        })*
+    };
+}
+
+keyed! {
+    Approval => |approval| approval.id.clone();
+    OpenRequest => |request| request.request_id.clone();
+    PeerView => |peer| peer.pod.to_string();
+    PodRules => |rules| rules.pod.to_string();
+    ProfileView => |profile| profile.name.clone();
+    ProviderView => |provider| provider.name.clone();
+    RuntimeView => |runtime| runtime.runtime_id.to_string();
+    SessionView => |session| session.id.clone();
+    ToolDefault => |known| known.tool.clone();
+    VisiblePod => |seen| seen.pod.to_string();
+    WallItem => |item| item.wall.as_str().to_owned();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Keyed for char {
+        fn key(&self) -> String {
+            self.to_string()
+        }
+    }
+
+    fn page(after: Option<&str>, limit: Option<u32>) -> Result<(String, Option<String>), ErrorCode> {
+        let page = Page { after: after.map(seal_cursor), limit };
+        let (items, next) = page.cut(vec!['a', 'b', 'c']).map_err(|error| error.code)?;
+        Ok((items.into_iter().collect(), next))
+    }
+
+    #[test]
+    fn a_short_list_is_one_page_unless_less_is_asked_for() {
+        let sealed = |key| Some(seal_cursor(key));
+        assert_eq!(page(None, None), Ok(("abc".to_owned(), None)));
+        assert_eq!(page(None, Some(3)), Ok(("abc".to_owned(), None)));
+        assert_eq!(page(None, Some(2)), Ok(("ab".to_owned(), sealed("b"))));
+        assert_eq!(page(Some("b"), Some(2)), Ok(("c".to_owned(), None)));
+        assert_eq!(page(Some("a"), Some(1)), Ok(("b".to_owned(), sealed("b"))));
+        assert_eq!(page(Some("c"), None), Ok((String::new(), None)));
+    }
+
+    #[test]
+    fn a_foreign_cursor_is_refused() {
+        assert_eq!(page(Some("z"), None), Err(ErrorCode::CursorInvalid));
+    }
+}

@@ -1,0 +1,690 @@
+//! The list of the API's operations: the one place where each is written down.
+//!
+//! `commands` change a Pod or what Pods are to each other, and `queries` look at Pods: a port carries out the ones and reads the
+//! others. What a server does itself, for whoever is logged in to it, is in `server`.
+//!
+//! Each stands here as: what it does, its name, its id in the OpenAPI document, method, path and tag there, its fields with the
+//! places where they stand in a request (`operation/field.rs`), and what success answers. A command has before that the word
+//! that its key is bound to, and the one that the audit knows it by.
+
+use crate::{
+    About, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage,
+    Gathered, HeldCommand, History, ImportCommand, InputCommand, Introduced, LinkAnswer, LinkExchange, Listing,
+    LoginCode, MessageAnswer, MessageCommand, OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail,
+    PodName, PodRef, PodRules, PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, Providers,
+    QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit,
+    SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport, VisiblePod, WallItem,
+    operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
+};
+
+/// So much of what a person wrote goes into the audit when no Pod is meant by it. An address is at most 97 long.
+const TARGET_CHARS_MAX: usize = 100;
+
+/// An operation that changes something. It has an id of its caller, and happens once for it.
+pub trait ToCommand: Operation<Answer: TryFrom<Answer>> + Into<Command> {}
+
+/// An operation that looks at something.
+pub trait ToQuery: Operation<Answer: TryFrom<Answer>> + Into<Query> {}
+
+/// Somebody who is shown every command.
+pub trait EachCommand {
+    fn see<O: ToCommand>(&mut self);
+}
+
+/// Somebody who is shown every query.
+pub trait EachQuery {
+    fn see<O: ToQuery>(&mut self);
+}
+
+/// Somebody who is shown what a server does itself.
+pub trait EachOwn {
+    fn see<O: Operation>(&mut self);
+}
+
+macro_rules! operations {
+    (
+        commands {
+            $($(#[doc = $c_about:literal])* $command:ident $c_id:literal $key:literal $action:literal: $c_method:ident $c_path:expr, $c_tag:literal { $($c_fields:tt)* } -> $c_status:literal $c_done:literal $c_answer:ty;)*
+        }
+        queries {
+            $($(#[doc = $q_about:literal])* $query:ident $q_id:literal: $q_method:ident $q_path:expr, $q_tag:literal { $($q_fields:tt)* } -> $q_status:literal $q_done:literal $q_answer:ty;)*
+        }
+        server {
+            $($(#[doc = $s_about:literal])* $own:ident $s_id:literal: $s_method:ident $s_path:expr, $s_tag:literal { $($s_fields:tt)* } -> $s_status:literal $s_done:literal $s_answer:ty;)*
+        }
+    ) => {
+        $(operation! { $(#[doc = $c_about])* $command $c_id: $c_method $c_path, $c_tag { $($c_fields)* } -> $c_status $c_done $c_answer })*
+        $(operation! { $(#[doc = $q_about])* $query $q_id: $q_method $q_path, $q_tag { $($q_fields)* } -> $q_status $q_done $q_answer })*
+        $(operation! { $(#[doc = $s_about])* $own $s_id: $s_method $s_path, $s_tag { $($s_fields)* } -> $s_status $s_done $s_answer })*
+
+        /// Any command.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Command {
+            $($command($command),)*
+        }
+
+        /// Any query.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Query {
+            $($query($query),)*
+        }
+
+        $(
+            impl From<$command> for Command {
+                fn from(command: $command) -> Self {
+                    Self::$command(command)
+                }
+            }
+            impl ToCommand for $command {}
+        )*
+        $(
+            impl From<$query> for Query {
+                fn from(query: $query) -> Self {
+                    Self::$query(query)
+                }
+            }
+            impl ToQuery for $query {}
+        )*
+
+        /// Shows every command.
+        pub fn each_command(see: &mut impl EachCommand) {
+            $(see.see::<$command>();)*
+        }
+
+        /// Shows every query.
+        pub fn each_query(see: &mut impl EachQuery) {
+            $(see.see::<$query>();)*
+        }
+
+        /// Shows what a server does itself.
+        pub fn each_own(see: &mut impl EachOwn) {
+            $(see.see::<$own>();)*
+        }
+
+        impl Command {
+            pub fn facts(&self) -> Facts {
+                match self {
+                    $(Self::$command(_) => $command::FACTS,)*
+                }
+            }
+
+            /// What its key is bound to, beside the Pod and what was said.
+            pub fn key_word(&self) -> &'static str {
+                match self {
+                    $(Self::$command(_) => $key,)*
+                }
+            }
+
+            /// What the audit calls it.
+            pub fn action(&self) -> &'static str {
+                match self {
+                    $(Self::$command(_) => $action,)*
+                }
+            }
+
+            /// As [`Operation::request`].
+            ///
+            /// # Errors
+            /// As there.
+            pub fn request(&self) -> Result<Request, String> {
+                match self {
+                    $(Self::$command(command) => command.request(),)*
+                }
+            }
+
+            /// The answer to it, off the wire.
+            ///
+            /// # Errors
+            /// What is wrong with the JSON.
+            pub fn answered(&self, status: u16, body: &[u8]) -> Result<Answer, serde_json::Error> {
+                match self {
+                    $(Self::$command(_) => <$c_answer as Answered>::read(status, body).map(Answer::from),)*
+                }
+            }
+
+            /// The answer to it, as [`Answer::kept`] gave it.
+            ///
+            /// # Errors
+            /// What is wrong with the JSON.
+            pub fn kept(&self, json: &str) -> Result<Answer, serde_json::Error> {
+                match self {
+                    $(Self::$command(_) => serde_json::from_str::<$c_answer>(json).map(Answer::from),)*
+                }
+            }
+
+            /// The Pod that is told to do something; none where one is made.
+            pub fn pod(&self) -> Option<&PodRef> {
+                match self {
+                    $(Self::$command(command) => command.pod(),)*
+                }
+            }
+
+            pub fn pod_mut(&mut self) -> Option<&mut PodRef> {
+                match self {
+                    $(Self::$command(command) => command.pod_mut(),)*
+                }
+            }
+
+            /// As [`Operation::said`].
+            pub fn said(&self) -> String {
+                match self {
+                    $(Self::$command(command) => command.said(),)*
+                }
+            }
+        }
+
+        impl Query {
+            pub fn facts(&self) -> Facts {
+                match self {
+                    $(Self::$query(_) => $query::FACTS,)*
+                }
+            }
+
+            /// As [`Operation::request`].
+            ///
+            /// # Errors
+            /// As there.
+            pub fn request(&self) -> Result<Request, String> {
+                match self {
+                    $(Self::$query(query) => query.request(),)*
+                }
+            }
+
+            /// The answer to it, off the wire.
+            ///
+            /// # Errors
+            /// What is wrong with the JSON.
+            pub fn answered(&self, status: u16, body: &[u8]) -> Result<Answer, serde_json::Error> {
+                match self {
+                    $(Self::$query(_) => <$q_answer as Answered>::read(status, body).map(Answer::from),)*
+                }
+            }
+
+            /// The Pod that is looked at; none where all are.
+            pub fn pod(&self) -> Option<&PodRef> {
+                match self {
+                    $(Self::$query(query) => query.pod(),)*
+                }
+            }
+
+            pub fn pod_mut(&mut self) -> Option<&mut PodRef> {
+                match self {
+                    $(Self::$query(query) => query.pod_mut(),)*
+                }
+            }
+        }
+    };
+}
+
+macro_rules! answers {
+    ($($name:ident($kind:ty),)*) => {
+        /// What any command or query is answered.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Answer {
+            $($name($kind),)*
+        }
+
+        $(
+            impl From<$kind> for Answer {
+                fn from(answer: $kind) -> Self {
+                    Self::$name(answer)
+                }
+            }
+
+            impl TryFrom<Answer> for $kind {
+                type Error = Answer;
+
+                fn try_from(answer: Answer) -> Result<Self, Answer> {
+                    match answer {
+                        Answer::$name(answer) => Ok(answer),
+                        other => Err(other),
+                    }
+                }
+            }
+        )*
+
+        impl Answer {
+            /// As JSON, for a repeat of the command; [`Command::kept`] reads it.
+            pub fn kept(&self) -> String {
+                match self {
+                    $(Self::$name(answer) => serde_json::to_string(answer),)*
+                }
+                .expect("protocol types always encode")
+            }
+        }
+    };
+}
+
+answers! {
+    Nothing(()),
+    Receipt(Receipt),
+    Queued(QueuedInput),
+    Summary(PodSummary),
+    Detail(PodDetail),
+    Tool(ToolAnswer),
+    Approval(Approval),
+    Introduced(Introduced),
+    Peer(PeerAnswer),
+    Message(MessageAnswer),
+    Pods(Listing<PodSummary>),
+    Address(PodRef),
+    Files(Listing<String>),
+    Peers(Listing<PeerView>),
+    Requests(Listing<OpenRequest>),
+    Exchange(Listing<ExchangeMessage>),
+    History(History),
+    Compaction(Option<CompactionPreview>),
+    Approvals(Listing<Approval>),
+    Visible(Listing<VisiblePod>),
+    Hits(Gathered<SearchHit>),
+    Usage(UsageReport),
+    Rules(Gathered<PodRules>),
+    Audit(Gathered<AuditRow>),
+}
+
+operations! {
+    commands {
+        /// Makes a Pod.
+        Create "create" "pod_create" "pod_create": Post "/api/v1/pods", "pods" {
+            body body: CreatePod,
+        } -> 201 "The Pod" PodSummary;
+
+        /// Renames a Pod, or changes its policies.
+        Patch "patch" "rename" "rename": Patch at_pod!(""), "pods" {
+            pod pod: PodRef,
+            body body: PatchPod,
+        } -> 200 "The Pod as it is now" PodDetail;
+
+        /// Stops a Pod and removes it with its journal.
+        Delete "delete" "delete" "delete": Delete at_pod!(""), "pods" {
+            pod pod: PodRef,
+            /// The Pod's name, to confirm that it is meant.
+            needed confirm: Option<String>,
+        } -> 204 "It is gone" ();
+
+        /// Makes a stopped Pod with the history of another one.
+        ///
+        /// The JSONL of an export comes as a text in a JSON object, or as it is: then `name` stands in the query, and it may have up
+        /// to 64 MiB.
+        Import "import" "import" "import": Post "/api/v1/import", "pods" {
+            body body: ImportCommand,
+        } -> 201 "The Pod" PodSummary;
+
+        /// Sends a message. Its run is seen in the Pod's stream, with the same command id.
+        Input "input" "input" "input": Post at_pod!("/input"), "commands" {
+            pod pod: PodRef,
+            body body: InputCommand,
+        } -> 202 "It is on the disk" Receipt;
+
+        /// Takes a queued message back: it is in no queue any more, and here is what it was. One that has begun is
+        /// `already_answered`.
+        TakeBack "take_back" "take_back" "input": Delete at_pod!("/input/{command_id}"), "commands" {
+            pod pod: PodRef,
+            path command_id: CommandId,
+        } -> 200 "What was taken back" QueuedInput;
+
+        /// Pauses a running Pod. What it has said so far stays.
+        Pause "pause" "pause" "pause": Post at_pod!("/pause"), "commands" {
+            pod pod: PodRef,
+            bare body: NoFields,
+        } -> 202 "It is on the disk" Receipt;
+
+        /// Goes on with a paused Pod's run.
+        Resume "resume" "resume" "resume": Post at_pod!("/resume"), "commands" {
+            pod pod: PodRef,
+            bare body: NoFields,
+        } -> 202 "It is on the disk" Receipt;
+
+        /// Ends the present run.
+        Cancel "cancel" "cancel" "cancel": Post at_pod!("/cancel"), "commands" {
+            pod pod: PodRef,
+            bare body: NoFields,
+        } -> 202 "It is on the disk" Receipt;
+
+        /// Stops a Pod; restore brings it back.
+        Stop "stop" "stop" "stop": Post at_pod!("/stop"), "commands" {
+            pod pod: PodRef,
+            bare body: NoFields,
+        } -> 202 "It is on the disk" Receipt;
+
+        /// Brings a stopped Pod back; with `tree` the stopped Pods below it, too, and the receipt reports on each of them.
+        Restore "restore" "restore" "restore": Post at_pod!("/restore"), "commands" {
+            pod pod: PodRef,
+            maybe body: RestoreCommand,
+        } -> 202 "It is on the disk" Receipt;
+
+        /// Puts a summary in the place of what came before the newest turn. The journal keeps all of it.
+        Compact "compact" "compact" "compact": Post at_pod!("/compact"), "commands" {
+            pod pod: PodRef,
+            bare body: NoFields,
+        } -> 202 "It is on the disk" Receipt;
+
+        /// Takes what came after a record out of the model's context. The journal keeps all of it, and its head only grows.
+        Rewind "rewind" "rewind" "rewind": Post at_pod!("/rewind"), "commands" {
+            pod pod: PodRef,
+            body body: RewindCommand,
+        } -> 202 "It is on the disk" Receipt;
+
+        /// Runs a tool as the Pod would, under its scope and its deny rules.
+        ///
+        /// The call is the person's answer where a rule asks. It is in the transcript with `by: operator`, and no model is told
+        /// of it. A tool that fails is an answer with `is_error` and a `code`, no error of the request.
+        RunTool "run" "tool" "tool": Post at_pod!("/tools/{name}"), "tools" {
+            pod pod: PodRef,
+            path name: String,
+            body body: ToolCommand,
+        } -> 200 "How it ended" ToolAnswer;
+
+        /// Answers a question; the first answer counts.
+        AnswerApproval "answer" "approve" "approve": Post at_pod!("/approvals/{id}"), "tools" {
+            pod pod: PodRef,
+            path id: String,
+            body body: ApprovalCommand,
+        } -> 200 "The question with its answer" Approval;
+
+        /// Introduces the Pod to another one. Both then see each other and can write to each other; nothing else changes, and
+        /// neither conversation is touched.
+        Introduce "introduce" "peer" "peer": Post at_pod!("/peers"), "peers" {
+            pod pod: PodRef,
+            body body: PeerCommand,
+        } -> 201 "They are peers now" Introduced;
+
+        /// Ends what the two are to each other, on both sides: a link, or a request that waits.
+        Unlink "unlink" "unpeer" "unpeer": Delete at_pod!("/peers/{peer_runtime_id}/{peer_worker_id}"), "peers" {
+            pod pod: PodRef,
+            path peer: PodRef,
+        } -> 204 "They are not peers, whether they were or not" ();
+
+        /// Answers a request that was made to this Pod; the first answer counts.
+        DecideRequest "decide_request" "peer_decide" "peer_decide": Post at_pod!("/peers/requests/{request_id}"), "peers" {
+            pod pod: PodRef,
+            path request_id: String,
+            body body: RequestCommand,
+        } -> 200 "What the two are to each other now" PeerAnswer;
+
+        /// Sends a message from this Pod to a peer, by a person. It is then on the disk at the receiver, or held.
+        SendMessage "send" "message" "message": Post at_pod!("/messages"), "peers" {
+            pod pod: PodRef,
+            body body: MessageCommand,
+        } -> 202 "It is on the disk" MessageAnswer;
+
+        /// Releases or drops a message that is held, on either side; the first decision counts.
+        DecideHeld "decide_held" "message_decide" "message_decide": Post at_pod!("/messages/{message_id}"), "peers" {
+            pod pod: PodRef,
+            path message_id: String,
+            body body: HeldCommand,
+        } -> 200 "Where the message is now" MessageAnswer;
+    }
+
+    queries {
+        /// Summaries of the Pods of all runtimes.
+        Pods "pods": Get "/api/v1/pods", "pods" {
+            /// Exactly this name.
+            query name: Filled<PodName>,
+            /// Only Pods in this state.
+            query state: Filled<PodState>,
+            /// Part of a name, working directory, model or activity; case does not matter.
+            query q: Loose,
+            /// `next` of the page before.
+            query after: Loose,
+            /// At most so many; 500 when absent, never more than 1,000.
+            query limit: Limit<500, 1000>,
+        } -> 200 "One page of them" Listing<PodSummary>;
+
+        /// Turns what a person wrote into a Pod's address.
+        Resolve "resolve": Get "/api/v1/pods/resolve", "pods" {
+            /// `name`, `name@runtime_id` or `runtime_id/worker_id`.
+            needed target: Option<String>,
+        } -> 200 "The address" PodRef;
+
+        /// A Pod, with all that its page shows.
+        Pod "pod": Get at_pod!(""), "pods" {
+            pod pod: PodRef,
+        } -> 200 "The Pod" PodDetail;
+
+        /// What the Pod asks a person, oldest first.
+        Approvals "approvals": Get at_pod!("/approvals"), "tools" {
+            pod pod: PodRef,
+            /// Also what was answered or withdrawn.
+            query all: bool,
+            part page: Page,
+        } -> 200 "The questions" Listing<Approval>;
+
+        /// The Pods that this one sees: itself, its children, its peers. Its model is told exactly this by ListPods.
+        Visible "visible": Get at_pod!("/visible"), "tools" {
+            pod pod: PodRef,
+            part page: Page,
+        } -> 200 "The Pods" Listing<VisiblePod>;
+
+        /// Files that the Pod may read and whose path fits, the best first; as many as a list shows, so there is no next page.
+        ///
+        /// A message names one with a segment `{ "type": "file_ref", "path": … }`.
+        Files "files": Get at_pod!("/files"), "tools" {
+            pod pod: PodRef,
+            /// A few letters of a path; all that is near when absent.
+            query q: Loose,
+        } -> 200 "Paths, from the working directory where they are in it" Listing<String>;
+
+        /// Whom a Pod knows, then the requests between it and others.
+        Peers "peers": Get at_pod!("/peers"), "peers" {
+            pod pod: PodRef,
+            part page: Page,
+        } -> 200 "The peers" Listing<PeerView>;
+
+        /// What two Pods wrote to each other, newest first, with where each message is.
+        Exchange "peer_messages": Get at_pod!("/peers/{peer_runtime_id}/{peer_worker_id}/messages"), "peers" {
+            pod pod: PodRef,
+            path peer: PodRef,
+            /// Only what is older: `next` of the page before.
+            query before: Loose,
+            /// At most so many; 100 when absent, never more than 1,000.
+            query limit: Limit<100, 1000>,
+        } -> 200 "One page" Listing<ExchangeMessage>;
+
+        /// Every request that waits for an answer, oldest first.
+        OpenRequests "open_requests": Get "/api/v1/requests", "peers" {
+            /// Those of one runtime alone; of all when absent.
+            query runtime: Filled<RuntimeId>,
+            part page: Page,
+        } -> 200 "The requests of all Pods" Listing<OpenRequest>;
+
+        /// What this Pod's model would be sent now. The same journal gives the same bytes.
+        HistoryOf "history": Get at_pod!("/history"), "journal" {
+            pod pod: PodRef,
+        } -> 200 "The messages" History;
+
+        /// What compacting the Pod now would drop and keep. Changes nothing.
+        PreviewCompaction "compaction_preview": Get at_pod!("/compact"), "journal" {
+            pod pod: PodRef,
+        } -> 200 "What it would do" Option<CompactionPreview>;
+
+        /// Finds words in the journals of all Pods, of one runtime, or of one Pod; the newest first.
+        Search "search": Get "/api/v1/search", "lists" {
+            /// The words to find; the last one may be the beginning of one.
+            needed q: Option<String>,
+            /// In this Pod's journal alone: `runtime_id/worker_id`.
+            query pod: Filled<PodRef>,
+            /// In the journals of this runtime alone.
+            query runtime: Filled<RuntimeId>,
+            /// `next` of the page before.
+            query after: Loose,
+            /// At most so many; 50 when absent, never more than 200.
+            query limit: Limit<50, 200>,
+        } -> 200 "One page of hits" Gathered<SearchHit>;
+
+        /// Tokens and cost: over all, per Pod, per day (UTC), per tree, per pair; of all runtimes, or of one.
+        Usage "usage": Get "/api/v1/usage", "lists" {
+            /// Of this runtime alone.
+            query runtime: Filled<RuntimeId>,
+        } -> 200 "What was used" UsageReport;
+
+        /// Who did what, from where, with what result.
+        Audit "audit": Get "/api/v1/audit", "lists" {
+            /// Of this action alone, such as `input`.
+            query action: Filled,
+            /// With this result alone: `done`, `refused` or `failed`.
+            query result: Filled,
+            /// About this target alone; a Pod's is `runtime_id/worker_id`.
+            query target: Filled,
+            /// Of this runtime's server alone.
+            query runtime: Filled<RuntimeId>,
+            /// `next` of the page before.
+            query after: Loose,
+            /// At most so many; 200 when absent, never more than 1,000.
+            query limit: Limit<200, 1000>,
+        } -> 200 "One page" Gathered<AuditRow>;
+
+        /// The Pods that have rules of their own; at most 500 of each runtime. `PATCH P {permissions}` changes them.
+        Rules "rules": Get "/api/v1/rules", "lists" {
+            /// Those of one runtime alone.
+            query runtime: Filled<RuntimeId>,
+            part page: Page,
+        } -> 200 "Each with its rules, in the order in which they are tried" Gathered<PodRules>;
+    }
+
+    server {
+        /// The runtimes that this server reaches; never an address.
+        Runtimes "runtimes": Get "/api/v1/runtimes", "runtimes" {
+            part page: Page,
+        } -> 200 "All of them" Listing<RuntimeView>;
+
+        /// Which server this is: for other servers, that have to know whether they can speak with it, and whether they know it.
+        WhoAreYou "about": Get "/api/v1/about", "runtimes" {} -> 200 "Its protocol, its name and its database's id" About;
+
+        /// One exchange with another yoi: what it tells is taken in, and what there is to tell it is the answer. It answers at once
+        /// when there is something, or when it was told something; else it waits, for `wait_ms` at most. Each item is taken once,
+        /// however often it comes.
+        Link "exchange_link": Post "/api/v1/link", "runtimes" {
+            body body: LinkExchange,
+        } -> 200 "What was taken, and what there is to tell" LinkAnswer;
+
+        /// The model providers: what was found, with which models, and what is missing; never a key.
+        ModelProviders "providers": Get "/api/v1/providers", "runtimes" {
+            part page: Page,
+        } -> 200 "All of them" Providers;
+
+        /// Asks a provider now, for the list of its models; answers within 10 s, also when the provider does not.
+        TestProvider "test_provider": Post "/api/v1/providers/{name}/test", "runtimes" {
+            /// A provider's name
+            path name: String,
+        } -> 200 "How it answered; `is_ok` says whether it works" ProviderTest;
+
+        /// The configured recipes for new Pods.
+        Profiles "profiles": Get "/api/v1/profiles", "runtimes" {
+            part page: Page,
+        } -> 200 "All of them, by name" Listing<ProfileView>;
+
+        /// What stands around the commands of this server's own Pods.
+        Walls "walls": Get "/api/v1/walls", "runtimes" {
+            part page: Page,
+        } -> 200 "Every wall, whether it stands, and why" Listing<WallItem>;
+
+        /// The tools, and what happens to a call that no rule is about.
+        Tools "tools": Get "/api/v1/tools", "runtimes" {
+            part page: Page,
+        } -> 200 "All of them, by name" Listing<ToolDefault>;
+
+        /// The browsers that are logged in, the one that was seen last first; at most 200. Never a secret.
+        Sessions "sessions": Get "/api/v1/sessions", "sessions" {
+            part page: Page,
+        } -> 200 "All of them" Listing<SessionView>;
+
+        /// Ends a login. Its open pages are told `unauthorized`.
+        EndSession "end": Delete "/api/v1/sessions/{id}", "sessions" {
+            /// The login's id
+            path id: String,
+        } -> 204 "It has ended" ();
+
+        /// Ends every login but the one that asks; with a token instead of a login, all.
+        EndOtherSessions "end_others": Delete "/api/v1/sessions", "sessions" {} -> 204 "They have ended" ();
+
+        /// Makes a code that logs one browser in, once and within a minute. Only whoever has the token can: a login makes no other.
+        MakeLoginCode "login_code": Post "/api/v1/login-codes", "sessions" {} -> 201 "The code, and where it is taken" LoginCode;
+
+        /// The ports that the Pod's commands listen on and those that are shown, the lowest first.
+        Previews "previews": Get at_pod!("/previews"), "previews" {
+            pod pod: PodRef,
+        } -> 200 "What can be shown, and what is" Listing<Preview>;
+
+        /// Shows a port of the Pod's commands on an origin of its own. The address in the answer lets one browser in, once and within a minute;
+        /// opening it again gives another one.
+        ///
+        /// What listens there need not be there yet. A preview is open until it is closed, or until the server or the Pod ends.
+        OpenPreview "open": Post at_pod!("/previews"), "previews" {
+            pod pod: PodRef,
+            body body: PreviewCommand,
+        } -> 200 "It is open" Preview;
+
+        /// Closes a preview: its address shows nothing any more, and what is open through it ends.
+        ClosePreview "close": Delete at_pod!("/previews/{port}"), "previews" {
+            pod pod: PodRef,
+            path port: u16,
+        } -> 204 "It is closed" ();
+    }
+}
+
+impl Command {
+    /// The runtime that carries it out.
+    pub fn runtime_id(&self) -> RuntimeId {
+        match (self, self.pod()) {
+            (Self::Create(Create { body: CreatePod { runtime_id: Some(runtime_id), .. } }), _) => runtime_id.clone(),
+            (_, Some(pod)) => pod.runtime_id.clone(),
+            (_, None) => RuntimeId::local(),
+        }
+    }
+
+    /// Whom it is about, as the audit names it.
+    pub fn target(&self) -> String {
+        let (pod, other) = match self {
+            Self::Create(create) => return create.body.name.to_string(),
+            Self::Import(import) => return import.body.name.to_string(),
+            Self::Introduce(introduce) => (&introduce.pod, introduce.body.target.clone()),
+            Self::Unlink(unlink) => (&unlink.pod, unlink.peer.to_string()),
+            Self::DecideRequest(decide) => (&decide.pod, decide.request_id.clone()),
+            Self::SendMessage(send) => (&send.pod, send.body.to.clone()),
+            Self::DecideHeld(decide) => (&decide.pod, decide.message_id.clone()),
+            one => return one.pod().map(PodRef::to_string).unwrap_or_default(),
+        };
+        let other: String = other.chars().take(TARGET_CHARS_MAX).collect();
+        format!("{pod} {other}")
+    }
+}
+
+/// All Pods, from the first.
+impl Default for Pods {
+    fn default() -> Self {
+        let (name, state, q, after) = Default::default();
+        Self { name, state, q, after, limit: Limit::default() }
+    }
+}
+
+/// The newest rows.
+impl Default for Audit {
+    fn default() -> Self {
+        let (action, result, target, runtime, after) = Default::default();
+        Self { action, result, target, runtime, after, limit: Limit::default() }
+    }
+}
+
+impl Search {
+    /// The newest places of these words, wherever they are.
+    pub fn of(words: impl Into<String>) -> Self {
+        let (pod, runtime, after) = Default::default();
+        Self { q: Some(words.into()), pod, runtime, after, limit: Limit::default() }
+    }
+}
+
+impl ControlVerb {
+    /// This one, to a Pod.
+    pub fn of(self, pod: PodRef) -> Command {
+        let body = NoFields {};
+        match self {
+            Self::Pause => Pause { pod, body }.into(),
+            Self::Resume => Resume { pod, body }.into(),
+            Self::Cancel => Cancel { pod, body }.into(),
+            Self::Stop => Stop { pod, body }.into(),
+            Self::Restore => Restore { pod, body: RestoreCommand::default() }.into(),
+            Self::Compact => Compact { pod, body }.into(),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What a person decides about a Pod's work: answers to its questions, tools that are run by hand, a rewind.
+
+use pod::{Input, Reach, remembered, with_rule};
+use pod_store::{PodKey, PodUpdate, Store};
+use protocol::{
+    ApiError, Approval, ApprovalCommand, Decision, ErrorCode, Event, PermissionDecision, Record, RewindCommand, Seq,
+    ToolAnswer, TurnEvent,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    Actor,
+    commands::{Carrying, encoded},
+    commit::Extras,
+    sight::Looking,
+    task::Reply,
+};
+use crate::{
+    about, clock,
+    command::{answer_of, read_answer},
+    heavy, history,
+};
+
+/// What a repeat of a tool's command finds: which call it was, and where it begins.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Begun {
+    call_id: String,
+    seq: Seq,
+}
+
+impl Carrying<'_> {
+    /// Answers an open question. The first answer wins.
+    pub(super) async fn answer(&mut self, id: String, command: ApprovalCommand) -> Result<String, ApiError> {
+        let Actor { actors, state, .. } = &*self.actor;
+        let asked = history::questions(&actors.store, state.key).await?.into_iter().find(|approval| approval.id == id);
+        let asked = asked.ok_or_else(|| {
+            let sentence = format!("pod \"{}\" has asked no question with the id \"{id}\"", state.name);
+            ApiError::new(ErrorCode::NotFound, sentence)
+        })?;
+        let ApprovalCommand { decision, remember, reason } = command;
+        let by = self.origin.by.clone();
+        let answered = Approval { decision: Some(decision), by: Some(by.clone()), reason: reason.clone(), ..asked };
+        let mut spec = state.spec.clone();
+        if remember {
+            let always = match decision {
+                Decision::Allow => PermissionDecision::Allow,
+                Decision::Deny => PermissionDecision::Deny,
+            };
+            let (tool, arguments) = (&answered.tool, &answered.arguments);
+            let sight = Looking { actors, state }.sight(tool, arguments).await?;
+            let rule = remembered(&spec.cwd, tool, arguments, sight, always);
+            spec.permissions = with_rule(&spec.permissions, rule).map_err(|why| {
+                ApiError::invalid(format!("`remember`: {why}; or answer without `remember`, for this once"))
+            })?;
+        }
+        let update = PodUpdate { spec: remember.then(|| encoded(&spec)), ..PodUpdate::default() };
+        let extras = self.extras("approve", clock::now(), &answered);
+        let extras = Extras { update, ..extras }.about(about::about_answer(&answered, remember));
+        let input = Input::Answer { id, decision, by, reason };
+        if let Some(first) = self.commit(Some(input), extras).await? {
+            return Ok(first);
+        }
+        self.actor.state.spec = spec;
+        Ok(answer_of(&answered))
+    }
+
+    pub(super) async fn rewind(&mut self, command: RewindCommand) -> Result<String, ApiError> {
+        let RewindCommand { to_seq, expected_head } = command;
+        let Actor { actors, state, .. } = &*self.actor;
+        let journal = history::Journal::until(&actors.store, state.key, &state.spec, &state.pod);
+        let mut context = journal.context(Reach::after_rewind(to_seq)).await?;
+        let at = state.pod.head.next();
+        let counted = heavy::work(context.weight(), move || {
+            context.push(at, None, &TurnEvent::Rewound { to_seq });
+            context.tokens()
+        });
+        let input = Input::Rewind { to_seq, expected_head, context_used: counted.await };
+        self.enter(input, "rewind", |kind| kind == "rewound").await
+    }
+
+    /// Begins a tool for a person.
+    pub(super) async fn begin_call(mut self, name: String, arguments: Value) -> Result<Begun, ApiError> {
+        if let Some(first) = self.first_answer().await? {
+            return read_answer(&first);
+        }
+        let pod = &self.actor.state.pod;
+        let begun = Begun { call_id: format!("call-b{}", pod.blocks + 1), seq: pod.head.next() };
+        let about = about::about_call(&name, &arguments);
+        let extras = self.extras("tool", clock::now(), &begun).about(about);
+        match self.commit(Some(Input::OperatorCall { name, arguments }), extras).await? {
+            Some(first) => read_answer(&first),
+            None => Ok(begun),
+        }
+    }
+}
+
+/// Answers when the call has ended, or at once when that is known.
+pub(super) async fn await_call(actor: &mut Actor, begun: Begun, reply: Reply<ToolAnswer>) {
+    let Actor { actors, state, waiters, .. } = actor;
+    if state.pod.operator_calls.iter().any(|call| call.call_id == begun.call_id) {
+        return waiters.wait(begun.call_id, reply);
+    }
+    reply.send(ended_call(&actors.store, state.key, &begun).await);
+}
+
+/// What the journal says of a call that has ended.
+async fn ended_call(store: &Store, key: PodKey, begun: &Begun) -> Result<ToolAnswer, ApiError> {
+    let rows = store.journals().turns(key, begun.seq).await?;
+    let answer = rows.iter().find_map(|row| match serde_json::from_slice::<Record>(&row.body).ok()?.event {
+        Event::Turn(TurnEvent::ToolFinished { call_id, summary, content, is_error, code, .. })
+            if call_id == begun.call_id =>
+        {
+            Some(ToolAnswer { summary, content, is_error, code })
+        }
+        _ => None,
+    });
+    answer.ok_or_else(|| ApiError::new(ErrorCode::Internal, "the journal has no result of this call"))
+}

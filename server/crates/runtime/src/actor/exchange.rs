@@ -1,0 +1,254 @@
+//! What goes on between a Pod and its model: the question in the making, the answer as it comes, or a summary.
+
+use std::{future::pending, mem, sync::Arc};
+
+use pod::{Cause, Cut, Failure, Input, ModelPiece, Newest, NoSummary, Pod, QuestionSize, Room, Summary};
+use protocol::{Message, Seq, TurnEvent, Usage};
+use provider::{ModelEvent, ModelRequest, ModelStream, ProviderError, ProviderErrorCode, Purpose, ToolSpec};
+
+use super::{
+    Actors,
+    answer::{Answer, gathering},
+    conversation::Conversation,
+    pieces::{PROVIDER_ERROR, piece_of},
+    question::{Asked, Asking, Making, Question},
+    state::State,
+    summary::{Next, Summarising, next_after},
+};
+use crate::history::Journal;
+
+/// At most one question, answer or summary at a time. Dropping it drops the connection to the model.
+#[derive(Default)]
+pub(super) struct Exchange {
+    conversation: Conversation,
+    asking: Option<Asking>,
+    answer: Option<Answer>,
+    summary: Option<Summarising>,
+    /// How often the request for the present summary was too long itself.
+    halvings: u32,
+    /// The context was compacted, or could not be, just before the model is asked.
+    is_compacted: bool,
+}
+
+/// What came of it so far.
+pub(super) enum Heard {
+    /// The question is made, or cannot be.
+    Asked(Box<Result<Asked, String>>, Purpose),
+    Pieces(Vec<Result<ModelEvent, ProviderError>>),
+    /// The stream ended without saying so.
+    Silence,
+    /// The summary came to an end.
+    Summarised(Box<Cut>, Result<(String, Usage), Failure>),
+}
+
+impl Exchange {
+    pub(super) fn is_going_on(&self) -> bool {
+        self.asking.is_some() || self.answer.is_some() || self.summary.is_some()
+    }
+
+    /// Drops the connection to the model, and the conversation.
+    pub(super) fn abort(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Takes in what is said in the Pod, and the runs that begin with it.
+    pub(super) fn hear(&mut self, begun: &[(Seq, u64)], seq: Seq, run_id: Option<&str>, event: &TurnEvent) {
+        begun.iter().for_each(|(_, ordinal)| self.conversation.begin_run(*ordinal));
+        self.conversation.push(seq, run_id, event);
+    }
+
+    /// The conversation is what the journal says.
+    pub(super) fn forget(&mut self) {
+        self.conversation.forget();
+    }
+
+    /// Outside of a run nobody needs the conversation.
+    pub(super) fn let_go(&mut self, pod: &Pod) {
+        if pod.run.is_none() && self.asking.is_none() {
+            self.conversation.forget();
+        }
+    }
+
+    /// Begins to make the question that the model is asked, with the conversation as it stands now.
+    pub(super) fn ask(&mut self, actors: &Actors, state: &State, purpose: Purpose) {
+        let State { pod, spec, key, .. } = state;
+        let was_compacted = mem::take(&mut self.is_compacted);
+        let limit = pod.usage.context_limit;
+        let is_uncounted = pod.usage.input == 0 && limit > 0 && !was_compacted;
+        let counts_tools = is_uncounted || purpose == Purpose::Summary;
+        let tools = if counts_tools { tokens_of(&tool_specs(actors, state)) } else { 0 };
+        let room = Room { limit, fits: pod.fits, tools, halvings: self.halvings };
+        let making = Making { purpose, head: pod.head, room, is_uncounted };
+        let journal = Journal::until(&actors.store, *key, spec, pod);
+        self.asking = Some(making.begin(self.conversation.leave(), journal));
+    }
+
+    /// The state was read again from the store: what was being made of another one is made anew.
+    pub(super) fn ask_again(&mut self, actors: &Actors, state: &State) {
+        if let Some(Asking { purpose, .. }) = self.asking.take() {
+            self.ask(actors, state, purpose);
+        }
+    }
+
+    /// Waits for the next thing that comes of it. Cancel safe.
+    pub(super) async fn next(&mut self) -> Heard {
+        let Self { asking, answer, summary, .. } = self;
+        tokio::select! {
+            biased;
+            (asked, purpose) = async { match asking { Some(asking) => (asking.asked.as_mut().await, asking.purpose), None => pending().await } } => {
+                self.asking = None;
+                Heard::Asked(Box::new(asked), purpose)
+            }
+            pieces = async { match answer { Some(answer) => answer.next().await, None => pending().await } } => {
+                pieces.map_or(Heard::Silence, Heard::Pieces)
+            }
+            outcome = async { match summary { Some(summary) => summary.run().await, None => pending().await } } => {
+                match self.summary.take() {
+                    Some(Summarising { cut, text, usage, .. }) => {
+                        Heard::Summarised(Box::new(cut), outcome.map(|()| (text, usage)))
+                    }
+                    None => Heard::Pieces(Vec::new()),
+                }
+            }
+        }
+    }
+
+    /// Waits for `other`, and takes meanwhile what comes of the answer.
+    pub(super) async fn gathering<T>(&mut self, other: impl Future<Output = T>) -> T {
+        gathering(self.answer.as_mut(), other).await
+    }
+
+    /// What it means for the Pod.
+    pub(super) fn inputs(&mut self, actors: &Actors, state: &State, heard: Heard) -> Vec<Input> {
+        match heard {
+            Heard::Asked(asked, purpose) => {
+                let input = self.asked(actors, state, *asked, purpose);
+                self.let_go(&state.pod);
+                input.into_iter().collect()
+            }
+            Heard::Pieces(pieces) => self.pieces(pieces),
+            Heard::Silence => {
+                let asked = self.answer.take().map_or_else(QuestionSize::default, |answer| answer.asked);
+                let detail = "the provider's stream ended before the answer did";
+                let failure = Failure { cause: Cause::Unexplained, asked, ..Failure::new(PROVIDER_ERROR, detail) };
+                vec![Input::Model(ModelPiece::Failed(failure))]
+            }
+            Heard::Summarised(cut, outcome) => match next_after(&state.pod, *cut, outcome, self.halvings) {
+                Next::AskForLess => {
+                    self.halvings += 1;
+                    self.ask(actors, state, Purpose::Summary);
+                    Vec::new()
+                }
+                Next::Take(summary) => vec![self.end_summary(state, summary)],
+            },
+        }
+    }
+
+    fn pieces(&mut self, pieces: Vec<Result<ModelEvent, ProviderError>>) -> Vec<Input> {
+        let Some(answer) = &mut self.answer else { return Vec::new() };
+        let piece = |piece: Result<ModelEvent, ProviderError>| {
+            answer.has_begun |= piece.as_ref().is_ok_and(ModelEvent::is_delta);
+            Input::Model(piece_of(piece, answer.asked, answer.has_begun))
+        };
+        let inputs: Vec<_> = pieces.into_iter().map(piece).collect();
+        if inputs.iter().any(ends_answer) {
+            self.answer = None;
+        }
+        inputs
+    }
+
+    /// The question is made, or cannot be: it is put to the model. An input, when nothing can be asked.
+    fn asked(
+        &mut self,
+        actors: &Actors,
+        state: &State,
+        asked: Result<Asked, String>,
+        purpose: Purpose,
+    ) -> Option<Input> {
+        let question = match asked {
+            Ok(Asked { context, question }) => {
+                self.conversation.come_back(context);
+                question
+            }
+            Err(reason) if purpose == Purpose::Summary => {
+                return Some(self.end_summary(state, Err(NoSummary::Failed(reason))));
+            }
+            Err(reason) => {
+                self.fail(reason);
+                return None;
+            }
+        };
+        match question {
+            Question::Answer(messages, asked) => {
+                self.call_model(actors, state, messages, asked);
+                None
+            }
+            Question::Summary(cut) => {
+                let begun = self.call_for_summary(actors, state, cut);
+                begun.err().map(|reason| self.end_summary(state, Err(reason)))
+            }
+        }
+    }
+
+    /// Asks the model; `asked` is the size of the messages.
+    fn call_model(&mut self, actors: &Actors, state: &State, messages: Vec<Message>, asked: QuestionSize) {
+        let Some(provider) = actors.equipment.providers.get(&state.spec.provider) else {
+            let name = &state.spec.provider;
+            return self.fail(format!("the provider \"{name}\" is not configured any more; add it and resume"));
+        };
+        let tools = tool_specs(actors, state);
+        let asked = QuestionSize { whole: asked.whole + tokens_of(&tools), ..asked };
+        let request = ModelRequest { purpose: Purpose::Answer, model: state.spec.model.clone(), messages, tools };
+        self.answer = Some(Answer::new(provider.stream(request), asked));
+    }
+
+    /// An answer that fails before it begins takes the same way as one that fails later.
+    fn fail(&mut self, detail: String) {
+        let error = ProviderError::new(ProviderErrorCode::Failed, detail);
+        let failed: ModelStream = Box::pin(futures_util::stream::iter([Err(error)]));
+        self.answer = Some(Answer::new(failed, QuestionSize::default()));
+    }
+
+    /// Asks for a summary of what the cut drops.
+    fn call_for_summary(&mut self, actors: &Actors, state: &State, cut: Result<Cut, Newest>) -> Result<(), NoSummary> {
+        let mut cut = cut.map_err(NoSummary::NothingToDrop)?;
+        let provider = actors
+            .equipment
+            .providers
+            .get(&state.spec.provider)
+            .ok_or_else(|| NoSummary::Failed("its provider is not configured any more".to_owned()))?;
+        let (model, messages) = (state.spec.model.clone(), mem::take(&mut cut.request));
+        let request = ModelRequest { purpose: Purpose::Summary, model, messages, tools: Vec::new() };
+        self.summary = Some(Summarising::new(provider.stream(request), cut));
+        Ok(())
+    }
+
+    fn end_summary(&mut self, state: &State, summary: Result<Summary, NoSummary>) -> Input {
+        self.halvings = 0;
+        self.is_compacted = state.pod.run.is_some();
+        Input::Summarised(summary)
+    }
+}
+
+fn tool_specs(actors: &Actors, state: &State) -> Vec<ToolSpec> {
+    let offered = actors.equipment.toolbox.offered(state.spec.tools.as_deref());
+    let spec = |tool: &Arc<dyn tools::Tool>| ToolSpec {
+        name: tool.name().to_owned(),
+        description: tool.description().to_owned(),
+        schema: tool.schema(),
+    };
+    offered.map(spec).collect()
+}
+
+/// Of the tools that each question offers, about.
+fn tokens_of(tools: &[ToolSpec]) -> u64 {
+    let bytes = |tool: &ToolSpec| tool.name.len() + tool.description.len() + tool.schema.to_string().len();
+    pod::tokens_of_bytes(tools.iter().map(bytes).sum())
+}
+
+fn ends_answer(input: &Input) -> bool {
+    matches!(
+        input,
+        Input::Model(ModelPiece::Finished | ModelPiece::Limit | ModelPiece::Nothing { .. } | ModelPiece::Failed(_))
+    )
+}

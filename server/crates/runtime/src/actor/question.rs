@@ -1,0 +1,74 @@
+//! What the model is to be asked, in the making. The conversation is read, and worked on, beside the Pod: who sent a message has
+//! the receipt meanwhile, and a cancellation is heard.
+
+use futures_util::future::BoxFuture;
+use pod::{Context, Cut, Newest, QuestionSize, Reach, Room};
+use protocol::{Message, Seq};
+use provider::Purpose;
+
+use crate::{heavy, history::Journal};
+
+/// Percent of the model's context that may be used by our own estimate.
+const CONTEXT_PERCENT_MAX: u64 = 80;
+
+/// A question in the making. Dropping it gives it up.
+pub(super) struct Asking {
+    pub(super) purpose: Purpose,
+    pub(super) asked: BoxFuture<'static, Result<Asked, String>>,
+}
+
+/// The conversation as it stood when the question was decided on, and what is made of it.
+pub(super) struct Asked {
+    pub(super) context: Context,
+    pub(super) question: Question,
+}
+
+pub(super) enum Question {
+    /// With the size of it.
+    Answer(Vec<Message>, QuestionSize),
+    Summary(Result<Cut, Newest>),
+}
+
+/// What the question is made by.
+#[derive(Clone, Copy)]
+pub(super) struct Making {
+    pub(super) purpose: Purpose,
+    pub(super) head: Seq,
+    pub(super) room: Room,
+    /// Nobody counts the tokens of this conversation, so it is compacted by our own estimate.
+    pub(super) is_uncounted: bool,
+}
+
+impl Making {
+    /// Begins, with the conversation as it stands now; without one it is read.
+    pub(super) fn begin(self, here: Option<Context>, journal: Journal) -> Asking {
+        let asked = Box::pin(async move {
+            let context = match here {
+                Some(context) => context,
+                None => {
+                    let read = journal.context(Reach::default()).await;
+                    read.map_err(|error| format!("the conversation could not be read: {error}"))?
+                }
+            };
+            let made = heavy::work(context.weight(), move || {
+                let question = self.question(&context);
+                Asked { context, question }
+            });
+            Ok(made.await)
+        });
+        Asking { purpose: self.purpose, asked }
+    }
+
+    fn question(&self, context: &Context) -> Question {
+        let cut = || context.cut_within(self.head, self.room);
+        if self.purpose == Purpose::Summary {
+            return Question::Summary(cut().ok_or_else(|| context.newest(self.room.tools)));
+        }
+        let tokens = context.tokens();
+        let is_nearly_full = (tokens + self.room.tools) * 100 >= self.room.limit * CONTEXT_PERCENT_MAX;
+        match (self.is_uncounted && is_nearly_full).then(cut).flatten() {
+            Some(cut) => Question::Summary(Ok(cut)),
+            None => Question::Answer(context.messages(), context.size()),
+        }
+    }
+}

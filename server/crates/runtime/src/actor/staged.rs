@@ -1,0 +1,152 @@
+//! Events between the decision and the commit: folded in and encoded, with what they bring to others.
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use pod::{Pod, Step};
+use pod_store::{Fold, MessageChange, NewRecord, PodChange, Spent};
+use protocol::{
+    ControlEvent, Event, Outcome as RunOutcome, PeerLabel, ReceiptState, Seq, ToolAnswer, ToolBy, Trigger, TurnEvent,
+    WorkerId,
+};
+
+use super::{spending, state::State};
+use crate::{clock, encode};
+
+/// Events that have been folded in and encoded, and are not committed yet.
+pub(super) struct Staged {
+    pub(super) at: Timestamp,
+    at_text: String,
+    pub(super) records: Vec<NewRecord>,
+    pub(super) folds: Vec<Fold>,
+    /// What they say was used.
+    pub(super) spent: Vec<Spent>,
+    /// Something other than a chunk is among them, so the checkpoint moves.
+    pub(super) moves_checkpoint: bool,
+    /// How the run ended, for the Pod that leads this one.
+    pub(super) ended: Option<RunEnd>,
+    /// Tools that a person ran and that have ended.
+    pub(super) answers: Vec<(String, ToolAnswer)>,
+    /// A run began that nobody but a peer asked for.
+    pub(super) begun_by_peer: bool,
+    /// Messages of peers that were read or answered here, and those that the sender tells of.
+    pub(super) receipts: Vec<MessageStep>,
+}
+
+/// The end of a run, and where its record is.
+pub(super) struct RunEnd {
+    pub(super) outcome: RunOutcome,
+    pub(super) detail: Option<String>,
+    pub(super) at: Seq,
+}
+
+/// A message that has come further, as the journal says it.
+pub(super) struct MessageStep {
+    pub(super) message_id: String,
+    /// The Pod on the other side.
+    pub(super) peer: PeerLabel,
+    pub(super) state: ReceiptState,
+    pub(super) turn: Option<u64>,
+}
+
+/// What is to be written for a Pod, and what comes of it.
+pub(super) struct Change {
+    pub(super) change: PodChange,
+    /// How far messages have come by it.
+    pub(super) messages: Vec<MessageChange>,
+    pub(super) shown: Shown,
+}
+
+/// What a change brings to those who look and those who wait, once it is on the disk.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    pub(super) records: Vec<(Seq, Bytes)>,
+    pub(super) answers: Vec<(String, ToolAnswer)>,
+    pub(super) changes_row: bool,
+    pub(super) wakes_parent: bool,
+    /// Pods whose messages have come further.
+    pub(super) senders: Vec<WorkerId>,
+}
+
+impl Staged {
+    pub(super) fn new() -> Self {
+        let at = clock::now();
+        Self {
+            at,
+            at_text: encode::timestamp(at),
+            records: Vec::new(),
+            folds: Vec::new(),
+            spent: Vec::new(),
+            moves_checkpoint: false,
+            ended: None,
+            answers: Vec::new(),
+            begun_by_peer: false,
+            receipts: Vec::new(),
+        }
+    }
+
+    /// Folds a step in and encodes it; gives the place of its record.
+    pub(super) fn add(&mut self, state: &mut State, step: &Step) -> Seq {
+        let seq = state.pod.head.next();
+        self.folds.extend(fold(&state.pod, &step.event));
+        self.spent.extend(spending::spent(&state.pod, self.at, &step.event));
+        state.pod.evolve_at(seq, self.at, &step.event);
+        self.moves_checkpoint |= !matches!(&step.event, Event::Turn(event) if event.is_chunk());
+        self.note(seq, &step.event);
+        self.records.push(encode::record(seq, &self.at_text, step, state.spec.reasoning));
+        seq
+    }
+
+    fn note(&mut self, at: Seq, event: &Event) {
+        match event {
+            Event::Control(ControlEvent::RunStarted { trigger: Trigger::Peer, .. }) => self.begun_by_peer = true,
+            Event::Control(ControlEvent::RunFinished { outcome, detail, .. }) => {
+                self.ended = Some(RunEnd { outcome: *outcome, detail: detail.clone(), at });
+            }
+            Event::Control(ControlEvent::MessageReceipt {
+                message_id,
+                peer,
+                state: state @ (ReceiptState::Read | ReceiptState::Answered | ReceiptState::Expired),
+                turn,
+                ..
+            }) => self.receipts.push(MessageStep {
+                message_id: message_id.clone(),
+                peer: peer.clone(),
+                state: *state,
+                turn: *turn,
+            }),
+            Event::Turn(TurnEvent::ToolFinished {
+                call_id,
+                summary,
+                content,
+                is_error,
+                code,
+                by: ToolBy::Operator,
+                ..
+            }) => {
+                let answer = ToolAnswer {
+                    summary: summary.clone(),
+                    content: content.clone(),
+                    is_error: *is_error,
+                    code: code.clone(),
+                };
+                self.answers.push((call_id.clone(), answer));
+            }
+            _ => (),
+        }
+    }
+}
+
+/// The chunks that this event replaces as a whole.
+fn fold(pod: &Pod, event: &Event) -> Option<Fold> {
+    let Event::Turn(event) = event else { return None };
+    let block = match event {
+        TurnEvent::MessageFinished { block, .. }
+        | TurnEvent::ReasoningFinished { block, .. }
+        | TurnEvent::ToolCalled { block, .. }
+        | TurnEvent::ToolFinished { block, .. } => block,
+        _ => return None,
+    };
+    let open = pod.open_blocks.iter().find(|open| open.id == *block)?;
+    // Other blocks may have chunks in between: those are folded only when they are the only ones.
+    (pod.open_blocks.len() == 1).then(|| Fold { block: block.clone(), from: open.first_seq, to: pod.head })
+}

@@ -1,0 +1,119 @@
+//! Calls that begin: where each of them stands, and its ways out and in.
+
+use std::{io, sync::Arc};
+
+use pod::{ToolOutcome, permission};
+use protocol::{NetworkPolicy, ToolBy};
+use serde_json::json;
+use tools::{Network, Place, Questions, Redirects, proxy::Proxy};
+
+use super::{
+    Actors,
+    calls::{Call, Calls, Doors},
+    place,
+    sight::look_up,
+    state::State,
+};
+use crate::looking_in::Entered;
+
+/// What a call is started by.
+pub(super) struct Starting<'a> {
+    pub(super) actors: &'a Actors,
+    pub(super) state: &'a mut State,
+    pub(super) calls: &'a mut Calls,
+}
+
+impl Starting<'_> {
+    /// Starts every call that may begin now.
+    pub(super) async fn all(&mut self) {
+        let actors = self.actors;
+        let toolbox = &actors.equipment.toolbox;
+        let only_reads = |name: &str| toolbox.get(name).is_none_or(|tool| tool.only_reads());
+        while let Some(call) = self.calls.next_call(only_reads) {
+            let (tool, place, doors) = match self.place(&call).await {
+                Ok((place, doors)) => {
+                    let offered = toolbox.get(&call.name).filter(|_| self.state.spec.offers(&call.name));
+                    let unknown = || toolbox.unknown(&call.name, self.state.spec.tools.as_deref());
+                    (offered.ok_or_else(unknown), place, doors)
+                }
+                Err(refused) => {
+                    let nowhere = place::nowhere(&self.state.worker_id, &call.call_id, self.calls.lifeline());
+                    (Err(refused), nowhere, Doors::default())
+                }
+            };
+            self.calls.run_tool(call, tool, place, doors);
+        }
+    }
+
+    /// Where a call stands, and its ways out and in.
+    async fn place(&mut self, call: &Call) -> Result<(Place, Doors), ToolOutcome> {
+        let Call { by, call_id, leads, .. } = call;
+        let lifeline = self.calls.lifeline();
+        let seen = place::seen(&self.state.pod, *by);
+        let scope = place::scope(self.actors, self.state.key, &self.state.spec).await;
+        let scope = scope.map_err(|error| ToolOutcome::failed("internal", error.detail))?;
+        let (network, proxy) = self.network(call).await?;
+        let questions = proxy.as_ref().map_or_else(Questions::none, Proxy::questions);
+        let redirects = self.redirects(call).await?;
+        let way_in = self.way_in(call, &network).map_err(|error| {
+            ToolOutcome::failed("io_failed", format!("there is no room for the command's sockets: {error}"))
+        })?;
+        let place = Place {
+            worker_id: self.state.worker_id.clone(),
+            call_id: call_id.clone(),
+            leads: leads.clone(),
+            cwd: self.state.spec.cwd.clone().into(),
+            scope,
+            seen: Arc::new(seen),
+            outputs: self.actors.outputs_of(&self.state.worker_id),
+            network,
+            way_in: way_in.as_ref().map(Entered::socket),
+            questions,
+            redirects,
+            lifeline,
+        };
+        Ok((place, Doors { proxy, way_in }))
+    }
+
+    /// A way in to what a command serves, where it has a network of its own.
+    fn way_in(&self, call: &Call, network: &Network) -> io::Result<Option<Entered>> {
+        match call.name == "Bash" && *network != Network::Open {
+            true => self.actors.ways_in.open(&self.state.worker_id).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// What decides on the addresses that a page leads on to: the rules as they are now.
+    async fn redirects(&mut self, call: &Call) -> Result<Option<Redirects>, ToolOutcome> {
+        if call.name != "WebFetch" || call.by == ToolBy::Operator {
+            return Ok(None);
+        }
+        self.look_up().await?;
+        let spec = self.state.spec.clone();
+        Ok(Some(Redirects::new(move |url| permission(&spec, "WebFetch", &json!({ "url": url })))))
+    }
+
+    /// What a command reaches of the network.
+    async fn network(&mut self, call: &Call) -> Result<(Network, Option<Proxy>), ToolOutcome> {
+        if call.name != "Bash" {
+            return Ok((Network::None, None));
+        }
+        self.look_up().await?;
+        match self.state.spec.network_now() {
+            NetworkPolicy::None => Ok((Network::None, None)),
+            NetworkPolicy::Open => Ok((Network::Open, None)),
+            NetworkPolicy::Ask => {
+                let proxy = Proxy::open(&call.call_id, self.calls.wishes()).map_err(|error| {
+                    let sentence = format!("the command's way to the network could not be made: {error}");
+                    ToolOutcome::failed("io_failed", sentence)
+                })?;
+                Ok((Network::Through { socket: proxy.socket() }, Some(proxy)))
+            }
+        }
+    }
+
+    /// The rules are those that hold now.
+    async fn look_up(&mut self) -> Result<(), ToolOutcome> {
+        look_up(self.actors, self.state).await.map_err(|error| ToolOutcome::failed("internal", error.detail))
+    }
+}

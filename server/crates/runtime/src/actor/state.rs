@@ -1,0 +1,111 @@
+//! What a Pod is now, as its row and its journal say it.
+
+use pod::{Decision, Input, Pod, PodSpec, decide, recover};
+use pod_store::{Checkpoint, ParentRow, PodKey, PodRow};
+use protocol::{ApiError, ErrorCode, PodLabel, PodName, PodRef, PodState, Record, RuntimeId, Seq, WorkerId};
+
+use super::{Actors, queue::Queue, running};
+use crate::{error, view};
+
+/// Records read at once while a journal's end is folded in.
+const CATCH_UP_RECORDS: u32 = 10_000;
+
+/// One Pod. What is not committed yet is folded in already; if the commit then fails, all of this is read again.
+pub(super) struct State {
+    pub(super) key: PodKey,
+    pub(super) worker_id: WorkerId,
+    pub(super) name: PodName,
+    pub(super) spec: PodSpec,
+    pub(super) pod: Pod,
+    /// The Pod that leads this one, and is told of its turns.
+    pub(super) parent: Option<ParentRow>,
+    pub(super) queue: Queue,
+    pub(super) is_deleted: bool,
+}
+
+/// The folded state, as the store keeps it.
+pub(crate) fn checkpoint(pod: &Pod) -> Checkpoint {
+    Checkpoint {
+        state: pod.shown_state(),
+        open: pod.is_open(),
+        json: serde_json::to_string(pod).expect("a Pod's state always encodes"),
+        seq: pod.head,
+    }
+}
+
+impl State {
+    /// The Pod as of its checkpoint, and its row.
+    pub(super) async fn read(actors: &Actors, worker_id: &WorkerId) -> Result<(Self, PodRow), ApiError> {
+        let row = actors.patiently(|| actors.store.pods().find(worker_id)).await?;
+        let row = row.ok_or_else(|| error::no_such_pod(worker_id))?;
+        let opened = view::open(&row).map_err(|reason| {
+            note_failure(actors, &row.name, &reason);
+            ApiError::new(ErrorCode::NotRestorable, format!("pod \"{}\" cannot be used: {reason}", row.name))
+        })?;
+        let inbox = actors.patiently(|| actors.store.inboxes().inputs(row.key)).await?;
+        let state = Self {
+            key: row.key,
+            worker_id: worker_id.clone(),
+            name: row.name.clone(),
+            spec: PodSpec { shell_is_unconfined: !actors.equipment.walls.hold_commands().await, ..opened.spec },
+            pod: opened.pod,
+            parent: row.parent.clone(),
+            queue: Queue::new(inbox),
+            is_deleted: false,
+        };
+        Ok((state, row))
+    }
+
+    /// Folds in what the journal holds beyond the checkpoint.
+    pub(super) async fn fold_in_tail(&mut self, actors: &Actors) -> Result<(), ApiError> {
+        loop {
+            let (key, head) = (self.key, self.pod.head);
+            let read = || actors.store.journals().after(key, head, CATCH_UP_RECORDS, usize::MAX);
+            let rows = actors.patiently(read).await?;
+            let Some(last) = rows.last().map(|row| row.seq) else { return Ok(()) };
+            for row in &rows {
+                match serde_json::from_slice::<Record>(&row.body) {
+                    Ok(record) => self.pod.apply(&record),
+                    Err(_) => self.pod.head = self.pod.head.max(row.seq),
+                }
+            }
+            self.pod.head = self.pod.head.max(last);
+            debug_assert!(last > Seq(0), "seqs begin at 1");
+        }
+    }
+
+    /// What closes all that a crash left open.
+    pub(super) fn recovery(&self, actors: &Actors) -> Decision {
+        let outputs = actors.outputs_of(&self.worker_id);
+        recover(&self.pod, |call_id| running::last_seen(&outputs, call_id))
+    }
+
+    pub(super) fn decide(&self, input: Input) -> Result<Decision, ApiError> {
+        decide(&self.pod, &self.spec, input).map_err(|refusal| error::refused(&self.name, refusal))
+    }
+
+    /// Where the (last) event of a kind will be, once this input is committed.
+    pub(super) fn seq_after(&self, input: Input, wanted: impl Fn(&str) -> bool) -> Result<Seq, ApiError> {
+        let steps = self.decide(input)?.steps;
+        let place = steps.iter().rposition(|step| wanted(step.event.kind())).map_or(steps.len(), |at| at + 1);
+        Ok(Seq(self.pod.head.0 + place as i64))
+    }
+
+    /// The next input can begin.
+    pub(super) fn is_idle(&self) -> bool {
+        self.pod.state == PodState::Idle && !self.is_deleted
+    }
+
+    pub(super) fn pod_ref(&self) -> PodRef {
+        PodRef::new(RuntimeId::local(), self.worker_id.clone())
+    }
+
+    pub(super) fn label(&self) -> PodLabel {
+        PodLabel { pod: self.pod_ref(), name: self.name.clone() }
+    }
+}
+
+fn note_failure(actors: &Actors, name: &PodName, reason: &str) {
+    tracing::error!(pod = %name, reason, "a Pod could not be restored");
+    actors.failed.lock().expect("no holder of this list panics").insert(name.to_string(), reason.to_owned());
+}

@@ -1,0 +1,207 @@
+//! The life of a Pod's task: it takes what is asked of the Pod and what the world does, one thing after the other, and ends
+//! when there is nothing to do.
+
+use std::sync::Arc;
+
+use pod::Input;
+use protocol::{ApiError, ToolAnswer, WorkerId};
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{
+    Actor, Actors, Happening, Held,
+    by_hand::await_call,
+    commands::{Carrying, PodCommand},
+    commit::Extras,
+    mailbox::Mailbox,
+};
+use crate::{CommandKey, Origin, ground::Slip};
+
+/// What reaches a Pod's task.
+#[derive(Debug)]
+pub(crate) enum Request {
+    Command {
+        command: Box<PodCommand>,
+        key: CommandKey,
+        origin: Origin,
+        /// JSON of the answer.
+        reply: Reply<String>,
+    },
+    /// A person runs a tool as this Pod would; answered when it has ended.
+    Tool { name: String, arguments: Value, key: CommandKey, origin: Origin, reply: Reply<ToolAnswer> },
+    /// Answered once the Pod is in order after a crash.
+    Settle { reply: oneshot::Sender<()> },
+    /// Something may be in the Pod's mailbox. Carries nothing: the mailbox is read (I6).
+    Wake,
+    /// Stand still until an order comes, so that several Pods change in one transaction.
+    Hold { reply: Reply<Held> },
+}
+
+/// Where the answer goes. Its caller may give up before the request is taken; then it does not happen.
+#[derive(Debug)]
+pub(crate) struct Reply<T> {
+    pub(super) answer: oneshot::Sender<Result<T, ApiError>>,
+    pub(super) slip: Slip,
+}
+
+impl<T> Reply<T> {
+    /// False when the caller was told that nothing was done.
+    fn take(&self) -> bool {
+        self.slip.take()
+    }
+
+    /// False when whoever asked has gone away.
+    pub(super) fn send(self, answer: Result<T, ApiError>) -> bool {
+        self.answer.send(answer).is_ok()
+    }
+}
+
+impl Request {
+    fn refuse(self, error: &ApiError) {
+        let _ = match self {
+            Self::Command { reply, .. } => reply.send(Err(error.clone())),
+            Self::Tool { reply, .. } => reply.send(Err(error.clone())),
+            Self::Hold { reply } => reply.send(Err(error.clone())),
+            // Those who wait see that nobody is there.
+            Self::Settle { .. } | Self::Wake => false,
+        };
+    }
+}
+
+/// Loads the Pod, and lives until it rests.
+pub(super) async fn run(actors: Arc<Actors>, worker_id: WorkerId, mut requests: mpsc::Receiver<Request>) {
+    match Actor::load(actors.clone(), &worker_id).await {
+        Ok(actor) => Box::pin(PodTask { actor, mailbox: Mailbox::new() }.live(&mut requests)).await,
+        Err(error) => refuse_all(&actors, &worker_id, &mut requests, &error).await,
+    }
+    actors.tasks.forget(&worker_id, &mut requests);
+    // What came in at the very end, between the last look and the closing, is for the task that comes next; nothing of
+    // it was done. When there is none any more, those who wait see that nobody is there.
+    while let Some(request) = requests.recv().await {
+        if let Err(error) = actors.send(&worker_id, request).await {
+            tracing::debug!(%error, %worker_id, "a request came too late");
+        }
+    }
+}
+
+async fn refuse_all(actors: &Actors, worker_id: &WorkerId, requests: &mut mpsc::Receiver<Request>, error: &ApiError) {
+    while !actors.tasks.rest(worker_id, requests) {
+        if let Some(request) = requests.recv().await {
+            request.refuse(error);
+        }
+    }
+}
+
+/// A Pod, and what it takes in its turn.
+struct PodTask {
+    actor: Actor,
+    mailbox: Mailbox,
+}
+
+impl PodTask {
+    async fn live(mut self, requests: &mut mpsc::Receiver<Request>) {
+        let stopping = self.actor.actors.stopping.clone();
+        self.go_on().await;
+        loop {
+            let Actor { actors, state, .. } = &self.actor;
+            if self.is_resting() && (state.is_deleted || actors.tasks.rest(&state.worker_id, requests)) {
+                break;
+            }
+            tokio::select! {
+                biased;
+                () = stopping.cancelled() => break,
+                request = requests.recv() => match request {
+                    Some(request) => self.take(request).await,
+                    None => break,
+                },
+                happening = self.actor.next() => self.happened(happening).await,
+            }
+        }
+    }
+
+    /// Nothing goes on, and nothing waits to begin.
+    fn is_resting(&self) -> bool {
+        let state = &self.actor.state;
+        self.actor.is_idle() && self.mailbox.is_empty() && (state.queue.is_empty() || !state.is_idle())
+    }
+
+    async fn take(&mut self, request: Request) {
+        match request {
+            Request::Settle { reply } => {
+                let _ = reply.send(());
+            }
+            Request::Command { command, key, origin, reply } if reply.take() => {
+                if command.is_restore() {
+                    self.mailbox.has_mail();
+                }
+                let carrying = Carrying { actor: &mut self.actor, key, origin: &origin };
+                reply.send(carrying.carry_out(*command).await);
+            }
+            Request::Tool { name, arguments, key, origin, reply } if reply.take() => {
+                let carrying = Carrying { actor: &mut self.actor, key, origin: &origin };
+                match carrying.begin_call(name, arguments).await {
+                    Ok(begun) => await_call(&mut self.actor, begun, reply).await,
+                    Err(error) => drop(reply.send(Err(error))),
+                }
+            }
+            Request::Hold { reply } if reply.take() => {
+                if self.actor.hold(reply).await {
+                    self.mailbox.has_mail();
+                }
+            }
+            // Whoever asked was told that nothing was done.
+            Request::Command { .. } | Request::Tool { .. } | Request::Hold { .. } => (),
+            Request::Wake => self.mailbox.has_mail(),
+        }
+        self.go_on().await;
+    }
+
+    /// Takes what the world did: decides, commits, shows, acts.
+    async fn happened(&mut self, happening: Happening) {
+        let inputs = self.actor.inputs(happening);
+        let is_summary = matches!(inputs.first(), Some(Input::Summarised(_)));
+        if !inputs.is_empty()
+            && let Err(error) = self.actor.advance(inputs, Extras::default()).await
+        {
+            let pod = &self.actor.state.name;
+            if is_summary {
+                tracing::error!(%error, %pod, "a summary could not be stored; the context stays as it was");
+            } else {
+                tracing::error!(%error, %pod, "what the model said could not be stored; the run is interrupted");
+                self.actor.read_again(true).await;
+            }
+        }
+        self.actor.start_calls().await;
+        self.go_on().await;
+    }
+
+    /// Takes what waits: first what others have to tell, then the oldest queued input.
+    async fn go_on(&mut self) {
+        self.read_mail().await;
+        self.start_next().await;
+    }
+
+    async fn read_mail(&mut self) {
+        let Actor { actors, state, .. } = &self.actor;
+        let Some((inputs, extras)) = self.mailbox.letters(actors, state).await else { return };
+        if let Err(error) = self.actor.advance(inputs, extras).await {
+            let pod = &self.actor.state.name;
+            tracing::error!(%error, %pod, "mail could not be taken; it stays in the mailbox");
+        }
+    }
+
+    /// Begins queued inputs while the Pod is idle.
+    async fn start_next(&mut self) {
+        while self.actor.state.is_idle() && !self.actor.is_answering() {
+            match self.actor.begin_next().await {
+                Ok(true) => (),
+                Ok(false) => return,
+                Err(error) => {
+                    let pod = &self.actor.state.name;
+                    tracing::error!(%error, %pod, "a queued input could not begin; it stays queued");
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Those who wait for the end of a tool that a person runs.
+
+use std::collections::HashMap;
+
+use protocol::ToolAnswer;
+
+use super::task::Reply;
+
+/// By call.
+#[derive(Debug, Default)]
+pub(super) struct Waiters(HashMap<String, Vec<Reply<ToolAnswer>>>);
+
+impl Waiters {
+    pub(super) fn wait(&mut self, call_id: String, reply: Reply<ToolAnswer>) {
+        self.0.entry(call_id).or_default().push(reply);
+    }
+
+    /// The call has ended.
+    pub(super) fn tell(&mut self, call_id: &str, answer: &ToolAnswer) {
+        for reply in self.0.remove(call_id).unwrap_or_default() {
+            reply.send(Ok(answer.clone()));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The Pods of this host and of those that share its store: which there are, and how they begin and end.
+
+use protocol::{
+    ApiError, Candidate, ControlVerb, CreatePod, ErrorCode, ImportCommand, Listing, PatchPod, PodDetail, PodName,
+    PodRef, PodSummary, Receipt, RestoreCommand, VisiblePod, WorkerId,
+};
+
+use super::Inner;
+use crate::{
+    CommandKey, Origin, PodQuery, PodsObservation,
+    actor::PodCommand,
+    asked::Asked,
+    create, error,
+    family::{self, Stopper},
+    find, import, names, peers, pod_tools, view,
+};
+
+/// The Pods of this host and of those that share its store: which there are, and how they begin and end.
+#[derive(Debug, Clone, Copy)]
+pub struct Pods<'a> {
+    pub(super) inner: &'a Inner,
+}
+
+impl Pods<'_> {
+    pub async fn list(self, query: &PodQuery) -> Result<Listing<PodSummary>, ApiError> {
+        self.inner.recovered().await;
+        let Listing { items, next } = find::pods(&self.inner.cluster, query).await?;
+        Ok(Listing { items: self.inner.cluster.with_places(items).await, next })
+    }
+
+    pub async fn get(self, worker_id: &WorkerId) -> Result<PodDetail, ApiError> {
+        let key = self.inner.existing_row(worker_id).await?.key;
+        // The queue before the state: a message that leaves the queue in between is then seen at work, and not as answered.
+        let inbox = self.inner.store.inboxes().inputs(key).await?;
+        let row = self.inner.existing_row(worker_id).await?;
+        let children = self.inner.store.family().children(row.key).await?;
+        let detail = view::detail(&row, inbox, &children);
+        let summary = self.inner.cluster.with_places(vec![detail.summary.clone()]).await.pop();
+        Ok(PodDetail { summary: summary.unwrap_or(detail.summary), ..detail })
+    }
+
+    pub async fn named(self, name: &PodName) -> Result<Option<PodRef>, ApiError> {
+        let row = self.inner.store.pods().find_by_name(name).await?;
+        Ok(row.as_ref().map(view::pod_ref))
+    }
+
+    /// Names that are spelled much like this one, nearest first; at most 5.
+    pub async fn near(self, name: &str) -> Result<Vec<Candidate>, ApiError> {
+        names::near(self.inner, &self.inner.names, name).await
+    }
+
+    /// Exactly what ListPods tells this Pod's model.
+    pub async fn visible(self, worker_id: &WorkerId) -> Result<Vec<VisiblePod>, ApiError> {
+        pod_tools::visible(&self.inner.kin, worker_id).await
+    }
+
+    pub fn observe(self) -> PodsObservation {
+        find::observe(self.inner.cluster.clone())
+    }
+
+    pub async fn create(self, key: CommandKey, origin: &Origin, create: CreatePod) -> Result<PodSummary, ApiError> {
+        if self.inner.stopping.is_cancelled() {
+            return Err(error::stopping());
+        }
+        create::create(self.inner, &self.inner.family.recipes, &Asked { key, origin }, create).await
+    }
+
+    /// A stopped Pod with the journal of another one.
+    pub async fn import(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        command: ImportCommand,
+    ) -> Result<PodSummary, ApiError> {
+        self.inner.count_command();
+        import::import(self.inner, &self.inner.family.recipes, &Asked { key, origin }, command).await
+    }
+
+    pub async fn patch(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        patch: PatchPod,
+    ) -> Result<PodDetail, ApiError> {
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::Patch(patch)).await
+    }
+
+    pub async fn control(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        verb: ControlVerb,
+    ) -> Result<Receipt, ApiError> {
+        match verb {
+            ControlVerb::Restore => self.restore(key, origin, worker_id, RestoreCommand::default()).await,
+            ControlVerb::Stop if self.is_led(worker_id).await? => {
+                self.inner.count_command();
+                Ok(family::stop(&self.inner.family, worker_id, &Stopper::Person(Asked { key, origin })).await?.0)
+            }
+            verb => self.inner.cluster.command(key, origin, worker_id, PodCommand::Control(verb)).await,
+        }
+    }
+
+    /// Another Pod leads it: what happens to it happens to what was lent, too.
+    async fn is_led(self, worker_id: &WorkerId) -> Result<bool, ApiError> {
+        Ok(self.inner.existing_row(worker_id).await?.parent.is_some())
+    }
+
+    /// Brings a stopped Pod back, alone or with those that it leads.
+    pub async fn restore(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        command: RestoreCommand,
+    ) -> Result<Receipt, ApiError> {
+        self.inner.count_command();
+        family::restore_command(&self.inner.family, worker_id, key, origin, command.tree).await
+    }
+
+    pub async fn delete(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        confirm: Option<&str>,
+    ) -> Result<(), ApiError> {
+        // A repeat after the Pod is gone gives the first answer.
+        if let Some(row) = self.inner.store.commands().find(&key.id).await? {
+            return key.repeated(row).map(drop);
+        }
+        let row = self.inner.existing_row(worker_id).await?;
+        match confirm {
+            Some(name) if name == row.name.as_str() => {
+                peers::end_all(&self.inner.peers, worker_id).await?;
+                if row.parent.is_some() || row.children > 0 {
+                    family::stop(&self.inner.family, worker_id, &Stopper::Deleter(origin)).await?;
+                }
+                loop {
+                    let done = self.inner.cluster.command(key.clone(), origin, worker_id, PodCommand::Delete).await;
+                    match done {
+                        // Somebody was introduced to it meanwhile.
+                        Err(error) if error.code == ErrorCode::Busy => {
+                            peers::end_all(&self.inner.peers, worker_id).await?
+                        }
+                        done => return done,
+                    }
+                }
+            }
+            _ => Err(ApiError::invalid(format!(
+                "deleting cannot be undone: say ?confirm={} to delete this Pod",
+                row.name
+            ))),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Each tool that a Pod can be offered is in the table of what is known of tools, and each that is in the table is there.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use pod_store::{Store, StoreOptions};
+use protocol::tool::{self, NETWORK};
+use provider::Providers;
+use runtime::{Host, HostOptions};
+use tools::{
+    Tool, Toolbox,
+    bash::{Bash, BashOptions},
+    files,
+    web::{WebFetch, WebOptions},
+};
+
+#[tokio::test]
+async fn the_table_of_tools_has_each_one_that_is_registered_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
+    let others: [Arc<dyn Tool>; 2] =
+        [Arc::new(Bash::new(BashOptions::of_this_process())), Arc::new(WebFetch::new(WebOptions::default()))];
+    let toolbox = Toolbox::new(files::tools()).with(others);
+    let options = HostOptions::of(store, Providers::new(Vec::new()).unwrap(), "/", "/nowhere");
+    let host = Host::start(HostOptions { toolbox, ..options }).await.unwrap();
+
+    let registered = host.settings().tool_defaults();
+    let names: BTreeSet<&str> = registered.iter().map(|tool| tool.tool.as_str()).collect();
+    let known: BTreeSet<&str> = tool::TOOLS.iter().map(|tool| tool.name).filter(|name| *name != NETWORK).collect();
+    assert_eq!(names, known);
+    for tool in registered {
+        assert_eq!(tool.decision, tool::facts(&tool.tool).default, "{}", tool.tool);
+    }
+}
