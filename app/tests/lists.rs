@@ -101,7 +101,7 @@ async fn usage_is_drawn_per_day_and_told_per_pod_tree_and_pair() {
         .carry_out(
             &stage.origin,
             CommandId::random(),
-            protocol::operations::RunTool { pod: ada.clone(), name: "SpawnPod", body: command },
+            protocol::operations::RunTool { pod: ada.clone(), name: "SpawnPod".into(), body: command },
         )
         .await
         .unwrap();

@@ -9,7 +9,7 @@ use protocol::{
     PodName, PodRef, PodState, ReceiptState, RequestCommand, RequestDecision, RewindCommand, Segment, Seq, ToolCommand,
 };
 use serde_json::json;
-use testkit::{until, until_so};
+use testkit::until;
 
 use crate::stage::{Stage, page_of, words};
 
@@ -122,7 +122,7 @@ async fn a_pod_shows_whom_it_leads_with_what_it_lent_and_a_child_who_leads_it() 
         .carry_out(
             &stage.origin,
             CommandId::random(),
-            protocol::operations::RunTool { pod: ada.clone(), name: "SpawnPod", body: command },
+            protocol::operations::RunTool { pod: ada.clone(), name: "SpawnPod".into(), body: command },
         )
         .await
         .unwrap();
@@ -148,7 +148,7 @@ async fn who_watches_a_pod_sees_what_its_children_ask() {
         .carry_out(
             &stage.origin,
             CommandId::random(),
-            protocol::operations::RunTool { pod: ada.clone(), name: "SpawnPod", body: command },
+            protocol::operations::RunTool { pod: ada.clone(), name: "SpawnPod".into(), body: command },
         )
         .await
         .unwrap();
@@ -231,7 +231,7 @@ async fn the_map_draws_parents_and_peers_in_the_first_paint_and_says_the_same_in
         .carry_out(
             &stage.origin,
             CommandId::random(),
-            protocol::operations::RunTool { pod: ada.clone(), name: "SpawnPod", body: command },
+            protocol::operations::RunTool { pod: ada.clone(), name: "SpawnPod".into(), body: command },
         )
         .await
         .unwrap();

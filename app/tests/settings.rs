@@ -32,7 +32,7 @@ async fn set_up() -> Stage {
 }
 
 async fn stop(stage: &Stage, pod: &PodRef) {
-    stage.backend.command(&stage.origin, CommandId::random(), ControlVerb::Stop.of(pod)).await.unwrap();
+    stage.backend.command(&stage.origin, CommandId::random(), ControlVerb::Stop.of(pod.clone())).await.unwrap();
 }
 
 async fn give_rules(stage: &Stage, pod: &PodRef, rules: Vec<PermissionRule>) {

@@ -40,9 +40,7 @@ mod usage;
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
-use protocol::operations;
-use protocol::{HeldDecision, Listing, PodSummary, RequestDecision, RuntimeId};
-use protocol::{operation::Loose, operations::Pods};
+use protocol::{HeldDecision, Listing, PodSummary, RequestDecision, RuntimeId, operation::Loose, operations::Pods};
 
 pub(crate) use self::{
     completions::{VARIABLE, completions},

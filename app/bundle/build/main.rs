@@ -10,7 +10,7 @@ mod slim;
 mod split;
 mod styles;
 
-use std::{env, fs, path::PathBuf, process::ExitCode};
+use std::{env, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, Result};
 
@@ -47,8 +47,6 @@ fn build() -> Result<String> {
     site::empty(&site)?;
     let parts_path = out_dir.join("parts.rs");
     split::Parts::default().write(&parts_path)?;
-    let files_path = out_dir.join("files.rs");
-    fs::write(&files_path, site::NO_FILES).with_context(|| format!("could not write {}", files_path.display()))?;
     let Some(module) = env::var_os(MODULE).map(PathBuf::from) else { return Ok(HASH_ABSENT.to_owned()) };
     println!("cargo::rerun-if-changed={}", module.display());
 
@@ -57,5 +55,5 @@ fn build() -> Result<String> {
     script::write(&main, &site)?;
     slim::script_and_module(&site)?;
     styles::bundle(&workspace.join("style"), &site)?;
-    site::seal(&site, &files_path)
+    site::seal(&site)
 }

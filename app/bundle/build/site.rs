@@ -1,4 +1,4 @@
-//! The finished folder: every file in its brotli form, a list of them for the crate, and one hash over all of it.
+//! The finished folder: every file in its brotli form, and one hash over all of it.
 
 use std::{
     fs,
@@ -16,18 +16,14 @@ pub(crate) fn empty(site: &Path) -> Result<()> {
     fs::create_dir_all(site).with_context(|| format!("could not create {}", site.display()))
 }
 
-/// No files, for the crate that lists them.
-pub(crate) const NO_FILES: &str = "&[]";
-
-/// Compresses each file, takes the plain one away, and writes the list of all as a constant of the crate into `list_path`. Returns the hash that
-/// becomes part of the path they are served under. Equal sources give an equal hash: it covers names and bytes, no times.
-pub(crate) fn seal(site: &Path, list_path: &Path) -> Result<String> {
+/// Compresses each file, takes the plain one away, and returns the hash that becomes part of the path it is served under. Equal sources give an
+/// equal hash: it covers names and bytes, no times.
+pub(crate) fn seal(site: &Path) -> Result<String> {
     let mut files = Vec::new();
     list(site, &mut files)?;
     files.sort();
 
     let mut hash = Sha256::new();
-    let mut listed = String::new();
     for file in files {
         let bytes = fs::read(&file).with_context(|| format!("could not read {}", file.display()))?;
         let name = file.strip_prefix(site).expect("listed below the folder").to_string_lossy().into_owned();
@@ -35,22 +31,11 @@ pub(crate) fn seal(site: &Path, list_path: &Path) -> Result<String> {
         hash.update(name.as_bytes());
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(&bytes);
-        let packed = brotli(&bytes)?;
-        write_beside(&file, "br", &packed)?;
-        listed.push_str(&format!(
-            "File {{ path: {name:?}, brotli: include_bytes!(concat!(env!(\"OUT_DIR\"), {:?})), hash: {:?} }},",
-            format!("/site/{name}.br"),
-            digits(&Sha256::digest(&packed)[..16])
-        ));
+        write_beside(&file, "br", &brotli(&bytes)?)?;
         // Who does not take this form gets one made of it: so rare that the binary does not carry another.
         fs::remove_file(&file).with_context(|| format!("could not remove {}", file.display()))?;
     }
-    fs::write(list_path, format!("&[{listed}]")).with_context(|| format!("could not write {}", list_path.display()))?;
-    Ok(digits(&hash.finalize()[..8]))
-}
-
-fn digits(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    Ok(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {

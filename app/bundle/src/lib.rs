@@ -9,7 +9,9 @@
 mod accepts;
 mod forms;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Write};
+
+use rust_embed::{EmbeddedFile, RustEmbed};
 
 pub use accepts::Accepts;
 
@@ -26,16 +28,11 @@ pub const WASM: &str = "yoi_bg.wasm";
 /// All style sheets, joined.
 pub const CSS: &str = "yoi.css";
 
-/// What the build script made; nothing with `YOI_WEB=skip`.
-const FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
-
-/// A file that the browser loads.
-struct File {
-    path: &'static str,
-    brotli: &'static [u8],
-    /// Of the brotli form, in hexadecimal digits.
-    hash: &'static str,
-}
+/// The folder that the build script filled. Missing while `YOI_WEB=skip` is set, hence `allow_missing`.
+#[derive(RustEmbed)]
+#[folder = "$OUT_DIR/site"]
+#[allow_missing = true]
+struct Site;
 
 /// One answer to a request for a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,22 +56,38 @@ pub fn is_present() -> bool {
 pub fn file(path: &str, accepts: Accepts) -> Option<Asset> {
     let packed = packed(path)?;
     let encoding = accepts.smallest();
-    let etag = format!("\"{}-{}\"", encoding.unwrap_or("plain"), packed.hash);
+    let etag = etag(&packed, encoding.unwrap_or("plain"));
     let bytes = match encoding {
-        Some("br") => Cow::Borrowed(packed.brotli),
-        Some(_) => Cow::Borrowed(forms::gzip(path, packed.brotli)),
-        None => Cow::Owned(forms::plain(packed.brotli)),
+        Some("br") => packed.data,
+        Some(_) => Cow::Borrowed(forms::gzip(path, &packed.data)),
+        None => Cow::Owned(forms::plain(&packed.data)),
     };
     Some(Asset { bytes, content_type: content_type(path), encoding, etag })
 }
 
-fn packed(path: &str) -> Option<&'static File> {
-    FILES.iter().find(|file| file.path == path)
+/// The brotli form of a file, as the build script made it.
+fn packed(path: &str) -> Option<EmbeddedFile> {
+    Site::get(&format!("{path}.br"))
 }
 
 /// The sizes that matter for a first visit: each file's name, plain size and brotli size in bytes.
 pub fn sizes() -> Vec<(String, usize, usize)> {
-    FILES.iter().map(|file| (file.path.to_owned(), forms::plain(file.brotli).len(), file.brotli.len())).collect()
+    Site::iter()
+        .filter_map(|file| {
+            let path = file.strip_suffix(".br")?;
+            let packed = packed(path)?.data;
+            Some((path.to_owned(), forms::plain(&packed).len(), packed.len()))
+        })
+        .collect()
+}
+
+fn etag(file: &EmbeddedFile, encoding: &str) -> String {
+    let mut etag = format!("\"{encoding}-");
+    for byte in &file.metadata.sha256_hash()[..16] {
+        write!(etag, "{byte:02x}").expect("writing to a String cannot fail");
+    }
+    etag.push('"');
+    etag
 }
 
 fn content_type(path: &str) -> &'static str {

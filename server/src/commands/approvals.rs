@@ -1,11 +1,11 @@
 use anyhow::Result;
 use client::ClientError;
 use jiff::Timestamp;
-use protocol::operations::Pods;
 use protocol::{
     Approval, ApprovalCommand, CommandId, Decision, ErrorCode, Listing, OpenApproval, PodState, PodSummary,
+    operation::{Filled, Page},
+    operations::{self, Pods},
 };
-use protocol::{operation::Page, operations};
 use transcript::words::actor_words;
 
 use super::{Caller, ago, name_of, pods_of};
@@ -48,8 +48,7 @@ pub(super) async fn deny(caller: &Caller, options: DenyOptions) -> Result<()> {
 
 async fn of_one(caller: &Caller, target: &str, all: bool) -> Result<()> {
     let pod = caller.resolve(target).await?;
-    let listing =
-        caller.client.read(&operations::Approvals { pod: pod.clone(), all: all, page: Page::default() }).await?;
+    let listing = caller.client.read(&operations::Approvals { pod: pod.clone(), all, page: Page::default() }).await?;
     match caller.config.json {
         true => output::json(&listing),
         false => print(listing.items.iter().map(|approval| (None, approval)).collect(), all),
@@ -61,7 +60,7 @@ async fn of_all(caller: &Caller, all: bool) -> Result<()> {
     for summary in &asking(caller, all).await? {
         let asked = match caller
             .client
-            .read(&operations::Approvals { pod: summary.pod.clone(), all: all, page: Page::default() })
+            .read(&operations::Approvals { pod: summary.pod.clone(), all, page: Page::default() })
             .await
         {
             Ok(listing) => listing.items,

@@ -1,8 +1,7 @@
 use anyhow::Result;
 use jiff::Timestamp;
-use protocol::{AuditRow, RuntimeId, Target};
 use protocol::{
-    RuntimeId,
+    AuditRow, RuntimeId, Target,
     operation::{Filled, Loose},
     operations,
 };

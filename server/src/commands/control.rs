@@ -1,6 +1,5 @@
-use anyhow::Result;
-use protocol::operations;
-use protocol::{CommandId, ControlVerb};
+use anyhow::{Result, bail};
+use protocol::{CommandId, ControlVerb, operations::Answer};
 
 use super::Caller;
 use crate::output;
@@ -8,7 +7,9 @@ use crate::output;
 /// Pause, resume, cancel, stop, compact.
 pub(super) async fn control(caller: &Caller, verb: ControlVerb, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
-    let receipt = caller.client.command(&CommandId::random(), &verb.of(pod.clone())).await?;
+    let Answer::Receipt(receipt) = caller.client.command(&CommandId::random(), &verb.of(pod)).await? else {
+        bail!("the server answered something else than a receipt");
+    };
     match caller.config.json {
         true => output::json(&receipt),
         false => output::line(&format!("{} accepted at seq {}", verb.as_str(), receipt.seq)),

@@ -64,7 +64,7 @@ fn count(detail: &PodDetail) -> String {
 
 async fn rules(caller: &Caller, target: &str) -> Result<()> {
     let pod = caller.resolve(target).await?;
-    let detail = caller.client.read(&operations::Pod { pod: pod.clone() }).await?;
+    let detail = caller.client.read(&operations::Pod { pod }).await?;
     if caller.config.json {
         return output::json(&detail.permissions);
     }
@@ -82,8 +82,7 @@ async fn change(
     said: impl FnOnce(&PodDetail) -> String,
 ) -> Result<()> {
     let pod = caller.resolve(target).await?;
-    let detail =
-        caller.client.carry_out(&CommandId::random(), &operations::Patch { pod: pod.clone(), body: patch }).await?;
+    let detail = caller.client.carry_out(&CommandId::random(), &operations::Patch { pod, body: patch.clone() }).await?;
     match caller.config.json {
         true => output::json(&detail),
         false => output::line(&said(&detail)),

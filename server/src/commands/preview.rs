@@ -26,10 +26,10 @@ pub(super) async fn preview(caller: &Caller, options: PreviewOptions) -> Result<
         );
     };
     if options.close {
-        return Ok(caller.client.read(&operations::ClosePreview { pod: pod.clone(), port: port }).await?);
+        return Ok(caller.client.read(&operations::ClosePreview { pod: pod.clone(), port }).await?);
     }
     let opened =
-        caller.client.read(&operations::OpenPreview { pod: pod.clone(), body: PreviewCommand { port: port } }).await?;
+        caller.client.read(&operations::OpenPreview { pod: pod.clone(), body: PreviewCommand { port } }).await?;
     if caller.config.json {
         return output::json(&opened);
     }

@@ -65,7 +65,7 @@ pub(super) async fn test_each(caller: &Caller, providers: &[ProviderView]) -> Re
     let tests = join_all(
         providers
             .iter()
-            .map(|provider| caller.client.read(&operations::TestProvider { name: provider.name.to_owned() })),
+            .map(async |provider| caller.client.read(&operations::TestProvider { name: provider.name.clone() }).await),
     )
     .await;
     Ok(tests.into_iter().collect::<Result<_, _>>()?)

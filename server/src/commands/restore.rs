@@ -9,10 +9,8 @@ use crate::{cli::RestoreOptions, output};
 pub(super) async fn restore(caller: &Caller, options: RestoreOptions) -> Result<()> {
     let pod = caller.resolve(&options.target).await?;
     let command = RestoreCommand { tree: options.tree };
-    let receipt = caller
-        .client
-        .carry_out(&CommandId::random(), &operations::Restore { pod: pod.clone(), body: command.clone() })
-        .await?;
+    let receipt =
+        caller.client.carry_out(&CommandId::random(), &operations::Restore { pod: pod.clone(), body: command }).await?;
     match caller.config.json {
         true => output::json(&receipt)?,
         false => print(&receipt)?,

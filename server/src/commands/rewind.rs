@@ -13,10 +13,8 @@ pub(super) async fn rewind(caller: &Caller, options: RewindOptions) -> Result<()
         None => caller.client.read(&operations::Pod { pod: pod.clone() }).await?.summary.head_seq,
     };
     let command = RewindCommand { to_seq: Seq(options.seq), expected_head };
-    let receipt = caller
-        .client
-        .carry_out(&CommandId::random(), &operations::Rewind { pod: pod.clone(), body: command.clone() })
-        .await?;
+    let receipt =
+        caller.client.carry_out(&CommandId::random(), &operations::Rewind { pod: pod.clone(), body: command }).await?;
     match caller.config.json {
         true => output::json(&receipt),
         false => output::line(&format!("rewound to seq {}, accepted at seq {}", options.seq, receipt.seq)),

@@ -134,7 +134,7 @@ async fn a_code_is_made_with_the_token_and_taken_by_the_form_from_any_page() {
         code(&answer(server.bare(Method::POST, "/login").json(&json!({ "code": "x" }))).await),
         (401, "unauthorized")
     );
-    let too_much = server.bare(Method::POST, "/login").body("code=".to_owned() + &"x".repeat(9_000));
+    let too_much = server.bare(Method::POST, "/login").body(format!("code={}", "x".repeat(9_000)));
     assert_eq!(code(&answer(too_much).await), (400, "invalid_input"));
 }
 

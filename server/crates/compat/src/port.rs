@@ -129,12 +129,12 @@ impl RuntimePort for CompatSockets {
         };
         Ok(match query {
             Query::Pod(_) => pod.detail().into(),
-            Query::Files(it) => whole(commands::files(&*pod, &it.q.0.unwrap_or_default()).await?).into(),
+            Query::Files(it) => whole(commands::files(&pod, &it.q.0.unwrap_or_default()).await?).into(),
             Query::Peers(_) => whole(self.peers(&pod).await?).into(),
             Query::PreviewCompaction(_) => None::<CompactionPreview>.into(),
             Query::Approvals(_) => whole(Vec::<Approval>::new()).into(),
             Query::Visible(_) => {
-                let listed = commands::listed(&*pod).await?;
+                let listed = commands::listed(&pod).await?;
                 whole(listed.0.into_iter().map(|pod| self.visible_pod(pod)).collect()).into()
             }
             Query::Exchange(_) => {

@@ -3,9 +3,11 @@
 use anyhow::Result;
 use client::ClientError;
 use jiff::Timestamp;
-use protocol::operations::Pods;
-use protocol::{ErrorCode, PodState, ProviderView};
-use protocol::{operation::Page, operations};
+use protocol::{
+    ErrorCode, PodState, ProviderView,
+    operation::{Filled, Page},
+    operations::{self, Pods},
+};
 
 use super::{Report, local};
 use crate::{

@@ -39,7 +39,8 @@ async fn the_typed_client_says_and_hears_all_of_it() {
     let ada = pod(&client, "ada", PeerPolicy::Open).await;
     let bob = pod(&client, "bob", PeerPolicy::Ask).await;
 
-    let asked = client.carry_out(&id(), &operations::Introduce { pod: ada.clone(), body: to("bob") }).await.unwrap();
+    let asked =
+        client.carry_out(&id(), &operations::Introduce { pod: ada.clone(), body: to("bob") }).await.unwrap().answer;
     let request = asked.request_id.clone().unwrap();
     assert_eq!((&asked.source, &asked.peer, asked.state), (&ada, &bob, PeerLink::Pending));
     let open =

@@ -20,7 +20,7 @@ impl Backend {
         id: CommandId,
         command: C,
     ) -> Result<C::Answer, ApiError> {
-        answer_of(self.command(origin, id, command.into()).await?)
+        answer_of(Box::pin(self.command(origin, id, command.into())).await?)
     }
 
     /// As [`Backend::carry_out`], of a command that carries nothing but its name.
@@ -31,7 +31,7 @@ impl Backend {
         pod: PodRef,
         verb: ControlVerb,
     ) -> Result<Receipt, ApiError> {
-        answer_of(self.command(origin, id, verb.of(pod)).await?)
+        answer_of(Box::pin(self.command(origin, id, verb.of(pod))).await?)
     }
 
     /// As [`Backend::carry_out`], of any command.
@@ -141,7 +141,7 @@ impl Backend {
             Meant::Pod(peer) => {
                 Ok(self.introduce_across(key.clone(), origin, &pod, &peer, introduce.body.note).await?.into())
             }
-            Meant::Repeated(answer) => Ok(answer),
+            Meant::Repeated(answer) => Ok(*answer),
         }
     }
 
@@ -157,7 +157,7 @@ impl Backend {
                 self.passed_on(key, origin, send.into()).await
             }
             Meant::Pod(peer) => self.send_across(key, origin, send, &peer).await,
-            Meant::Repeated(answer) => Ok(answer),
+            Meant::Repeated(answer) => Ok(*answer),
         }
     }
 
@@ -171,7 +171,9 @@ impl Backend {
     ) -> Result<Meant, ApiError> {
         match self.resolve(target).await {
             Ok(peer) => Ok(Meant::Pod(peer)),
-            Err(error) => self.first_answer(key, &command()).await?.map(Meant::Repeated).ok_or(error),
+            Err(error) => {
+                self.first_answer(key, &command()).await?.map(|first| Meant::Repeated(Box::new(first))).ok_or(error)
+            }
         }
     }
 }
@@ -180,7 +182,7 @@ impl Backend {
 enum Meant {
     Pod(PodRef),
     /// The command was carried out before, with this answer.
-    Repeated(Answer),
+    Repeated(Box<Answer>),
 }
 
 fn key_of(id: CommandId, command: &Command) -> CommandKey {

@@ -44,17 +44,17 @@ impl Leases<'_> {
     pub(crate) async fn check(&mut self, plan: &Plan<'_>) -> Result<(), Failure> {
         let mut beside = self.learn(plan).await?;
         let head = |heads: &Heads, key: PodKey, beside: &Beside| heads.get(key).or_else(|| beside.get(key));
-        if let Some((job, _)) = plan.named().find(|(_, key)| head(&self.heads, *key, &beside).is_none()) {
+        if let Some((job, _)) = plan.named().find(|(_, key)| head(self.heads, *key, &beside).is_none()) {
             return Err(Failure::One(job, StoreError::PodGone));
         }
         for planned in &plan.changes {
             let fail = |error| Failure::One(planned.job, error);
-            if parent_of(planned.change).is_some_and(|parent| head(&self.heads, parent, &beside).is_none()) {
+            if parent_of(planned.change).is_some_and(|parent| head(self.heads, parent, &beside).is_none()) {
                 return Err(fail(StoreError::PodGone));
             }
             let known = match (planned.key, &planned.change.create) {
                 (_, Some(_)) => Seq(0),
-                (Some(key), None) => head(&self.heads, key, &beside).ok_or_else(|| fail(StoreError::PodGone))?,
+                (Some(key), None) => head(self.heads, key, &beside).ok_or_else(|| fail(StoreError::PodGone))?,
                 (None, None) => return Err(fail(StoreError::PodGone)),
             };
             let next = match head_after(known, planned.change) {

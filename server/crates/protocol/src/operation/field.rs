@@ -171,6 +171,7 @@ pub(crate) mod needed {
     pub(crate) use super::query::{page, pod, pod_mut, put, said, take};
 
     #[cfg(feature = "openapi")]
+    #[expect(clippy::extra_unused_type_parameters, reason = "every place takes the type of its field")]
     pub(crate) fn describe<T>(name: &str, about: &[&str], description: &mut super::super::Description) {
         description.add_in_query(name, about, super::super::description::Shape::Needed);
     }
@@ -271,6 +272,7 @@ pub(crate) mod part {
     }
 
     #[cfg(feature = "openapi")]
+    #[expect(clippy::extra_unused_type_parameters, reason = "every place takes the type of its field")]
     pub(crate) fn describe<T>(_: &str, _: &[&str], description: &mut super::super::Description) {
         use super::super::description::Shape;
         description.add_in_query("after", &["`next` of the page before."], Shape::Text);

@@ -82,7 +82,7 @@ async fn a_host_that_does_not_answer_is_told_of_within_bounds_and_another_try_ha
     // A host that is registered, says that it lives, and answers nothing.
     ground.run("insert into hosts (uid, name, heartbeat_at) values ('mute', 'mute', now() + interval '1 hour')").await;
     ground.run("update pods set owner = (select id from hosts where name = 'mute'), home = 'mute'").await;
-    let asked = async { two.input(key("hello"), &origin(), &ada, say("say hello")).await };
+    let asked = async { two.work().input(key("hello"), &origin(), &ada, say("say hello")).await };
     let refused = within("an answer", asked).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::RuntimeUnavailable);
     assert!(refused.detail.contains("\"mute\""), "{refused:?}");

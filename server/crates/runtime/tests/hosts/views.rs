@@ -76,11 +76,11 @@ async fn the_list_of_each_host_follows_what_happens_on_the_others() {
     assert_eq!(next(&mut list).await.upserts[0].name.as_str(), "ada");
     tell(&one, &ada, "say hello").await;
     watch(&one, &ada, is_finished).await;
-    let head = one.pod(&ada).await.unwrap().summary.head_seq;
+    let head = one.pods().get(&ada).await.unwrap().summary.head_seq;
     while !next(&mut list).await.upserts.iter().any(|pod| pod.head_seq == head) {}
-    one.delete(fresh_key(), &origin(), &ada, Some("ada")).await.unwrap();
+    one.pods().delete(fresh_key(), &origin(), &ada, Some("ada")).await.unwrap();
     while !next(&mut list).await.removed.iter().any(|pod| pod.worker_id == ada) {}
-    assert!(two.pods(&PodQuery::default()).await.unwrap().items.is_empty());
+    assert!(two.pods().list(&PodQuery::default()).await.unwrap().items.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -91,7 +91,7 @@ async fn a_viewer_is_told_when_the_pod_is_deleted_on_another_host() {
     let mut viewer = two.journals().observe(&ada, None, 10).await;
     viewer.next().await.unwrap();
     // Asked for at the other host, too.
-    two.delete(fresh_key(), &origin(), &ada, Some("ada")).await.unwrap();
+    two.pods().delete(fresh_key(), &origin(), &ada, Some("ada")).await.unwrap();
     let gone = within("the viewer is told", async {
         while let Some(item) = viewer.next().await {
             if let FeedItem::Closed { reason } = item {
@@ -101,7 +101,7 @@ async fn a_viewer_is_told_when_the_pod_is_deleted_on_another_host() {
         String::new()
     });
     assert_eq!(gone.await, "pod_gone");
-    assert!(one.pod(&ada).await.is_err());
+    assert!(one.pods().get(&ada).await.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
