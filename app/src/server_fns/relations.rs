@@ -1,7 +1,11 @@
+//! What the map of Pods draws.
+
 use leptos::prelude::*;
 use protocol::{PeerLink, PodRef, ScopeRule, Timestamp};
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "ssr")]
+use super::door;
 use crate::{UiError, codec::Json};
 
 /// What the list of Pods does not say: who knows whom, and what is lent.
@@ -34,15 +38,15 @@ pub struct Loan {
 /// All pairs and all loans.
 #[server(prefix = "/fn", endpoint = "relations", input = Json, output = Json)]
 pub async fn relations() -> Result<RelationsFound, UiError> {
-    let (backend, _) = super::door::caller()?;
-    super::door::answer(reader::read(&backend).await)
+    let (backend, _) = door::caller()?;
+    door::answer(reader::read(&backend).await)
 }
 
 #[cfg(feature = "ssr")]
 mod reader {
     use backend::Backend;
     use jiff::{SignedDuration, Timestamp};
-    use protocol::{ApiError, PeerLink, PodRef};
+    use protocol::{ApiError, PeerLink, PodRef, operation, operations};
 
     use super::{Loan, PeerPair, RelationsFound};
 
@@ -50,7 +54,7 @@ mod reader {
 
     /// Asks only those of whom the list says that they know or lead somebody. One that goes meanwhile is left out.
     pub(super) async fn read(backend: &Backend) -> Result<RelationsFound, ApiError> {
-        let query = protocol::operations::Pods { limit: protocol::operation::Limit(1_000), ..Default::default() };
+        let query = operations::Pods { limit: operation::Limit(1_000), ..Default::default() };
         let mut found = RelationsFound::default();
         for pod in backend.read(query).await?.items {
             if pod.relations.peers > 0 {
@@ -69,7 +73,7 @@ mod reader {
             }
         }
         for asked in backend
-            .read(protocol::operations::OpenRequests { runtime: Default::default(), page: Default::default() })
+            .read(operations::OpenRequests { runtime: Default::default(), page: Default::default() })
             .await?
             .items
         {
@@ -80,8 +84,7 @@ mod reader {
     }
 
     async fn pairs(backend: &Backend, pod: &PodRef, pairs: &mut Vec<PeerPair>) {
-        let Ok(known) = backend.read(protocol::operations::Peers { pod: pod.clone(), page: Default::default() }).await
-        else {
+        let Ok(known) = backend.read(operations::Peers { pod: pod.clone(), page: Default::default() }).await else {
             return;
         };
         // Each side tells of the pair: the one with the smaller address is heard.
@@ -94,11 +97,11 @@ mod reader {
     async fn messages(backend: &Backend, pod: &PodRef, peer: &PodRef) -> u32 {
         let since = Timestamp::now() - SignedDuration::from_hours(1);
         let page = backend
-            .read(protocol::operations::Exchange {
+            .read(operations::Exchange {
                 pod: pod.clone(),
                 peer: peer.clone(),
                 before: Default::default(),
-                limit: protocol::operation::Limit(MESSAGES_COUNTED_MAX),
+                limit: operation::Limit(MESSAGES_COUNTED_MAX),
             })
             .await;
         page.map_or(0, |page| page.items.iter().filter(|message| message.at > since).count() as u32)

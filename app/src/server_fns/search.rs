@@ -1,14 +1,18 @@
+//! Words, wherever they were said.
+
 use leptos::prelude::*;
 use protocol::{Gathered, SearchHit};
 
+#[cfg(feature = "ssr")]
+use super::door;
 use crate::{UiError, codec::Json};
 
 /// The newest places with these words, in all Pods of all runtimes or in the one at `pod`; the next ones after `after`.
 /// What is prose comes in plain words.
 #[server(prefix = "/fn", endpoint = "search", input = Json, output = Json)]
 pub async fn search(words: String, pod: Option<String>, after: Option<String>) -> Result<Gathered<SearchHit>, UiError> {
-    let (backend, _) = super::door::caller()?;
-    super::door::answer(reader::find(&backend, words, pod.as_deref(), after).await)
+    let (backend, _) = door::caller()?;
+    door::answer(reader::find(&backend, words, pod.as_deref(), after).await)
 }
 
 #[cfg(feature = "ssr")]

@@ -1,7 +1,11 @@
+//! What a Pod's page shows at first, and what is older.
+
 use leptos::prelude::*;
-use protocol::{PeerView, PodDetail, Record, Seq};
+use protocol::{PeerView, PodDetail, PodRef, Record, Seq};
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "ssr")]
+use super::door;
 use crate::{UiError, codec::Json};
 
 /// All that a Pod's page shows at first.
@@ -23,15 +27,15 @@ pub struct PodPageData {
 /// `at` is the seq of a linked turn: when the newest records do not reach back to it, the page around it is given.
 #[server(prefix = "/fn", endpoint = "load_pod", input = Json, output = Json)]
 pub async fn load_pod(address: String, before: Option<Seq>, at: Option<Seq>) -> Result<PodPageData, UiError> {
-    let (backend, _) = super::door::caller()?;
-    super::door::answer(reader::load(&backend, &address, before, at).await)
+    let (backend, _) = door::caller()?;
+    door::answer(reader::load(&backend, &address, before, at).await)
 }
 
 #[cfg(feature = "ssr")]
 mod reader {
     use backend::{Backend, FeedItem};
     use futures_util::StreamExt;
-    use protocol::{ApiError, ErrorCode, PodRef, Seq};
+    use protocol::{ApiError, ErrorCode, PodRef, Seq, operations};
 
     use super::PodPageData;
     use crate::server_fns::{
@@ -63,8 +67,7 @@ mod reader {
     /// The snapshot carries the cursor that belongs to exactly these records: what comes later comes once.
     async fn newest(backend: &Backend, pod: &PodRef) -> Result<PodPageData, ApiError> {
         let mut detail = backend.pod(pod).await?;
-        let peers =
-            backend.read(protocol::operations::Peers { pod: pod.clone(), page: Default::default() }).await?.items;
+        let peers = backend.read(operations::Peers { pod: pod.clone(), page: Default::default() }).await?.items;
         let mut feed = backend.observe(pod, None, TAIL_RECORDS).await?;
         while let Some(item) = feed.next().await {
             match item {
@@ -85,10 +88,27 @@ mod reader {
 
     async fn page_of_old(backend: &Backend, pod: &PodRef, before: Seq) -> Result<PodPageData, ApiError> {
         let detail = backend.pod(pod).await?;
-        let peers =
-            backend.read(protocol::operations::Peers { pod: pod.clone(), page: Default::default() }).await?.items;
+        let peers = backend.read(operations::Peers { pod: pod.clone(), page: Default::default() }).await?.items;
         let Past { records, has_more } = page_before(backend, pod, before).await?;
         let head = records.last().map_or(Seq(0), |record| record.seq);
         Ok(PodPageData { detail, peers, records, cursor: None, head, has_more })
     }
+}
+
+/// A page of the past, oldest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OlderPage {
+    pub records: Vec<Record>,
+    pub has_more: bool,
+}
+
+/// The page before `before`; where `is_whole` the one record before it alone, with all that is cut in pages.
+#[server(prefix = "/fn", endpoint = "older_records", input = Json, output = Json)]
+pub async fn older_records(pod: PodRef, before: Seq, is_whole: bool) -> Result<OlderPage, UiError> {
+    let (backend, _) = door::caller()?;
+    let past = match is_whole {
+        true => super::read_back::whole_before(&backend, &pod, before).await,
+        false => super::read_back::page_before(&backend, &pod, before).await,
+    };
+    door::answer(past.map(|past| OlderPage { records: past.records, has_more: past.has_more }))
 }

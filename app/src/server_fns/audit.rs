@@ -1,7 +1,11 @@
+//! Who did what.
+
 use leptos::prelude::*;
 use protocol::{AuditRow, Gathered};
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "ssr")]
+use super::door::{self, operation, operations};
 use crate::{UiError, codec::Json};
 
 /// Which rows are asked for; what is absent lets all through.
@@ -16,17 +20,16 @@ pub struct AuditAsked {
 /// Who did what, newest first; at most `limit` rows.
 #[server(prefix = "/fn", endpoint = "list_audit", input = Json, output = Json)]
 pub async fn list_audit(asked: AuditAsked, limit: u32) -> Result<Gathered<AuditRow>, UiError> {
-    let (backend, _) = super::door::caller()?;
     let AuditAsked { action, result, target, after } = asked;
-    let audit = protocol::operations::Audit {
-        action: protocol::operation::Filled(action),
-        result: protocol::operation::Filled(result),
-        target: protocol::operation::Filled(target),
-        after: protocol::operation::Loose(after),
-        limit: protocol::operation::Limit(limit.clamp(1, ROWS_MAX)),
+    door::read(operations::Audit {
+        action: operation::Filled(action),
+        result: operation::Filled(result),
+        target: operation::Filled(target),
+        after: operation::Loose(after),
+        limit: operation::Limit(limit.clamp(1, ROWS_MAX)),
         ..Default::default()
-    };
-    super::door::answer(backend.read(audit).await)
+    })
+    .await
 }
 
 /// Of one page.

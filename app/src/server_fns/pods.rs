@@ -1,0 +1,102 @@
+//! Pods: the list, one of them, and what is done to it.
+
+use leptos::prelude::*;
+use protocol::{
+    CommandId, CompactionPreview, ControlVerb, CreatePod, NetworkPolicy, PermissionRule, PodDetail, PodName, PodRef,
+    PodSummary, Receipt, RestoreCommand, RewindCommand, ToolAnswer, ToolCommand,
+};
+
+#[cfg(feature = "ssr")]
+use super::door::{self, operation, operations};
+use crate::{UiError, codec::Json};
+
+/// All Pods, newest change first.
+#[server(prefix = "/fn", endpoint = "list_pods", input = Json, output = Json)]
+pub async fn list_pods() -> Result<Vec<PodSummary>, UiError> {
+    Ok(door::read(operations::Pods { limit: operation::Limit(1_000), ..Default::default() }).await?.items)
+}
+
+/// `name`, `name@runtime_id` or `runtime_id/worker_id`.
+#[server(prefix = "/fn", endpoint = "resolve", input = Json, output = Json)]
+pub async fn resolve(target: String) -> Result<PodRef, UiError> {
+    let (backend, _) = door::caller()?;
+    door::answer(backend.resolve(&target).await)
+}
+
+/// What the stream does not carry: the queue, the policies.
+#[server(name = PodDetailCall, prefix = "/fn", endpoint = "pod_detail", input = Json, output = Json)]
+pub async fn pod_detail(pod: PodRef) -> Result<PodDetail, UiError> {
+    let (backend, _) = door::caller()?;
+    door::answer(backend.pod(&pod).await)
+}
+
+#[server(name = CreatePodCall, prefix = "/fn", endpoint = "create_pod", input = Json, output = Json)]
+pub async fn create_pod(command_id: CommandId, create: CreatePod) -> Result<PodSummary, UiError> {
+    door::carry_out(command_id, operations::Create { body: create }).await
+}
+
+#[server(prefix = "/fn", endpoint = "rename_pod", input = Json, output = Json)]
+pub async fn rename_pod(pod: PodRef, command_id: CommandId, name: PodName) -> Result<PodDetail, UiError> {
+    let patch = protocol::PatchPod { name: Some(name), ..Default::default() };
+    door::carry_out(command_id, operations::Patch { pod, body: patch }).await
+}
+
+/// Says what commands of a Pod reach.
+#[server(prefix = "/fn", endpoint = "set_network", input = Json, output = Json)]
+pub async fn set_network(pod: PodRef, command_id: CommandId, network: NetworkPolicy) -> Result<PodDetail, UiError> {
+    let patch = protocol::PatchPod { network: Some(network), ..Default::default() };
+    door::carry_out(command_id, operations::Patch { pod, body: patch }).await
+}
+
+/// Takes a rule from a Pod; the rules that are left.
+#[server(prefix = "/fn", endpoint = "forget_rule", input = Json, output = Json)]
+pub async fn forget_rule(
+    pod: PodRef,
+    command_id: CommandId,
+    rule: PermissionRule,
+) -> Result<Vec<PermissionRule>, UiError> {
+    let (backend, origin) = door::caller()?;
+    let done = backend.forget_rule(&origin, command_id, &pod, &rule).await;
+    door::answer(done.map(|detail| detail.permissions))
+}
+
+/// `confirm` is the Pod's name, typed by the person.
+#[server(prefix = "/fn", endpoint = "delete_pod", input = Json, output = Json)]
+pub async fn delete_pod(pod: PodRef, command_id: CommandId, confirm: String) -> Result<(), UiError> {
+    door::carry_out(command_id, operations::Delete { pod, confirm: Some(confirm) }).await
+}
+
+#[server(prefix = "/fn", endpoint = "control_pod", input = Json, output = Json)]
+pub async fn control_pod(pod: PodRef, command_id: CommandId, verb: ControlVerb) -> Result<Receipt, UiError> {
+    let (backend, origin) = door::caller()?;
+    door::answer(backend.control(&origin, command_id, pod, verb).await)
+}
+
+/// The receipt's report says what became of each Pod of a tree.
+#[server(prefix = "/fn", endpoint = "restore_pod", input = Json, output = Json)]
+pub async fn restore_pod(pod: PodRef, command_id: CommandId, command: RestoreCommand) -> Result<Receipt, UiError> {
+    door::carry_out(command_id, operations::Restore { pod, body: command }).await
+}
+
+/// Refused as `head_moved` when the journal has grown since the person decided.
+#[server(prefix = "/fn", endpoint = "rewind_pod", input = Json, output = Json)]
+pub async fn rewind_pod(pod: PodRef, command_id: CommandId, command: RewindCommand) -> Result<Receipt, UiError> {
+    door::carry_out(command_id, operations::Rewind { pod, body: command }).await
+}
+
+/// What compacting would do now; none when there is nothing to drop.
+#[server(name = CompactionPreviewCall, prefix = "/fn", endpoint = "compaction_preview", input = Json, output = Json)]
+pub async fn compaction_preview(pod: PodRef) -> Result<Option<CompactionPreview>, UiError> {
+    door::read(operations::PreviewCompaction { pod }).await
+}
+
+/// Runs a tool as this Pod would. A tool's own failure is in the answer, not an error.
+#[server(name = RunToolCall, prefix = "/fn", endpoint = "run_tool", input = Json, output = Json)]
+pub async fn run_tool(
+    pod: PodRef,
+    command_id: CommandId,
+    tool: String,
+    command: ToolCommand,
+) -> Result<ToolAnswer, UiError> {
+    door::carry_out(command_id, operations::RunTool { pod, name: tool, body: command }).await
+}

@@ -1,0 +1,31 @@
+//! Where Pods live.
+
+use leptos::prelude::*;
+use protocol::{AddRuntime, RuntimeId, RuntimeView};
+
+#[cfg(feature = "ssr")]
+use super::door;
+use crate::{UiError, codec::Json};
+
+/// Where Pods live, and whether it answers now.
+#[server(prefix = "/fn", endpoint = "list_runtimes", input = Json, output = Json)]
+pub async fn list_runtimes() -> Result<Vec<RuntimeView>, UiError> {
+    let (backend, _) = door::caller()?;
+    Ok(backend.runtimes())
+}
+
+/// Adds another server's runtime; all that there are then. The token goes in, and never comes out again.
+#[server(prefix = "/fn", endpoint = "add_runtime", input = Json, output = Json)]
+pub async fn add_runtime(add: AddRuntime) -> Result<Vec<RuntimeView>, UiError> {
+    let (backend, origin) = door::caller()?;
+    door::answer(backend.add_runtime(&origin, protocol::CommandId::random(), add).await)?;
+    Ok(backend.runtimes())
+}
+
+/// Forgets another server's runtime; those that are left.
+#[server(prefix = "/fn", endpoint = "remove_runtime", input = Json, output = Json)]
+pub async fn remove_runtime(runtime_id: RuntimeId) -> Result<Vec<RuntimeView>, UiError> {
+    let (backend, origin) = door::caller()?;
+    door::answer(backend.remove_runtime(&origin, protocol::CommandId::random(), &runtime_id).await)?;
+    Ok(backend.runtimes())
+}

@@ -1,0 +1,73 @@
+//! What the settings page shows and does.
+
+use leptos::prelude::*;
+use protocol::{
+    Gathered, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView, RuntimeView, SessionView, ToolDefault,
+    UnconfiguredProvider, WallItem,
+};
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "ssr")]
+use super::door::{self, operations};
+use crate::{UiError, codec::Json};
+
+/// All that the settings page shows of the server. Never a key, a token or an address.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SettingsFound {
+    pub providers: ProvidersFound,
+    pub profiles: Vec<ProfileView>,
+    pub runtimes: Vec<RuntimeView>,
+    pub tools: Vec<ToolDefault>,
+    /// Of all servers that answer.
+    pub rules: Gathered<PodRules>,
+    pub sessions: Vec<SessionView>,
+    pub walls: Vec<WallItem>,
+    pub limits: PodLimits,
+}
+
+#[server(prefix = "/fn", endpoint = "read_settings", input = Json, output = Json)]
+pub async fn read_settings() -> Result<SettingsFound, UiError> {
+    let (backend, _) = door::caller()?;
+    Ok(SettingsFound {
+        providers: ProvidersFound { found: backend.providers().await, missing: backend.unconfigured() },
+        profiles: backend.profiles(),
+        runtimes: backend.runtimes(),
+        tools: backend.tool_defaults(),
+        rules: door::read(operations::Rules { runtime: Default::default(), page: Default::default() }).await?,
+        walls: backend.walls().await,
+        limits: backend.limits(),
+        sessions: door::answer(backend.sessions(door::login().as_ref()).await)?,
+    })
+}
+
+/// Ends a login, or all but the one that asks; those that are left.
+#[server(prefix = "/fn", endpoint = "sign_out", input = Json, output = Json)]
+pub async fn sign_out(id: Option<String>) -> Result<Vec<SessionView>, UiError> {
+    let (backend, origin) = door::caller()?;
+    let this = door::login();
+    door::answer(match &id {
+        Some(id) => backend.session_end(&origin, id).await,
+        None => backend.sessions_end_others(&origin, this.as_ref()).await,
+    })?;
+    door::answer(backend.sessions(this.as_ref()).await)
+}
+
+/// Which models there are, and what would make more appear. Never a key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProvidersFound {
+    pub found: Vec<ProviderView>,
+    pub missing: Vec<UnconfiguredProvider>,
+}
+
+#[server(prefix = "/fn", endpoint = "list_providers", input = Json, output = Json)]
+pub async fn list_providers() -> Result<ProvidersFound, UiError> {
+    let (backend, _) = door::caller()?;
+    Ok(ProvidersFound { found: backend.providers().await, missing: backend.unconfigured() })
+}
+
+/// Asks a provider now; answers within 10 s.
+#[server(prefix = "/fn", endpoint = "test_provider", input = Json, output = Json)]
+pub async fn test_provider(name: String) -> Result<ProviderTest, UiError> {
+    let (backend, _) = door::caller()?;
+    door::answer(backend.test_provider(&name).await)
+}
