@@ -1,7 +1,10 @@
 //! Whom a Pod can be introduced to, and what is said about it. Pure.
 
-use commands::lower;
-use protocol::{ErrorCode, PeerLink, PeerView, PodRef, PodState, PodSummary, RuntimeId};
+use commands::{
+    lower,
+    peering::{cannot_be_peer, telling_name},
+};
+use protocol::{ErrorCode, PeerView, PodRef, PodSummary};
 
 use crate::{components::state_mark::Sign, format::short_path};
 
@@ -27,31 +30,11 @@ pub(crate) fn choices(pods: &[PodSummary], source: &PodRef, known: &[PeerView]) 
             name: telling_name(pods, pod),
             sign: Sign::of(pod),
             what: format!("{} · {} · {}", Sign::of(pod).word(), pod.pod.runtime_id, short_path(&pod.cwd)),
-            refusal: refusal(pod, source, known),
+            refusal: cannot_be_peer(pod, source, known),
         })
         .collect();
     choices.sort_by_cached_key(|choice| (choice.refusal.is_some(), lower(&choice.name)));
     choices
-}
-
-fn refusal(pod: &PodSummary, source: &PodRef, known: &[PeerView]) -> Option<&'static str> {
-    if pod.pod == *source {
-        return Some("is this Pod itself");
-    }
-    match (known.iter().find(|view| view.pod == pod.pod), pod.state) {
-        (Some(view), _) if view.link == PeerLink::Linked => Some("is a peer already"),
-        (Some(view), _) if view.link == PeerLink::Pending && !view.is_asked => Some("has a pending request"),
-        (_, PodState::Unreachable) => Some("its runtime does not answer"),
-        (_, PodState::Broken) => Some("its records cannot be read"),
-        _ => None,
-    }
-}
-
-/// `bob`, or `bob@gpu-box` where it lives in another runtime, or where there are two of this name.
-pub(crate) fn telling_name(pods: &[PodSummary], pod: &PodSummary) -> String {
-    let is_here = pod.pod.runtime_id == RuntimeId::local();
-    let is_alone = pods.iter().filter(|other| other.name == pod.name).count() < 2;
-    if is_here && is_alone { pod.name.to_string() } else { format!("{}@{}", pod.name, pod.pod.runtime_id) }
 }
 
 /// The name without the runtime that `telling_name` may have put behind it.
@@ -101,8 +84,10 @@ pub(crate) fn failure_words(code: ErrorCode, peer: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use commands::samples::pod;
+    use protocol::{PeerLink, PodState};
+
+    use super::*;
 
     fn view(name: &str, link: PeerLink, is_asked: bool) -> PeerView {
         let pod = pod(name, PodState::Idle);

@@ -18,7 +18,7 @@ use crate::{
     format::counted,
 };
 
-/// What was found, by Pod; each place is a link to it.
+/// What was found, by Pod; each match is a link to where it is.
 #[component]
 pub(crate) fn Results(found: Found) -> impl IntoView {
     let Found { asked, page } = found;
@@ -54,7 +54,7 @@ fn Group(group: OfPod, asked: Asked, narrows: bool) -> impl IntoView {
         }
         .into_any()
     });
-    let count = counted(hits.len() as u64, "place");
+    let count = matches_words(hits.len() as u64);
     view! {
         <section class="search-pod">
             <h2>

@@ -1,3 +1,4 @@
+use commands::peering::telling_name;
 use leptos::{ev, prelude::*};
 use protocol::PodRef;
 
@@ -5,7 +6,7 @@ use super::meeting::Meeting;
 use crate::{
     components::{abroad::abroad, state_mark::StateShape},
     live,
-    peers::peering::{Choice, bare, telling_name},
+    peers::peering::{Choice, bare},
 };
 
 /// So many are drawn; more typing finds the others.

@@ -1,5 +1,6 @@
 //! What the parts of the dialog share.
 
+use commands::peering::telling_name;
 use leptos::prelude::*;
 use protocol::{CommandId, ErrorCode, PeerAnswer, PeerCommand, PeerView, PodRef};
 
@@ -91,7 +92,7 @@ impl Meeting {
     fn told(self, pod: &PodRef) -> String {
         let pods = self.console.pods();
         let found = pods.iter().find(|other| other.pod == *pod);
-        found.map_or_else(|| pod.worker_id.to_string(), |found| peering::telling_name(&pods, found))
+        found.map_or_else(|| pod.worker_id.to_string(), |found| telling_name(&pods, found))
     }
 
     pub(super) fn pick(self, choice: &Choice) {
