@@ -162,7 +162,8 @@ fn end_with_descendants(root: u32) {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::{
         process::{Command, Stdio},
