@@ -2,6 +2,8 @@
 //!
 //! What is read is the source: paths that begin with `crate`, `super` or `self`. A module at the top of a crate is one node with
 //! all that is in its folder; the crate's first file is a node where it holds items of its own, and re-exports lead to where the item is.
+//!
+//! The map of the crates with most modules, floor by floor, stands in `docs/architecture.md`; `YOI_UPDATE=1` writes it anew.
 
 #![allow(clippy::unwrap_used)]
 
@@ -35,8 +37,12 @@ const CRATES: [&str; 20] = [
     "server/benches",
 ];
 
-/// Crates that have circles still. Whoever opens the last circle of one takes it out of here.
-const WITH_CIRCLES: [&str; 2] = ["server/crates/api", "server/crates/backend"];
+/// Crates with so many modules are on the map.
+const MAPPED_MODULES_MIN: usize = 12;
+
+/// What stands before and after the map.
+const MAP_BEGINS: &str = "<!-- map of modules: written by server/tests/modules.rs -->\n";
+const MAP_ENDS: &str = "<!-- end of the map -->\n";
 
 /// Names of an arrow that a failure shows.
 const NAMES_SHOWN_MAX: usize = 6;
@@ -51,14 +57,64 @@ fn no_module_of_a_crate_stands_in_a_circle() {
     let mut broken = Vec::new();
     for folder in CRATES {
         let arrows = arrows_of(folder);
-        let circles = circles_of(&arrows);
-        match (circles.is_empty(), WITH_CIRCLES.contains(&folder)) {
-            (false, false) => broken.extend(circles.iter().map(|circle| described(folder, &arrows, circle))),
-            (true, true) => broken.push(format!("{folder} has no circle any more: take it out of WITH_CIRCLES")),
-            _ => {}
-        }
+        broken.extend(circles_of(&arrows).iter().map(|circle| described(folder, &arrows, circle)));
     }
     assert!(broken.is_empty(), "circles of modules:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn the_map_of_modules_stands_in_the_document() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/architecture.md");
+    let document = fs::read_to_string(&path).unwrap();
+    let (before, rest) = document.split_once(MAP_BEGINS).expect("the document has a place for the map");
+    let (_, after) = rest.split_once(MAP_ENDS).expect("the map has an end");
+    let made = format!("{before}{MAP_BEGINS}{}{MAP_ENDS}{after}", map());
+    if std::env::var_os("YOI_UPDATE").is_some() {
+        fs::write(&path, &made).unwrap();
+        return;
+    }
+    assert!(
+        made == document,
+        "the map is old; YOI_UPDATE=1 cargo test -p yoi --test modules writes it anew:\n{}",
+        map()
+    );
+}
+
+/// A block for each crate on the map: its floors from the top, each with its modules.
+fn map() -> String {
+    let mut map = String::new();
+    for folder in CRATES {
+        let arrows = arrows_of(folder);
+        if arrows.len() <= MAPPED_MODULES_MIN {
+            continue;
+        }
+        map.push_str(&format!("\n`{folder}`\n\n```\n"));
+        for (number, modules) in floors(&arrows).into_iter().rev() {
+            map.push_str(&format!("{number:>2}  {}\n", modules.join(", ")));
+        }
+        map.push_str("```\n");
+    }
+    map.push('\n');
+    map
+}
+
+/// The modules by how many others, one above the other, lie beneath each of them.
+fn floors(arrows: &Arrows) -> BTreeMap<usize, Vec<String>> {
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    while let Some((node, floor)) = arrows.iter().find_map(|(node, to)| {
+        let beneath: Option<Vec<usize>> = to.keys().map(|other| found.get(other.as_str()).copied()).collect();
+        let floor = beneath?.into_iter().max().map_or(0, |highest| highest + 1);
+        (!found.contains_key(node.as_str())).then_some((node, floor))
+    }) {
+        found.insert(node, floor);
+    }
+    let mut floors: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for (node, floor) in found {
+        if node != FIRST {
+            floors.entry(floor).or_default().push(node.to_owned());
+        }
+    }
+    floors
 }
 
 /// A circle, and the names that hold it together.

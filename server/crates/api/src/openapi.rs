@@ -4,6 +4,10 @@ mod shapes;
 
 use std::fmt::Write as _;
 
+use axum::{
+    http::{HeaderValue, header},
+    response::{Html, IntoResponse, Response},
+};
 use protocol::{
     Candidate, ClientFrame, ErrorCode, ServerFrame,
     operation::Description,
@@ -19,7 +23,14 @@ use utoipa::{
     },
 };
 
-use crate::{events, rest, routes::BY_HAND, service};
+use crate::{
+    answer, events,
+    extract::{Caller, invalid},
+    rest, service,
+};
+
+/// Commands whose requests come in more than one form, and are described beside their handlers.
+pub(crate) const BY_HAND: [&str; 1] = ["import"];
 
 /// Any error: `application/problem+json`.
 #[derive(Debug, utoipa::ToSchema)]
@@ -49,8 +60,8 @@ struct Problem {
         rest::export::export,
         rest::export::import,
         events::events,
-        service::openapi,
-        service::docs,
+        openapi,
+        docs,
         service::metrics,
         service::healthz,
         service::readyz,
@@ -222,6 +233,27 @@ fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// This API as an OpenAPI 3.1 document.
+#[utoipa::path(get, path = "/api/v1/openapi.json", tag = "service",
+    responses((status = 200, description = "The document", body = Object)))]
+pub(crate) async fn openapi(_: Caller) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], openapi_json()).into_response()
+}
+
+/// This API for people. Loads nothing from anywhere.
+#[utoipa::path(get, path = "/api/docs", tag = "service",
+    responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
+pub(crate) async fn docs(_: Caller) -> Result<Response, answer::Problem> {
+    let mut random = [0_u8; 16];
+    getrandom::fill(&mut random).map_err(|error| invalid(format!("the system gave no random numbers: {error}")))?;
+    let nonce: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let policy = format!(
+        "default-src 'none'; style-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    let policy = HeaderValue::try_from(policy).expect("a policy of hex digits and words is a header value");
+    Ok(([(header::CONTENT_SECURITY_POLICY, policy)], Html(docs_page(&nonce))).into_response())
 }
 
 #[cfg(test)]

@@ -15,10 +15,22 @@ use protocol::{
 };
 use tower_http::{CompressionLevel, compression::CompressionLayer};
 
-use crate::{Api, answer::problem, events, rest, sent, service};
+use crate::{
+    Api,
+    answer::problem,
+    events,
+    openapi::{self, BY_HAND},
+    rest, sent, service,
+};
 
-/// Commands whose requests come in more than one form.
-pub(crate) const BY_HAND: [&str; 1] = ["import"];
+impl Api {
+    /// `/api`, `/metrics`, `/healthz`, `/readyz`. It has no fallback of its own, so it can be merged with the pages.
+    ///
+    /// Unguarded it answers `unauthorized` to everything but `/healthz`: [`Api::guard`] says who asks.
+    pub fn router(&self) -> Router {
+        routes::router(self.clone())
+    }
+}
 
 /// The routes as they are gathered.
 #[derive(Default)]
@@ -100,8 +112,8 @@ pub(crate) fn table() -> Table {
         post   "/api/v1/import"                                            => rest::export::import;
         get    "/api/v1/events"                                            => events::events;
 
-        get    "/api/v1/openapi.json"                                      => service::openapi;
-        get    "/api/docs"                                                 => service::docs;
+        get    "/api/v1/openapi.json"                                      => openapi::openapi;
+        get    "/api/docs"                                                 => openapi::docs;
         get    "/metrics"                                                  => service::metrics;
         get    "/healthz"                                                  => service::healthz;
         get    "/readyz"                                                   => service::readyz;

@@ -1,21 +1,16 @@
-//! What operators and programs need besides the Pods: health, figures, the document of this API.
+//! What operators and programs need besides the Pods: health and figures.
 
 use axum::{
     Json,
     extract::State,
-    http::{HeaderValue, StatusCode, header},
-    response::{Html, IntoResponse, Response},
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
 };
 use jiff::Timestamp;
 use protocol::RuntimeView;
 use serde::Serialize;
 
-use crate::{
-    Api,
-    answer::Problem,
-    extract::{Caller, invalid},
-    openapi::{docs_page, openapi_json},
-};
+use crate::{Api, extract::Caller};
 
 /// Whether everything that was there before the start is back, and can be read and written.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -80,25 +75,4 @@ pub(crate) async fn metrics(State(api): State<Api>, _: Caller) -> Response {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], api.metrics().text(api.backend().figures(), api.options().connections.figures()))
         .into_response()
-}
-
-/// This API as an OpenAPI 3.1 document.
-#[utoipa::path(get, path = "/api/v1/openapi.json", tag = "service",
-    responses((status = 200, description = "The document", body = Object)))]
-pub(crate) async fn openapi(_: Caller) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], openapi_json()).into_response()
-}
-
-/// This API for people. Loads nothing from anywhere.
-#[utoipa::path(get, path = "/api/docs", tag = "service",
-    responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
-pub(crate) async fn docs(_: Caller) -> Result<Response, Problem> {
-    let mut random = [0_u8; 16];
-    getrandom::fill(&mut random).map_err(|error| invalid(format!("the system gave no random numbers: {error}")))?;
-    let nonce: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    let policy = format!(
-        "default-src 'none'; style-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    );
-    let policy = HeaderValue::try_from(policy).expect("a policy of hex digits and words is a header value");
-    Ok(([(header::CONTENT_SECURITY_POLICY, policy)], Html(docs_page(&nonce))).into_response())
 }

@@ -2,21 +2,13 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use protocol::{
     CommandId, LINK_WAIT_MS_MAX,
     operation::{Answered, Method, Operation, Request},
     operations::{Answer, Command, ToCommand},
 };
 
-use crate::{Client, ClientError};
-
-/// What a server answered, unread.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
-    pub status: u16,
-    pub body: Bytes,
-}
+use crate::{Client, ClientError, Reply};
 
 /// How long an answer is waited for where it is not the usual time.
 fn patience(id: &str) -> Option<Duration> {

@@ -2,6 +2,7 @@
 
 use std::{error::Error, sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use protocol::{ApiError, CommandId, ErrorCode};
 use reqwest::{
     Method, RequestBuilder, Response, StatusCode,
@@ -10,7 +11,7 @@ use reqwest::{
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    ClientError, Reply, TokenSource,
+    ClientError, TokenSource,
     place::{Place, Places},
 };
 
@@ -21,6 +22,13 @@ pub struct Client {
     token: TokenSource,
     /// `cli`, `tui`, …: what the audit says a command came from.
     name: &'static str,
+}
+
+/// What a server answered, unread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    pub status: u16,
+    pub body: Bytes,
 }
 
 /// A call before it is sent: what each method of [`Client`] fills in.

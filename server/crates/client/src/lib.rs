@@ -19,10 +19,9 @@ mod socket;
 mod subscriptions;
 mod token;
 
-pub use calls::Reply;
 pub use error::{ClientError, in_verbs};
 pub use events::EventStream;
-pub use http::Client;
+pub use http::{Client, Reply};
 pub use items::{Connection, StreamItem};
 pub use journals::Download;
 pub use raw::RawPage;

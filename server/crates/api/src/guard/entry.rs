@@ -12,10 +12,9 @@ use serde::Deserialize;
 
 use super::{
     address::{self, Secret},
-    hosts::Host,
     login, origin,
 };
-use crate::{Api, answer::problem, media::Media};
+use crate::{Api, access::Host, answer::problem, media::Media};
 
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 /// A form has one short field.

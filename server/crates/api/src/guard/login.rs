@@ -4,8 +4,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use backend::{Origin, SESSION_SECONDS, Session};
 use protocol::ApiError;
 
-use super::hosts::Standing;
-use crate::Api;
+use crate::{Api, access::Standing};
 
 /// A browser sends one. Pages of the same host can add others before it, and no browser keeps more than about 180 of a host, so
 /// that nobody is locked out by them.

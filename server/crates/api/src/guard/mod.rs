@@ -3,13 +3,10 @@
 //! It never sends a CORS header, and never logs a query: a token may be in it.
 
 mod address;
-mod attempts;
 mod body;
 mod entry;
-mod hosts;
 mod login;
 mod origin;
-mod token;
 
 use std::{any::Any, time::Instant};
 
@@ -24,19 +21,25 @@ use axum::{
 use protocol::{ApiError, ErrorCode};
 use tower_http::catch_panic::CatchPanicLayer;
 
-pub(crate) use self::attempts::Attempts;
-pub use self::hosts::AllowedHosts;
-use self::hosts::{Host, Standing};
-pub use self::token::Token;
-use crate::{Api, Visitor, answer::problem, previews};
+use crate::{
+    Api, Visitor,
+    access::{Host, Standing},
+    answer::problem,
+    previews,
+};
 
-/// Puts the guard around a router, its fallback included.
-pub(crate) fn around(api: Api, router: Router) -> Router {
-    router
-        .layer(CatchPanicLayer::custom(panicked))
-        // The extractors' own limit is lower than ours.
-        .layer(DefaultBodyLimit::disable())
-        .layer(from_fn_with_state(api, guard))
+impl Api {
+    /// Puts the guard around everything: Host, Origin, login, size and type of bodies, security headers, panics.
+    ///
+    /// Handlers inside find a [`backend::Origin`] among the request's extensions. The page `/login` is let through
+    /// without one. `POST /login`, `GET /any/page?code=…`, and pages under a loopback name are answered here.
+    pub fn guard(&self, router: Router) -> Router {
+        router
+            .layer(CatchPanicLayer::custom(panicked))
+            // The extractors' own limit is lower than ours.
+            .layer(DefaultBodyLimit::disable())
+            .layer(from_fn_with_state(self.clone(), guard))
+    }
 }
 
 async fn guard(State(api): State<Api>, request: Request, next: Next) -> Response {

@@ -3,10 +3,8 @@
 use axum::http::{HeaderMap, Method, header, request::Parts};
 use protocol::{ApiError, ErrorCode};
 
-use super::{
-    Place, address,
-    hosts::{HTTP_PORT, Host},
-};
+use super::{Place, address};
+use crate::access::{HTTP_PORT, Host};
 
 /// Where a browser says that a request comes from.
 pub(super) const FETCH_SITE: &str = "sec-fetch-site";

@@ -25,7 +25,7 @@ pub struct AllowedHosts {
 
 /// What the server is under the name that a request used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(crate) enum Standing {
     /// The console: a login there is a cookie of this host.
     Console,
     /// A name that every server of this machine has: a bearer token is taken, a cookie is not, and pages lead to the console.
@@ -34,10 +34,10 @@ pub(super) enum Standing {
 
 /// The `Host` of a request, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Host {
+pub(crate) struct Host {
     /// Lower-cased; an IPv6 address in brackets.
-    pub(super) name: String,
-    pub(super) port: Option<u16>,
+    pub(crate) name: String,
+    pub(crate) port: Option<u16>,
 }
 
 impl AllowedHosts {
@@ -49,25 +49,25 @@ impl AllowedHosts {
     }
 
     /// The cookie of a login. The port is part of its name, for hosts that several servers share.
-    pub(super) fn cookie_name(&self) -> String {
+    pub(crate) fn cookie_name(&self) -> String {
         format!("yoi_{}", self.listen.port())
     }
 
     /// The console's own origin, at the port that a request of a shared name came to: a tunnel may have another one.
-    pub(super) fn own_origin(&self, port: Option<u16>) -> String {
+    pub(crate) fn own_origin(&self, port: Option<u16>) -> String {
         let host = Host { name: self.own.clone(), port: port.filter(|port| *port != HTTP_PORT) };
         format!("http://{host}")
     }
 
     /// Where the console is for somebody who asks under this name. A name without a port comes from a socket that has none.
-    pub(super) fn console_for(&self, host: &Host) -> String {
+    pub(crate) fn console_for(&self, host: &Host) -> String {
         match self.standing(host) {
             Some(Standing::Shared) => self.own_origin(host.port.or(Some(self.listen.port()))),
             _ => format!("http://{host}"),
         }
     }
 
-    pub(super) fn check_host(&self, parts: &Parts) -> Result<(Host, Standing), ApiError> {
+    pub(crate) fn check_host(&self, parts: &Parts) -> Result<(Host, Standing), ApiError> {
         let forbidden = |why: String| ApiError::new(ErrorCode::ForbiddenHost, why);
         let mut named = parts.headers.get_all(header::HOST).iter();
         let (Some(host), None) = (named.next(), named.next()) else {
@@ -116,10 +116,10 @@ impl AllowedHosts {
 }
 
 /// What a browser leaves out of an address.
-pub(super) const HTTP_PORT: u16 = 80;
+pub(crate) const HTTP_PORT: u16 = 80;
 
 impl Host {
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let authority: Authority = text.parse().ok()?;
         if text.contains('@') || authority.host().is_empty() {
             return None;
@@ -142,7 +142,7 @@ impl Host {
     }
 
     /// A name that is not of this machine is answered to only where `--allow-host` lists it: for a proxy, as a rule.
-    pub(super) fn may_be_proxied(&self) -> bool {
+    pub(crate) fn may_be_proxied(&self) -> bool {
         let is_of_this_machine = self.name.rsplit('.').next() == Some("localhost");
         !is_of_this_machine && self.address().is_none()
     }

@@ -1,0 +1,78 @@
+//! What all of the API shares.
+
+use std::sync::Arc;
+
+use backend::{Backend, Codes};
+use protocol::ApiError;
+use tokio::sync::watch;
+
+use crate::{
+    access::{AllowedHosts, Attempts, Token},
+    connections::Connections,
+    metrics::Metrics,
+};
+
+/// What the API needs to know besides the backend.
+#[derive(Debug, Clone)]
+pub struct ApiOptions {
+    pub token: Token,
+    pub allowed: AllowedHosts,
+    /// What the `hello` frame calls this server: `yoi 0.1.0`.
+    pub server: String,
+    /// Names the console that comes with it; a page that is older says so.
+    pub build: Option<String>,
+    /// Becomes true when the server stops: sockets then close with a reason, and event streams end.
+    pub shutdown: watch::Receiver<bool>,
+    /// What it is served over, for its figures.
+    pub connections: Connections,
+}
+
+/// The API of one server. Cloning shares it.
+#[derive(Debug, Clone)]
+pub struct Api(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    backend: Backend,
+    options: ApiOptions,
+    /// Wrong tokens slow further wrong tokens down.
+    attempts: Attempts,
+    codes: Codes<()>,
+    metrics: Metrics,
+}
+
+impl Api {
+    pub fn new(backend: Backend, options: ApiOptions) -> Self {
+        let (attempts, codes) = (Attempts::default(), Codes::default());
+        let metrics = Metrics::default();
+        Self(Arc::new(Shared { backend, options, attempts, codes, metrics }))
+    }
+
+    /// A code that logs one browser in, once and within a minute.
+    ///
+    /// # Errors
+    /// When the system has no random numbers.
+    pub fn login_code(&self) -> Result<String, ApiError> {
+        self.codes().issue(())
+    }
+
+    pub(crate) fn backend(&self) -> &Backend {
+        &self.0.backend
+    }
+
+    pub(crate) fn options(&self) -> &ApiOptions {
+        &self.0.options
+    }
+
+    pub(crate) fn attempts(&self) -> &Attempts {
+        &self.0.attempts
+    }
+
+    pub(crate) fn codes(&self) -> &Codes<()> {
+        &self.0.codes
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+}
