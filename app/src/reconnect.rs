@@ -1,15 +1,8 @@
-//! When to try again, and what to say after a gap. Pure: the socket itself is in `live`.
+//! What to say of the connection, and after a gap. Pure: the socket itself is in `stream`.
 
 use protocol::Seq;
 
 use crate::format::counted;
-
-/// First wait, in milliseconds; it doubles from there.
-const DELAY_MS_MIN: f64 = 250.0;
-/// Longest wait, in milliseconds. There is no last attempt.
-const DELAY_MS_MAX: f64 = 5_000.0;
-/// Without a byte for this long, in milliseconds, a connection is dead. The server is never silent for more than 5 s.
-pub(crate) const SILENCE_MS_MAX: f64 = 15_000.0;
 
 /// Whether this page hears the server. Not to be mixed up with what any Pod does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,26 +48,6 @@ impl Link {
             Self::Reconnecting { .. } => "link link-broken",
             Self::Offline => "link link-offline",
         }
-    }
-}
-
-/// Counts attempts since the last time that the server said hello.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Backoff {
-    attempt: u32,
-}
-
-impl Backoff {
-    /// The next attempt, from 1, and how long to wait before it in milliseconds. `random` is in `0..1`: half of the
-    /// wait is left to chance, so that a thousand pages do not come back in one moment.
-    pub(crate) fn next(&mut self, random: f64) -> (u32, f64) {
-        let full = (DELAY_MS_MIN * 2_f64.powi(self.attempt.min(16) as i32)).min(DELAY_MS_MAX);
-        self.attempt = self.attempt.saturating_add(1);
-        (self.attempt, full * (0.5 + random.clamp(0.0, 1.0) / 2.0))
-    }
-
-    pub(crate) fn reset(&mut self) {
-        self.attempt = 0;
     }
 }
 
@@ -135,22 +108,6 @@ impl Gap {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn waits_grow_to_five_seconds_and_never_end() {
-        let mut backoff = Backoff::default();
-        let waits: Vec<(u32, f64)> = (0..7).map(|_| backoff.next(1.0)).collect();
-        assert_eq!(
-            waits,
-            [(1, 250.0), (2, 500.0), (3, 1_000.0), (4, 2_000.0), (5, 4_000.0), (6, 5_000.0), (7, 5_000.0)]
-        );
-        for _ in 0..10_000 {
-            let (_, wait) = backoff.next(0.0);
-            assert!((2_500.0..=5_000.0).contains(&wait));
-        }
-        backoff.reset();
-        assert_eq!(backoff.next(0.0), (1, 125.0));
-    }
 
     #[test]
     fn a_gap_is_over_when_the_screen_has_come_as_far_as_the_list() {

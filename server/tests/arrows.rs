@@ -11,12 +11,13 @@ use serde_json::Value;
 
 /// Who may depend on whom. An arrow also allows what its target may depend on: what reaches a crate through another
 /// is in its hands anyway. What `testkit` knows, and dependencies of tests alone, are free.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("protocol", &[]),
     ("transcript", &["protocol"]),
     ("commands", &["protocol"]),
     ("pod", &["protocol"]),
-    ("client", &["protocol"]),
+    ("follow", &["protocol"]),
+    ("client", &["follow"]),
     ("pod-store", &["protocol", "pod"]),
     ("provider", &["protocol", "pod"]),
     ("tools", &["protocol", "pod"]),
@@ -24,7 +25,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ("backend", &["runtime", "client", "transcript"]),
     ("compat", &["backend"]),
     ("api", &["backend"]),
-    ("app", &["backend", "transcript", "commands"]),
+    ("app", &["backend", "transcript", "commands", "follow"]),
     ("tui", &["client", "transcript", "commands"]),
     ("hydrate", &["app"]),
     ("bundle", &["hydrate"]),
@@ -34,7 +35,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
 ];
 
 /// In the browser `app` has no server behind it, whatever its other half may know.
-const APP_IN_THE_BROWSER: [&str; 3] = ["transcript", "commands", "protocol"];
+const APP_IN_THE_BROWSER: [&str; 4] = ["transcript", "commands", "follow", "protocol"];
 
 /// Libraries that belong to some crates only, and those crates.
 const BORDERS: [(&str, &[&str]); 5] = [
@@ -46,7 +47,7 @@ const BORDERS: [(&str, &[&str]); 5] = [
 ];
 
 /// Crates without a runtime: they compile for the browser, or must stay replayable.
-const WITHOUT_TOKIO: [&str; 4] = ["protocol", "transcript", "commands", "pod"];
+const WITHOUT_TOKIO: [&str; 5] = ["protocol", "transcript", "commands", "follow", "pod"];
 
 /// One direct dependency that ends up in the product (not one of tests alone).
 #[derive(Debug)]

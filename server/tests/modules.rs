@@ -14,13 +14,14 @@ use std::{
 };
 
 /// Crates by their folder, seen from the root.
-const CRATES: [&str; 20] = [
+const CRATES: [&str; 21] = [
     "server",
     "server/crates/api",
     "server/crates/backend",
     "server/crates/client",
     "server/crates/commands",
     "server/crates/compat",
+    "server/crates/follow",
     "server/crates/pod",
     "server/crates/pod-store",
     "server/crates/protocol",

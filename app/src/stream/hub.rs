@@ -1,5 +1,6 @@
 //! What this page subscribes to, and what a frame means for it. No I/O: the socket calls in here.
 
+use follow::{Step, Subscriptions};
 use leptos::prelude::*;
 use protocol::{ClientFrame, DiagnosticCode, PodRef, PodSummary, Seq};
 
@@ -21,12 +22,11 @@ struct Watch {
     /// Told to the viewer, so that it can end exactly its own watch.
     number: u64,
     pod: PodRef,
-    cursor: String,
+    /// The subscription.
+    id: String,
     /// The newest seq that was handed on.
     applied: Seq,
-    /// Name of the subscription on the present connection; none when there is none yet.
-    subscription: Option<String>,
-    /// The server said that nothing follows.
+    /// The server said that nothing follows for now.
     is_closed: bool,
     listener: Listener,
 }
@@ -34,13 +34,11 @@ struct Watch {
 /// All that has to survive a lost connection.
 pub(super) struct Hub {
     console: Console,
+    subscriptions: Subscriptions,
+    /// The subscription to the list of Pods.
+    list: String,
     watch: Option<Watch>,
     gap: Gap,
-    /// The list of Pods is subscribed to on the present connection.
-    has_list: bool,
-    /// Subscriptions that are to be ended.
-    ended: Vec<String>,
-    /// Never used twice: a late frame of an older subscription is known as such.
     next_number: u64,
     /// How the server called itself first.
     server: Option<String>,
@@ -48,16 +46,16 @@ pub(super) struct Hub {
     pub(super) is_locked_out: bool,
 }
 
-const LIST: &str = "pods";
-
 impl Hub {
     pub(super) fn new(console: Console) -> Self {
+        let mut subscriptions = Subscriptions::default();
+        let list = subscriptions.add_pods();
         Self {
             console,
+            subscriptions,
+            list,
             watch: None,
             gap: Gap::default(),
-            has_list: false,
-            ended: Vec::new(),
             next_number: 0,
             server: None,
             is_greeted: false,
@@ -65,37 +63,29 @@ impl Hub {
         }
     }
 
-    fn number(&mut self) -> u64 {
-        self.next_number += 1;
-        self.next_number
-    }
-
     pub(super) fn watch(&mut self, pod: PodRef, cursor: String, applied: Seq, listener: Listener) -> u64 {
-        self.end_subscription();
-        let number = self.number();
-        self.watch = Some(Watch { number, pod, cursor, applied, subscription: None, is_closed: false, listener });
+        self.end_watch();
+        self.next_number += 1;
+        let number = self.next_number;
+        let id = self.subscriptions.add_pod(pod.clone(), Some(cursor), crate::server_fns::TAIL_RECORDS);
+        self.watch = Some(Watch { number, pod, id, applied, is_closed: false, listener });
         number
     }
 
     /// Gives where it had come to: the cursor, and the newest seq that was handed on. None for another one's number.
     pub(super) fn unwatch(&mut self, number: u64) -> Option<(String, Seq)> {
         self.watch.as_ref().filter(|watch| watch.number == number)?;
-        self.end_subscription();
-        self.watch.take().map(|watch| (watch.cursor, watch.applied))
+        self.end_watch()
     }
 
-    fn end_subscription(&mut self) {
-        let subscription = self.watch.as_mut().and_then(|watch| watch.subscription.take());
-        self.ended.extend(subscription);
+    fn end_watch(&mut self) -> Option<(String, Seq)> {
+        let watch = self.watch.take()?;
+        Some((self.subscriptions.remove(&watch.id)?, watch.applied))
     }
 
     /// The connection is gone. True when it had been a good one.
     pub(super) fn lost(&mut self) -> bool {
-        self.has_list = false;
-        self.ended.clear();
-        if let Some(watch) = &mut self.watch {
-            watch.subscription = None;
-        }
+        self.subscriptions.connection_is_new();
         let was_greeted = std::mem::take(&mut self.is_greeted);
         if was_greeted {
             self.gap.begin();
@@ -104,39 +94,13 @@ impl Hub {
     }
 
     /// What has to be said so that the server sends what we want.
-    pub(super) fn outgoing(&mut self) -> Vec<ClientFrame> {
-        let mut frames = Vec::new();
-        if !self.is_greeted {
-            return frames;
-        }
-        frames.extend(self.ended.drain(..).map(|id| ClientFrame::Unsubscribe { id }));
-        if !self.has_list {
-            self.has_list = true;
-            frames.push(ClientFrame::Subscribe {
-                id: LIST.to_owned(),
-                pods: Some(true),
-                pod: None,
-                after: None,
-                tail: None,
-            });
-        }
-        let number = self.number();
-        if let Some(watch) = self.watch.as_mut().filter(|watch| watch.subscription.is_none() && !watch.is_closed) {
-            let id = format!("pod-{number}");
-            watch.subscription = Some(id.clone());
-            frames.push(ClientFrame::Subscribe {
-                id,
-                pods: None,
-                pod: Some(watch.pod.clone()),
-                after: Some(watch.cursor.clone()),
-                tail: Some(crate::server_fns::TAIL_RECORDS),
-            });
-        }
-        frames
+    pub(super) fn outgoing(&mut self, now_ms: u64) -> Vec<ClientFrame> {
+        // What is said of a gap is told by the list's heads (`Gap`), so no subscription counts as one that is resumed.
+        if self.is_greeted { self.subscriptions.take_due(now_ms, false) } else { Vec::new() }
     }
 
     /// Takes a frame as the server wrote it. Gives what the page should say when a gap is over.
-    pub(super) fn take(&mut self, text: String) -> Result<Option<String>, codec::Unreadable> {
+    pub(super) fn take(&mut self, text: String, now_ms: u64) -> Result<Option<String>, codec::Unreadable> {
         let frame = codec::read::<Heard>(&text)?;
         match frame.kind.as_str() {
             "hello" => {
@@ -145,11 +109,11 @@ impl Hub {
                 self.console.link.set(Link::Live);
                 self.console.stale_since.set(None);
             }
-            "pods" if frame.id.as_deref() == Some(LIST) => self.list(frame.snapshot, frame.upserts, &frame.removed),
+            "pods" if frame.id.as_ref() == Some(&self.list) => self.list(frame.snapshot, frame.upserts, &frame.removed),
             "records" => self.records(frame, Written(text)),
             "snapshot" => self.snapshot(frame, Written(text)),
-            "closed" => self.closed(frame),
-            "diagnostic" if frame.code == DiagnosticCode::Unauthorized.as_str() => self.is_locked_out = true,
+            "closed" => self.closed(frame, now_ms),
+            "diagnostic" => self.diagnostic(&frame),
             _ => (),
         }
         let applied = self.watch.as_ref().map_or(Seq(0), |watch| watch.applied);
@@ -182,19 +146,29 @@ impl Hub {
         }
     }
 
+    fn diagnostic(&mut self, frame: &Heard) {
+        let is = |code: DiagnosticCode| frame.code == code.as_str();
+        if is(DiagnosticCode::Unauthorized) {
+            self.is_locked_out = true;
+        } else if let (true, Some(id)) = (is(DiagnosticCode::RuntimeUnavailable), &frame.id) {
+            self.subscriptions.note_diagnostic(id, DiagnosticCode::RuntimeUnavailable);
+        }
+    }
+
     /// Frames of a subscription that has ended are not drawn: they are about the Pod that was viewed before.
-    fn watch_of(&mut self, frame: &Heard) -> Option<&mut Watch> {
-        self.watch.as_mut().filter(|watch| frame.id.is_some() && watch.subscription == frame.id)
+    fn watch_of<'a>(watch: &'a mut Option<Watch>, frame: &Heard) -> Option<&'a mut Watch> {
+        watch.as_mut().filter(|watch| frame.id.as_ref() == Some(&watch.id))
     }
 
     fn records(&mut self, frame: Heard, text: Written) {
-        let Some(watch) = self.watch_of(&frame) else { return };
-        if watch.cursor != frame.after {
-            // A frame is missing. Ask again after the last one that we have.
-            self.end_subscription();
+        let Some(watch) = Self::watch_of(&mut self.watch, &frame) else { return };
+        if self.subscriptions.note_records(&watch.id, &frame.after, &frame.cursor, frame.records.len()) == Step::Gap {
+            if let Some(again) = self.subscriptions.ask_again(&watch.id) {
+                watch.id = again;
+            }
             return;
         }
-        watch.cursor = frame.cursor;
+        watch.is_closed = false;
         watch.applied = frame.records.last().map_or(watch.applied, |record| record.seq);
         (watch.listener)(PodFeed::Records(text));
         self.gap.records(frame.records.len());
@@ -202,17 +176,19 @@ impl Hub {
 
     fn snapshot(&mut self, mut frame: Heard, records: Written) {
         let Some(summary) = frame.summary.take() else { return };
-        let Some(watch) = self.watch_of(&frame) else { return };
-        watch.cursor = frame.cursor;
+        let Some(watch) = Self::watch_of(&mut self.watch, &frame) else { return };
+        self.subscriptions.note_snapshot(&watch.id, &frame.cursor);
+        watch.is_closed = false;
         watch.applied = summary.head_seq;
         (watch.listener)(PodFeed::Snapshot { summary, records, has_more: frame.has_more });
         self.gap.snapshot();
     }
 
-    fn closed(&mut self, frame: Heard) {
-        let Some(watch) = self.watch_of(&frame) else { return };
+    fn closed(&mut self, frame: Heard, now_ms: u64) {
+        let Some(id) = &frame.id else { return };
+        self.subscriptions.note_closed(id, now_ms);
+        let Some(watch) = Self::watch_of(&mut self.watch, &frame) else { return };
         watch.is_closed = true;
-        watch.subscription = None;
         (watch.listener)(PodFeed::Closed(frame.reason));
     }
 }

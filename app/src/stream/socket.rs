@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use follow::{SILENCE_MS_MAX, delay_ms};
 use futures_util::{
     SinkExt, StreamExt,
     future::{self, Either},
@@ -21,7 +22,7 @@ use crate::{
     console::Console,
     format,
     live::browser,
-    reconnect::{Backoff, Link, SILENCE_MS_MAX},
+    reconnect::Link,
     stream::{PodFeed, bell::Bell, hub::Hub},
 };
 
@@ -71,21 +72,22 @@ fn wake_on(event: &str) {
 }
 
 async fn stay_connected(console: Console) {
-    let mut backoff = Backoff::default();
+    let mut attempt = 0;
     loop {
         let _ = one_connection(console).await;
         if with_hub(|hub| hub.is_locked_out) == Some(true) {
             return browser::go_to_login();
         }
         if with_hub(Hub::lost) == Some(true) {
-            backoff.reset();
+            attempt = 0;
         } else if login_has_expired().await {
             return browser::go_to_login();
         }
         if console.stale_since.get_untracked().is_none() {
             console.stale_since.set(Some(format::moment(browser::now_ms())));
         }
-        let (attempt, wait_ms) = backoff.next(js_sys::Math::random());
+        attempt += 1;
+        let wait_ms = delay_ms(attempt, js_sys::Math::random());
         console.link.set(match browser::window().navigator().on_line() {
             true => Link::Reconnecting { attempt },
             false => Link::Offline,
@@ -119,19 +121,19 @@ async fn one_connection(console: Console) -> Option<()> {
             Happened::Frame(None) => return None,
             Happened::Frame(Some(text)) => {
                 heard_at = browser::monotonic_ms();
-                match with_hub(|hub| hub.take(text))? {
+                match with_hub(|hub| hub.take(text, heard_at as u64))? {
                     Ok(Some(words)) => say_for_a_while(console, words),
                     Ok(None) => (),
                     Err(error) => leptos::logging::warn!("a frame of the event stream is not understood: {error}"),
                 }
             }
-            Happened::Look if browser::monotonic_ms() - heard_at > SILENCE_MS_MAX => return None,
+            Happened::Look if browser::monotonic_ms() - heard_at > SILENCE_MS_MAX as f64 => return None,
             Happened::Look => (),
         }
         if with_hub(|hub| hub.is_locked_out)? {
             return None;
         }
-        for frame in with_hub(Hub::outgoing)? {
+        for frame in with_hub(|hub| hub.outgoing(browser::monotonic_ms() as u64))? {
             let text = serde_json::to_string(&frame).ok()?;
             let sent = Box::pin(sink.send(Message::Text(text)));
             match future::select(sent, TimeoutFuture::new(SILENCE_MS_MAX as u32)).await {

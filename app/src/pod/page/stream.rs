@@ -69,8 +69,12 @@ impl Stream {
     fn take(self, feed: PodFeed) {
         let pod = self.pod;
         match feed {
-            PodFeed::Records(records) => self.arrivals.add(records.read(), move |records| self.apply(&records)),
+            PodFeed::Records(records) => {
+                self.reopen();
+                self.arrivals.add(records.read(), move |records| self.apply(&records));
+            }
             PodFeed::Snapshot { summary, records, has_more } => {
+                self.reopen();
                 // All that waits is in the snapshot.
                 self.arrivals.now();
                 pod.rows.reset(&records.read(), has_more);
@@ -83,6 +87,13 @@ impl Stream {
                 self.apply(&self.arrivals.now());
                 pod.closed.set(Some(reason));
             }
+        }
+    }
+
+    /// The Pod's runtime answers again.
+    fn reopen(self) {
+        if self.pod.closed.with_untracked(Option::is_some) {
+            self.pod.closed.set(None);
         }
     }
 

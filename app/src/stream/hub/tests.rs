@@ -43,7 +43,7 @@ fn written(frame: &ServerFrame) -> String {
 }
 
 fn take(hub: &mut Hub, text: String) -> Option<String> {
-    hub.take(text).unwrap()
+    hub.take(text, 0).unwrap()
 }
 
 fn hello() -> String {
@@ -60,7 +60,7 @@ fn records(id: &str, after: &str, cursor: &str, seqs: &[i64]) -> String {
 fn list(head: i64) -> String {
     let ada = PodSummary { head_seq: Seq(head), ..pod("ada", PodState::Running) };
     written(&ServerFrame::Pods {
-        id: LIST.to_owned(),
+        id: "s1".to_owned(),
         revision: 1,
         snapshot: true,
         upserts: vec![ada],
@@ -80,10 +80,10 @@ fn subscription(frames: &[ClientFrame]) -> Option<(String, String)> {
 fn nothing_is_said_before_the_server_says_hello() {
     let (mut hub, heard) = (hub(), Told::default());
     hub.watch(pod_ref("ada"), "c1".into(), Seq(1), listener(&heard, "ada"));
-    assert_eq!(hub.outgoing(), []);
+    assert_eq!(hub.outgoing(0), []);
     take(&mut hub, hello());
-    assert_eq!(hub.outgoing().len(), 2);
-    assert_eq!(hub.outgoing(), []);
+    assert_eq!(hub.outgoing(0).len(), 2);
+    assert_eq!(hub.outgoing(0), []);
 }
 
 #[test]
@@ -91,9 +91,9 @@ fn a_late_frame_of_the_pod_viewed_before_is_not_drawn() {
     let (mut hub, heard) = (hub(), Told::default());
     take(&mut hub, hello());
     hub.watch(pod_ref("ada"), "a1".into(), Seq(1), listener(&heard, "ada"));
-    let (ada, _) = subscription(&hub.outgoing()).unwrap();
+    let (ada, _) = subscription(&hub.outgoing(0)).unwrap();
     hub.watch(pod_ref("bob"), "b1".into(), Seq(1), listener(&heard, "bob"));
-    let frames = hub.outgoing();
+    let frames = hub.outgoing(0);
     assert!(frames.contains(&ClientFrame::Unsubscribe { id: ada.clone() }));
     let (bob, _) = subscription(&frames).unwrap();
     take(&mut hub, records(&ada, "a1", "a2", &[2]));
@@ -108,7 +108,7 @@ fn leaving_a_page_late_does_not_end_the_watch_of_the_next() {
     let ada = hub.watch(pod_ref("ada"), "a1".into(), Seq(1), listener(&heard, "ada"));
     hub.watch(pod_ref("bob"), "b1".into(), Seq(1), listener(&heard, "bob"));
     assert_eq!(hub.unwatch(ada), None);
-    assert!(subscription(&hub.outgoing()).is_some());
+    assert!(subscription(&hub.outgoing(0)).is_some());
 }
 
 #[test]
@@ -116,12 +116,12 @@ fn who_comes_back_goes_on_after_the_last_record_that_was_handed_on() {
     let (mut hub, heard) = (hub(), Told::default());
     take(&mut hub, hello());
     let ada = hub.watch(pod_ref("ada"), "a1".into(), Seq(1), listener(&heard, "ada"));
-    let (first, _) = subscription(&hub.outgoing()).unwrap();
+    let (first, _) = subscription(&hub.outgoing(0)).unwrap();
     take(&mut hub, records(&first, "a1", "a3", &[2, 3]));
     let (cursor, applied) = hub.unwatch(ada).unwrap();
     assert_eq!((cursor.as_str(), applied), ("a3", Seq(3)));
     hub.watch(pod_ref("ada"), cursor, applied, listener(&heard, "ada again"));
-    let (again, after) = subscription(&hub.outgoing()).unwrap();
+    let (again, after) = subscription(&hub.outgoing(0)).unwrap();
     assert_eq!(after, "a3");
     take(&mut hub, records(&first, "a3", "a4", &[4]));
     take(&mut hub, records(&again, "a3", "a4", &[4]));
@@ -133,14 +133,13 @@ fn a_reconnect_goes_on_after_the_last_cursor_and_says_how_much_was_missed() {
     let (mut hub, heard) = (hub(), Told::default());
     take(&mut hub, hello());
     hub.watch(pod_ref("ada"), "c1".into(), Seq(1), listener(&heard, "ada"));
-    let (id, _) = subscription(&hub.outgoing()).unwrap();
+    let (id, _) = subscription(&hub.outgoing(0)).unwrap();
     take(&mut hub, records(&id, "c1", "c3", &[2, 3]));
     assert!(hub.lost());
     assert!(!hub.lost(), "a second attempt that never got a hello is not a good connection");
     assert_eq!(take(&mut hub, hello()), None);
-    let (again, after) = subscription(&hub.outgoing()).unwrap();
+    let (again, after) = subscription(&hub.outgoing(0)).unwrap();
     assert_eq!(after, "c3");
-    assert_ne!(again, id);
     assert_eq!(take(&mut hub, list(5)), None);
     assert_eq!(take(&mut hub, records(&again, "c3", "c5", &[4, 5])), Some("caught up: 2 events".to_owned()));
 }
@@ -150,10 +149,10 @@ fn a_missing_frame_is_asked_for_again() {
     let (mut hub, heard) = (hub(), Told::default());
     take(&mut hub, hello());
     hub.watch(pod_ref("ada"), "c1".into(), Seq(1), listener(&heard, "ada"));
-    let (id, _) = subscription(&hub.outgoing()).unwrap();
+    let (id, _) = subscription(&hub.outgoing(0)).unwrap();
     take(&mut hub, records(&id, "c2", "c3", &[3]));
     assert!(heard.lock().unwrap().is_empty());
-    let (again, after) = subscription(&hub.outgoing()).unwrap();
+    let (again, after) = subscription(&hub.outgoing(0)).unwrap();
     assert_eq!((again != id, after.as_str()), (true, "c1"));
 }
 
@@ -162,7 +161,7 @@ fn a_snapshot_takes_the_place_of_what_is_there_and_is_said() {
     let (mut hub, heard) = (hub(), Told::default());
     take(&mut hub, hello());
     hub.watch(pod_ref("ada"), "bad".into(), Seq(1), listener(&heard, "ada"));
-    let (id, _) = subscription(&hub.outgoing()).unwrap();
+    let (id, _) = subscription(&hub.outgoing(0)).unwrap();
     take(&mut hub, frame(json!({ "type": "diagnostic", "id": id, "code": "cursor_invalid", "detail": "not yours" })));
     let snapshot = ServerFrame::Snapshot {
         id,
@@ -180,10 +179,25 @@ fn a_pod_that_is_gone_is_not_asked_for_again() {
     let (mut hub, heard) = (hub(), Told::default());
     take(&mut hub, hello());
     hub.watch(pod_ref("ada"), "c1".into(), Seq(1), listener(&heard, "ada"));
-    let (id, _) = subscription(&hub.outgoing()).unwrap();
+    let (id, _) = subscription(&hub.outgoing(0)).unwrap();
     take(&mut hub, frame(json!({ "type": "closed", "id": id, "reason": "pod_gone" })));
     assert_eq!(*heard.lock().unwrap(), ["ada: pod_gone"]);
-    assert_eq!(subscription(&hub.outgoing()), None);
+    assert_eq!(subscription(&hub.outgoing(0)), None);
+}
+
+#[test]
+fn a_pod_whose_runtime_is_away_is_asked_for_again_and_goes_on() {
+    let (mut hub, heard) = (hub(), Told::default());
+    take(&mut hub, hello());
+    hub.watch(pod_ref("ada"), "c1".into(), Seq(1), listener(&heard, "ada"));
+    let (id, _) = subscription(&hub.outgoing(0)).unwrap();
+    let away = json!({ "type": "diagnostic", "id": id, "code": "runtime_unavailable", "detail": "no answer" });
+    take(&mut hub, frame(away));
+    take(&mut hub, frame(json!({ "type": "closed", "id": id, "reason": "runtime_unavailable" })));
+    assert_eq!(subscription(&hub.outgoing(1_999)), None);
+    assert_eq!(subscription(&hub.outgoing(2_000)), Some((id.clone(), "c1".to_owned())));
+    take(&mut hub, records(&id, "c1", "c2", &[2]));
+    assert_eq!(*heard.lock().unwrap(), ["ada: runtime_unavailable", "ada: 1 records"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use follow::Subscriptions;
 use protocol::{PodRef, ServerFrame};
 use tokio::{sync::mpsc, task::AbortHandle};
 
@@ -10,7 +11,6 @@ use crate::{
     Client, StreamItem,
     items::{Shared, Told},
     socket,
-    subscriptions::Subscriptions,
 };
 
 /// Frames that wait for their reader. Beyond it the socket is not read, and the server says `lagged`.

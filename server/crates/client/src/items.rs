@@ -1,12 +1,14 @@
 //! What comes over the socket, and what its reader and its task share.
 
-use std::sync::{Mutex, MutexGuard};
+use std::{
+    sync::{Mutex, MutexGuard},
+    time::Duration,
+};
 
 use bytes::Bytes;
+use follow::Subscriptions;
 use protocol::ServerFrame;
-use tokio::sync::Notify;
-
-use crate::subscriptions::Subscriptions;
+use tokio::{sync::Notify, time::Instant};
 
 /// What an [`EventStream`](crate::EventStream) yields.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,8 +37,10 @@ pub enum Connection {
 pub(crate) type Told = (StreamItem, Vec<Bytes>);
 
 /// What the reader and the socket's task share.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Shared {
+    /// The clock of the subscriptions begins here.
+    began: Instant,
     subscriptions: Mutex<Subscriptions>,
     /// Rung when the wanted set has changed.
     pub(crate) changed: Notify,
@@ -46,7 +50,16 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(is_raw: bool) -> Self {
-        Self { is_raw, ..Self::default() }
+        Self { began: Instant::now(), subscriptions: Mutex::default(), changed: Notify::new(), is_raw }
+    }
+
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.began.elapsed().as_millis() as u64
+    }
+
+    /// The moment on the clock of the subscriptions.
+    pub(crate) fn moment(&self, ms: u64) -> Instant {
+        self.began + Duration::from_millis(ms)
     }
 
     /// Held for a few instructions only, never across an await.

@@ -5,7 +5,6 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod backoff;
 mod calls;
 mod error;
 mod events;
@@ -16,7 +15,6 @@ mod place;
 mod raw;
 mod runtimes;
 mod socket;
-mod subscriptions;
 mod token;
 
 pub use error::{ClientError, in_verbs};

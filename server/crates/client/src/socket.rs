@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use follow::{SILENCE_MS_MAX, Step, delay_ms};
 use futures_util::{Sink, SinkExt, Stream, StreamExt};
 use protocol::{ClientFrame, DiagnosticCode, ServerFrame};
 use tokio::{
@@ -20,15 +21,12 @@ use tokio_tungstenite::{
 
 use crate::{
     Client, Connection, StreamItem,
-    backoff::delay,
     items::{Shared, Told},
     raw,
-    subscriptions::Step,
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// The server says something every 5 s; after this it is dead, whatever TCP believes.
-const SILENCE_MAX: Duration = Duration::from_secs(15);
+const SILENCE_MAX: Duration = Duration::from_millis(SILENCE_MS_MAX);
 /// A server that does not take our few bytes within this is dead, too.
 const SEND_TIMEOUT: Duration = Duration::from_secs(5);
 /// What was missed has come when nothing more comes for this long …
@@ -78,8 +76,14 @@ pub(crate) async fn run(client: Client, shared: Arc<Shared>, items: mpsc::Sender
         if items.send((StreamItem::Connection(told), Vec::new())).await.is_err() {
             return;
         }
-        tokio::time::sleep(delay(attempt)).await;
+        tokio::time::sleep(Duration::from_millis(delay_ms(attempt, chance()))).await;
     }
+}
+
+/// In `0..1`.
+fn chance() -> f64 {
+    let random = u32::from_le_bytes(uuid::Uuid::new_v4().as_bytes()[..4].try_into().expect("a uuid has 16 bytes"));
+    f64::from(random) / f64::from(u32::MAX)
 }
 
 async fn connect(client: &Client, is_raw: bool) -> Result<Socket, Loss> {
@@ -149,7 +153,7 @@ impl<'a> Session<'a> {
 
     async fn step(&mut self) -> Result<(), Loss> {
         if self.greeted {
-            let due = self.shared.subscriptions().take_due(Instant::now(), self.resumed);
+            let due = self.shared.subscriptions().take_due(self.shared.now_ms(), self.resumed);
             for frame in due {
                 self.send(&frame).await?;
             }
@@ -169,6 +173,7 @@ impl<'a> Session<'a> {
         let silent_at = self.heard_at + SILENCE_MAX;
         let gap_at = self.gap.as_ref().map(|gap| gap.quiet_at.min(gap.over_at));
         let due_at = self.shared.subscriptions().next_due().filter(|_| self.greeted);
+        let due_at = due_at.map(|ms| self.shared.moment(ms));
         [gap_at, due_at].into_iter().flatten().fold(silent_at, Instant::min)
     }
 
@@ -248,7 +253,7 @@ impl<'a> Session<'a> {
     }
 
     async fn pass_on(&mut self, frame: ServerFrame, records: Vec<Bytes>) -> Result<(), Loss> {
-        let step = self.shared.subscriptions().take_note(&frame);
+        let step = self.shared.subscriptions().take_note(&frame, self.shared.now_ms());
         match step {
             Step::Stale => return Ok(()),
             Step::Gap => return Err(Loss::Broken("a frame was missing".to_owned())),

@@ -1,15 +1,14 @@
 //! What a stream is subscribed to, and from where each subscription goes on.
 //!
-//! The wanted set is state, not a queue: whoever subscribes changes it and the socket's task brings the server in
+//! The wanted set is state, not a queue: whoever subscribes changes it, and whoever has the socket brings the server in
 //! line, on this connection or on the next.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use protocol::{ClientFrame, DiagnosticCode, PodRef, ServerFrame};
-use tokio::time::Instant;
 
-/// A Pod whose runtime did not answer is asked for again after this.
-const RETRY_CLOSED: Duration = Duration::from_secs(2);
+/// A Pod whose runtime did not answer is asked for again after this, in milliseconds.
+const RETRY_CLOSED_MS: u64 = 2_000;
 
 /// What one subscription shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +31,7 @@ struct Subscription {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// To be sent, but not before this moment.
-    Due(Instant),
+    Due(u64),
     /// The server was asked; `resumed` when after a cursor that was kept over a loss.
     Sent { resumed: bool },
     /// The server closed it for good.
@@ -41,7 +40,7 @@ enum Stage {
 
 /// What a frame means for the stream as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub enum Step {
     /// This many records were missed and have now come.
     Resumed {
         records: usize,
@@ -57,7 +56,7 @@ pub(crate) enum Step {
 
 /// The wanted set.
 #[derive(Debug, Default)]
-pub(crate) struct Subscriptions {
+pub struct Subscriptions {
     wanted: BTreeMap<String, Subscription>,
     /// Ids that the server still sends for and nobody wants.
     dropped: Vec<String>,
@@ -66,11 +65,13 @@ pub(crate) struct Subscriptions {
 }
 
 impl Subscriptions {
-    pub(crate) fn add_pods(&mut self) -> String {
+    /// Subscribes to the list of Pods. The id is new.
+    pub fn add_pods(&mut self) -> String {
         self.add(Topic::Pods, None)
     }
 
-    pub(crate) fn add_pod(&mut self, pod: PodRef, after: Option<String>, tail: u32) -> String {
+    /// Subscribes to a Pod: what follows `after`, or a snapshot of the newest `tail` records and what follows it.
+    pub fn add_pod(&mut self, pod: PodRef, after: Option<String>, tail: u32) -> String {
         self.add(Topic::Pod { pod, tail }, after)
     }
 
@@ -78,41 +79,55 @@ impl Subscriptions {
     fn add(&mut self, topic: Topic, cursor: Option<String>) -> String {
         self.made += 1;
         let id = format!("s{}", self.made);
-        let stage = Stage::Due(Instant::now());
+        let stage = Stage::Due(0);
         self.wanted.insert(id.clone(), Subscription { topic, cursor, stage, diagnosed: None });
         id
     }
 
-    pub(crate) fn remove(&mut self, id: &str) {
-        if let Some(Subscription { stage: Stage::Sent { .. }, .. }) = self.wanted.remove(id) {
+    /// Ends a subscription, and gives the cursor that it had come to.
+    pub fn remove(&mut self, id: &str) -> Option<String> {
+        self.take_out(id)?.cursor
+    }
+
+    /// Asks again for what follows the cursor that a subscription has come to; under a new id, so that frames which are under way
+    /// are known as late.
+    pub fn ask_again(&mut self, id: &str) -> Option<String> {
+        let Subscription { topic, cursor, .. } = self.take_out(id)?;
+        Some(self.add(topic, cursor))
+    }
+
+    fn take_out(&mut self, id: &str) -> Option<Subscription> {
+        let subscription = self.wanted.remove(id)?;
+        if let Stage::Sent { .. } = subscription.stage {
             self.dropped.push(id.to_owned());
         }
+        Some(subscription)
     }
 
     /// The caller has not removed it; the server may have closed it.
-    pub(crate) fn is_wanted(&self, id: &str) -> bool {
+    pub fn is_wanted(&self, id: &str) -> bool {
         self.wanted.contains_key(id)
     }
 
     /// A new connection knows nothing: everything is to be sent again.
-    pub(crate) fn connection_is_new(&mut self) {
+    pub fn connection_is_new(&mut self) {
         self.dropped.clear();
         for subscription in self.wanted.values_mut().filter(|subscription| subscription.stage != Stage::Over) {
-            subscription.stage = Stage::Due(Instant::now());
+            subscription.stage = Stage::Due(0);
         }
     }
 
     /// How many Pods go on from a cursor on a new connection.
-    pub(crate) fn resumable(&self) -> usize {
+    pub fn resumable(&self) -> usize {
         let resumes = |subscription: &&Subscription| subscription.cursor.is_some() && subscription.stage != Stage::Over;
         self.wanted.values().filter(resumes).count()
     }
 
     /// The frames to send now. `resumed` says whether this connection follows a lost one.
-    pub(crate) fn take_due(&mut self, now: Instant, resumed: bool) -> Vec<ClientFrame> {
+    pub fn take_due(&mut self, now_ms: u64, resumed: bool) -> Vec<ClientFrame> {
         let mut frames: Vec<_> = self.dropped.drain(..).map(|id| ClientFrame::Unsubscribe { id }).collect();
         for (id, subscription) in &mut self.wanted {
-            if !matches!(subscription.stage, Stage::Due(at) if at <= now) {
+            if !matches!(subscription.stage, Stage::Due(at) if at <= now_ms) {
                 continue;
             }
             subscription.stage = Stage::Sent { resumed: resumed && subscription.cursor.is_some() };
@@ -122,7 +137,7 @@ impl Subscriptions {
     }
 
     /// When [`Self::take_due`] will have something, if nothing else happens.
-    pub(crate) fn next_due(&self) -> Option<Instant> {
+    pub fn next_due(&self) -> Option<u64> {
         let due = |subscription: &Subscription| match subscription.stage {
             Stage::Due(at) => Some(at),
             Stage::Sent { .. } | Stage::Over => None,
@@ -131,25 +146,27 @@ impl Subscriptions {
     }
 
     /// Takes note of a frame before the caller gets it.
-    pub(crate) fn take_note(&mut self, frame: &ServerFrame) -> Step {
+    pub fn take_note(&mut self, frame: &ServerFrame, now_ms: u64) -> Step {
         match frame {
             ServerFrame::Snapshot { id, cursor, .. } => self.note_snapshot(id, cursor),
             ServerFrame::Records { id, after, cursor, records } => self.note_records(id, after, cursor, records.len()),
             ServerFrame::Pods { id, .. } if !self.wanted.contains_key(id) => Step::Stale,
             ServerFrame::Diagnostic { id: Some(id), code, .. } => self.note_diagnostic(id, *code),
-            ServerFrame::Closed { id, .. } => self.note_closed(id),
+            ServerFrame::Closed { id, .. } => self.note_closed(id, now_ms),
             _ => Step::Other,
         }
     }
 
-    fn note_snapshot(&mut self, id: &str, cursor: &str) -> Step {
+    /// As [`Self::take_note`], of a snapshot that comes with this cursor.
+    pub fn note_snapshot(&mut self, id: &str, cursor: &str) -> Step {
         let Some(subscription) = self.wanted.get_mut(id) else { return Step::Stale };
         let had_cursor = subscription.cursor.replace(cursor.to_owned()).is_some();
         subscription.diagnosed = None;
         if had_cursor { Step::Reloaded } else { Step::Other }
     }
 
-    fn note_records(&mut self, id: &str, after: &str, cursor: &str, records: usize) -> Step {
+    /// As [`Self::take_note`], of so many records from `after` to `cursor`.
+    pub fn note_records(&mut self, id: &str, after: &str, cursor: &str, records: usize) -> Step {
         let Some(subscription) = self.wanted.get_mut(id) else { return Step::Stale };
         if subscription.cursor.as_deref().is_some_and(|before| before != after) {
             return Step::Gap;
@@ -161,27 +178,29 @@ impl Subscriptions {
         }
     }
 
-    fn note_diagnostic(&mut self, id: &str, code: DiagnosticCode) -> Step {
+    /// As [`Self::take_note`], of a diagnostic.
+    pub fn note_diagnostic(&mut self, id: &str, code: DiagnosticCode) -> Step {
         let Some(subscription) = self.wanted.get_mut(id) else { return Step::Stale };
         subscription.diagnosed = Some(code);
         Step::Other
     }
 
-    fn note_closed(&mut self, id: &str) -> Step {
+    /// As [`Self::take_note`], of the end of a subscription.
+    pub fn note_closed(&mut self, id: &str, now_ms: u64) -> Step {
         let Some(subscription) = self.wanted.get_mut(id) else {
             self.dropped.retain(|dropped| dropped != id);
             return Step::Stale;
         };
         subscription.stage = match subscription.diagnosed.take() {
             // The Pod may well exist: its runtime is away.
-            Some(DiagnosticCode::RuntimeUnavailable) => Stage::Due(Instant::now() + RETRY_CLOSED),
+            Some(DiagnosticCode::RuntimeUnavailable) => Stage::Due(now_ms + RETRY_CLOSED_MS),
             _ => Stage::Over,
         };
         Step::Other
     }
 
     /// What came until now was the gap; from here on it is live.
-    pub(crate) fn gap_is_over(&mut self) {
+    pub fn gap_is_over(&mut self) {
         for subscription in self.wanted.values_mut() {
             if subscription.stage == (Stage::Sent { resumed: true }) {
                 subscription.stage = Stage::Sent { resumed: false };
@@ -222,38 +241,38 @@ mod tests {
     fn a_subscription_goes_on_after_the_newest_cursor_on_the_next_connection() {
         let mut subscriptions = Subscriptions::default();
         let id = subscriptions.add_pod(pod(), Some("c0".into()), 10);
-        assert_eq!(subscriptions.take_due(Instant::now(), false).len(), 1);
-        assert_eq!(subscriptions.take_due(Instant::now(), false), []);
-        assert_eq!(subscriptions.take_note(&records(&id, "c0", "c1")), Step::Other);
+        assert_eq!(subscriptions.take_due(0, false).len(), 1);
+        assert_eq!(subscriptions.take_due(0, false), []);
+        assert_eq!(subscriptions.take_note(&records(&id, "c0", "c1"), 0), Step::Other);
         subscriptions.connection_is_new();
-        let frames = subscriptions.take_due(Instant::now(), true);
+        let frames = subscriptions.take_due(0, true);
         let after = Some("c1".to_owned());
         let expected = ClientFrame::Subscribe { id: id.clone(), pods: None, pod: Some(pod()), after, tail: Some(10) };
         assert_eq!(frames, [expected]);
-        assert_eq!(subscriptions.take_note(&records(&id, "c1", "c2")), Step::Resumed { records: 0 });
+        assert_eq!(subscriptions.take_note(&records(&id, "c1", "c2"), 0), Step::Resumed { records: 0 });
         subscriptions.gap_is_over();
-        assert_eq!(subscriptions.take_note(&records(&id, "c2", "c3")), Step::Other);
+        assert_eq!(subscriptions.take_note(&records(&id, "c2", "c3"), 0), Step::Other);
     }
 
     #[test]
     fn a_frame_that_does_not_follow_the_one_before_it_is_a_gap() {
         let mut subscriptions = Subscriptions::default();
         let id = subscriptions.add_pod(pod(), Some("c0".into()), 10);
-        assert_eq!(subscriptions.take_note(&records(&id, "c7", "c8")), Step::Gap);
-        assert_eq!(subscriptions.take_note(&records("another", "c7", "c8")), Step::Stale);
+        assert_eq!(subscriptions.take_note(&records(&id, "c7", "c8"), 0), Step::Gap);
+        assert_eq!(subscriptions.take_note(&records("another", "c7", "c8"), 0), Step::Stale);
     }
 
     #[test]
     fn frames_of_a_pod_that_is_not_looked_at_any_more_are_stale() {
         let mut subscriptions = Subscriptions::default();
         let before = subscriptions.add_pod(pod(), None, 10);
-        subscriptions.take_due(Instant::now(), false);
+        subscriptions.take_due(0, false);
         subscriptions.remove(&before);
         let now = subscriptions.add_pod("local/2".parse().unwrap(), None, 10);
         assert_ne!(before, now);
-        let frames = subscriptions.take_due(Instant::now(), false);
+        let frames = subscriptions.take_due(0, false);
         assert!(matches!(&frames[..], [ClientFrame::Unsubscribe { .. }, ClientFrame::Subscribe { .. }]), "{frames:?}");
-        assert_eq!(subscriptions.take_note(&records(&before, "c1", "c2")), Step::Stale);
+        assert_eq!(subscriptions.take_note(&records(&before, "c1", "c2"), 0), Step::Stale);
     }
 
     #[test]
@@ -261,10 +280,27 @@ mod tests {
         for (code, again) in [(DiagnosticCode::PodGone, false), (DiagnosticCode::RuntimeUnavailable, true)] {
             let mut subscriptions = Subscriptions::default();
             let id = subscriptions.add_pod(pod(), None, 10);
-            subscriptions.take_due(Instant::now(), false);
-            subscriptions.take_note(&ServerFrame::Diagnostic { id: Some(id.clone()), code, detail: String::new() });
-            subscriptions.take_note(&ServerFrame::Closed { id, reason: String::new() });
+            subscriptions.take_due(0, false);
+            subscriptions.take_note(&ServerFrame::Diagnostic { id: Some(id.clone()), code, detail: String::new() }, 0);
+            subscriptions.take_note(&ServerFrame::Closed { id, reason: String::new() }, 0);
             assert_eq!(subscriptions.next_due().is_some(), again, "{code:?}");
         }
+    }
+
+    #[test]
+    fn what_was_missed_is_asked_for_again_under_another_id() {
+        let mut subscriptions = Subscriptions::default();
+        let id = subscriptions.add_pod(pod(), Some("c1".into()), 10);
+        subscriptions.take_due(0, false);
+        let again = subscriptions.ask_again(&id).unwrap();
+        assert_ne!(again, id);
+        let frames = subscriptions.take_due(0, false);
+        let after = Some("c1".to_owned());
+        let expected =
+            ClientFrame::Subscribe { id: again.clone(), pods: None, pod: Some(pod()), after, tail: Some(10) };
+        assert_eq!(frames, [ClientFrame::Unsubscribe { id: id.clone() }, expected]);
+        assert_eq!(subscriptions.take_note(&records(&id, "c1", "c2"), 0), Step::Stale);
+        assert_eq!(subscriptions.remove(&again), Some("c1".to_owned()));
+        assert_eq!(subscriptions.remove(&again), None);
     }
 }
