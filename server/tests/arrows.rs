@@ -74,7 +74,7 @@ fn every_arrow_between_our_crates_is_one_that_the_architecture_draws() {
 }
 
 #[test]
-fn the_architecture_draws_these_arrows_and_names_paths_that_are_there() {
+fn the_architecture_draws_these_arrows() {
     let text = std::fs::read_to_string(root().join("docs/architecture.md")).unwrap();
     let mut drawn: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.contains('`') && !line.starts_with('|')) {
@@ -88,24 +88,10 @@ fn the_architecture_draws_these_arrows_and_names_paths_that_are_there() {
     let held: BTreeMap<&str, BTreeSet<&str>> =
         held.map(|(name, targets)| (*name, targets.iter().copied().collect())).collect();
     assert_eq!(drawn, held);
-
-    let quoted = text.split('`').skip(1).step_by(2);
-    let is_path = |word: &&str| word.contains('/') && !word.contains([' ', '…', '<']) && !word.starts_with('/');
-    let missing: Vec<&str> = quoted.filter(is_path).filter(|path| !is_there(path)).collect();
-    assert!(missing.is_empty(), "docs/architecture.md names what is not there: {missing:?}");
 }
 
 fn root() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// From the root, from the folder of the crates, or within the sources of one of them.
-fn is_there(path: &str) -> bool {
-    let crates = root().join("server/crates");
-    let sources = std::fs::read_dir(&crates).unwrap().map(|entry| entry.unwrap().path());
-    let sources = sources.flat_map(|folder| [folder.join("src"), folder.join("src/host")]);
-    let places = [root(), crates.clone()].into_iter().chain(sources);
-    places.map(|place| place.join(path)).any(|path| path.exists())
 }
 
 #[test]

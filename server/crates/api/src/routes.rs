@@ -28,7 +28,7 @@ impl Api {
     ///
     /// Unguarded it answers `unauthorized` to everything but `/healthz`: [`Api::guard`] says who asks.
     pub fn router(&self) -> Router {
-        routes::router(self.clone())
+        router(self.clone())
     }
 }
 
@@ -83,8 +83,8 @@ macro_rules! routes {
 
 pub(crate) fn table() -> Table {
     let mut table = Table::default();
-    each_command(&mut table);
     each_query(&mut table);
+    each_command(&mut table);
 
     table.own::<operations::Runtimes, _>(rest::server::runtimes);
     table.own::<operations::WhoAreYou, _>(rest::server::about);

@@ -66,18 +66,33 @@ plain!(
     crate::ToolAnswer,
     crate::UsageReport,
     PeerAnswer,
-    Gathered<crate::AuditRow>,
-    Gathered<crate::SearchHit>,
     Listing<String>,
-    Listing<crate::ExchangeMessage>,
-    Listing<crate::PodSummary>,
-    Listing<crate::Preview>,
-    Listing<crate::Record>,
 );
+
+/// Lists that have no parts, or have had them cut where they were read.
+macro_rules! lists {
+    ($($list:ident of $item:ty;)*) => {
+        $(impl Answered for $list<$item> {
+            #[cfg(feature = "openapi")]
+            fn describe(facts: &super::Facts, description: &mut super::Description) {
+                description.answers_list::<Self, $item>(facts.status, facts.done);
+            }
+        })*
+    };
+}
+
+lists! {
+    Gathered of crate::AuditRow;
+    Gathered of crate::SearchHit;
+    Listing of crate::ExchangeMessage;
+    Listing of crate::PodSummary;
+    Listing of crate::Preview;
+    Listing of crate::Record;
+}
 
 /// Lists that have parts, and what stands in them beside their items.
 macro_rules! in_parts {
-    ($($list:ty { $($beside:ident),* })*) => {
+    ($($list:ty, of $item:ty { $($beside:ident),* })*) => {
         $(impl Answered for $list {
             fn paged(self, page: &Page) -> Result<Self, ApiError> {
                 let (items, next) = page.cut(self.items)?;
@@ -86,24 +101,24 @@ macro_rules! in_parts {
 
             #[cfg(feature = "openapi")]
             fn describe(facts: &super::Facts, description: &mut super::Description) {
-                description.answers::<Self>(facts.status, facts.done);
+                description.answers_list::<Self, $item>(facts.status, facts.done);
             }
         })*
     };
 }
 
 in_parts! {
-    Gathered<crate::PodRules> { absent }
-    Listing<crate::Approval> {}
-    Listing<crate::OpenRequest> {}
-    Listing<crate::PeerView> {}
-    Listing<crate::ProfileView> {}
-    Listing<crate::RuntimeView> {}
-    Listing<crate::SessionView> {}
-    Listing<crate::ToolDefault> {}
-    Listing<crate::VisiblePod> {}
-    Listing<crate::WallItem> {}
-    crate::Providers { unconfigured }
+    Gathered<crate::PodRules>, of crate::PodRules { absent }
+    Listing<crate::Approval>, of crate::Approval {}
+    Listing<crate::OpenRequest>, of crate::OpenRequest {}
+    Listing<crate::PeerView>, of crate::PeerView {}
+    Listing<crate::ProfileView>, of crate::ProfileView {}
+    Listing<crate::RuntimeView>, of crate::RuntimeView {}
+    Listing<crate::SessionView>, of crate::SessionView {}
+    Listing<crate::ToolDefault>, of crate::ToolDefault {}
+    Listing<crate::VisiblePod>, of crate::VisiblePod {}
+    Listing<crate::WallItem>, of crate::WallItem {}
+    crate::Providers, of crate::ProviderView { unconfigured }
 }
 
 impl Answered for () {

@@ -116,6 +116,12 @@ impl Description {
         self.responses.push((status.to_string(), response.build()));
     }
 
+    /// As [`Self::answers`], of a list: the shape of its items is one of the document's, too.
+    pub(crate) fn answers_list<L: ToSchema, T: ToSchema>(&mut self, status: u16, done: &str) {
+        self.refer::<T>();
+        self.answers::<L>(status, done);
+    }
+
     pub(crate) fn answers_nothing(&mut self, status: u16, done: &str) {
         self.responses.push((status.to_string(), ResponseBuilder::new().description(done).build()));
     }
