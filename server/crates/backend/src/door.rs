@@ -31,7 +31,7 @@ pub use self::{
     runtimes::{BackendOptions, NotStarted},
 };
 use crate::{
-    Entry, EntryKind, Registry, RuntimePort, embedded::Embedded, kept::Kept, lines::Links, previews::Previews,
+    Entry, EntryKind, Registry, RuntimePort, embedded::Embedded, kept::Kept, lines::Lines, previews::OpenPreviews,
     sessions::Endings,
 };
 
@@ -47,8 +47,8 @@ pub struct Backend {
     /// Where runtimes are written down that were added.
     kept: Arc<Kept>,
     /// To and from other stores.
-    links: Links,
-    previews: Previews,
+    lines: Lines,
+    previews: OpenPreviews,
     /// Of the list of all Pods.
     revision: Arc<AtomicU64>,
 }
@@ -76,8 +76,8 @@ impl Backend {
             endings: Endings::new(),
             name,
             kept: Arc::new(kept),
-            links: Links::default(),
-            previews: Previews::default(),
+            lines: Lines::default(),
+            previews: OpenPreviews::default(),
             revision: Arc::new(AtomicU64::new(1)),
         }
     }

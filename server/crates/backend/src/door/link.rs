@@ -47,7 +47,7 @@ impl Backend {
             true => Duration::ZERO,
             false => Duration::from_millis(wait_ms.min(LINK_WAIT_MS_MAX)),
         };
-        let asking = self.links.heard(&store_id, Duration::from_millis(wait_ms.min(LINK_WAIT_MS_MAX)));
+        let asking = self.lines.heard(&store_id, Duration::from_millis(wait_ms.min(LINK_WAIT_MS_MAX)));
         let items = self.host.stores().outgoing(&store_id, after, wait).await?;
         asking.answered();
         Ok(LinkAnswer { store_id: self.host.stores().own_id().to_owned(), runtime_id, taken, items })
@@ -81,7 +81,7 @@ impl Backend {
             if let Some(known) = self.registry.by_store(store) {
                 return known;
             }
-            let port = Announced::new(self.host.clone(), self.links.clone(), store.to_owned(), runtime_id.clone());
+            let port = Announced::new(self.host.clone(), self.lines.clone(), store.to_owned(), runtime_id.clone());
             let entry = Entry::new(EntryKind::Announced, Arc::new(port));
             let entry = Entry { store_id: Some(store.to_owned()), ..entry };
             if self.registry.insert(runtime_id.clone(), entry).is_ok() {

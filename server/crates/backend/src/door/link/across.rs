@@ -160,8 +160,8 @@ impl Backend {
             found => found?.summary,
         };
         // Right after it was added its line is on the way; what is settled soon is told as settled.
-        let mut lines = self.links.watch();
-        let is_up = async { while !self.links.state(&store).0 && lines.changed().await.is_ok() {} };
+        let mut lines = self.lines.watch();
+        let is_up = async { while !self.lines.state(&store).0 && lines.changed().await.is_ok() {} };
         if entry.port.view(self.since).state == RuntimeState::Live {
             let _ = tokio::time::timeout(LINE_WAIT, is_up).await;
             names::tell(self);

@@ -16,7 +16,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Runs as long as the process does. Servers that announced themselves are forgotten after so much silence.
 pub(super) async fn keep(backend: Backend, forget_after: Duration) {
     remember(&backend).await;
-    let (mut registry, mut lines) = (backend.registry.watch(), backend.links.watch());
+    let (mut registry, mut lines) = (backend.registry.watch(), backend.lines.watch());
     let mut look = Instant::now();
     loop {
         if Instant::now() >= look {
@@ -24,7 +24,7 @@ pub(super) async fn keep(backend: Backend, forget_after: Duration) {
             look = Instant::now() + forget_after / 10;
         }
         tell(&backend);
-        let due = backend.links.check_silence().unwrap_or_else(|| Instant::now() + LOOK_EVERY).min(look);
+        let due = backend.lines.check_silence().unwrap_or_else(|| Instant::now() + LOOK_EVERY).min(look);
         tokio::select! {
             changed = registry.changed() => if changed.is_err() { return },
             changed = lines.changed() => if changed.is_err() { return },
@@ -37,11 +37,11 @@ impl Backend {
     /// Takes servers out that announced themselves and have been silent for `limit`. Those stay in which Pods here know
     /// somebody: a person has to see why they do not answer. One that speaks again announces itself again.
     pub async fn forget_silent(&self, limit: Duration) {
-        self.links.check_silence();
+        self.lines.check_silence();
         let now = Timestamp::now();
         let silent = |entry: &Entry| {
             let store = entry.store_id.clone().filter(|_| entry.kind == EntryKind::Announced)?;
-            let (is_up, since) = self.links.state(&store);
+            let (is_up, since) = self.lines.state(&store);
             let silence = now.duration_since(since.unwrap_or(self.since)).unsigned_abs();
             (!is_up && silence >= limit).then_some(store)
         };
@@ -57,7 +57,7 @@ impl Backend {
         for (id, store) in silent.into_iter().filter(|(_, store)| known.iter().all(|(known, _)| known != store)) {
             tracing::info!(runtime_id = %id, "a server that announced itself has been silent and is forgotten");
             self.registry.remove(&id);
-            self.links.forget(&store);
+            self.lines.forget(&store);
         }
     }
 }
@@ -91,7 +91,7 @@ pub(super) fn tell(backend: &Backend) {
     let names: FarNames = far
         .filter_map(|(runtime_id, entry)| {
             let store = entry.store_id?;
-            let reachable = backend.links.state(&store).0;
+            let reachable = backend.lines.state(&store).0;
             Some((store, FarName { runtime_id, reachable }))
         })
         .collect();
