@@ -1,6 +1,7 @@
 //! The one door. Whoever asks — page, API, terminal — comes through here: it finds the runtime, applies policy,
 //! and writes the audit. Nothing else knows which runtime a Pod lives in.
 
+mod audit;
 mod commands;
 mod everywhere;
 mod gather;
@@ -20,12 +21,10 @@ use std::{
 };
 
 use jiff::Timestamp;
-use protocol::{
-    ApiError, AuditAbout, AuditEntry, ErrorCode, PodRef, ProviderView, RuntimeId, UnconfiguredProvider,
-    operations::{Answer, Command},
-};
-use runtime::{Figures, Host, Observation, Origin, Readiness, RecordForm, RecordPage};
+use protocol::{ApiError, PodRef, ProviderView, RuntimeId, UnconfiguredProvider};
+use runtime::{Figures, Host, Observation, Readiness, RecordForm, RecordPage};
 
+use self::audit::Audit;
 pub use self::{
     journals::{ExportFormat, ExportText},
     runtimes::{BackendOptions, NotStarted},
@@ -92,6 +91,10 @@ impl Backend {
         &self.host
     }
 
+    pub fn audit(&self) -> Audit<'_> {
+        Audit { backend: self }
+    }
+
     fn port(&self, runtime_id: &RuntimeId) -> Result<Arc<dyn RuntimePort>, ApiError> {
         self.registry.port(runtime_id)
     }
@@ -129,70 +132,5 @@ impl Backend {
     /// A Pod's stream: a snapshot of the newest `tail` records and all that follows, or what follows a cursor.
     pub async fn observe(&self, pod: &PodRef, after: Option<String>, tail: u32) -> Result<Observation, ApiError> {
         Ok(self.port(&pod.runtime_id)?.observe(&pod.worker_id, after, tail).await)
-    }
-
-    /// A command that the runtime in this process carried out is audited with it, in its own transaction, by the
-    /// runtime; one that was not, or was carried out elsewhere, here.
-    async fn audited(
-        &self,
-        origin: &Origin,
-        command: &Command,
-        about: Option<AuditAbout>,
-        done: Result<Answer, ApiError>,
-    ) -> Result<Answer, ApiError> {
-        if done.is_ok() && command.runtime_id() == RuntimeId::local() {
-            return done;
-        }
-        let (result, code) = outcome(done.as_ref());
-        let entry = audit_entry(origin, command.action(), Some(command.target()), result, code);
-        self.append_audit(AuditEntry { about, ..entry }).await;
-        done
-    }
-
-    /// Notes something that no runtime carries out, such as a login.
-    pub async fn record_audit(
-        &self,
-        origin: &Origin,
-        action: &str,
-        target: Option<String>,
-        result: &str,
-        code: Option<ErrorCode>,
-    ) {
-        self.append_audit(audit_entry(origin, action, target, result, code)).await;
-    }
-
-    async fn append_audit(&self, entry: AuditEntry) {
-        let action = entry.action.clone();
-        if let Err(error) = self.host.audit().append(entry).await {
-            tracing::error!(%error, action, "could not write the audit");
-        }
-    }
-}
-
-/// What the audit calls the end of something.
-fn outcome<T>(done: Result<T, &ApiError>) -> (&'static str, Option<ErrorCode>) {
-    match done {
-        Ok(_) => ("done", None),
-        Err(error) if error.code.status() >= 500 => ("failed", Some(error.code)),
-        Err(error) => ("refused", Some(error.code)),
-    }
-}
-
-fn audit_entry(
-    origin: &Origin,
-    action: &str,
-    target: Option<String>,
-    result: &str,
-    code: Option<ErrorCode>,
-) -> AuditEntry {
-    AuditEntry {
-        at: Timestamp::now(),
-        by: origin.by.clone(),
-        client: origin.client.clone(),
-        action: action.to_owned(),
-        target,
-        result: result.to_owned(),
-        code: code.map(|code| code.to_string()),
-        about: None,
     }
 }

@@ -174,7 +174,7 @@ async fn refused(api: &Api) -> Result<(), ApiError> {
     if let Some(unsaid) = api.attempts().to_be_told() {
         let unsaid = (unsaid > 0).then(|| format!("and {unsaid} more before"));
         let code = Some(ErrorCode::Unauthorized);
-        api.backend().record_audit(&login::origin("console"), "login", unsaid, "refused", code).await;
+        api.backend().audit().record(&login::origin("console"), "login", unsaid, "refused", code).await;
     }
     Ok(())
 }

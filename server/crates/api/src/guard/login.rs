@@ -46,7 +46,7 @@ pub(super) async fn session(api: &Api, headers: &HeaderMap) -> Result<Option<Ses
 /// Begins a login; the cookie for it, of this host alone.
 pub(super) async fn open(api: &Api, headers: &HeaderMap) -> Result<HeaderValue, ApiError> {
     let secret = api.backend().session_open(user_agent(headers)).await?;
-    api.backend().record_audit(&origin("console"), "login", None, "done", None).await;
+    api.backend().audit().record(&origin("console"), "login", None, "done", None).await;
     Ok(cookie(api, secret.as_str(), SESSION_SECONDS))
 }
 

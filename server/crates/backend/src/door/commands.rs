@@ -95,6 +95,22 @@ impl Backend {
         self.once(&runtime_id, key, &command, work).await
     }
 
+    /// A command that the runtime in this process carried out is audited with it, in its own transaction, by the
+    /// runtime; one that was not, or was carried out elsewhere, here.
+    async fn audited(
+        &self,
+        origin: &Origin,
+        command: &Command,
+        about: Option<AuditAbout>,
+        done: Result<Answer, ApiError>,
+    ) -> Result<Answer, ApiError> {
+        if done.is_ok() && command.runtime_id() == RuntimeId::local() {
+            return done;
+        }
+        self.audit().ended(origin, command.action(), command.target(), about, &done).await;
+        done
+    }
+
     /// What a row of the audit is about that is written here, beyond its target.
     async fn about(&self, command: &Command, done: &Result<Answer, ApiError>) -> Option<AuditAbout> {
         match (command, done) {

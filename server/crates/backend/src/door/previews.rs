@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use protocol::{ApiError, AuditAbout, AuditEntry, ErrorCode, NetworkPolicy, PodRef, Preview, RuntimeId};
+use protocol::{ApiError, AuditAbout, ErrorCode, NetworkPolicy, PodRef, Preview, RuntimeId};
 use runtime::Origin;
 use tokio::net::UnixStream;
 
-use super::{Backend, audit_entry, outcome};
+use super::Backend;
 use crate::{Guest, OpenPreview};
 
 impl Backend {
@@ -38,7 +38,7 @@ impl Backend {
     /// have the machine's own network.
     pub async fn preview_open(&self, origin: &Origin, pod: &PodRef, port: u16) -> Result<Arc<OpenPreview>, ApiError> {
         let done = self.preview_open_checked(pod, port).await;
-        self.preview_audit(origin, "preview_open", pod, port, done.as_ref().err()).await;
+        self.preview_audit(origin, "preview_open", pod, port, &done).await;
         done
     }
 
@@ -67,7 +67,7 @@ impl Backend {
         if self.previews.close(|open| open.is_of(pod, port)) == 0 {
             return Err(preview_not_open(port));
         }
-        self.preview_audit(origin, "preview_close", pod, port, None).await;
+        self.preview_audit(origin, "preview_close", pod, port, &Ok(())).await;
         Ok(())
     }
 
@@ -129,14 +129,16 @@ impl Backend {
         self.previews.close(|open| open.pod == *pod);
     }
 
-    async fn preview_audit(&self, origin: &Origin, action: &str, pod: &PodRef, port: u16, error: Option<&ApiError>) {
+    async fn preview_audit<T>(
+        &self,
+        origin: &Origin,
+        action: &str,
+        pod: &PodRef,
+        port: u16,
+        done: &Result<T, ApiError>,
+    ) {
         let about = AuditAbout { subject: Some(format!("port {port}")), ..AuditAbout::default() };
-        let (result, code) = outcome(error.map_or(Ok(()), Err));
-        self.append_audit(AuditEntry {
-            about: Some(about),
-            ..audit_entry(origin, action, Some(pod.to_string()), result, code)
-        })
-        .await;
+        self.audit().ended(origin, action, pod.to_string(), Some(about), done).await;
     }
 }
 

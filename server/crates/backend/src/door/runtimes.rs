@@ -7,7 +7,7 @@ use protocol::{AddRuntime, ApiError, CommandId, ErrorCode, RuntimeId, RuntimeVie
 use runtime::{CommandKey, Host, Origin};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Backend, commands::fingerprint, once::Keeping, outcome};
+use super::{Backend, commands::fingerprint, once::Keeping};
 use crate::{
     Entry, EntryKind,
     kept::{Kept, KeptRuntime},
@@ -110,8 +110,7 @@ impl Backend {
         done: Result<T, ApiError>,
     ) -> Result<T, ApiError> {
         let target = target.chars().take(TARGET_CHARS_MAX).collect();
-        let (result, code) = outcome(done.as_ref());
-        self.record_audit(origin, action, Some(target), result, code).await;
+        self.audit().ended(origin, action, target, None, &done).await;
         done
     }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use protocol::{ApiError, ErrorCode, SessionView};
 use runtime::{Origin, SessionRow};
 
-use super::{Backend, outcome};
+use super::Backend;
 use crate::{SESSION_SECONDS, Session, SessionSecret};
 
 /// That a login was used is noted at most so often.
@@ -82,7 +82,8 @@ impl Backend {
     /// Ends a login, and the streams that are open with it. One that is not there is `not_found`.
     pub async fn session_end(&self, origin: &Origin, id: &str) -> Result<(), ApiError> {
         let done = self.end_one(id).await;
-        self.session_audit(origin, Some(id.chars().take(CLIENT_CHARS_MAX).collect()), &done).await;
+        let target = id.chars().take(CLIENT_CHARS_MAX).collect();
+        self.audit().ended(origin, "logout", target, None, &done).await;
         done
     }
 
@@ -90,7 +91,7 @@ impl Backend {
     pub async fn sessions_end_others(&self, origin: &Origin, this: Option<&Session>) -> Result<(), ApiError> {
         let done = self.host.sessions().delete_others(this.map(Session::hash)).await;
         self.endings.tell();
-        self.session_audit(origin, Some("all others".to_owned()), &done).await;
+        self.audit().ended(origin, "logout", "all others".to_owned(), None, &done).await;
         done
     }
 
@@ -103,10 +104,5 @@ impl Backend {
         self.host.sessions().delete(&row.hash).await?;
         self.endings.tell();
         Ok(())
-    }
-
-    async fn session_audit(&self, origin: &Origin, target: Option<String>, done: &Result<(), ApiError>) {
-        let (result, code) = outcome(done.as_ref());
-        self.record_audit(origin, "logout", target, result, code).await;
     }
 }
