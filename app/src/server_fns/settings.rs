@@ -36,7 +36,7 @@ pub async fn read_settings() -> Result<SettingsFound, UiError> {
         rules: door::read(operations::Rules { runtime: Default::default(), page: Default::default() }).await?,
         walls: backend.walls().await,
         limits: backend.limits(),
-        sessions: door::answer(backend.sessions(door::login().as_ref()).await)?,
+        sessions: door::answer(backend.sessions().list(door::login().as_ref()).await)?,
     })
 }
 
@@ -46,10 +46,10 @@ pub async fn sign_out(id: Option<String>) -> Result<Vec<SessionView>, UiError> {
     let (backend, origin) = door::caller()?;
     let this = door::login();
     door::answer(match &id {
-        Some(id) => backend.session_end(&origin, id).await,
-        None => backend.sessions_end_others(&origin, this.as_ref()).await,
+        Some(id) => backend.sessions().end(&origin, id).await,
+        None => backend.sessions().end_others(&origin, this.as_ref()).await,
     })?;
-    door::answer(backend.sessions(this.as_ref()).await)
+    door::answer(backend.sessions().list(this.as_ref()).await)
 }
 
 /// Which models there are, and what would make more appear. Never a key.

@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use protocol::{ApiError, PodRef, ProviderView, RuntimeId, UnconfiguredProvider};
 use runtime::{Figures, Host, Observation, Readiness, RecordForm, RecordPage};
 
-use self::audit::Audit;
+use self::{audit::Audit, previews::Previews, sessions::Sessions};
 pub use self::{
     journals::{ExportFormat, ExportText},
     runtimes::{BackendOptions, NotStarted},
@@ -93,6 +93,14 @@ impl Backend {
 
     pub fn audit(&self) -> Audit<'_> {
         Audit { backend: self }
+    }
+
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions { backend: self }
+    }
+
+    pub fn previews(&self) -> Previews<'_> {
+        Previews { backend: self }
     }
 
     fn port(&self, runtime_id: &RuntimeId) -> Result<Arc<dyn RuntimePort>, ApiError> {

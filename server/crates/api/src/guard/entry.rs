@@ -125,7 +125,7 @@ async fn code_for(api: &Api, parts: &Parts) -> Result<Option<String>, ApiError> 
         None => (),
     }
     let Some(session) = login::session(api, &parts.headers).await? else { return Ok(None) };
-    api.backend().session_end(&login::origin("console"), &session.id()).await?;
+    api.backend().sessions().end(&login::origin("console"), &session.id()).await?;
     api.codes().issue(()).map(Some)
 }
 

@@ -89,7 +89,7 @@ pub(crate) async fn sessions(
     Login(this): Login,
     Sent(asked): Sent<Sessions>,
 ) -> Result<Response, Problem> {
-    reply(&asked, whole(api.backend().sessions(this.as_ref()).await?))
+    reply(&asked, whole(api.backend().sessions().list(this.as_ref()).await?))
 }
 
 pub(crate) async fn end_session(
@@ -97,7 +97,7 @@ pub(crate) async fn end_session(
     Caller(origin): Caller,
     Sent(end): Sent<EndSession>,
 ) -> Result<Response, Problem> {
-    api.backend().session_end(&origin, &end.id).await?;
+    api.backend().sessions().end(&origin, &end.id).await?;
     reply(&end, ())
 }
 
@@ -107,7 +107,7 @@ pub(crate) async fn end_other_sessions(
     Login(this): Login,
     Sent(end): Sent<EndOtherSessions>,
 ) -> Result<Response, Problem> {
-    api.backend().sessions_end_others(&origin, this.as_ref()).await?;
+    api.backend().sessions().end_others(&origin, this.as_ref()).await?;
     reply(&end, ())
 }
 

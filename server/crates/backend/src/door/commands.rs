@@ -77,7 +77,7 @@ impl Backend {
             done => done,
         };
         if let (Command::Delete(delete), Ok(_)) = (&command, &done) {
-            self.previews_end(&delete.pod);
+            self.previews().end(&delete.pod);
         }
         let about = self.about(&command, &done).await;
         self.audited(origin, &command, about, done).await
