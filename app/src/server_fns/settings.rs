@@ -28,14 +28,15 @@ pub struct SettingsFound {
 #[server(prefix = "/fn", endpoint = "read_settings", input = Json, output = Json)]
 pub async fn read_settings() -> Result<SettingsFound, UiError> {
     let (backend, _) = door::caller()?;
+    let settings = backend.settings();
     Ok(SettingsFound {
-        providers: ProvidersFound { found: backend.providers().await, missing: backend.unconfigured() },
-        profiles: backend.profiles(),
+        providers: ProvidersFound { found: settings.providers().await, missing: settings.unconfigured() },
+        profiles: settings.profiles(),
         runtimes: backend.runtimes(),
-        tools: backend.tool_defaults(),
+        tools: settings.tool_defaults(),
         rules: door::read(operations::Rules { runtime: Default::default(), page: Default::default() }).await?,
-        walls: backend.walls().await,
-        limits: backend.limits(),
+        walls: settings.walls().await,
+        limits: settings.limits(),
         sessions: door::answer(backend.sessions().list(door::login().as_ref()).await)?,
     })
 }
@@ -62,12 +63,12 @@ pub struct ProvidersFound {
 #[server(prefix = "/fn", endpoint = "list_providers", input = Json, output = Json)]
 pub async fn list_providers() -> Result<ProvidersFound, UiError> {
     let (backend, _) = door::caller()?;
-    Ok(ProvidersFound { found: backend.providers().await, missing: backend.unconfigured() })
+    Ok(ProvidersFound { found: backend.settings().providers().await, missing: backend.settings().unconfigured() })
 }
 
 /// Asks a provider now; answers within 10 s.
 #[server(prefix = "/fn", endpoint = "test_provider", input = Json, output = Json)]
 pub async fn test_provider(name: String) -> Result<ProviderTest, UiError> {
     let (backend, _) = door::caller()?;
-    door::answer(backend.test_provider(&name).await)
+    door::answer(backend.settings().test_provider(&name).await)
 }

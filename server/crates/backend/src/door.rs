@@ -13,7 +13,6 @@ mod queries;
 mod resolve;
 mod runtimes;
 mod sessions;
-mod settings;
 
 use std::{
     fmt,
@@ -21,8 +20,8 @@ use std::{
 };
 
 use jiff::Timestamp;
-use protocol::{ApiError, PodRef, ProviderView, RuntimeId, UnconfiguredProvider};
-use runtime::{Figures, Host, Observation, Readiness, RecordForm, RecordPage};
+use protocol::{ApiError, PodRef, RuntimeId};
+use runtime::{Health, Host, Observation, RecordForm, RecordPage, Settings};
 
 use self::{audit::Audit, previews::Previews, sessions::Sessions};
 pub use self::{
@@ -86,11 +85,6 @@ impl Backend {
         &self.registry
     }
 
-    /// The host of this server's own runtime.
-    pub fn host(&self) -> &Host {
-        &self.host
-    }
-
     pub fn audit(&self) -> Audit<'_> {
         Audit { backend: self }
     }
@@ -103,26 +97,18 @@ impl Backend {
         Previews { backend: self }
     }
 
+    /// What this server's own runtime works with: providers, profiles, limits.
+    pub fn settings(&self) -> Settings<'_> {
+        self.host.settings()
+    }
+
+    /// How this server's own runtime is.
+    pub fn health(&self) -> Health<'_> {
+        self.host.health()
+    }
+
     fn port(&self, runtime_id: &RuntimeId) -> Result<Arc<dyn RuntimePort>, ApiError> {
         self.registry.port(runtime_id)
-    }
-
-    pub async fn providers(&self) -> Vec<ProviderView> {
-        self.host.settings().providers().await
-    }
-
-    /// What would make more providers appear.
-    pub fn unconfigured(&self) -> Vec<UnconfiguredProvider> {
-        self.host.settings().unconfigured()
-    }
-
-    pub async fn readiness(&self) -> Readiness {
-        self.host.health().readiness().await
-    }
-
-    /// Figures for `/metrics`.
-    pub fn figures(&self) -> Figures {
-        self.host.health().figures()
     }
 
     /// The newest records, or those before a seq: at most `limit`, and about [`protocol::PAGE_BYTES_MAX`] bytes of them, but one if

@@ -55,7 +55,8 @@ pub(crate) async fn providers(
     _: Caller,
     Sent(asked): Sent<ModelProviders>,
 ) -> Result<Response, Problem> {
-    let (items, unconfigured) = (api.backend().providers().await, api.backend().unconfigured());
+    let settings = api.backend().settings();
+    let (items, unconfigured) = (settings.providers().await, settings.unconfigured());
     reply(&asked, Providers { items, unconfigured, next: None })
 }
 
@@ -64,7 +65,7 @@ pub(crate) async fn test_provider(
     _: Caller,
     Sent(asked): Sent<TestProvider>,
 ) -> Result<Response, Problem> {
-    reply(&asked, api.backend().test_provider(&asked.name).await?)
+    reply(&asked, api.backend().settings().test_provider(&asked.name).await?)
 }
 
 pub(crate) async fn profiles(
@@ -72,15 +73,15 @@ pub(crate) async fn profiles(
     _: Caller,
     Sent(asked): Sent<Profiles>,
 ) -> Result<Response, Problem> {
-    reply(&asked, whole(api.backend().profiles()))
+    reply(&asked, whole(api.backend().settings().profiles()))
 }
 
 pub(crate) async fn walls(State(api): State<Api>, _: Caller, Sent(asked): Sent<Walls>) -> Result<Response, Problem> {
-    reply(&asked, whole(api.backend().walls().await))
+    reply(&asked, whole(api.backend().settings().walls().await))
 }
 
 pub(crate) async fn tools(State(api): State<Api>, _: Caller, Sent(asked): Sent<Tools>) -> Result<Response, Problem> {
-    reply(&asked, whole(api.backend().tool_defaults()))
+    reply(&asked, whole(api.backend().settings().tool_defaults()))
 }
 
 pub(crate) async fn sessions(

@@ -3,8 +3,9 @@
 //! People name a Pod as they like; from here on it has an address. Two of different runtimes are brought together by `link`.
 
 use protocol::{
-    ApiError, AuditAbout, CommandId, ControlVerb, ErrorCode, PodRef, Receipt, RuntimeId,
-    operations::{Answer, AnswerApproval, Approvals, Command, Introduce, SendMessage, ToCommand},
+    ApiError, AuditAbout, CommandId, ControlVerb, ErrorCode, PatchPod, PermissionRule, PodDetail, PodRef, Receipt,
+    RuntimeId,
+    operations::{Answer, AnswerApproval, Approvals, Command, Introduce, Patch, SendMessage, ToCommand},
 };
 use runtime::{CommandKey, Origin, about_answer, about_call};
 use sha2::{Digest, Sha256};
@@ -53,6 +54,22 @@ impl Backend {
             }
             _ => self.carried(origin, &key, command).await,
         }
+    }
+
+    /// Takes one rule from a Pod. One that it has not is no error: it is gone.
+    pub async fn forget_rule(
+        &self,
+        origin: &Origin,
+        id: CommandId,
+        pod: &PodRef,
+        rule: &PermissionRule,
+    ) -> Result<PodDetail, ApiError> {
+        let mut permissions = self.pod(pod).await?.permissions;
+        if let Some(at) = permissions.iter().position(|known| known == rule) {
+            permissions.remove(at);
+        }
+        let body = PatchPod { permissions: Some(permissions), ..PatchPod::default() };
+        self.carry_out(origin, id, Patch { pod: pod.clone(), body }).await
     }
 
     /// Carries a command out that is about one Pod. A repeat writes no row of the audit.
