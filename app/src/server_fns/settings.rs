@@ -32,7 +32,7 @@ pub async fn read_settings() -> Result<SettingsFound, UiError> {
     Ok(SettingsFound {
         providers: ProvidersFound { found: settings.providers().await, missing: settings.unconfigured() },
         profiles: settings.profiles(),
-        runtimes: backend.runtimes(),
+        runtimes: backend.runtimes().list(),
         tools: settings.tool_defaults(),
         rules: door::read(operations::Rules { runtime: Default::default(), page: Default::default() }).await?,
         walls: settings.walls().await,

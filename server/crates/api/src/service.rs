@@ -65,7 +65,7 @@ pub(crate) async fn readyz(State(api): State<Api>, _: Caller) -> Response {
     let readiness = api.backend().health().readiness().await;
     let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let failed = readiness.failed.into_iter().map(|(name, reason)| FailedPod { name, reason }).collect();
-    let runtimes = api.backend().runtimes();
+    let runtimes = api.backend().runtimes().list();
     let backend::DatabaseState { reads, writes, since } = readiness.database;
     let database = DatabaseReady { reads: reads.is_none(), writes: writes.is_none(), since, detail: reads.or(writes) };
     let (ready, recovering) = (readiness.ready, readiness.recovering);

@@ -2,6 +2,7 @@
 //! and writes the audit. Nothing else knows which runtime a Pod lives in.
 
 mod audit;
+mod carrier;
 mod commands;
 mod everywhere;
 mod gather;
@@ -16,22 +17,42 @@ mod sessions;
 
 use std::{
     fmt,
+    path::PathBuf,
     sync::{Arc, atomic::AtomicU64},
+    time::Duration,
 };
 
 use jiff::Timestamp;
-use protocol::{ApiError, PodRef, RuntimeId};
-use runtime::{Health, Host, Observation, RecordForm, RecordPage, Settings};
+use protocol::{ApiError, RuntimeId};
+use runtime::{Health, Host, Settings};
 
-use self::{audit::Audit, previews::Previews, sessions::Sessions};
-pub use self::{
-    journals::{ExportFormat, ExportText},
-    runtimes::{BackendOptions, NotStarted},
+pub use self::journals::{ExportFormat, ExportText};
+use self::{
+    audit::Audit, carrier::Carrier, everywhere::Everywhere, journals::Journals, link::Links, previews::Previews,
+    runtimes::Runtimes, sessions::Sessions,
 };
 use crate::{
     Entry, EntryKind, Registry, RuntimePort, embedded::Embedded, kept::Kept, lines::Lines, previews::OpenPreviews,
-    sessions::Endings,
+    remote::Remote, sessions::Endings,
 };
+
+/// What a backend is made of.
+#[derive(Debug)]
+pub struct BackendOptions {
+    pub host: Host,
+    /// What this server announces to others.
+    pub name: RuntimeId,
+    /// Where runtimes are kept that are added, with their addresses and tokens; for its owner alone. Without it they
+    /// are forgotten at the end.
+    pub runtimes_file: Option<PathBuf>,
+    /// A server that added this one, in which no Pod here knows anybody, and that says nothing for so long, is forgotten.
+    pub forget_after: Duration,
+}
+
+/// The runtimes that were kept cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NotStarted(pub(crate) String);
 
 /// Everything that the server can do, for all its clients.
 #[derive(Clone)]
@@ -63,6 +84,23 @@ impl Backend {
         Self::of(host, RuntimeId::local(), Kept::nowhere())
     }
 
+    /// A backend that knows its own runtime and those that were added before.
+    ///
+    /// # Errors
+    /// When the file of runtimes is there and cannot be read: a server that forgets where its Pods are is worse than
+    /// one that does not start.
+    pub fn start(options: BackendOptions) -> Result<Self, NotStarted> {
+        let BackendOptions { host, name, runtimes_file, forget_after } = options;
+        let (kept, runtimes) = Kept::open(runtimes_file).map_err(NotStarted)?;
+        let backend = Self::of(host, name, kept);
+        for runtime in runtimes {
+            let client = Remote::client(&runtime).map_err(|error| NotStarted(error.detail))?;
+            backend.runtimes().put_remote(&runtime, client).map_err(|error| NotStarted(error.detail))?;
+        }
+        backend.links().begin(forget_after);
+        Ok(backend)
+    }
+
     fn of(host: Host, name: RuntimeId, kept: Kept) -> Self {
         let embedded: Arc<dyn RuntimePort> = Arc::new(Embedded::new(host.clone()));
         let store_id = Some(host.stores().own_id().to_owned());
@@ -80,9 +118,35 @@ impl Backend {
         }
     }
 
+    /// What this server announces to others.
+    pub fn name(&self) -> &RuntimeId {
+        &self.name
+    }
+
+    /// Names the database of this server's own runtime.
+    pub fn store_id(&self) -> &str {
+        self.host.stores().own_id()
+    }
+
     /// All runtimes that this server reaches.
     pub fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    pub fn runtimes(&self) -> Runtimes<'_> {
+        Runtimes { backend: self }
+    }
+
+    pub fn links(&self) -> Links<'_> {
+        Links { backend: self }
+    }
+
+    pub fn journals(&self) -> Journals<'_> {
+        Journals { backend: self }
+    }
+
+    pub fn everywhere(&self) -> Everywhere<'_> {
+        Everywhere { backend: self }
     }
 
     pub fn audit(&self) -> Audit<'_> {
@@ -109,22 +173,5 @@ impl Backend {
 
     fn port(&self, runtime_id: &RuntimeId) -> Result<Arc<dyn RuntimePort>, ApiError> {
         self.registry.port(runtime_id)
-    }
-
-    /// The newest records, or those before a seq: at most `limit`, and about [`protocol::PAGE_BYTES_MAX`] bytes of them, but one if
-    /// there is any.
-    pub async fn transcript(
-        &self,
-        pod: &PodRef,
-        before: Option<&str>,
-        limit: u32,
-        form: RecordForm,
-    ) -> Result<RecordPage, ApiError> {
-        self.port(&pod.runtime_id)?.transcript(&pod.worker_id, before, limit, form).await
-    }
-
-    /// A Pod's stream: a snapshot of the newest `tail` records and all that follows, or what follows a cursor.
-    pub async fn observe(&self, pod: &PodRef, after: Option<String>, tail: u32) -> Result<Observation, ApiError> {
-        Ok(self.port(&pod.runtime_id)?.observe(&pod.worker_id, after, tail).await)
     }
 }

@@ -28,7 +28,7 @@ pub(crate) async fn runtimes(
     _: Caller,
     Sent(asked): Sent<Runtimes>,
 ) -> Result<Response, Problem> {
-    reply(&asked, whole(api.backend().runtimes()))
+    reply(&asked, whole(api.backend().runtimes().list()))
 }
 
 pub(crate) async fn about(
@@ -46,7 +46,7 @@ pub(crate) async fn about(
 }
 
 pub(crate) async fn link(State(api): State<Api>, _: Caller, Sent(link): Sent<Link>) -> Result<Response, Problem> {
-    let answer = api.backend().exchange_link(link.body.clone()).await?;
+    let answer = api.backend().links().exchange(link.body.clone()).await?;
     reply(&link, answer)
 }
 
