@@ -112,7 +112,7 @@ impl Everywhere<'_> {
         F: Future<Output = Result<Listing<T>, ApiError>>,
     {
         if let Some(runtime_id) = only {
-            let entry = self.backend.registry.get(runtime_id).ok_or_else(|| crate::registry::not_there(runtime_id))?;
+            let entry = self.backend.registry.entry(runtime_id)?;
             let Listing { items, next } = ask(entry, after.map(str::to_owned)).await?;
             return Ok(Gathered { items, next, absent: Vec::new() });
         }

@@ -8,7 +8,7 @@ use runtime::{CommandKey, Origin};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Backend, Carrier, commands::fingerprint, once::Keeping};
-use crate::{Entry, EntryKind, kept::KeptRuntime, registry, remote::Remote};
+use crate::{Entry, EntryKind, kept::KeptRuntime, remote::Remote};
 
 /// So many other servers, at most.
 const RUNTIMES_MAX: usize = 64;
@@ -100,17 +100,16 @@ impl Runtimes<'_> {
 
     async fn take_out(self, runtime_id: &RuntimeId) -> Result<(), ApiError> {
         let mut file = self.backend.kept.hold().await;
-        match self.backend.registry.get(runtime_id).map(|entry| entry.kind) {
-            None => return Err(registry::not_there(runtime_id)),
-            Some(EntryKind::Remote) => (),
-            Some(EntryKind::Embedded) => {
+        match self.backend.registry.entry(runtime_id)?.kind {
+            EntryKind::Remote => (),
+            EntryKind::Embedded => {
                 return Err(ApiError::invalid("\"local\" is this server's own runtime and stays"));
             }
-            Some(EntryKind::Announced) => {
+            EntryKind::Announced => {
                 let sentence = format!("\"{runtime_id}\" is a server that added this one; remove this one there");
                 return Err(ApiError::invalid(sentence));
             }
-            Some(EntryKind::Compat) => {
+            EntryKind::Compat => {
                 let sentence = format!("\"{runtime_id}\" is there as long as --compat-sockets is given");
                 return Err(ApiError::invalid(sentence));
             }

@@ -23,14 +23,10 @@ impl Carrier<'_> {
         peer: &PodRef,
         note: Option<String>,
     ) -> Result<Introduced, ApiError> {
+        let (peers, key) = (self.backend.host.peers(), self.key.clone());
         if is_local(pod) {
             let target = self.backend.links().far_pod(peer).await?;
-            return self
-                .backend
-                .host
-                .peers()
-                .introduce_far(self.key.clone(), self.origin, &pod.worker_id, target, note)
-                .await;
+            return peers.introduce_far(key, self.origin, &pod.worker_id, target, note).await;
         }
         one_is_here(pod, peer)?;
         let own = self.backend.pod(peer).await?;
@@ -39,12 +35,12 @@ impl Carrier<'_> {
             // It is proposed from here whoever is named first: the one that is here takes it in any case.
             PeerPolicy::Open => {
                 let target = self.backend.links().far_pod(pod).await?;
-                self.backend.host.peers().introduce_far(self.key.clone(), self.origin, worker_id, target, note).await
+                peers.introduce_far(key, self.origin, worker_id, target, note).await
             }
             PeerPolicy::Ask => {
                 let source = self.backend.links().far_pod(pod).await?;
                 self.check_open(pod, name).await?;
-                self.backend.host.peers().invite_far(self.key.clone(), self.origin, worker_id, source, note).await
+                peers.invite_far(key, self.origin, worker_id, source, note).await
             }
             PeerPolicy::Closed => {
                 let sentence = format!("pod \"{name}\" accepts no peers; PATCH its peer_policy to change that");
@@ -75,16 +71,10 @@ impl Carrier<'_> {
     pub(in crate::door) async fn send_across(self, send: SendMessage, peer: &PodRef) -> Result<Answer, ApiError> {
         let pod = &send.pod;
         if is_local(pod) {
-            let sent = self
-                .backend
-                .host
-                .peers()
-                .send_far(self.key.clone(), self.origin, &pod.worker_id, peer, &send.body.text)
-                .await;
-            return sent.map(Answer::from);
+            let (peers, key) = (self.backend.host.peers(), self.key.clone());
+            return peers.send_far(key, self.origin, &pod.worker_id, peer, &send.body.text).await.map(Answer::from);
         }
-        let entry =
-            self.backend.registry.get(&pod.runtime_id).ok_or_else(|| crate::registry::not_there(&pod.runtime_id))?;
+        let entry = self.backend.registry.entry(&pod.runtime_id)?;
         let (Some(client), Some(terms)) = (entry.client, entry.terms) else {
             let sentence = format!("what a Pod of \"{}\" writes is sent by its own server", pod.runtime_id);
             return Err(ApiError::invalid(sentence));
@@ -148,8 +138,7 @@ impl Links<'_> {
 
     /// A Pod of another store, as far as it is known here.
     async fn far_pod(self, pod: &PodRef) -> Result<FarPod, ApiError> {
-        let entry =
-            self.backend.registry.get(&pod.runtime_id).ok_or_else(|| crate::registry::not_there(&pod.runtime_id))?;
+        let entry = self.backend.registry.entry(&pod.runtime_id)?;
         if entry.kind == EntryKind::Compat {
             return Err(ApiError::invalid("older Pods know only Pods of their own runtime"));
         }
