@@ -1,7 +1,7 @@
 //! Where Pods live.
 
 use leptos::prelude::*;
-use protocol::{AddRuntime, RuntimeId, RuntimeView};
+use protocol::{RuntimeId, RuntimeView};
 
 #[cfg(feature = "ssr")]
 use super::door;
@@ -16,7 +16,7 @@ pub async fn list_runtimes() -> Result<Vec<RuntimeView>, UiError> {
 
 /// Adds another server's runtime; all that there are then. The token goes in, and never comes out again.
 #[server(prefix = "/fn", endpoint = "add_runtime", input = Json, output = Json)]
-pub async fn add_runtime(add: AddRuntime) -> Result<Vec<RuntimeView>, UiError> {
+pub async fn add_runtime(add: protocol::AddRuntime) -> Result<Vec<RuntimeView>, UiError> {
     let (backend, origin) = door::caller()?;
     door::answer(backend.runtimes().add(&origin, protocol::CommandId::random(), add).await)?;
     Ok(backend.runtimes().list())
