@@ -142,7 +142,7 @@ async fn lists_over_all_servers_name_the_one_that_is_away_in_one_line() {
     for path in paths {
         assert!(!words(&stage.page(path).await).contains("does not answer"), "{path}");
     }
-    stage.backend.add_runtime(&stage.origin, CommandId::random(), away).await.unwrap();
+    stage.backend.runtimes().add(&stage.origin, CommandId::random(), away).await.unwrap();
     for path in paths {
         let page = words(&stage.page(path).await);
         assert_eq!(page.matches(line).count(), 1, "{path}: {page}");

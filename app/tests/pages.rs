@@ -63,7 +63,7 @@ async fn page_with(stage: &Stage, path: &str, said: &str) -> String {
 
 /// The id of the one question that is open, once it is.
 async fn question(stage: &Stage) -> String {
-    let open = async || stage.backend.open_approvals().await.unwrap().items.pop();
+    let open = async || stage.backend.everywhere().open_approvals().await.unwrap().items.pop();
     until("a question is open", open).await.approval.id
 }
 

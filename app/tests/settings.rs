@@ -26,8 +26,8 @@ async fn set_up() -> Stage {
     let profile =
         Profile { model: Some("m-large".to_owned()), tools: Some(vec!["Read".to_owned()]), ..Profile::default() };
     let stage = Stage::start_with(vec![away], [("reviewer".to_owned(), profile)].into()).await;
-    let secret = stage.backend.session_open("Desk <b>browser</b>").await.unwrap();
-    let session = stage.backend.session_of(secret.as_str()).await.unwrap();
+    let secret = stage.backend.sessions().open("Desk <b>browser</b>").await.unwrap();
+    let session = stage.backend.sessions().of(secret.as_str()).await.unwrap();
     Stage { session, ..stage }
 }
 
@@ -138,7 +138,7 @@ async fn logins_are_ended_one_by_one_or_all_but_this_one() {
     let stage = set_up().await;
     let mut secrets = Vec::new();
     for name in ["Phone", "Pad", "Old"] {
-        secrets.push(stage.backend.session_open(name).await.unwrap());
+        secrets.push(stage.backend.sessions().open(name).await.unwrap());
     }
     let said = words(&stage.page("/settings").await);
     assert!(said.contains("Phone") && said.contains("Sign out all others"), "{said}");
@@ -155,7 +155,7 @@ async fn logins_are_ended_one_by_one_or_all_but_this_one() {
     let left = sign_out(None).await.unwrap();
     assert_eq!(left.iter().map(|session| session.is_this).collect::<Vec<_>>(), [true]);
     for secret in &secrets {
-        assert_eq!(stage.backend.session_of(secret.as_str()).await.unwrap(), None);
+        assert_eq!(stage.backend.sessions().of(secret.as_str()).await.unwrap(), None);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "open_approvals", input = Json, output = Json)]
 pub async fn open_approvals() -> Result<Vec<OpenApproval>, UiError> {
     let (backend, _) = door::caller()?;
-    door::answer(backend.open_approvals().await.map(|page| page.items))
+    door::answer(backend.everywhere().open_approvals().await.map(|page| page.items))
 }
 
 /// Every question that a Pod has put to a person, answered ones too.

@@ -11,21 +11,21 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "list_previews", input = Json, output = Json)]
 pub async fn list_previews(pod: PodRef) -> Result<Vec<Preview>, UiError> {
     let (backend, _) = door::caller()?;
-    door::answer(backend.previews(&pod).await)
+    door::answer(backend.previews().list(&pod).await)
 }
 
 /// Opens the preview of a port; all that there are then.
 #[server(prefix = "/fn", endpoint = "open_preview", input = Json, output = Json)]
 pub async fn open_preview(pod: PodRef, port: u16) -> Result<Vec<Preview>, UiError> {
     let (backend, origin) = door::caller()?;
-    door::answer(backend.preview_open(&origin, &pod, port).await)?;
-    door::answer(backend.previews(&pod).await)
+    door::answer(backend.previews().open(&origin, &pod, port).await)?;
+    door::answer(backend.previews().list(&pod).await)
 }
 
 /// Closes the preview of a port; all that there are then.
 #[server(prefix = "/fn", endpoint = "close_preview", input = Json, output = Json)]
 pub async fn close_preview(pod: PodRef, port: u16) -> Result<Vec<Preview>, UiError> {
     let (backend, origin) = door::caller()?;
-    door::answer(backend.preview_close(&origin, &pod, port).await)?;
-    door::answer(backend.previews(&pod).await)
+    door::answer(backend.previews().close(&origin, &pod, port).await)?;
+    door::answer(backend.previews().list(&pod).await)
 }

@@ -39,7 +39,8 @@ async fn read(backend: &Backend, address: &str, from: Option<Seq>, to: Option<Se
     let (mut pages, mut count, mut bytes) = (Vec::new(), 0, 0);
     loop {
         let page = backend
-            .transcript(&pod, before.map(|before| before.to_string()).as_deref(), READ_RECORDS, RecordForm::Shown)
+            .journals()
+            .page(&pod, before.map(|before| before.to_string()).as_deref(), READ_RECORDS, RecordForm::Shown)
             .await?;
         let fitting = fitting(&page.items, &mut bytes);
         part.is_cut = fitting < page.items.len() || count >= RECORDS_MAX;

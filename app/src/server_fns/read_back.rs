@@ -69,13 +69,13 @@ impl Gathering {
 
 /// The records before `before`.
 pub(super) async fn page_before(backend: &Backend, pod: &PodRef, before: Seq) -> Result<Past, ApiError> {
-    let page = backend.transcript(pod, Some(&before.to_string()), TAIL_RECORDS, RecordForm::Shown).await?;
+    let page = backend.journals().page(pod, Some(&before.to_string()), TAIL_RECORDS, RecordForm::Shown).await?;
     complete(backend, pod, Gathering::of(&page.items, page.next.is_some())?).await
 }
 
 /// The one record before `before`, whole.
 pub(super) async fn whole_before(backend: &Backend, pod: &PodRef, before: Seq) -> Result<Past, ApiError> {
-    let page = backend.transcript(pod, Some(&before.to_string()), 1, RecordForm::Whole).await?;
+    let page = backend.journals().page(pod, Some(&before.to_string()), 1, RecordForm::Whole).await?;
     Ok(Past { has_more: page.next.is_some(), records: decode(&page.items)? })
 }
 
@@ -86,7 +86,7 @@ pub(super) async fn complete(backend: &Backend, pod: &PodRef, mut past: Gatherin
         if !past.has_more || !past.is_too_little() {
             break;
         }
-        let older = backend.transcript(pod, Some(&first.to_string()), PAGE_RECORDS, RecordForm::Shown).await?;
+        let older = backend.journals().page(pod, Some(&first.to_string()), PAGE_RECORDS, RecordForm::Shown).await?;
         let older = Gathering::of(&older.items, older.next.is_some())?;
         past.has_more = older.has_more;
         past.records.splice(0..0, older.records);

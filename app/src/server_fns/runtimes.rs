@@ -11,21 +11,21 @@ use crate::{UiError, codec::Json};
 #[server(prefix = "/fn", endpoint = "list_runtimes", input = Json, output = Json)]
 pub async fn list_runtimes() -> Result<Vec<RuntimeView>, UiError> {
     let (backend, _) = door::caller()?;
-    Ok(backend.runtimes())
+    Ok(backend.runtimes().list())
 }
 
 /// Adds another server's runtime; all that there are then. The token goes in, and never comes out again.
 #[server(prefix = "/fn", endpoint = "add_runtime", input = Json, output = Json)]
 pub async fn add_runtime(add: protocol::AddRuntime) -> Result<Vec<RuntimeView>, UiError> {
     let (backend, origin) = door::caller()?;
-    door::answer(backend.add_runtime(&origin, protocol::CommandId::random(), add).await)?;
-    Ok(backend.runtimes())
+    door::answer(backend.runtimes().add(&origin, protocol::CommandId::random(), add).await)?;
+    Ok(backend.runtimes().list())
 }
 
 /// Forgets another server's runtime; those that are left.
 #[server(prefix = "/fn", endpoint = "remove_runtime", input = Json, output = Json)]
 pub async fn remove_runtime(runtime_id: RuntimeId) -> Result<Vec<RuntimeView>, UiError> {
     let (backend, origin) = door::caller()?;
-    door::answer(backend.remove_runtime(&origin, protocol::CommandId::random(), &runtime_id).await)?;
-    Ok(backend.runtimes())
+    door::answer(backend.runtimes().remove(&origin, protocol::CommandId::random(), &runtime_id).await)?;
+    Ok(backend.runtimes().list())
 }

@@ -28,15 +28,16 @@ pub struct SettingsFound {
 #[server(prefix = "/fn", endpoint = "read_settings", input = Json, output = Json)]
 pub async fn read_settings() -> Result<SettingsFound, UiError> {
     let (backend, _) = door::caller()?;
+    let settings = backend.settings();
     Ok(SettingsFound {
-        providers: ProvidersFound { found: backend.providers().await, missing: backend.unconfigured() },
-        profiles: backend.profiles(),
-        runtimes: backend.runtimes(),
-        tools: backend.tool_defaults(),
+        providers: ProvidersFound { found: settings.providers().await, missing: settings.unconfigured() },
+        profiles: settings.profiles(),
+        runtimes: backend.runtimes().list(),
+        tools: settings.tool_defaults(),
         rules: door::read(operations::Rules { runtime: Default::default(), page: Default::default() }).await?,
-        walls: backend.walls().await,
-        limits: backend.limits(),
-        sessions: door::answer(backend.sessions(door::login().as_ref()).await)?,
+        walls: settings.walls().await,
+        limits: settings.limits(),
+        sessions: door::answer(backend.sessions().list(door::login().as_ref()).await)?,
     })
 }
 
@@ -46,10 +47,10 @@ pub async fn sign_out(id: Option<String>) -> Result<Vec<SessionView>, UiError> {
     let (backend, origin) = door::caller()?;
     let this = door::login();
     door::answer(match &id {
-        Some(id) => backend.session_end(&origin, id).await,
-        None => backend.sessions_end_others(&origin, this.as_ref()).await,
+        Some(id) => backend.sessions().end(&origin, id).await,
+        None => backend.sessions().end_others(&origin, this.as_ref()).await,
     })?;
-    door::answer(backend.sessions(this.as_ref()).await)
+    door::answer(backend.sessions().list(this.as_ref()).await)
 }
 
 /// Which models there are, and what would make more appear. Never a key.
@@ -62,12 +63,12 @@ pub struct ProvidersFound {
 #[server(prefix = "/fn", endpoint = "list_providers", input = Json, output = Json)]
 pub async fn list_providers() -> Result<ProvidersFound, UiError> {
     let (backend, _) = door::caller()?;
-    Ok(ProvidersFound { found: backend.providers().await, missing: backend.unconfigured() })
+    Ok(ProvidersFound { found: backend.settings().providers().await, missing: backend.settings().unconfigured() })
 }
 
 /// Asks a provider now; answers within 10 s.
 #[server(prefix = "/fn", endpoint = "test_provider", input = Json, output = Json)]
 pub async fn test_provider(name: String) -> Result<ProviderTest, UiError> {
     let (backend, _) = door::caller()?;
-    door::answer(backend.test_provider(&name).await)
+    door::answer(backend.settings().test_provider(&name).await)
 }

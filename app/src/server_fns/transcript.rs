@@ -68,7 +68,7 @@ mod reader {
     async fn newest(backend: &Backend, pod: &PodRef) -> Result<PodPageData, ApiError> {
         let mut detail = backend.pod(pod).await?;
         let peers = backend.read(operations::Peers { pod: pod.clone(), page: Default::default() }).await?.items;
-        let mut feed = backend.observe(pod, None, TAIL_RECORDS).await?;
+        let mut feed = backend.journals().observe(pod, None, TAIL_RECORDS).await?;
         while let Some(item) = feed.next().await {
             match item {
                 FeedItem::Snapshot { cursor, summary, records, has_more } => {

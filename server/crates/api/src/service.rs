@@ -57,10 +57,10 @@ pub(crate) async fn healthz() -> &'static str {
 #[utoipa::path(get, path = "/readyz", tag = "service",
     responses((status = 200, description = "Ready", body = Ready), (status = 503, description = "Not yet", body = Ready)))]
 pub(crate) async fn readyz(State(api): State<Api>, _: Caller) -> Response {
-    let readiness = api.backend().readiness().await;
+    let readiness = api.backend().health().readiness().await;
     let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let failed = readiness.failed.into_iter().map(|(name, reason)| FailedPod { name, reason }).collect();
-    let runtimes = api.backend().runtimes();
+    let runtimes = api.backend().runtimes().list();
     let backend::DatabaseState { reads, writes, since } = readiness.database;
     let database = DatabaseReady { reads: reads.is_none(), writes: writes.is_none(), since, detail: reads.or(writes) };
     let (ready, recovering) = (readiness.ready, readiness.recovering);
@@ -73,6 +73,6 @@ pub(crate) async fn readyz(State(api): State<Api>, _: Caller) -> Response {
         content_type = "application/openmetrics-text")))]
 pub(crate) async fn metrics(State(api): State<Api>, _: Caller) -> Response {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], api.metrics().text(api.backend().figures(), api.options().connections.figures()))
-        .into_response()
+    let figures = api.backend().health().figures();
+    ([(header::CONTENT_TYPE, kind)], api.metrics().text(figures, api.options().connections.figures())).into_response()
 }

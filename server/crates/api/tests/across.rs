@@ -213,7 +213,7 @@ async fn a_server_that_announced_itself_and_fell_silent_is_forgotten_unless_a_po
         let begun = Instant::now();
         speak("stranger", json!([])).await;
         speak("friend", propose.clone()).await;
-        server.backend.forget_silent(Duration::ZERO).await;
+        server.backend.links().forget_silent(Duration::ZERO).await;
         let known = runtimes().await;
         // Unless this test was held up for so long.
         if begun.elapsed() < Duration::from_secs(5) {
@@ -222,9 +222,9 @@ async fn a_server_that_announced_itself_and_fell_silent_is_forgotten_unless_a_po
         }
     }
     until_so("who is silent is forgotten", async || {
-        server.backend.forget_silent(Duration::from_secs(600)).await;
+        server.backend.links().forget_silent(Duration::from_secs(600)).await;
         assert_eq!(runtimes().await, ["local", "friend", "stranger"], "not for as long");
-        server.backend.forget_silent(Duration::ZERO).await;
+        server.backend.links().forget_silent(Duration::ZERO).await;
         runtimes().await == ["local", "friend"]
     })
     .await;

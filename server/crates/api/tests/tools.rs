@@ -200,7 +200,7 @@ async fn a_question_is_listed_answered_once_and_the_run_goes_on() {
     assert_eq!((&question["tool"], &question["arguments"]), (&json!("Bash"), &json!({ "command": "ls" })));
     assert!(question["asked_at"].is_string() && question["decision"].is_null());
     assert_eq!(server.get(&pod).await.1["needs_you"], true);
-    let inbox = server.backend.open_approvals().await.unwrap().items;
+    let inbox = server.backend.everywhere().open_approvals().await.unwrap().items;
     assert_eq!((inbox.len(), &inbox[0].name), (1, &PodName::parse("ada").unwrap()));
     assert_eq!(json!(inbox[0].approval), question);
 
@@ -219,7 +219,7 @@ async fn a_question_is_listed_answered_once_and_the_run_goes_on() {
     assert_eq!(server.get(&format!("{pod}/approvals")).await.1["items"], json!([]));
     assert_eq!(server.get(&format!("{pod}/approvals?all=false")).await.1["items"], json!([]));
     assert_eq!(server.get(&format!("{pod}/approvals?all=true")).await.1["items"], json!([allowed.1]));
-    assert!(server.backend.open_approvals().await.unwrap().items.is_empty());
+    assert!(server.backend.everywhere().open_approvals().await.unwrap().items.is_empty());
     let audit = server.audited("approve").await;
     assert_eq!(audit.iter().filter(|(result, _)| result == "done").count(), 1);
     assert!(audit.contains(&("refused".to_owned(), "already_answered".to_owned())));

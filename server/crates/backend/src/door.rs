@@ -1,6 +1,8 @@
 //! The one door. Whoever asks — page, API, terminal — comes through here: it finds the runtime, applies policy,
 //! and writes the audit. Nothing else knows which runtime a Pod lives in.
 
+mod audit;
+mod carrier;
 mod commands;
 mod everywhere;
 mod gather;
@@ -12,28 +14,45 @@ mod queries;
 mod resolve;
 mod runtimes;
 mod sessions;
-mod settings;
 
 use std::{
     fmt,
+    path::PathBuf,
     sync::{Arc, atomic::AtomicU64},
+    time::Duration,
 };
 
 use jiff::Timestamp;
-use protocol::{
-    ApiError, AuditAbout, AuditEntry, ErrorCode, PodRef, ProviderView, RuntimeId, UnconfiguredProvider,
-    operations::{Answer, Command},
-};
-use runtime::{Figures, Host, Observation, Origin, Readiness, RecordForm, RecordPage};
+use protocol::{ApiError, RuntimeId};
+use runtime::{Health, Host, Settings};
 
-pub use self::{
-    journals::{ExportFormat, ExportText},
-    runtimes::{BackendOptions, NotStarted},
+pub use self::journals::{ExportFormat, ExportText};
+use self::{
+    audit::Audit, carrier::Carrier, everywhere::Everywhere, journals::Journals, link::Links, previews::Previews,
+    runtimes::Runtimes, sessions::Sessions,
 };
 use crate::{
-    Entry, EntryKind, Registry, RuntimePort, embedded::Embedded, kept::Kept, lines::Links, previews::Previews,
-    sessions::Endings,
+    Entry, EntryKind, Registry, RuntimePort, embedded::Embedded, kept::Kept, lines::Lines, previews::OpenPreviews,
+    remote::Remote, sessions::Endings,
 };
+
+/// What a backend is made of.
+#[derive(Debug)]
+pub struct BackendOptions {
+    pub host: Host,
+    /// What this server announces to others.
+    pub name: RuntimeId,
+    /// Where runtimes are kept that are added, with their addresses and tokens; for its owner alone. Without it they
+    /// are forgotten at the end.
+    pub runtimes_file: Option<PathBuf>,
+    /// A server that added this one, in which no Pod here knows anybody, and that says nothing for so long, is forgotten.
+    pub forget_after: Duration,
+}
+
+/// The runtimes that were kept cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NotStarted(pub(crate) String);
 
 /// Everything that the server can do, for all its clients.
 #[derive(Clone)]
@@ -47,8 +66,8 @@ pub struct Backend {
     /// Where runtimes are written down that were added.
     kept: Arc<Kept>,
     /// To and from other stores.
-    links: Links,
-    previews: Previews,
+    lines: Lines,
+    previews: OpenPreviews,
     /// Of the list of all Pods.
     revision: Arc<AtomicU64>,
 }
@@ -65,6 +84,23 @@ impl Backend {
         Self::of(host, RuntimeId::local(), Kept::nowhere())
     }
 
+    /// A backend that knows its own runtime and those that were added before.
+    ///
+    /// # Errors
+    /// When the file of runtimes is there and cannot be read: a server that forgets where its Pods are is worse than
+    /// one that does not start.
+    pub fn start(options: BackendOptions) -> Result<Self, NotStarted> {
+        let BackendOptions { host, name, runtimes_file, forget_after } = options;
+        let (kept, runtimes) = Kept::open(runtimes_file).map_err(NotStarted)?;
+        let backend = Self::of(host, name, kept);
+        for runtime in runtimes {
+            let client = Remote::client(&runtime).map_err(|error| NotStarted(error.detail))?;
+            backend.runtimes().put_remote(&runtime, client).map_err(|error| NotStarted(error.detail))?;
+        }
+        backend.links().begin(forget_after);
+        Ok(backend)
+    }
+
     fn of(host: Host, name: RuntimeId, kept: Kept) -> Self {
         let embedded: Arc<dyn RuntimePort> = Arc::new(Embedded::new(host.clone()));
         let store_id = Some(host.stores().own_id().to_owned());
@@ -76,10 +112,20 @@ impl Backend {
             endings: Endings::new(),
             name,
             kept: Arc::new(kept),
-            links: Links::default(),
-            previews: Previews::default(),
+            lines: Lines::default(),
+            previews: OpenPreviews::default(),
             revision: Arc::new(AtomicU64::new(1)),
         }
+    }
+
+    /// What this server announces to others.
+    pub fn name(&self) -> &RuntimeId {
+        &self.name
+    }
+
+    /// Names the database of this server's own runtime.
+    pub fn store_id(&self) -> &str {
+        self.host.stores().own_id()
     }
 
     /// All runtimes that this server reaches.
@@ -87,112 +133,45 @@ impl Backend {
         &self.registry
     }
 
-    /// The host of this server's own runtime.
-    pub fn host(&self) -> &Host {
-        &self.host
+    pub fn runtimes(&self) -> Runtimes<'_> {
+        Runtimes { backend: self }
+    }
+
+    pub fn links(&self) -> Links<'_> {
+        Links { backend: self }
+    }
+
+    pub fn journals(&self) -> Journals<'_> {
+        Journals { backend: self }
+    }
+
+    pub fn everywhere(&self) -> Everywhere<'_> {
+        Everywhere { backend: self }
+    }
+
+    pub fn audit(&self) -> Audit<'_> {
+        Audit { backend: self }
+    }
+
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions { backend: self }
+    }
+
+    pub fn previews(&self) -> Previews<'_> {
+        Previews { backend: self }
+    }
+
+    /// What this server's own runtime works with: providers, profiles, limits.
+    pub fn settings(&self) -> Settings<'_> {
+        self.host.settings()
+    }
+
+    /// How this server's own runtime is.
+    pub fn health(&self) -> Health<'_> {
+        self.host.health()
     }
 
     fn port(&self, runtime_id: &RuntimeId) -> Result<Arc<dyn RuntimePort>, ApiError> {
         self.registry.port(runtime_id)
-    }
-
-    pub async fn providers(&self) -> Vec<ProviderView> {
-        self.host.settings().providers().await
-    }
-
-    /// What would make more providers appear.
-    pub fn unconfigured(&self) -> Vec<UnconfiguredProvider> {
-        self.host.settings().unconfigured()
-    }
-
-    pub async fn readiness(&self) -> Readiness {
-        self.host.health().readiness().await
-    }
-
-    /// Figures for `/metrics`.
-    pub fn figures(&self) -> Figures {
-        self.host.health().figures()
-    }
-
-    /// The newest records, or those before a seq: at most `limit`, and about [`protocol::PAGE_BYTES_MAX`] bytes of them, but one if
-    /// there is any.
-    pub async fn transcript(
-        &self,
-        pod: &PodRef,
-        before: Option<&str>,
-        limit: u32,
-        form: RecordForm,
-    ) -> Result<RecordPage, ApiError> {
-        self.port(&pod.runtime_id)?.transcript(&pod.worker_id, before, limit, form).await
-    }
-
-    /// A Pod's stream: a snapshot of the newest `tail` records and all that follows, or what follows a cursor.
-    pub async fn observe(&self, pod: &PodRef, after: Option<String>, tail: u32) -> Result<Observation, ApiError> {
-        Ok(self.port(&pod.runtime_id)?.observe(&pod.worker_id, after, tail).await)
-    }
-
-    /// A command that the runtime in this process carried out is audited with it, in its own transaction, by the
-    /// runtime; one that was not, or was carried out elsewhere, here.
-    async fn audited(
-        &self,
-        origin: &Origin,
-        command: &Command,
-        about: Option<AuditAbout>,
-        done: Result<Answer, ApiError>,
-    ) -> Result<Answer, ApiError> {
-        if done.is_ok() && command.runtime_id() == RuntimeId::local() {
-            return done;
-        }
-        let (result, code) = outcome(done.as_ref());
-        let entry = audit_entry(origin, command.action(), Some(command.target()), result, code);
-        self.append_audit(AuditEntry { about, ..entry }).await;
-        done
-    }
-
-    /// Notes something that no runtime carries out, such as a login.
-    pub async fn record_audit(
-        &self,
-        origin: &Origin,
-        action: &str,
-        target: Option<String>,
-        result: &str,
-        code: Option<ErrorCode>,
-    ) {
-        self.append_audit(audit_entry(origin, action, target, result, code)).await;
-    }
-
-    async fn append_audit(&self, entry: AuditEntry) {
-        let action = entry.action.clone();
-        if let Err(error) = self.host.audit().append(entry).await {
-            tracing::error!(%error, action, "could not write the audit");
-        }
-    }
-}
-
-/// What the audit calls the end of something.
-fn outcome<T>(done: Result<T, &ApiError>) -> (&'static str, Option<ErrorCode>) {
-    match done {
-        Ok(_) => ("done", None),
-        Err(error) if error.code.status() >= 500 => ("failed", Some(error.code)),
-        Err(error) => ("refused", Some(error.code)),
-    }
-}
-
-fn audit_entry(
-    origin: &Origin,
-    action: &str,
-    target: Option<String>,
-    result: &str,
-    code: Option<ErrorCode>,
-) -> AuditEntry {
-    AuditEntry {
-        at: Timestamp::now(),
-        by: origin.by.clone(),
-        client: origin.client.clone(),
-        action: action.to_owned(),
-        target,
-        result: result.to_owned(),
-        code: code.map(|code| code.to_string()),
-        about: None,
     }
 }

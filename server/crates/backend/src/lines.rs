@@ -17,7 +17,7 @@ const GONE_MAX: Duration = Duration::from_secs(3);
 
 /// What is known of lines, in memory. Cloning shares it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Links(Arc<Shared>);
+pub(crate) struct Lines(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
@@ -35,7 +35,7 @@ struct Line {
     good_until: Instant,
 }
 
-impl Links {
+impl Lines {
     fn lines(&self) -> MutexGuard<'_, HashMap<String, Line>> {
         self.0.lines.lock().expect("no holder of the lines panics")
     }
@@ -54,7 +54,7 @@ impl Links {
         if !was_up {
             self.0.changed.send_replace(());
         }
-        Asking { links: self, store: store.to_owned() }
+        Asking { lines: self, store: store.to_owned() }
     }
 
     /// It does not answer.
@@ -102,7 +102,7 @@ impl Links {
 
 /// Somebody waits for an answer. Let go of before it was given: the other side is gone, and comes back soon or not at all.
 pub(crate) struct Asking<'a> {
-    links: &'a Links,
+    lines: &'a Lines,
     store: String,
 }
 
@@ -114,9 +114,9 @@ impl Asking<'_> {
 
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
-        if let Some(line) = self.links.lines().get_mut(&self.store) {
+        if let Some(line) = self.lines.lines().get_mut(&self.store) {
             line.good_until = line.good_until.min(Instant::now() + GONE_MAX);
-            self.links.0.changed.send_replace(());
+            self.lines.0.changed.send_replace(());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Previews: ports of a Pod's commands, each shown to a person on an origin of its own.
+//! OpenPreviews: ports of a Pod's commands, each shown to a person on an origin of its own.
 //!
 //! The origin is `p-LABEL.localhost`, another site than the console's. Whoever wants in needs a code, which the console gives, and then
 //! has a cookie of that host alone, which is good as long as the login is that the code was given to.
@@ -24,7 +24,7 @@ pub const PREVIEW_ENTER: &str = "/.yoi/enter";
 
 /// Those that are open now. They end with the server.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Previews(Arc<Mutex<Vec<Arc<OpenPreview>>>>);
+pub(crate) struct OpenPreviews(Arc<Mutex<Vec<Arc<OpenPreview>>>>);
 
 /// One of them.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub struct Guest {
     pub(crate) session: Option<Session>,
 }
 
-impl Previews {
+impl OpenPreviews {
     pub(crate) fn open(&self, pod: &PodRef, port: u16) -> Result<Arc<OpenPreview>, ApiError> {
         let label = format!("p-{}", random_hex::<SECRET_BYTES>()?);
         let mut all = self.all();
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn one_port_has_one_preview_and_those_of_a_pod_end_with_it() {
-        let previews = Previews::default();
+        let previews = OpenPreviews::default();
         let pod = |id: &str| PodRef::new(RuntimeId::local(), WorkerId::parse(id).unwrap());
         let one = previews.open(&pod("a"), 5173).unwrap();
         assert_eq!(previews.open(&pod("a"), 5173).unwrap().label, one.label);
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn a_browser_is_let_in_by_a_code_and_known_by_its_cookie() {
         let open =
-            Previews::default().open(&PodRef::new(RuntimeId::local(), WorkerId::parse("a").unwrap()), 1).unwrap();
+            OpenPreviews::default().open(&PodRef::new(RuntimeId::local(), WorkerId::parse("a").unwrap()), 1).unwrap();
         let entry = open.entry("http://yoi-q3k7.localhost:7474", None).unwrap();
         let (address, code) = entry.split_once("/.yoi/enter?code=").unwrap();
         assert_eq!(address, format!("http://{}.localhost:7474", open.label));

@@ -106,9 +106,17 @@ impl Registry {
         self.0.entries.read().expect("no holder of the registry panics").get(runtime_id).cloned()
     }
 
+    /// As [`Registry::get`], or `runtime_not_found`.
+    pub(crate) fn entry(&self, runtime_id: &RuntimeId) -> Result<Entry, ApiError> {
+        self.get(runtime_id).ok_or_else(|| {
+            let sentence = format!("no runtime is called \"{runtime_id}\"; GET /api/v1/runtimes lists those that are");
+            ApiError::new(ErrorCode::RuntimeNotFound, sentence)
+        })
+    }
+
     /// The port of a runtime, or `runtime_not_found`.
     pub fn port(&self, runtime_id: &RuntimeId) -> Result<Arc<dyn RuntimePort>, ApiError> {
-        self.get(runtime_id).map(|entry| entry.port).ok_or_else(|| not_there(runtime_id))
+        Ok(self.entry(runtime_id)?.port)
     }
 
     /// All of them: `local` first, then by id.
@@ -144,10 +152,4 @@ impl Registry {
     fn tell_changed(&self) {
         self.0.changed.send_modify(|times| *times += 1);
     }
-}
-
-/// No runtime has this id.
-pub(crate) fn not_there(runtime_id: &RuntimeId) -> ApiError {
-    let sentence = format!("no runtime is called \"{runtime_id}\"; GET /api/v1/runtimes lists those that are");
-    ApiError::new(ErrorCode::RuntimeNotFound, sentence)
 }

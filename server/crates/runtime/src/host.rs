@@ -20,11 +20,11 @@ use std::{
 
 use protocol::ApiError;
 
-pub use self::claims::Claimed;
 use self::{
-    approvals::Approvals, audit::Audit, claims::Claims, health::Health, journals::Journals, pods::Pods,
-    sessions::Sessions, settings::Settings, stores::Stores, work::Work,
+    approvals::Approvals, audit::Audit, claims::Claims, journals::Journals, pods::Pods, sessions::Sessions,
+    stores::Stores, work::Work,
 };
+pub use self::{claims::Claimed, health::Health, settings::Settings};
 use crate::{
     HostOptions,
     actor::{self, Above, Actors, Equipment},

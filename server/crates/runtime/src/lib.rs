@@ -43,7 +43,7 @@ pub use about::{about_answer, about_call};
 pub use command::{CommandKey, Figures, Origin, PodQuery, Readiness, SearchQuery};
 pub use export::Export;
 pub use ground::DatabaseState;
-pub use host::{Claimed, Host};
+pub use host::{Claimed, Health, Host, Settings};
 pub use observe::{FeedItem, Observation, PodsItem, PodsObservation, RecordForm, RecordPage};
 pub use options::{HostOptions, Profile};
 pub use peers::{FarName, FarNames, FarPod, Introduced, link_card};

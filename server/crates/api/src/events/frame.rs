@@ -103,7 +103,7 @@ pub(super) fn frames(
 ) -> BoxStream<'static, Frame> {
     match watch {
         Watch::Pods => {
-            let list = listed.map_or_else(|| Ok(backend.observe_pods()), |listed| backend.observe_pods_of(listed));
+            let list = backend.everywhere().observe_pods(listed);
             match list {
                 Ok(list) => list.map(move |item| Frame::pods(&id, item)).boxed(),
                 Err(error) => stream::iter(refused(&id, error)).boxed(),
@@ -112,7 +112,7 @@ pub(super) fn frames(
         Watch::Pod { pod, after, tail } => {
             let backend = backend.clone();
             let opening = async move {
-                match backend.observe(&pod, after, tail).await {
+                match backend.journals().observe(&pod, after, tail).await {
                     Ok(observation) => observation.map(move |item| Frame::feed(&id, item)).boxed(),
                     Err(error) => stream::iter(refused(&id, error)).boxed(),
                 }

@@ -97,7 +97,7 @@ const LOGGED_OUT: &str = "this login has ended; log in again";
 /// Resolves when the login is over that a stream was opened with; never for one that came with the token.
 async fn logged_out(backend: Backend, session: Option<Session>) {
     match session {
-        Some(session) => backend.session_ended(&session).await,
+        Some(session) => backend.sessions().ended(&session).await,
         None => std::future::pending().await,
     }
 }

@@ -124,7 +124,7 @@ async fn code_for(api: &Api, parts: &Parts) -> Result<Option<String>, ApiError> 
         None => (),
     }
     let Some(session) = login::session(api, &parts.headers).await? else { return Ok(None) };
-    api.backend().session_end(&login::origin("console"), &session.id()).await?;
+    api.backend().sessions().end(&login::origin("console"), &session.id()).await?;
     api.codes().issue(()).map(Some)
 }
 
@@ -173,7 +173,7 @@ async fn refused(api: &Api) -> Result<(), ApiError> {
     if let Some(unsaid) = api.attempts().to_be_told() {
         let unsaid = (unsaid > 0).then(|| format!("and {unsaid} more before"));
         let code = Some(ErrorCode::Unauthorized);
-        api.backend().record_audit(&login::origin("console"), "login", unsaid, "refused", code).await;
+        api.backend().audit().record(&login::origin("console"), "login", unsaid, "refused", code).await;
     }
     Ok(())
 }

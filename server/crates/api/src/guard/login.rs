@@ -35,7 +35,7 @@ pub(super) async fn caller(
 /// The login of a request's cookie, whatever the host is.
 pub(super) async fn session(api: &Api, headers: &HeaderMap) -> Result<Option<Session>, ApiError> {
     for secret in cookies(headers, &api.options().allowed.cookie_name()).take(COOKIES_MAX) {
-        if let Some(session) = api.backend().session_of(secret).await? {
+        if let Some(session) = api.backend().sessions().of(secret).await? {
             return Ok(Some(session));
         }
     }
@@ -44,8 +44,8 @@ pub(super) async fn session(api: &Api, headers: &HeaderMap) -> Result<Option<Ses
 
 /// Begins a login; the cookie for it, of this host alone.
 pub(super) async fn open(api: &Api, headers: &HeaderMap) -> Result<HeaderValue, ApiError> {
-    let secret = api.backend().session_open(user_agent(headers)).await?;
-    api.backend().record_audit(&origin("console"), "login", None, "done", None).await;
+    let secret = api.backend().sessions().open(user_agent(headers)).await?;
+    api.backend().audit().record(&origin("console"), "login", None, "done", None).await;
     Ok(cookie(api, secret.as_str(), SESSION_SECONDS))
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn label_of(headers: &HeaderMap) -> Option<String> {
 
 /// Answers a request for a preview: nothing of the console is there.
 pub(crate) async fn show(api: &Api, label: &str, mut request: Request) -> Response {
-    let Some(open) = api.backend().preview_labelled(label) else {
+    let Some(open) = api.backend().previews().labelled(label) else {
         return page(
             StatusCode::NOT_FOUND,
             "This preview is closed",
@@ -66,7 +66,7 @@ pub(crate) async fn show(api: &Api, label: &str, mut request: Request) -> Respon
         request.headers_mut().remove(header::AUTHORIZATION);
     }
     let port = open.port();
-    match api.backend().look_in(&open).await {
+    match api.backend().previews().look_in(&open).await {
         Ok(Some(stream)) => {
             let over = over(api, open, guest);
             forward::forward(stream, port, Visit { over, permit }, request).await
@@ -84,7 +84,7 @@ async fn guest_of(api: &Api, open: &OpenPreview, headers: &HeaderMap) -> Result<
             "Come in by the link on the Pod's page in the console, or by `yoi preview`: it lets one browser in.";
         return refusal(StatusCode::UNAUTHORIZED, "This preview is not open to you yet", words);
     };
-    match api.backend().preview_stays(open, &guest).await {
+    match api.backend().previews().stays(open, &guest).await {
         Ok(true) => Ok(guest),
         Ok(false) => {
             let words = "Log in to the console, and come in by the link on the Pod's page.";
@@ -97,7 +97,7 @@ async fn guest_of(api: &Api, open: &OpenPreview, headers: &HeaderMap) -> Result<
 /// Returns once what the browser has open here is to end.
 fn over(api: &Api, open: Arc<OpenPreview>, guest: Guest) -> impl Future<Output = ()> + Send + 'static {
     let backend = api.backend().clone();
-    async move { backend.preview_over(&open, &guest).await }
+    async move { backend.previews().over(&open, &guest).await }
 }
 
 /// A code is worth the cookie, once.

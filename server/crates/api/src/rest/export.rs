@@ -37,7 +37,7 @@ pub(crate) async fn export(
     Asked(asked): Asked<ExportAsked>,
 ) -> Result<Response, Problem> {
     let format = format(asked.format.as_deref())?;
-    let export = api.backend().export(&pod, format).await?;
+    let export = api.backend().journals().export(&pod, format).await?;
     let (kind, extension) = match format {
         ExportFormat::Markdown => ("text/markdown; charset=utf-8", "md"),
         ExportFormat::Jsonl => ("application/x-ndjson", "jsonl"),

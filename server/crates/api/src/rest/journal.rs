@@ -61,7 +61,7 @@ pub(crate) async fn transcript(
         true => RecordForm::Whole,
         false => RecordForm::Shown,
     };
-    let page = api.backend().transcript(&pod, asked.before.as_deref(), limit, form).await?;
+    let page = api.backend().journals().page(&pod, asked.before.as_deref(), limit, form).await?;
     Ok(records_page(&page.items, page.next.as_deref()))
 }
 
@@ -83,10 +83,10 @@ pub(crate) async fn record(
     Ok(match asked.format.as_deref() {
         None | Some("json") => {
             let kind = HeaderValue::from_static("application/json");
-            ([(header::CONTENT_TYPE, kind)], api.backend().record(&pod, seq).await?).into_response()
+            ([(header::CONTENT_TYPE, kind)], api.backend().journals().record(&pod, seq).await?).into_response()
         }
         // Answered as plain text.
-        Some("text") => api.backend().record_text(&pod, seq).await?.into_response(),
+        Some("text") => api.backend().journals().record_text(&pod, seq).await?.into_response(),
         Some(other) => return Err(invalid(format!("`format` is json or text, not \"{other}\""))),
     })
 }

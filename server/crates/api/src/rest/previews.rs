@@ -37,10 +37,10 @@ pub(crate) async fn previews(
     Extension(console): Extension<ConsoleAddress>,
     Sent(asked): Sent<Previews>,
 ) -> Result<Response, Problem> {
-    let mut items = api.backend().previews(&asked.pod).await?;
+    let mut items = api.backend().previews().list(&asked.pod).await?;
     for item in items.iter_mut().filter(|item| item.is_open) {
         // It may have been closed since; and the console may be where no preview can be shown.
-        let address = api.backend().preview_of(&asked.pod, item.port).and_then(|open| open.address(&console.0));
+        let address = api.backend().previews().of(&asked.pod, item.port).and_then(|open| open.address(&console.0));
         item.url = address.ok().map(|address| format!("{address}/"));
     }
     reply(&asked, Listing { items, next: None })
@@ -53,9 +53,9 @@ pub(crate) async fn open(
     Extension(console): Extension<ConsoleAddress>,
     Sent(asked): Sent<OpenPreview>,
 ) -> Result<Response, Problem> {
-    let open = api.backend().preview_open(&origin, &asked.pod, asked.body.port).await?;
+    let open = api.backend().previews().open(&origin, &asked.pod, asked.body.port).await?;
     let url = Some(open.entry(&console.0, session)?);
-    let seen = api.backend().previews(&asked.pod).await?.into_iter().find(|seen| seen.port == open.port());
+    let seen = api.backend().previews().list(&asked.pod).await?.into_iter().find(|seen| seen.port == open.port());
     let is_listening = seen.is_some_and(|seen| seen.is_listening);
     reply(&asked, Preview { port: open.port(), is_open: true, is_listening, url })
 }
@@ -72,7 +72,7 @@ pub(crate) async fn enter(
     PodPath(pod): PodPath,
     Within(named): Within<PortNamed>,
 ) -> Result<Response, Problem> {
-    let entry = api.backend().preview_of(&pod, named.read()?)?.entry(&console.0, session)?;
+    let entry = api.backend().previews().of(&pod, named.read()?)?.entry(&console.0, session)?;
     let mut answer = StatusCode::SEE_OTHER.into_response();
     let to = HeaderValue::try_from(entry).map_err(|error| invalid(error.to_string()))?;
     answer.headers_mut().insert(header::LOCATION, to);
@@ -84,6 +84,6 @@ pub(crate) async fn close(
     Caller(origin): Caller,
     Sent(asked): Sent<ClosePreview>,
 ) -> Result<Response, Problem> {
-    api.backend().preview_close(&origin, &asked.pod, asked.port).await?;
+    api.backend().previews().close(&origin, &asked.pod, asked.port).await?;
     reply(&asked, ())
 }

@@ -21,7 +21,7 @@ pub(crate) async fn add(
     Key(key): Key,
     Fields(add): Fields<AddRuntime>,
 ) -> Result<(StatusCode, Json<RuntimeView>), Problem> {
-    Ok((StatusCode::CREATED, Json(api.backend().add_runtime(&origin, key, add).await?)))
+    Ok((StatusCode::CREATED, Json(api.backend().runtimes().add(&origin, key, add).await?)))
 }
 
 #[derive(Debug, Deserialize)]
@@ -41,6 +41,6 @@ pub(crate) async fn remove(
     Within(RuntimeNamed { runtime_id }): Within<RuntimeNamed>,
 ) -> Result<StatusCode, Problem> {
     let runtime_id = RuntimeId::parse(&runtime_id).map_err(invalid)?;
-    api.backend().remove_runtime(&origin, key, &runtime_id).await?;
+    api.backend().runtimes().remove(&origin, key, &runtime_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

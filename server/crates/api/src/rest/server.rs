@@ -28,7 +28,7 @@ pub(crate) async fn runtimes(
     _: Caller,
     Sent(asked): Sent<Runtimes>,
 ) -> Result<Response, Problem> {
-    reply(&asked, whole(api.backend().runtimes()))
+    reply(&asked, whole(api.backend().runtimes().list()))
 }
 
 pub(crate) async fn about(
@@ -46,7 +46,7 @@ pub(crate) async fn about(
 }
 
 pub(crate) async fn link(State(api): State<Api>, _: Caller, Sent(link): Sent<Link>) -> Result<Response, Problem> {
-    let answer = api.backend().exchange_link(link.body.clone()).await?;
+    let answer = api.backend().links().exchange(link.body.clone()).await?;
     reply(&link, answer)
 }
 
@@ -55,7 +55,8 @@ pub(crate) async fn providers(
     _: Caller,
     Sent(asked): Sent<ModelProviders>,
 ) -> Result<Response, Problem> {
-    let (items, unconfigured) = (api.backend().providers().await, api.backend().unconfigured());
+    let settings = api.backend().settings();
+    let (items, unconfigured) = (settings.providers().await, settings.unconfigured());
     reply(&asked, Providers { items, unconfigured, next: None })
 }
 
@@ -64,7 +65,7 @@ pub(crate) async fn test_provider(
     _: Caller,
     Sent(asked): Sent<TestProvider>,
 ) -> Result<Response, Problem> {
-    reply(&asked, api.backend().test_provider(&asked.name).await?)
+    reply(&asked, api.backend().settings().test_provider(&asked.name).await?)
 }
 
 pub(crate) async fn profiles(
@@ -72,15 +73,15 @@ pub(crate) async fn profiles(
     _: Caller,
     Sent(asked): Sent<Profiles>,
 ) -> Result<Response, Problem> {
-    reply(&asked, whole(api.backend().profiles()))
+    reply(&asked, whole(api.backend().settings().profiles()))
 }
 
 pub(crate) async fn walls(State(api): State<Api>, _: Caller, Sent(asked): Sent<Walls>) -> Result<Response, Problem> {
-    reply(&asked, whole(api.backend().walls().await))
+    reply(&asked, whole(api.backend().settings().walls().await))
 }
 
 pub(crate) async fn tools(State(api): State<Api>, _: Caller, Sent(asked): Sent<Tools>) -> Result<Response, Problem> {
-    reply(&asked, whole(api.backend().tool_defaults()))
+    reply(&asked, whole(api.backend().settings().tool_defaults()))
 }
 
 pub(crate) async fn sessions(
@@ -89,7 +90,7 @@ pub(crate) async fn sessions(
     Login(this): Login,
     Sent(asked): Sent<Sessions>,
 ) -> Result<Response, Problem> {
-    reply(&asked, whole(api.backend().sessions(this.as_ref()).await?))
+    reply(&asked, whole(api.backend().sessions().list(this.as_ref()).await?))
 }
 
 pub(crate) async fn end_session(
@@ -97,7 +98,7 @@ pub(crate) async fn end_session(
     Caller(origin): Caller,
     Sent(end): Sent<EndSession>,
 ) -> Result<Response, Problem> {
-    api.backend().session_end(&origin, &end.id).await?;
+    api.backend().sessions().end(&origin, &end.id).await?;
     reply(&end, ())
 }
 
@@ -107,7 +108,7 @@ pub(crate) async fn end_other_sessions(
     Login(this): Login,
     Sent(end): Sent<EndOtherSessions>,
 ) -> Result<Response, Problem> {
-    api.backend().sessions_end_others(&origin, this.as_ref()).await?;
+    api.backend().sessions().end_others(&origin, this.as_ref()).await?;
     reply(&end, ())
 }
 

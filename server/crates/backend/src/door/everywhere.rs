@@ -24,14 +24,20 @@ pub(super) async fn within<T>(answer: impl Future<Output = Result<T, ApiError>>)
     timeout(WAIT_MAX, answer).await.unwrap_or_else(|_| Err(late()))
 }
 
-impl Backend {
+/// This part asks all runtimes at once.
+#[derive(Debug, Clone, Copy)]
+pub struct Everywhere<'a> {
+    pub(super) backend: &'a Backend,
+}
+
+impl Everywhere<'_> {
     /// One page of the Pods of all runtimes: ours first, then runtime by runtime.
-    pub(super) async fn pods(&self, query: Pods) -> Result<Listing<PodSummary>, ApiError> {
+    pub(super) async fn pods(self, query: Pods) -> Result<Listing<PodSummary>, ApiError> {
         let (first, mut after) = match query.after.0.as_deref() {
             None => (RuntimeId::local(), None),
             Some(cursor) => read_cursor(cursor)?,
         };
-        let entries = self.registry.entries();
+        let entries = self.backend.registry.entries();
         let begin = entries.iter().position(|(id, _)| *id == first).ok_or_else(stale)?;
         let mut left = query.limit.0.max(1) as usize;
         let mut items = Vec::new();
@@ -50,25 +56,23 @@ impl Backend {
         Ok(Listing { items, next: None })
     }
 
-    /// The list of all Pods and its changes.
-    pub fn observe_pods(&self) -> PodsObservation {
-        observation::observe(self.registry.clone(), self.revision.clone())
-    }
-
-    /// The list of one runtime's Pods and its changes.
-    pub fn observe_pods_of(&self, runtime_id: &RuntimeId) -> Result<PodsObservation, ApiError> {
-        Ok(self.port(runtime_id)?.observe_pods())
+    /// The list of all Pods and its changes, or of `only` one runtime's.
+    pub fn observe_pods(self, only: Option<&RuntimeId>) -> Result<PodsObservation, ApiError> {
+        match only {
+            Some(runtime_id) => Ok(self.backend.port(runtime_id)?.observe_pods()),
+            None => Ok(observation::observe(self.backend.registry.clone(), self.backend.revision.clone())),
+        }
     }
 
     /// The open questions of every Pod, oldest first.
-    pub async fn open_approvals(&self) -> Result<Listing<OpenApproval>, ApiError> {
+    pub async fn open_approvals(self) -> Result<Listing<OpenApproval>, ApiError> {
         let mut items = self.of_all(|entry| async move { entry.port.open_approvals().await }).await?;
         items.sort_by_key(|open| open.approval.asked_at);
         Ok(Listing { items, next: None })
     }
 
     /// Every request that waits for an answer, oldest first.
-    pub(super) async fn open_requests(&self) -> Result<Listing<OpenRequest>, ApiError> {
+    pub(super) async fn open_requests(self) -> Result<Listing<OpenRequest>, ApiError> {
         let all = || OpenRequests { runtime: Filled(None), page: Page::default() };
         let mut items = self.of_all(|entry| async move { Ok(entry.port.ask(all()).await?.items) }).await?;
         items.sort_by_key(|request| request.at);
@@ -78,11 +82,11 @@ impl Backend {
         Ok(Listing { items, next: None })
     }
 
-    async fn of_all<T, F>(&self, ask: impl Fn(Entry) -> F) -> Result<Vec<T>, ApiError>
+    async fn of_all<T, F>(self, ask: impl Fn(Entry) -> F) -> Result<Vec<T>, ApiError>
     where
         F: Future<Output = Result<Vec<T>, ApiError>>,
     {
-        let asked = self.registry.entries().into_iter().map(|(id, entry)| {
+        let asked = self.backend.registry.entries().into_iter().map(|(id, entry)| {
             let answer = ask(entry);
             async move {
                 match id == RuntimeId::local() {

@@ -1,26 +1,108 @@
-//! Lists in which each runtime has a part, asked for: see `gathered` for how they are merged.
+//! Lists and sums in which each runtime has a part, asked for: see `gathered` for how they are merged.
 
 use std::future::Future;
 
 use futures_util::future::join_all;
-use protocol::{ApiError, Gathered, Listing, RuntimeId};
+use protocol::{
+    ApiError, AuditRow, Gathered, Listing, PodRules, RuntimeId, SearchHit, UsageReport,
+    operation::{Filled, Loose, Page},
+    operations::{Audit, Rules, Search, ToQuery, Usage},
+};
 
-use super::Backend;
+use super::everywhere::Everywhere;
 use crate::{
     Entry, EntryKind,
     gathered::{Part, Places, merge, part},
+    sums::Sum,
 };
 
-impl Backend {
+impl Everywhere<'_> {
+    /// Tokens over all, per Pod, day, tree and pair: of all runtimes that answer, or of one.
+    pub(super) async fn usage(self, Usage { runtime }: Usage) -> Result<UsageReport, ApiError> {
+        let all = Usage { runtime: Filled(None) };
+        if let Filled(Some(runtime)) = runtime {
+            return self.backend.port(&runtime)?.ask(all).await;
+        }
+        let mut sum = Sum::default();
+        for (id, answer) in self.each(all).await {
+            sum.add(id, answer?);
+        }
+        Ok(sum.report())
+    }
+
+    /// The Pods that have rules of their own: of all runtimes that answer, or of one; ours first.
+    pub(super) async fn rules(self, Rules { runtime, .. }: Rules) -> Result<Gathered<PodRules>, ApiError> {
+        let all = Rules { runtime: Filled(None), page: Page::default() };
+        if let Filled(Some(runtime)) = runtime {
+            return self.backend.port(&runtime)?.ask(all).await;
+        }
+        let mut rules = Gathered { items: Vec::new(), next: None, absent: Vec::new() };
+        for (id, answer) in self.each(all).await {
+            match answer? {
+                Some(there) => rules.items.extend(there.items),
+                None => rules.absent.push(id),
+            }
+        }
+        Ok(rules)
+    }
+
+    /// What each runtime that is asked for a part says to a query; none where it does not say it now.
+    async fn each<Q: ToQuery>(self, query: Q) -> Vec<(RuntimeId, Result<Option<Q::Answer>, ApiError>)> {
+        let asked = self.askable().into_iter().map(|(id, entry)| {
+            let query = query.clone();
+            async move {
+                let answer = part(&id, async { entry.port.ask(query).await }).await;
+                (id, answer)
+            }
+        });
+        join_all(asked).await
+    }
+
+    /// Where all the words were said, newest first: in all runtimes that answer, in one, or in one Pod wherever it is.
+    pub(super) async fn search(self, search: Search) -> Result<Gathered<SearchHit>, ApiError> {
+        if search.q.as_deref().is_none_or(|words| words.trim().is_empty()) {
+            return Err(ApiError::invalid("say what to look for: `?q=`"));
+        }
+        let only = match (&search.pod.0, &search.runtime.0) {
+            (Some(pod), Some(runtime)) if pod.runtime_id != *runtime => {
+                return Err(ApiError::invalid(format!("the Pod {pod} does not live in the runtime \"{runtime}\"")));
+            }
+            (Some(pod), _) => Some(pod.runtime_id.clone()),
+            (None, runtime) => runtime.clone(),
+        };
+        let (after, limit) = (search.after.0.clone(), search.limit.0);
+        let ask = |entry: Entry, after| {
+            let query = Search { after: Loose(after), runtime: Filled(None), ..search.clone() };
+            async move { entry.port.ask(query).await.map(own_part) }
+        };
+        self.gather(only.as_ref(), after.as_deref(), limit, ask).await
+    }
+
+    /// Who did what, newest first: in all runtimes that answer, or in one. What was done to another runtime's Pod from
+    /// here stands in the audit of both servers.
+    pub(super) async fn audit(self, audit: Audit) -> Result<Gathered<AuditRow>, ApiError> {
+        if let Some(result) = audit.result.0.as_deref().filter(|result| !["done", "refused", "failed"].contains(result))
+        {
+            let result: String = result.chars().take(64).collect();
+            return Err(ApiError::invalid(format!("a result is done, refused or failed, not \"{result}\"")));
+        }
+        let (only, after, limit) = (audit.runtime.0.clone(), audit.after.0.clone(), audit.limit.0);
+        let ask = |entry: Entry, after| {
+            let query = Audit { after: Loose(after), runtime: Filled(None), ..audit.clone() };
+            async move { entry.port.ask(query).await.map(own_part) }
+        };
+        self.gather(only.as_ref(), after.as_deref(), limit, ask).await
+    }
+
     /// The runtimes that have a part in lists over all: this one and the servers that were added.
-    pub(crate) fn askable(&self) -> Vec<(RuntimeId, Entry)> {
-        let entries = self.registry.entries().into_iter();
+    fn askable(self) -> Vec<(RuntimeId, Entry)> {
+        let entries = self.backend.registry.entries().into_iter();
         entries.filter(|(_, entry)| matches!(entry.kind, EntryKind::Embedded | EntryKind::Remote)).collect()
     }
 
     /// One page over all runtimes, or of `only` one. `ask` gets a runtime and where its part goes on.
-    pub(crate) async fn gather<T: Part, F>(
-        &self,
+    async fn gather<T: Part, F>(
+        self,
         only: Option<&RuntimeId>,
         after: Option<&str>,
         limit: u32,
@@ -30,7 +112,7 @@ impl Backend {
         F: Future<Output = Result<Listing<T>, ApiError>>,
     {
         if let Some(runtime_id) = only {
-            let entry = self.registry.get(runtime_id).ok_or_else(|| crate::registry::not_there(runtime_id))?;
+            let entry = self.backend.registry.entry(runtime_id)?;
             let Listing { items, next } = ask(entry, after.map(str::to_owned)).await?;
             return Ok(Gathered { items, next, absent: Vec::new() });
         }
@@ -54,4 +136,9 @@ impl Backend {
         }
         Ok(merge(places, parts, limit as usize))
     }
+}
+
+/// What one runtime says of itself has nobody missing in it.
+fn own_part<T>(Gathered { items, next, .. }: Gathered<T>) -> Listing<T> {
+    Listing { items, next }
 }

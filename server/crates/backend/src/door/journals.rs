@@ -3,7 +3,7 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::{StreamExt, TryStreamExt, stream, stream::BoxStream};
 use protocol::{ApiError, ErrorCode, PodName, PodRef, Record, Seq};
-use runtime::{Export, RecordForm, heavy};
+use runtime::{Export, Observation, RecordForm, RecordPage, heavy};
 use serde::Deserialize;
 use transcript::{Transcript, export_markdown};
 
@@ -42,14 +42,37 @@ impl ExportFormat {
     }
 }
 
-impl Backend {
+/// This part reads journals: as they grow, in pages, single records and as a whole.
+#[derive(Debug, Clone, Copy)]
+pub struct Journals<'a> {
+    pub(super) backend: &'a Backend,
+}
+
+impl Journals<'_> {
+    /// The newest records, or those before a seq: at most `limit`, and about [`protocol::PAGE_BYTES_MAX`] bytes of them, but one if
+    /// there is any.
+    pub async fn page(
+        self,
+        pod: &PodRef,
+        before: Option<&str>,
+        limit: u32,
+        form: RecordForm,
+    ) -> Result<RecordPage, ApiError> {
+        self.backend.port(&pod.runtime_id)?.transcript(&pod.worker_id, before, limit, form).await
+    }
+
+    /// A Pod's stream: a snapshot of the newest `tail` records and all that follows, or what follows a cursor.
+    pub async fn observe(self, pod: &PodRef, after: Option<String>, tail: u32) -> Result<Observation, ApiError> {
+        Ok(self.backend.port(&pod.runtime_id)?.observe(&pod.worker_id, after, tail).await)
+    }
+
     /// One record, whole, as JSON.
-    pub async fn record(&self, pod: &PodRef, seq: Seq) -> Result<Bytes, ApiError> {
+    pub async fn record(self, pod: &PodRef, seq: Seq) -> Result<Bytes, ApiError> {
         #[derive(Deserialize)]
         struct Place {
             seq: Seq,
         }
-        let page = self.transcript(pod, Some(&seq.next().to_string()), 1, RecordForm::Whole).await?;
+        let page = self.page(pod, Some(&seq.next().to_string()), 1, RecordForm::Whole).await?;
         let is_it = |record: &Bytes| serde_json::from_slice::<Place>(record).is_ok_and(|place| place.seq == seq);
         page.items.into_iter().next().filter(is_it).ok_or_else(|| {
             let sentence = format!(
@@ -60,7 +83,7 @@ impl Backend {
     }
 
     /// The words of one record, all of them: what was said, what a tool was given or gave back.
-    pub async fn record_text(&self, pod: &PodRef, seq: Seq) -> Result<String, ApiError> {
+    pub async fn record_text(self, pod: &PodRef, seq: Seq) -> Result<String, ApiError> {
         let body = self.record(pod, seq).await?;
         let size = body.len();
         let text = move || serde_json::from_slice(&body).map(|record| transcript::record_text(&record));
@@ -70,8 +93,8 @@ impl Backend {
     }
 
     /// A Pod's whole journal.
-    pub async fn export(&self, pod: &PodRef, format: ExportFormat) -> Result<ExportText, ApiError> {
-        let Export { name, pages } = self.port(&pod.runtime_id)?.export(&pod.worker_id).await?;
+    pub async fn export(self, pod: &PodRef, format: ExportFormat) -> Result<ExportText, ApiError> {
+        let Export { name, pages } = self.backend.port(&pod.runtime_id)?.export(&pod.worker_id).await?;
         let text = match format {
             ExportFormat::Jsonl => pages.map_ok(lines).boxed(),
             ExportFormat::Markdown => stream::once(document(name.clone(), pages)).boxed(),

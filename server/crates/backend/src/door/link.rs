@@ -18,11 +18,18 @@ use crate::{Entry, EntryKind};
 
 /// Servers that announced themselves, at most.
 const ANNOUNCED_MAX: usize = 64;
-impl Backend {
+
+/// This part ties this server to other servers' stores.
+#[derive(Debug, Clone, Copy)]
+pub struct Links<'a> {
+    pub(super) backend: &'a Backend,
+}
+
+impl Links<'_> {
     /// Opens the lines to the servers that were added, and keeps them open; must be called inside a tokio runtime.
-    pub(crate) fn begin_links(&self, forget_after: Duration) {
-        tokio::spawn(names::keep(self.clone(), forget_after));
-        tokio::spawn(line::keep(self.clone()));
+    pub(super) fn begin(self, forget_after: Duration) {
+        tokio::spawn(names::keep(self.backend.clone(), forget_after));
+        tokio::spawn(line::keep(self.backend.clone()));
     }
 
     /// What another server tells over its own connection, and what there is to tell it.
@@ -30,7 +37,7 @@ impl Backend {
     /// # Errors
     /// `invalid_input` for another version, for this very database, and for items that are out of order or malformed:
     /// those before them are taken. `cursor_expired` when the two databases do not fit together.
-    pub async fn exchange_link(&self, exchange: LinkExchange) -> Result<LinkAnswer, ApiError> {
+    pub async fn exchange(self, exchange: LinkExchange) -> Result<LinkAnswer, ApiError> {
         let LinkExchange { protocol, store_id, name, after, items, wait_ms } = exchange;
         if protocol != PROTOCOL_VERSION {
             return Err(ApiError::invalid(format!(
@@ -39,52 +46,57 @@ impl Backend {
             )));
         }
         // What is no store of another server gets no name here.
-        self.host.stores().take_in(&store_id, Vec::new()).await?;
+        self.backend.host.stores().take_in(&store_id, Vec::new()).await?;
         let runtime_id = self.called(&store_id, &name).await?;
         let sends = !items.is_empty();
-        let taken = self.host.stores().take_in(&store_id, items).await?;
+        let taken = self.backend.host.stores().take_in(&store_id, items).await?;
         let wait = match sends {
             true => Duration::ZERO,
             false => Duration::from_millis(wait_ms.min(LINK_WAIT_MS_MAX)),
         };
-        let asking = self.links.heard(&store_id, Duration::from_millis(wait_ms.min(LINK_WAIT_MS_MAX)));
-        let items = self.host.stores().outgoing(&store_id, after, wait).await?;
+        let asking = self.backend.lines.heard(&store_id, Duration::from_millis(wait_ms.min(LINK_WAIT_MS_MAX)));
+        let items = self.backend.host.stores().outgoing(&store_id, after, wait).await?;
         asking.answered();
-        Ok(LinkAnswer { store_id: self.host.stores().own_id().to_owned(), runtime_id, taken, items })
+        Ok(LinkAnswer { store_id: self.backend.host.stores().own_id().to_owned(), runtime_id, taken, items })
     }
 
     /// What a store is called here: as it is in the registry, else as it wants to be called, or nearly so.
-    async fn called(&self, store: &str, wanted: &RuntimeId) -> Result<RuntimeId, ApiError> {
-        if let Some(known) = self.registry.by_store(store) {
+    async fn called(self, store: &str, wanted: &RuntimeId) -> Result<RuntimeId, ApiError> {
+        if let Some(known) = self.backend.registry.by_store(store) {
             return Ok(known);
         }
         let announced = |(_, entry): &(RuntimeId, Entry)| entry.kind == EntryKind::Announced;
-        if self.registry.entries().iter().filter(|entry| announced(entry)).count() >= ANNOUNCED_MAX {
+        if self.backend.registry.entries().iter().filter(|entry| announced(entry)).count() >= ANNOUNCED_MAX {
             let sentence = format!("{ANNOUNCED_MAX} servers have added this one, and more are not taken");
             return Err(ApiError::new(ErrorCode::RateLimited, sentence));
         }
         let runtime_id = self.put_announced(store, wanted);
         // Before anything of it becomes a record, which says what it is called.
-        names::tell(self);
-        self.host.stores().name(store, &runtime_id).await?;
+        names::tell(self.backend);
+        self.backend.host.stores().name(store, &runtime_id).await?;
         Ok(runtime_id)
     }
 
     /// Puts a server into the registry that speaks over its own connection.
-    fn put_announced(&self, store: &str, wanted: &RuntimeId) -> RuntimeId {
+    fn put_announced(self, store: &str, wanted: &RuntimeId) -> RuntimeId {
         for number in 1.. {
             let runtime_id = numbered(wanted, number);
             if runtime_id == RuntimeId::local() || runtime_id.as_str() == "compat" {
                 continue;
             }
             // Two exchanges of one server may come here at once.
-            if let Some(known) = self.registry.by_store(store) {
+            if let Some(known) = self.backend.registry.by_store(store) {
                 return known;
             }
-            let port = Announced::new(self.host.clone(), self.links.clone(), store.to_owned(), runtime_id.clone());
+            let port = Announced::new(
+                self.backend.host.clone(),
+                self.backend.lines.clone(),
+                store.to_owned(),
+                runtime_id.clone(),
+            );
             let entry = Entry::new(EntryKind::Announced, Arc::new(port));
             let entry = Entry { store_id: Some(store.to_owned()), ..entry };
-            if self.registry.insert(runtime_id.clone(), entry).is_ok() {
+            if self.backend.registry.insert(runtime_id.clone(), entry).is_ok() {
                 return runtime_id;
             }
         }

@@ -9,9 +9,9 @@ use protocol::{
     ApiError, ErrorCode, RuntimeId,
     operations::{Answer, Command},
 };
-use runtime::{Claimed, CommandKey};
+use runtime::Claimed;
 
-use super::Backend;
+use super::Carrier;
 
 /// How an answer is kept under its key, and read from there.
 pub(super) struct Keeping<Write, Read> {
@@ -19,59 +19,57 @@ pub(super) struct Keeping<Write, Read> {
     pub(super) read: Read,
 }
 
-impl Backend {
+impl Carrier<'_> {
     /// Carries a command out, or gives its first answer. What this process carries out itself looks after its key in
     /// the transaction that carries it out.
     ///
     /// A refusal frees the key. Where nobody knows whether the command was carried out (the other runtime did not
     /// answer, this process was killed) the key stays the command's, and a repeat asks again under it.
     pub(super) async fn once(
-        &self,
-        runtime_id: &RuntimeId,
-        key: &CommandKey,
+        self,
         command: &Command,
         work: impl Future<Output = Result<Answer, ApiError>>,
     ) -> Result<Answer, ApiError> {
-        if *runtime_id == RuntimeId::local() {
+        let runtime_id = command.runtime_id();
+        if runtime_id == RuntimeId::local() {
             return work.await;
         }
-        if let Some(answer) = self.first_answer(key, command).await? {
+        if let Some(answer) = self.first_answer(command).await? {
             return Ok(answer);
         }
-        self.port(runtime_id)?.ready().await?;
+        self.backend.port(&runtime_id)?.ready().await?;
         let keeping = Keeping { write: Answer::kept, read: |json: &str| command.kept(json) };
-        self.claimed(key, keeping, async |_| work.await).await
+        self.claimed(keeping, async |_| work.await).await
     }
 
     /// Carries a command out under its key, which no journal looks after. The work is told whether it was begun before,
     /// by a process that was killed or that did not learn what came of it.
     pub(super) async fn claimed<T>(
-        &self,
-        key: &CommandKey,
+        self,
         keeping: Keeping<impl FnOnce(&T) -> String, impl FnOnce(&str) -> Result<T, serde_json::Error>>,
         work: impl AsyncFnOnce(bool) -> Result<T, ApiError>,
     ) -> Result<T, ApiError> {
-        let was_begun = match self.host.claims().claim(key).await? {
+        let was_begun = match self.backend.host.claims().claim(self.key).await? {
             Claimed::Answered(answer) => return (keeping.read)(&answer).map_err(unreadable),
             Claimed::Before => true,
             Claimed::Now => false,
         };
         let done = work(was_begun).await;
         let noted = match &done {
-            Ok(answer) => self.host.claims().settle(key, (keeping.write)(answer)).await,
-            Err(error) if error.code.status() < 500 => self.host.claims().free(key).await,
+            Ok(answer) => self.backend.host.claims().settle(self.key, (keeping.write)(answer)).await,
+            Err(error) if error.code.status() < 500 => self.backend.host.claims().free(self.key).await,
             Err(_) => Ok(()),
         };
         // The key stays the command's, so a repeat is told the same by the other runtime.
         if let Err(error) = noted {
-            tracing::warn!(%error, key = %key.id, "what came of a command could not be noted under its key");
+            tracing::warn!(%error, key = %self.key.id, "what came of a command could not be noted under its key");
         }
         done
     }
 
     /// What a command of this key was answered; none when it was not carried out, as far as this server knows.
-    pub(super) async fn first_answer(&self, key: &CommandKey, command: &Command) -> Result<Option<Answer>, ApiError> {
-        let kept = self.host.claims().first_answer(key).await?;
+    pub(super) async fn first_answer(self, command: &Command) -> Result<Option<Answer>, ApiError> {
+        let kept = self.backend.host.claims().first_answer(self.key).await?;
         kept.map(|answer| command.kept(&answer).map_err(unreadable)).transpose()
     }
 }

@@ -2,26 +2,32 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use protocol::{ApiError, AuditAbout, AuditEntry, ErrorCode, NetworkPolicy, PodRef, Preview, RuntimeId};
+use protocol::{ApiError, AuditAbout, ErrorCode, NetworkPolicy, PodRef, Preview, RuntimeId};
 use runtime::Origin;
 use tokio::net::UnixStream;
 
-use super::{Backend, audit_entry, outcome};
+use super::Backend;
 use crate::{Guest, OpenPreview};
 
-impl Backend {
+/// This part opens, closes and lists previews, and looks in through them.
+#[derive(Debug, Clone, Copy)]
+pub struct Previews<'a> {
+    pub(super) backend: &'a Backend,
+}
+
+impl Previews<'_> {
     /// The ports of a Pod's commands that can be shown, and those that are, the lowest first. Their addresses are the API's to tell.
     ///
     /// # Errors
     /// `pod_not_found`.
-    pub async fn previews(&self, pod: &PodRef) -> Result<Vec<Preview>, ApiError> {
-        self.pod(pod).await?;
+    pub async fn list(self, pod: &PodRef) -> Result<Vec<Preview>, ApiError> {
+        self.backend.pod(pod).await?;
         if pod.runtime_id != RuntimeId::local() {
             return Ok(Vec::new());
         }
-        let listening = self.host.work().listening_ports(&pod.worker_id).await?;
+        let listening = self.backend.host.work().listening_ports(&pod.worker_id).await?;
         let open: BTreeSet<u16> =
-            self.previews.all().iter().filter(|open| open.pod == *pod).map(|open| open.port).collect();
+            self.backend.previews.all().iter().filter(|open| open.pod == *pod).map(|open| open.port).collect();
         let preview = |port: &u16| Preview {
             port: *port,
             is_open: open.contains(port),
@@ -36,17 +42,17 @@ impl Backend {
     /// # Errors
     /// `pod_not_found`; `rate_limited`; `invalid_input` for what is no port, for a Pod of another runtime, and for one whose commands
     /// have the machine's own network.
-    pub async fn preview_open(&self, origin: &Origin, pod: &PodRef, port: u16) -> Result<Arc<OpenPreview>, ApiError> {
-        let done = self.preview_open_checked(pod, port).await;
-        self.preview_audit(origin, "preview_open", pod, port, done.as_ref().err()).await;
+    pub async fn open(self, origin: &Origin, pod: &PodRef, port: u16) -> Result<Arc<OpenPreview>, ApiError> {
+        let done = self.open_checked(pod, port).await;
+        self.audit(origin, "preview_open", pod, port, &done).await;
         done
     }
 
-    async fn preview_open_checked(&self, pod: &PodRef, port: u16) -> Result<Arc<OpenPreview>, ApiError> {
+    async fn open_checked(self, pod: &PodRef, port: u16) -> Result<Arc<OpenPreview>, ApiError> {
         if port == 0 {
             return Err(ApiError::invalid("a port is a number from 1 to 65535"));
         }
-        let detail = self.pod(pod).await?;
+        let detail = self.backend.pod(pod).await?;
         if pod.runtime_id != RuntimeId::local() {
             let sentence = format!("{pod} is in another runtime; open the preview in the console of that server");
             return Err(ApiError::invalid(sentence));
@@ -56,39 +62,39 @@ impl Backend {
                 "the Pod's commands have the machine's own network, so what they serve is at http://127.0.0.1:PORT already",
             ));
         }
-        self.previews.open(pod, port)
+        self.backend.previews.open(pod, port)
     }
 
     /// Closes a preview, and ends what is open through it.
     ///
     /// # Errors
     /// `not_found`: it is not open.
-    pub async fn preview_close(&self, origin: &Origin, pod: &PodRef, port: u16) -> Result<(), ApiError> {
-        if self.previews.close(|open| open.is_of(pod, port)) == 0 {
+    pub async fn close(self, origin: &Origin, pod: &PodRef, port: u16) -> Result<(), ApiError> {
+        if self.backend.previews.close(|open| open.is_of(pod, port)) == 0 {
             return Err(preview_not_open(port));
         }
-        self.preview_audit(origin, "preview_close", pod, port, None).await;
+        self.audit(origin, "preview_close", pod, port, &Ok(())).await;
         Ok(())
     }
 
     /// # Errors
     /// `not_found`: it is not open.
-    pub fn preview_of(&self, pod: &PodRef, port: u16) -> Result<Arc<OpenPreview>, ApiError> {
-        self.previews.find(|open| open.is_of(pod, port)).ok_or_else(|| preview_not_open(port))
+    pub fn of(self, pod: &PodRef, port: u16) -> Result<Arc<OpenPreview>, ApiError> {
+        self.backend.previews.find(|open| open.is_of(pod, port)).ok_or_else(|| preview_not_open(port))
     }
 
     /// The preview whose host begins with this label.
-    pub fn preview_labelled(&self, label: &str) -> Option<Arc<OpenPreview>> {
-        self.previews.find(|open| open.label == label)
+    pub fn labelled(self, label: &str) -> Option<Arc<OpenPreview>> {
+        self.backend.previews.find(|open| open.label == label)
     }
 
     /// Whether a browser that was let in may stay: its login is still good.
     ///
     /// # Errors
     /// The database cannot be asked.
-    pub async fn preview_stays(&self, open: &OpenPreview, guest: &Guest) -> Result<bool, ApiError> {
+    pub async fn stays(self, open: &OpenPreview, guest: &Guest) -> Result<bool, ApiError> {
         let stays = match &guest.session {
-            Some(session) => self.session_is_open(session).await?,
+            Some(session) => self.backend.sessions().is_open(session).await?,
             None => true,
         };
         if !stays {
@@ -98,11 +104,11 @@ impl Backend {
     }
 
     /// Returns once what a browser has open through a preview is to end: it is closed, or the browser's login is over.
-    pub async fn preview_over(&self, open: &OpenPreview, guest: &Guest) {
+    pub async fn over(self, open: &OpenPreview, guest: &Guest) {
         let mut is_closed = open.is_closed.subscribe();
         let logged_out = async {
             match &guest.session {
-                Some(session) => self.session_ended(session).await,
+                Some(session) => self.backend.sessions().ended(session).await,
                 None => std::future::pending().await,
             }
         };
@@ -116,27 +122,22 @@ impl Backend {
     ///
     /// # Errors
     /// `pod_not_found`; the preview is closed with it.
-    pub async fn look_in(&self, open: &OpenPreview) -> Result<Option<UnixStream>, ApiError> {
-        let found = self.host.work().look_in(&open.pod.worker_id, open.port).await;
+    pub async fn look_in(self, open: &OpenPreview) -> Result<Option<UnixStream>, ApiError> {
+        let found = self.backend.host.work().look_in(&open.pod.worker_id, open.port).await;
         if found.as_ref().is_err_and(|error| error.code == ErrorCode::PodNotFound) {
-            self.previews_end(&open.pod);
+            self.end(&open.pod);
         }
         found
     }
 
     /// Ends the previews of a Pod that is no more.
-    pub(crate) fn previews_end(&self, pod: &PodRef) {
-        self.previews.close(|open| open.pod == *pod);
+    pub(super) fn end(self, pod: &PodRef) {
+        self.backend.previews.close(|open| open.pod == *pod);
     }
 
-    async fn preview_audit(&self, origin: &Origin, action: &str, pod: &PodRef, port: u16, error: Option<&ApiError>) {
+    async fn audit<T>(self, origin: &Origin, action: &str, pod: &PodRef, port: u16, done: &Result<T, ApiError>) {
         let about = AuditAbout { subject: Some(format!("port {port}")), ..AuditAbout::default() };
-        let (result, code) = outcome(error.map_or(Ok(()), Err));
-        self.append_audit(AuditEntry {
-            about: Some(about),
-            ..audit_entry(origin, action, Some(pod.to_string()), result, code)
-        })
-        .await;
+        self.backend.audit().ended(origin, action, pod.to_string(), Some(about), done).await;
     }
 }
 

@@ -26,74 +26,74 @@ impl Backend {
             Target::Name { name, runtime_id: Some(runtime_id) } => {
                 match self.port(&runtime_id)?.pod_named(&name).await? {
                     Some(pod) => Ok(pod),
-                    None => Err(self.unknown_name(&name, Some(&runtime_id)).await?),
+                    None => Err(unknown_name(self, &name, Some(&runtime_id)).await?),
                 }
             }
-            Target::Name { name, runtime_id: None } => self.named_anywhere(&name).await,
+            Target::Name { name, runtime_id: None } => named_anywhere(self, &name).await,
         }
     }
+}
 
-    async fn named_anywhere(&self, name: &PodName) -> Result<PodRef, ApiError> {
-        // Only for a name that nobody is known by, other servers are asked: a slow one delays no other name.
-        let mut found = self.named(name, Asked::Known).await?;
-        if found.is_empty() {
-            found = self.named(name, Asked::Anew).await?;
-        }
-        match found.len() {
-            0 => Err(self.unknown_name(name, None).await?),
-            1 => Ok(found.remove(0)),
-            _ => Err(ambiguous(name, found)),
-        }
+async fn named_anywhere(backend: &Backend, name: &PodName) -> Result<PodRef, ApiError> {
+    // Only for a name that nobody is known by, other servers are asked: a slow one delays no other name.
+    let mut found = named(backend, name, Asked::Known).await?;
+    if found.is_empty() {
+        found = named(backend, name, Asked::Anew).await?;
     }
+    match found.len() {
+        0 => Err(unknown_name(backend, name, None).await?),
+        1 => Ok(found.remove(0)),
+        _ => Err(ambiguous(name, found)),
+    }
+}
 
-    /// The Pods of this name, of each runtime that answers.
-    async fn named(&self, name: &PodName, asked: Asked) -> Result<Vec<PodRef>, ApiError> {
-        let entries = self.registry.entries();
-        let answers = entries.iter().map(|(id, entry)| async move {
-            let answer = async {
-                match asked {
-                    Asked::Known => entry.port.pod_known(name).await,
-                    Asked::Anew => entry.port.pod_named(name).await,
-                }
-            };
-            (id, within(answer).await)
-        });
-        let mut found = Vec::new();
-        for (id, answer) in join_all(answers).await {
-            match answer {
-                Ok(pod) => found.extend(pod),
-                // Another one that does not answer delays nobody and hides nothing of ours.
-                Err(error) if *id != RuntimeId::local() => {
-                    tracing::debug!(%error, %id, "a name is not looked up there")
-                }
-                Err(error) => return Err(error),
+/// The Pods of this name, of each runtime that answers.
+async fn named(backend: &Backend, name: &PodName, asked: Asked) -> Result<Vec<PodRef>, ApiError> {
+    let entries = backend.registry.entries();
+    let answers = entries.iter().map(|(id, entry)| async move {
+        let answer = async {
+            match asked {
+                Asked::Known => entry.port.pod_known(name).await,
+                Asked::Anew => entry.port.pod_named(name).await,
             }
-        }
-        Ok(found)
-    }
-
-    async fn unknown_name(&self, name: &PodName, runtime_id: Option<&RuntimeId>) -> Result<ApiError, ApiError> {
-        let mut near = match runtime_id {
-            Some(id) if *id != RuntimeId::local() => Vec::new(),
-            _ => self.host.pods().near(name.as_str()).await?,
         };
-        for (id, entry) in self.registry.entries() {
-            if runtime_id.is_none_or(|wanted| *wanted == id) {
-                near.extend(entry.port.near_names(name));
+        (id, within(answer).await)
+    });
+    let mut found = Vec::new();
+    for (id, answer) in join_all(answers).await {
+        match answer {
+            Ok(pod) => found.extend(pod),
+            // Another one that does not answer delays nobody and hides nothing of ours.
+            Err(error) if *id != RuntimeId::local() => {
+                tracing::debug!(%error, %id, "a name is not looked up there")
             }
+            Err(error) => return Err(error),
         }
-        near.truncate(CANDIDATES_MAX);
-        let hint = match near.first() {
-            Some(candidate) => format!("; did you mean \"{}\"?", candidate.name),
-            None => String::new(),
-        };
-        let place = match runtime_id {
-            Some(id) if *id != RuntimeId::local() => format!(" in the runtime \"{id}\""),
-            _ => String::new(),
-        };
-        let sentence = format!("no Pod is called \"{name}\"{place}{hint}");
-        Ok(ApiError::new(ErrorCode::PodNotFound, sentence).with_candidates(near))
     }
+    Ok(found)
+}
+
+async fn unknown_name(backend: &Backend, name: &PodName, runtime_id: Option<&RuntimeId>) -> Result<ApiError, ApiError> {
+    let mut near = match runtime_id {
+        Some(id) if *id != RuntimeId::local() => Vec::new(),
+        _ => backend.host.pods().near(name.as_str()).await?,
+    };
+    for (id, entry) in backend.registry.entries() {
+        if runtime_id.is_none_or(|wanted| *wanted == id) {
+            near.extend(entry.port.near_names(name));
+        }
+    }
+    near.truncate(CANDIDATES_MAX);
+    let hint = match near.first() {
+        Some(candidate) => format!("; did you mean \"{}\"?", candidate.name),
+        None => String::new(),
+    };
+    let place = match runtime_id {
+        Some(id) if *id != RuntimeId::local() => format!(" in the runtime \"{id}\""),
+        _ => String::new(),
+    };
+    let sentence = format!("no Pod is called \"{name}\"{place}{hint}");
+    Ok(ApiError::new(ErrorCode::PodNotFound, sentence).with_candidates(near))
 }
 
 /// What other servers' lists say, or what those say that are asked now.

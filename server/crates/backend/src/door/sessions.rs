@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use protocol::{ApiError, ErrorCode, SessionView};
 use runtime::{Origin, SessionRow};
 
-use super::{Backend, outcome};
+use super::Backend;
 use crate::{SESSION_SECONDS, Session, SessionSecret};
 
 /// That a login was used is noted at most so often.
@@ -17,33 +17,39 @@ const CLIENT_CHARS_MAX: usize = 200;
 /// may outlive that.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
-impl Backend {
+/// This part opens, checks, lists and ends the logins of browsers.
+#[derive(Debug, Clone, Copy)]
+pub struct Sessions<'a> {
+    pub(super) backend: &'a Backend,
+}
+
+impl Sessions<'_> {
     /// Begins a login. The caller has checked the token. `client` is what the browser calls itself.
-    pub async fn session_open(&self, client: &str) -> Result<SessionSecret, ApiError> {
+    pub async fn open(self, client: &str) -> Result<SessionSecret, ApiError> {
         let secret = crate::random::random_hex::<32>()?;
         let now = Timestamp::now();
         let client = client.chars().filter(|letter| !letter.is_control()).take(CLIENT_CHARS_MAX).collect();
         let expires_at = now + Duration::from_secs(SESSION_SECONDS);
         let session =
             SessionRow { hash: *Session::of(&secret).hash(), client, created_at: now, seen_at: now, expires_at };
-        self.host.sessions().put(session).await?;
+        self.backend.host.sessions().put(session).await?;
         Ok(SessionSecret::new(secret))
     }
 
     /// The login that this cookie stands for, while it is good.
-    pub async fn session_of(&self, secret: &str) -> Result<Option<Session>, ApiError> {
+    pub async fn of(self, secret: &str) -> Result<Option<Session>, ApiError> {
         if secret.len() != 64 || !secret.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(None);
         }
         let session = Session::of(secret);
-        Ok(self.session_is_open(&session).await?.then_some(session))
+        Ok(self.is_open(&session).await?.then_some(session))
     }
 
     /// Whether a login is still good; notes that it is used.
-    pub(crate) async fn session_is_open(&self, session: &Session) -> Result<bool, ApiError> {
-        let Some(row) = self.host.sessions().find(session.hash()).await? else { return Ok(false) };
+    pub(super) async fn is_open(self, session: &Session) -> Result<bool, ApiError> {
+        let Some(row) = self.backend.host.sessions().find(session.hash()).await? else { return Ok(false) };
         if row.seen_at + SEEN_EVERY <= Timestamp::now() {
-            self.host.sessions().seen(session.hash()).await.unwrap_or_else(|error| {
+            self.backend.host.sessions().seen(session.hash()).await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "could not note that a login is used");
             });
         }
@@ -51,10 +57,10 @@ impl Backend {
     }
 
     /// Returns once the login is over: ended by somebody, or by time. A database that cannot be asked ends nothing.
-    pub async fn session_ended(&self, session: &Session) {
-        let mut endings = self.endings.watch();
+    pub async fn ended(self, session: &Session) {
+        let mut endings = self.backend.endings.watch();
         loop {
-            match self.session_is_open(session).await {
+            match self.is_open(session).await {
                 Ok(false) => return,
                 Ok(true) => (),
                 Err(error) => tracing::debug!(%error, "could not look at a login; looking again later"),
@@ -64,7 +70,7 @@ impl Backend {
     }
 
     /// The browsers that are logged in, the one that was seen last first. `this` is the one that asks, if it is one.
-    pub async fn sessions(&self, this: Option<&Session>) -> Result<Vec<SessionView>, ApiError> {
+    pub async fn list(self, this: Option<&Session>) -> Result<Vec<SessionView>, ApiError> {
         let view = |row: SessionRow| {
             let session = Session::from_hash(row.hash);
             SessionView {
@@ -76,37 +82,33 @@ impl Backend {
                 is_this: this == Some(&session),
             }
         };
-        Ok(self.host.sessions().list().await?.into_iter().map(view).collect())
+        Ok(self.backend.host.sessions().list().await?.into_iter().map(view).collect())
     }
 
     /// Ends a login, and the streams that are open with it. One that is not there is `not_found`.
-    pub async fn session_end(&self, origin: &Origin, id: &str) -> Result<(), ApiError> {
+    pub async fn end(self, origin: &Origin, id: &str) -> Result<(), ApiError> {
         let done = self.end_one(id).await;
-        self.session_audit(origin, Some(id.chars().take(CLIENT_CHARS_MAX).collect()), &done).await;
+        let target = id.chars().take(CLIENT_CHARS_MAX).collect();
+        self.backend.audit().ended(origin, "logout", target, None, &done).await;
         done
     }
 
     /// Ends every login but `this`; without one, all of them.
-    pub async fn sessions_end_others(&self, origin: &Origin, this: Option<&Session>) -> Result<(), ApiError> {
-        let done = self.host.sessions().delete_others(this.map(Session::hash)).await;
-        self.endings.tell();
-        self.session_audit(origin, Some("all others".to_owned()), &done).await;
+    pub async fn end_others(self, origin: &Origin, this: Option<&Session>) -> Result<(), ApiError> {
+        let done = self.backend.host.sessions().delete_others(this.map(Session::hash)).await;
+        self.backend.endings.tell();
+        self.backend.audit().ended(origin, "logout", "all others".to_owned(), None, &done).await;
         done
     }
 
-    async fn end_one(&self, id: &str) -> Result<(), ApiError> {
-        let sessions = self.host.sessions().list().await?;
+    async fn end_one(self, id: &str) -> Result<(), ApiError> {
+        let sessions = self.backend.host.sessions().list().await?;
         let Some(row) = sessions.into_iter().find(|row| Session::from_hash(row.hash).id() == id) else {
             let sentence = "no login is called that, or not any more; GET /api/v1/sessions lists those that are";
             return Err(ApiError::new(ErrorCode::NotFound, sentence));
         };
-        self.host.sessions().delete(&row.hash).await?;
-        self.endings.tell();
+        self.backend.host.sessions().delete(&row.hash).await?;
+        self.backend.endings.tell();
         Ok(())
-    }
-
-    async fn session_audit(&self, origin: &Origin, target: Option<String>, done: &Result<(), ApiError>) {
-        let (result, code) = outcome(done.as_ref());
-        self.record_audit(origin, "logout", target, result, code).await;
     }
 }

@@ -2,7 +2,8 @@
 
 use pod_store::PodGroup;
 use protocol::{
-    ApiError, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView, ToolDefault, UnconfiguredProvider, WallItem,
+    ApiError, ErrorCode, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView, ToolDefault,
+    UnconfiguredProvider, WallItem,
 };
 
 use super::Inner;
@@ -29,9 +30,13 @@ impl Settings<'_> {
         self.inner.actors.equipment.providers.unconfigured()
     }
 
-    /// Asks a provider now; takes at most 10 s. `None`: there is no provider of this name.
-    pub async fn test_provider(self, name: &str) -> Option<ProviderTest> {
-        self.inner.actors.equipment.providers.test(name).await
+    /// Asks a provider now; takes at most 10 s. What is wrong with it is an answer, no error.
+    pub async fn test_provider(self, name: &str) -> Result<ProviderTest, ApiError> {
+        self.inner.actors.equipment.providers.test(name).await.ok_or_else(|| {
+            let name: String = name.chars().take(64).collect();
+            let sentence = format!("no provider is called \"{name}\"; GET /api/v1/providers lists those that are");
+            ApiError::new(ErrorCode::NotFound, sentence)
+        })
     }
 
     /// What stands around the commands of Pods.

@@ -7,42 +7,40 @@ use protocol::{
     RuntimeState, Target,
     operations::{Answer, SendMessage},
 };
-use runtime::{CommandKey, FarPod, Introduced, Origin};
+use runtime::{FarPod, Introduced};
 
-use super::super::Backend;
-use super::names;
+use super::{super::Carrier, Links, names};
 use crate::EntryKind;
 
 /// How long a line is waited for whose server answers.
 const LINE_WAIT: Duration = Duration::from_secs(2);
 
-impl Backend {
+impl Carrier<'_> {
     /// Introduces the two; a moment later it is told whether they know each other, or that it goes on.
     pub(in crate::door) async fn introduce_across(
-        &self,
-        key: CommandKey,
-        origin: &Origin,
+        self,
         pod: &PodRef,
         peer: &PodRef,
         note: Option<String>,
     ) -> Result<Introduced, ApiError> {
+        let (peers, key) = (self.backend.host.peers(), self.key.clone());
         if is_local(pod) {
-            let target = self.far_pod(peer).await?;
-            return self.host.peers().introduce_far(key, origin, &pod.worker_id, target, note).await;
+            let target = self.backend.links().far_pod(peer).await?;
+            return peers.introduce_far(key, self.origin, &pod.worker_id, target, note).await;
         }
         one_is_here(pod, peer)?;
-        let own = self.pod(peer).await?;
+        let own = self.backend.pod(peer).await?;
         let (worker_id, name) = (&peer.worker_id, &own.summary.name);
         let done = match own.peer_policy {
             // It is proposed from here whoever is named first: the one that is here takes it in any case.
             PeerPolicy::Open => {
-                let target = self.far_pod(pod).await?;
-                self.host.peers().introduce_far(key, origin, worker_id, target, note).await
+                let target = self.backend.links().far_pod(pod).await?;
+                peers.introduce_far(key, self.origin, worker_id, target, note).await
             }
             PeerPolicy::Ask => {
-                let source = self.far_pod(pod).await?;
+                let source = self.backend.links().far_pod(pod).await?;
                 self.check_open(pod, name).await?;
-                self.host.peers().invite_far(key, origin, worker_id, source, note).await
+                peers.invite_far(key, self.origin, worker_id, source, note).await
             }
             PeerPolicy::Closed => {
                 let sentence = format!("pod \"{name}\" accepts no peers; PATCH its peer_policy to change that");
@@ -55,8 +53,8 @@ impl Backend {
     }
 
     /// Where both would have to be asked, nobody is. What is not known now, its own server says when it hears of it.
-    async fn check_open(&self, pod: &PodRef, other: &PodName) -> Result<(), ApiError> {
-        match self.pod(pod).await {
+    async fn check_open(self, pod: &PodRef, other: &PodName) -> Result<(), ApiError> {
+        match self.backend.pod(pod).await {
             Ok(detail) if detail.peer_policy != PeerPolicy::Open => {
                 let sentence = format!(
                     "pod \"{}\" accepts peers only on request, and so does \"{other}\"; send it a peer request from \"{other}\" \
@@ -69,37 +67,14 @@ impl Backend {
         }
     }
 
-    /// The peer of another runtime that a person means by a name or an address, whether its server answers or not.
-    pub(in crate::door) async fn far_peer(&self, pod: &PodRef, target: &str) -> Result<Option<PodRef>, ApiError> {
-        let Ok(target) = target.parse::<Target>() else { return Ok(None) };
-        if !is_local(pod) || matches!(&target, Target::Name { runtime_id: None, .. }) {
-            return Ok(None);
-        }
-        let peers = self.host.peers().of_pod(&pod.worker_id).await?;
-        let is_meant = |peer: &PodRef, name: &protocol::PodName| match &target {
-            Target::Ref(address) => peer == address,
-            Target::Name { name: wanted, runtime_id } => {
-                name == wanted && runtime_id.as_ref() == Some(&peer.runtime_id)
-            }
-        };
-        let mut meant = peers.into_iter().filter(|view| !is_local(&view.pod) && is_meant(&view.pod, &view.name));
-        Ok(meant.next().map(|view| view.pod))
-    }
-
     /// A message from one to the other. From the one that is there its own server sends it.
-    pub(in crate::door) async fn send_across(
-        &self,
-        key: &CommandKey,
-        origin: &Origin,
-        send: SendMessage,
-        peer: &PodRef,
-    ) -> Result<Answer, ApiError> {
+    pub(in crate::door) async fn send_across(self, send: SendMessage, peer: &PodRef) -> Result<Answer, ApiError> {
         let pod = &send.pod;
         if is_local(pod) {
-            let sent = self.host.peers().send_far(key.clone(), origin, &pod.worker_id, peer, &send.body.text).await;
-            return sent.map(Answer::from);
+            let (peers, key) = (self.backend.host.peers(), self.key.clone());
+            return peers.send_far(key, self.origin, &pod.worker_id, peer, &send.body.text).await.map(Answer::from);
         }
-        let entry = self.registry.get(&pod.runtime_id).ok_or_else(|| crate::registry::not_there(&pod.runtime_id))?;
+        let entry = self.backend.registry.entry(&pod.runtime_id)?;
         let (Some(client), Some(terms)) = (entry.client, entry.terms) else {
             let sentence = format!("what a Pod of \"{}\" writes is sent by its own server", pod.runtime_id);
             return Err(ApiError::invalid(sentence));
@@ -112,7 +87,7 @@ impl Backend {
         let to = terms.to_theirs(peer).ok_or_else(unknown)?.to_string();
         let theirs = SendMessage { pod: there, body: MessageCommand { to, text: send.body.text.clone() } };
         let work = async {
-            client.carry_out(&key.id, &theirs).await.map(Answer::from).map_err(|error| match error {
+            client.carry_out(&self.key.id, &theirs).await.map(Answer::from).map_err(|error| match error {
                 client::ClientError::Api(error) => terms.answer(error),
                 _ => {
                     let sentence =
@@ -121,30 +96,49 @@ impl Backend {
                 }
             })
         };
-        self.once(&pod.runtime_id, key, &send.clone().into(), work).await
+        self.once(&send.clone().into(), work).await
+    }
+}
+
+impl Links<'_> {
+    /// The peer of another runtime that a person means by a name or an address, whether its server answers or not.
+    pub(in crate::door) async fn far_peer(self, pod: &PodRef, target: &str) -> Result<Option<PodRef>, ApiError> {
+        let Ok(target) = target.parse::<Target>() else { return Ok(None) };
+        if !is_local(pod) || matches!(&target, Target::Name { runtime_id: None, .. }) {
+            return Ok(None);
+        }
+        let peers = self.backend.host.peers().of_pod(&pod.worker_id).await?;
+        let is_meant = |peer: &PodRef, name: &protocol::PodName| match &target {
+            Target::Ref(address) => peer == address,
+            Target::Name { name: wanted, runtime_id } => {
+                name == wanted && runtime_id.as_ref() == Some(&peer.runtime_id)
+            }
+        };
+        let mut meant = peers.into_iter().filter(|view| !is_local(&view.pod) && is_meant(&view.pod, &view.name));
+        Ok(meant.next().map(|view| view.pod))
     }
 
     /// What the two wrote to each other, as the one that is here knows it.
-    pub(in crate::door) async fn exchange_across(
-        &self,
+    pub(in crate::door) async fn messages(
+        self,
         pod: &PodRef,
         peer: &PodRef,
         before: Option<&str>,
         limit: u32,
     ) -> Result<Listing<ExchangeMessage>, ApiError> {
         if !is_local(pod) {
-            self.port(&pod.runtime_id)?;
+            self.backend.port(&pod.runtime_id)?;
         }
         one_is_here(pod, peer)?;
         match is_local(pod) {
-            true => self.host.peers().exchange_far(&pod.worker_id, peer, before, limit).await,
-            false => self.host.peers().exchange_far(&peer.worker_id, pod, before, limit).await,
+            true => self.backend.host.peers().exchange_far(&pod.worker_id, peer, before, limit).await,
+            false => self.backend.host.peers().exchange_far(&peer.worker_id, pod, before, limit).await,
         }
     }
 
     /// A Pod of another store, as far as it is known here.
-    async fn far_pod(&self, pod: &PodRef) -> Result<FarPod, ApiError> {
-        let entry = self.registry.get(&pod.runtime_id).ok_or_else(|| crate::registry::not_there(&pod.runtime_id))?;
+    async fn far_pod(self, pod: &PodRef) -> Result<FarPod, ApiError> {
+        let entry = self.backend.registry.entry(&pod.runtime_id)?;
         if entry.kind == EntryKind::Compat {
             return Err(ApiError::invalid("older Pods know only Pods of their own runtime"));
         }
@@ -153,18 +147,18 @@ impl Backend {
             return Err(ApiError::new(ErrorCode::RuntimeUnavailable, sentence));
         };
         // While its server is away, what it told last will do: the introduction waits for it, as messages do.
-        let summary = match self.pod(pod).await {
+        let summary = match self.backend.pod(pod).await {
             Err(error) if error.code == ErrorCode::RuntimeUnavailable => {
                 entry.port.pod_seen(&pod.worker_id).ok_or(error)?
             }
             found => found?.summary,
         };
         // Right after it was added its line is on the way; what is settled soon is told as settled.
-        let mut lines = self.links.watch();
-        let is_up = async { while !self.links.state(&store).0 && lines.changed().await.is_ok() {} };
-        if entry.port.view(self.since).state == RuntimeState::Live {
+        let mut lines = self.backend.lines.watch();
+        let is_up = async { while !self.backend.lines.state(&store).0 && lines.changed().await.is_ok() {} };
+        if entry.port.view(self.backend.since).state == RuntimeState::Live {
             let _ = tokio::time::timeout(LINE_WAIT, is_up).await;
-            names::tell(self);
+            names::tell(self.backend);
         }
         let card = runtime::link_card(summary);
         Ok(FarPod { store: store.clone(), card })

@@ -19,7 +19,7 @@ use tokio::sync::watch;
 
 use crate::{
     RuntimePort,
-    lines::Links,
+    lines::Lines,
     port::{pod_query, whole},
 };
 
@@ -29,19 +29,19 @@ const GATHER: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone)]
 pub(super) struct Announced {
     host: Host,
-    links: Links,
+    lines: Lines,
     store: String,
     runtime_id: RuntimeId,
 }
 
 impl Announced {
-    pub(super) fn new(host: Host, links: Links, store: String, runtime_id: RuntimeId) -> Self {
-        Self { host, links, store, runtime_id }
+    pub(super) fn new(host: Host, lines: Lines, store: String, runtime_id: RuntimeId) -> Self {
+        Self { host, lines, store, runtime_id }
     }
 
     async fn summaries(&self) -> Result<Vec<PodSummary>, ApiError> {
         let cards = self.host.stores().cards(&self.store).await?;
-        let (is_up, _) = self.links.state(&self.store);
+        let (is_up, _) = self.lines.state(&self.store);
         Ok(cards.into_iter().map(|(card, at)| self.summary(card, at, is_up)).collect())
     }
 
@@ -119,7 +119,7 @@ impl Announced {
 #[async_trait]
 impl RuntimePort for Announced {
     fn view(&self, since: Timestamp) -> RuntimeView {
-        let (is_up, changed) = self.links.state(&self.store);
+        let (is_up, changed) = self.lines.state(&self.store);
         let (state, detail) = match is_up {
             true => (RuntimeState::Live, "it has added this server; its Pods that are known here are shown"),
             false => (RuntimeState::Unreachable, "it has added this server, and does not speak at the moment"),
@@ -169,7 +169,7 @@ impl RuntimePort for Announced {
     fn observe_pods(&self) -> PodsObservation {
         let watcher = Watcher {
             moved: self.host.stores().moved(),
-            lines: self.links.watch(),
+            lines: self.lines.watch(),
             port: self.clone(),
             told: HashMap::new(),
             revision: 0,

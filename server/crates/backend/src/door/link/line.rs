@@ -76,7 +76,7 @@ impl Line {
         let mut pause = PAUSE_FIRST;
         loop {
             // The first word is only whether there is anybody.
-            let wait = match self.backend.links.state(&self.store).0 {
+            let wait = match self.backend.lines.state(&self.store).0 {
                 true => Duration::from_millis(LINK_WAIT_MS_MAX),
                 false => Duration::ZERO,
             };
@@ -133,7 +133,7 @@ impl Line {
         }
         let _mine = self.told.lock().await;
         self.terms.set_ours_there(runtime_id);
-        self.backend.links.heard(&self.store, Duration::from_millis(LINK_WAIT_MS_MAX)).answered();
+        self.backend.lines.heard(&self.store, Duration::from_millis(LINK_WAIT_MS_MAX)).answered();
         let host = &self.backend.host;
         // An answer that was overtaken by a later one says less.
         if taken > host.stores().acked(&self.store).await.map_err(Failure::Refused)? {
@@ -144,7 +144,7 @@ impl Line {
     }
 
     async fn failed(&self, failure: &Failure, pause: &mut Duration) {
-        self.backend.links.lost(&self.store);
+        self.backend.lines.lost(&self.store);
         let id = self.terms.id();
         match failure {
             Failure::Away(error) => tracing::debug!(%error, %id, "the line to a runtime is down"),

@@ -7,7 +7,7 @@ use protocol::RuntimeId;
 use runtime::{FarName, FarNames};
 use tokio::time::Instant;
 
-use super::super::Backend;
+use super::{super::Backend, Links};
 use crate::{Entry, EntryKind};
 
 /// How often silence is looked for when no line is up.
@@ -16,15 +16,15 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Runs as long as the process does. Servers that announced themselves are forgotten after so much silence.
 pub(super) async fn keep(backend: Backend, forget_after: Duration) {
     remember(&backend).await;
-    let (mut registry, mut lines) = (backend.registry.watch(), backend.links.watch());
+    let (mut registry, mut lines) = (backend.registry.watch(), backend.lines.watch());
     let mut look = Instant::now();
     loop {
         if Instant::now() >= look {
-            backend.forget_silent(forget_after).await;
+            backend.links().forget_silent(forget_after).await;
             look = Instant::now() + forget_after / 10;
         }
         tell(&backend);
-        let due = backend.links.check_silence().unwrap_or_else(|| Instant::now() + LOOK_EVERY).min(look);
+        let due = backend.lines.check_silence().unwrap_or_else(|| Instant::now() + LOOK_EVERY).min(look);
         tokio::select! {
             changed = registry.changed() => if changed.is_err() { return },
             changed = lines.changed() => if changed.is_err() { return },
@@ -33,31 +33,31 @@ pub(super) async fn keep(backend: Backend, forget_after: Duration) {
     }
 }
 
-impl Backend {
+impl Links<'_> {
     /// Takes servers out that announced themselves and have been silent for `limit`. Those stay in which Pods here know
     /// somebody: a person has to see why they do not answer. One that speaks again announces itself again.
-    pub async fn forget_silent(&self, limit: Duration) {
-        self.links.check_silence();
+    pub async fn forget_silent(self, limit: Duration) {
+        self.backend.lines.check_silence();
         let now = Timestamp::now();
         let silent = |entry: &Entry| {
             let store = entry.store_id.clone().filter(|_| entry.kind == EntryKind::Announced)?;
-            let (is_up, since) = self.links.state(&store);
-            let silence = now.duration_since(since.unwrap_or(self.since)).unsigned_abs();
+            let (is_up, since) = self.backend.lines.state(&store);
+            let silence = now.duration_since(since.unwrap_or(self.backend.since)).unsigned_abs();
             (!is_up && silence >= limit).then_some(store)
         };
-        let entries = self.registry.entries().into_iter();
+        let entries = self.backend.registry.entries().into_iter();
         let silent: Vec<_> = entries.filter_map(|(id, entry)| Some((id, silent(&entry)?))).collect();
         if silent.is_empty() {
             return;
         }
-        let known = match self.host.stores().named().await {
+        let known = match self.backend.host.stores().named().await {
             Ok(known) => known,
             Err(error) => return tracing::warn!(%error, "silent servers could not be looked for"),
         };
         for (id, store) in silent.into_iter().filter(|(_, store)| known.iter().all(|(known, _)| known != store)) {
             tracing::info!(runtime_id = %id, "a server that announced itself has been silent and is forgotten");
-            self.registry.remove(&id);
-            self.links.forget(&store);
+            self.backend.registry.remove(&id);
+            self.backend.lines.forget(&store);
         }
     }
 }
@@ -68,7 +68,7 @@ async fn remember(backend: &Backend) {
         Ok(named) => {
             for (store, name) in named {
                 if backend.registry.by_store(&store).is_none() {
-                    backend.put_announced(&store, &name);
+                    backend.links().put_announced(&store, &name);
                 }
             }
         }
@@ -91,7 +91,7 @@ pub(super) fn tell(backend: &Backend) {
     let names: FarNames = far
         .filter_map(|(runtime_id, entry)| {
             let store = entry.store_id?;
-            let reachable = backend.links.state(&store).0;
+            let reachable = backend.lines.state(&store).0;
             Some((store, FarName { runtime_id, reachable }))
         })
         .collect();
