@@ -44,6 +44,7 @@ pub struct UnconfiguredProvider {
 pub struct Providers {
     pub items: Vec<ProviderView>,
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub unconfigured: Vec<UnconfiguredProvider>,
     pub next: Option<String>,
 }

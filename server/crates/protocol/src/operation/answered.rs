@@ -66,8 +66,14 @@ plain!(
     crate::ToolAnswer,
     crate::UsageReport,
     PeerAnswer,
-    Listing<String>,
 );
+
+impl Answered for Listing<String> {
+    #[cfg(feature = "openapi")]
+    fn describe(facts: &super::Facts, description: &mut super::Description) {
+        description.answers_texts(facts.status, facts.done);
+    }
+}
 
 /// Lists that have no parts, or have had them cut where they were read.
 macro_rules! lists {

@@ -3,7 +3,7 @@
 use utoipa::{
     ToSchema,
     openapi::{
-        ContentBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Schema,
+        ArrayBuilder, ContentBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Schema,
         path::{HttpMethod, Operation as Described, OperationBuilder, Parameter, ParameterBuilder, ParameterIn},
         request_body::{RequestBody, RequestBodyBuilder},
         schema::{KnownFormat, ObjectBuilder, OneOfBuilder, SchemaFormat, SchemaType, Type},
@@ -11,6 +11,7 @@ use utoipa::{
 };
 
 use super::{Facts, Method, Operation};
+use crate::Listing;
 
 /// What a parameter looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +121,15 @@ impl Description {
     pub(crate) fn answers_list<L: ToSchema, T: ToSchema>(&mut self, status: u16, done: &str) {
         self.refer::<T>();
         self.answers::<L>(status, done);
+    }
+
+    /// As [`Self::answers`], of a list of texts: what stands in it has no shape of its own to refer to.
+    pub(crate) fn answers_texts(&mut self, status: u16, done: &str) {
+        self.answers::<Listing<String>>(status, done);
+        if let Some((_, RefOr::T(Schema::Object(list)))) = self.shapes.last_mut() {
+            let text = ObjectBuilder::new().schema_type(Type::String);
+            list.properties.insert("items".to_owned(), ArrayBuilder::new().items(text).build().into());
+        }
     }
 
     pub(crate) fn answers_nothing(&mut self, status: u16, done: &str) {
