@@ -70,6 +70,7 @@ fn assert_in_order(records: &[Value]) {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one story")]
 async fn another_server_is_added_worked_with_and_taken_out() {
     let (mut here, there) = (YoiProcess::start(YOI).await, YoiProcess::start(YOI).await);
     there.new_pod("bob").await;

@@ -192,6 +192,7 @@ async fn what_a_command_serves_is_shown_whole_and_told_nothing_of_the_console() 
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one list of attacks")]
 async fn nobody_comes_into_a_preview_without_a_code_and_nothing_of_the_console_is_there() {
     let stage = Stage::new(|_| String::new()).await;
     let mut tally = Tally::of("previews");

@@ -56,6 +56,7 @@ fn rule(tool: &str, pattern: &str, decision: &str) -> Value {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one list of attacks")]
 async fn a_rule_that_allows_a_command_allows_its_words_and_nothing_besides() {
     let yoi = YoiProcess::start(YOI).await;
     let folder = tempfile::tempdir().unwrap();

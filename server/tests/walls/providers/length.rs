@@ -5,6 +5,7 @@ use serde_json::json;
 use super::attack::{Attack, EVENTS, End, MIB, answer, attack, delta};
 use crate::stranger::Then;
 
+#[expect(clippy::too_many_lines, reason = "one list of attacks")]
 pub(super) fn of_length() -> Vec<Attack> {
     let line = [b"data: ".as_slice(), &vec![b'x'; 100 * MIB]].concat();
     let ended = [b"data: ".as_slice(), &vec![b'x'; 4 * MIB], b"\n\n"].concat();

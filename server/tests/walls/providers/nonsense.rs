@@ -5,6 +5,7 @@ use serde_json::json;
 use super::attack::{Attack, DONE, EVENTS, End, JSON, MIB, answer, attack, delta, event};
 use crate::stranger::Then;
 
+#[expect(clippy::too_many_lines, reason = "one list of attacks")]
 pub(super) fn of_nonsense() -> Vec<Attack> {
     let usage = |tokens: i64| {
         let usage = json!({ "prompt_tokens": tokens, "completion_tokens": tokens, "total_tokens": tokens });

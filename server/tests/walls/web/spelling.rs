@@ -28,6 +28,7 @@ fn location(answer: &str) -> Option<&str> {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one list of attacks")]
 async fn no_spelling_of_a_request_gets_around_the_guard() {
     let yoi = YoiProcess::start(YOI).await;
     yoi.new_pod(SECRET).await;

@@ -33,6 +33,7 @@ fn code<T: std::fmt::Debug>(result: Result<T, ClientError>) -> ErrorCode {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one story")]
 async fn the_typed_client_says_and_hears_all_of_it() {
     let server = Server::start().await;
     let client = Client::new(&format!("http://{}", server.address), TOKEN).unwrap();

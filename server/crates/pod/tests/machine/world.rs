@@ -146,6 +146,7 @@ impl World {
         assert_eq!(rewound(within_reach), rewound(self.journal.context()));
     }
 
+    #[expect(clippy::too_many_lines, reason = "one choice for each input")]
     fn input(&mut self, act: &Act) -> Option<Input> {
         let model = |piece: ModelPiece| Some(Input::Model(piece));
         let of_model = matches!(
