@@ -280,6 +280,11 @@ async fn browser_nothing_on_a_pods_page_moves_while_it_comes_to_life_in_another_
     socket.close().await;
     let browser = open(&yoi, 1440, 900).await;
     browser.devtools("Emulation.setTimezoneOverride", json!({ "timezoneId": "Asia/Kolkata" })).await;
+    // A browser may draw a page of which it has read a part, and what is in it moves when the rest is there. That has been drawn
+    // by the second frame after the whole page was read.
+    let read = "addEventListener('DOMContentLoaded', () => requestAnimationFrame(() => requestAnimationFrame(() => { \
+                window.readAt = performance.now() })))";
+    browser.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": read })).await;
     for width in [1440, 360] {
         browser.set_viewport(width, 900).await;
         goto_pod(&browser, &yoi, &pod).await;
@@ -298,10 +303,9 @@ async fn browser_nothing_on_a_pods_page_moves_while_it_comes_to_life_in_another_
                  window.seen = (window.seen ?? 0) + 1; return window.seen > 3",
             )
             .await;
-        // A browser may draw a page of which it has read a part; what moves as the rest is read is not meant.
-        let moved = "const read = performance.getEntriesByType('navigation')[0].domInteractive; \
-                     return window.moved.filter(s => s.startTime >= read).map(s => [s.value, ...s.sources.map(s => [s.previousRect, s.currentRect, \
-                     s.node?.parentElement?.outerHTML.slice(0, 200)])])";
+        browser.wait_script("return window.readAt !== undefined").await;
+        let moved = "return window.moved.filter(s => s.startTime >= window.readAt).map(s => [s.value, ...s.sources.map(s => \
+                     [s.previousRect, s.currentRect, s.node?.parentElement?.outerHTML.slice(0, 200)])])";
         assert_eq!(browser.eval(moved).await, json!([]), "{width} px");
     }
     no_errors(&browser).await;

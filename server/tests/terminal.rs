@@ -161,6 +161,12 @@ async fn a_request_is_accepted_in_the_list_of_questions() {
     assert_eq!(peers["items"][0]["link"], "linked");
 }
 
+/// What was written is on the disk: only then does its field forget it. The transcript may show it sooner.
+async fn is_sent(terminal: &mut Terminal) {
+    let is_empty = |screen: &str| screen.lines().any(|line| line.trim_end() == "❯");
+    terminal.wait_for("an empty field", is_empty).await;
+}
+
 #[tokio::test]
 async fn a_question_is_answered_with_one_key_with_a_command_and_in_the_list() {
     let yoi = YoiProcess::start(YOI).await;
@@ -178,11 +184,13 @@ async fn a_question_is_answered_with_one_key_with_a_command_and_in_the_list() {
     terminal.enters(&asks("second")).await;
     terminal.wait_text("echo second").await;
     terminal.wait_text("? Bash asks for permission").await;
+    is_sent(&mut terminal).await;
     terminal.enters(":deny not today").await;
     terminal.wait_text("denied by you: not today").await;
 
     terminal.enters(&asks("third")).await;
     terminal.wait_text("? Bash asks for permission").await;
+    is_sent(&mut terminal).await;
     terminal.enters(":approvals").await;
     terminal.wait_text("▸ ada Bash echo third").await;
     terminal.types("A").await;
