@@ -90,6 +90,7 @@ fn control(event: &ControlEvent) -> Option<String> {
             let by = by.as_deref().map(|by| format!(" by {}", actor_words(by))).unwrap_or_default();
             format!("{tool}: {answer}{by}{}", after(reason.as_deref()))
         }
+        ControlEvent::Noted { text, by } => format!("note by {}: {text}", actor_words(by)),
         ControlEvent::Alert { level, source, text } => format!("{} from {source}: {text}", word(level)),
     })
 }

@@ -369,6 +369,11 @@ pub enum ControlEvent {
         source: String,
         text: String,
     },
+    /// What a person wrote down beside the conversation.
+    Noted {
+        text: String,
+        by: String,
+    },
 }
 
 kinds!(ControlEvent {
@@ -388,6 +393,7 @@ kinds!(ControlEvent {
     ApprovalAsked => "approval_asked" { id, tool, arguments ; ; },
     ApprovalAnswered => "approval_answered" { id, tool, arguments ; decision, by, reason ; },
     Alert => "alert" { level, source, text ; ; },
+    Noted => "noted" { text, by ; ; },
 });
 
 /// Another Pod as a record names a peer: the address, flat, and the name it had then.

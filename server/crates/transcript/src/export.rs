@@ -65,7 +65,7 @@ pub fn record_text(record: &Record) -> String {
             content.as_ref().or(diff.as_ref()).unwrap_or(summary).clone()
         }
         Event::Turn(E::Compacted { summary, .. }) => summary.clone(),
-        Event::Control(ControlEvent::Alert { text, .. }) => text.clone(),
+        Event::Control(ControlEvent::Alert { text, .. } | ControlEvent::Noted { text, .. }) => text.clone(),
         other => pretty(other),
     }
 }

@@ -9,7 +9,7 @@ mod questions;
 mod runs;
 mod streams;
 
-use protocol::{ControlEvent, Event, Outcome, PodState, Record, Seq, Timestamp, TurnEvent, Usage};
+use protocol::{AlertLevel, ControlEvent, Event, Outcome, PodState, Record, Seq, Timestamp, TurnEvent, Usage};
 
 use self::{
     commands::Commands,
@@ -278,6 +278,7 @@ fn plain_kind(event: &ControlEvent) -> Option<BlockKind> {
         E::Alert { level, source, text } => {
             BlockKind::Alert { level: *level, source: source.clone(), text: text.clone() }
         }
+        E::Noted { text, by } => BlockKind::Alert { level: AlertLevel::Note, source: by.clone(), text: text.clone() },
         _ => return None,
     })
 }
