@@ -47,6 +47,22 @@ async fn a_restore_takes_no_body_or_says_whether_it_is_of_a_tree() {
 }
 
 #[tokio::test]
+async fn a_note_is_in_the_journal_and_no_model_is_sent_it() {
+    let server = Server::start().await;
+    let pod = server.pod("ada").await;
+    server.say(&pod, "say one").await;
+    server.until(&pod, "idle").await;
+    let before = contents(&server, &pod).await;
+    let done = server.post(&format!("{pod}/notes"), json!({ "text": "look at this again" })).await;
+    assert_eq!(done.0, 202, "{}", done.1);
+    let noted = server.records(&pod, "noted").await;
+    assert_eq!((noted.len(), &noted[0]["text"]), (1, &json!("look at this again")));
+    assert_eq!(contents(&server, &pod).await, before);
+    assert_eq!(code(&server.post(&format!("{pod}/notes"), json!({ "text": " " })).await), (400, "invalid_input"));
+    assert!(!server.audited("note").await.is_empty());
+}
+
+#[tokio::test]
 async fn a_rewind_takes_the_end_of_a_conversation_out_of_the_context_and_keeps_the_journal() {
     let server = Server::start().await;
     let pod = server.pod("ada").await;

@@ -90,6 +90,7 @@ impl RuntimePort for Embedded {
             Command::Compact(it) => self.control(key, origin, &it.pod, ControlVerb::Compact).await?,
             Command::Restore(it) => host.pods().restore(key, origin, &it.pod.worker_id, it.body).await?.into(),
             Command::Rewind(it) => host.work().rewind(key, origin, &it.pod.worker_id, it.body).await?.into(),
+            Command::Note(it) => host.work().note(key, origin, &it.pod.worker_id, it.body.text).await?.into(),
             Command::RunTool(it) => {
                 host.work().run_tool(key, origin, &it.pod.worker_id, &it.name, it.body).await?.into()
             }

@@ -106,6 +106,7 @@ impl RuntimePort for CompatSockets {
             Command::Create(_) | Command::Import(_) => MADE_ELSEWHERE,
             Command::TakeBack(_) => "they keep no queue, so there is nothing to take back",
             Command::Rewind(_) => "they go back to an input of their own log, not to a record; use their own console",
+            Command::Note(_) => "their logs are their own",
             Command::RunTool(_) => "their tools are run by their models alone",
             Command::AnswerApproval(_) => "they ask nobody before a tool runs",
             Command::Patch(_) => "their name and policies cannot be changed",

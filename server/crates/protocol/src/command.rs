@@ -184,6 +184,14 @@ pub struct RewindCommand {
     pub expected_head: Seq,
 }
 
+/// Body of `POST P/notes`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct NoteCommand {
+    pub text: String,
+}
+
 /// Body of `POST P/tools/{name}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

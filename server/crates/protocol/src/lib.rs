@@ -32,8 +32,8 @@ mod unambiguous;
 mod wall;
 
 pub use command::{
-    ApprovalCommand, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt, RestoreCommand,
-    RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
+    ApprovalCommand, ControlVerb, CreatePod, ImportCommand, InputCommand, NoteCommand, PatchPod, Receipt,
+    RestoreCommand, RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
 };
 pub use cursor::{open_cursor, seal_cursor};
 pub use cut::{CUT_BYTES_MAX, SHOWN_BYTES_MAX, cut_record, cut_segments};

@@ -10,9 +10,9 @@
 use crate::{
     About, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage,
     Gathered, HeldCommand, History, ImportCommand, InputCommand, Introduced, LinkAnswer, LinkExchange, Listing,
-    LoginCode, MessageAnswer, MessageCommand, OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail,
-    PodName, PodRef, PodRules, PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, Providers,
-    QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit,
+    LoginCode, MessageAnswer, MessageCommand, NoteCommand, OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView,
+    PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest,
+    Providers, QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit,
     SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport, VisiblePod, WallItem,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
@@ -363,6 +363,12 @@ operations! {
         Rewind "rewind" "rewind" "rewind": Post at_pod!("/rewind"), "commands" {
             pod pod: PodRef,
             body body: RewindCommand,
+        } -> 202 "It is on the disk" Receipt;
+
+        /// Writes a note into the transcript. No model is sent it.
+        Note "note" "note" "note": Post at_pod!("/notes"), "commands" {
+            pod pod: PodRef,
+            body body: NoteCommand,
         } -> 202 "It is on the disk" Receipt;
 
         /// Runs a tool as the Pod would, under its scope and its deny rules.

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use pod::{Input, PodSpec, rules_refusal};
 use pod_store::{InboxRow, PodUpdate};
 use protocol::{
-    ApiError, ApprovalCommand, CommandId, ControlVerb, ErrorCode, Event, InputCommand, PatchPod, PodDetail, PodName,
-    PodState, Receipt, Record, RewindCommand, Segment, Seq, TurnEvent,
+    ApiError, ApprovalCommand, CommandId, ControlEvent, ControlVerb, ErrorCode, Event, InputCommand, PatchPod,
+    PodDetail, PodName, PodState, Receipt, Record, RewindCommand, Segment, Seq, TurnEvent,
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,7 @@ pub(crate) enum PodCommand {
     Control(ControlVerb),
     Patch(PatchPod),
     Rewind(RewindCommand),
+    Note(String),
     Answer {
         id: String,
         command: ApprovalCommand,
@@ -63,6 +64,7 @@ impl Carrying<'_> {
             PodCommand::Control(verb) => self.control(verb).await,
             PodCommand::Patch(patch) => self.patch(patch).await,
             PodCommand::Rewind(rewind) => self.rewind(rewind).await,
+            PodCommand::Note(text) => self.note(text).await,
             PodCommand::Answer { id, command } => self.answer(id, command).await,
             PodCommand::Delete => self.delete().await,
         }
@@ -195,6 +197,14 @@ impl Carrying<'_> {
         }
         let sentence = format!("pod \"{}\" has no queued message {id}; GET the Pod to see what waits", state.name);
         Ok(ApiError::new(ErrorCode::NotFound, sentence))
+    }
+
+    async fn note(&mut self, text: String) -> Result<String, ApiError> {
+        if text.trim().is_empty() {
+            return Err(ApiError::invalid("the note is empty; write something"));
+        }
+        let noted = ControlEvent::Noted { text, by: self.origin.by.clone() };
+        self.enter(Input::Note(vec![noted]), "note", |kind| kind == "noted").await
     }
 
     async fn control(&mut self, verb: ControlVerb) -> Result<String, ApiError> {

@@ -49,6 +49,17 @@ impl Work<'_> {
         self.inner.cluster.command(key, origin, worker_id, PodCommand::Rewind(command)).await
     }
 
+    /// Writes a note into the transcript.
+    pub async fn note(
+        self,
+        key: CommandKey,
+        origin: &Origin,
+        worker_id: &WorkerId,
+        text: String,
+    ) -> Result<Receipt, ApiError> {
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::Note(text)).await
+    }
+
     /// Runs one tool as this Pod would; waits until it has ended.
     pub async fn run_tool(
         self,
