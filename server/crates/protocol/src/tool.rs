@@ -77,8 +77,9 @@ pub enum Card {
 pub const NETWORK: &str = "Network";
 
 /// Every tool that a Pod can be offered, in the order of names, and ways out to the network.
-pub const TOOLS: [Facts; 15] = [
+pub const TOOLS: [Facts; 16] = [
     row("Bash", Changes::Anything, Subject::Command, Ask, Card::Full),
+    row("Count", Changes::Nothing, Subject::Path, Allow, Card::Line),
     row("Edit", Changes::Files, Subject::Path, Ask, Card::Full),
     row("Glob", Changes::Nothing, Subject::Pattern, Allow, Card::Search),
     row("Grep", Changes::Nothing, Subject::Pattern, Allow, Card::Search),

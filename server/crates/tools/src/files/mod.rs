@@ -7,6 +7,7 @@
 mod beneath;
 mod complete;
 mod content;
+mod count;
 mod diff;
 mod edit;
 mod failure;
@@ -28,6 +29,7 @@ mod write;
 use std::sync::Arc;
 
 pub use complete::complete;
+pub use count::Count;
 pub use edit::Edit;
 pub use glob::Glob;
 pub use grep::Grep;
@@ -44,5 +46,5 @@ pub fn absolute(cwd: &str, path: &str) -> Result<String, String> {
 
 /// The tools on files.
 pub fn tools() -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(Read), Arc::new(Write), Arc::new(Edit), Arc::new(Glob), Arc::new(Grep)]
+    vec![Arc::new(Read), Arc::new(Write), Arc::new(Edit), Arc::new(Glob), Arc::new(Grep), Arc::new(Count)]
 }

@@ -8,7 +8,7 @@ use crate::place::{Desk, code};
 fn every_tool_has_a_closed_schema_with_described_fields() {
     let tools = tools::files::tools();
     let names = tools.iter().map(|tool| tool.name()).collect::<Vec<_>>();
-    assert_eq!(names, ["Read", "Write", "Edit", "Glob", "Grep"]);
+    assert_eq!(names, ["Read", "Write", "Edit", "Glob", "Grep", "Count"]);
     for tool in tools {
         let schema = tool.schema();
         assert_eq!(schema["additionalProperties"], json!(false), "{schema}");
