@@ -13,8 +13,8 @@ use crate::{
     console::{Console, Drawer},
     frame::{Frame, not_found::NotFoundPage},
     later::{
-        self, ApprovalsRoute, AuditRoute, ExchangeRoute, LoginRoute, MapRoute, PodRoute, PrintRoute, SearchRoute,
-        SettingsRoute, UsageRoute,
+        self, ApprovalsRoute, AuditRoute, ExchangeRoute, LimitsRoute, LoginRoute, MapRoute, PodRoute, PrintRoute,
+        SearchRoute, SettingsRoute, UsageRoute,
     },
     login::LoginStyle,
     pods::page::PodsPage,
@@ -88,6 +88,7 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("approvals") view={Lazy::<ApprovalsRoute>::new()} ssr=SsrMode::Async />
                     <Route path=path!("map") view={Lazy::<MapRoute>::new()} ssr=SsrMode::Async />
                     <Route path=path!("audit") view={Lazy::<AuditRoute>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("limits") view={Lazy::<LimitsRoute>::new()} ssr=SsrMode::Async />
                     <Route path=path!("settings") view={Lazy::<SettingsRoute>::new()} ssr=SsrMode::Async />
                     <Route path=path!("search") view={Lazy::<SearchRoute>::new()} ssr=SsrMode::Async />
                     <Route path=path!("usage") view={Lazy::<UsageRoute>::new()} ssr=SsrMode::Async />

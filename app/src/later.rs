@@ -11,6 +11,7 @@ use crate::{
     audit::page::AuditPage,
     console::{Dialog, Over},
     frame::help_dialog::HelpDialog,
+    limits::LimitsPage,
     login::LoginPage,
     palette::PaletteDialog,
     peers::{dialog::PeerDialog, exchange::ExchangePage, help::PeerHelp, map::MapPage},
@@ -64,6 +65,7 @@ fn page_view(page: Page) -> AnyView {
         Page::Approvals => view! { <ApprovalsPage /> }.into_any(),
         Page::Audit => view! { <AuditPage /> }.into_any(),
         Page::Exchange => view! { <ExchangePage /> }.into_any(),
+        Page::Limits => view! { <LimitsPage /> }.into_any(),
         Page::Login => view! { <LoginPage /> }.into_any(),
         Page::Map => view! { <MapPage /> }.into_any(),
         Page::Print => view! { <PrintPage /> }.into_any(),
@@ -77,6 +79,7 @@ enum Page {
     Approvals,
     Audit,
     Exchange,
+    Limits,
     Login,
     Map,
     Print,
@@ -113,6 +116,7 @@ later! {
     ExchangeRoute => page_view, __preload_page_view, Page::Exchange;
     ApprovalsRoute => page_view, __preload_page_view, Page::Approvals;
     AuditRoute => page_view, __preload_page_view, Page::Audit;
+    LimitsRoute => page_view, __preload_page_view, Page::Limits;
     LoginRoute => page_view, __preload_page_view, Page::Login;
     MapRoute => page_view, __preload_page_view, Page::Map;
     PrintRoute => page_view, __preload_page_view, Page::Print;

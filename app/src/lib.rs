@@ -29,6 +29,7 @@ mod format;
 mod frame;
 mod keys;
 mod later;
+mod limits;
 mod live;
 mod login;
 mod notify;
