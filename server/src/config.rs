@@ -215,6 +215,7 @@ fn provider_environment(environment: &Environment) -> ProviderEnvironment {
         anthropic_api_key: environment.secret("ANTHROPIC_API_KEY"),
         anthropic_base_url: environment.text("ANTHROPIC_BASE_URL"),
         gemini_api_key: environment.secret("GEMINI_API_KEY"),
+        deepseek_api_key: environment.secret("DEEPSEEK_API_KEY"),
         ollama_host: environment.text("OLLAMA_HOST"),
     }
 }

@@ -7,7 +7,7 @@ const MB: u64 = 1024 * 1024;
 /// The kernel gives no room fewer processes.
 const PROCESSES_MIN: u64 = 301;
 /// Keys of providers that yoi finds in the environment by itself, and its own variables: no command gets them.
-const KEYS: [&str; 3] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
+const KEYS: [&str; 4] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY"];
 const OWN: &str = "YOI_";
 
 /// As it is written.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use secrecy::SecretString;
 
 /// Every variable that yoi knows.
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 16] = [
     "YOI_TOKEN",
     "YOI_DATA",
     "YOI_LISTEN",
@@ -20,6 +20,7 @@ const KNOWN: [&str; 15] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_BASE_URL",
     "GEMINI_API_KEY",
+    "DEEPSEEK_API_KEY",
     "OLLAMA_HOST",
 ];
 /// What begins like this was meant for yoi, or for a provider of it.

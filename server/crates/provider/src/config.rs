@@ -42,11 +42,13 @@ pub enum ProviderKind {
     Anthropic,
     Gemini,
     Ollama,
+    DeepSeek,
     Rehearsal,
 }
 
 impl ProviderKind {
-    pub const ALL: [Self; 5] = [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Ollama, Self::Rehearsal];
+    pub const ALL: [Self; 6] =
+        [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Ollama, Self::DeepSeek, Self::Rehearsal];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -54,6 +56,7 @@ impl ProviderKind {
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
             Self::Ollama => "ollama",
+            Self::DeepSeek => "deepseek",
             Self::Rehearsal => "rehearsal",
         }
     }
@@ -64,6 +67,7 @@ impl ProviderKind {
             Self::OpenAi => Some("OPENAI_API_KEY"),
             Self::Anthropic => Some("ANTHROPIC_API_KEY"),
             Self::Gemini => Some("GEMINI_API_KEY"),
+            Self::DeepSeek => Some("DEEPSEEK_API_KEY"),
             Self::Ollama | Self::Rehearsal => None,
         }
     }
@@ -77,7 +81,7 @@ impl fmt::Display for ProviderKind {
 
 /// A kind that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown provider kind {0:?}; it is one of openai, anthropic, gemini, ollama, rehearsal")]
+#[error("unknown provider kind {0:?}; it is one of openai, anthropic, gemini, ollama, deepseek, rehearsal")]
 pub struct ProviderKindError(String);
 
 impl FromStr for ProviderKind {
@@ -110,6 +114,7 @@ pub struct ProviderEnvironment {
     pub anthropic_api_key: Option<SecretString>,
     pub anthropic_base_url: Option<String>,
     pub gemini_api_key: Option<SecretString>,
+    pub deepseek_api_key: Option<SecretString>,
     /// As Ollama itself reads it: the scheme and the port may be left out.
     pub ollama_host: Option<String>,
 }
@@ -137,6 +142,7 @@ impl ProviderEnvironment {
             (ProviderKind::OpenAi, self.openai_api_key, self.openai_base_url),
             (ProviderKind::Anthropic, self.anthropic_api_key, self.anthropic_base_url),
             (ProviderKind::Gemini, self.gemini_api_key, None),
+            (ProviderKind::DeepSeek, self.deepseek_api_key, None),
             (ProviderKind::Ollama, None, self.ollama_host),
         ]
         .into_iter()

@@ -33,6 +33,7 @@ pub(crate) fn default_model(kind: ProviderKind) -> &'static str {
         ProviderKind::Anthropic => "claude-sonnet-4-5",
         ProviderKind::Gemini => "gemini-2.5-pro",
         ProviderKind::Ollama => "llama3.2",
+        ProviderKind::DeepSeek => "deepseek-chat",
         ProviderKind::Rehearsal => "rehearsal",
     }
 }

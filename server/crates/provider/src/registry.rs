@@ -116,6 +116,7 @@ impl Providers {
             (ProviderKind::OpenAi, "set OPENAI_API_KEY, or OPENAI_BASE_URL for any server that speaks its protocol"),
             (ProviderKind::Anthropic, "set ANTHROPIC_API_KEY"),
             (ProviderKind::Gemini, "set GEMINI_API_KEY"),
+            (ProviderKind::DeepSeek, "set DEEPSEEK_API_KEY"),
             (ProviderKind::Ollama, "set OLLAMA_HOST to the address of an Ollama server"),
         ]
         .into_iter()

@@ -228,6 +228,7 @@ fn adapter(kind: ProviderKind) -> Result<AdapterKind, ProviderError> {
         ProviderKind::Anthropic => Ok(AdapterKind::Anthropic),
         ProviderKind::Gemini => Ok(AdapterKind::Gemini),
         ProviderKind::Ollama => Ok(AdapterKind::Ollama),
+        ProviderKind::DeepSeek => Ok(AdapterKind::DeepSeek),
         ProviderKind::Rehearsal => {
             Err(ProviderError::new(ProviderErrorCode::BadRequest, "the rehearsal model has no server"))
         }

@@ -68,6 +68,7 @@ fn official(kind: ProviderKind) -> &'static str {
         ProviderKind::OpenAi => "https://api.openai.com/v1",
         ProviderKind::Anthropic => "https://api.anthropic.com/v1",
         ProviderKind::Gemini => "https://generativelanguage.googleapis.com/v1beta",
+        ProviderKind::DeepSeek => "https://api.deepseek.com/v1",
         ProviderKind::Ollama | ProviderKind::Rehearsal => "http://127.0.0.1:11434",
     }
 }

@@ -51,7 +51,7 @@ impl ChatFrameSink for Frames {
             return;
         }
         match self.kind {
-            ProviderKind::OpenAi => {
+            ProviderKind::OpenAi | ProviderKind::DeepSeek => {
                 if says_more_than_text(frame.data)
                     && let Ok(chunk) = serde_json::from_str::<Chunk>(frame.data)
                 {
