@@ -223,26 +223,24 @@ pub(crate) async fn a_dropped_database_is_gone_and_not_only_away(world: World) {
     let store = world.open().await;
     let ada = create(&store, "ada").await;
     let (dropped, rest) = url.strip_prefix("postgresql:///").unwrap().split_once('?').unwrap();
-    let elsewhere = format!("postgresql:///postgres?{rest}");
-    let moves = |from: &str, to: &str| {
-        let cut = format!("select pg_terminate_backend(pid) from pg_stat_activity where datname = '{from}'");
-        (cut, format!("alter database {from} rename to {to}"))
-    };
+    let server = format!("postgresql:///postgres?{rest}");
     let away = format!("{dropped}_away");
-    move_database(&elsewhere, moves(dropped, &away)).await;
+    rename_database(&server, dropped, &away).await;
     let refused = store.commit(one(records(ada, 1, 1))).await;
     assert!(matches!(&refused, Err(StoreError::Lost(why)) if why.contains("restore it from a backup")), "{refused:?}");
     assert!(store.health().is_lost());
-    move_database(&elsewhere, moves(&away, dropped)).await;
+    rename_database(&server, &away, dropped).await;
     store.health().outage().wait_for(Option::is_none).await.unwrap();
     done(&store, one(records(ada, 1, 1))).await;
 }
 
-/// A connection that comes back in between is cut off once more.
-async fn move_database(server: &str, (cut, rename): (String, String)) {
-    testkit::until_so("the database has its other name", async || {
-        testkit::postgres::execute(server, &cut).await.unwrap();
-        testkit::postgres::execute(server, &rename).await.is_ok()
-    })
-    .await;
+/// Gives a database another name. PostgreSQL does so only while nobody is connected, and the store connects again within
+/// milliseconds of each cut: so nobody may until it is done.
+async fn rename_database(server: &str, from: &str, to: &str) {
+    let execute = async |statement: String| testkit::postgres::execute(server, &statement).await;
+    execute(format!("alter database {from} allow_connections false")).await.unwrap();
+    execute(format!("select pg_terminate_backend(pid) from pg_stat_activity where datname = '{from}'")).await.unwrap();
+    let rename = format!("alter database {from} rename to {to}");
+    testkit::until_so("the database has its other name", async || execute(rename.clone()).await.is_ok()).await;
+    execute(format!("alter database {to} allow_connections true")).await.unwrap();
 }
