@@ -8,8 +8,8 @@ use commands::{
 };
 use leptos::prelude::*;
 use protocol::{
-    ApprovalCommand, ControlVerb, CreatePod, Decision, ErrorCode, PeerLink, PeerView, PodName, PodRef, PodSummary,
-    Segment,
+    ApprovalCommand, ControlVerb, CreatePod, Decision, ErrorCode, PatchPod, PeerLink, PeerView, PodName, PodRef,
+    PodSummary, Segment,
 };
 
 pub(crate) use self::named::named;
@@ -19,8 +19,8 @@ use crate::{
     console::{Console, Dialog, PodContext, export_href, fresh_command, pod_href, search_href, undoing},
     live,
     server_fns::{
-        close_preview, control_pod, create_pod, list_previews, open_preview, pod_peers, rename_pod, resolve,
-        set_network, submit_input, unlink_pods,
+        change_pod, close_preview, control_pod, create_pod, list_previews, open_preview, pod_peers, resolve,
+        submit_input, unlink_pods,
     },
     transcript::rewind,
 };
@@ -106,15 +106,33 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
         Command::Unpeer(name) => unpeer(console, &at.summary, &name).await?,
         Command::Answer(answer) => give(console, &at, answer).await?,
         Command::Rename(name) => {
-            rename_pod(pod, fresh_command(), named_so(&name)?).await?;
+            let patch = PatchPod { name: Some(named_so(&name)?), ..PatchPod::default() };
+            change_pod(pod, fresh_command(), patch).await?;
         }
         Command::Network(network) => {
-            set_network(pod, fresh_command(), network).await?;
+            let patch = PatchPod { network: Some(network), ..PatchPod::default() };
+            change_pod(pod, fresh_command(), patch).await?;
             console.note(format!(
                 "{}: network set to “{}” from the next command on",
                 at.summary.name,
                 network.as_str()
             ));
+        }
+        Command::Model(None) => console.dialog.set(Some(Dialog::Model(Box::new(at.summary)))),
+        Command::Model(Some((model, provider))) => {
+            let patch = PatchPod { model: Some(model), provider, ..PatchPod::default() };
+            let now = change_pod(pod, fresh_command(), patch).await?;
+            console.note(format!("{} answers with {} now.", at.summary.name, now.summary.model));
+        }
+        Command::Budget(budget) => {
+            change_pod(pod, fresh_command(), PatchPod { budget: Some(budget), ..PatchPod::default() }).await?;
+            let words = budget.map_or_else(|| "none".to_owned(), |budget| budget.words());
+            console.note(format!("{}: budget is {words}.", at.summary.name));
+        }
+        Command::Think(level) => {
+            let patch = PatchPod { thinking: Some(level), ..PatchPod::default() };
+            change_pod(pod, fresh_command(), patch).await?;
+            console.note(format!("{}: thinking is {level} from the next model call on.", at.summary.name));
         }
         Command::Preview(act) => console.note(preview(pod, act).await?),
         Command::Delete(name) if name == at.summary.name.as_str() => {

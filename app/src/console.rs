@@ -61,6 +61,7 @@ pub(crate) struct TranscriptKeys {
 pub(crate) enum Dialog {
     NewPod,
     Rename(Box<PodSummary>),
+    Model(Box<PodSummary>),
     /// Its name has been typed already, or is asked for.
     Delete {
         pod: Box<PodSummary>,

@@ -16,6 +16,7 @@ use crate::{
     peers::{dialog::PeerDialog, exchange::ExchangePage, help::PeerHelp, map::MapPage},
     pod::{
         compact_dialog::CompactDialog,
+        model_dialog::ModelDialog,
         name_dialogs::{DeleteDialog, RenameDialog},
         page::PodPage,
         restore_dialog::RestoreDialog,
@@ -39,6 +40,7 @@ pub(crate) fn dialog_view(over: Over) -> AnyView {
     match dialog {
         Dialog::NewPod => view! { <NewPodDialog /> }.into_any(),
         Dialog::Rename(pod) => view! { <RenameDialog pod=*pod /> }.into_any(),
+        Dialog::Model(pod) => view! { <ModelDialog pod=*pod /> }.into_any(),
         Dialog::Delete { pod, is_named } => view! { <DeleteDialog pod=*pod is_named=is_named /> }.into_any(),
         Dialog::Spawn { pod, name } => view! { <SpawnDialog pod=*pod name=name /> }.into_any(),
         Dialog::Compact(pod) => view! { <CompactDialog pod=*pod /> }.into_any(),

@@ -4,6 +4,7 @@ pub(crate) mod child_questions;
 pub(crate) mod compact_dialog;
 pub(crate) mod head;
 pub(crate) mod inspector;
+pub(crate) mod model_dialog;
 pub(crate) mod name_dialogs;
 pub(crate) mod page;
 pub(crate) mod restore_dialog;

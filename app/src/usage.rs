@@ -11,7 +11,7 @@ mod table;
 pub(crate) use self::{
     chart::DaysChart,
     figures::Figures,
-    lines::{Line, of_days, of_links, of_pods, of_trees},
+    lines::{Line, of_days, of_links, of_models, of_pods, of_trees},
     sparkline::RunsLine,
     table::UsageTable,
 };

@@ -3,17 +3,17 @@
 #![allow(clippy::unwrap_used)]
 
 use app::server_fns::{
-    PodPageData, answer_approval, compaction_preview, control_pod, create_pod, decide_held, decide_request, delete_pod,
-    fitting_files, introduce_pods, list_pods, load_pod, older_records, open_approvals, open_requests, pod_approvals,
-    pod_exchange, pod_peers, relations, rename_pod, resolve, restore_pod, rewind_pod, run_tool, steer_input,
+    PodPageData, answer_approval, change_pod, compaction_preview, control_pod, create_pod, decide_held, decide_request,
+    delete_pod, fitting_files, introduce_pods, list_pods, load_pod, older_records, open_approvals, open_requests,
+    pod_approvals, pod_exchange, pod_peers, relations, resolve, restore_pod, rewind_pod, run_tool, steer_input,
     submit_input, take_back_input, unlink_pods,
 };
 use backend::{Backend, Origin};
 use leptos::prelude::{Owner, provide_context};
 use protocol::{
     ApprovalCommand, CommandId, ControlVerb, CreatePod, Decision, ErrorCode, Event, HeldCommand, HeldDecision,
-    PeerCommand, PeerLink, PeerPolicy, PodName, PodRef, PodState, RequestCommand, RequestDecision, RestoreCommand,
-    RewindCommand, Segment, Seq, ToolCommand, TurnEvent,
+    PatchPod, PeerCommand, PeerLink, PeerPolicy, PodName, PodRef, PodState, RequestCommand, RequestDecision,
+    RestoreCommand, RewindCommand, Segment, Seq, ToolCommand, TurnEvent,
 };
 use runtime::{Host, HostOptions};
 use testkit::until;
@@ -91,7 +91,8 @@ async fn stop_rename_and_delete_reach_the_pod() {
     control_pod(pod.clone(), id("k1"), ControlVerb::Stop).await.unwrap();
     let page = load_pod(pod.to_string(), None, None).await.unwrap();
     assert_eq!(page.detail.summary.state, PodState::Stopped);
-    rename_pod(pod.clone(), id("k2"), name("eve")).await.unwrap();
+    let patch = PatchPod { name: Some(name("eve")), ..PatchPod::default() };
+    change_pod(pod.clone(), id("k2"), patch).await.unwrap();
     assert_eq!(list_pods().await.unwrap()[0].name, name("eve"));
     delete_pod(pod, id("k3"), "eve".to_owned()).await.unwrap();
     assert!(list_pods().await.unwrap().is_empty());

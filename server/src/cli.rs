@@ -69,6 +69,12 @@ pub(crate) enum Verb {
     Policy(PolicyOptions),
     /// Set the network access of a Pod's commands
     Network(NetworkOptions),
+    /// Print a Pod's model, or change it and how hard it thinks
+    Model(ModelOptions),
+    /// Print what a Pod may use at most, with its children, or set it
+    Budget(BudgetOptions),
+    /// Set a Pod's instructions, scope or profile
+    Set(SetOptions),
     /// Set whether a peer's message starts a run
     Wake(WakeOptions),
     /// List a Pod's permission rules, or set them
@@ -131,6 +137,8 @@ pub(crate) enum Verb {
     Runtimes(RuntimesOptions),
     /// List the model providers, or test them
     Providers(ProvidersOptions),
+    /// List the models with their limits and prices, and where each fact comes from
+    Models,
     /// List the templates for new Pods
     Profiles,
     /// List the logged-in browsers

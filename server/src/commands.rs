@@ -13,6 +13,7 @@ mod log;
 mod ls;
 mod man;
 mod messages;
+mod models;
 mod new;
 mod open;
 mod patch;
@@ -79,6 +80,10 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Rename(options) => patch::rename(&caller, options).await,
         Verb::Policy(options) => patch::policy(&caller, options).await,
         Verb::Network(options) => patch::network(&caller, options).await,
+        Verb::Model(options) => patch::model(&caller, options).await,
+        Verb::Budget(options) => patch::budget(&caller, options).await,
+        Verb::Set(options) => patch::set(&caller, options).await,
+        Verb::Models => models::models(&caller).await,
         Verb::Wake(options) => patch::wake(&caller, options).await,
         Verb::Permissions(options) => patch::permissions(&caller, options).await,
         Verb::Rules => settings::rules(&caller).await,

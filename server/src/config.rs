@@ -18,7 +18,7 @@ use std::{
 use etcetera::BaseStrategy;
 use pod_store::Database;
 use protocol::RuntimeId;
-use provider::{ProviderConfig, ProviderEnvironment};
+use provider::{ModelSettings, ProviderConfig, ProviderEnvironment};
 use runtime::Profile;
 use secrecy::SecretString;
 
@@ -61,6 +61,9 @@ pub(crate) struct Config {
     pub(crate) open: bool,
     /// In order of preference: the file's, then what only the environment knows.
     pub(crate) providers: Vec<ProviderConfig>,
+    pub(crate) models: BTreeMap<String, ModelSettings>,
+    /// Model servers of this machine are found without being configured.
+    pub(crate) finds_models: bool,
     pub(crate) profiles: BTreeMap<String, Profile>,
     pub(crate) mcp: BTreeMap<String, McpServer>,
     /// Files with keys, and the configuration itself: no tool of a Pod reads them.
@@ -106,6 +109,8 @@ impl Config {
             private_files: file.private_files(),
             key_variables: file.key_variables(),
             providers: provider_environment(environment).apply(file.providers(environment)?),
+            finds_models: file.finds_models(),
+            models: file.models,
             profiles: file.profiles,
             mcp: file.mcp,
             commands: file.commands,

@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use api::{AllowedHosts, Api, ApiOptions, ConnectionLimits, Connections, Token};
 use axum::{Router, serve::ListenerExt};
 use backend::{Backend, BackendOptions};
-use provider::Providers;
+use provider::{ProviderOptions, Providers};
 use runtime::Host;
 use secrecy::ExposeSecret;
 use tokio::{
@@ -58,7 +58,13 @@ pub(crate) async fn serve(common: CommonOptions, options: ServeOptions, environm
 async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
     // An error says that it is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let providers = Providers::new(config.providers.clone()).map_err(|error| BadConfig(error.to_string()))?;
+    let options = ProviderOptions {
+        configs: config.providers.clone(),
+        models: config.models.clone(),
+        finds_nearby: config.finds_models,
+        ..ProviderOptions::default()
+    };
+    let providers = Providers::of(options).map_err(|error| BadConfig(error.to_string()))?;
     let mut signals = Signals::listen()?;
     let data = DataDir::hold(&config.data)?;
     let token = token::of_server(config.token.clone(), &data)?;

@@ -55,6 +55,25 @@ async fn writes_no_more(file: &Path) {
 }
 
 #[tokio::test]
+async fn browser_another_model_is_chosen_in_the_head_and_the_transcript_tells_it() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    browser.find(".head-model").await.click().await.unwrap();
+    browser.wait_text("#model", "Now rehearsal of rehearsal.").await;
+    browser.wait_text("#model", "200k context").await;
+    // Nothing was chosen: nothing is changed, and that is said.
+    browser.find("#model-submit").await.click().await.unwrap();
+    browser.wait_text("#model", "Choose a model").await;
+    let choose = "const level = document.getElementById('model-thinking'); level.value = 'high';
+                  level.dispatchEvent(new Event('change', { bubbles: true }))";
+    browser.eval(choose).await;
+    browser.find("#model-submit").await.click().await.unwrap();
+    browser.wait_text(LOG, "thinking high: set by you").await;
+    assert_eq!(yoi.get(&pod_path(&pod)).await.expect(200)["thinking"], "high");
+}
+
+#[tokio::test]
 async fn browser_a_stop_ends_a_command_at_once_and_undo_brings_the_pod_back_paused() {
     let yoi = YoiProcess::start(YOI).await;
     let (ada, bob, eve) = (trusted(&yoi, "ada").await, trusted(&yoi, "bob").await, trusted(&yoi, "eve").await);

@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 use testkit::{
+    scripted_model::{Answer, ScriptedModel, Tokens},
     terminal::Terminal,
     until_so,
     yoi::{Launch, YoiProcess},
@@ -86,6 +87,54 @@ async fn every_failure_is_a_sentence_with_the_way_out_and_its_own_exit_code() {
 }
 
 #[tokio::test]
+async fn a_living_pod_takes_another_model_and_what_each_costs_is_told() {
+    let server = ScriptedModel::start().await;
+    server.set_models(&["small", "large"]);
+    let launch = Launch::new(YOI);
+    let configuration = format!(
+        "[providers.mine]\nkind = \"openai-compatible\"\nbase_url = \"{}\"\n\
+         [models.large]\ncontext_limit = 64000\ninput = 2.5\noutput = 10\nthinking = [\"off\", \"high\"]\n",
+        server.base_url()
+    );
+    let config = launch.work_dir().join("config.toml");
+    std::fs::write(&config, configuration).unwrap();
+    let yoi = launch.env("YOI_CONFIG", config.to_str().unwrap()).start().await;
+    let launch = yoi.launch();
+    // The first that the server offers.
+    assert_eq!(json(launch, &["new", "ada"]).await["model"], "small");
+    let answer = || Answer::new().text("done").usage(Tokens { input: 1_000, cached: 0, output: 10 }).finish();
+    server.push(answer());
+    json(launch, &["send", "ada", "hello"]).await;
+    until_so("the run is over", async || json(launch, &["show", "ada"]).await["usage"]["output"] == 10).await;
+    let shown = json(launch, &["show", "ada"]).await;
+    assert!(shown["usage"].get("context_limit").is_none() && shown["usage"].get("cost").is_none(), "{shown}");
+
+    let (code, told, stderr) = run(launch, &["model", "ada", "large", "--thinking", "high"]).await;
+    assert_eq!((code, told.as_str()), (Some(0), "ada: large of mine, thinking high\n"), "{stderr}");
+    let (code, _, stderr) = run(launch, &["model", "ada", "--thinking", "low"]).await;
+    assert_eq!(code, Some(1));
+    assert!(stderr.contains("cannot think low; it has off, high"), "{stderr}");
+    server.push(answer());
+    json(launch, &["send", "ada", "again"]).await;
+    until_so("the second run is over", async || json(launch, &["show", "ada"]).await["usage"]["output"] == 20).await;
+    let asked = server.requests();
+    let last = &asked.last().unwrap().body;
+    assert_eq!((&last["model"], &last["reasoning_effort"]), (&"large".into(), &"high".into()));
+    let shown = json(launch, &["show", "ada"]).await;
+    assert_eq!((&shown["usage"]["cost"], &shown["usage"]["context_limit"]), (&"0.0026".into(), &64_000.into()));
+
+    let usage = json(launch, &["usage"]).await;
+    let models = usage["models"].as_array().unwrap();
+    let cost = |model: &str| models.iter().find(|one| one["model"] == model).map(|one| one.get("cost").cloned());
+    assert_eq!((cost("large"), cost("small")), (Some(Some("0.0026".into())), Some(None)));
+    let (_, listed, _) = run(launch, &["models"]).await;
+    let line = listed.lines().find(|line| line.starts_with("large")).unwrap();
+    assert!(line.contains("64k+") && line.contains("$2.5+") && line.contains("off high+"), "{line}");
+    let (_, log, _) = run(launch, &["log", "ada"]).await;
+    assert!(log.contains("model large, thinking high: set by you"), "{log}");
+}
+
+#[tokio::test]
 async fn the_settings_of_a_pod_are_seen_and_changed() {
     let yoi = YoiProcess::start(YOI).await;
     let launch = yoi.launch();
@@ -104,6 +153,17 @@ async fn the_settings_of_a_pod_are_seen_and_changed() {
     json(launch, &["permissions", "ada", "--clear"]).await;
     assert_eq!(json(launch, &["permissions", "ada"]).await, serde_json::json!([]));
     assert_eq!(json(launch, &["rename", "ada", "eve"]).await["name"], "eve");
+
+    let set = ["set", "eve", "--instructions", "Be brief.", "--scope", "write:."];
+    let detail = json(launch, &set).await;
+    assert_eq!((&detail["instructions"], &detail["scope"][0]["access"]), (&"Be brief.".into(), &"write".into()));
+    assert_eq!(run(launch, &["set", "eve"]).await.0, Some(2));
+    assert_eq!(run(launch, &["budget", "eve"]).await.1, "eve may use as much as it needs\n");
+    assert_eq!(run(launch, &["budget", "eve", "$5", "a", "day"]).await.1, "eve may use $5 a day, with its children\n");
+    assert_eq!(json(launch, &["show", "eve"]).await["budget"], serde_json::json!({ "cost": "5", "per": "day" }));
+    let (code, _, stderr) = run(launch, &["budget", "eve", "much"]).await;
+    assert_eq!(code, Some(2));
+    assert!(stderr.contains("a budget is like $5"), "{stderr}");
 
     let address = json(launch, &["resolve", "eve"]).await;
     assert_eq!(address["runtime_id"], "local");

@@ -45,6 +45,17 @@ fn every_link_between_documents_leads_somewhere() {
     assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
 }
 
+#[test]
+fn no_document_has_two_versions_of_a_line() {
+    let mut marks = Vec::new();
+    each_line(|document, number, line| {
+        if ["<<<<<<< ", "=======", ">>>>>>> "].iter().any(|mark| line.starts_with(mark)) {
+            marks.push(format!("{document}:{number}"));
+        }
+    });
+    assert!(marks.is_empty(), "a merge was left half done:\n{}", marks.join("\n"));
+}
+
 /// A path of ours: a Rust source, or a folder of sources or tests.
 fn is_source(text: &str) -> bool {
     let is_path = text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./".contains(letter));

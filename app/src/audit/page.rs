@@ -15,7 +15,7 @@ use crate::{
 const PAGE_ROWS: u32 = 100;
 
 /// What can be done, in the words of the rows.
-const ACTIONS: [&str; 25] = [
+const ACTIONS: [&str; 26] = [
     "approve",
     "cancel",
     "compact",
@@ -38,6 +38,7 @@ const ACTIONS: [&str; 25] = [
     "rewind",
     "runtime_add",
     "runtime_remove",
+    "settings",
     "stop",
     "tool",
     "unpeer",

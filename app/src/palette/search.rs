@@ -170,7 +170,8 @@ impl Search {
             ("delete", Some(summary)) => {
                 self.leave(Next::Dialog(Box::new(Dialog::Delete { pod: summary, is_named: false })));
             }
-            ("deny" | "unpeer" | "send" | "network", _) => {
+            ("model", Some(summary)) => self.leave(Next::Dialog(Box::new(Dialog::Model(summary)))),
+            ("deny" | "unpeer" | "send" | "network" | "think" | "budget", _) => {
                 self.type_in(format!(":{} ", entry.word));
                 live::focus("palette-field");
             }

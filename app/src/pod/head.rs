@@ -18,7 +18,7 @@ pub(crate) fn PodHead() -> impl IntoView {
     let name = move || pod.summary.with(|summary| summary.name.to_string());
     let meta = move || {
         pod.summary.with(|summary| {
-            let mut facts = vec![summary.model.clone(), short_path(&summary.cwd)];
+            let mut facts = vec![short_path(&summary.cwd)];
             let relations =
                 [(summary.relations.peers, "peer", "peers"), (summary.relations.children, "child", "children")];
             for (count, one, many) in relations.into_iter().filter(|(count, ..)| *count > 0) {
@@ -38,6 +38,14 @@ pub(crate) fn PodHead() -> impl IntoView {
             <span role="status">
                 <StateWord sign=Signal::derive(move || pod.sign()) />
             </span>
+            <button
+                type="button"
+                class="head-model"
+                title="Change the model"
+                on:click=move |_| console.dialog.set(Some(Dialog::Model(Box::new(untrack(|| pod.as_it_is())))))
+            >
+                {move || pod.summary.with(|summary| summary.model.clone())}
+            </button>
             <span class="meta" title=cwd>
                 {meta}
             </span>
@@ -138,6 +146,7 @@ fn More(console: Console, pod: PodContext) -> impl IntoView {
             {act("Spawn a child…", |console, pod| spawn(console, &pod, String::new()))}
             {act("Add a peer…", |console, pod| introduce(console, &pod, String::new()))}
             <PodFiles />
+            {act("Model…", |console, pod| console.dialog.set(Some(Dialog::Model(Box::new(pod)))))}
             {act("Rename…", |console, pod| console.dialog.set(Some(Dialog::Rename(Box::new(pod)))))}
             <button type="button" class="is-danger" on:click=delete>
                 "Delete…"

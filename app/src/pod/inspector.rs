@@ -53,6 +53,7 @@ fn Facts() -> impl IntoView {
     let activity =
         move || pod.summary.with(|summary| summary.activity.as_deref().map(|doing| unseen::shown(doing).into_owned()));
     let summary = pod.summary;
+    let thinking = move || pod.detail.with(|detail| detail.thinking);
     view! {
         <section>
             <h2>"Pod"</h2>
@@ -69,6 +70,7 @@ fn Facts() -> impl IntoView {
                 <dd>{move || summary.with(|summary| summary.model.clone())}</dd>
                 <dt>"provider"</dt>
                 <dd>{move || summary.with(|summary| summary.provider.clone())}</dd>
+                {move || thinking().map(|level| view! { <dt>"thinking"</dt><dd>{level.as_str()}</dd> }.into_any())}
                 <dt>"folder"</dt>
                 <dd>
                     <code>{move || summary.with(|summary| summary.cwd.clone())}</code>
@@ -97,6 +99,8 @@ fn UsageFacts() -> impl IntoView {
             .with(|summary| percent(summary.usage.cached, summary.usage.input))
             .map_or_else(|| "–".to_owned(), |share| format!("{share} %"))
     };
+    let detail = use_pod().detail;
+    let budget = move || detail.with(|detail| detail.budget.map(|budget| budget.words()));
     view! {
         <section>
             <h2>"Usage"</h2>
@@ -109,6 +113,7 @@ fn UsageFacts() -> impl IntoView {
                 <dd>{cached}</dd>
                 <dt>"cost"</dt>
                 <dd>{move || cost_words(usage.with(|summary| summary.usage.cost))}</dd>
+                {move || budget().map(|words| view! { <dt>"budget"</dt><dd>{words}</dd> }.into_any())}
             </dl>
             <RunsLine />
         </section>

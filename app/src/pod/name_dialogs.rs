@@ -1,13 +1,13 @@
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
-use protocol::{ErrorCode, PodName, PodSummary};
+use protocol::{ErrorCode, PatchPod, PodName, PodSummary};
 
 use crate::{
     UiError,
     components::{deed::Deed, dialog::FormDialog, text_field::TextField},
     console::{fresh_command, use_console},
     live,
-    server_fns::{delete_pod, rename_pod},
+    server_fns::{change_pod, delete_pod},
 };
 
 #[component]
@@ -23,7 +23,8 @@ pub(crate) fn RenameDialog(pod: PodSummary) -> impl IntoView {
         };
         let pod = pod.pod.clone();
         deed.begin(Box::pin(async move {
-            rename_pod(pod, fresh_command(), name.clone()).await?;
+            let patch = PatchPod { name: Some(name.clone()), ..PatchPod::default() };
+            change_pod(pod, fresh_command(), patch).await?;
             live::close_dialog("rename");
             console.note(format!("Renamed to {name}."));
             Ok(())

@@ -7,7 +7,7 @@ use crate::{
     components::{deed::Deed, dialog::Modal, problem::Problem, text_field::TextField},
     console::{fresh_command, pod_href, use_console},
     live,
-    pods::providers::ProviderFields,
+    pods::providers::{ModelChoice, ModelFields},
     server_fns::create_pod,
 };
 
@@ -15,8 +15,7 @@ use crate::{
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct NewPodForm {
     name: RwSignal<String>,
-    pub(crate) provider: RwSignal<String>,
-    pub(crate) model: RwSignal<String>,
+    choice: ModelChoice,
     cwd: RwSignal<String>,
     instructions: RwSignal<String>,
     deed: Deed,
@@ -30,9 +29,11 @@ impl NewPodForm {
             .map_err(|error| UiError::new(ErrorCode::InvalidInput, error.to_string()))?;
         let given =
             |field: RwSignal<String>| Some(field.get_untracked().trim().to_owned()).filter(|text| !text.is_empty());
+        let (provider, model, thinking) = self.choice.read();
         Ok(CreatePod {
-            provider: given(self.provider),
-            model: given(self.model),
+            provider,
+            model,
+            thinking,
             cwd: given(self.cwd),
             instructions: given(self.instructions),
             ..CreatePod::named(name)
@@ -96,7 +97,7 @@ pub(crate) fn NewPodDialog() -> impl IntoView {
                     <Problem error=form.deed.error />
                     <details class="more">
                         <summary>"More"</summary>
-                        <ProviderFields form=form />
+                        <ModelFields id="new-pod" choice=form.choice unchanged="the default" />
                         <TextField
                             id="new-pod-cwd"
                             label="Working directory"

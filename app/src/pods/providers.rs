@@ -1,5 +1,6 @@
 use leptos::prelude::*;
-use protocol::{ProviderTest, ProviderView, UnconfiguredProvider};
+use protocol::{ModelFacts, ProviderTest, ProviderView, Thinking, UnconfiguredProvider};
+use transcript::words::model_words;
 
 use crate::{
     components::{
@@ -8,13 +9,62 @@ use crate::{
         text_field::TextField,
     },
     format::{counted, sentence_case},
-    pods::new_pod_dialog::NewPodForm,
     server_fns::{ProvidersFound, list_providers, test_provider},
 };
 
-/// Which provider and model a new Pod uses. Any model name may be typed; the list is a help.
+/// Which model a person chooses, and how hard it thinks. What is empty is not chosen.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ModelChoice {
+    provider: RwSignal<String>,
+    model: RwSignal<String>,
+    thinking: RwSignal<String>,
+    /// What a Pod has now, when it has one.
+    pub(crate) instead_of: StoredValue<Option<(String, String)>>,
+}
+
+impl ModelChoice {
+    /// Provider, model, thinking.
+    pub(crate) fn read(self) -> (Option<String>, Option<String>, Option<Thinking>) {
+        let given =
+            |field: RwSignal<String>| Some(field.get_untracked().trim().to_owned()).filter(|text| !text.is_empty());
+        (given(self.provider), given(self.model), given(self.thinking).and_then(|level| level.parse().ok()))
+    }
+
+    /// The provider that the model would be asked from.
+    fn is_of(self, provider: &ProviderView) -> bool {
+        match (self.provider.get().as_str(), self.instead_of.get_value()) {
+            ("", Some((present, _))) => provider.name == present,
+            ("", None) => provider.default,
+            (chosen, _) => provider.name == chosen,
+        }
+    }
+
+    /// What is known of the model that is chosen.
+    fn facts(self, providers: &[ProviderView]) -> ModelFacts {
+        let (typed, present) = (self.model.get(), self.instead_of.get_value());
+        let of = providers.iter().find(|provider| self.is_of(provider));
+        let named = match (typed.trim(), present) {
+            ("", Some((_, model))) if self.provider.get().is_empty() => Some(model),
+            ("", _) => of.and_then(|provider| provider.models.first()).map(|model| model.name.clone()),
+            (typed, _) => Some(typed.to_owned()),
+        };
+        let models = of.into_iter().flat_map(|provider| &provider.models);
+        models
+            .filter(|model| Some(&model.name) == named.as_ref())
+            .map(|model| model.facts.clone())
+            .next()
+            .unwrap_or_default()
+    }
+}
+
+/// Provider, model and thinking. Any model name may be typed; the list is a help, and says what is known of each.
 #[component]
-pub(crate) fn ProviderFields(form: NewPodForm) -> impl IntoView {
+pub(crate) fn ModelFields(
+    id: &'static str,
+    choice: ModelChoice,
+    /// What an empty choice means.
+    unchanged: &'static str,
+) -> impl IntoView {
     let found = LocalResource::new(list_providers);
     let providers = move || found.get().and_then(Result::ok).map(|found| found.found).unwrap_or_default();
     let options = move || {
@@ -31,33 +81,60 @@ pub(crate) fn ProviderFields(form: NewPodForm) -> impl IntoView {
             .collect_view()
     };
     let models = move || {
-        let chosen = form.provider.get();
         providers()
             .into_iter()
-            .filter(|provider| provider.name == chosen || (chosen.is_empty() && provider.default))
+            .filter(|provider| choice.is_of(provider))
             .flat_map(|provider| provider.models)
-            .map(|model| view! { <option value=model.name></option> }.into_any())
+            .map(|model| {
+                let words = model_words(&model.facts);
+                view! { <option value=model.name>{words}</option> }.into_any()
+            })
             .collect_view()
+    };
+    let facts = Memo::new(move |_| choice.facts(&providers()));
+    let is_change = choice.instead_of.with_value(Option::is_some);
+    let (model_hint, no_level) = match is_change {
+        true => ("Any name that the provider knows. Empty: as it is, or another provider's first one.", unchanged),
+        false => ("Any name that the provider knows. Empty: its first one.", "as the model does by itself"),
+    };
+    // Of a model of which nothing is known, each may be tried.
+    let levels = move || facts.with(|facts| facts.thinking.clone()).unwrap_or_else(|| Thinking::ALL.to_vec());
+    let (provider_id, thinking_id) = (format!("{id}-provider"), format!("{id}-thinking"));
+    let (model_id, list_id) = match id {
+        "new-pod" => ("new-pod-model", "new-pod-models"),
+        _ => ("model-name", "model-names"),
     };
     view! {
         <div class="field">
-            <label for="new-pod-provider">"Provider"</label>
-            <select
-                id="new-pod-provider"
-                on:change=move |event| form.provider.set(event_target_value(&event))
-            >
-                <option value="">"the default"</option>
+            <label for=provider_id.clone()>"Provider"</label>
+            <select id=provider_id on:change=move |event| choice.provider.set(event_target_value(&event))>
+                <option value="">{unchanged}</option>
                 {options}
             </select>
         </div>
         <TextField
-            id="new-pod-model"
+            id=model_id
             label="Model"
-            value=form.model
-            hint="Empty: the first one configured, or the default of its kind."
-            list="new-pod-models"
+            value=choice.model
+            hint=model_hint
+            list=list_id
         />
-        <datalist id="new-pod-models">{models}</datalist>
+        <datalist id=list_id>{models}</datalist>
+        <small class="hint" role="status">
+            {move || facts.with(model_words)}
+        </small>
+        <div class="field">
+            <label for=thinking_id.clone()>"Thinking"</label>
+            <select id=thinking_id on:change=move |event| choice.thinking.set(event_target_value(&event))>
+                <option value="">{no_level}</option>
+                {move || {
+                    levels()
+                        .into_iter()
+                        .map(|level| view! { <option value=level.as_str()>{level.as_str()}</option> }.into_any())
+                        .collect_view()
+                }}
+            </select>
+        </div>
     }
 }
 

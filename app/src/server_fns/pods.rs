@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use protocol::{
-    CommandId, CompactionPreview, ControlVerb, CreatePod, NetworkPolicy, PermissionRule, PodDetail, PodName, PodRef,
-    PodSummary, Receipt, RestoreCommand, RewindCommand, ToolAnswer, ToolCommand,
+    CommandId, CompactionPreview, ControlVerb, CreatePod, PatchPod, PermissionRule, PodDetail, PodRef, PodSummary,
+    Receipt, RestoreCommand, RewindCommand, ToolAnswer, ToolCommand,
 };
 
 #[cfg(feature = "ssr")]
@@ -35,16 +35,9 @@ pub async fn create_pod(command_id: CommandId, create: CreatePod) -> Result<PodS
     door::carry_out(command_id, operations::Create { body: create }).await
 }
 
-#[server(prefix = "/fn", endpoint = "rename_pod", input = Json, output = Json)]
-pub async fn rename_pod(pod: PodRef, command_id: CommandId, name: PodName) -> Result<PodDetail, UiError> {
-    let patch = protocol::PatchPod { name: Some(name), ..Default::default() };
-    door::carry_out(command_id, operations::Patch { pod, body: patch }).await
-}
-
-/// Says what commands of a Pod reach.
-#[server(prefix = "/fn", endpoint = "set_network", input = Json, output = Json)]
-pub async fn set_network(pod: PodRef, command_id: CommandId, network: NetworkPolicy) -> Result<PodDetail, UiError> {
-    let patch = protocol::PatchPod { network: Some(network), ..Default::default() };
+/// Changes the settings that the patch names, and no others.
+#[server(prefix = "/fn", endpoint = "change_pod", input = Json, output = Json)]
+pub async fn change_pod(pod: PodRef, command_id: CommandId, patch: PatchPod) -> Result<PodDetail, UiError> {
     door::carry_out(command_id, operations::Patch { pod, body: patch }).await
 }
 

@@ -200,7 +200,7 @@ mod tests {
     }
 
     fn day(day: &str, input: u64, cached: u64, output: u64) -> UsageDay {
-        UsageDay { day: Some(day.to_owned()), input, cached, output, cost: None }
+        UsageDay { day: Some(day.to_owned()), input, cached, output, ..UsageDay::default() }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
     pub(crate) name: String,
-    /// Where the name leads; none for a day.
+    /// Where the name leads; none for a day or a model.
     pub(crate) href: Option<String>,
     /// Beside the name; empty when there is nothing more to say.
     pub(crate) note: String,
@@ -28,6 +28,18 @@ pub(crate) fn of_pods(report: &UsageReport) -> Vec<Line> {
         line(report, named_from_here(&pod.name, &pod.pod), Some(pod_href(&pod.pod)), String::new(), &pod.usage)
     };
     sorted(report.pods.iter().map(line))
+}
+
+/// Models that were asked, most tokens first.
+pub(crate) fn of_models(report: &UsageReport) -> Vec<Line> {
+    let line = |model: &protocol::UsageOfModel| {
+        let (name, note) = match model.model.as_str() {
+            "" => ("not known".to_owned(), "of Pods deleted before models were counted".to_owned()),
+            name => (name.to_owned(), model.provider.clone()),
+        };
+        line(report, name, None, note, &model.usage)
+    };
+    sorted(report.models.iter().map(line))
 }
 
 /// Each with all below it, most tokens first.
@@ -69,7 +81,7 @@ fn sorted(lines: impl Iterator<Item = Line>) -> Vec<Line> {
 #[cfg(test)]
 mod tests {
     use commands::samples::pod;
-    use protocol::{PodState, UsageOfLink, UsageOfPod, UsageOfTree};
+    use protocol::{PodState, UsageOfLink, UsageOfModel, UsageOfPod, UsageOfTree};
 
     use super::*;
 
@@ -82,6 +94,18 @@ mod tests {
         UsageOfPod { pod: pod.pod, name: pod.name, usage: usage(input) }
     }
 
+    fn of_model(model: &str, input: u64) -> UsageOfModel {
+        let provider = if model.is_empty() { "" } else { "openai" };
+        UsageOfModel { provider: provider.to_owned(), model: model.to_owned(), usage: usage(input) }
+    }
+
+    #[test]
+    fn models_are_named_with_their_provider_and_those_of_deleted_pods_are_told_as_such() {
+        let lines = of_models(&report());
+        let seen: Vec<_> = lines.iter().map(|line| (line.name.as_str(), line.note.as_str())).collect();
+        assert_eq!(seen, [("gpt-5.1", "openai"), ("not known", "of Pods deleted before models were counted")]);
+    }
+
     fn report() -> UsageReport {
         let (ada, bob) = (pod("ada", PodState::Idle), pod("bob", PodState::Idle));
         UsageReport {
@@ -91,6 +115,7 @@ mod tests {
                 UsageDay { day: Some("2026-11-20".to_owned()), ..usage(40) },
                 UsageDay { day: Some("2026-11-21".to_owned()), ..usage(60) },
             ],
+            models: vec![of_model("gpt-5.1", 60), of_model("", 40)],
             trees: vec![UsageOfTree { root: ada.pod.clone(), name: ada.name.clone(), count: 3, usage: usage(75) }],
             links: vec![UsageOfLink {
                 a: ada.pod,

@@ -7,7 +7,7 @@ use crate::{
     console::use_console,
     reading::Reading,
     server_fns::read_usage,
-    usage::{DaysChart, Figures, Line, UsageTable, charts, of_days, of_links, of_pods, of_trees},
+    usage::{DaysChart, Figures, Line, UsageTable, charts, of_days, of_links, of_models, of_pods, of_trees},
 };
 
 /// Least time between two readings, in milliseconds.
@@ -56,7 +56,7 @@ fn Kept(report: UsageReport) -> impl IntoView {
     let used = move || match is_unused.get() {
         true => view! {
             <p class="hint">
-                "No tokens used yet. This version has no price list."
+                "No tokens used yet."
             </p>
         }
         .into_any(),
@@ -76,7 +76,7 @@ fn Report(report: RwSignal<UsageReport>) -> impl IntoView {
         report.with(has_unpriced).then(|| {
             view! {
                 <p class="hint">
-                    "No price set: this version has no price for the model, so its tokens are in no dollar total."
+                    "No price set: nobody has told what this model costs, so its tokens are in no total. [models.\"NAME\"] in config.toml sets its prices."
                 </p>
             }
             .into_any()
@@ -93,6 +93,7 @@ fn Report(report: RwSignal<UsageReport>) -> impl IntoView {
             </details>
         </section>
         <Part title="Pods" caption="Tokens and cost per Pod" first="Pod" lines=lines(of_pods) hint="" />
+        <Part title="Models" caption="Tokens and cost per model" first="Model" lines=lines(of_models) hint="" />
         <Part
             title="Trees"
             caption="Tokens and cost per Pod with its children"

@@ -5,7 +5,9 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use clap_complete::engine::ArgValueCandidates;
-use protocol::{Access, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodState, ReasoningPolicy};
+use protocol::{
+    Access, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodState, ReasoningPolicy, Thinking,
+};
 use serde::de::DeserializeOwned;
 
 use super::names::pod_names;
@@ -48,6 +50,47 @@ pub(crate) struct NetworkOptions {
     /// No network, only hosts that a rule or you allow, or full network access
     #[arg(value_parser = one_of::<NetworkPolicy>(&NETWORKS))]
     pub(crate) network: NetworkPolicy,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// The model that answers from the next call on; without it and without options, the present one is printed
+    pub(crate) model: Option<String>,
+    /// Who answers; without a model, with that provider's default one
+    #[arg(long)]
+    pub(crate) provider: Option<String>,
+    /// How hard the model is asked to think: a level that it has
+    #[arg(long, value_name = "LEVEL", value_parser = one_of::<Thinking>(&LEVELS))]
+    pub(crate) thinking: Option<Thinking>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BudgetOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// '$5', '50000 tokens', '$5 or 50000 tokens', '$5 a day', none; without it the present budget is printed
+    #[arg(value_name = "AMOUNT")]
+    pub(crate) amount: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetOptions {
+    /// NAME, NAME@RUNTIME or RUNTIME/WORKER
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
+    pub(crate) target: String,
+    /// Instructions for the model; an empty text for none
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) instructions: Option<String>,
+    /// Folder it may use from now on: read:PATH, write:PATH or deny:PATH; repeatable
+    #[arg(long, value_name = "ACCESS:PATH", value_parser = parse_scope)]
+    pub(crate) scope: Vec<(Access, String)>,
+    /// Template from the server's configuration, whose settings it takes
+    #[arg(long)]
+    pub(crate) profile: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -124,6 +167,7 @@ pub(crate) struct ExchangeOptions {
 
 const STATES: [&str; 7] = ["idle", "running", "paused", "waiting", "stopped", "unreachable", "broken"];
 pub(super) const NETWORKS: [&str; 3] = ["none", "ask", "open"];
+pub(super) const LEVELS: [&str; 5] = ["off", "low", "medium", "high", "max"];
 pub(super) const POLICIES: [&str; 3] = ["open", "ask", "closed"];
 pub(super) const REASONING: [&str; 3] = ["full", "summary", "hidden"];
 

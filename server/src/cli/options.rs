@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCandidates;
-use protocol::{Access, NetworkPolicy, PeerPolicy, ReasoningPolicy};
+use protocol::{Access, NetworkPolicy, PeerPolicy, ReasoningPolicy, Thinking};
 
 use super::{
-    changes::{NETWORKS, POLICIES, one_of, parse_scope, reasoning, switch},
+    changes::{LEVELS, NETWORKS, POLICIES, one_of, parse_scope, reasoning, switch},
     names::pod_names,
 };
 
@@ -169,6 +169,9 @@ pub(crate) struct NewOptions {
     /// Default: the provider's first one
     #[arg(long)]
     pub(crate) model: Option<String>,
+    /// How hard the model is asked to think: a level that it has
+    #[arg(long, value_name = "LEVEL", value_parser = one_of::<Thinking>(&LEVELS))]
+    pub(crate) thinking: Option<Thinking>,
     /// Template from the server's configuration
     #[arg(long)]
     pub(crate) profile: Option<String>,

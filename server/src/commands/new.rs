@@ -20,14 +20,11 @@ pub(super) async fn new(caller: &Caller, options: NewOptions) -> Result<()> {
         (None, Some(_)) => None,
     };
     let is_shared = cwd.is_some();
-    let rule = |(access, path): (Access, String)| {
-        let path = absolute("--scope", Path::new(&path))?;
-        anyhow::Ok(ScopeRule { path, access, recursive: true })
-    };
-    let scope = options.scope.into_iter().map(rule).collect::<Result<Vec<_>>>()?;
+    let scope = options.scope.into_iter().map(scope_rule).collect::<Result<Vec<_>>>()?;
     let create = CreatePod {
         provider: options.provider,
         model: options.model,
+        thinking: options.thinking,
         profile: options.profile,
         instructions: options.instructions,
         cwd,
@@ -54,6 +51,12 @@ pub(super) async fn new(caller: &Caller, options: NewOptions) -> Result<()> {
             pod.name, pod.cwd, pod.pod, pod.model, pod.provider
         )),
     }
+}
+
+/// The rule, with a path as it is seen from where the command is typed.
+pub(super) fn scope_rule((access, path): (Access, String)) -> Result<ScopeRule> {
+    let path = absolute("--scope", Path::new(&path))?;
+    Ok(ScopeRule { path, access, recursive: true })
 }
 
 fn absolute(option: &str, path: &Path) -> Result<String> {

@@ -2,11 +2,14 @@
 
 use anyhow::Result;
 use protocol::operations;
-use protocol::{CommandId, PatchPod, PodDetail, PodName};
+use protocol::{Budget, CommandId, PatchPod, PodDetail, PodName, PodSummary};
 
-use super::{Caller, settings, word};
+use super::{Caller, new, settings, word};
 use crate::{
-    cli::{NetworkOptions, PermissionsOptions, PolicyOptions, RenameOptions, WakeOptions},
+    cli::{
+        BudgetOptions, ModelOptions, NetworkOptions, PermissionsOptions, PolicyOptions, RenameOptions, SetOptions,
+        WakeOptions,
+    },
     config::BadConfig,
     output,
 };
@@ -30,6 +33,64 @@ pub(super) async fn network(caller: &Caller, options: NetworkOptions) -> Result<
     let patch = PatchPod { network: Some(options.network), ..PatchPod::default() };
     let said = |detail: &PodDetail| format!("{}: network is {}", detail.summary.name, word(&detail.network));
     change(caller, &options.target, &patch, said).await
+}
+
+/// Prints who answers, or has somebody else answer.
+pub(super) async fn model(caller: &Caller, options: ModelOptions) -> Result<()> {
+    let ModelOptions { target, model, provider, thinking } = options;
+    if model.is_none() && provider.is_none() && thinking.is_none() {
+        let pod = caller.resolve(&target).await?;
+        let detail = caller.client.read(&operations::Pod { pod }).await?;
+        return match caller.config.json {
+            true => output::json(&detail),
+            false => output::line(&who_answers(&detail)),
+        };
+    }
+    let patch = PatchPod { model, provider, thinking, ..PatchPod::default() };
+    change(caller, &target, &patch, who_answers).await
+}
+
+/// `ada: gpt-5.4 of openai, thinking high`.
+fn who_answers(detail: &PodDetail) -> String {
+    let PodSummary { name, model, provider, .. } = &detail.summary;
+    let thinking = detail.thinking.map(|level| format!(", thinking {level}")).unwrap_or_default();
+    format!("{name}: {model} of {provider}{thinking}")
+}
+
+/// Prints what a Pod may use, or sets it.
+pub(super) async fn budget(caller: &Caller, options: BudgetOptions) -> Result<()> {
+    let BudgetOptions { target, amount } = options;
+    if amount.is_empty() {
+        let pod = caller.resolve(&target).await?;
+        let detail = caller.client.read(&operations::Pod { pod }).await?;
+        return match caller.config.json {
+            true => output::json(&detail.budget),
+            false => output::line(&what_it_may_use(&detail)),
+        };
+    }
+    let budget = Budget::read(&amount.join(" ")).map_err(BadConfig)?;
+    let patch = PatchPod { budget: Some(budget), ..PatchPod::default() };
+    change(caller, &target, &patch, what_it_may_use).await
+}
+
+fn what_it_may_use(detail: &PodDetail) -> String {
+    let name = &detail.summary.name;
+    match &detail.budget {
+        Some(budget) => format!("{name} may use {}, with its children", budget.words()),
+        None => format!("{name} may use as much as it needs"),
+    }
+}
+
+/// Gives a Pod other instructions, folders, or what a profile says.
+pub(super) async fn set(caller: &Caller, options: SetOptions) -> Result<()> {
+    let SetOptions { target, instructions, scope, profile } = options;
+    let scope = scope.into_iter().map(new::scope_rule).collect::<Result<Vec<_>>>()?;
+    let scope = (!scope.is_empty()).then_some(scope);
+    if instructions.is_none() && scope.is_none() && profile.is_none() {
+        return Err(BadConfig("say what to set: --instructions, --scope or --profile".to_owned()).into());
+    }
+    let patch = PatchPod { instructions, scope, profile, ..PatchPod::default() };
+    change(caller, &target, &patch, |detail| format!("{} has its new settings", detail.summary.name)).await
 }
 
 /// Says whether a peer's message begins a run.

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use protocol::{ControlEvent, Decision, Event, Record, Segment, ToolBy, TurnEvent};
-use transcript::words::{actor_words, duration_words};
+use transcript::words::{actor_words, duration_words, settings_words};
 
 use super::word;
 use crate::output::printable;
@@ -90,6 +90,7 @@ fn control(event: &ControlEvent) -> Option<String> {
             let by = by.as_deref().map(|by| format!(" by {}", actor_words(by))).unwrap_or_default();
             format!("{tool}: {answer}{by}{}", after(reason.as_deref()))
         }
+        ControlEvent::SettingsChanged { .. } => settings_words(event),
         ControlEvent::Alert { level, source, text } => format!("{} from {source}: {text}", word(level)),
     })
 }

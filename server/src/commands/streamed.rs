@@ -79,7 +79,7 @@ impl Streamed {
             Event::Turn(TurnEvent::MessageFinished { block, text, interrupted }) if self.has(block) => {
                 self.finish(&Said { who: "model", block, text, at }, *interrupted)
             }
-            Event::Turn(TurnEvent::ReasoningFinished { block, text, interrupted }) if self.has(block) => {
+            Event::Turn(TurnEvent::ReasoningFinished { block, text, interrupted, .. }) if self.has(block) => {
                 self.finish(&Said { who: "thought", block, text, at }, *interrupted)
             }
             _ => record_line(record).map(|line| format!("{}{line}\n", self.break_off())).unwrap_or_default(),

@@ -1,6 +1,7 @@
 use anyhow::Result;
 use protocol::{UsageDay, UsageReport};
 use protocol::{operation::Filled, operations};
+use transcript::words::cost_words;
 
 use super::{Caller, name_of, note_absent};
 use crate::output;
@@ -21,10 +22,18 @@ pub(super) async fn usage(caller: &Caller) -> Result<()> {
 }
 
 fn rows(report: &UsageReport) -> Vec<Vec<String>> {
-    let mut rows = vec![["", "INPUT", "CACHED", "OUTPUT", "COST"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["", "INPUT", "CACHED", "WRITTEN", "OUTPUT", "COST"].map(str::to_owned).to_vec()];
     rows.push(row("total".to_owned(), &report.total));
     let pods = report.pods.iter().map(|pod| row(name_of(&pod.name, &pod.pod), &pod.usage));
     add(&mut rows, "PODS", pods);
+    let models = report.models.iter().map(|model| {
+        let name = match model.model.as_str() {
+            "" => "models of deleted Pods".to_owned(),
+            name => format!("{}/{name}", model.provider),
+        };
+        row(name, &model.usage)
+    });
+    add(&mut rows, "MODELS", models);
     let trees = report.trees.iter().map(|tree| {
         row(format!("{} and {} below", name_of(&tree.name, &tree.root), tree.count.saturating_sub(1)), &tree.usage)
     });
@@ -50,8 +59,8 @@ fn add(rows: &mut Vec<Vec<String>>, heading: &str, part: impl Iterator<Item = Ve
 }
 
 fn row(name: String, usage: &UsageDay) -> Vec<String> {
-    let cost = usage.cost.map_or_else(|| "no price set".to_owned(), |cost| format!("${cost:.4}"));
-    vec![name, usage.input.to_string(), usage.cached.to_string(), usage.output.to_string(), cost]
+    let counts = [usage.input, usage.cached, usage.written, usage.output].map(|count| count.to_string());
+    [name].into_iter().chain(counts).chain([cost_words(usage.cost)]).collect()
 }
 
 #[cfg(test)]
@@ -60,15 +69,28 @@ mod tests {
 
     #[test]
     fn parts_without_anything_are_left_out_and_the_newest_day_comes_first() {
-        let day = |day: &str, input, cost| UsageDay { day: Some(day.to_owned()), input, cached: 1, output: 2, cost };
-        let days = (1..=20).map(|number| day(&format!("2026-01-{number:02}"), number, None)).collect();
-        let total = UsageDay { day: None, cost: Some(0.25), ..day("", 210, None) };
-        let report =
-            UsageReport { total, pods: Vec::new(), days, trees: Vec::new(), links: Vec::new(), absent: Vec::new() };
+        let day = |day: &str, input| UsageDay {
+            day: Some(day.to_owned()),
+            input,
+            cached: 1,
+            output: 2,
+            ..UsageDay::default()
+        };
+        let days = (1..=20).map(|number| day(&format!("2026-01-{number:02}"), number)).collect();
+        let total = UsageDay { day: None, written: 3, cost: Some("0.25".parse().unwrap()), ..day("", 210) };
+        let report = UsageReport {
+            total,
+            days,
+            pods: Vec::new(),
+            models: Vec::new(),
+            trees: Vec::new(),
+            links: Vec::new(),
+            absent: Vec::new(),
+        };
         let rows = rows(&report);
-        assert_eq!(rows[1], ["total", "210", "1", "2", "$0.2500"]);
+        assert_eq!(rows[1], ["total", "210", "1", "3", "2", "$0.25"]);
         assert_eq!((rows[2].len(), rows[3].as_slice()), (0, ["DAYS (UTC)".to_owned()].as_slice()));
-        assert_eq!(rows[4], ["2026-01-20", "20", "1", "2", "no price set"]);
+        assert_eq!(rows[4], ["2026-01-20", "20", "1", "0", "2", "no price set"]);
         assert_eq!(rows.len(), 4 + DAYS_SHOWN);
     }
 }

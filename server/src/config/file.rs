@@ -9,7 +9,7 @@ use std::{
 };
 
 use etcetera::BaseStrategy;
-use provider::{ProviderConfig, ProviderKind, ProviderSource};
+use provider::{ModelSettings, ProviderConfig, ProviderKind, ProviderSource};
 use runtime::{Profile, rules_refusal};
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, de};
@@ -35,6 +35,9 @@ pub(super) struct File {
     /// The first is the default, hence in the file's order.
     #[serde(deserialize_with = "in_order")]
     providers: Vec<(String, ProviderTable)>,
+    pub(super) models: BTreeMap<String, ModelSettings>,
+    /// Model servers of this machine are found without being configured.
+    find_models: Option<bool>,
     pub(super) profiles: BTreeMap<String, Profile>,
     pub(super) mcp: BTreeMap<String, McpServer>,
     pub(super) commands: Commands,
@@ -105,6 +108,11 @@ impl File {
         if let Some(sentence) = file.commands.refusal(&file.key_variables()) {
             return Err(file.bad(&sentence));
         }
+        for (name, model) in &file.models {
+            if let Some(sentence) = model.refusal() {
+                return Err(file.bad(&format!("[models.\"{name}\"]: {sentence}")));
+            }
+        }
         for (name, profile) in &file.profiles {
             let rules = profile.permissions.as_deref().unwrap_or_default();
             if let Some(sentence) = rules_refusal(rules, &[]) {
@@ -144,6 +152,10 @@ impl File {
             models: table.models.clone(),
             source: ProviderSource::Configuration,
         })
+    }
+
+    pub(super) fn finds_models(&self) -> bool {
+        self.find_models.unwrap_or(true)
     }
 
     /// How long a server that added this one may be silent before it is forgotten.

@@ -40,6 +40,7 @@ const KINDS: { [kind in Kind]: true } = {
   scope_changed: true,
   approval_asked: true,
   approval_answered: true,
+  settings_changed: true,
   alert: true,
 };
 
@@ -97,6 +98,8 @@ function told(event: Event): string {
     case "approval_asked":
     case "approval_answered":
       return `${event.id} ${event.tool}`;
+    case "settings_changed":
+      return `${event.by}: ${event.model ?? event.thinking ?? event.budget?.per ?? "other settings"}`;
     case "alert":
       return `${event.level} ${event.text}`;
     default: {

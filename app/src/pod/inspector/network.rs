@@ -1,12 +1,12 @@
 //! What commands of a Pod reach of the network, to choose.
 
 use leptos::prelude::*;
-use protocol::NetworkPolicy;
+use protocol::{NetworkPolicy, PatchPod};
 
 use crate::{
     components::{deed::Deed, problem::Problem},
     console::{fresh_command, use_pod},
-    server_fns::set_network,
+    server_fns::change_pod,
     settings::permissions::network_words,
 };
 
@@ -18,7 +18,8 @@ pub(super) fn NetworkChoice() -> impl IntoView {
         let Some(network) = NetworkPolicy::ALL.into_iter().find(|policy| policy.as_str() == chosen) else { return };
         let pod = detail.with_untracked(|detail| detail.summary.pod.clone());
         deed.begin(Box::pin(async move {
-            let now = set_network(pod, fresh_command(), network).await?;
+            let patch = PatchPod { network: Some(network), ..PatchPod::default() };
+            let now = change_pod(pod, fresh_command(), patch).await?;
             detail.try_update(|detail| detail.network = now.network);
             Ok(())
         }));

@@ -25,8 +25,8 @@ async fn import(server: &Server, key: &'static str, name: &str, jsonl: &str) -> 
 #[tokio::test]
 async fn usage_is_summed_over_all_per_pod_and_per_day() {
     let server = Server::start().await;
-    let nothing = json!({ "total": { "input": 0, "cached": 0, "output": 0 }, "pods": [], "days": [], "trees": [],
-        "links": [] });
+    let nothing = json!({ "total": { "input": 0, "cached": 0, "written": 0, "output": 0 }, "pods": [], "days": [],
+        "models": [], "trees": [], "links": [] });
     assert_eq!(server.get("/api/v1/usage").await, (200, nothing));
     let pod = server.pod("ada").await;
     server.say(&pod, "say hello").await;
@@ -34,8 +34,8 @@ async fn usage_is_summed_over_all_per_pod_and_per_day() {
     let detail = server.get(&pod).await.1;
     let (status, report) = server.get("/api/v1/usage").await;
     assert_eq!(status, 200);
-    for field in ["input", "cached", "output"] {
-        for place in ["/total", "/pods/0", "/days/0"] {
+    for field in ["input", "cached", "written", "output"] {
+        for place in ["/total", "/pods/0", "/days/0", "/models/0"] {
             assert_eq!(report.pointer(place).unwrap()[field], detail["usage"][field], "{place}: {report}");
         }
     }

@@ -1,6 +1,6 @@
 //! The `:` commands: what is offered for a line, and what it means.
 
-use protocol::{ControlVerb, HeldDecision, NetworkPolicy, PodState};
+use protocol::{Budget, ControlVerb, HeldDecision, NetworkPolicy, PodState, Thinking};
 
 use crate::{Page, TABLE, Where, allowed, entry};
 
@@ -17,6 +17,11 @@ pub enum Command {
     Rename(String),
     /// What its commands reach.
     Network(NetworkPolicy),
+    /// The model that answers, and its provider where that one changes too; none: it is chosen in a dialog.
+    Model(Option<(String, Option<String>)>),
+    Think(Thinking),
+    /// What it may use at most; none: as much as it needs.
+    Budget(Option<Budget>),
     /// What its commands serve.
     Preview(PreviewAct),
     /// Deletes this Pod; the name has to be its own.
@@ -245,6 +250,15 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
             Some(policy) => Ok(Command::Network(policy)),
             None => Err(":network needs none, ask or open after it".to_owned()),
         },
+        "model" if argument.is_empty() && here.client == Client::Terminal => {
+            Err(":model needs a name after it; `yoi models` lists them".to_owned())
+        }
+        "model" => model(argument).map(Command::Model),
+        "think" => argument
+            .parse()
+            .map(Command::Think)
+            .map_err(|_| ":think needs off, low, medium, high or max after it".to_owned()),
+        "budget" => Budget::read(argument).map(Command::Budget),
         "preview" => preview(argument).map(Command::Preview),
         "delete" => named(Command::Delete),
         "new" => named(Command::New),
@@ -277,6 +291,17 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
             (None, Some(page)) => Ok(Command::Go(page)),
             (None, None) => Err(format!("there is no command :{word}")),
         },
+    }
+}
+
+/// `NAME`, `NAME PROVIDER`, or nothing.
+fn model(argument: &str) -> Result<Option<(String, Option<String>)>, String> {
+    let words: Vec<_> = argument.split_whitespace().collect();
+    match words.as_slice() {
+        [] => Ok(None),
+        [name] => Ok(Some(((*name).to_owned(), None))),
+        [name, provider] => Ok(Some(((*name).to_owned(), Some((*provider).to_owned())))),
+        _ => Err(":model takes a model's name, and after it a provider's".to_owned()),
     }
 }
 
@@ -364,6 +389,9 @@ mod tests {
         let idle = |text| parse(text, IDLE);
         assert_eq!(idle(":stop"), Ok(Command::Control(ControlVerb::Stop)));
         assert_eq!(idle(":rename  eve "), Ok(Command::Rename("eve".into())));
+        assert_eq!(idle(":think high"), Ok(Command::Think(Thinking::High)));
+        assert_eq!(idle(":model gpt-5.4 openai"), Ok(Command::Model(Some(("gpt-5.4".into(), Some("openai".into()))))));
+        assert_eq!(idle(":model qwen/qwen3:32b"), Ok(Command::Model(Some(("qwen/qwen3:32b".into(), None)))));
         assert_eq!(idle(":network none"), Ok(Command::Network(NetworkPolicy::None)));
         for (line, act) in [
             (":preview", PreviewAct::List),
@@ -375,6 +403,8 @@ mod tests {
         for line in [":preview 0", ":preview 65536", ":preview web", ":preview close"] {
             assert!(idle(line).unwrap_err().contains("a port from 1 to 65535"), "{line}");
         }
+        assert_eq!(idle(":think hard"), Err(":think needs off, low, medium, high or max after it".into()));
+        assert_eq!(idle(":model a b c"), Err(":model takes a model's name, and after it a provider's".into()));
         assert_eq!(idle(":network of"), Err(":network needs none, ask or open after it".into()));
         assert_eq!(idle(":help"), Ok(Command::Help(Topic::Keys)));
         assert_eq!(idle(":help peer"), Ok(Command::Help(Topic::Peers)));

@@ -235,6 +235,8 @@ impl Pod {
             summary: self.summary(),
             profile: None,
             instructions: None,
+            thinking: None,
+            budget: None,
             scope: self.card().greeting.scope.clone(),
             peer_policy: PeerPolicy::Open,
             wake_on_peer: true,

@@ -62,4 +62,4 @@ pub use step::Step;
 pub use store::{
     Audit, Commands, Family, Far, Hosts, Inboxes, Journals, Messages, Peers, Pods, Search, Sessions, Store, Usage,
 };
-pub use usage::{DayTokens, LinkTokens, PodTokens, Spent, Tokens, UsageRows};
+pub use usage::{DayTokens, LinkTokens, ModelTokens, PodTokens, Spent, Tokens, UsageRows};

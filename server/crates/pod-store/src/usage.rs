@@ -1,21 +1,24 @@
 //! Tokens and cost: kept per Pod and day, and per pair of Pods, in the transaction of the records that tell of them.
 
 use jiff::Timestamp;
-use protocol::{PodName, Usage, WorkerId};
+use protocol::{Cost, PodName, Usage, WorkerId};
 use serde::{Deserialize, Serialize};
 
 use crate::PodKey;
 
 /// No single figure is counted as more than this, so that no sum leaves its column, whatever a provider says.
 const TOKENS_MAX: u64 = 1 << 40;
+/// Nor is one cost: a thousand, of whatever currency.
+const COST_UNITS_MAX: u64 = 1_000_000_000_000_000;
 
-/// Tokens, with what they cost in US dollars when anything of it was priced. `input` includes `cached`.
+/// Tokens, with what they cost when anything of it was priced. `input` includes `cached` and `written`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tokens {
     pub input: u64,
     pub cached: u64,
+    pub written: u64,
     pub output: u64,
-    pub cost: Option<f64>,
+    pub cost: Option<Cost>,
 }
 
 /// What records of one change say was used, or that a run is over which a message began.
@@ -24,6 +27,9 @@ pub struct Spent {
     /// It is counted under this day, in UTC.
     pub at: Timestamp,
     pub tokens: Tokens,
+    /// Who was asked.
+    pub provider: String,
+    pub model: String,
     /// The Pod whose message began the run. Nobody, when it began otherwise; nothing is kept of a Pod that is not here.
     pub begun_by: Option<WorkerId>,
     /// The run that a message began is over: it counts as one.
@@ -48,6 +54,14 @@ pub struct DayTokens {
     pub tokens: Tokens,
 }
 
+/// What was used of a model, by all Pods; those that are gone included.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelTokens {
+    pub provider: String,
+    pub model: String,
+    pub tokens: Tokens,
+}
+
 /// What runs used that messages between two Pods began.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkTokens {
@@ -64,6 +78,8 @@ pub struct UsageRows {
     pub pods: Vec<PodTokens>,
     /// Oldest first; days without any use are left out.
     pub days: Vec<DayTokens>,
+    /// By their names.
+    pub models: Vec<ModelTokens>,
     /// Most runs first.
     pub links: Vec<LinkTokens>,
 }
@@ -72,21 +88,20 @@ impl Tokens {
     pub fn add(&mut self, more: &Self) {
         self.input += more.input;
         self.cached += more.cached;
+        self.written += more.written;
         self.output += more.output;
-        self.cost = match (self.cost, more.cost) {
-            (None, None) => None,
-            (sum, more) => Some(sum.unwrap_or_default() + more.unwrap_or_default()),
-        };
+        self.cost = Cost::both(self.cost, more.cost);
     }
 
     fn is_some(&self) -> bool {
-        self.input > 0 || self.cached > 0 || self.output > 0 || self.cost.is_some()
+        [self.input, self.cached, self.written, self.output] != [0; 4] || self.cost.is_some()
     }
 }
 
 impl From<&Usage> for Tokens {
     fn from(usage: &Usage) -> Self {
-        Self { input: usage.input, cached: usage.cached, output: usage.output, cost: usage.cost }
+        let Usage { input, cached, written, output, cost, .. } = *usage;
+        Self { input, cached, written, output, cost }
     }
 }
 
@@ -95,9 +110,12 @@ impl From<&Usage> for Tokens {
 pub(crate) struct SpentLine<'a> {
     pub(crate) pod: PodKey,
     pub(crate) day: String,
-    /// Bounded.
-    pub(crate) counts: [i64; 3],
-    pub(crate) cost: Option<f64>,
+    pub(crate) provider: &'a str,
+    pub(crate) model: &'a str,
+    /// Input, cached, written, output; bounded.
+    pub(crate) counts: [i64; 4],
+    /// In [`Cost::units`]; bounded.
+    pub(crate) cost: Option<i64>,
     /// The Pod whose message began the run, and how many such runs are over.
     pub(crate) link: Option<(&'a WorkerId, i64)>,
 }
@@ -105,14 +123,17 @@ pub(crate) struct SpentLine<'a> {
 impl<'a> SpentLine<'a> {
     /// Nothing for what changes no figure.
     pub(crate) fn of(pod: PodKey, spent: &'a Spent) -> Option<Self> {
-        let Spent { at, tokens, begun_by, ends_run } = spent;
+        let Spent { at, tokens, provider, model, begun_by, ends_run } = spent;
         let link = begun_by.as_ref().map(|worker_id| (worker_id, i64::from(*ends_run)));
-        let bounded = |count: u64| i64::try_from(count.min(TOKENS_MAX)).expect("the bound fits its column");
+        let bounded = |count: u64, max: u64| i64::try_from(count.min(max)).expect("the bound fits its column");
+        let Tokens { input, cached, written, output, cost } = *tokens;
         let line = Self {
             pod,
             day: at.strftime("%Y-%m-%d").to_string(),
-            counts: [tokens.input, tokens.cached, tokens.output].map(bounded),
-            cost: tokens.cost.filter(|cost| cost.is_finite()),
+            provider,
+            model,
+            counts: [input, cached, written, output].map(|count| bounded(count, TOKENS_MAX)),
+            cost: cost.map(|cost| bounded(cost.units(), COST_UNITS_MAX)),
             link,
         };
         (tokens.is_some() || link.is_some_and(|(_, runs)| runs > 0)).then_some(line)
@@ -120,7 +141,7 @@ impl<'a> SpentLine<'a> {
 
     /// Only a run that is over, and no figure of its own.
     pub(crate) fn has_tokens(&self) -> bool {
-        self.counts != [0; 3] || self.cost.is_some()
+        self.counts != [0; 4] || self.cost.is_some()
     }
 }
 
@@ -128,22 +149,31 @@ impl<'a> SpentLine<'a> {
 mod tests {
     use super::*;
 
+    fn cost(text: &str) -> Option<Cost> {
+        Some(text.parse().unwrap())
+    }
+
     #[test]
     fn a_sum_has_a_cost_as_soon_as_a_part_of_it_has_one() {
+        let part = Tokens { input: 3, cached: 1, output: 2, ..Tokens::default() };
         let mut sum = Tokens::default();
-        sum.add(&Tokens { input: 3, cached: 1, output: 2, cost: None });
-        assert_eq!(sum, Tokens { input: 3, cached: 1, output: 2, cost: None });
-        sum.add(&Tokens { cost: Some(0.5), ..Tokens::default() });
-        sum.add(&Tokens { input: 1, ..Tokens::default() });
-        assert_eq!(sum, Tokens { input: 4, cached: 1, output: 2, cost: Some(0.5) });
+        sum.add(&part);
+        assert_eq!(sum, part);
+        sum.add(&Tokens { cost: cost("0.5"), ..Tokens::default() });
+        sum.add(&Tokens { input: 1, written: 4, cost: cost("0.000001"), ..Tokens::default() });
+        assert_eq!(sum, Tokens { input: 4, cached: 1, written: 4, output: 2, cost: cost("0.500001") });
     }
 
     #[test]
     fn what_a_provider_says_beyond_reason_is_bounded() {
-        let tokens = Tokens { input: u64::MAX, cost: Some(f64::INFINITY), ..Tokens::default() };
-        let spent = Spent { at: Timestamp::UNIX_EPOCH, tokens, begun_by: None, ends_run: false };
+        let tokens = Tokens { input: u64::MAX, cost: Some(Cost::from_units(u64::MAX)), ..Tokens::default() };
+        let (provider, model) = ("p".to_owned(), "m".to_owned());
+        let spent = Spent { at: Timestamp::UNIX_EPOCH, tokens, provider, model, begun_by: None, ends_run: false };
         let line = SpentLine::of(PodKey(1), &spent).unwrap();
-        assert_eq!((line.counts, line.cost, line.day.as_str()), ([1 << 40, 0, 0], None, "1970-01-01"));
+        assert_eq!(
+            (line.counts, line.cost, line.day.as_str()),
+            ([1 << 40, 0, 0, 0], Some(1_000_000_000_000_000), "1970-01-01")
+        );
         let nothing = Spent { tokens: Tokens::default(), ..spent };
         assert!(SpentLine::of(PodKey(1), &nothing).is_none());
     }

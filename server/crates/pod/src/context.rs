@@ -12,7 +12,7 @@ mod told;
 
 use std::{borrow::Cow, collections::VecDeque};
 
-use protocol::{Message, ReasoningPolicy, Role, Segment, Seq, ToolBy, ToolCall, TurnEvent};
+use protocol::{Message, Proof, ReasoningPolicy, Role, Segment, Seq, Thought, ToolBy, ToolCall, TurnEvent};
 
 pub use self::{
     cut::{Cut, in_tokens as tokens_of_bytes},
@@ -41,6 +41,10 @@ pub struct Context {
     bare_runs: VecDeque<(Seq, u64)>,
     /// Reasoning of the answer whose text has not come yet.
     reasoning: Option<String>,
+    /// What of it goes back to the model as it gave it.
+    thoughts: Vec<Thought>,
+    /// Provider and name of the model that is asked.
+    model: (String, String),
     /// The newest message is an answer that further calls still join.
     answer_is_open: bool,
     /// Calls of the newest answer, and results behind it.
@@ -85,6 +89,8 @@ impl Context {
             run: None,
             bare_runs: bare_runs.iter().copied().collect(),
             reasoning: None,
+            thoughts: Vec::new(),
+            model: (spec.provider.clone(), spec.model.clone()),
             answer_is_open: false,
             calls: 0,
             results: 0,
@@ -123,10 +129,7 @@ impl Context {
                 let what = what.as_str().unwrap_or_default().replace('_', " ");
                 self.hear(seq, run_id.is_none(), format!("[child event]\n{} {what}{detail}", child.name));
             }
-            TurnEvent::ReasoningFinished { text, .. } => {
-                self.answer_is_open = false;
-                self.reasoning = (self.shows_reasoning && !text.is_empty()).then(|| text.clone());
-            }
+            TurnEvent::ReasoningFinished { text, proof, .. } => self.think(text, proof.as_ref()),
             TurnEvent::MessageFinished { text, .. } if !text.is_empty() => self.answer(seq, text.clone()),
             TurnEvent::ToolCalled { call_id, name, arguments, by: ToolBy::Model, .. } => {
                 let call = ToolCall { call_id: call_id.clone(), name: name.clone(), arguments: arguments.clone() };
@@ -166,14 +169,20 @@ impl Context {
         if !self.has_open_calls() {
             self.flush();
         }
-        self.reasoning = None;
+        self.forget_thoughts();
         self.run = Some(run_id.to_owned());
     }
 
     fn say(&mut self, seq: Seq, text: String) {
         self.flush();
-        self.reasoning = None;
+        self.forget_thoughts();
         self.messages.push(Entry::new(seq, Message::new(Role::User, text)));
+    }
+
+    /// Thoughts that no answer followed go nowhere.
+    fn forget_thoughts(&mut self) {
+        self.reasoning = None;
+        self.thoughts.clear();
     }
 
     /// A message that nobody waited for: at once when it begins a run, else behind the answer that is being given.
@@ -190,8 +199,24 @@ impl Context {
         self.messages.append(&mut self.deferred);
     }
 
+    /// What people may not see is not sent back, and a proof is of use to the model alone that gave it.
+    fn think(&mut self, text: &str, proof: Option<&Proof>) {
+        self.answer_is_open = false;
+        if !self.shows_reasoning {
+            return;
+        }
+        if !text.is_empty() {
+            self.reasoning = Some(text.to_owned());
+        }
+        let (provider, model) = &self.model;
+        if let Some(Proof { data, .. }) = proof.filter(|proof| proof.provider == *provider && proof.model == *model) {
+            self.thoughts.push(Thought { text: text.to_owned(), data: data.clone() });
+        }
+    }
+
     fn answer(&mut self, seq: Seq, text: String) {
-        let message = Message { reasoning: self.reasoning.take(), ..Message::new(Role::Assistant, text) };
+        let (reasoning, thoughts) = (self.reasoning.take(), std::mem::take(&mut self.thoughts));
+        let message = Message { reasoning, thoughts, ..Message::new(Role::Assistant, text) };
         let joins = self.messages.last().is_some_and(|last| last.joins || !last.message.tool_calls.is_empty());
         if !joins {
             (self.calls, self.results) = (0, 0);
@@ -238,7 +263,7 @@ impl Context {
 
     fn rewind(&mut self, to: Seq) {
         self.flush();
-        self.reasoning = None;
+        self.forget_thoughts();
         while let Some((_, dropped)) = self.compacted.pop_if(|(at, _)| *at > to) {
             // The summary itself, which stands first, goes below: it came after `to`.
             self.messages.splice(0..0, dropped);
@@ -313,6 +338,7 @@ fn join(answer: &mut Message, rest: &Message) {
     if let Some(reasoning) = &rest.reasoning {
         answer.reasoning = Some(lines(answer.reasoning.as_deref().unwrap_or_default(), reasoning));
     }
+    answer.thoughts.extend(rest.thoughts.iter().cloned());
     answer.tool_calls.extend(rest.tool_calls.iter().cloned());
 }
 

@@ -9,7 +9,7 @@ mod overflow;
 mod summary;
 mod way_out;
 
-use protocol::{ErrorCode, ToolBy, TurnEvent};
+use protocol::{ErrorCode, Outcome, PodState, ToolBy, TurnEvent};
 
 pub use self::calls::ROUNDS_MAX;
 use self::{
@@ -30,6 +30,9 @@ use crate::{
     Input, ModelPiece, Pod, PodSpec, Step,
     state::{BlockKind, OpenCall},
 };
+
+/// The code of a run that a budget ended.
+const BUDGET_SPENT: &str = "budget_spent";
 
 /// What is to be committed and then done.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -122,6 +125,8 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         }
         Input::Mail { events, wakes } => mail(&mut draft, events, wakes)?,
         Input::Note(events) => events.into_iter().for_each(|event| draft.outside(event)),
+        Input::BudgetSpent(why) if pod.is_answering() => budget_spent(&mut draft, why),
+        Input::BudgetSpent(_) => (),
         Input::OperatorCall { name, arguments } => operator_call(&mut draft, spec, name, arguments)?,
         Input::Model(piece) if pod.is_answering() => answer_piece(&mut draft, spec, piece),
         // Of a call that is over.
@@ -132,6 +137,12 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         Input::Model(_) => (),
     }
     Ok(draft.done())
+}
+
+/// The run is over; what is in the context stays there for when there is more to spend.
+fn budget_spent(draft: &mut Draft, why: String) {
+    draft.finish_run(Outcome::Limit, Some((BUDGET_SPENT.to_owned(), why)));
+    draft.status(PodState::Idle, None);
 }
 
 /// One more chunk of the block that grows: the common case, and the one that must not cost a copy of the state.

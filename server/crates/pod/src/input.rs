@@ -1,6 +1,6 @@
 //! What can happen to a Pod.
 
-use protocol::{CommandId, ControlEvent, Decision, Seen, Segment, Seq, TurnEvent, Usage};
+use protocol::{CommandId, ControlEvent, Decision, Proof, Seen, Segment, Seq, TurnEvent, Usage};
 use serde_json::Value;
 
 /// One thing that happens to a Pod, from outside.
@@ -44,6 +44,8 @@ pub enum Input {
     },
     /// What people are told and no model ever is. In any state.
     Note(Vec<ControlEvent>),
+    /// Nothing more may be used: the model is not asked.
+    BudgetSpent(String),
     /// A person runs a tool as this Pod would.
     OperatorCall {
         name: String,
@@ -112,6 +114,8 @@ pub struct Newest {
 pub enum ModelPiece {
     Text(String),
     Reasoning(String),
+    /// What the provider wants back with the thought that it has just given, or in the place of one that only it can read.
+    Proof(Proof),
     /// Arguments of the `index`-th call of this answer, as they come.
     ToolArgs {
         index: usize,

@@ -21,6 +21,7 @@ mod state;
 
 pub use context::{Context, Cut, Reach, Room, context, tokens_of_bytes};
 pub use decide::{Decision, Effect, ROUNDS_MAX, Refusal, decide};
+pub use evolve::BUDGET;
 pub use input::{Cause, Failure, Input, ModelPiece, Newest, NoSummary, QuestionSize, Summary, ToolOutcome};
 pub use permission::{
     HostPort, call_folder, default_permission, has_rules, is_public, main_argument, names_a_pod, permission,
@@ -32,4 +33,4 @@ pub use rules::{RULE_PATTERN_CHARS_MAX, RULE_TOOL_CHARS_MAX, RULES_MAX, rules_re
 pub use scope::{LendRefusal, Scope, ScopeRefusal, covers, is_plain};
 pub use sight::{Sight, Sights};
 pub use spec::{Leader, PodSpec};
-pub use state::{OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SeenFile, Step};
+pub use state::{Failing, OpenApproval, OpenBlock, OpenCall, PeerLetter, Pod, ReadOutput, Run, SeenFile, Step};

@@ -1,6 +1,6 @@
 //! The resolved recipe that a Pod was born with.
 
-use protocol::{NetworkPolicy, PeerPolicy, PermissionRule, ReasoningPolicy, ScopeRule};
+use protocol::{Budget, NetworkPolicy, PeerPolicy, PermissionRule, ReasoningPolicy, ScopeRule, Thinking};
 use serde::{Deserialize, Serialize};
 
 use crate::Sights;
@@ -23,6 +23,12 @@ pub struct PodSpec {
     pub profile: Option<String>,
     #[serde(default)]
     pub instructions: Option<String>,
+    /// How hard its model is asked to think; absent: as the model does by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+    /// What it may use at most, with all that it leads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
     pub cwd: String,
     pub scope: Vec<ScopeRule>,
     #[serde(default)]

@@ -72,6 +72,9 @@ pub struct Pod {
     /// The model's context as an overflow taught it, in tokens; 0 when none did.
     #[serde(default)]
     pub learnt_limit: u64,
+    /// What was told of budgets that come to their end, newest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub budget_alerts: Vec<String>,
     /// Runs since the last whole answer that ended without one.
     #[serde(default)]
     pub failures: u32,
@@ -99,9 +102,22 @@ pub struct Run {
     /// How often all calls of an answer had their results, so that the model was to be asked again.
     #[serde(default)]
     pub rounds: u32,
+    /// The call that failed last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failing: Option<Failing>,
     /// How often the question was too long since an answer was whole.
     #[serde(default)]
     pub overflows: u32,
+}
+
+/// A call of the model that failed, and how often in answers behind each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Failing {
+    pub name: String,
+    pub arguments: Value,
+    pub times: u32,
+    /// The answer that it was in, by [`Run::rounds`].
+    pub round: u32,
 }
 
 /// A file whose content a caller has seen.
@@ -231,6 +247,7 @@ impl Default for Pod {
             fits: None,
             suspicion: None,
             learnt_limit: 0,
+            budget_alerts: Vec::new(),
             failures: 0,
         }
     }

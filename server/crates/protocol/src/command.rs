@@ -1,12 +1,12 @@
 //! What a client asks for, and the receipt it gets.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use serde_json::Value;
 
 use crate::{
-    CommandId, Decision, NetworkPolicy, PeerPolicy, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId,
-    ScopeRule, Segment, Seq, Timestamp,
+    Budget, CommandId, Decision, NetworkPolicy, PeerPolicy, PermissionRule, PodName, PodRef, ReasoningPolicy,
+    RuntimeId, ScopeRule, Segment, Seq, Thinking, Timestamp,
 };
 
 /// The command is on the disk.
@@ -66,6 +66,12 @@ pub struct CreatePod {
     /// What its commands reach of the network; `ask` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkPolicy>,
+    /// How hard its model is asked to think: a level that the model has. By default as the model does by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+    /// What it may use at most, with all that it leads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
 }
 
 impl CreatePod {
@@ -84,6 +90,8 @@ impl CreatePod {
             wake_on_peer: None,
             reasoning: None,
             network: None,
+            thinking: None,
+            budget: None,
         }
     }
 }
@@ -116,6 +124,33 @@ pub struct PatchPod {
     /// What its commands reach of the network, from their next start on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkPolicy>,
+    /// Who answers from the next model call on; without a `model`, with the default one of that provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// What answers from the next model call on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How hard its model is asked to think from the next call on: a level that the model has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+    /// Its instructions from the next model call on; empty: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// The folders that it reads and writes from the next call on. What it has lent has to stay within; what it is lent
+    /// itself is its parent's to change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Vec<ScopeRule>>,
+    /// A profile whose settings it takes; what stands beside it here counts more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// What it may use at most, with all that it leads; null: as much as it needs. Raising it begins nothing by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "or_null")]
+    pub budget: Option<Option<Budget>>,
+}
+
+/// Null is said, and absent is not.
+fn or_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 /// Body of `POST P/input`.

@@ -48,6 +48,7 @@ codes! {
     NotFound "not_found" 404 "Nothing here";
     MethodNotAllowed "method_not_allowed" 405 "The method does not fit";
     AmbiguousName "ambiguous_name" 409 "The name is ambiguous";
+    BudgetSpent "budget_spent" 409 "A budget is spent";
     Busy "busy" 409 "The Pod is busy";
     NotRunning "not_running" 409 "The Pod is not running";
     NotPaused "not_paused" 409 "The Pod is not paused";

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize, de};
 use serde_json::{Map, Value};
 
 use crate::{
-    CommandId, Cut, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment, Seq, Timestamp, Usage, WorkerId,
+    Budget, CommandId, Cut, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment, Seq, Thinking, Timestamp, Usage,
+    WorkerId,
 };
 
 /// One committed change of one Pod.
@@ -169,6 +170,9 @@ pub enum TurnEvent {
         block: String,
         text: String,
         interrupted: bool,
+        /// What its provider wants back with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        proof: Option<Proof>,
     },
     ToolCalled {
         call_id: String,
@@ -212,7 +216,7 @@ kinds!(TurnEvent {
     ToolArgsChunk => "tool_args_chunk" { block, text ; name ; },
     ToolOutputChunk => "tool_output_chunk" { block, text ; ; },
     MessageFinished => "message_finished" { block, text, interrupted ; ; },
-    ReasoningFinished => "reasoning_finished" { block, text, interrupted ; ; },
+    ReasoningFinished => "reasoning_finished" { block, text, interrupted ; proof ; },
     ToolCalled => "tool_called" { call_id, block, name, arguments, by ; ; },
     ToolFinished => "tool_finished" { call_id, block, summary, is_error, duration_ms, by ; content, code, diff, seen ; },
     Compacted => "compacted" { summary, kept_from_seq ; ; },
@@ -364,6 +368,25 @@ pub enum ControlEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// What changed of a Pod's settings; it counts from the next model call on.
+    SettingsChanged {
+        by: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        profile: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thinking: Option<Thinking>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        instructions: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        scope: Option<Vec<ScopeRule>>,
+        /// One without cost and tokens: it may use as much as it needs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        budget: Option<Budget>,
+    },
     Alert {
         level: AlertLevel,
         source: String,
@@ -387,6 +410,7 @@ kinds!(ControlEvent {
     ScopeChanged => "scope_changed" { child, scope ; ; },
     ApprovalAsked => "approval_asked" { id, tool, arguments ; ; },
     ApprovalAnswered => "approval_answered" { id, tool, arguments ; decision, by, reason ; },
+    SettingsChanged => "settings_changed" { by ; profile, provider, model, thinking, instructions, scope, budget ; },
     Alert => "alert" { level, source, text ; ; },
 });
 
@@ -405,6 +429,17 @@ pub struct PeerLabel {
 pub struct PodLabel {
     pub pod: PodRef,
     pub name: PodName,
+}
+
+/// What a provider wants back with a thought, as it gave it: a signature, or a thought that only it can read. It means nothing
+/// to another model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Proof {
+    pub provider: String,
+    pub model: String,
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    pub data: Value,
 }
 
 /// What a tool's result showed to its caller, so that later calls may rely on it.

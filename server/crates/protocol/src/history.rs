@@ -33,11 +33,30 @@ pub struct Message {
     pub call_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
+    /// Thoughts that go back to the model as it gave them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thoughts: Vec<Thought>,
+}
+
+/// A thought with what its provider wants back with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Thought {
+    pub text: String,
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    pub data: Value,
 }
 
 impl Message {
     pub fn new(role: Role, content: impl Into<String>) -> Self {
-        Self { role, content: content.into(), tool_calls: Vec::new(), call_id: None, reasoning: None }
+        Self {
+            role,
+            content: content.into(),
+            tool_calls: Vec::new(),
+            call_id: None,
+            reasoning: None,
+            thoughts: Vec::new(),
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod budget;
 mod command;
 mod cursor;
 mod cut;
@@ -18,6 +19,7 @@ mod link;
 mod listing;
 mod misread;
 mod model;
+mod money;
 pub mod operation;
 pub mod operations;
 mod peer;
@@ -31,6 +33,7 @@ pub mod tool;
 mod unambiguous;
 mod wall;
 
+pub use budget::{Budget, BudgetPer};
 pub use command::{
     ApprovalCommand, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt, RestoreCommand,
     RestoreLine, RewindCommand, ToolAnswer, ToolCommand,
@@ -39,11 +42,11 @@ pub use cursor::{open_cursor, seal_cursor};
 pub use cut::{CUT_BYTES_MAX, SHOWN_BYTES_MAX, cut_record, cut_segments};
 pub use error::{ApiError, Candidate, ErrorCode};
 pub use event::{
-    AlertLevel, ChildChange, ControlEvent, Decision, Event, Outcome, PeerLabel, PodLabel, ReceiptState, Record, Seen,
-    ToolBy, Trigger, TurnEvent,
+    AlertLevel, ChildChange, ControlEvent, Decision, Event, Outcome, PeerLabel, PodLabel, Proof, ReceiptState, Record,
+    Seen, ToolBy, Trigger, TurnEvent,
 };
 pub use frame::{ClientFrame, DiagnosticCode, ServerFrame};
-pub use history::{History, Message, Role, ToolCall};
+pub use history::{History, Message, Role, Thought, ToolCall};
 pub use ids::{
     CommandId, CommandIdError, NameError, POD_NAME_BYTES_MAX, PodName, PodRef, RuntimeId, Seq, Target, WorkerId,
 };
@@ -51,11 +54,15 @@ pub use limits::PodLimits;
 pub use link::{LINK_ITEMS_MAX, LINK_WAIT_MS_MAX, LinkAnswer, LinkCard, LinkExchange, LinkItem, LinkNews};
 pub use listing::{
     Approval, AuditAbout, AuditEntry, AuditRow, CompactionPreview, Gathered, Listing, OpenApproval, RuntimeKind,
-    RuntimeState, RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfPod, UsageOfTree, UsageReport, Visibility,
-    VisiblePod,
+    RuntimeState, RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfModel, UsageOfPod, UsageOfTree, UsageReport,
+    Visibility, VisiblePod,
 };
 pub use misread::misread;
-pub use model::{ModelView, ProviderView, Providers, UnconfiguredProvider};
+pub use model::{
+    FactOrigin, FactOrigins, ModelFacts, ModelItem, ModelView, Prices, ProviderView, Providers, Thinking,
+    ThinkingError, UnconfiguredProvider,
+};
+pub use money::{AmountError, Cost, Price};
 pub use peer::{
     ExchangeMessage, HeldCommand, HeldDecision, Introduced, MessageAnswer, MessageCommand, OpenRequest, PeerAnswer,
     PeerCommand, PeerLink, PeerView, RequestCommand, RequestDecision,

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Decision, PodName, PodRef, PodState, RuntimeId, ScopeRule, Seq, Timestamp};
+use crate::{Cost, Decision, PodName, PodRef, PodState, RuntimeId, ScopeRule, Seq, Timestamp};
 
 /// One page of a list. `next` goes into `?after=` (transcripts: `?before=`); null at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -271,6 +271,9 @@ pub struct UsageReport {
     pub pods: Vec<UsageOfPod>,
     /// Oldest first; days without any use are left out.
     pub days: Vec<UsageDay>,
+    /// Models that were asked, those with most tokens first; empty names stand for those of Pods that are long gone.
+    #[serde(default)]
+    pub models: Vec<UsageOfModel>,
     /// Pods that lead others, each with all below it.
     pub trees: Vec<UsageOfTree>,
     /// Runs that a message from one Pod began in another, for each pair.
@@ -315,9 +318,34 @@ pub struct UsageDay {
     pub day: Option<String>,
     pub input: u64,
     pub cached: u64,
+    /// Tokens that were written to the provider's cache.
+    #[serde(default)]
+    pub written: u64,
     pub output: u64,
+    /// Of what has a price; absent when nothing of it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<f64>,
+    pub cost: Option<Cost>,
+}
+
+impl UsageDay {
+    /// Adds what was used beside it. What nobody has priced has no cost, and what somebody has is not lost by it.
+    pub fn add(&mut self, more: &Self) {
+        self.input += more.input;
+        self.cached += more.cached;
+        self.written += more.written;
+        self.output += more.output;
+        self.cost = Cost::both(self.cost, more.cost);
+    }
+}
+
+/// Tokens of one model, over all Pods.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UsageOfModel {
+    pub provider: String,
+    pub model: String,
+    #[serde(flatten)]
+    pub usage: UsageDay,
 }
 
 /// Tokens of one Pod.

@@ -1,6 +1,10 @@
 //! Which models there are, and what is missing; never a key or an address.
 
+use std::{fmt, str::FromStr};
+
 use serde::{Deserialize, Serialize};
+
+use crate::Price;
 
 /// A provider that was configured or found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,9 +29,148 @@ pub struct ProviderView {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ModelView {
     pub name: String,
-    /// Tokens of context; absent when unknown.
+    #[serde(flatten)]
+    pub facts: ModelFacts,
+}
+
+/// One model that a Pod can be asked from, with its provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ModelItem {
+    pub provider: String,
+    pub model: String,
+    #[serde(flatten)]
+    pub facts: ModelFacts,
+}
+
+/// What is known of a model. What is not known is absent.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ModelFacts {
+    /// Tokens of context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_limit: Option<u64>,
+    /// Tokens of one answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_limit: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<Prices>,
+    /// ISO 4217, such as `USD`; stands beside `prices`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// It can look at pictures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub images: Option<bool>,
+    /// It can call tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<bool>,
+    /// How hard it can be asked to think, least first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Vec<Thinking>>,
+    #[serde(default)]
+    pub origin: FactOrigins,
+}
+
+/// Prices of one million tokens each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Prices {
+    pub input: Price,
+    pub output: Price,
+    /// Input that was read from the provider's cache; absent: as other input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<Price>,
+    /// Input that was written to the provider's cache; absent: as other input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<Price>,
+}
+
+/// Where each known fact comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FactOrigins {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_limit: Option<FactOrigin>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_limit: Option<FactOrigin>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<FactOrigin>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub images: Option<FactOrigin>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<FactOrigin>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<FactOrigin>,
+}
+
+/// Who says a fact of a model. Of several, the last in this order is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum FactOrigin {
+    /// The table that is built in.
+    Table,
+    /// The model's own server.
+    Server,
+    /// `[models."NAME"]` in the configuration.
+    Config,
+}
+
+impl FactOrigin {
+    /// As it is written in JSON, and shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Server => "server",
+            Self::Config => "config",
+        }
+    }
+}
+
+/// How hard a model is asked to think before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Thinking {
+    Off,
+    Low,
+    Medium,
+    High,
+    Max,
+}
+
+impl Thinking {
+    pub const ALL: [Self; 5] = [Self::Off, Self::Low, Self::Medium, Self::High, Self::Max];
+
+    /// As it is written in JSON, and shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Max => "max",
+        }
+    }
+}
+
+impl fmt::Display for Thinking {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// A word that is no level of thinking.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no level of thinking; use off, low, medium, high or max")]
+pub struct ThinkingError(String);
+
+impl FromStr for Thinking {
+    type Err = ThinkingError;
+
+    fn from_str(text: &str) -> Result<Self, ThinkingError> {
+        Self::ALL.into_iter().find(|level| level.as_str() == text).ok_or_else(|| ThinkingError(text.to_owned()))
+    }
 }
 
 /// A provider that could be there and is not, and what would make it appear.

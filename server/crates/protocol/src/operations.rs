@@ -10,9 +10,9 @@
 use crate::{
     About, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage,
     Gathered, HeldCommand, History, ImportCommand, InputCommand, Introduced, LinkAnswer, LinkExchange, Listing,
-    LoginCode, MessageAnswer, MessageCommand, OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView, PodDetail,
-    PodName, PodRef, PodRules, PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest, Providers,
-    QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit,
+    LoginCode, MessageAnswer, MessageCommand, ModelItem, OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView,
+    PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest,
+    Providers, QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit,
     SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport, VisiblePod, WallItem,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
@@ -220,6 +220,7 @@ macro_rules! answers {
     ($($name:ident($kind:ty),)*) => {
         /// What any command or query is answered.
         #[derive(Debug, Clone, PartialEq)]
+        #[allow(clippy::large_enum_variant, reason = "an answer is made once, and taken apart where it arrives")]
         pub enum Answer {
             $($name($kind),)*
         }
@@ -562,6 +563,11 @@ operations! {
         ModelProviders "providers": Get "/api/v1/providers", "runtimes" {
             part page: Page,
         } -> 200 "All of them" Providers;
+
+        /// The models of all providers, with what is known of each and from where. A help, not a gate: any name may be used.
+        Models "models": Get "/api/v1/models", "runtimes" {
+            part page: Page,
+        } -> 200 "All of them" Listing<ModelItem>;
 
         /// Asks a provider now, for the list of its models; answers within 10 s, also when the provider does not.
         TestProvider "test_provider": Post "/api/v1/providers/{name}/test", "runtimes" {

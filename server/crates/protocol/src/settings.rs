@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId,
-    Timestamp,
+    Thinking, Timestamp,
 };
 
 /// How a provider answered when it was asked now.
@@ -34,6 +34,8 @@ pub struct ProfileView {
     pub provider: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Names of the tools that its model is offered; absent: all.

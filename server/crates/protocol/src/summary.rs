@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cut, PodName, PodRef, ScopeRule, Segment, Seq, Timestamp, WorkerId};
+use crate::{Budget, Cost, Cut, PodName, PodRef, ScopeRule, Segment, Seq, Thinking, Timestamp, WorkerId};
 
 /// What a Pod is doing, as clients see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -44,22 +44,42 @@ impl PodState {
     }
 }
 
-/// Tokens, in the provider's own count. `input` includes `cached`.
+/// Tokens, in the provider's own count. `input` includes `cached` and `written`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Usage {
     pub input: u64,
     pub cached: u64,
+    /// Tokens that were written to the provider's cache.
+    #[serde(default)]
+    pub written: u64,
     pub output: u64,
     /// Tokens of context that the newest model call used.
     #[serde(default)]
     pub context_used: u64,
-    /// Tokens of context that the model has room for; 0 when unknown.
-    #[serde(default)]
+    /// Tokens of context that the model has room for; absent, and 0 here, when unknown.
+    #[serde(default, skip_serializing_if = "is_none_of")]
     pub context_limit: u64,
-    /// US dollars; absent when the model is not priced.
+    /// In the model's currency, US dollars as a rule; absent when the model is not priced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<f64>,
+    pub cost: Option<Cost>,
+}
+
+fn is_none_of(tokens: &u64) -> bool {
+    *tokens == 0
+}
+
+impl Usage {
+    /// Adds what was used later: the context is the later one's.
+    pub fn add(&mut self, later: &Self) {
+        self.input += later.input;
+        self.cached += later.cached;
+        self.written += later.written;
+        self.output += later.output;
+        self.context_used = later.context_used;
+        self.context_limit = later.context_limit;
+        self.cost = Cost::both(self.cost, later.cost);
+    }
 }
 
 /// How many other Pods this one is tied to.
@@ -221,6 +241,12 @@ pub struct PodDetail {
     pub profile: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
+    /// How hard its model is asked to think; absent: as the model does by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+    /// What it may use at most, with all that it leads; null: as much as it needs.
+    #[serde(default)]
+    pub budget: Option<Budget>,
     pub scope: Vec<ScopeRule>,
     pub peer_policy: PeerPolicy,
     pub wake_on_peer: bool,

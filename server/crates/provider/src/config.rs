@@ -21,6 +21,8 @@ pub struct ProviderConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderSource {
     BuiltIn,
+    /// It runs on this machine, where such servers usually listen.
+    Found,
     Environment,
     Configuration,
 }
@@ -29,6 +31,7 @@ impl ProviderSource {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BuiltIn => "built in",
+            Self::Found => "found",
             Self::Environment => "environment",
             Self::Configuration => "configuration",
         }
@@ -38,7 +41,10 @@ impl ProviderSource {
 /// Which wire a provider speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ProviderKind {
+    /// OpenAI itself.
     OpenAi,
+    /// Chat completions, as OpenAI has them and many others have taken over.
+    OpenAiCompatible,
     Anthropic,
     Gemini,
     Ollama,
@@ -46,11 +52,13 @@ pub enum ProviderKind {
 }
 
 impl ProviderKind {
-    pub const ALL: [Self; 5] = [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Ollama, Self::Rehearsal];
+    pub const ALL: [Self; 6] =
+        [Self::OpenAi, Self::OpenAiCompatible, Self::Anthropic, Self::Gemini, Self::Ollama, Self::Rehearsal];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
+            Self::OpenAiCompatible => "openai-compatible",
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
             Self::Ollama => "ollama",
@@ -58,10 +66,16 @@ impl ProviderKind {
         }
     }
 
+    /// They have the same variables, and a key of the one is taken by the other.
+    pub(crate) fn is_like(self, other: Self) -> bool {
+        let family = |kind| if kind == Self::OpenAiCompatible { Self::OpenAi } else { kind };
+        family(self) == family(other)
+    }
+
     /// The environment variable that holds its key, when it has one.
     pub fn key_variable(self) -> Option<&'static str> {
         match self {
-            Self::OpenAi => Some("OPENAI_API_KEY"),
+            Self::OpenAi | Self::OpenAiCompatible => Some("OPENAI_API_KEY"),
             Self::Anthropic => Some("ANTHROPIC_API_KEY"),
             Self::Gemini => Some("GEMINI_API_KEY"),
             Self::Ollama | Self::Rehearsal => None,
@@ -77,7 +91,7 @@ impl fmt::Display for ProviderKind {
 
 /// A kind that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown provider kind {0:?}; it is one of openai, anthropic, gemini, ollama, rehearsal")]
+#[error("unknown provider kind {0:?}; it is one of openai, openai-compatible, anthropic, gemini, ollama, rehearsal")]
 pub struct ProviderKindError(String);
 
 impl FromStr for ProviderKind {
@@ -120,7 +134,7 @@ impl ProviderEnvironment {
     pub fn apply(self, mut configs: Vec<ProviderConfig>) -> Vec<ProviderConfig> {
         for found in self.found() {
             match configs.iter_mut().find(|config| config.name == found.name) {
-                Some(config) if config.kind == found.kind => {
+                Some(config) if config.kind.is_like(found.kind) => {
                     config.api_key = found.api_key.or_else(|| config.api_key.take());
                     config.base_url = found.base_url.or_else(|| config.base_url.take());
                 }
@@ -146,7 +160,11 @@ impl ProviderEnvironment {
         .filter(|(_, api_key, base_url)| api_key.is_some() || base_url.is_some())
         .map(|(kind, api_key, base_url)| ProviderConfig {
             name: kind.as_str().to_owned(),
-            kind,
+            // An address of one's own is a server of one's own, which knows no more than what all of them know.
+            kind: match (kind, &base_url) {
+                (ProviderKind::OpenAi, Some(_)) => ProviderKind::OpenAiCompatible,
+                _ => kind,
+            },
             base_url,
             api_key,
             models: Vec::new(),
@@ -214,7 +232,7 @@ mod tests {
     #[test]
     fn an_unknown_kind_is_an_error_that_names_the_known_ones() {
         let error = "openia".parse::<ProviderKind>().unwrap_err().to_string();
-        assert!(error.contains("\"openia\"") && error.contains("openai, anthropic"), "{error}");
+        assert!(error.contains("\"openia\"") && error.contains("openai, openai-compatible, anthropic"), "{error}");
     }
 
     #[test]

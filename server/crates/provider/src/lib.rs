@@ -6,10 +6,12 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod accounted;
+mod catalogue;
 mod config;
 mod error;
-mod known;
 mod live_test;
+mod nearby;
 mod provider;
 mod redact;
 mod registry;
@@ -18,10 +20,11 @@ mod request;
 mod retry;
 mod vendor;
 
+pub use catalogue::{Catalogue, ModelSettings};
 pub use config::{ProviderConfig, ProviderEnvironment, ProviderKind, ProviderKindError, ProviderSource};
 pub use error::{ContextSizes, ProviderError, ProviderErrorCode};
 pub use provider::{ModelStream, Provider};
-pub use registry::{Providers, ProvidersError};
+pub use registry::{ProviderOptions, Providers, ProvidersError};
 pub use rehearsal::Rehearsal;
 pub use request::{FinishReason, ModelEvent, ModelRequest, Purpose, ToolSpec};
 pub use retry::{RetryPolicy, Retrying};

@@ -17,16 +17,17 @@ impl Providers {
     }
 
     pub(crate) async fn test_within(&self, name: &str, limit: Duration) -> Option<ProviderTest> {
-        let (config, provider) = (self.config(name)?, self.get(name)?);
+        let entry = self.entry(name)?;
+        let config = &entry.config;
         if let Some(missing) = config.missing() {
             return Some(failed(config, Duration::ZERO, "not_configured", missing));
         }
-        let Ok(_permit) = self.tests.try_acquire() else {
+        let Some(_permit) = self.begin_test() else {
             let sentence = format!("{TESTS_MAX} providers are being tested already; try again in a moment");
             return Some(failed(config, Duration::ZERO, ProviderErrorCode::RateLimited.as_str(), sentence));
         };
         let began = Instant::now();
-        let answer = tokio::time::timeout(limit, provider.models()).await;
+        let answer = tokio::time::timeout(limit, entry.provider.models()).await;
         let took = began.elapsed();
         Some(match answer {
             Ok(Ok(models)) => ProviderTest {

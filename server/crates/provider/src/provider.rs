@@ -15,9 +15,6 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// Asks a model. Connecting and retrying are part of the stream, so this never waits.
     fn stream(&self, request: ModelRequest) -> ModelStream;
 
-    /// The models it offers.
+    /// The models it offers, with what it says of them.
     async fn models(&self) -> Result<Vec<protocol::ModelView>, ProviderError>;
-
-    /// Tokens of context that `model` has room for, when known.
-    fn context_limit(&self, model: &str) -> Option<u64>;
 }

@@ -1,14 +1,18 @@
 //! The providers of this server, by name.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
 
 use futures_util::future::join_all;
-use protocol::{ModelView, ProviderView};
+use protocol::{ModelFacts, ModelItem, ModelView, ProviderView, Thinking};
 use tokio::sync::Semaphore;
 
 use crate::{
-    Provider, ProviderConfig, ProviderError, ProviderKind, ProviderSource, Rehearsal, RetryPolicy, Retrying,
-    TimeLimits, Vendor, known,
+    Catalogue, ModelSettings, Provider, ProviderConfig, ProviderError, ProviderKind, ProviderSource, Rehearsal,
+    RetryPolicy, Retrying, TimeLimits, Vendor, accounted::Accounted, nearby::Nearby,
 };
 
 /// How long a list of providers waits for each server's list of models.
@@ -18,21 +22,56 @@ const MODELS_WAIT_MAX: Duration = Duration::from_secs(2);
 pub(crate) const TESTS_MAX: usize = 8;
 
 /// Name of the built-in provider.
-const REHEARSAL: &str = "rehearsal";
+pub(crate) const REHEARSAL: &str = "rehearsal";
 
 /// The providers of this server. Cheap to clone; nothing is connected before it is used.
 #[derive(Debug, Clone)]
 pub struct Providers {
-    /// In order of preference: configured, found, built in. The first is the default.
-    entries: Arc<[Entry]>,
-    /// Room for tests of providers.
-    pub(crate) tests: Arc<Semaphore>,
+    shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
-struct Entry {
-    config: ProviderConfig,
-    provider: Arc<dyn Provider>,
+struct Shared {
+    /// In order of preference. The first is the default.
+    given: Vec<Arc<Entry>>,
+    /// Servers of this machine that were found without being given.
+    found: RwLock<Vec<Arc<Entry>>>,
+    /// Where such servers are looked for; absent: nowhere.
+    nearby: Option<Nearby>,
+    /// The last choice.
+    rehearsal: Arc<Entry>,
+    maker: Maker,
+    /// Room for tests of providers.
+    tests: Semaphore,
+}
+
+/// What providers are made with.
+#[derive(Debug)]
+struct Maker {
+    catalogue: Arc<Catalogue>,
+    policy: RetryPolicy,
+    limits: TimeLimits,
+}
+
+/// One provider.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) config: ProviderConfig,
+    pub(crate) provider: Arc<dyn Provider>,
+    catalogue: Arc<Catalogue>,
+}
+
+/// What a set of providers is made of.
+#[derive(Debug, Default)]
+pub struct ProviderOptions {
+    /// In order of preference.
+    pub configs: Vec<ProviderConfig>,
+    /// What is configured of models, by their names.
+    pub models: BTreeMap<String, ModelSettings>,
+    pub policy: RetryPolicy,
+    pub limits: TimeLimits,
+    /// Model servers that run on this machine are found by themselves.
+    pub finds_nearby: bool,
 }
 
 /// A set of providers that cannot be.
@@ -54,49 +93,92 @@ impl Providers {
     /// # Errors
     /// A name twice or not valid, a base_url that is none.
     pub fn new(configs: Vec<ProviderConfig>) -> Result<Self, ProvidersError> {
-        Self::with_policy(configs, &RetryPolicy::default(), TimeLimits::default())
+        Self::of(ProviderOptions { configs, ..ProviderOptions::default() })
     }
 
-    /// As `new`, with other patience; tests need less of it.
-    pub fn with_policy(
-        configs: Vec<ProviderConfig>,
-        policy: &RetryPolicy,
-        limits: TimeLimits,
-    ) -> Result<Self, ProvidersError> {
-        let mut entries: Vec<Entry> = Vec::new();
+    /// As `new`, with all that can be said.
+    ///
+    /// # Errors
+    /// As `new`.
+    pub fn of(options: ProviderOptions) -> Result<Self, ProvidersError> {
+        let ProviderOptions { configs, models, policy, limits, finds_nearby } = options;
+        let maker = Maker { catalogue: Arc::new(Catalogue::new(models)), policy, limits };
+        let mut given: Vec<Arc<Entry>> = Vec::new();
         for config in configs {
-            check_name(&config, &entries)?;
-            let provider = connect_lazily(&config, policy, limits)?;
-            entries.push(Entry { config, provider });
+            check_name(&config, &given)?;
+            given.push(maker.entry(config)?);
         }
-        if !entries.iter().any(|entry| entry.config.name == REHEARSAL) {
-            let config = built_in();
-            let provider = connect_lazily(&config, policy, limits)?;
-            entries.push(Entry { config, provider });
-        }
-        Ok(Self { entries: entries.into(), tests: Arc::new(Semaphore::new(TESTS_MAX)) })
+        maker.catalogue.tell(REHEARSAL, Rehearsal::models());
+        Ok(Self {
+            shared: Arc::new(Shared {
+                given,
+                found: RwLock::default(),
+                nearby: finds_nearby.then(Nearby::default),
+                rehearsal: maker.entry(built_in())?,
+                maker,
+                tests: Semaphore::new(TESTS_MAX),
+            }),
+        })
     }
 
-    /// A provider that retries by itself.
+    /// A provider that retries by itself, and says what its model has room for and costs.
     pub fn get(&self, name: &str) -> Option<Arc<dyn Provider>> {
         self.entry(name).map(|entry| Arc::clone(&entry.provider))
     }
 
-    /// Used for a Pod that names none: the first configured or found one, else `rehearsal`.
-    pub fn default_name(&self) -> &str {
-        self.entries.first().map_or(REHEARSAL, |entry| &entry.config.name)
+    /// Used for a Pod that names none: the first configured or found one, else `rehearsal`. Where none is given, it looks
+    /// for servers of this machine first, which takes 300 ms at most.
+    pub async fn default_name(&self) -> String {
+        if self.shared.given.is_empty() {
+            self.look_nearby().await;
+        }
+        self.first_name()
     }
 
-    /// The model of a Pod that names none: the first configured one, else a sensible one of that kind.
-    pub fn default_model(&self, name: &str) -> Option<String> {
-        let config = &self.entry(name)?.config;
-        Some(config.models.first().cloned().unwrap_or_else(|| known::default_model(config.kind).to_owned()))
+    fn first_name(&self) -> String {
+        self.entries().first().map_or_else(|| REHEARSAL.to_owned(), |entry| entry.config.name.clone())
+    }
+
+    /// The model of a Pod that names none: the first configured one, else one that the server really offers, for which it
+    /// is asked; takes at most 2 s. None where nobody knows of any.
+    pub async fn default_model(&self, name: &str) -> Option<String> {
+        let entry = self.entry(name)?;
+        if let Some(configured) = entry.config.models.first() {
+            return Some(configured.clone());
+        }
+        let usual = usual_model(entry.config.kind);
+        // Who has a vendor's own address offers what that vendor does: there is no need to wait for the list.
+        if entry.config.base_url.is_some() && entry.config.kind != ProviderKind::Rehearsal {
+            entry.ask_for_models().await;
+        }
+        let offered = entry.catalogue.told(name).unwrap_or_default();
+        let is_offered = |model: &str| offered.iter().any(|view| view.name == model);
+        match usual {
+            Some(usual) if is_offered(usual) => Some(usual.to_owned()),
+            _ if !offered.is_empty() => Some(first_talker(&offered).to_owned()),
+            // The server did not say.
+            Some(usual) if entry.config.base_url.is_none() => Some(usual.to_owned()),
+            _ => None,
+        }
+    }
+
+    /// What is known of this model of this provider.
+    pub fn facts(&self, provider: &str, model: &str) -> ModelFacts {
+        self.entry(provider).map(|entry| entry.facts(model)).unwrap_or_default()
+    }
+
+    /// Why a model cannot be asked to think like this; none where it can, or where nothing is known of it and it may be tried.
+    pub fn thinking_refusal(&self, provider: &str, model: &str, level: Thinking) -> Option<String> {
+        let levels = self.facts(provider, model).thinking.filter(|levels| !levels.contains(&level))?;
+        let levels = levels.iter().map(|level| level.as_str()).collect::<Vec<_>>().join(", ");
+        Some(format!("the model \"{model}\" cannot think {level}; it has {levels}"))
     }
 
     /// All of them, with their models. Waits at most 2 s for servers that have to be asked, and never fails.
     pub async fn views(&self) -> Vec<ProviderView> {
-        let default = self.default_name();
-        join_all(self.entries.iter().map(|entry| async move {
+        self.look_nearby().await;
+        let (default, entries) = (self.first_name(), self.entries());
+        join_all(entries.iter().map(|entry| async {
             ProviderView {
                 name: entry.config.name.clone(),
                 kind: entry.config.kind.to_string(),
@@ -109,9 +191,24 @@ impl Providers {
         .await
     }
 
+    /// The models of all of them. As [`Self::views`].
+    pub async fn models(&self) -> Vec<ModelItem> {
+        let item = |provider: &str, view: ModelView| ModelItem {
+            provider: provider.to_owned(),
+            model: view.name,
+            facts: view.facts,
+        };
+        let views = self.views().await;
+        views
+            .into_iter()
+            .flat_map(|ProviderView { name, models, .. }| models.into_iter().map(move |view| item(&name, view)))
+            .collect()
+    }
+
     /// The kinds that are neither configured nor found, and what would make each appear.
     pub fn unconfigured(&self) -> Vec<protocol::UnconfiguredProvider> {
-        let is_there = |kind: ProviderKind| self.entries.iter().any(|entry| entry.config.kind == kind);
+        let entries = self.entries();
+        let is_there = |kind: ProviderKind| entries.iter().any(|entry| entry.config.kind.is_like(kind));
         [
             (ProviderKind::OpenAi, "set OPENAI_API_KEY, or OPENAI_BASE_URL for any server that speaks its protocol"),
             (ProviderKind::Anthropic, "set ANTHROPIC_API_KEY"),
@@ -124,34 +221,95 @@ impl Providers {
         .collect()
     }
 
-    pub(crate) fn config(&self, name: &str) -> Option<&ProviderConfig> {
-        self.entry(name).map(|entry| &entry.config)
+    /// Room for one more test, when there is any.
+    pub(crate) fn begin_test(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
+        self.shared.tests.try_acquire().ok()
     }
 
-    fn entry(&self, name: &str) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.config.name == name)
+    pub(crate) fn entry(&self, name: &str) -> Option<Arc<Entry>> {
+        self.entries().into_iter().find(|entry| entry.config.name == name)
+    }
+
+    /// In order of preference: configured, found, built in.
+    fn entries(&self) -> Vec<Arc<Entry>> {
+        let Shared { given, found, rehearsal, .. } = &*self.shared;
+        let found = found.read().unwrap_or_else(PoisonError::into_inner);
+        let is_given = given.iter().any(|entry| entry.config.name == REHEARSAL);
+        given.iter().chain(&*found).chain((!is_given).then_some(rehearsal)).cloned().collect()
+    }
+
+    /// Looks for model servers that run on this machine; takes at most 300 ms, and nothing when it was done just now.
+    async fn look_nearby(&self) {
+        let Shared { given, found, nearby, maker, .. } = &*self.shared;
+        let Some(nearby) = nearby else { return };
+        let is_taken = |config: &ProviderConfig| {
+            given.iter().any(|entry| entry.config.name == config.name || entry.config.base_url == config.base_url)
+        };
+        let Some(there) = nearby.look(is_taken, &maker.catalogue).await else { return };
+        let entries = there.into_iter().filter_map(|config| maker.entry(config).ok()).collect();
+        *found.write().unwrap_or_else(PoisonError::into_inner) = entries;
+    }
+}
+
+impl Maker {
+    /// Makes the provider; its HTTP client is made when it is first asked.
+    fn entry(&self, config: ProviderConfig) -> Result<Arc<Entry>, ProvidersError> {
+        let provider: Arc<dyn Provider> = match config.kind {
+            ProviderKind::Rehearsal => Arc::new(Rehearsal),
+            _ => Arc::new(Vendor::new(config.clone(), self.limits).map_err(|error: ProviderError| {
+                ProvidersError::BaseUrl { name: config.name.clone(), reason: error.detail }
+            })?),
+        };
+        let retrying = Arc::new(Retrying::new(provider, self.policy.clone()));
+        let catalogue = Arc::clone(&self.catalogue);
+        let source = (config.name.clone(), config.kind);
+        let provider = Arc::new(Accounted { provider: retrying, source, catalogue: Arc::clone(&catalogue) });
+        Ok(Arc::new(Entry { config, provider, catalogue }))
     }
 }
 
 impl Entry {
-    async fn models(&self) -> Vec<ModelView> {
-        if !self.config.models.is_empty() {
-            return self.config.models.iter().map(|name| self.view(name)).collect();
-        }
-        if self.config.missing().is_none()
-            && let Ok(Ok(models)) = tokio::time::timeout(MODELS_WAIT_MAX, self.provider.models()).await
-        {
-            return models;
-        }
-        match self.config.base_url {
-            None => vec![self.view(known::default_model(self.config.kind))],
-            Some(_) => Vec::new(),
+    fn facts(&self, model: &str) -> ModelFacts {
+        self.catalogue.facts(&self.config.name, self.config.kind, model)
+    }
+
+    /// Has its server say which models it offers, unless it did so a moment ago or cannot be asked.
+    async fn ask_for_models(&self) {
+        if self.config.missing().is_none() && !self.catalogue.is_fresh(&self.config.name) {
+            // Who does not answer in time is asked again the next time.
+            let _ = tokio::time::timeout(MODELS_WAIT_MAX, self.provider.models()).await;
         }
     }
 
-    fn view(&self, model: &str) -> ModelView {
-        ModelView { name: model.to_owned(), context_limit: self.provider.context_limit(model) }
+    async fn models(&self) -> Vec<ModelView> {
+        self.ask_for_models().await;
+        let mut names = self.config.models.clone();
+        if names.is_empty() {
+            names = self.catalogue.told(&self.config.name).into_iter().flatten().map(|view| view.name).collect();
+        }
+        if names.is_empty() && self.config.base_url.is_none() {
+            names = usual_model(self.config.kind).map(str::to_owned).into_iter().collect();
+        }
+        names.into_iter().map(|name| ModelView { facts: self.facts(&name), name }).collect()
     }
+}
+
+/// A vendor's model for most work, for Pods that name none.
+fn usual_model(kind: ProviderKind) -> Option<&'static str> {
+    match kind {
+        ProviderKind::OpenAi => Some("gpt-5.1"),
+        ProviderKind::Anthropic => Some("claude-sonnet-4-5"),
+        ProviderKind::Gemini => Some("gemini-2.5-pro"),
+        ProviderKind::Rehearsal => Some(REHEARSAL),
+        ProviderKind::OpenAiCompatible | ProviderKind::Ollama => None,
+    }
+}
+
+/// The first model of a list that one can talk to, as far as its name tells.
+fn first_talker(offered: &[ModelView]) -> &str {
+    const OTHERS: [&str; 7] = ["embed", "whisper", "tts", "dall-e", "moderation", "rerank", "image"];
+    let talks = |view: &&ModelView| !OTHERS.iter().any(|other| view.name.to_ascii_lowercase().contains(other));
+    offered.iter().find(talks).unwrap_or(&offered[0]).name.as_str()
 }
 
 fn built_in() -> ProviderConfig {
@@ -165,7 +323,7 @@ fn built_in() -> ProviderConfig {
     }
 }
 
-fn check_name(config: &ProviderConfig, entries: &[Entry]) -> Result<(), ProvidersError> {
+fn check_name(config: &ProviderConfig, entries: &[Arc<Entry>]) -> Result<(), ProvidersError> {
     let name = config.name.clone();
     let is_valid = (1..=64).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
@@ -179,22 +337,6 @@ fn check_name(config: &ProviderConfig, entries: &[Entry]) -> Result<(), Provider
         true => Err(ProvidersError::NameTaken { name }),
         false => Ok(()),
     }
-}
-
-/// Makes the provider; its HTTP client is made when it is first asked.
-fn connect_lazily(
-    config: &ProviderConfig,
-    policy: &RetryPolicy,
-    limits: TimeLimits,
-) -> Result<Arc<dyn Provider>, ProvidersError> {
-    let provider: Arc<dyn Provider> = match config.kind {
-        ProviderKind::Rehearsal => Arc::new(Rehearsal),
-        _ => Arc::new(Vendor::new(config.clone(), limits).map_err(|error: ProviderError| ProvidersError::BaseUrl {
-            name: config.name.clone(),
-            reason: error.detail,
-        })?),
-    };
-    Ok(Arc::new(Retrying::new(provider, policy.clone())))
 }
 
 #[cfg(test)]

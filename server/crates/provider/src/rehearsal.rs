@@ -10,17 +10,32 @@ mod script;
 mod summary;
 
 use futures_util::stream;
-use protocol::{Message, ModelView};
+use protocol::{Message, ModelFacts, ModelView, Thinking};
 
 use self::{perform::Performance, replay::Rest};
-use crate::{ModelRequest, ModelStream, Provider, ProviderError, Purpose, known};
+use crate::{ModelRequest, ModelStream, Provider, ProviderError, Purpose};
 
 /// Its name, as a provider and as a model.
 const NAME: &str = "rehearsal";
+/// Tokens of context that it has room for.
+const CONTEXT_LIMIT: u64 = 200_000;
 
 /// The provider `rehearsal`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rehearsal;
+
+impl Rehearsal {
+    /// The one model that there is.
+    pub(crate) fn models() -> Vec<ModelView> {
+        let facts = ModelFacts {
+            context_limit: Some(CONTEXT_LIMIT),
+            tools: Some(true),
+            thinking: Some(Thinking::ALL.to_vec()),
+            ..ModelFacts::default()
+        };
+        vec![ModelView { name: NAME.to_owned(), facts }]
+    }
+}
 
 #[async_trait::async_trait]
 impl Provider for Rehearsal {
@@ -29,16 +44,12 @@ impl Provider for Rehearsal {
             Purpose::Answer => Rest::of(&request.messages).lines,
             Purpose::Summary => summary::lines(&request.messages),
         };
-        let performance = Performance::new(lines, &request.messages, self.context_limit(NAME));
+        let performance = Performance::new(lines, &request.messages);
         Box::pin(stream::unfold(performance, Performance::next))
     }
 
     async fn models(&self) -> Result<Vec<ModelView>, ProviderError> {
-        Ok(vec![ModelView { name: NAME.to_owned(), context_limit: self.context_limit(NAME) }])
-    }
-
-    fn context_limit(&self, _: &str) -> Option<u64> {
-        known::context_limit(NAME)
+        Ok(Self::models())
     }
 }
 

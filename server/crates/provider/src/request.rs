@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::{Message, Usage};
+use protocol::{Message, Proof, Thinking, Usage};
 use serde_json::Value;
 
 /// What a model is asked.
@@ -10,6 +10,8 @@ use serde_json::Value;
 pub struct ModelRequest {
     pub purpose: Purpose,
     pub model: String,
+    /// How hard the model is asked to think; absent: nothing is asked.
+    pub thinking: Option<Thinking>,
     pub messages: Vec<Message>,
     pub tools: Vec<ToolSpec>,
 }
@@ -38,6 +40,8 @@ pub struct ToolSpec {
 pub enum ModelEvent {
     Text(String),
     Reasoning(String),
+    /// What the provider wants back with the thought that came before, or in the place of one that only it can read.
+    Proof(Proof),
     /// A piece of the arguments' JSON text. `index` counts the calls of this answer from 0.
     ToolArgs {
         index: usize,
@@ -70,7 +74,10 @@ pub enum ModelEvent {
 impl ModelEvent {
     /// A part of the answer itself: once one was given, the provider is not asked again.
     pub fn is_delta(&self) -> bool {
-        matches!(self, Self::Text(_) | Self::Reasoning(_) | Self::ToolArgs { .. } | Self::ToolCall { .. })
+        matches!(
+            self,
+            Self::Text(_) | Self::Reasoning(_) | Self::Proof(_) | Self::ToolArgs { .. } | Self::ToolCall { .. }
+        )
     }
 }
 

@@ -80,10 +80,6 @@ impl Provider for Retrying {
     async fn models(&self) -> Result<Vec<protocol::ModelView>, ProviderError> {
         self.provider.models().await
     }
-
-    fn context_limit(&self, model: &str) -> Option<u64> {
-        self.provider.context_limit(model)
-    }
 }
 
 /// The stream of `make`, made again after each failure that allows it.

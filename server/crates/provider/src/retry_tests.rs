@@ -24,18 +24,19 @@ impl Provider for Scripts {
     async fn models(&self) -> Result<Vec<protocol::ModelView>, ProviderError> {
         Ok(Vec::new())
     }
-
-    fn context_limit(&self, _: &str) -> Option<u64> {
-        None
-    }
 }
 
 /// Everything that comes out, what is left of the scripts, and how many seconds it took.
 async fn run(scripts: Vec<Script>) -> (Vec<Item>, usize, f64) {
     let provider = Arc::new(Scripts { left: Mutex::new(scripts.into()) });
     let policy = RetryPolicy { jitter: 0.0, ..RetryPolicy::default() };
-    let request =
-        ModelRequest { purpose: Default::default(), model: String::new(), messages: Vec::new(), tools: Vec::new() };
+    let request = ModelRequest {
+        purpose: Default::default(),
+        model: String::new(),
+        thinking: None,
+        messages: Vec::new(),
+        tools: Vec::new(),
+    };
     let began = Instant::now();
     let items = Retrying::new(Arc::clone(&provider) as Arc<dyn Provider>, policy).stream(request).collect().await;
     let left = provider.left.lock().unwrap().len();

@@ -11,6 +11,7 @@ mod failure;
 mod frames;
 mod gate;
 mod line;
+mod listing;
 mod masked;
 mod overflow;
 mod plain;
@@ -22,7 +23,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{FutureExt, StreamExt, stream};
+use futures_util::{StreamExt, stream};
 use genai::{
     ModelIden, ServiceTarget,
     adapter::AdapterKind,
@@ -34,18 +35,17 @@ use secrecy::{ExposeSecret, SecretString};
 use self::{
     address::Address,
     answer::Answer,
-    bounds::{MODELS_MAX, TooMuch},
     failure::Failures,
     frames::Frames,
     gate::{Ask, Shape},
     line::Line,
-    masked::Masked,
+    masked::{KEY_BYTES_MIN, Masked},
     plain::Plain,
     quiet::Quiet,
     request::ChatQuestion,
 };
 use crate::{
-    ModelRequest, ModelStream, Provider, ProviderConfig, ProviderError, ProviderErrorCode, ProviderKind, known,
+    ModelRequest, ModelStream, Provider, ProviderConfig, ProviderError, ProviderErrorCode, ProviderKind,
     redact::Redactor,
 };
 
@@ -112,25 +112,7 @@ impl Provider for Vendor {
     }
 
     async fn models(&self) -> Result<Vec<ModelView>, ProviderError> {
-        let shared = &self.shared;
-        shared.check_key()?;
-        let line = shared.line()?;
-        let ask = line.gate.ask(Shape::Whole);
-        let target = (Endpoint::from_owned(ask.base_url()), shared.auth());
-        let asked = line.client.all_model_names(shared.adapter, target).boxed();
-        let names = tokio::time::timeout(shared.limits.header, Quiet::new(ask.drive(asked).boxed()))
-            .await
-            .map_err(|_| shared.failures.header_timeout())?
-            .map_err(|_| shared.failures.unreadable())?
-            .map_err(|error| shared.translate(&ask, error))?;
-        if names.len() > MODELS_MAX {
-            return Err(shared.failures.too_much(TooMuch::Models));
-        }
-        Ok(names.into_iter().map(|name| ModelView { context_limit: known::context_limit(&name), name }).collect())
-    }
-
-    fn context_limit(&self, model: &str) -> Option<u64> {
-        known::context_limit(model)
+        self.shared.list().await
     }
 }
 
@@ -156,7 +138,7 @@ impl Shared {
     async fn ask(self: Arc<Self>, request: ModelRequest) -> Result<Answer, ProviderError> {
         self.check_key()?;
         let frames = Frames::new(self.config.kind);
-        let question = ChatQuestion::new(self.config.kind, &request, self.limits, &frames);
+        let question = ChatQuestion::new(self.spoken_kind(), &request, self.limits, &frames);
         let line = self.line()?;
         let ask = line.gate.ask(match self.config.kind {
             ProviderKind::Ollama => Shape::Lines,
@@ -169,6 +151,14 @@ impl Shared {
             .map_err(|error| self.translate(&ask, error))?;
         let plain = Plain { shared: Arc::clone(&self), request };
         Ok(Answer::new(response.stream, ask, frames, self.failures.clone(), plain))
+    }
+
+    /// Who is behind another address knows what all know, and not what is OpenAI's own.
+    fn spoken_kind(&self) -> ProviderKind {
+        match (self.config.kind, &self.config.base_url) {
+            (ProviderKind::OpenAi, Some(_)) => ProviderKind::OpenAiCompatible,
+            (kind, _) => kind,
+        }
     }
 
     fn check_key(&self) -> Result<(), ProviderError> {
@@ -201,7 +191,7 @@ impl Shared {
     fn auth(&self) -> AuthData {
         match self.key() {
             Some(key) => AuthData::from_single(key),
-            None if self.config.kind == ProviderKind::OpenAi => AuthData::None,
+            None if self.config.kind.is_like(ProviderKind::OpenAi) => AuthData::None,
             None => AuthData::from_single(""),
         }
     }
@@ -224,7 +214,7 @@ impl Shared {
 
 fn adapter(kind: ProviderKind) -> Result<AdapterKind, ProviderError> {
     match kind {
-        ProviderKind::OpenAi => Ok(AdapterKind::OpenAI),
+        ProviderKind::OpenAi | ProviderKind::OpenAiCompatible => Ok(AdapterKind::OpenAI),
         ProviderKind::Anthropic => Ok(AdapterKind::Anthropic),
         ProviderKind::Gemini => Ok(AdapterKind::Gemini),
         ProviderKind::Ollama => Ok(AdapterKind::Ollama),

@@ -3,6 +3,7 @@
 
 mod above;
 mod answer;
+mod budgets;
 mod by_hand;
 mod calls;
 mod commands;
@@ -14,6 +15,7 @@ mod feeds;
 mod held;
 mod held_up;
 mod mailbox;
+mod patch;
 mod pieces;
 pub(crate) mod place;
 mod question;
@@ -45,6 +47,7 @@ pub(crate) use self::{
     feeds::RECORDS_AT_ONCE,
     held::{Held, Order, Wanted},
     held_up::tell,
+    patch::Patch,
     receipts::FarSender,
     state::checkpoint,
     task::Request,

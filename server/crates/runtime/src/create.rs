@@ -25,7 +25,7 @@ pub(crate) async fn create(
     if let Some(summary) = asked.first_answer(ground).await? {
         return Ok(summary);
     }
-    let spec = recipe::of_person(recipes, &create)?;
+    let spec = recipe::of_person(recipes, &create).await?;
     let _seat = ground.seat().await?;
     let target = create.name.to_string();
     Newborn::of(spec, create.name, clock::now()).commit(ground, asked, "pod_create", target).await

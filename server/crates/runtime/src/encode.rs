@@ -92,7 +92,10 @@ pub(crate) fn visible(policy: ReasoningPolicy, body: Bytes) -> Bytes {
     let Ok(mut record) = serde_json::from_slice::<Record>(&body) else { return body };
     match &mut record.event {
         Event::Turn(TurnEvent::ReasoningChunk { text, .. }) => text.clear(),
-        Event::Turn(TurnEvent::ReasoningFinished { text, .. }) => *text = shown_reasoning(policy, text),
+        Event::Turn(TurnEvent::ReasoningFinished { text, proof, .. }) => {
+            *text = shown_reasoning(policy, text);
+            *proof = None;
+        }
         _ => return body,
     }
     serde_json::to_vec(&record).expect("protocol types always encode").into()
@@ -136,7 +139,12 @@ mod tests {
         let (call_id, block, name) = ("c".to_owned(), "b1".to_owned(), "Edit".to_owned());
         let called = TurnEvent::ToolCalled { call_id, block, name, arguments, by: protocol::ToolBy::Model };
         assert_eq!(found(&called, ReasoningPolicy::Hidden).as_deref(), Some("Edit\n/a\n1\ntwo"));
-        let thought = TurnEvent::ReasoningFinished { block: "b1".into(), text: "one\ntwo".into(), interrupted: false };
+        let thought = TurnEvent::ReasoningFinished {
+            block: "b1".into(),
+            text: "one\ntwo".into(),
+            interrupted: false,
+            proof: None,
+        };
         assert_eq!(found(&thought, ReasoningPolicy::Full).as_deref(), Some("one\ntwo"));
         assert_eq!(found(&thought, ReasoningPolicy::Summary).as_deref(), Some("one"));
         assert_eq!(found(&thought, ReasoningPolicy::Hidden), None);
@@ -151,7 +159,12 @@ mod tests {
 
     #[test]
     fn reasoning_leaves_the_server_only_as_far_as_the_policy_says() {
-        let thought = TurnEvent::ReasoningFinished { block: "b1".into(), text: "one\ntwo".into(), interrupted: false };
+        let thought = TurnEvent::ReasoningFinished {
+            block: "b1".into(),
+            text: "one\ntwo".into(),
+            interrupted: false,
+            proof: None,
+        };
         let shown = |policy| {
             let record: Record = serde_json::from_slice(&visible(policy, body(thought.clone()))).unwrap();
             match record.event {

@@ -42,7 +42,7 @@ pub(crate) async fn import(
         return Ok(summary);
     }
     let ImportCommand { name, jsonl } = command;
-    let spec = recipe::of_person(recipes, &CreatePod::named(name.clone()))?;
+    let spec = recipe::of_person(recipes, &CreatePod::named(name.clone())).await?;
     let now = clock::now();
     let target = name.to_string();
     // Megabytes of JSON: not on a thread that others wait for.

@@ -56,6 +56,7 @@ impl HostOptions {
 pub struct Profile {
     pub provider: Option<String>,
     pub model: Option<String>,
+    pub thinking: Option<protocol::Thinking>,
     pub instructions: Option<String>,
     /// Names of the tools that its model is offered; absent: all.
     pub tools: Option<Vec<String>>,

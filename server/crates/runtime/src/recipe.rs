@@ -7,10 +7,10 @@ use std::{
 };
 
 use pod::PodSpec;
-use protocol::{Access, ApiError, CreatePod, ErrorCode, RuntimeId, ScopeRule};
+use protocol::{Access, ApiError, Budget, CreatePod, ErrorCode, PatchPod, RuntimeId, ScopeRule, Thinking};
 use provider::Providers;
 
-use crate::options::Profile;
+use crate::{actor::Patch, options::Profile};
 
 /// Bytes of an `AGENTS.md` that are read; of a larger one the rest is left out, and that is said.
 const AGENTS_MD_BYTES_MAX: usize = 64 * 1024;
@@ -33,18 +33,20 @@ pub(crate) struct ChildAsked {
 }
 
 /// The command's own fields first, then the profile's, then ours.
-pub(crate) fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<PodSpec, ApiError> {
+pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<PodSpec, ApiError> {
     if let Some(runtime_id) = create.runtime_id.as_ref().filter(|id| **id != RuntimeId::local()) {
         return Err(ApiError::new(ErrorCode::RuntimeNotFound, format!("no runtime is called \"{runtime_id}\"")));
     }
     let profile = profile(recipes, create.profile.as_deref())?;
-    let provider = create
-        .provider
-        .clone()
-        .or_else(|| profile.provider.clone())
-        .unwrap_or_else(|| recipes.providers.default_name().to_owned());
+    let provider = match create.provider.clone().or_else(|| profile.provider.clone()) {
+        Some(provider) => provider,
+        None => recipes.providers.default_name().await,
+    };
     let model = create.model.clone().or_else(|| profile.model.clone());
-    let model = known_model(recipes, &provider, model)?;
+    let model = known_model(recipes, &provider, model).await?;
+    check_budget(create.budget)?;
+    let thinking = create.thinking.or(profile.thinking);
+    check_thinking(recipes, &provider, &model, thinking)?;
     let cwd = cwd(recipes, create.cwd.as_deref())?;
     let scope = match &create.scope {
         None => vec![ScopeRule { path: cwd.clone(), access: Access::Write, recursive: true }],
@@ -55,6 +57,8 @@ pub(crate) fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<PodSpec
         model,
         profile: create.profile.clone(),
         instructions: create.instructions.clone().or_else(|| profile.instructions.clone()),
+        thinking,
+        budget: create.budget,
         agents_md: agents_md(&cwd),
         cwd,
         scope,
@@ -72,12 +76,15 @@ pub(crate) fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<PodSpec
 }
 
 /// A child has its profile's part, and else what its parent has. It is never allowed more than its parent.
-pub(crate) fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAsked) -> Result<PodSpec, ApiError> {
+pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAsked) -> Result<PodSpec, ApiError> {
     let profile = profile(recipes, asked.profile.as_deref())?;
     let provider = profile.provider.clone().unwrap_or_else(|| parent.provider.clone());
     let inherited = (provider == parent.provider).then(|| parent.model.clone());
     let model = asked.model.or_else(|| profile.model.clone()).or(inherited);
-    let model = known_model(recipes, &provider, model)?;
+    let model = known_model(recipes, &provider, model).await?;
+    let is_same = provider == parent.provider && model == parent.model;
+    let thinking = profile.thinking.or(parent.thinking.filter(|_| is_same));
+    check_thinking(recipes, &provider, &model, thinking)?;
     let cwd = child_cwd(&asked.scope).unwrap_or_else(|| parent.cwd.clone());
     let tools = match (profile.tools.clone(), &parent.tools) {
         (Some(names), Some(held)) => Some(names.into_iter().filter(|name| held.contains(name)).collect()),
@@ -89,6 +96,9 @@ pub(crate) fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAsked) -
         model,
         profile: asked.profile,
         instructions: profile.instructions.clone(),
+        thinking,
+        // It spends that of its parent.
+        budget: None,
         agents_md: agents_md(&cwd),
         cwd,
         scope: asked.scope,
@@ -105,16 +115,73 @@ pub(crate) fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAsked) -
     })
 }
 
-fn known_model(recipes: &Recipes, provider: &str, model: Option<String>) -> Result<String, ApiError> {
+/// What a person wants to change of a Pod, with what the profile says that it names, the provider's own choice where no model
+/// is named, and paths as they lead now.
+pub(crate) async fn of_patch(recipes: &Recipes, mut asked: PatchPod) -> Result<Patch, ApiError> {
+    let Profile {
+        provider,
+        model,
+        thinking,
+        instructions,
+        tools,
+        reasoning,
+        peer_policy,
+        wake_on_peer,
+        permissions,
+        network,
+    } = profile(recipes, asked.profile.as_deref())?;
+    // A model of one's own is one of the provider that is there, or named.
+    if asked.model.is_none() {
+        asked.provider = asked.provider.or(provider);
+        asked.model = model;
+    }
+    if let Some(provider) = &asked.provider {
+        asked.model = Some(known_model(recipes, provider, asked.model).await?);
+    }
+    check_budget(asked.budget.flatten())?;
+    if asked.model.as_ref().is_some_and(|model| model.trim().is_empty()) {
+        return Err(ApiError::invalid("a model's name is not empty"));
+    }
+    if let Some(scope) = &mut asked.scope {
+        *scope = scope.iter().map(real_rule).collect::<Result<_, _>>()?;
+    }
+    asked.thinking = asked.thinking.or(thinking);
+    asked.instructions = asked.instructions.or(instructions);
+    asked.peer_policy = asked.peer_policy.or(peer_policy);
+    asked.wake_on_peer = asked.wake_on_peer.or(wake_on_peer);
+    asked.permissions = asked.permissions.or(permissions);
+    asked.network = asked.network.or(network);
+    Ok(Patch { asked, reasoning, tools })
+}
+
+/// The model, or the provider's own choice where none is named.
+async fn known_model(recipes: &Recipes, provider: &str, model: Option<String>) -> Result<String, ApiError> {
     if recipes.providers.get(provider).is_none() {
         return Err(ApiError::invalid(format!(
             "no provider is called \"{provider}\"; GET /api/v1/providers lists those that are"
         )));
     }
-    model
-        .or_else(|| recipes.providers.default_model(provider))
-        .filter(|model| !model.trim().is_empty())
-        .ok_or_else(|| ApiError::invalid(format!("name a model: the provider \"{provider}\" has no default one")))
+    let model = match model {
+        Some(model) => Some(model),
+        None => recipes.providers.default_model(provider).await,
+    };
+    model.filter(|model| !model.trim().is_empty()).ok_or_else(|| {
+        ApiError::invalid(format!("name a model: the provider \"{provider}\" does not say which it offers"))
+    })
+}
+
+fn check_budget(budget: Option<Budget>) -> Result<(), ApiError> {
+    match budget.and_then(|budget| budget.refusal()) {
+        Some(sentence) => Err(ApiError::invalid(sentence)),
+        None => Ok(()),
+    }
+}
+
+fn check_thinking(recipes: &Recipes, provider: &str, model: &str, level: Option<Thinking>) -> Result<(), ApiError> {
+    match level.and_then(|level| recipes.providers.thinking_refusal(provider, model, level)) {
+        Some(sentence) => Err(ApiError::invalid(sentence)),
+        None => Ok(()),
+    }
 }
 
 fn profile(recipes: &Recipes, name: Option<&str>) -> Result<Profile, ApiError> {

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pod_store::{LinkTokens, PodKey, PodTokens, Tokens, UsageRows};
-use protocol::{PodRef, RuntimeId, UsageDay, UsageOfLink, UsageOfPod, UsageOfTree, UsageReport};
+use pod_store::{LinkTokens, ModelTokens, PodKey, PodTokens, Tokens, UsageRows};
+use protocol::{PodRef, RuntimeId, UsageDay, UsageOfLink, UsageOfModel, UsageOfPod, UsageOfTree, UsageReport};
 
 /// Pods, trees and pairs that are listed, those with most tokens; the total counts all.
 pub const USAGE_LISTED_MAX: usize = 1_000;
@@ -23,6 +23,7 @@ pub(crate) fn report(rows: &UsageRows) -> UsageReport {
             .iter()
             .map(|one| UsageDay { day: Some(one.day.clone()), ..day(&one.tokens) })
             .collect(),
+        models: of_models(&rows.models),
         trees: of_trees(&rows.pods),
         links: of_links(&rows.links, &pods),
         absent: Vec::new(),
@@ -58,6 +59,15 @@ fn of_trees(pods: &[PodTokens]) -> Vec<UsageOfTree> {
     most_first(trees.collect(), |tree| &tree.usage)
 }
 
+fn of_models(models: &[ModelTokens]) -> Vec<UsageOfModel> {
+    let listed = models.iter().map(|one| UsageOfModel {
+        provider: one.provider.clone(),
+        model: one.model.clone(),
+        usage: day(&one.tokens),
+    });
+    most_first(listed.collect(), |listed| &listed.usage)
+}
+
 fn of_links(links: &[LinkTokens], pods: &BTreeMap<PodKey, &PodTokens>) -> Vec<UsageOfLink> {
     let link = |link: &LinkTokens| {
         // A pair goes with either Pod; one that went while this was read is left out.
@@ -85,8 +95,8 @@ fn pod_ref(pod: &PodTokens) -> PodRef {
 }
 
 fn day(tokens: &Tokens) -> UsageDay {
-    let Tokens { input, cached, output, cost } = *tokens;
-    UsageDay { day: None, input, cached, output, cost }
+    let Tokens { input, cached, written, output, cost } = *tokens;
+    UsageDay { day: None, input, cached, written, output, cost }
 }
 
 #[cfg(test)]
@@ -134,7 +144,7 @@ mod tests {
             tokens: Tokens { output: 2, ..Tokens::default() },
         });
         let pods = (1..=1_500).map(|key| pod(key, None, 1)).collect();
-        let report = report(&UsageRows { pods, days: days.collect(), links: Vec::new() });
+        let report = report(&UsageRows { pods, days: days.collect(), ..UsageRows::default() });
         assert_eq!((report.total.output, report.days.len(), report.pods.len()), (1_000, 400, 1_000));
         assert_eq!(report.days[399].day.as_deref(), Some("2026-499"));
     }
@@ -144,8 +154,8 @@ mod tests {
         let link = |low, high| LinkTokens { low: PodKey(low), high: PodKey(high), runs: 2, tokens: Tokens::default() };
         let rows = UsageRows {
             pods: vec![pod(1, None, 0), pod(2, None, 0)],
-            days: Vec::new(),
             links: vec![link(1, 2), link(1, 9)],
+            ..UsageRows::default()
         };
         let report = report(&rows);
         assert_eq!((report.links.len(), report.links[0].b_name.as_str(), report.links[0].runs), (1, "pod-2", 2));

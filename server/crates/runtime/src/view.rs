@@ -143,6 +143,8 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) 
         summary,
         profile: spec.as_ref().and_then(|spec| spec.profile.clone()),
         instructions: spec.as_ref().and_then(|spec| spec.instructions.clone()),
+        thinking: spec.as_ref().and_then(|spec| spec.thinking),
+        budget: spec.as_ref().and_then(|spec| spec.budget),
         scope: spec.as_ref().map(|spec| spec.scope.clone()).unwrap_or_default(),
         peer_policy: spec.as_ref().map(|spec| spec.peer_policy).unwrap_or_default(),
         wake_on_peer: spec.as_ref().is_none_or(|spec| spec.wake_on_peer),

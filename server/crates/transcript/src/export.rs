@@ -66,6 +66,10 @@ pub fn record_text(record: &Record) -> String {
         }
         Event::Turn(E::Compacted { summary, .. }) => summary.clone(),
         Event::Control(ControlEvent::Alert { text, .. }) => text.clone(),
+        // The instructions are in no line of a screen.
+        Event::Control(ControlEvent::SettingsChanged { instructions: Some(text), .. }) if !text.is_empty() => {
+            text.clone()
+        }
         other => pretty(other),
     }
 }

@@ -9,7 +9,7 @@ mod questions;
 mod runs;
 mod streams;
 
-use protocol::{ControlEvent, Event, Outcome, PodState, Record, Seq, Timestamp, TurnEvent, Usage};
+use protocol::{AlertLevel, ControlEvent, Event, Outcome, PodState, Record, Seq, Timestamp, TurnEvent, Usage};
 
 use self::{
     commands::Commands,
@@ -18,7 +18,7 @@ use self::{
     runs::{Runs, Thread},
     streams::{Family, Streams},
 };
-use crate::{Block, BlockKind, Change, ChildStep, PersonState, RelationStep, rows::Rows};
+use crate::{Block, BlockKind, Change, ChildStep, PersonState, RelationStep, rows::Rows, words::settings_words};
 
 /// What the newest status record says.
 #[derive(Debug, Clone, PartialEq)]
@@ -159,7 +159,7 @@ impl Transcript {
             E::MessageFinished { block, text, interrupted } => {
                 self.streams.text_finished(rows, record, Family::Text, block, text, *interrupted);
             }
-            E::ReasoningFinished { block, text, interrupted } => {
+            E::ReasoningFinished { block, text, interrupted, .. } => {
                 self.streams.text_finished(rows, record, Family::Reasoning, block, text, *interrupted);
             }
             E::ToolArgsChunk { block, text, .. } => self.streams.tool_arguments_chunk(rows, record, block, text),
@@ -277,6 +277,9 @@ fn plain_kind(event: &ControlEvent) -> Option<BlockKind> {
         E::ScopeChanged { child: whose, scope } => child(ChildStep::ScopeChanged, whose, scope),
         E::Alert { level, source, text } => {
             BlockKind::Alert { level: *level, source: source.clone(), text: text.clone() }
+        }
+        E::SettingsChanged { .. } => {
+            BlockKind::Alert { level: AlertLevel::Note, source: "settings".to_owned(), text: settings_words(event) }
         }
         _ => return None,
     })

@@ -1,6 +1,6 @@
 //! Numbers and states in the words that every screen uses.
 
-use protocol::{Outcome, ReceiptState, Trigger};
+use protocol::{ControlEvent, Cost, ModelFacts, Outcome, ReceiptState, Trigger};
 
 use crate::{ChildStep, Receipt, RelationStep};
 
@@ -45,12 +45,61 @@ fn tenths(count: u64, unit: &str) -> String {
 }
 
 /// What a run cost, in US dollars: `$0.0042`, `$1.25`; `no price set` when the model has no price.
-pub fn cost_words(cost: Option<f64>) -> String {
-    match cost {
+pub fn cost_words(cost: Option<Cost>) -> String {
+    match cost.map(Cost::as_f64) {
         None => "no price set".to_owned(),
         Some(cost) if cost > 0.0 && cost < 0.01 => format!("${cost:.4}"),
         Some(cost) => format!("${cost:.2}"),
     }
+}
+
+/// What a choice of models says of one: `272k context · $1.25 in, $10 out per million tokens · no images`. What is not known is
+/// left out.
+pub fn model_words(facts: &ModelFacts) -> String {
+    let sign = match facts.currency.as_deref() {
+        None | Some("USD") => "$".to_owned(),
+        Some(other) => format!("{other} "),
+    };
+    let prices =
+        facts.prices.map(|prices| format!("{sign}{} in, {sign}{} out per million tokens", prices.input, prices.output));
+    let parts = [
+        facts.context_limit.map(|tokens| format!("{} context", tokens_words(tokens))),
+        prices,
+        (facts.images == Some(false)).then(|| "no images".to_owned()),
+        (facts.tools == Some(false)).then(|| "no tools".to_owned()),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// What changed of a Pod's settings, in a line: `model gpt-5.4 (openai), thinking high: set by you`. Empty for other events.
+pub fn settings_words(event: &ControlEvent) -> String {
+    let ControlEvent::SettingsChanged { by, profile, provider, model, thinking, instructions, scope, budget } = event
+    else {
+        return String::new();
+    };
+    let model = match (model, provider) {
+        (Some(model), Some(provider)) => Some(format!("model {model} ({provider})")),
+        (Some(model), None) => Some(format!("model {model}")),
+        (None, Some(provider)) => Some(format!("provider {provider}")),
+        (None, None) => None,
+    };
+    let instructions = instructions.as_deref().map(|text| match text {
+        "" => "no instructions",
+        _ => "new instructions",
+    });
+    let changes = [
+        profile.as_deref().map(|name| format!("profile {name}")),
+        model,
+        thinking.map(|level| format!("thinking {level}")),
+        instructions.map(str::to_owned),
+        scope.as_ref().map(|rules| format!("scope of {} folders", rules.len())),
+        budget.map(|budget| match budget.words() {
+            words if budget.refusal().is_none() => format!("budget {words}"),
+            _ => "no budget".to_owned(),
+        }),
+    ];
+    let changes: Vec<_> = changes.into_iter().flatten().collect();
+    format!("{}: set by {}", changes.join(", "), actor_words(by))
 }
 
 /// Who did something, as a screen says it: the operator is whoever reads it, and a Pod is called by its name.
@@ -179,10 +228,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_known_of_a_model_is_said_and_what_is_not_is_left_out() {
+        let read = |facts: serde_json::Value| model_words(&serde_json::from_value(facts).unwrap());
+        assert_eq!(read(serde_json::json!({})), "");
+        let known = serde_json::json!({ "context_limit": 272_000, "images": false, "tools": true,
+            "prices": { "input": 1.25, "output": 10 }, "currency": "USD" });
+        assert_eq!(read(known), "272k context · $1.25 in, $10 out per million tokens · no images");
+    }
+
+    #[test]
+    fn what_changed_is_one_line_with_who_did_it() {
+        let read = |event: serde_json::Value| settings_words(&serde_json::from_value(event).unwrap());
+        let event = serde_json::json!({ "kind": "settings_changed", "by": "operator", "provider": "openai",
+            "model": "gpt-5.4", "thinking": "high", "instructions": "" });
+        assert_eq!(read(event), "model gpt-5.4 (openai), thinking high, no instructions: set by you");
+    }
+
+    #[test]
     fn a_cost_is_never_a_wrong_zero() {
+        let cost = |text: &str| Some(text.parse().unwrap());
         assert_eq!(cost_words(None), "no price set");
-        assert_eq!(cost_words(Some(0.0042)), "$0.0042");
-        assert_eq!(cost_words(Some(1.25)), "$1.25");
-        assert_eq!(cost_words(Some(0.0)), "$0.00");
+        assert_eq!(cost_words(cost("0.0042")), "$0.0042");
+        assert_eq!(cost_words(cost("1.25")), "$1.25");
+        assert_eq!(cost_words(cost("0")), "$0.00");
     }
 }

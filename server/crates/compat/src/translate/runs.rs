@@ -227,7 +227,8 @@ impl Runs {
         // Ours includes what was cached; where theirs cannot, it is added.
         let input = if cached > input { input.saturating_add(cached) } else { input };
         let (context_used, context_limit) = (input.saturating_add(output), self.face.usage.context_limit);
-        let usage = Usage { input, cached, output, cost: None, context_used, context_limit };
+        let written = values::number(data, "cache_creation_input_tokens");
+        let usage = Usage { input, cached, written, output, cost: None, context_used, context_limit };
         add(&mut self.face.usage, &usage);
         add(&mut self.used, &usage);
         self.drafts.push(ControlEvent::Usage { usage });
@@ -252,6 +253,7 @@ pub(crate) fn is_cancelled(code: &str, message: &str) -> bool {
 fn add(total: &mut Usage, more: &Usage) {
     total.input = total.input.saturating_add(more.input);
     total.cached = total.cached.saturating_add(more.cached);
+    total.written = total.written.saturating_add(more.written);
     total.output = total.output.saturating_add(more.output);
     (total.context_used, total.context_limit) = (more.context_used, more.context_limit);
 }

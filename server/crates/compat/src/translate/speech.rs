@@ -83,6 +83,6 @@ impl Speech {
 fn finished(kind: Kind, block: String, text: String, interrupted: bool) -> TurnEvent {
     match kind {
         Kind::Text => TurnEvent::MessageFinished { block, text, interrupted },
-        Kind::Thought => TurnEvent::ReasoningFinished { block, text, interrupted },
+        Kind::Thought => TurnEvent::ReasoningFinished { block, text, interrupted, proof: None },
     }
 }

@@ -59,45 +59,49 @@ impl JournalPen for PostgresPen {
 
     /// The other Pod of a pair may be gone: then nothing is kept of the pair.
     async fn usage_add(&mut self, lines: &[SpentLine<'_>]) -> Result<(), WriteError> {
-        let days: Vec<&SpentLine<'_>> = lines.iter().filter(|line| line.has_tokens()).collect();
-        if !days.is_empty() {
-            let count = |column: usize| days.iter().map(|line| line.counts[column]).collect::<Vec<_>>();
-            sqlx::query(
-                "insert into usage_days as standing (pod, day, input, cached, output, cost)
-                 select pod, day, sum(input)::bigint, sum(cached)::bigint, sum(output)::bigint, sum(cost)
-                 from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::float8[])
-                      as line (pod, day, input, cached, output, cost)
-                 group by pod, day
-                 on conflict (pod, day) do update set
+        let used: Vec<&SpentLine<'_>> = lines.iter().filter(|line| line.has_tokens()).collect();
+        if !used.is_empty() {
+            let count = |column: usize| used.iter().map(|line| line.counts[column]).collect::<Vec<_>>();
+            let query = sqlx::query(
+                "insert into usage as standing (pod, day, provider, model, input, cached, written, output, cost)
+                 select pod, day, provider, model, sum(input)::bigint, sum(cached)::bigint, sum(written)::bigint,
+                        sum(output)::bigint, sum(cost)::bigint
+                 from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
+                             $8::bigint[], $9::bigint[])
+                      as line (pod, day, provider, model, input, cached, written, output, cost)
+                 group by pod, day, provider, model
+                 on conflict (pod, day, provider, model) do update set
                      input = standing.input + excluded.input, cached = standing.cached + excluded.cached,
-                     output = standing.output + excluded.output,
+                     written = standing.written + excluded.written, output = standing.output + excluded.output,
                      cost = coalesce(standing.cost + excluded.cost, standing.cost, excluded.cost)",
             )
-            .bind(days.iter().map(|line| line.pod.0).collect::<Vec<_>>())
-            .bind(days.iter().map(|line| line.day.as_str()).collect::<Vec<_>>())
+            .bind(used.iter().map(|line| line.pod.0).collect::<Vec<_>>())
+            .bind(used.iter().map(|line| line.day.as_str()).collect::<Vec<_>>())
+            .bind(used.iter().map(|line| line.provider).collect::<Vec<_>>())
+            .bind(used.iter().map(|line| line.model).collect::<Vec<_>>())
             .bind(count(0))
             .bind(count(1))
             .bind(count(2))
-            .bind(days.iter().map(|line| line.cost).collect::<Vec<_>>())
-            .execute(self.txn()?)
-            .await
-            .map_err(write_failed("count what was used"))?;
+            .bind(count(3))
+            .bind(used.iter().map(|line| line.cost).collect::<Vec<_>>());
+            self.run("count what was used", query).await?;
         }
         let links: Vec<(&SpentLine<'_>, (&WorkerId, i64))> =
             lines.iter().filter_map(|line| Some((line, line.link?))).collect();
         if !links.is_empty() {
             let count = |column: usize| links.iter().map(|(line, _)| line.counts[column]).collect::<Vec<_>>();
-            sqlx::query(
-                "insert into usage_links as standing (low, high, runs, input, cached, output, cost)
+            let query = sqlx::query(
+                "insert into usage_links as standing (low, high, runs, input, cached, written, output, cost)
                  select least(line.pod, pods.key), greatest(line.pod, pods.key), sum(runs)::bigint, sum(input)::bigint,
-                        sum(cached)::bigint, sum(output)::bigint, sum(cost)
-                 from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
-                             $7::float8[]) as line (pod, peer, runs, input, cached, output, cost)
+                        sum(cached)::bigint, sum(written)::bigint, sum(output)::bigint, sum(cost)::bigint
+                 from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+                             $8::bigint[]) as line (pod, peer, runs, input, cached, written, output, cost)
                  join pods on pods.worker_id = line.peer and pods.key <> line.pod
                  group by 1, 2
                  on conflict (low, high) do update set
                      runs = standing.runs + excluded.runs, input = standing.input + excluded.input,
-                     cached = standing.cached + excluded.cached, output = standing.output + excluded.output,
+                     cached = standing.cached + excluded.cached, written = standing.written + excluded.written,
+                     output = standing.output + excluded.output,
                      cost = coalesce(standing.cost + excluded.cost, standing.cost, excluded.cost)",
             )
             .bind(links.iter().map(|(line, _)| line.pod.0).collect::<Vec<_>>())
@@ -106,10 +110,9 @@ impl JournalPen for PostgresPen {
             .bind(count(0))
             .bind(count(1))
             .bind(count(2))
-            .bind(links.iter().map(|(line, _)| line.cost).collect::<Vec<_>>())
-            .execute(self.txn()?)
-            .await
-            .map_err(write_failed("count what a pair of Pods used"))?;
+            .bind(count(3))
+            .bind(links.iter().map(|(line, _)| line.cost).collect::<Vec<_>>());
+            self.run("count what a pair of Pods used", query).await?;
         }
         Ok(())
     }

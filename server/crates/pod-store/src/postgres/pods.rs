@@ -82,13 +82,15 @@ impl PodPen for PostgresPen {
     async fn pod_delete(&mut self, pod: PodKey) -> Result<(), WriteError> {
         // The parts of one statement see the same moment; that is fine, for each looks at a table as it was.
         let query = sqlx::query(
-            "with gone_days as (delete from usage_days where pod = $1 returning day, input, cached, output, cost),
-                  kept_days as (
-                      insert into usage_days as standing (pod, day, input, cached, output, cost)
-                      select 0, day, input, cached, output, cost from gone_days
-                      on conflict (pod, day) do update set
+            "with gone_usage as (
+                      delete from usage where pod = $1
+                      returning day, provider, model, input, cached, written, output, cost),
+                  kept_usage as (
+                      insert into usage as standing (pod, day, provider, model, input, cached, written, output, cost)
+                      select 0, day, provider, model, input, cached, written, output, cost from gone_usage
+                      on conflict (pod, day, provider, model) do update set
                           input = standing.input + excluded.input, cached = standing.cached + excluded.cached,
-                          output = standing.output + excluded.output,
+                          written = standing.written + excluded.written, output = standing.output + excluded.output,
                           cost = coalesce(standing.cost + excluded.cost, standing.cost, excluded.cost)),
                   gone_pairs as (delete from usage_links where low = $1 or high = $1),
                   gone_texts as (delete from search_texts where pod = $1),

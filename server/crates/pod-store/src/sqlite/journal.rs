@@ -72,25 +72,28 @@ impl JournalPen for SqlitePen {
 
     /// The other Pod of a pair may be gone: then nothing is kept of the pair.
     async fn usage_add(&mut self, lines: &[SpentLine<'_>]) -> Result<(), WriteError> {
-        let days: Vec<_> = lines.iter().filter(|line| line.has_tokens()).map(day_row).collect();
-        if !days.is_empty() {
-            let sql = "insert into usage_days (pod, day, input, cached, output, cost)
-                       select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5 from json_each(?) where true
-                       on conflict (pod, day) do update set
+        let used: Vec<_> = lines.iter().filter(|line| line.has_tokens()).map(used_row).collect();
+        if !used.is_empty() {
+            let sql = "insert into usage (pod, day, provider, model, input, cached, written, output, cost)
+                       select value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8
+                       from json_each(?) where true
+                       on conflict (pod, day, provider, model) do update set
                            input = input + excluded.input, cached = cached + excluded.cached,
-                           output = output + excluded.output, cost = coalesce(cost + excluded.cost, cost, excluded.cost)";
-            self.write("count what was used", sql, days).await?;
+                           written = written + excluded.written, output = output + excluded.output,
+                           cost = coalesce(cost + excluded.cost, cost, excluded.cost)";
+            self.write("count what was used", sql, used).await?;
         }
         let links: Vec<_> = lines.iter().filter_map(link_row).collect();
         if !links.is_empty() {
-            let sql = "insert into usage_links (low, high, runs, input, cached, output, cost)
+            let sql = "insert into usage_links (low, high, runs, input, cached, written, output, cost)
                        select min(line.value->>0, pods.key), max(line.value->>0, pods.key), line.value->>2,
-                              line.value->>3, line.value->>4, line.value->>5, line.value->>6
+                              line.value->>3, line.value->>4, line.value->>5, line.value->>6, line.value->>7
                        from json_each(?) line cross join pods
                        where pods.worker_id = line.value->>1 and pods.key <> line.value->>0
                        on conflict (low, high) do update set
                            runs = runs + excluded.runs, input = input + excluded.input, cached = cached + excluded.cached,
-                           output = output + excluded.output, cost = coalesce(cost + excluded.cost, cost, excluded.cost)";
+                           written = written + excluded.written, output = output + excluded.output,
+                           cost = coalesce(cost + excluded.cost, cost, excluded.cost)";
             self.write("count what a pair of Pods used", sql, links).await?;
         }
         Ok(())
@@ -121,13 +124,13 @@ fn rows_of(lines: &[(PodKey, &NewRecord)]) -> Result<String, WriteError> {
     Ok(rows)
 }
 
-fn day_row(line: &SpentLine<'_>) -> serde_json::Value {
-    let [input, cached, output] = line.counts;
-    json!([line.pod.0, line.day, input, cached, output, line.cost])
+fn used_row(line: &SpentLine<'_>) -> serde_json::Value {
+    let [input, cached, written, output] = line.counts;
+    json!([line.pod.0, line.day, line.provider, line.model, input, cached, written, output, line.cost])
 }
 
 fn link_row(line: &SpentLine<'_>) -> Option<serde_json::Value> {
     let (worker_id, runs) = line.link?;
-    let [input, cached, output] = line.counts;
-    Some(json!([line.pod.0, worker_id, runs, input, cached, output, line.cost]))
+    let [input, cached, written, output] = line.counts;
+    Some(json!([line.pod.0, worker_id, runs, input, cached, written, output, line.cost]))
 }

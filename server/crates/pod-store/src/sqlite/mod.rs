@@ -47,6 +47,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite_9.sql"),
     include_str!("../../migrations/sqlite_10.sql"),
     include_str!("../../migrations/sqlite_11.sql"),
+    include_str!("../../migrations/sqlite_12.sql"),
 ];
 
 const READERS_MAX: u32 = 4;

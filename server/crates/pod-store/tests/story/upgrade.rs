@@ -128,11 +128,17 @@ pub(crate) async fn what_was_used_before_it_was_counted_is_read_from_the_journal
         .await;
     for _ in 0..2 {
         let usage = world.open().await.usage().rows().await.unwrap();
-        let tokens = |input, cached, output, cost| Tokens { input, cached, output, cost };
+        let tokens = |input, cached, output, cost: &str| Tokens {
+            input,
+            cached,
+            written: 0,
+            output,
+            cost: Some(cost.parse().unwrap()),
+        };
         let days: Vec<_> = usage.days.iter().map(|day| (day.day.as_str(), day.tokens)).collect();
-        let expected = [("2026-03-01", tokens(101, 40, 9, Some(0.25))), ("2026-03-02", tokens(3, 0, 5, Some(0.001)))];
+        let expected = [("2026-03-01", tokens(101, 40, 9, "0.25")), ("2026-03-02", tokens(3, 0, 5, "0.001"))];
         assert_eq!(days, expected);
-        assert_eq!(usage.pods[0].tokens, tokens(104, 40, 13, Some(0.251)));
+        assert_eq!(usage.pods[0].tokens, tokens(104, 40, 13, "0.251"));
         assert_eq!((usage.pods.len(), usage.links.len()), (1, 0));
     }
 }

@@ -8,13 +8,15 @@ pub(crate) fn used(round: i64) -> Spent {
     Spent { begun_by: Some(worker("bob")), ends_run: true, ..spent(round, 100, None) }
 }
 
-fn tokens(input: u64, cost: Option<f64>) -> Tokens {
-    Tokens { input, cached: input / 2, output: input * 3, cost }
+fn tokens(input: u64, cost: Option<&str>) -> Tokens {
+    Tokens { input, cached: input / 2, written: input, output: input * 3, cost: cost.map(|cost| cost.parse().unwrap()) }
 }
 
 /// On the first day, so many seconds after `at(0)`.
-fn spent(second: i64, input: u64, cost: Option<f64>) -> Spent {
-    Spent { at: at(second), tokens: tokens(input, cost), begun_by: None, ends_run: false }
+fn spent(second: i64, input: u64, cost: Option<&str>) -> Spent {
+    let model = if input.is_multiple_of(2) { "even" } else { "odd" };
+    let (provider, model) = ("p".to_owned(), model.to_owned());
+    Spent { at: at(second), tokens: tokens(input, cost), provider, model, begun_by: None, ends_run: false }
 }
 
 fn spending(pod: PodKey, spent: Vec<Spent>) -> Batch {
@@ -31,14 +33,14 @@ async fn usage(store: &Store) -> UsageRows {
 
 const DAY: i64 = 86_400;
 
-pub(crate) async fn tokens_are_summed_per_pod_and_day(world: World) {
+pub(crate) async fn tokens_are_summed_per_pod_day_and_model(world: World) {
     let store = world.open().await;
     let (ada, bob) = (create(&store, "ada").await, create(&store, "bob").await);
     assert_eq!((usage(&store).await.days, usage(&store).await.links), (Vec::new(), Vec::new()));
     // Two of one day in one batch, a day later, and out of order.
-    done(&store, spending(ada, vec![spent(0, 10, None), spent(1, 20, Some(0.25))])).await;
+    done(&store, spending(ada, vec![spent(0, 10, None), spent(1, 20, Some("0.25"))])).await;
     done(&store, spending(ada, vec![spent(DAY, 5, None)])).await;
-    done(&store, spending(bob, vec![spent(2, 7, Some(0.5)), spent(-DAY, 1, None)])).await;
+    done(&store, spending(bob, vec![spent(2, 7, Some("0.5")), spent(-DAY, 1, None)])).await;
     // Nothing was used: nothing is written.
     done(&store, spending(bob, vec![Spent { tokens: Tokens::default(), ..spent(9 * DAY, 0, None) }])).await;
     for _ in 0..2 {
@@ -46,19 +48,46 @@ pub(crate) async fn tokens_are_summed_per_pod_and_day(world: World) {
         let usage = usage(&store).await;
         let expected = [
             ("2026-09-20", tokens(1, None)),
-            ("2026-09-21", Tokens { input: 37, cached: 5 + 10 + 3, output: 111, cost: Some(0.75) }),
+            ("2026-09-21", Tokens { cached: 5 + 10 + 3, ..tokens(37, Some("0.75")) }),
             ("2026-09-22", tokens(5, None)),
         ];
         assert_eq!(by_day(&usage), expected);
         let of_pods: Vec<_> = usage.pods.iter().map(|pod| (pod.name.as_str(), pod.tokens)).collect();
-        let ada = Tokens { input: 35, cached: 5 + 10 + 2, output: 105, cost: Some(0.25) };
-        assert_eq!(of_pods, [("ada", ada), ("bob", Tokens { input: 8, cached: 3, output: 24, cost: Some(0.5) })]);
+        let ada = Tokens { cached: 5 + 10 + 2, ..tokens(35, Some("0.25")) };
+        assert_eq!(of_pods, [("ada", ada), ("bob", Tokens { cached: 3, ..tokens(8, Some("0.5")) })]);
         let mut sum = Tokens::default();
         usage.pods.iter().for_each(|pod| sum.add(&pod.tokens));
         let mut total = Tokens::default();
         usage.days.iter().for_each(|day| total.add(&day.tokens));
         assert_eq!(sum, total);
+        let models: Vec<_> = usage.models.iter().map(|one| (one.model.as_str(), one.tokens.input)).collect();
+        assert_eq!(models, [("even", 30), ("odd", 13)]);
     }
+}
+
+pub(crate) async fn a_tree_is_summed_ever_and_for_a_day(world: World) {
+    let store = world.open().await;
+    let (ada, eve) = (create(&store, "ada").await, create(&store, "eve").await);
+    let child = |parent, name| {
+        let parent = Some(ParentLink { parent, scope: "[]".to_owned() });
+        one(PodChange { parent, ..creation(name) })
+    };
+    done(&store, child(ada, "bob")).await;
+    let bob = store.pods().find(&worker("bob")).await.unwrap().unwrap().key;
+    done(&store, child(bob, "kid")).await;
+    let kid = store.pods().find(&worker("kid")).await.unwrap().unwrap().key;
+    done(&store, spending(ada, vec![spent(0, 1, None)])).await;
+    done(&store, spending(bob, vec![spent(1, 10, Some("0.5")), spent(DAY, 100, Some("0.25"))])).await;
+    done(&store, spending(kid, vec![spent(2, 1_000, None)])).await;
+    done(&store, spending(eve, vec![spent(3, 10_000, Some("9"))])).await;
+    let sum = async |root, day| store.usage().of_tree(root, day).await.unwrap();
+    let cost = |text: &str| Some(text.parse().unwrap());
+    let ever = sum(ada, None).await;
+    assert_eq!((ever.input, ever.output, ever.cost), (1_111, 3_333, cost("0.75")));
+    let day = sum(ada, Some("2026-09-21")).await;
+    assert_eq!((day.input, day.cost), (1_011, cost("0.5")));
+    assert_eq!((sum(bob, None).await.input, sum(kid, None).await.cost), (1_110, None));
+    assert_eq!(sum(kid, Some("2026-09-22")).await, Tokens::default());
 }
 
 pub(crate) async fn tokens_of_a_deleted_pod_stay_in_the_total_and_leave_with_its_name(world: World) {
@@ -67,14 +96,15 @@ pub(crate) async fn tokens_of_a_deleted_pod_stay_in_the_total_and_leave_with_its
     let parent = Some(ParentLink { parent: ada, scope: "[]".to_owned() });
     done(&store, one(PodChange { parent, ..creation("bob") })).await;
     let bob = store.pods().find(&worker("bob")).await.unwrap().unwrap().key;
-    done(&store, spending(ada, vec![used(0), spent(DAY, 1, Some(0.5))])).await;
-    done(&store, spending(bob, vec![spent(3, 9, Some(0.25))])).await;
+    done(&store, spending(ada, vec![used(0), spent(DAY, 1, Some("0.5"))])).await;
+    done(&store, spending(bob, vec![spent(3, 9, Some("0.25"))])).await;
     let before = usage(&store).await;
+    assert_eq!(before.models.len(), 2);
     assert_eq!((before.pods[1].parent, before.links.len()), (Some(ada), 1));
     for pod in [ada, bob] {
         done(&store, one(deletion(pod))).await;
         assert_eq!(by_day(&usage(&store).await), by_day(&before));
-        assert_eq!(usage(&store).await.links, []);
+        assert_eq!((usage(&store).await.links, usage(&store).await.models), (Vec::new(), before.models.clone()));
     }
     assert_eq!(usage(&store).await.pods, []);
     // Those who come later begin at nothing.
@@ -113,11 +143,11 @@ pub(crate) async fn many_batches_at_once_are_all_counted(world: World) {
     let commits = (0..200).map(|round| {
         let pod = if round % 2 == 0 { ada } else { bob };
         let by = if round % 2 == 0 { "bob" } else { "ada" };
-        let spent = Spent { begun_by: Some(worker(by)), ends_run: true, ..spent(round * 60, 1, Some(0.5)) };
+        let spent = Spent { begun_by: Some(worker(by)), ends_run: true, ..spent(round * 60, 1, Some("0.5")) };
         store.commit(spending(pod, vec![spent]))
     });
     futures_util::future::try_join_all(commits).await.unwrap();
     let usage = usage(&store).await;
-    assert_eq!((usage.days[0].tokens.input, usage.days[0].tokens.cost), (200, Some(100.0)));
+    assert_eq!((usage.days[0].tokens.input, usage.days[0].tokens.cost), (200, Some("100".parse().unwrap())));
     assert_eq!((usage.links.len(), usage.links[0].runs, usage.links[0].tokens.output), (1, 200, 600));
 }

@@ -19,6 +19,17 @@ pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
             let block = speech_block(draft, BlockKind::Reasoning);
             draft.event(TurnEvent::ReasoningChunk { block, text });
         }
+        ModelPiece::Proof(proof) => {
+            let open = draft.pod.model_block().filter(|open| open.kind == BlockKind::Reasoning);
+            let (block, text) = match open {
+                Some(open) => (open.id.clone(), open.text.clone()),
+                None => {
+                    draft.close_speech(false);
+                    (draft.next_block(), String::new())
+                }
+            };
+            draft.event(TurnEvent::ReasoningFinished { block, text, interrupted: false, proof: Some(proof) });
+        }
         ModelPiece::ToolArgs { index, name, text } => {
             draft.close_speech(false);
             let (block, name) = match args_block(draft, index) {

@@ -3,11 +3,14 @@
 use protocol::{ControlEvent, Outcome, PermissionDecision, PodState, ToolBy, TurnEvent};
 
 use super::{Effect, Refusal, draft::Draft, way_out::answered};
-use crate::{PodSpec, ToolOutcome, permission};
+use crate::{Failing, PodSpec, ToolOutcome, permission};
 
 /// Answers with calls that one run may hold. Long work takes some hundreds; a model that turns in a circle would go on
 /// for ever.
 pub const ROUNDS_MAX: u32 = 1_000;
+
+/// So often the same call may fail in answers behind each other, before a person should look.
+const FAILURES_MAX: u32 = 3;
 
 /// Runs what is allowed, asks for what must be asked, answers what is denied.
 pub(crate) fn start_calls(draft: &mut Draft, spec: &PodSpec) {
@@ -140,10 +143,20 @@ pub(crate) fn go_on_after_calls(draft: &mut Draft) {
     if !draft.pod.is_answering() || !draft.pod.calls.is_empty() {
         return;
     }
-    if draft.pod.run.as_ref().is_none_or(|run| run.rounds < ROUNDS_MAX) {
-        return draft.ask_model();
-    }
-    let detail = format!("the model called tools {ROUNDS_MAX} times in one run; send a message to let it go on");
-    draft.finish_run(Outcome::Limit, Some(("rounds".to_owned(), detail)));
+    let run = draft.pod.run.as_ref();
+    let failing = run.and_then(|run| run.failing.as_ref()).filter(|failing| failing.times >= FAILURES_MAX);
+    let (code, detail) = match failing {
+        Some(Failing { name, .. }) => (
+            "failing",
+            format!(
+                "the same call of {name} failed {FAILURES_MAX} times, answer after answer; tell the model what to do instead"
+            ),
+        ),
+        None if run.is_none_or(|run| run.rounds < ROUNDS_MAX) => return draft.ask_model(),
+        None => {
+            ("rounds", format!("the model called tools {ROUNDS_MAX} times in one run; send a message to let it go on"))
+        }
+    };
+    draft.finish_run(Outcome::Limit, Some((code.to_owned(), detail)));
     draft.status(PodState::Idle, None);
 }

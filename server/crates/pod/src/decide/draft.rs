@@ -111,7 +111,7 @@ impl Draft {
         let (block, text) = (open.id, open.text);
         match open.kind {
             BlockKind::Text => self.event(TurnEvent::MessageFinished { block, text, interrupted }),
-            _ => self.event(TurnEvent::ReasoningFinished { block, text, interrupted }),
+            _ => self.event(TurnEvent::ReasoningFinished { block, text, interrupted, proof: None }),
         }
     }
 

@@ -9,6 +9,11 @@ use crate::{
     state::{OpenApproval, Run},
 };
 
+/// Whose alerts are of budgets.
+pub const BUDGET: &str = "budget";
+/// Budgets that one Pod has to do with are few.
+const BUDGET_ALERTS_MAX: usize = 16;
+
 pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
     match event {
         ControlEvent::RunStarted { trigger, .. } => run_started(pod, *trigger),
@@ -32,10 +37,21 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
         ControlEvent::ProviderRetry { attempt, code, detail, .. } => pod.note_retry(*attempt, code, detail),
         ControlEvent::Usage { usage } => {
             pod.learn(usage);
-            add(&mut pod.usage, usage);
+            pod.usage.add(usage);
             if let Some(run) = &mut pod.run {
-                add(&mut run.usage, usage);
+                run.usage.add(usage);
             }
+        }
+        // What was learnt of the model before says nothing of another one.
+        ControlEvent::SettingsChanged { provider, model, .. } if provider.is_some() || model.is_some() => {
+            (pod.fits, pod.suspicion, pod.learnt_limit) = (None, None, 0);
+        }
+        ControlEvent::SettingsChanged { budget: Some(_), .. } => pod.budget_alerts.clear(),
+        ControlEvent::Alert { source, text, .. } if source == BUDGET => {
+            if pod.budget_alerts.len() >= BUDGET_ALERTS_MAX {
+                pod.budget_alerts.remove(0);
+            }
+            pod.budget_alerts.push(text.clone());
         }
         ControlEvent::ApprovalAsked { id, tool, arguments } => pod.approvals.push(OpenApproval {
             id: id.clone(),
@@ -75,6 +91,7 @@ fn run_started(pod: &mut Pod, trigger: Trigger) {
         input_seq: None,
         bare_since: Some(pod.head),
         rounds: 0,
+        failing: None,
         overflows: 0,
     });
 }
@@ -91,16 +108,4 @@ fn run_finished(pod: &mut Pod, outcome: Outcome, detail: Option<&str>) {
     if outcome == Outcome::Error {
         pod.failure = Some(detail.unwrap_or_default().to_owned());
     }
-}
-
-fn add(total: &mut Usage, part: &Usage) {
-    total.input += part.input;
-    total.cached += part.cached;
-    total.output += part.output;
-    total.context_used = part.context_used;
-    total.context_limit = part.context_limit;
-    total.cost = match (total.cost, part.cost) {
-        (None, None) => None,
-        (total, part) => Some(total.unwrap_or_default() + part.unwrap_or_default()),
-    };
 }

@@ -5,7 +5,7 @@ use protocol::{Seen, Seq, ToolBy, Trigger, TurnEvent};
 use super::{blocks, mail};
 use crate::{
     Pod,
-    state::{BlockKind, OpenCall, PeerLetter, ReadOutput, SEEN_FILES_MAX, SeenFile},
+    state::{BlockKind, Failing, OpenCall, PeerLetter, ReadOutput, SEEN_FILES_MAX, SeenFile},
 };
 
 pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
@@ -29,8 +29,11 @@ pub(super) fn turn(pod: &mut Pod, seq: Seq, event: &TurnEvent) {
             blocks::close(pod, block);
         }
         TurnEvent::ToolCalled { .. } => called(pod, event),
-        TurnEvent::ToolFinished { call_id, block, by, seen, .. } => {
+        TurnEvent::ToolFinished { call_id, block, by, seen, is_error, code, .. } => {
             blocks::close(pod, block);
+            // A call that did not run says nothing of what it would have come to.
+            let has_failed = *is_error && !matches!(code.as_deref(), Some("cancelled" | "interrupted" | "limit"));
+            count_failure(pod, call_id, has_failed);
             finished(pod, call_id, *by);
             if let Some(seen) = seen {
                 saw(pod, *by, seen);
@@ -92,6 +95,24 @@ fn called(pod: &mut Pod, event: &TurnEvent) {
         began_at: None,
         wrote_at: None,
     });
+}
+
+/// The same call with the same arguments, failing in answer after answer: the model turns in a circle.
+fn count_failure(pod: &mut Pod, call_id: &str, has_failed: bool) {
+    let Some(call) = pod.calls.iter().find(|call| call.call_id == call_id) else { return };
+    let Some(run) = &mut pod.run else { return };
+    let is_it = |failing: &Failing| failing.name == call.name && failing.arguments == call.arguments;
+    let round = run.rounds;
+    run.failing = match run.failing.take() {
+        Some(failing) if is_it(&failing) && !has_failed => None,
+        Some(failing) if is_it(&failing) && failing.round == round => Some(failing),
+        Some(failing) if is_it(&failing) => Some(Failing { times: failing.times + 1, round, ..failing }),
+        _ if has_failed => {
+            let (name, arguments) = (call.name.clone(), call.arguments.clone());
+            Some(Failing { name, arguments, times: 1, round })
+        }
+        other => other,
+    };
 }
 
 fn finished(pod: &mut Pod, call_id: &str, by: ToolBy) {

@@ -1,7 +1,7 @@
 //! What the model says, as records.
 
 use pod::{Effect, Failure, Input, ModelPiece, ROUNDS_MAX, ToolOutcome};
-use protocol::{PodState, Usage};
+use protocol::{PodState, Proof, Usage};
 use serde_json::json;
 
 use crate::journal::*;
@@ -75,6 +75,47 @@ fn reasoning_of_an_answer_that_was_cut_is_not_taken_for_that_of_the_next() {
     let journal = running().all([thought("old"), Input::Pause, resume(), text("new"), finished()]);
     assert_eq!(journal.said(), ["user: hello", "model: new"]);
     assert_eq!(journal.context().messages()[2].reasoning, None);
+}
+
+#[test]
+fn what_a_provider_wants_back_with_a_thought_is_kept_and_given_to_its_model_alone() {
+    let proof = |model: &str, data| {
+        Input::Model(ModelPiece::Proof(Proof { provider: "rehearsal".into(), model: model.into(), data }))
+    };
+    let (signed, opaque) = (json!({ "signature": "s" }), json!({ "data": "x" }));
+    let journal = running().all([
+        thought("hm"),
+        proof("rehearsal", signed.clone()),
+        // One that only the provider can read, and one of a model that was asked before.
+        proof("rehearsal", opaque.clone()),
+        proof("other", json!({ "signature": "of another" })),
+        call("Read"),
+        finished(),
+        ended("call-b4", "one"),
+    ]);
+    let answer = &journal.context().messages()[2];
+    let thoughts: Vec<_> = answer.thoughts.iter().map(|thought| (thought.text.as_str(), &thought.data)).collect();
+    assert_eq!((thoughts, answer.reasoning.as_deref()), (vec![("hm", &signed), ("", &opaque)], Some("hm")));
+    assert_eq!(journal.said(), ["user: hello", "model:  [Read]", "result: one"]);
+    assert!(journal.pod.open_blocks.is_empty());
+}
+
+#[test]
+fn the_same_call_that_fails_in_three_answers_ends_the_run() {
+    let fails = |id: &str| Input::ToolFinished { call_id: id.to_owned(), outcome: ToolOutcome::failed("x", "no") };
+    let mut journal = running();
+    // Twice in one answer is once: the model has not heard of it.
+    journal = journal.all([call("Read"), call("Read"), finished(), fails("call-b1"), fails("call-b2")]);
+    journal = journal.all([call("Read"), finished(), fails("call-b3")]);
+    assert!(journal.pod.run.is_some());
+    let went_well = journal.clone().all([call("Read"), finished(), ended("call-b4", "yes")]);
+    let went_well = went_well.all([call("Read"), finished(), fails("call-b5")]);
+    assert!(went_well.pod.run.is_some(), "it is counted anew after it went well");
+    let journal = journal.all([call("Read"), finished(), fails("call-b4")]);
+    let finished = journal.last("run_finished");
+    assert_eq!((&finished["outcome"], &finished["code"]), (&json!("limit"), &json!("failing")));
+    assert!(finished["detail"].as_str().unwrap().contains("the same call of Read failed 3 times"), "{finished}");
+    assert_eq!(journal.pod.state, PodState::Idle);
 }
 
 #[test]

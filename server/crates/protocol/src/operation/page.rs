@@ -2,7 +2,7 @@
 //! all of it is one page.
 
 use crate::{
-    ApiError, Approval, ErrorCode, OpenRequest, PeerView, PodRules, ProfileView, ProviderView, RuntimeView,
+    ApiError, Approval, ErrorCode, ModelItem, OpenRequest, PeerView, PodRules, ProfileView, ProviderView, RuntimeView,
     SessionView, ToolDefault, VisiblePod, WallItem, open_cursor, seal_cursor,
 };
 
@@ -60,6 +60,7 @@ macro_rules! keyed {
 
 keyed! {
     Approval => |approval| approval.id.clone();
+    ModelItem => |item| format!("{}/{}", item.provider, item.model);
     OpenRequest => |request| request.request_id.clone();
     PeerView => |peer| peer.pod.to_string();
     PodRules => |rules| rules.pod.to_string();

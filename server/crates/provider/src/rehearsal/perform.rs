@@ -29,7 +29,6 @@ pub(super) struct Performance {
     call_number: usize,
     words: u64,
     input: u64,
-    context_limit: Option<u64>,
 }
 
 /// What it is in the middle of.
@@ -55,7 +54,7 @@ enum Now {
 }
 
 impl Performance {
-    pub(super) fn new(lines: Vec<Line>, messages: &[Message], context_limit: Option<u64>) -> Self {
+    pub(super) fn new(lines: Vec<Line>, messages: &[Message]) -> Self {
         Self {
             lines: lines.into_iter().peekable(),
             now: Now::Next,
@@ -65,7 +64,6 @@ impl Performance {
             call_number: first_free_call_number(messages),
             words: 0,
             input: bytes(messages).div_ceil(4) as u64,
-            context_limit,
         }
     }
 
@@ -166,14 +164,8 @@ impl Performance {
 
     /// An estimate: four bytes of what was sent are a token, and each word is one.
     fn usage(&self) -> Usage {
-        Usage {
-            input: self.input,
-            cached: 0,
-            output: self.words,
-            context_used: self.input + self.words,
-            context_limit: self.context_limit.unwrap_or(0),
-            cost: None,
-        }
+        let (input, output) = (self.input, self.words);
+        Usage { input, output, context_used: input + output, ..Usage::default() }
     }
 }
 

@@ -9,7 +9,7 @@ use super::*;
 use crate::{FinishReason, ModelEvent, ProviderErrorCode};
 
 fn request(messages: Vec<Message>) -> ModelRequest {
-    ModelRequest { purpose: Default::default(), model: NAME.to_owned(), messages, tools: Vec::new() }
+    ModelRequest { purpose: Default::default(), model: NAME.to_owned(), thinking: None, messages, tools: Vec::new() }
 }
 
 fn user(text: &str) -> Message {
@@ -57,7 +57,7 @@ async fn lines_come_word_by_word_and_are_separated_by_a_newline() {
     let text = |text: &str| ModelEvent::Text(text.to_owned());
     let thought = |text: &str| ModelEvent::Reasoning(text.to_owned());
     let input = script.len().div_ceil(4) as u64;
-    let usage = Usage { input, cached: 0, output: 10, context_used: input + 10, context_limit: 200_000, cost: None };
+    let usage = Usage { input, output: 10, context_used: input + 10, ..Usage::default() };
     assert_eq!(
         events,
         [

@@ -38,10 +38,13 @@ impl Address {
         Ok(Self { url })
     }
 
-    /// `path` below the address. What the address asks for in its query stays.
+    /// `path` below the address; one that begins with a slash, at the server's root. What the address asks for in its query stays.
     pub(super) fn to(&self, path: &str, query: Option<&str>) -> Url {
         let mut url = self.url.clone();
-        url.set_path(&format!("{}{path}", self.url.path()));
+        match path.starts_with('/') {
+            true => url.set_path(path),
+            false => url.set_path(&format!("{}{path}", self.url.path())),
+        }
         let queries: Vec<_> = self.url.query().into_iter().chain(query).filter(|query| !query.is_empty()).collect();
         url.set_query((!queries.is_empty()).then(|| queries.join("&")).as_deref());
         url
@@ -65,7 +68,7 @@ impl Address {
 
 fn official(kind: ProviderKind) -> &'static str {
     match kind {
-        ProviderKind::OpenAi => "https://api.openai.com/v1",
+        ProviderKind::OpenAi | ProviderKind::OpenAiCompatible => "https://api.openai.com/v1",
         ProviderKind::Anthropic => "https://api.anthropic.com/v1",
         ProviderKind::Gemini => "https://generativelanguage.googleapis.com/v1beta",
         ProviderKind::Ollama | ProviderKind::Rehearsal => "http://127.0.0.1:11434",
@@ -115,6 +118,7 @@ mod tests {
     fn a_path_goes_before_the_query() {
         let address = Address::parse(ProviderKind::OpenAi, Some("http://h/v1?a=b")).unwrap();
         assert_eq!(address.to("chat/completions", None).as_str(), "http://h/v1/chat/completions?a=b");
+        assert_eq!(address.to("/props", None).as_str(), "http://h/props?a=b");
         assert_eq!(address.to("m:stream", Some("alt=sse")).as_str(), "http://h/v1/m:stream?a=b&alt=sse");
     }
 

@@ -8,8 +8,8 @@ use std::{
 
 use futures_util::{FutureExt, Stream, StreamExt, future::BoxFuture};
 use genai::chat::{ChatResponse, ChatStream, ChatStreamEvent, StopReason, StreamEnd, ToolCall};
-use protocol::Usage;
-use serde_json::Value;
+use protocol::{Proof, Usage};
+use serde_json::{Value, json};
 use tokio::task::coop::poll_proceed;
 
 use super::{
@@ -20,7 +20,7 @@ use super::{
     gate::Ask,
     plain::Plain,
 };
-use crate::{FinishReason, ModelEvent, ProviderError, ProviderKind, known};
+use crate::{FinishReason, ModelEvent, ProviderError, ProviderKind};
 
 type Item = Result<ModelEvent, ProviderError>;
 
@@ -32,7 +32,8 @@ pub(super) struct Answer {
     calls: Calls,
     /// Bytes of text and reasoning so far.
     said: usize,
-    context_limit: Option<u64>,
+    /// Of the present thought, as far as it has come.
+    signature: String,
     failures: Failures,
     /// The question, until something of an answer has come.
     plain: Option<Plain>,
@@ -48,7 +49,7 @@ impl Answer {
             frames,
             calls: Calls::new(&plain.request.messages),
             said: 0,
-            context_limit: known::context_limit(&plain.request.model),
+            signature: String::new(),
             failures,
             plain: Some(plain),
             looking: None,
@@ -57,11 +58,18 @@ impl Answer {
     }
 
     fn accept(&mut self, event: Option<genai::Result<ChatStreamEvent>>) {
+        if !matches!(event, Some(Ok(ChatStreamEvent::ThoughtSignatureChunk(_)))) {
+            self.sign();
+        }
         match event {
+            Some(Ok(ChatStreamEvent::ThoughtSignatureChunk(chunk))) => {
+                self.said += chunk.content.len();
+                self.signature.push_str(&chunk.content);
+            }
             Some(Ok(ChatStreamEvent::Chunk(chunk))) => self.say(chunk.content, ModelEvent::Text),
             Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => self.say(chunk.content, ModelEvent::Reasoning),
             // On OpenAI's wire the frames say more than the library's event.
-            Some(Ok(ChatStreamEvent::ToolCallChunk(chunk))) if self.frames.kind != ProviderKind::OpenAi => {
+            Some(Ok(ChatStreamEvent::ToolCallChunk(chunk))) if !self.frames.kind.is_like(ProviderKind::OpenAi) => {
                 self.call(chunk.tool_call);
             }
             Some(Ok(ChatStreamEvent::End(end))) => {
@@ -87,6 +95,14 @@ impl Answer {
         self.take_frames();
         if !self.ready.is_empty() {
             self.plain = None;
+        }
+    }
+
+    /// A thought is over: what has come of its signature is all of it.
+    fn sign(&mut self) {
+        if !self.signature.is_empty() {
+            let signature = std::mem::take(&mut self.signature);
+            self.show(ModelEvent::Proof(proof(json!({ "type": "thinking", "signature": signature }))));
         }
     }
 
@@ -120,6 +136,9 @@ impl Answer {
     }
 
     fn take_frames(&mut self) {
+        for block in self.frames.with(|noticed| std::mem::take(&mut noticed.redacted)) {
+            self.show(ModelEvent::Proof(proof(block)));
+        }
         for piece in self.frames.with(|noticed| std::mem::take(&mut noticed.calls)) {
             let event = self.calls.add(piece);
             self.called(event);
@@ -167,24 +186,10 @@ impl Answer {
         };
         self.ready.extend(self.calls.finish().into_iter().map(Ok));
         if let Some(usage) = usage {
-            self.show(ModelEvent::Usage(self.usage(&usage)));
+            self.show(ModelEvent::Usage(counted(&usage)));
         }
         self.show(ModelEvent::Finished { reason });
         self.stream = None;
-    }
-
-    fn usage(&self, usage: &genai::chat::Usage) -> Usage {
-        let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
-        let input = count(usage.prompt_tokens);
-        let output = count(usage.completion_tokens);
-        Usage {
-            input,
-            cached: count(usage.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens)),
-            output,
-            context_used: input + output,
-            context_limit: self.context_limit.unwrap_or(0),
-            cost: None,
-        }
     }
 
     /// The stream has ended too early. When it was none, the server is asked what it said.
@@ -221,6 +226,25 @@ impl Answer {
     fn fail(&mut self, error: ProviderError) {
         self.ready.push_back(Err(error));
         self.stream = None;
+    }
+}
+
+/// Who it is from is added by whoever knows.
+fn proof(data: Value) -> Proof {
+    Proof { provider: String::new(), model: String::new(), data }
+}
+
+fn counted(usage: &genai::chat::Usage) -> Usage {
+    let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
+    let (input, output) = (count(usage.prompt_tokens), count(usage.completion_tokens));
+    let details = usage.prompt_tokens_details.as_ref();
+    Usage {
+        input,
+        cached: count(details.and_then(|details| details.cached_tokens)),
+        written: count(details.and_then(|details| details.cache_creation_tokens)),
+        output,
+        context_used: input + output,
+        ..Usage::default()
     }
 }
 

@@ -114,7 +114,7 @@ impl Failures {
         }
     }
 
-    fn refused(&self, status: u16, body: &str, headers: &HeaderMap) -> ProviderError {
+    pub(super) fn refused(&self, status: u16, body: &str, headers: &HeaderMap) -> ProviderError {
         let said = match serde_json::from_str::<Value>(body) {
             Ok(value) => Said::read(&value),
             Err(_) => Said::words(body),

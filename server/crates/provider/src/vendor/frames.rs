@@ -15,6 +15,8 @@ use crate::ProviderKind;
 /// Everything noticed and not yet taken.
 #[derive(Debug, Default)]
 pub(super) struct Noticed {
+    /// Thoughts that only the provider can read, as it gave them.
+    pub(super) redacted: Vec<Value>,
     pub(super) calls: Vec<CallPiece>,
     /// The text of `finish_reason`: the answer is complete, whatever follows.
     pub(super) finish_reason: Option<String>,
@@ -51,7 +53,7 @@ impl ChatFrameSink for Frames {
             return;
         }
         match self.kind {
-            ProviderKind::OpenAi => {
+            ProviderKind::OpenAi | ProviderKind::OpenAiCompatible => {
                 if says_more_than_text(frame.data)
                     && let Ok(chunk) = serde_json::from_str::<Chunk>(frame.data)
                 {
@@ -63,9 +65,22 @@ impl ChatFrameSink for Frames {
                     self.with(|noticed| noticed.error = Some(error));
                 }
             }
-            ProviderKind::Anthropic | ProviderKind::Gemini | ProviderKind::Rehearsal => (),
+            ProviderKind::Anthropic => {
+                if frame.data.contains("\"redacted_thinking\"")
+                    && let Ok(Begun { content_block }) = serde_json::from_str(frame.data)
+                {
+                    self.with(|noticed| noticed.redacted.push(content_block));
+                }
+            }
+            ProviderKind::Gemini | ProviderKind::Rehearsal => (),
         }
     }
+}
+
+/// The beginning of a block of Anthropic's.
+#[derive(Deserialize)]
+struct Begun {
+    content_block: Value,
 }
 
 /// False for a frame of nothing but text, which is nearly each one: it need not be read twice.

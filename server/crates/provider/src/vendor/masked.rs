@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::{ModelEvent, ProviderError, redact::MASK};
 
 /// Shorter keys would hit any text; those are placeholders of local servers.
-const KEY_BYTES_MIN: usize = 8;
+pub(super) const KEY_BYTES_MIN: usize = 8;
 /// A beginning of a key that is so long is held back.
 const HELD_BYTES_MIN: usize = 4;
 

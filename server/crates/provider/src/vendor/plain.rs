@@ -21,7 +21,8 @@ impl Plain {
     /// The answer in one piece: some servers know no other. Else what the server says in its place.
     pub(super) async fn ask(self) -> Result<ChatResponse, ProviderError> {
         let Self { shared, request } = self;
-        let question = ChatQuestion::new(shared.config.kind, &request, shared.limits, &Frames::new(shared.config.kind));
+        let question =
+            ChatQuestion::new(shared.spoken_kind(), &request, shared.limits, &Frames::new(shared.config.kind));
         let line = shared.line()?;
         let ask = line.gate.ask(Shape::Whole);
         let options = question.options.with_capture_raw_body(true);

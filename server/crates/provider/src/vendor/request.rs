@@ -4,7 +4,7 @@ use genai::chat::{
     CacheControl, ChatMessage, ChatOptions, ChatRequest, ContentPart, MessageContent, MessageOptions, ReasoningEffort,
     Tool, ToolCall, ToolResponse,
 };
-use protocol::{Message, Role};
+use protocol::{Message, Role, Thinking, Thought};
 use serde_json::{Value, json};
 
 use super::{TimeLimits, frames::Frames};
@@ -21,36 +21,90 @@ pub(super) struct ChatQuestion {
 
 impl ChatQuestion {
     pub(super) fn new(kind: ProviderKind, request: &ModelRequest, limits: TimeLimits, frames: &Frames) -> Self {
-        let mut chat = ChatRequest::new(messages(kind, &request.messages));
+        let mut chat = ChatRequest::new(messages(kind, request));
         if !request.tools.is_empty() {
             chat = chat.with_tools(request.tools.iter().map(tool));
         }
-        Self { chat, options: options(kind, &request.model, limits, frames) }
+        Self { chat, options: options(kind, request, limits, frames) }
     }
 }
 
-fn options(kind: ProviderKind, model: &str, limits: TimeLimits, frames: &Frames) -> ChatOptions {
+fn options(kind: ProviderKind, request: &ModelRequest, limits: TimeLimits, frames: &Frames) -> ChatOptions {
     // Calls and reasoning are kept by us: the library makes room for as many calls as an index says, whatever it says.
     let options = ChatOptions::default()
         .with_stream_header_timeout(limits.header)
         .with_stream_read_timeout(limits.silence)
         .with_capture_usage(true)
         .with_raw_frame_sink(frames.clone());
+    let (model, effort) = (request.model.as_str(), effort(kind, request));
     match kind {
         // The library would cut `vendor::` and an ending like `-high` off the name; the body's own name wins.
-        ProviderKind::OpenAi => {
+        ProviderKind::OpenAi | ProviderKind::OpenAiCompatible => {
             let options = options.with_extra_body(json!({ "model": model }));
-            match ReasoningEffort::from_model_name(model).0 {
+            // Without a key of its own the library turns automatic caching off for some models of OpenAI's.
+            let options = match kind {
+                ProviderKind::OpenAi => options.with_prompt_cache_key(cache_key(&request.messages)),
+                _ => options,
+            };
+            match effort.or(ReasoningEffort::from_model_name(model).0.map(|_| ReasoningEffort::Budget(0))) {
                 // A budget is the one effort that writes nothing into the body.
-                Some(_) => options.with_reasoning_effort(ReasoningEffort::Budget(0)),
+                Some(effort) => options.with_reasoning_effort(effort),
                 None => options,
             }
         }
-        _ => options,
+        // Without this, thoughts are not shown, and what they are signed with is not given.
+        ProviderKind::Anthropic | ProviderKind::Gemini => match effort {
+            Some(ReasoningEffort::Zero) => options.with_reasoning_effort(ReasoningEffort::Zero),
+            Some(effort) => options.with_reasoning_effort(effort).with_capture_reasoning_content(true),
+            None => options,
+        },
+        ProviderKind::Ollama | ProviderKind::Rehearsal => match effort {
+            Some(effort) => options.with_reasoning_effort(effort),
+            None => options,
+        },
     }
 }
 
-fn messages(kind: ProviderKind, messages: &[Message]) -> Vec<ChatMessage> {
+/// Of tokens, where a model takes no words.
+const OPUS_4_5_BUDGETS: [(Thinking, u32); 4] =
+    [(Thinking::Low, 2_048), (Thinking::Medium, 8_000), (Thinking::High, 24_000), (Thinking::Max, 48_000)];
+
+/// How hard the model is asked to think, in the library's words.
+fn effort(kind: ProviderKind, request: &ModelRequest) -> Option<ReasoningEffort> {
+    let level = request.thinking?;
+    // The library has this one work harder without letting it think.
+    if kind == ProviderKind::Anthropic && request.model.contains("opus-4-5") {
+        let budget = OPUS_4_5_BUDGETS.iter().find(|(known, _)| *known == level);
+        return Some(budget.map_or(ReasoningEffort::Zero, |(_, budget)| ReasoningEffort::Budget(*budget)));
+    }
+    Some(match level {
+        // Nothing is what turns it off in this family.
+        Thinking::Off if kind == ProviderKind::Gemini => ReasoningEffort::Budget(0),
+        Thinking::Off => ReasoningEffort::Zero,
+        Thinking::Low => ReasoningEffort::Low,
+        Thinking::Medium => ReasoningEffort::Medium,
+        Thinking::High => ReasoningEffort::High,
+        Thinking::Max if kind == ProviderKind::Anthropic => ReasoningEffort::Max,
+        // OpenAI's word for the most there is.
+        Thinking::Max if kind.is_like(ProviderKind::OpenAi) => ReasoningEffort::XHigh,
+        Thinking::Max => ReasoningEffort::High,
+    })
+}
+
+/// The same for all questions of one conversation: it begins with its instructions.
+fn cache_key(messages: &[Message]) -> String {
+    // FNV-1a: of no worth as a secret, and the same in each process.
+    let beginning = messages.first().map(|message| message.content.as_bytes()).unwrap_or_default();
+    let hash = beginning
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("yoi-{hash:016x}")
+}
+
+fn messages(kind: ProviderKind, request: &ModelRequest) -> Vec<ChatMessage> {
+    let messages = &request.messages;
+    // To a model that does not think they are of no use.
+    let thinks = request.thinking.is_some_and(|level| level != Thinking::Off);
     let mut chat: Vec<ChatMessage> = Vec::new();
     let mut results: Vec<ToolResponse> = Vec::new();
     for message in messages {
@@ -59,16 +113,43 @@ fn messages(kind: ProviderKind, messages: &[Message]) -> Vec<ChatMessage> {
             continue;
         }
         flush(kind, &mut results, &mut chat);
-        chat.extend(chat_message(kind, message));
+        chat.extend(chat_message(kind, message, thinks));
     }
     flush(kind, &mut results, &mut chat);
     if messages.last().is_some_and(|last| last.role == Role::Assistant) {
-        chat.push(ChatMessage::user(GO_ON));
+        chat.push(user(kind, GO_ON));
     }
     if kind == ProviderKind::Anthropic {
         mark_for_cache(&mut chat);
     }
     chat
+}
+
+/// For Anthropic always a list of parts: the library makes a list of a message that is marked for the cache and a string of
+/// the same message later, and what is not the same to the byte is not found in a cache.
+fn user(kind: ProviderKind, text: &str) -> ChatMessage {
+    match kind {
+        ProviderKind::Anthropic => {
+            let part = ContentPart::from_custom(json!({ "type": "text", "text": text }), None);
+            ChatMessage::user(MessageContent::from_parts([part]))
+        }
+        _ => ChatMessage::user(text),
+    }
+}
+
+/// What goes back of the thoughts before an answer. Anthropic wants its blocks whole, Gemini each signature before the part
+/// that it came with.
+fn thoughts(kind: ProviderKind, message: &Message) -> Vec<ContentPart> {
+    let part = |thought: &Thought| match (kind, thought.data.get("signature").and_then(Value::as_str)) {
+        (ProviderKind::Anthropic, None) => Some(ContentPart::from_custom(thought.data.clone(), None)),
+        (ProviderKind::Anthropic, Some(signature)) => {
+            let block = json!({ "type": "thinking", "thinking": thought.text, "signature": signature });
+            Some(ContentPart::from_custom(block, None))
+        }
+        (ProviderKind::Gemini, Some(signature)) => Some(ContentPart::ThoughtSignature(signature.to_owned())),
+        _ => None,
+    };
+    message.thoughts.iter().filter_map(part).collect()
 }
 
 /// Results of one turn: Anthropic and Gemini want them in one message, the others each in its own.
@@ -84,16 +165,27 @@ fn flush(kind: ProviderKind, results: &mut Vec<ToolResponse>, chat: &mut Vec<Cha
 }
 
 /// Vendors refuse empty texts, so a message without any content is left out.
-fn chat_message(kind: ProviderKind, message: &Message) -> Option<ChatMessage> {
+fn chat_message(kind: ProviderKind, message: &Message, thinks: bool) -> Option<ChatMessage> {
     let is_blank = message.content.trim().is_empty();
     match message.role {
         Role::System => (!is_blank).then(|| ChatMessage::system(message.content.as_str())),
-        Role::User => (!is_blank).then(|| ChatMessage::user(message.content.as_str())),
+        Role::User => (!is_blank).then(|| user(kind, &message.content)),
         Role::Assistant => {
             let text = (!is_blank).then(|| ContentPart::Text(message.content.clone()));
             let calls = message.tool_calls.iter().map(|call| ContentPart::ToolCall(tool_call(kind, call)));
-            let parts: Vec<_> = text.into_iter().chain(calls).collect();
-            (!parts.is_empty()).then(|| ChatMessage::assistant(MessageContent::from_parts(parts)))
+            let said: Vec<ContentPart> = text.into_iter().chain(calls).collect();
+            let thoughts = if thinks { thoughts(kind, message) } else { Vec::new() };
+            // Where there are calls, a signature of Gemini's is one of the first of them.
+            let at = match kind {
+                ProviderKind::Gemini => {
+                    said.iter().position(|part| matches!(part, ContentPart::ToolCall(_))).unwrap_or(0)
+                }
+                _ => 0,
+            };
+            let mut parts = said;
+            let is_blank = parts.is_empty();
+            parts.splice(at..at, thoughts);
+            (!is_blank).then(|| ChatMessage::assistant(MessageContent::from_parts(parts)))
         }
         Role::Tool => None,
     }
@@ -103,7 +195,7 @@ fn tool_call(kind: ProviderKind, call: &protocol::ToolCall) -> ToolCall {
     let arguments = match &call.arguments {
         Value::Object(_) => call.arguments.clone(),
         // Only OpenAI's wire carries arguments as text; the others want an object.
-        other if kind != ProviderKind::OpenAi => json!({ "arguments": other }),
+        other if !kind.is_like(ProviderKind::OpenAi) => json!({ "arguments": other }),
         other => other.clone(),
     };
     ToolCall {

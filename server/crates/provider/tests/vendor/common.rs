@@ -5,8 +5,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use protocol::{Message, Role};
 use provider::{
-    ModelEvent, ModelRequest, ModelStream, Provider, ProviderConfig, ProviderError, ProviderKind, ProviderSource,
-    Providers, RetryPolicy, TimeLimits,
+    ModelEvent, ModelRequest, ModelStream, Provider, ProviderConfig, ProviderError, ProviderKind, ProviderOptions,
+    ProviderSource, Providers, RetryPolicy, TimeLimits,
 };
 use testkit::scripted_model::ScriptedModel;
 
@@ -33,7 +33,8 @@ pub(crate) fn config(kind: ProviderKind, server: &ScriptedModel) -> ProviderConf
 /// Without the long pauses: only their order matters here.
 pub(crate) fn connect(config: ProviderConfig, limits: TimeLimits) -> std::sync::Arc<dyn Provider> {
     let policy = RetryPolicy { first_wait: Duration::from_millis(1), jitter: 0.0, ..RetryPolicy::default() };
-    let providers = Providers::with_policy(vec![config], &policy, limits).expect("a valid configuration");
+    let options = ProviderOptions { configs: vec![config], policy, limits, ..ProviderOptions::default() };
+    let providers = Providers::of(options).expect("a valid configuration");
     providers.get("mine").expect("the provider that was configured")
 }
 
@@ -45,6 +46,7 @@ pub(crate) fn request() -> ModelRequest {
     ModelRequest {
         purpose: Default::default(),
         model: "scripted".to_owned(),
+        thinking: None,
         messages: vec![Message::new(Role::System, "be good"), Message::new(Role::User, "hi")],
         tools: Vec::new(),
     }

@@ -9,3 +9,4 @@ mod logs;
 mod open_ai;
 mod other_wires;
 mod overflow;
+mod thinking;

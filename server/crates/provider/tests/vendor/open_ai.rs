@@ -17,7 +17,7 @@ async fn text_and_reasoning_and_usage_come_as_they_are_said() {
     let server = ScriptedModel::start().await;
     let tokens = Tokens { input: 1000, cached: 600, output: 20 };
     server.push(Answer::new().reasoning("hm ").reasoning("so").text("hel").text("lo").usage(tokens).finish());
-    let usage = Usage { input: 1000, cached: 600, output: 20, context_used: 1020, context_limit: 0, cost: None };
+    let usage = Usage { input: 1000, cached: 600, output: 20, context_used: 1020, ..Usage::default() };
     assert_eq!(
         all(ask(OpenAi, &server)).await,
         [
@@ -146,8 +146,8 @@ async fn its_models_are_asked_from_the_server() {
     let server = ScriptedModel::start().await;
     server.set_models(&["gpt-5.1", "own"]);
     let models = connect(config(OpenAi, &server), TimeLimits::default()).models().await.unwrap();
-    let facts: Vec<_> = models.iter().map(|model| (model.name.as_str(), model.context_limit)).collect();
-    assert_eq!(facts, [("gpt-5.1", Some(400_000)), ("own", None)]);
+    let names: Vec<_> = models.iter().map(|model| model.name.as_str()).collect();
+    assert_eq!(names, ["gpt-5.1", "own"]);
 }
 
 #[tokio::test]

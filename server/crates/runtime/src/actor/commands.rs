@@ -3,19 +3,20 @@
 use std::io;
 
 use jiff::Timestamp;
-use pod::{Input, PodSpec, rules_refusal};
-use pod_store::{InboxRow, PodUpdate};
+use pod::{Input, PodSpec};
+use pod_store::InboxRow;
 use protocol::{
-    ApiError, ApprovalCommand, CommandId, ControlVerb, ErrorCode, Event, InputCommand, PatchPod, PodDetail, PodName,
-    PodState, Receipt, Record, RewindCommand, Segment, Seq, TurnEvent,
+    ApiError, ApprovalCommand, CommandId, ControlVerb, ErrorCode, Event, InputCommand, PodState, Receipt, Record,
+    RewindCommand, Segment, Seq, TurnEvent,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
     Actor,
+    budgets::{self, Budgets},
     commit::{Extras, Outcome},
+    patch::Patch,
     place,
-    sight::Looking,
 };
 use crate::{
     CommandKey, Origin, clock,
@@ -30,7 +31,7 @@ pub(crate) enum PodCommand {
     /// A queued input, by the id of its command.
     TakeBack(CommandId),
     Control(ControlVerb),
-    Patch(PatchPod),
+    Patch(Box<Patch>),
     Rewind(RewindCommand),
     Answer {
         id: String,
@@ -61,7 +62,7 @@ impl Carrying<'_> {
             PodCommand::Input(input) => self.input(input).await,
             PodCommand::TakeBack(id) => self.take_back(&id).await,
             PodCommand::Control(verb) => self.control(verb).await,
-            PodCommand::Patch(patch) => self.patch(patch).await,
+            PodCommand::Patch(patch) => self.patch(*patch).await,
             PodCommand::Rewind(rewind) => self.rewind(rewind).await,
             PodCommand::Answer { id, command } => self.answer(id, command).await,
             PodCommand::Delete => self.delete().await,
@@ -103,6 +104,7 @@ impl Carrying<'_> {
     async fn input(&mut self, input: InputCommand) -> Result<String, ApiError> {
         check_segments(&input.segments)?;
         self.check_files(&input.segments).await?;
+        self.check_budgets().await?;
         let state = &self.actor.state;
         let is_working = matches!(state.pod.state, PodState::Running | PodState::Waiting);
         let steers = is_working && input.steer;
@@ -176,6 +178,16 @@ impl Carrying<'_> {
         Ok(answer_of(&queued))
     }
 
+    /// Who has nothing more to spend takes no work.
+    async fn check_budgets(&mut self) -> Result<(), ApiError> {
+        let Actor { actors, state, .. } = &*self.actor;
+        let Some(budgets) = Budgets::of(&actors.store, state) else { return Ok(()) };
+        match budgets.look().await?.spent {
+            Some(sentence) => Err(budgets::refused(sentence)),
+            None => Ok(()),
+        }
+    }
+
     /// Why an input is not in the queue: it has begun, or nothing of it is here (any more).
     async fn not_queued(&mut self, id: &CommandId) -> Result<ApiError, ApiError> {
         let Actor { actors, state, .. } = &*self.actor;
@@ -221,47 +233,6 @@ impl Carrying<'_> {
         let receipt = self.receipt(now, seq);
         let first = self.commit(Some(input), self.extras(action, now, &receipt)).await?;
         Ok(first.unwrap_or_else(|| answer_of(&receipt)))
-    }
-
-    /// Renames, or changes policies: the Pod's row, not its journal.
-    async fn patch(&mut self, patch: PatchPod) -> Result<String, ApiError> {
-        let Actor { actors, state, .. } = &*self.actor;
-        let now = clock::now();
-        let mut spec = state.spec.clone();
-        spec.peer_policy = patch.peer_policy.unwrap_or(spec.peer_policy);
-        spec.wake_on_peer = patch.wake_on_peer.unwrap_or(spec.wake_on_peer);
-        spec.network = patch.network.unwrap_or(spec.network);
-        if let Some(permissions) = patch.permissions {
-            if let Some(sentence) = rules_refusal(&permissions, &spec.permissions) {
-                return Err(ApiError::invalid(sentence));
-            }
-            spec.permissions = Looking { actors, state }.given(permissions, &spec.permissions).await?;
-        }
-        let name = patch.name.unwrap_or_else(|| state.name.clone());
-        let update = PodUpdate {
-            name: (name != state.name).then(|| name.clone()),
-            spec: Some(encoded(&spec)),
-            updated_at: Some(now),
-            ..PodUpdate::default()
-        };
-        let detail = self.detail_with(&name, &spec, now).await?;
-        let extras = Extras { update, ..self.extras("rename", now, &detail) };
-        if let Some(first) = self.commit(None, extras).await? {
-            return Ok(first);
-        }
-        (self.actor.state.name, self.actor.state.spec) = (name, spec);
-        Ok(answer_of(&detail))
-    }
-
-    async fn detail_with(&mut self, name: &PodName, spec: &PodSpec, now: Timestamp) -> Result<PodDetail, ApiError> {
-        let Actor { actors, state, .. } = &*self.actor;
-        let row = actors.store.pods().find(&state.worker_id).await?;
-        let mut row = row.ok_or_else(|| error::no_such_pod(&state.worker_id))?;
-        row.name = name.clone();
-        row.updated_at = now;
-        row.spec = encoded(spec);
-        let children = actors.store.family().children(state.key).await?;
-        Ok(view::detail(&row, state.queue.rows(), &children))
     }
 
     /// Stops what goes on, and removes the Pod with all that it holds.

@@ -9,6 +9,7 @@ use provider::{ModelEvent, ModelRequest, ModelStream, ProviderError, ProviderErr
 use super::{
     Actors,
     answer::{Answer, gathering},
+    budgets::{Budgets, warned},
     conversation::Conversation,
     pieces::{PROVIDER_ERROR, piece_of},
     question::{Asked, Asking, Making, Question},
@@ -80,7 +81,8 @@ impl Exchange {
         let room = Room { limit, fits: pod.fits, tools, halvings: self.halvings };
         let making = Making { purpose, head: pod.head, room, is_uncounted };
         let journal = Journal::until(&actors.store, *key, spec, pod);
-        self.asking = Some(making.begin(self.conversation.leave(), journal));
+        let budgets = Budgets::of(&actors.store, state);
+        self.asking = Some(making.begin(self.conversation.leave(), journal, budgets));
     }
 
     /// The state was read again from the store: what was being made of another one is made anew.
@@ -122,9 +124,11 @@ impl Exchange {
     pub(super) fn inputs(&mut self, actors: &Actors, state: &State, heard: Heard) -> Vec<Input> {
         match heard {
             Heard::Asked(asked, purpose) => {
+                let warnings = asked.as_ref().as_ref().map(|asked| asked.warnings.clone()).unwrap_or_default();
+                let told = warned(&state.pod, warnings).map(Input::Note);
                 let input = self.asked(actors, state, *asked, purpose);
                 self.let_go(&state.pod);
-                input.into_iter().collect()
+                told.into_iter().chain(input).collect()
             }
             Heard::Pieces(pieces) => self.pieces(pieces),
             Heard::Silence => {
@@ -166,8 +170,11 @@ impl Exchange {
         purpose: Purpose,
     ) -> Option<Input> {
         let question = match asked {
-            Ok(Asked { context, question }) => {
-                self.conversation.come_back(context);
+            Ok(Asked { context, question, .. }) => {
+                match context {
+                    Some(context) => self.conversation.come_back(context),
+                    None => self.conversation.forget(),
+                }
                 question
             }
             Err(reason) if purpose == Purpose::Summary => {
@@ -183,6 +190,8 @@ impl Exchange {
                 self.call_model(actors, state, messages, asked);
                 None
             }
+            Question::Spent(why) if state.pod.run.is_some() => Some(Input::BudgetSpent(why)),
+            Question::Spent(why) => Some(self.end_summary(state, Err(NoSummary::Failed(why)))),
             Question::Summary(cut) => {
                 let begun = self.call_for_summary(actors, state, cut);
                 begun.err().map(|reason| self.end_summary(state, Err(reason)))
@@ -198,7 +207,8 @@ impl Exchange {
         };
         let tools = tool_specs(actors, state);
         let asked = QuestionSize { whole: asked.whole + tokens_of(&tools), ..asked };
-        let request = ModelRequest { purpose: Purpose::Answer, model: state.spec.model.clone(), messages, tools };
+        let (model, thinking) = (state.spec.model.clone(), state.spec.thinking);
+        let request = ModelRequest { purpose: Purpose::Answer, model, thinking, messages, tools };
         self.answer = Some(Answer::new(provider.stream(request), asked));
     }
 
@@ -218,7 +228,7 @@ impl Exchange {
             .get(&state.spec.provider)
             .ok_or_else(|| NoSummary::Failed("its provider is not configured any more".to_owned()))?;
         let (model, messages) = (state.spec.model.clone(), mem::take(&mut cut.request));
-        let request = ModelRequest { purpose: Purpose::Summary, model, messages, tools: Vec::new() };
+        let request = ModelRequest { purpose: Purpose::Summary, model, thinking: None, messages, tools: Vec::new() };
         self.summary = Some(Summarising::new(provider.stream(request), cut));
         Ok(())
     }

@@ -11,6 +11,7 @@ pub(super) fn piece_of(event: Result<ModelEvent, ProviderError>, asked: Question
     match event {
         Ok(ModelEvent::Text(text)) => ModelPiece::Text(text),
         Ok(ModelEvent::Reasoning(text)) => ModelPiece::Reasoning(text),
+        Ok(ModelEvent::Proof(proof)) => ModelPiece::Proof(proof),
         Ok(ModelEvent::ToolArgs { index, name, text }) => ModelPiece::ToolArgs { index, name, text },
         Ok(ModelEvent::ToolCall { index, name, arguments, .. }) => ModelPiece::ToolCall { index, name, arguments },
         Ok(ModelEvent::Retry { attempt, wait, code, detail }) => {

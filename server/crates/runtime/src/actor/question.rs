@@ -6,6 +6,7 @@ use pod::{Context, Cut, Newest, QuestionSize, Reach, Room};
 use protocol::{Message, Seq};
 use provider::Purpose;
 
+use super::budgets::{Budgets, Standing};
 use crate::{heavy, history::Journal};
 
 /// Percent of the model's context that may be used by our own estimate.
@@ -19,14 +20,19 @@ pub(super) struct Asking {
 
 /// The conversation as it stood when the question was decided on, and what is made of it.
 pub(super) struct Asked {
-    pub(super) context: Context,
+    /// None where it was not read.
+    pub(super) context: Option<Context>,
     pub(super) question: Question,
+    /// Budgets that come to their end.
+    pub(super) warnings: Vec<String>,
 }
 
 pub(super) enum Question {
     /// With the size of it.
     Answer(Vec<Message>, QuestionSize),
     Summary(Result<Cut, Newest>),
+    /// Nothing more may be used, and why.
+    Spent(String),
 }
 
 /// What the question is made by.
@@ -41,8 +47,18 @@ pub(super) struct Making {
 
 impl Making {
     /// Begins, with the conversation as it stands now; without one it is read.
-    pub(super) fn begin(self, here: Option<Context>, journal: Journal) -> Asking {
+    pub(super) fn begin(self, here: Option<Context>, journal: Journal, budgets: Option<Budgets>) -> Asking {
         let asked = Box::pin(async move {
+            let Standing { spent, warnings } = match budgets {
+                None => Standing::default(),
+                Some(budgets) => {
+                    let standing = budgets.look().await;
+                    standing.map_err(|error| format!("what was used could not be read: {}", error.detail))?
+                }
+            };
+            if let Some(why) = spent {
+                return Ok(Asked { context: here, question: Question::Spent(why), warnings: Vec::new() });
+            }
             let context = match here {
                 Some(context) => context,
                 None => {
@@ -52,7 +68,7 @@ impl Making {
             };
             let made = heavy::work(context.weight(), move || {
                 let question = self.question(&context);
-                Asked { context, question }
+                Asked { context: Some(context), question, warnings }
             });
             Ok(made.await)
         });

@@ -1,21 +1,20 @@
 //! What an event says was used, and for whom: counted in the transaction of its record, so once and never later.
 
 use jiff::Timestamp;
-use pod::{PeerLetter, Pod};
+use pod::{PeerLetter, Pod, PodSpec};
 use pod_store::{Spent, Tokens};
 use protocol::{ControlEvent, Event, RuntimeId, Trigger, WorkerId};
 
 /// `pod` is the state before the event. Tokens are what `usage` records say, as in the Pod's own sum; the end of a run
 /// says them again.
-pub(super) fn spent(pod: &Pod, at: Timestamp, event: &Event) -> Option<Spent> {
+pub(super) fn spent(pod: &Pod, spec: &PodSpec, at: Timestamp, event: &Event) -> Option<Spent> {
+    let spent = |tokens, begun_by, ends_run| {
+        let (provider, model) = (spec.provider.clone(), spec.model.clone());
+        Some(Spent { at, tokens, provider, model, begun_by, ends_run })
+    };
     match event {
-        Event::Control(ControlEvent::Usage { usage }) => {
-            Some(Spent { at, tokens: Tokens::from(usage), begun_by: begun_by(pod), ends_run: false })
-        }
-        Event::Control(ControlEvent::RunFinished { .. }) => {
-            let begun_by = begun_by(pod)?;
-            Some(Spent { at, tokens: Tokens::default(), begun_by: Some(begun_by), ends_run: true })
-        }
+        Event::Control(ControlEvent::Usage { usage }) => spent(Tokens::from(usage), begun_by(pod), false),
+        Event::Control(ControlEvent::RunFinished { .. }) => spent(Tokens::default(), Some(begun_by(pod)?), true),
         _ => None,
     }
 }

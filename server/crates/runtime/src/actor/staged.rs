@@ -88,7 +88,7 @@ impl Staged {
     pub(super) fn add(&mut self, state: &mut State, step: &Step) -> Seq {
         let seq = state.pod.head.next();
         self.folds.extend(fold(&state.pod, &step.event));
-        self.spent.extend(spending::spent(&state.pod, self.at, &step.event));
+        self.spent.extend(spending::spent(&state.pod, &state.spec, self.at, &step.event));
         state.pod.evolve_at(seq, self.at, &step.event);
         self.moves_checkpoint |= !matches!(&step.event, Event::Turn(event) if event.is_chunk());
         self.note(seq, &step.event);

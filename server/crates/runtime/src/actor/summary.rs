@@ -36,6 +36,7 @@ impl Summarising {
                 }
                 ModelEvent::Finished { .. } => break,
                 ModelEvent::Reasoning(_)
+                | ModelEvent::Proof(_)
                 | ModelEvent::ToolArgs { .. }
                 | ModelEvent::ToolCall { .. }
                 | ModelEvent::Retry { .. } => (),

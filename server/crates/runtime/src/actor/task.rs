@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use pod::Input;
+use pod::{Input, ModelPiece};
 use protocol::{ApiError, ToolAnswer, WorkerId};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -160,6 +160,7 @@ impl PodTask {
     async fn happened(&mut self, happening: Happening) {
         let inputs = self.actor.inputs(happening);
         let is_summary = matches!(inputs.first(), Some(Input::Summarised(_)));
+        let is_used = inputs.iter().any(|input| matches!(input, Input::Model(ModelPiece::Usage(_))));
         if !inputs.is_empty()
             && let Err(error) = self.actor.advance(inputs, Extras::default()).await
         {
@@ -170,6 +171,9 @@ impl PodTask {
                 tracing::error!(%error, %pod, "what the model said could not be stored; the run is interrupted");
                 self.actor.read_again(true).await;
             }
+        }
+        if is_used {
+            self.actor.warn_of_budgets().await;
         }
         self.actor.start_calls().await;
         self.go_on().await;

@@ -41,7 +41,7 @@ pub(crate) async fn spawn(
     let _seat = family.seat().await?;
     let scope = lend(family, &held, &spawn.scope).await?;
     let asked = ChildAsked { profile: spawn.profile, model: spawn.model, scope: scope.clone() };
-    let spec = recipe::of_child(&family.recipes, &held.spec, asked)?;
+    let spec = recipe::of_child(&family.recipes, &held.spec, asked).await?;
     let newborn = newborn(&held, spec, spawn.name, spawn.task, &scope)?;
     let child = PodLabel { pod: newborn.summary.pod.clone(), name: newborn.summary.name.clone() };
     let event = ControlEvent::ChildSpawned { child: child.clone(), scope: scope.clone() };

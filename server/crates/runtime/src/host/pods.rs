@@ -12,7 +12,7 @@ use crate::{
     asked::Asked,
     create, error,
     family::{self, Stopper},
-    find, import, names, peers, pod_tools, view,
+    find, import, names, peers, pod_tools, recipe, view,
 };
 
 /// The Pods of this host and of those that share its store: which there are, and how they begin and end.
@@ -83,7 +83,8 @@ impl Pods<'_> {
         worker_id: &WorkerId,
         patch: PatchPod,
     ) -> Result<PodDetail, ApiError> {
-        self.inner.cluster.command(key, origin, worker_id, PodCommand::Patch(patch)).await
+        let patch = recipe::of_patch(&self.inner.family.recipes, patch).await?;
+        self.inner.cluster.command(key, origin, worker_id, PodCommand::Patch(Box::new(patch))).await
     }
 
     pub async fn control(

@@ -2,7 +2,7 @@
 
 use pod_store::PodGroup;
 use protocol::{
-    ApiError, ErrorCode, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView, ToolDefault,
+    ApiError, ErrorCode, ModelItem, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView, ToolDefault,
     UnconfiguredProvider, WallItem,
 };
 
@@ -23,6 +23,11 @@ pub struct Settings<'a> {
 impl Settings<'_> {
     pub async fn providers(self) -> Vec<ProviderView> {
         self.inner.actors.equipment.providers.views().await
+    }
+
+    /// The models of all providers, with what is known of each.
+    pub async fn models(self) -> Vec<ModelItem> {
+        self.inner.actors.equipment.providers.models().await
     }
 
     /// What would make more providers appear.
@@ -55,6 +60,7 @@ impl Settings<'_> {
             name: name.clone(),
             provider: profile.provider.clone(),
             model: profile.model.clone(),
+            thinking: profile.thinking,
             instructions: profile.instructions.clone(),
             tools: profile.tools.clone(),
             reasoning: profile.reasoning,

@@ -7,8 +7,8 @@ use serde_json::Value;
 const NUMBER_MAX: u64 = 1 << 40;
 /// Most automatic steps between a message and a person; no journal has more than a few.
 const HOPS_MAX: u32 = 1_000;
-/// Most US dollars of one model call or run.
-const COST_MAX: f64 = 1e9;
+/// What one model call or run costs at most: a million of its currency.
+const COST_UNITS_MAX: u64 = 1_000_000_000_000_000_000;
 /// Longest word that says the kind of a record which this version does not know.
 const KIND_CHARS_MAX: usize = 64;
 
@@ -104,8 +104,9 @@ fn control(event: &ControlEvent) -> Option<String> {
 }
 
 fn used(usage: &Usage) -> Option<String> {
-    let Usage { input, cached, output, context_used, context_limit, cost } = *usage;
-    let is_count = [input, cached, output, context_used, context_limit].into_iter().all(|count| count <= NUMBER_MAX);
-    let is_cost = cost.is_none_or(|cost| (0.0..=COST_MAX).contains(&cost));
+    let Usage { input, cached, written, output, context_used, context_limit, cost } = *usage;
+    let is_count =
+        [input, cached, written, output, context_used, context_limit].into_iter().all(|count| count <= NUMBER_MAX);
+    let is_cost = cost.is_none_or(|cost| cost.units() <= COST_UNITS_MAX);
     (!is_count || !is_cost).then(|| "its figures of use are beyond reason".to_owned())
 }

@@ -7,6 +7,7 @@
 mod stage;
 
 mod bounds;
+mod budgets;
 mod deletes;
 mod events;
 mod failures;

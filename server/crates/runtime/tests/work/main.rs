@@ -7,6 +7,7 @@ mod stage;
 
 mod answers;
 mod bench;
+mod budgets;
 mod by_hand;
 mod calls;
 mod compaction;
@@ -19,5 +20,6 @@ mod queue;
 mod recipes;
 mod rewinds;
 mod search;
+mod settings;
 mod tools;
 mod usage;

@@ -30,6 +30,7 @@ async fn usage_is_what_the_summaries_say_and_survives_a_restart_and_a_deletion()
             total: UsageDay::default(),
             pods: Vec::new(),
             days: Vec::new(),
+            models: Vec::new(),
             trees: Vec::new(),
             links: Vec::new(),
             absent: Vec::new(),

@@ -165,7 +165,9 @@ impl Writer {
         let text_finished = TurnEvent::MessageFinished { block: block.clone(), text: text.clone(), interrupted };
         match stream.kind {
             Kind::Text => self.put(text_finished, stream.run_id),
-            Kind::Reasoning => self.put(TurnEvent::ReasoningFinished { block, text, interrupted }, stream.run_id),
+            Kind::Reasoning => {
+                self.put(TurnEvent::ReasoningFinished { block, text, interrupted, proof: None }, stream.run_id)
+            }
             Kind::Arguments => self.called(block, ToolBy::Model, stream.run_id),
             Kind::Output => self.result(block, detail, stream.run_id),
         }

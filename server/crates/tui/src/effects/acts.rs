@@ -24,6 +24,18 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
             let body = PatchPod { network: Some(*policy), ..PatchPod::default() };
             operations::Patch { pod, body }.into()
         }
+        Act::Model(model, provider) => {
+            let body = PatchPod { model: Some(model.clone()), provider: provider.clone(), ..PatchPod::default() };
+            operations::Patch { pod, body }.into()
+        }
+        Act::Think(level) => {
+            let body = PatchPod { thinking: Some(*level), ..PatchPod::default() };
+            operations::Patch { pod, body }.into()
+        }
+        Act::Budget(budget) => {
+            let body = PatchPod { budget: Some(*budget), ..PatchPod::default() };
+            operations::Patch { pod, body }.into()
+        }
         Act::Delete(name) => operations::Delete { pod, confirm: Some(name.to_string()) }.into(),
         Act::Answer { approval, command } => {
             operations::AnswerApproval { pod, id: approval.clone(), body: command.clone() }.into()

@@ -144,6 +144,11 @@ pub(crate) enum Act {
     Rename(PodName),
     /// What its commands reach.
     Network(protocol::NetworkPolicy),
+    /// The model that answers, and its provider where that one changes too.
+    Model(String, Option<String>),
+    Think(protocol::Thinking),
+    /// What it may use at most.
+    Budget(Option<protocol::Budget>),
     /// What its commands serve.
     Preview(PreviewAct),
     /// Its name, as a confirmation.

@@ -84,6 +84,8 @@ impl Announced {
             summary: self.known(worker_id).await?,
             profile: None,
             instructions: None,
+            thinking: None,
+            budget: None,
             scope: Vec::new(),
             peer_policy: protocol::PeerPolicy::default(),
             wake_on_peer: true,

@@ -1,0 +1,45 @@
+//! Another model for a Pod that lives.
+
+use leptos::prelude::*;
+use protocol::{ErrorCode, PatchPod, PodSummary};
+
+use crate::{
+    UiError,
+    components::{deed::Deed, dialog::FormDialog},
+    console::{fresh_command, use_console},
+    live,
+    pods::providers::{ModelChoice, ModelFields},
+    server_fns::change_pod,
+};
+
+/// What is left empty stays as it is.
+#[component]
+pub(crate) fn ModelDialog(pod: PodSummary) -> impl IntoView {
+    let console = use_console();
+    let choice = ModelChoice::default();
+    let deed = Deed::default();
+    let title = format!("Model of {}", pod.name);
+    let now = format!("Now {} of {}. A change counts from the next model call on.", pod.model, pod.provider);
+    choice.instead_of.set_value(Some((pod.provider.clone(), pod.model.clone())));
+    let submit = Callback::new(move |()| {
+        let (provider, model, thinking) = choice.read();
+        let patch = PatchPod { provider, model, thinking, ..PatchPod::default() };
+        if patch == PatchPod::default() {
+            let sentence = "choose a model, a provider or how hard it thinks".to_owned();
+            return deed.refuse(UiError::new(ErrorCode::InvalidInput, sentence));
+        }
+        let pod = pod.pod.clone();
+        deed.begin(Box::pin(async move {
+            let now = change_pod(pod, fresh_command(), patch).await?;
+            live::close_dialog("model");
+            console.note(format!("{} answers with {} now.", now.summary.name, now.summary.model));
+            Ok(())
+        }));
+    });
+    view! {
+        <FormDialog id="model" title=title submit="Change" deed=deed on_submit=submit>
+            <p>{now}</p>
+            <ModelFields id="model" choice=choice unchanged="as it is" />
+        </FormDialog>
+    }
+}

@@ -1,0 +1,112 @@
+//! What a Pod may still use: by its own budget, and by those of all who lead it.
+
+use jiff::Timestamp;
+use pod::{Input, Pod};
+use pod_store::{PodKey, Store};
+use protocol::{AlertLevel, ApiError, Budget, BudgetPer, ControlEvent, ErrorCode, PodName};
+
+use super::{Actor, commit::Extras, state::State};
+use crate::{clock, view};
+
+/// From here on it is told that a budget comes to its end.
+const WARN_PERCENT: u64 = 80;
+
+/// The budgets that hold for a Pod, to be looked at beside it.
+pub(super) struct Budgets {
+    store: Store,
+    key: PodKey,
+    name: PodName,
+    own: Option<Budget>,
+    /// Others lead it, and may have budgets of their own.
+    is_led: bool,
+}
+
+/// How they stand.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// Why nothing more may be used.
+    pub(super) spent: Option<String>,
+    /// What comes to its end. The same words as long as it is the same budget.
+    pub(super) warnings: Vec<String>,
+}
+
+impl Budgets {
+    /// None where there cannot be any: then nothing is looked up.
+    pub(super) fn of(store: &Store, State { key, name, spec, .. }: &State) -> Option<Self> {
+        // A child has the rules of those above it from its birth on.
+        let is_led = !spec.ceilings.is_empty();
+        let (store, key, name, own) = (store.clone(), *key, name.clone(), spec.budget);
+        (own.is_some() || is_led).then_some(Self { store, key, name, own, is_led })
+    }
+
+    /// Sums what was used, for each budget in the line.
+    pub(super) async fn look(&self) -> Result<Standing, ApiError> {
+        let mut standing = Standing::default();
+        let today = day(clock::now());
+        for (key, name, budget) in self.all().await? {
+            let since = (budget.per == BudgetPer::Day).then_some(today.as_str());
+            let used = self.store.usage().of_tree(key, since).await?;
+            let (percent, words) = (budget.percent(used.input + used.output, used.cost), budget.words());
+            let when = since.map(|day| format!(" of {day}")).unwrap_or_default();
+            if percent >= 100 {
+                let sentence =
+                    format!("the budget of {name}{when} is spent ({words}); raise it, and send the message again");
+                standing.spent.get_or_insert(sentence);
+            }
+            if percent >= WARN_PERCENT {
+                standing.warnings.push(format!("{WARN_PERCENT} % of the budget of {name}{when} is used ({words})"));
+            }
+        }
+        Ok(standing)
+    }
+
+    /// The Pod's own first, then upwards.
+    async fn all(&self) -> Result<Vec<(PodKey, PodName, Budget)>, ApiError> {
+        let mut all: Vec<_> = self.own.map(|budget| (self.key, self.name.clone(), budget)).into_iter().collect();
+        let mut below = self.is_led.then_some(self.key);
+        while let Some(key) = below {
+            let Some(child) = self.store.family().child(key).await? else { break };
+            let Some(parent) = child.pod.parent else { break };
+            let row = self.store.pods().find(&parent.worker_id).await?;
+            let budget = row.as_ref().and_then(|row| view::open(row).ok()?.spec.budget);
+            if let Some((row, budget)) = row.zip(budget) {
+                all.push((row.key, row.name, budget));
+            }
+            below = Some(parent.key).filter(|key| *key != self.key);
+        }
+        Ok(all)
+    }
+}
+
+impl Actor {
+    /// Tells of budgets that come to their end, once for each.
+    pub(super) async fn warn_of_budgets(&mut self) {
+        let Some(budgets) = Budgets::of(&self.actors.store, &self.state) else { return };
+        let told = match budgets.look().await {
+            Ok(standing) => match warned(&self.state.pod, standing.warnings) {
+                Some(alerts) => self.advance([Input::Note(alerts)], Extras::default()).await.map(drop),
+                None => return,
+            },
+            Err(error) => Err(error),
+        };
+        if let Err(error) = told {
+            tracing::error!(%error, pod = %self.state.name, "what a budget has come to could not be told");
+        }
+    }
+}
+
+/// What is not told yet of budgets that come to their end.
+pub(super) fn warned(pod: &Pod, warnings: Vec<String>) -> Option<Vec<ControlEvent>> {
+    let new = warnings.into_iter().filter(|text| !pod.budget_alerts.contains(text));
+    let alert = |text| ControlEvent::Alert { level: AlertLevel::Warn, source: pod::BUDGET.to_owned(), text };
+    Some(new.map(alert).collect::<Vec<_>>()).filter(|alerts| !alerts.is_empty())
+}
+
+/// As usage is counted.
+fn day(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d").to_string()
+}
+
+pub(super) fn refused(sentence: String) -> ApiError {
+    ApiError::new(ErrorCode::BudgetSpent, sentence)
+}

@@ -1,0 +1,174 @@
+//! A living Pod gets other settings: a name, policies, another model, another scope.
+
+use pod::{Input, PodSpec, Scope, rules_refusal};
+use pod_store::PodUpdate;
+use protocol::{
+    ApiError, Budget, BudgetPer, ControlEvent, ErrorCode, PatchPod, PodDetail, PodName, ReasoningPolicy, ScopeRule,
+    Seq, Timestamp, Usage,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Actor, Actors,
+    commands::{Carrying, encoded},
+    commit::Extras,
+    place,
+    sight::Looking,
+    state::State,
+};
+use crate::{clock, command::answer_of, error, view};
+
+/// What a person changes of a Pod, and what a profile adds to it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Patch {
+    /// Its provider and model are settled, and the paths of its scope are real.
+    pub(crate) asked: PatchPod,
+    pub(crate) reasoning: Option<ReasoningPolicy>,
+    pub(crate) tools: Option<Vec<String>>,
+}
+
+impl Carrying<'_> {
+    /// What a record tells of it goes into the journal, the rest only into the Pod's row.
+    pub(super) async fn patch(&mut self, patch: Patch) -> Result<String, ApiError> {
+        let Actor { actors, state, .. } = &*self.actor;
+        let now = clock::now();
+        let spec = changed(actors, state, &patch).await?;
+        let name = patch.asked.name.clone().unwrap_or_else(|| state.name.clone());
+        let told = told(actors, state, &spec, &self.origin.by);
+        let input = (!told.is_empty()).then_some(Input::Note(told));
+        let head = match &input {
+            Some(input) => state.seq_after(input.clone(), |_| false)?,
+            None => state.pod.head,
+        };
+        let update = PodUpdate {
+            name: (name != state.name).then(|| name.clone()),
+            spec: Some(encoded(&spec)),
+            updated_at: Some(now),
+            ..PodUpdate::default()
+        };
+        let detail = self.detail_with(&name, &spec, head, now).await?;
+        let action = if input.is_some() { "settings" } else { "rename" };
+        let extras = Extras { update, ..self.extras(action, now, &detail) };
+        if let Some(first) = self.commit(input, extras).await? {
+            return Ok(first);
+        }
+        (self.actor.state.name, self.actor.state.spec) = (name, spec);
+        // It begins with the instructions.
+        self.actor.exchange.forget();
+        Ok(answer_of(&detail))
+    }
+
+    async fn detail_with(
+        &mut self,
+        name: &PodName,
+        spec: &PodSpec,
+        head: Seq,
+        now: Timestamp,
+    ) -> Result<PodDetail, ApiError> {
+        let Actor { actors, state, .. } = &*self.actor;
+        let row = actors.store.pods().find(&state.worker_id).await?;
+        let mut row = row.ok_or_else(|| error::no_such_pod(&state.worker_id))?;
+        row.name = name.clone();
+        row.updated_at = now;
+        row.head = head;
+        row.spec = encoded(spec);
+        let children = actors.store.family().children(state.key).await?;
+        Ok(view::detail(&row, state.queue.rows(), &children))
+    }
+}
+
+/// The recipe as it is to be.
+async fn changed(actors: &Actors, state: &State, patch: &Patch) -> Result<PodSpec, ApiError> {
+    let mut spec = state.spec.clone();
+    let asked = patch.asked.clone();
+    spec.peer_policy = asked.peer_policy.unwrap_or(spec.peer_policy);
+    spec.wake_on_peer = asked.wake_on_peer.unwrap_or(spec.wake_on_peer);
+    spec.network = asked.network.unwrap_or(spec.network);
+    spec.reasoning = patch.reasoning.unwrap_or(spec.reasoning);
+    spec.tools = patch.tools.clone().or(spec.tools);
+    spec.profile = asked.profile.or(spec.profile);
+    if let Some(permissions) = asked.permissions {
+        if let Some(sentence) = rules_refusal(&permissions, &spec.permissions) {
+            return Err(ApiError::invalid(sentence));
+        }
+        spec.permissions = Looking { actors, state }.given(permissions, &spec.permissions).await?;
+    }
+    if let Some(instructions) = asked.instructions {
+        spec.instructions = Some(instructions).filter(|text| !text.trim().is_empty());
+    }
+    spec.budget = asked.budget.unwrap_or(spec.budget);
+    if let Some(scope) = asked.scope {
+        check_scope(actors, state, &scope).await?;
+        spec.scope = scope;
+    }
+    spec.provider = asked.provider.unwrap_or(spec.provider);
+    spec.model = asked.model.unwrap_or(spec.model);
+    let refusal = |level| actors.equipment.providers.thinking_refusal(&spec.provider, &spec.model, level);
+    if let Some(sentence) = asked.thinking.and_then(refusal) {
+        return Err(ApiError::invalid(sentence));
+    }
+    // What the model before could do, another one may not.
+    let kept = spec.thinking.filter(|level| refusal(*level).is_none());
+    spec.thinking = asked.thinking.or(kept);
+    Ok(spec)
+}
+
+/// A Pod that is led has what it is lent, and what a Pod has lent it has.
+async fn check_scope(actors: &Actors, state: &State, scope: &[ScopeRule]) -> Result<(), ApiError> {
+    let refuse = |sentence: String| Err(ApiError::new(ErrorCode::InvalidInput, sentence));
+    if actors.store.family().child(state.key).await?.is_some() {
+        return refuse(format!(
+            "the scope of \"{}\" is lent by its parent; only that one lends more or less",
+            state.name
+        ));
+    }
+    let loans = place::loans(actors, state.key).await?;
+    let lent = Scope::new(scope.iter().cloned(), Vec::new()).lend(&loans, &[]);
+    match lent {
+        _ if loans.is_empty() => Ok(()),
+        Ok(_) => Ok(()),
+        Err(_) => refuse("a part of what it has lent to its children is not in that scope; stop them first".to_owned()),
+    }
+}
+
+/// As a record tells that there is no budget any more.
+const AS_MUCH_AS_IT_NEEDS: Budget = Budget { cost: None, tokens: None, per: BudgetPer::Total };
+
+/// What a record tells, and what the next model has room for; nothing when all is as it was.
+fn told(actors: &Actors, state: &State, spec: &PodSpec, by: &str) -> Vec<ControlEvent> {
+    let old = &state.spec;
+    fn if_new<T: Clone + PartialEq>(new: &T, old: &T) -> Option<T> {
+        (new != old).then(|| new.clone())
+    }
+    let provider = if_new(&spec.provider, &old.provider);
+    let model = if_new(&spec.model, &old.model);
+    let is_other_model = provider.is_some() || model.is_some();
+    let instructions = if_new(&spec.instructions, &old.instructions).map(Option::unwrap_or_default);
+    let event = ControlEvent::SettingsChanged {
+        by: by.to_owned(),
+        profile: if_new(&spec.profile, &old.profile).flatten(),
+        provider,
+        model,
+        thinking: if_new(&spec.thinking, &old.thinking).flatten(),
+        instructions,
+        scope: if_new(&spec.scope, &old.scope),
+        budget: if_new(&spec.budget, &old.budget).map(|budget| budget.unwrap_or(AS_MUCH_AS_IT_NEEDS)),
+    };
+    let is_told = is_other_model
+        || !matches!(
+            &event,
+            ControlEvent::SettingsChanged {
+                profile: None,
+                thinking: None,
+                instructions: None,
+                scope: None,
+                budget: None,
+                ..
+            }
+        );
+    let context_limit = actors.equipment.providers.facts(&spec.provider, &spec.model).context_limit.unwrap_or(0);
+    let context_used = state.pod.usage.context_used;
+    let room = ControlEvent::Usage { usage: Usage { context_used, context_limit, ..Usage::default() } };
+    let has_other_room = is_other_model && context_limit != state.pod.usage.context_limit;
+    is_told.then_some(event).into_iter().chain(has_other_room.then_some(room)).collect()
+}

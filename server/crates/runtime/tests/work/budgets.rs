@@ -1,0 +1,85 @@
+//! What a Pod may use at most, with all that it leads.
+
+use protocol::{Budget, BudgetPer, ErrorCode, PatchPod, WorkerId};
+use serde_json::json;
+use testkit::scripted_model::{Answer, ScriptedModel, Tokens};
+
+use crate::{
+    bench::{Bench, code, fresh, last_of, of_kind},
+    stage::{origin, say},
+};
+
+fn tokens(tokens: u64) -> Option<Budget> {
+    Some(Budget { cost: None, tokens: Some(tokens), per: BudgetPer::Total })
+}
+
+fn uses(input: u64, output: u64) -> Answer {
+    Answer::new().text("done").usage(Tokens { input, cached: 0, output }).finish()
+}
+
+impl Bench {
+    async fn budget(&self, pod: &WorkerId, budget: Option<Budget>) {
+        let patch = PatchPod { budget: Some(budget), ..PatchPod::default() };
+        self.stage.host.pods().patch(fresh(), &origin(), pod, patch).await.unwrap();
+    }
+
+    async fn refused(&self, pod: &WorkerId) -> ErrorCode {
+        code(self.stage.host.work().input(fresh(), &origin(), pod, say("more")).await)
+    }
+}
+
+#[tokio::test]
+async fn it_is_told_at_80_percent_once_and_at_100_nothing_more_is_taken() {
+    let server = ScriptedModel::start().await;
+    let bench = Bench::on(&server).await;
+    let pod = bench.stage.create("ada").await;
+    bench.budget(&pod, tokens(1_000)).await;
+    let told = last_of(&bench.stage.records(&pod).await, "settings_changed");
+    assert_eq!(told["budget"], json!({ "tokens": 1_000, "per": "total" }));
+    server.push(uses(700, 50));
+    bench.turn(&pod, "one").await;
+    assert!(of_kind(&bench.stage.records(&pod).await, "alert").is_empty());
+    for input in [60, 60] {
+        server.push(uses(input, 0));
+        bench.turn(&pod, "two").await;
+    }
+    bench.stage.until(&pod, |records| !of_kind(records, "alert").is_empty()).await;
+    server.push(uses(200, 0));
+    bench.turn(&pod, "three").await;
+    let records = bench.stage.records(&pod).await;
+    let alerts = of_kind(&records, "alert");
+    assert_eq!(alerts.len(), 1, "{alerts:?}");
+    assert_eq!((&alerts[0]["source"], &alerts[0]["level"]), (&json!("budget"), &json!("warn")));
+    assert_eq!(bench.refused(&pod).await, ErrorCode::BudgetSpent);
+    let asked = server.requests().len();
+    // More to spend: it takes work again, and has begun nothing by itself.
+    bench.budget(&pod, tokens(5_000)).await;
+    assert_eq!(server.requests().len(), asked);
+    server.push(uses(1, 1));
+    bench.turn(&pod, "four").await;
+    bench.budget(&pod, None).await;
+    let told = last_of(&bench.stage.records(&pod).await, "settings_changed");
+    assert_eq!(told["budget"], json!({ "per": "total" }));
+}
+
+#[tokio::test]
+async fn a_run_ends_before_the_call_that_would_go_beyond() {
+    let server = ScriptedModel::start().await;
+    let bench = Bench::on(&server).await;
+    let pod = bench.stage.create("ada").await;
+    bench.budget(&pod, tokens(100)).await;
+    server.push(
+        Answer::new()
+            .tool_call("a", "Look", &["{\"name\":\"x\"}"])
+            .usage(Tokens { input: 90, cached: 0, output: 10 })
+            .finish(),
+    );
+    let records = bench.turn(&pod, "work").await;
+    let finished = last_of(&records, "run_finished");
+    assert_eq!((&finished["outcome"], &finished["code"]), (&json!("limit"), &json!("budget_spent")));
+    assert!(finished["detail"].as_str().unwrap().contains("the budget of ada is spent (100 tokens)"), "{finished}");
+    assert_eq!(server.requests().len(), 1);
+    // The result of the call is in the conversation, for when there is more to spend.
+    let history = bench.history(&pod).await;
+    assert!(history.last().unwrap().starts_with("tool:"), "{history:?}");
+}
