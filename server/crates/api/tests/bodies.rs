@@ -32,6 +32,9 @@ fn sample(document: &Value, schema: &Value) -> Vec<Value> {
     match kind.as_str() {
         Some("array") => vec![Value::Array(sample(document, &schema["items"]))],
         Some("object") => objects(document, schema),
+        Some("string") if schema["pattern"].as_str().is_some_and(|pattern| pattern.starts_with("^[0-9]")) => {
+            vec![json!("1")]
+        }
         Some("string") => vec![json!("a")],
         Some("boolean") => vec![json!(true)],
         Some("integer" | "number") => vec![json!(1)],
