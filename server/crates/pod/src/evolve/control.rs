@@ -42,11 +42,15 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
                 run.usage.add(usage);
             }
         }
-        // What was learnt of the model before says nothing of another one.
-        ControlEvent::SettingsChanged { provider, model, .. } if provider.is_some() || model.is_some() => {
-            (pod.fits, pod.suspicion, pod.learnt_limit) = (None, None, 0);
+        ControlEvent::SettingsChanged { provider, model, budget, .. } => {
+            // What was learnt of the model before says nothing of another one.
+            if provider.is_some() || model.is_some() {
+                (pod.fits, pod.suspicion, pod.learnt_limit) = (None, None, 0);
+            }
+            if budget.is_some() {
+                pod.budget_alerts.clear();
+            }
         }
-        ControlEvent::SettingsChanged { budget: Some(_), .. } => pod.budget_alerts.clear(),
         ControlEvent::Alert { source, text, .. } if source == BUDGET => {
             if pod.budget_alerts.len() >= BUDGET_ALERTS_MAX {
                 pod.budget_alerts.remove(0);

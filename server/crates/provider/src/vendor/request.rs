@@ -36,7 +36,8 @@ fn options(kind: ProviderKind, request: &ModelRequest, limits: TimeLimits, frame
         .with_stream_read_timeout(limits.silence)
         .with_capture_usage(true)
         .with_raw_frame_sink(frames.clone());
-    let (model, effort) = (request.model.as_str(), effort(kind, request));
+    let effort = effort(kind, request).filter(|_| kind != ProviderKind::Anthropic || can_think(&request.messages));
+    let model = request.model.as_str();
     match kind {
         // The library would cut `vendor::` and an ending like `-high` off the name; the body's own name wins.
         ProviderKind::OpenAi | ProviderKind::OpenAiCompatible => {
@@ -89,6 +90,13 @@ fn effort(kind: ProviderKind, request: &ModelRequest) -> Option<ReasoningEffort>
         Thinking::Max if kind.is_like(ProviderKind::OpenAi) => ReasoningEffort::XHigh,
         Thinking::Max => ReasoningEffort::High,
     })
+}
+
+/// Anthropic takes no thinking in the middle of calls that were made without it, or whose thoughts are another model's or
+/// hidden: each answer with calls has to begin with a thought.
+fn can_think(messages: &[Message]) -> bool {
+    let since_user = messages.iter().rev().take_while(|message| message.role != Role::User);
+    since_user.filter(|message| !message.tool_calls.is_empty()).all(|message| !message.thoughts.is_empty())
 }
 
 /// The same for all questions of one conversation: it begins with its instructions.

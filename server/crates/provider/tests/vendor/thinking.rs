@@ -121,9 +121,15 @@ async fn a_signed_thought_goes_back_to_anthropic_to_the_letter() {
     assert_eq!(body(1)["messages"][1]["content"][0], thought);
     assert_eq!(body(1)["messages"][1]["content"][1], redacted);
     assert_eq!(body(1)["messages"][1]["content"][2]["type"], "tool_use");
+    assert_eq!(body(1)["thinking"]["type"], "enabled");
+    // In the middle of calls without thoughts none is asked for: it would be refused.
+    let mut bare = question.clone();
+    bare.messages.iter_mut().for_each(|message| message.thoughts.clear());
+    send(Anthropic, &server, bare).await;
+    assert_eq!(server.requests().pop().unwrap().body.get("thinking"), None);
     // A model that does not think has no use for them.
     send(Anthropic, &server, ModelRequest { thinking: None, ..question }).await;
-    assert_eq!(body(2)["messages"][1]["content"][0]["type"], "tool_use");
+    assert_eq!(body(3)["messages"][1]["content"][0]["type"], "tool_use");
 }
 
 #[tokio::test]

@@ -83,8 +83,13 @@ impl Pods<'_> {
         worker_id: &WorkerId,
         patch: PatchPod,
     ) -> Result<PodDetail, ApiError> {
+        // A repeat gets the first answer, whatever has become of the profile or the folders that it names.
+        let asked = Asked { key, origin };
+        if let Some(first) = asked.first_answer(self.inner).await? {
+            return Ok(first);
+        }
         let patch = recipe::of_patch(&self.inner.family.recipes, patch).await?;
-        self.inner.cluster.command(key, origin, worker_id, PodCommand::Patch(Box::new(patch))).await
+        self.inner.cluster.command(asked.key, origin, worker_id, PodCommand::Patch(Box::new(patch))).await
     }
 
     pub async fn control(

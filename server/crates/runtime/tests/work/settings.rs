@@ -115,4 +115,7 @@ async fn a_repeated_change_happens_once() {
         assert_eq!(pods.patch(key.clone(), &origin(), &pod, patch).await.unwrap().thinking, Some(Thinking::Low));
     }
     assert_eq!(of_kind(&bench.stage.records(&pod).await, "settings_changed").len(), 1);
+    // Also where what it names is gone by then.
+    let gone = PatchPod { profile: Some("gone".to_owned()), ..PatchPod::default() };
+    assert_eq!(bench.stage.host.pods().patch(key, &origin(), &pod, gone).await.unwrap().thinking, Some(Thinking::Low));
 }
