@@ -80,8 +80,8 @@ pub(super) enum Step {
     Linked,
     /// They were linked, and the other side, which does not have it, is told once more.
     LinkAgain,
-    /// They were linked, and go by the introduction that the other side names now.
-    Follow,
+    /// They were linked, which the other side does not have: it is waited for somebody there, once more.
+    WaitAgain,
     End(Ending),
     Refuse(Refusal),
 }
@@ -165,8 +165,8 @@ pub(super) fn decide(standing: Standing, news: News) -> Step {
         (News::Invited(_), Asking) => Step::Stay,
         // Each would wait for what the other side's people say.
         (News::Invited(_), Asked) => Step::Refuse(Refusal::Crossed),
-        // The other side has lost its half, and asks anew: what is said then is about this half.
-        (News::Invited(_), Linked) => Step::Follow,
+        // The other side has lost its half, or asked before it heard of the link. This Pod has agreed once, whatever its policy.
+        (News::Invited(_), Linked) => Step::WaitAgain,
         (News::Invited(PeerPolicy::Open), Strangers) => Step::Wait,
         // Else a server could make links that nobody here was asked for.
         (News::Invited(_), Strangers) => Step::Refuse(Refusal::Unasked),
@@ -200,7 +200,7 @@ mod tests {
     use Ending::{Declined, Unlinked, Withdrawn};
     use PeerPolicy::{Ask as AsksFirst, Closed, Open};
     use Standing::{Asked, Asking, Full, Linked, Strangers};
-    use Step::{Ask, End, Follow, Link, LinkAgain, Propose, Refuse, Stay, Wait};
+    use Step::{Ask, End, Link, LinkAgain, Propose, Refuse, Stay, Wait, WaitAgain};
 
     use super::*;
 
@@ -225,9 +225,9 @@ mod tests {
             (proposed(AsksFirst, Which::Earlier), no_room([Ask, Link, Ask, LinkAgain])),
             (proposed(AsksFirst, Which::Later), no_room([Ask, Stay, Ask, LinkAgain])),
             (proposed(Closed, Which::Later), no_room([closed, Stay, closed, LinkAgain])),
-            (News::Invited(Open), no_room([Wait, Stay, crossed, Follow])),
-            (News::Invited(AsksFirst), no_room([unasked, Stay, crossed, Follow])),
-            (News::Invited(Closed), no_room([unasked, Stay, crossed, Follow])),
+            (News::Invited(Open), no_room([Wait, Stay, crossed, WaitAgain])),
+            (News::Invited(AsksFirst), no_room([unasked, Stay, crossed, WaitAgain])),
+            (News::Invited(Closed), no_room([unasked, Stay, crossed, WaitAgain])),
             (News::Waits, [Stay, Stay, Wait, Stay, Stay]),
             (News::Accepted, [Stay, Stay, Step::Linked, Stay, Stay]),
             (News::Refused, [Stay, Stay, End(Declined), End(Declined), End(Unlinked)]),

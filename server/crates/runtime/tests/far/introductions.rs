@@ -319,6 +319,27 @@ async fn where_both_sides_ask_their_own_at_once_neither_waits_for_the_other() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_one_side_links_by_itself_while_the_other_asks_its_own_both_wait_for_the_answer() {
+    for decision in [None, Some(RequestDecision::Accept), Some(RequestDecision::Decline)] {
+        let two = Two::new().await;
+        two.name_each_other(false);
+        let (ada, bob) = (two.a.create("ada").await, two.b.create("bob").await);
+        invite(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap();
+        // Her own yes links this half; the other side has not heard of it, and asks.
+        let answer = introduce(&two.a, &two.b, &ada, &bob, fresh_key()).await.unwrap().answer;
+        assert_eq!(answer.state, PeerLink::Linked);
+        let id = invite(&two.b, &two.a, &bob, &ada, fresh_key()).await.unwrap().answer.request_id.unwrap();
+        assert_eq!(alike(&two, &ada, &bob, "crossed").await, Some(PeerLink::Pending));
+        let steps = steps(&two.a.records(&ada).await);
+        assert_eq!(steps, ["peer_requested", "peer_linked", "peer_unlinked", "peer_requested"]);
+        let Some(decision) = decision else { continue };
+        two.b.host.peers().decide_request(fresh_key(), &origin(), &bob, &id, decision).await.unwrap();
+        let come_to = (decision == RequestDecision::Accept).then_some(PeerLink::Linked);
+        assert_eq!(alike(&two, &ada, &bob, "decided").await, come_to);
+    }
+}
+
 /// What somebody does to an introduction on which the one that is here is asked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Hand {

@@ -1,6 +1,6 @@
 //! Introductions for which the other side asks its own people: the Pod here that is to be known waits for what they say.
 
-use pod_store::{FarChange, FarPeerRow, FarState, PodRow};
+use pod_store::{FarChange, FarState, PodRow};
 use protocol::{ApiError, ControlEvent, ErrorCode};
 
 use super::{
@@ -14,12 +14,15 @@ use super::{
 };
 use crate::peers::Peers;
 
+/// Why a link is over of which the other side knows nothing.
+const ASKED_ANEW: &str = "the other side asks its own people anew";
+
 /// One of ours is wanted to know a far Pod whose people are asked.
 pub(super) async fn invite(peers: &Peers, taken: Taken<'_>, invited: Proposal) -> Result<(), ApiError> {
     let Some((own, held)) = meant(peers, taken, &invited).await? else { return Ok(()) };
-    let Some((standing, known)) = between(peers, taken, &own, &invited).await? else { return Ok(()) };
-    let (far, event) = match (decide(standing, News::Invited(held.spec.peer_policy)), known) {
-        (Step::Refuse(refusal), _) => {
+    let Some((standing, _)) = between(peers, taken, &own, &invited).await? else { return Ok(()) };
+    let (far, events) = match decide(standing, News::Invited(held.spec.peer_policy)) {
+        Step::Refuse(refusal) => {
             let error = match refusal {
                 Refusal::Full => too_many(&own),
                 Refusal::Crossed => crossed(&invited),
@@ -27,11 +30,20 @@ pub(super) async fn invite(peers: &Peers, taken: Taken<'_>, invited: Proposal) -
             };
             return refuse(peers, taken, &invited.handshake, error).await;
         }
-        (Step::Follow, Some(row)) => (vec![FarChange::Put(FarPeerRow { handshake: invited.handshake, ..row })], None),
-        (Step::Wait, _) => waiting(peers, taken.store, &own, invited),
-        _ => (Vec::new(), None),
+        Step::WaitAgain => {
+            let peer = label(peers, taken.store, &invited.from.worker_id, invited.from.name.clone());
+            let (by, note) = (invited.by.clone(), Some(ASKED_ANEW.to_owned()));
+            let over = ControlEvent::PeerUnlinked { peer, by, request_id: None, note };
+            let (far, event) = waiting(peers, taken.store, &own, invited);
+            (far, vec![over, event])
+        }
+        Step::Wait => {
+            let (far, event) = waiting(peers, taken.store, &own, invited);
+            (far, vec![event])
+        }
+        _ => (Vec::new(), Vec::new()),
     };
-    write(peers, taken, &own, Some(held), far, event).await
+    write(peers, taken, &own, Some(held), far, events).await
 }
 
 fn crossed(invited: &Proposal) -> ApiError {
@@ -47,8 +59,8 @@ fn unasked(own: &PodRow, invited: &Proposal) -> ApiError {
     ApiError::new(ErrorCode::PeerRefused, sentence)
 }
 
-fn waiting(peers: &Peers, store: &str, own: &PodRow, invited: Proposal) -> (Vec<FarChange>, Option<ControlEvent>) {
+fn waiting(peers: &Peers, store: &str, own: &PodRow, invited: Proposal) -> (Vec<FarChange>, ControlEvent) {
     let row = invited.row(own.key, store, FarState::Waiting);
     let event = invited.requested(label(peers, store, &row.worker, invited.from.name.clone()));
-    (vec![FarChange::Put(row), card_change(store, &invited.from)], Some(event))
+    (vec![FarChange::Put(row), card_change(store, &invited.from)], event)
 }
