@@ -182,14 +182,13 @@ async fn a_question_is_answered_with_one_key_with_a_command_and_in_the_list() {
 
     terminal.types("i").await;
     terminal.enters(&asks("second")).await;
-    terminal.wait_text("echo second").await;
-    terminal.wait_text("? Bash asks for permission").await;
+    terminal.wait_text("? Bash asks for permission echo second").await;
     is_sent(&mut terminal).await;
     terminal.enters(":deny not today").await;
     terminal.wait_text("denied by you: not today").await;
 
     terminal.enters(&asks("third")).await;
-    terminal.wait_text("? Bash asks for permission").await;
+    terminal.wait_text("? Bash asks for permission echo third").await;
     is_sent(&mut terminal).await;
     terminal.enters(":approvals").await;
     terminal.wait_text("▸ ada Bash echo third").await;

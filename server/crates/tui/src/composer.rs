@@ -72,6 +72,15 @@ impl Composer {
         std::mem::take(self)
     }
 
+    /// Removes what was sent, where it is what this begins with. What was written since stays, and the cursor in it.
+    pub(crate) fn remove_sent(&mut self, sent: &Self) {
+        if self.text.starts_with(&sent.text) && self.chips.starts_with(&sent.chips) {
+            let cursor = self.cursor.saturating_sub(sent.text.len());
+            self.remove(0..sent.text.len());
+            self.cursor = cursor;
+        }
+    }
+
     fn remove(&mut self, range: Range<usize>) {
         let before = chips::count(&self.text[..range.start]);
         let inside = chips::count(&self.text[range.clone()]);

@@ -32,9 +32,22 @@ fn what_was_typed_while_a_message_was_on_its_way_stays() {
     story.enters("one");
     let [Effect::Send { message, .. }] = &story.effects[..] else { panic!("{:?}", story.effects) };
     let command_id = message.command_id.clone();
-    story.types(" two");
+    story.types(", two");
     story.happens(Message::Sent { command_id, done: Ok(receipt()) });
-    assert_eq!(story.composer(), "one two");
+    assert_eq!(story.composer(), ", two");
+    story.types(" three");
+    assert_eq!(story.composer(), ", two three", "the cursor stays where it was");
+}
+
+#[test]
+fn a_message_that_was_changed_while_it_was_on_its_way_stays_as_it_is() {
+    let mut story = Story::with_ada();
+    story.enters("one");
+    let [Effect::Send { message, .. }] = &story.effects[..] else { panic!("{:?}", story.effects) };
+    let command_id = message.command_id.clone();
+    story.key(KeyCode::Backspace);
+    story.happens(Message::Sent { command_id, done: Ok(receipt()) });
+    assert_eq!(story.composer(), "on");
 }
 
 #[test]

@@ -41,8 +41,9 @@ pub(super) fn sent(model: &mut Model, command_id: &CommandId, done: Result<Recei
             open.failed = None;
             open.place = Place::End;
             // What was typed since is another message.
-            if open.composer.segments() == sending.segments {
-                open.composer.take();
+            match open.composer.segments() == sending.segments {
+                true => drop(open.composer.take()),
+                false => open.composer.remove_sent(&Composer::of_segments(&sending.segments)),
             }
             look(model);
         }
