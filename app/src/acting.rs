@@ -11,6 +11,7 @@ use protocol::{
     ApprovalCommand, ControlVerb, CreatePod, Decision, ErrorCode, PatchPod, PeerLink, PeerView, PodName, PodRef,
     PodSummary, Segment,
 };
+use transcript::words::auto_resume_words;
 
 pub(crate) use self::named::named;
 use crate::{
@@ -128,6 +129,10 @@ async fn run_at(console: Console, at: AtHand, command: Command) -> Result<Option
             change_pod(pod, fresh_command(), PatchPod { budget: Some(budget), ..PatchPod::default() }).await?;
             let words = budget.map_or_else(|| "none".to_owned(), |budget| budget.words());
             console.note(format!("{}: budget is {words}.", at.summary.name));
+        }
+        Command::AutoResume(is_on) => {
+            change_pod(pod, fresh_command(), PatchPod { auto_resume: Some(is_on), ..PatchPod::default() }).await?;
+            console.note(format!("{} {}.", at.summary.name, auto_resume_words(is_on)));
         }
         Command::Think(level) => {
             let patch = PatchPod { thinking: Some(level), ..PatchPod::default() };

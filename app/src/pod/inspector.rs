@@ -9,7 +9,7 @@ mod scope;
 use leptos::prelude::*;
 use transcript::{
     unseen,
-    words::{cost_words, tokens_words},
+    words::{auto_resume_words, cost_words, fallback_words, tokens_words},
 };
 
 use self::{
@@ -126,6 +126,11 @@ fn Rules() -> impl IntoView {
     let reasoning = move || detail.with(|detail| reasoning_words(detail.reasoning));
     let peers = move || detail.with(|detail| peer_words(detail.peer_policy));
     let wakes = move || detail.with(|detail| message_words(detail.wake_on_peer));
+    let limits = move || auto_resume_words(detail.with(|detail| detail.auto_resume));
+    let fallback = move || {
+        let names = detail.with(|detail| fallback_words(&detail.fallback));
+        (!names.is_empty()).then(|| view! { <dt>"fallback"</dt><dd>{names}</dd> }.into_any())
+    };
     let permissions = move || {
         let rules = detail.with(|detail| detail.permissions.clone());
         let rule = |rule: protocol::PermissionRule| {
@@ -150,6 +155,9 @@ fn Rules() -> impl IntoView {
                 <dd>{peers}</dd>
                 <dt>"a message"</dt>
                 <dd>{wakes}</dd>
+                <dt>"usage limit"</dt>
+                <dd>{limits}</dd>
+                {fallback}
                 <dt>"network"</dt>
                 <dd>
                     <NetworkChoice />

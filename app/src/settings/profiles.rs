@@ -1,12 +1,14 @@
 //! The recipes that new Pods are made by. They are configured in a file; here they are read.
 
 use leptos::prelude::*;
-use protocol::ProfileView;
+use protocol::{ProfileView, ScopeRule};
+use transcript::words::{auto_resume_words, fallback_words};
 
 use super::{
     Section,
     permissions::{message_words, network_words, peer_words, reasoning_words, rule_words, warned},
 };
+use crate::transcript::rule_words as scope_words;
 
 const EXAMPLE: &str = r#"[profiles.reviewer]
 provider = "openai"
@@ -54,6 +56,13 @@ fn Profile(profile: ProfileView) -> impl IntoView {
     let peers = peer_words(profile.peer_policy.unwrap_or_default());
     let wakes = message_words(profile.wake_on_peer.unwrap_or(true));
     let network = network_words(profile.network.unwrap_or_default());
+    let limits = auto_resume_words(profile.auto_resume.unwrap_or_default());
+    let fallback = fallback_words(&profile.fallback);
+    let fallback = (!fallback.is_empty()).then(|| view! { <dt>"fallback"</dt><dd>{fallback}</dd> }.into_any());
+    let scope = profile.scope.map(|rules| {
+        let rule = |rule: &ScopeRule| format!("{} {}", scope_words(rule).0, rule.path);
+        view! { <dt>"scope"</dt><dd>{rules.iter().map(rule).collect::<Vec<_>>().join("; ")}</dd> }.into_any()
+    });
     let instructions = profile
         .instructions
         .map(|text| view! { <dt>"instructions"</dt><dd class="instructions">{text}</dd> }.into_any());
@@ -75,6 +84,10 @@ fn Profile(profile: ProfileView) -> impl IntoView {
                 <dd>{network}</dd>
                 <dt>"a message"</dt>
                 <dd>{wakes}</dd>
+                <dt>"usage limit"</dt>
+                <dd>{limits}</dd>
+                {fallback}
+                {scope}
                 {instructions}
             </dl>
         </article>

@@ -91,6 +91,9 @@ pub(crate) struct SetOptions {
     /// Template from the server's configuration, whose settings it takes
     #[arg(long)]
     pub(crate) profile: Option<String>,
+    /// Whether it goes on by itself, once, when a provider's usage limit is over
+    #[arg(long, value_name = "on|off", action = ArgAction::Set, value_parser = switch())]
+    pub(crate) auto_resume: Option<bool>,
 }
 
 #[derive(Debug, Args)]

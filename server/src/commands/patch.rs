@@ -83,13 +83,13 @@ fn what_it_may_use(detail: &PodDetail) -> String {
 
 /// Gives a Pod other instructions, folders, or what a profile says.
 pub(super) async fn set(caller: &Caller, options: SetOptions) -> Result<()> {
-    let SetOptions { target, instructions, scope, profile } = options;
+    let SetOptions { target, instructions, scope, profile, auto_resume } = options;
     let scope = scope.into_iter().map(new::scope_rule).collect::<Result<Vec<_>>>()?;
     let scope = (!scope.is_empty()).then_some(scope);
-    if instructions.is_none() && scope.is_none() && profile.is_none() {
-        return Err(BadConfig("say what to set: --instructions, --scope or --profile".to_owned()).into());
+    if instructions.is_none() && scope.is_none() && profile.is_none() && auto_resume.is_none() {
+        return Err(BadConfig("say what to set: --instructions, --scope, --profile or --auto-resume".to_owned()).into());
     }
-    let patch = PatchPod { instructions, scope, profile, ..PatchPod::default() };
+    let patch = PatchPod { instructions, scope, profile, auto_resume, ..PatchPod::default() };
     change(caller, &target, &patch, |detail| format!("{} has its new settings", detail.summary.name)).await
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use protocol::{ControlEvent, Decision, Event, Record, Segment, ToolBy, TurnEvent};
-use transcript::words::{actor_words, duration_words, settings_words};
+use transcript::words::{actor_words, duration_words, limit_words, settings_words};
 
 use super::word;
 use crate::output::printable;
@@ -91,6 +91,7 @@ fn control(event: &ControlEvent) -> Option<String> {
             format!("{tool}: {answer}{by}{}", after(reason.as_deref()))
         }
         ControlEvent::SettingsChanged { .. } => settings_words(event),
+        ControlEvent::LimitReached { until, resumes } => limit_words(*until, *resumes),
         ControlEvent::Alert { level, source, text } => format!("{} from {source}: {text}", word(level)),
     })
 }

@@ -4,6 +4,7 @@ use ::commands::Sign;
 use anyhow::Result;
 use protocol::operations;
 use protocol::{PodDetail, ScopeRule, Segment};
+use transcript::words::{auto_resume_words, fallback_words};
 
 use super::{Caller, name_of, settings, word};
 use crate::output;
@@ -52,7 +53,9 @@ fn rows(detail: &PodDetail) -> Vec<Vec<String>> {
         ("peers", peers),
         ("network", word(&detail.network)),
         ("reasoning", word(&detail.reasoning)),
+        ("limits", auto_resume_words(detail.auto_resume).to_owned()),
     ];
+    rows.extend((!detail.fallback.is_empty()).then(|| ("fallback", fallback_words(&detail.fallback))));
     rows.extend(detail.profile.clone().map(|profile| ("profile", profile)));
     rows.extend(detail.instructions.clone().map(|instructions| ("told", instructions)));
     rows.extend(detail.scope.iter().map(|rule| ("may", scope(rule))));

@@ -22,6 +22,8 @@ pub enum Command {
     Think(Thinking),
     /// What it may use at most; none: as much as it needs.
     Budget(Option<Budget>),
+    /// Whether it goes on by itself after a provider's usage limit.
+    AutoResume(bool),
     /// What its commands serve.
     Preview(PreviewAct),
     /// Deletes this Pod; the name has to be its own.
@@ -259,6 +261,11 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
             .map(Command::Think)
             .map_err(|_| ":think needs off, low, medium, high or max after it".to_owned()),
         "budget" => Budget::read(argument).map(Command::Budget),
+        "autoresume" => match argument {
+            "on" => Ok(Command::AutoResume(true)),
+            "off" => Ok(Command::AutoResume(false)),
+            _ => Err(":autoresume needs on or off after it".to_owned()),
+        },
         "preview" => preview(argument).map(Command::Preview),
         "delete" => named(Command::Delete),
         "new" => named(Command::New),

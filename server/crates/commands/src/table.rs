@@ -146,6 +146,7 @@ pub const TABLE: &[Entry] = &[
     of(Pod, "model", "NAME", "", "Change the model that answers (after it a provider, when that changes too)"),
     of(Pod, "think", "LEVEL", "", "Set how hard the model thinks: off, low, medium, high or max"),
     of(Pod, "budget", "AMOUNT", "", "Limit what it may use: $5, 50000 tokens, $5 a day, none"),
+    of(Pod, "autoresume", "on|off", "", "Go on by itself, once, when a provider's usage limit is over"),
     of(Pod, "network", "POLICY", "", "Network access of its commands: none, ask or open"),
     of(Pod, "preview", "PORT", "", "Show a port that its commands listen on"),
     grave(Pod, "delete", "NAME", "Delete this Pod and its records (type its name)"),

@@ -237,6 +237,8 @@ impl Pod {
             instructions: None,
             thinking: None,
             budget: None,
+            fallback: Vec::new(),
+            auto_resume: false,
             scope: self.card().greeting.scope.clone(),
             peer_policy: PeerPolicy::Open,
             wake_on_peer: true,

@@ -16,6 +16,8 @@ pub enum PodGroup {
     WithRules,
     /// Waiting or paused: those that can have asked a person something.
     Halted,
+    /// Paused by a provider's usage limit, and told to go on by themselves.
+    Limited,
 }
 
 /// A Pod as the store knows it.

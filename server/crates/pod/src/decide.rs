@@ -9,7 +9,7 @@ mod overflow;
 mod summary;
 mod way_out;
 
-use protocol::{ErrorCode, Outcome, PodState, ToolBy, TurnEvent};
+use protocol::{ErrorCode, Outcome, PodState, ToolBy, Trigger, TurnEvent};
 
 pub use self::calls::ROUNDS_MAX;
 use self::{
@@ -114,7 +114,9 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         Input::Submit { command_id, segments, by } => submit(&mut draft, command_id, segments, by)?,
         Input::Steer { command_id, segments, by } => steer(&mut draft, command_id, segments, by)?,
         Input::Pause => pause(&mut draft)?,
-        Input::Resume { command_id } => resume(&mut draft, command_id)?,
+        Input::Resume { command_id } => resume(&mut draft, Trigger::Resume, command_id)?,
+        Input::LimitOver if pod.resumes_at(spec).is_none() => return Err(Refusal::NotPaused),
+        Input::LimitOver => resume(&mut draft, Trigger::Limit, None)?,
         Input::Cancel => cancel(&mut draft)?,
         Input::Stop => stop(&mut draft),
         Input::Restore => restore(&mut draft),

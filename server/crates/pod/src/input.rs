@@ -1,6 +1,6 @@
 //! What can happen to a Pod.
 
-use protocol::{CommandId, ControlEvent, Decision, Proof, Seen, Segment, Seq, TurnEvent, Usage};
+use protocol::{CommandId, ControlEvent, Decision, Proof, Seen, Segment, Seq, Timestamp, TurnEvent, Usage};
 use serde_json::Value;
 
 /// One thing that happens to a Pod, from outside.
@@ -23,6 +23,8 @@ pub enum Input {
     Resume {
         command_id: Option<CommandId>,
     },
+    /// The time of the usage limit that paused it is over.
+    LimitOver,
     Cancel,
     Stop,
     Restore,
@@ -155,6 +157,8 @@ pub struct Failure {
     pub detail: String,
     pub cause: Cause,
     pub asked: QuestionSize,
+    /// From when on the provider takes more, where it said so.
+    pub until: Option<Timestamp>,
 }
 
 /// Size of a question in estimated tokens; 0 when nothing was asked.
@@ -179,7 +183,8 @@ pub enum Cause {
 impl Failure {
     /// Of something that no shorter question would change.
     pub fn new(code: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { code: code.into(), detail: detail.into(), cause: Cause::Other, asked: QuestionSize::default() }
+        let (code, detail, asked) = (code.into(), detail.into(), QuestionSize::default());
+        Self { code, detail, cause: Cause::Other, asked, until: None }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The resolved recipe that a Pod was born with.
 
-use protocol::{Budget, NetworkPolicy, PeerPolicy, PermissionRule, ReasoningPolicy, ScopeRule, Thinking};
+use protocol::{Budget, ModelName, NetworkPolicy, PeerPolicy, PermissionRule, ReasoningPolicy, ScopeRule, Thinking};
 use serde::{Deserialize, Serialize};
 
 use crate::Sights;
@@ -29,6 +29,12 @@ pub struct PodSpec {
     /// What it may use at most, with all that it leads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// The models that answer in turn, for the rest of a run, when its own one is overloaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallback: Vec<ModelName>,
+    /// It goes on by itself, once, when the time of a provider's usage limit is over.
+    #[serde(default)]
+    pub auto_resume: bool,
     pub cwd: String,
     pub scope: Vec<ScopeRule>,
     #[serde(default)]

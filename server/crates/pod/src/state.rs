@@ -4,6 +4,8 @@ use protocol::{Event, PeerLabel, PodRef, PodState, Seq, Timestamp, ToolBy, Trigg
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::PodSpec;
+
 /// Files whose content a caller is known to have seen; beyond it the oldest is forgotten, and has to be read again.
 pub(crate) const SEEN_FILES_MAX: usize = 128;
 
@@ -72,12 +74,23 @@ pub struct Pod {
     /// The model's context as an overflow taught it, in tokens; 0 when none did.
     #[serde(default)]
     pub learnt_limit: u64,
+    /// The usage limit that its newest run came to, until the next one starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
     /// What was told of budgets that come to their end, newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budget_alerts: Vec<String>,
     /// Runs since the last whole answer that ended without one.
     #[serde(default)]
     pub failures: u32,
+}
+
+/// A usage limit of a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    pub until: Timestamp,
+    /// The run that came to it had begun by itself, after a limit. It does not go on by itself once more.
+    pub is_again: bool,
 }
 
 /// The open run.
@@ -247,6 +260,7 @@ impl Default for Pod {
             fits: None,
             suspicion: None,
             learnt_limit: 0,
+            limit: None,
             budget_alerts: Vec::new(),
             failures: 0,
         }
@@ -284,6 +298,12 @@ impl Pod {
             PodState::Idle if !self.approvals.is_empty() => PodState::Waiting,
             state => state,
         }
+    }
+
+    /// When it goes on by itself after a usage limit; none when a person has to say so.
+    pub fn resumes_at(&self, spec: &PodSpec) -> Option<Timestamp> {
+        let limit = self.limit.filter(|limit| !limit.is_again && spec.auto_resume && self.is_paused())?;
+        Some(limit.until)
     }
 
     /// A restart has to look at this Pod.

@@ -117,6 +117,9 @@ pub struct PatchPod {
     pub peer_policy: Option<PeerPolicy>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_on_peer: Option<bool>,
+    /// Whether it goes on by itself, once, when the time of a provider's usage limit is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto_resume: Option<bool>,
     /// All its rules from now on: at most 200, or as many as there are already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(max_items = 200))]

@@ -387,6 +387,12 @@ pub enum ControlEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget: Option<Budget>,
     },
+    /// The provider takes no more before this time, for the Pod has used what it may there.
+    LimitReached {
+        until: Timestamp,
+        /// The Pod goes on by itself then.
+        resumes: bool,
+    },
     Alert {
         level: AlertLevel,
         source: String,
@@ -411,6 +417,7 @@ kinds!(ControlEvent {
     ApprovalAsked => "approval_asked" { id, tool, arguments ; ; },
     ApprovalAnswered => "approval_answered" { id, tool, arguments ; decision, by, reason ; },
     SettingsChanged => "settings_changed" { by ; profile, provider, model, thinking, instructions, scope, budget ; },
+    LimitReached => "limit_reached" { until, resumes ; ; },
     Alert => "alert" { level, source, text ; ; },
 });
 
@@ -469,7 +476,14 @@ words! {
 }
 words! {
     /// What began a run.
-    Trigger { Input, Peer, Child, Resume, }
+    Trigger {
+        Input,
+        Peer,
+        Child,
+        Resume,
+        /// The time of a usage limit is over.
+        Limit,
+    }
 }
 words! {
     /// How a run ended.

@@ -59,7 +59,7 @@ pub use listing::{
 };
 pub use misread::misread;
 pub use model::{
-    FactOrigin, FactOrigins, ModelFacts, ModelItem, ModelView, Prices, ProviderView, Providers, Thinking,
+    FactOrigin, FactOrigins, ModelFacts, ModelItem, ModelName, ModelView, Prices, ProviderView, Providers, Thinking,
     ThinkingError, UnconfiguredProvider,
 };
 pub use money::{AmountError, Cost, Price};

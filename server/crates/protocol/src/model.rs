@@ -127,6 +127,40 @@ impl FactOrigin {
     }
 }
 
+/// A provider and one of its models, written `PROVIDER/MODEL`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ModelName {
+    pub provider: String,
+    pub model: String,
+}
+
+impl fmt::Display for ModelName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.provider, self.model)
+    }
+}
+
+impl TryFrom<String> for ModelName {
+    type Error = String;
+
+    /// The provider ends at the first `/`: a model's own name may have more of them.
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        match text.split_once('/') {
+            Some((provider, model)) if !provider.trim().is_empty() && !model.trim().is_empty() => {
+                Ok(Self { provider: provider.to_owned(), model: model.to_owned() })
+            }
+            _ => Err(format!("\"{text}\" names no model; write PROVIDER/MODEL, such as anthropic/claude-sonnet-4-5")),
+        }
+    }
+}
+
+impl From<ModelName> for String {
+    fn from(name: ModelName) -> Self {
+        name.to_string()
+    }
+}
+
 /// How hard a model is asked to think before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

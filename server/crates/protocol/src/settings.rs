@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodName, PodRef, ReasoningPolicy, RuntimeId,
-    Thinking, Timestamp,
+    ModelName, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodName, PodRef, ReasoningPolicy,
+    RuntimeId, ScopeRule, Thinking, Timestamp,
 };
 
 /// How a provider answered when it was asked now.
@@ -49,6 +49,15 @@ pub struct ProfileView {
     pub wake_on_peer: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkPolicy>,
+    /// The models that answer in turn when its own one is overloaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
+    pub fallback: Vec<ModelName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto_resume: Option<bool>,
+    /// What its Pods work on. A path that is not absolute begins at the Pod's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Vec<ScopeRule>>,
     pub permissions: Vec<PermissionRule>,
     /// What some of these rules allow beyond what they seem to, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Budget, Cost, Cut, PodName, PodRef, ScopeRule, Segment, Seq, Thinking, Timestamp, WorkerId};
+use crate::{Budget, Cost, Cut, ModelName, PodName, PodRef, ScopeRule, Segment, Seq, Thinking, Timestamp, WorkerId};
 
 /// What a Pod is doing, as clients see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -247,6 +247,13 @@ pub struct PodDetail {
     /// What it may use at most, with all that it leads; null: as much as it needs.
     #[serde(default)]
     pub budget: Option<Budget>,
+    /// The models that answer in turn, for the rest of a run, when its own one is overloaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
+    pub fallback: Vec<ModelName>,
+    /// Whether it goes on by itself, once, when the time of a provider's usage limit is over.
+    #[serde(default)]
+    pub auto_resume: bool,
     pub scope: Vec<ScopeRule>,
     pub peer_policy: PeerPolicy,
     pub wake_on_peer: bool,

@@ -116,7 +116,7 @@ impl Actor {
     /// What it means for the Pod.
     fn inputs(&mut self, happening: Happening) -> Vec<Input> {
         match happening {
-            Happening::Heard(heard) => self.exchange.inputs(&self.actors, &self.state, heard),
+            Happening::Heard(heard) => self.exchange.inputs(&self.actors, &mut self.state, heard),
             Happening::Called(news) => self.calls.inputs(news),
         }
     }

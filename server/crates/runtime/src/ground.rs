@@ -15,7 +15,7 @@ use std::{
 
 use pod_store::{Batch, PodChange, PodKey, PodRow, PodUpdate, Store};
 use protocol::{ApiError, WorkerId};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use self::outage::DatabaseState;
@@ -42,6 +42,8 @@ pub(crate) struct Ground {
     pub(crate) records: AtomicU64,
     pub(crate) commands: AtomicU64,
     pub(crate) viewers: AtomicU64,
+    /// A Pod here waits for the end of a usage limit.
+    pub(crate) limited: Notify,
 }
 
 impl Ground {
@@ -60,6 +62,7 @@ impl Ground {
             records: AtomicU64::new(0),
             commands: AtomicU64::new(0),
             viewers: AtomicU64::new(0),
+            limited: Notify::new(),
         }
     }
 

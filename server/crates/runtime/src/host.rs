@@ -31,6 +31,7 @@ use crate::{
     cluster::{self, Cluster},
     family::Family,
     ground::Ground,
+    limits,
     names::Names,
     peers::{Peers, expire, far},
     pod_tools::{self, Kin},
@@ -107,6 +108,7 @@ impl Host {
         let inner = Arc::new(Inner::new(options));
         cluster::start(&inner.cluster).await?;
         inner.tracker.spawn(expire_requests(inner.clone()));
+        inner.tracker.spawn(limits::go_on(inner.cluster.clone()));
         inner.tracker.spawn(actor::tell(inner.actors.clone()));
         inner.tracker.spawn(far::tell_cards(inner.peers.clone()));
         Ok(Self { inner })

@@ -24,6 +24,7 @@ mod history;
 mod hold;
 mod host;
 mod import;
+mod limits;
 mod list;
 mod looking_in;
 mod mail;

@@ -65,4 +65,18 @@ pub struct Profile {
     pub wake_on_peer: Option<bool>,
     pub permissions: Option<Vec<protocol::PermissionRule>>,
     pub network: Option<protocol::NetworkPolicy>,
+    /// The models that answer in turn, for the rest of a run, when its own one is overloaded.
+    pub fallback: Vec<protocol::ModelName>,
+    /// Its Pods go on by themselves, once, when the time of a provider's usage limit is over.
+    pub auto_resume: Option<bool>,
+    /// What its Pods work on; absent: their folder, for writing. A path that is not absolute begins at the Pod's folder.
+    pub scope: Option<Vec<protocol::ScopeRule>>,
+}
+
+impl Profile {
+    /// Its model, where it is one of this provider: without a provider of its own it is one of any.
+    pub(crate) fn model_of(&self, provider: &str) -> Option<String> {
+        let is_of = self.provider.as_ref().is_none_or(|own| own == provider);
+        self.model.clone().filter(|_| is_of)
+    }
 }

@@ -7,10 +7,11 @@ use std::{
 };
 
 use pod::PodSpec;
+use pod_store::PodRow;
 use protocol::{Access, ApiError, Budget, CreatePod, ErrorCode, PatchPod, RuntimeId, ScopeRule, Thinking};
 use provider::Providers;
 
-use crate::{actor::Patch, options::Profile};
+use crate::{actor::Patch, options::Profile, view};
 
 /// Bytes of an `AGENTS.md` that are read; of a larger one the rest is left out, and that is said.
 const AGENTS_MD_BYTES_MAX: usize = 64 * 1024;
@@ -42,13 +43,14 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
         Some(provider) => provider,
         None => recipes.providers.default_name().await,
     };
-    let model = create.model.clone().or_else(|| profile.model.clone());
+    let model = create.model.clone().or_else(|| profile.model_of(&provider));
     let model = known_model(recipes, &provider, model).await?;
     check_budget(create.budget)?;
     let thinking = create.thinking.or(profile.thinking);
     check_thinking(recipes, &provider, &model, thinking)?;
     let cwd = cwd(recipes, create.cwd.as_deref())?;
-    let scope = match &create.scope {
+    let template = profile.scope.as_deref().map(|rules| within(&cwd, rules));
+    let scope = match create.scope.as_deref().or(template.as_deref()) {
         None => vec![ScopeRule { path: cwd.clone(), access: Access::Write, recursive: true }],
         Some(rules) => rules.iter().map(real_rule).collect::<Result<_, _>>()?,
     };
@@ -59,6 +61,8 @@ pub(crate) async fn of_person(recipes: &Recipes, create: &CreatePod) -> Result<P
         instructions: create.instructions.clone().or_else(|| profile.instructions.clone()),
         thinking,
         budget: create.budget,
+        fallback: profile.fallback.clone(),
+        auto_resume: profile.auto_resume.unwrap_or_default(),
         agents_md: agents_md(&cwd),
         cwd,
         scope,
@@ -99,6 +103,8 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
         thinking,
         // It spends that of its parent.
         budget: None,
+        fallback: if profile.fallback.is_empty() { parent.fallback.clone() } else { profile.fallback },
+        auto_resume: profile.auto_resume.unwrap_or(parent.auto_resume),
         agents_md: agents_md(&cwd),
         cwd,
         scope: asked.scope,
@@ -117,10 +123,20 @@ pub(crate) async fn of_child(recipes: &Recipes, parent: &PodSpec, asked: ChildAs
 
 /// What a person wants to change of a Pod, with what the profile says that it names, the provider's own choice where no model
 /// is named, and paths as they lead now.
-pub(crate) async fn of_patch(recipes: &Recipes, mut asked: PatchPod) -> Result<Patch, ApiError> {
+pub(crate) async fn of_patch(recipes: &Recipes, row: &PodRow, mut asked: PatchPod) -> Result<Patch, ApiError> {
+    let is_by_profile = asked.profile.is_some();
+    let profile = profile(recipes, asked.profile.as_deref())?;
+    // A model of one's own is one of the provider that is there, or named.
+    if asked.model.is_none() {
+        asked.model = match &asked.provider {
+            Some(provider) => profile.model_of(provider),
+            None => profile.model.clone(),
+        };
+        asked.provider = asked.provider.or_else(|| profile.provider.clone());
+    }
     let Profile {
-        provider,
-        model,
+        provider: _,
+        model: _,
         thinking,
         instructions,
         tools,
@@ -129,12 +145,10 @@ pub(crate) async fn of_patch(recipes: &Recipes, mut asked: PatchPod) -> Result<P
         wake_on_peer,
         permissions,
         network,
-    } = profile(recipes, asked.profile.as_deref())?;
-    // A model of one's own is one of the provider that is there, or named.
-    if asked.model.is_none() {
-        asked.provider = asked.provider.or(provider);
-        asked.model = model;
-    }
+        fallback,
+        auto_resume,
+        scope,
+    } = profile;
     if let Some(provider) = &asked.provider {
         asked.model = Some(known_model(recipes, provider, asked.model).await?);
     }
@@ -142,6 +156,9 @@ pub(crate) async fn of_patch(recipes: &Recipes, mut asked: PatchPod) -> Result<P
     if asked.model.as_ref().is_some_and(|model| model.trim().is_empty()) {
         return Err(ApiError::invalid("a model's name is not empty"));
     }
+    // What a Pod is lent is its parent's to change.
+    let cwd = view::open(row).ok().filter(|_| row.parent.is_none()).map(|opened| opened.spec.cwd);
+    asked.scope = asked.scope.or_else(|| Some(within(&cwd?, &scope?)));
     if let Some(scope) = &mut asked.scope {
         *scope = scope.iter().map(real_rule).collect::<Result<_, _>>()?;
     }
@@ -151,7 +168,23 @@ pub(crate) async fn of_patch(recipes: &Recipes, mut asked: PatchPod) -> Result<P
     asked.wake_on_peer = asked.wake_on_peer.or(wake_on_peer);
     asked.permissions = asked.permissions.or(permissions);
     asked.network = asked.network.or(network);
-    Ok(Patch { asked, reasoning, tools })
+    asked.auto_resume = asked.auto_resume.or(auto_resume);
+    Ok(Patch { asked, reasoning, tools, fallback: is_by_profile.then_some(fallback) })
+}
+
+/// The rules of a template for a Pod that works in this folder.
+fn within(cwd: &str, template: &[ScopeRule]) -> Vec<ScopeRule> {
+    let path = |rule: &ScopeRule| match Path::new(cwd)
+        .join(&rule.path)
+        .components()
+        .collect::<PathBuf>()
+        .into_os_string()
+        .into_string()
+    {
+        Ok(path) => path,
+        Err(_) => rule.path.clone(),
+    };
+    template.iter().map(|rule| ScopeRule { path: path(rule), ..rule.clone() }).collect()
 }
 
 /// The model, or the provider's own choice where none is named.

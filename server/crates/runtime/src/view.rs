@@ -147,6 +147,8 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) 
         budget: spec.as_ref().and_then(|spec| spec.budget),
         scope: spec.as_ref().map(|spec| spec.scope.clone()).unwrap_or_default(),
         peer_policy: spec.as_ref().map(|spec| spec.peer_policy).unwrap_or_default(),
+        fallback: spec.as_ref().map(|spec| spec.fallback.clone()).unwrap_or_default(),
+        auto_resume: spec.as_ref().is_some_and(|spec| spec.auto_resume),
         wake_on_peer: spec.as_ref().is_none_or(|spec| spec.wake_on_peer),
         warnings: pod::rule_warnings(&permissions),
         permissions,

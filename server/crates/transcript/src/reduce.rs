@@ -18,7 +18,11 @@ use self::{
     runs::{Runs, Thread},
     streams::{Family, Streams},
 };
-use crate::{Block, BlockKind, Change, ChildStep, PersonState, RelationStep, rows::Rows, words::settings_words};
+use crate::{
+    Block, BlockKind, Change, ChildStep, PersonState, RelationStep,
+    rows::Rows,
+    words::{limit_words, settings_words},
+};
 
 /// What the newest status record says.
 #[derive(Debug, Clone, PartialEq)]
@@ -277,6 +281,10 @@ fn plain_kind(event: &ControlEvent) -> Option<BlockKind> {
         E::ScopeChanged { child: whose, scope } => child(ChildStep::ScopeChanged, whose, scope),
         E::Alert { level, source, text } => {
             BlockKind::Alert { level: *level, source: source.clone(), text: text.clone() }
+        }
+        E::LimitReached { until, resumes } => {
+            let text = limit_words(*until, *resumes);
+            BlockKind::Alert { level: AlertLevel::Warn, source: "limit".to_owned(), text }
         }
         E::SettingsChanged { .. } => {
             BlockKind::Alert { level: AlertLevel::Note, source: "settings".to_owned(), text: settings_words(event) }

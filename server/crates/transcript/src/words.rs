@@ -1,6 +1,6 @@
 //! Numbers and states in the words that every screen uses.
 
-use protocol::{ControlEvent, Cost, ModelFacts, Outcome, ReceiptState, Trigger};
+use protocol::{ControlEvent, Cost, ModelFacts, ModelName, Outcome, ReceiptState, Timestamp, Trigger};
 
 use crate::{ChildStep, Receipt, RelationStep};
 
@@ -102,6 +102,37 @@ pub fn settings_words(event: &ControlEvent) -> String {
     format!("{}: set by {}", changes.join(", "), actor_words(by))
 }
 
+/// `2026-11-24 17:05 UTC`.
+fn minute_words(at: Timestamp) -> String {
+    let text = at.to_string();
+    match (text.get(..10), text.get(11..16)) {
+        (Some(day), Some(time)) => format!("{day} {time} UTC"),
+        _ => text,
+    }
+}
+
+/// The models that answer in turn: `openai/gpt-5.4, then ollama/qwen3:32b`.
+pub fn fallback_words(names: &[ModelName]) -> String {
+    names.iter().map(ModelName::to_string).collect::<Vec<_>>().join(", then ")
+}
+
+/// What a Pod does when the time of a provider's usage limit is over.
+pub fn auto_resume_words(is_on: bool) -> &'static str {
+    match is_on {
+        true => "goes on by itself, once, when a usage limit is over",
+        false => "waits for you when a usage limit is over",
+    }
+}
+
+/// Until when a provider takes no more, and what follows.
+pub fn limit_words(until: Timestamp, resumes: bool) -> String {
+    let at = minute_words(until);
+    match resumes {
+        true => format!("the usage limit is reached until {at}; the Pod goes on by itself then"),
+        false => format!("the usage limit is reached until {at}; resume the Pod then, or let it go on by itself"),
+    }
+}
+
 /// Who did something, as a screen says it: the operator is whoever reads it, and a Pod is called by its name.
 pub fn actor_words(by: &str) -> &str {
     match by {
@@ -130,6 +161,7 @@ pub fn trigger_words(trigger: Trigger) -> &'static str {
         Trigger::Peer => "a peer's message",
         Trigger::Child => "a child's report",
         Trigger::Resume => "resumed",
+        Trigger::Limit => "the usage limit is over",
     }
 }
 

@@ -6,6 +6,7 @@ use protocol::{
     ApiError, Candidate, ControlVerb, Decision, ErrorCode, HeldDecision, NetworkPolicy, PeerLink, PodName, Preview,
     RequestDecision,
 };
+use transcript::words::auto_resume_words;
 
 use crate::model::{Act, Answer, Notice, Then};
 
@@ -37,6 +38,7 @@ fn success(name: &str, act: &Act, answer: &Answer) -> String {
         (Act::Think(level), _) => format!("{name}: thinking is {level} from its next model call on"),
         (Act::Budget(Some(budget)), _) => format!("{name} may use {}, with its children", budget.words()),
         (Act::Budget(None), _) => format!("{name} may use as much as it needs"),
+        (Act::AutoResume(is_on), _) => format!("{name} {}", auto_resume_words(*is_on)),
         (Act::Network(policy), _) => network(name, *policy),
         (Act::Preview(act), Answer::Previews(ports)) => previews(name, *act, ports),
         (Act::Preview(_), _) => format!("{name}: the preview is closed"),

@@ -100,6 +100,12 @@ impl Pods<'_> {
                 r#"instr(spec, '"permissions":[{') > 0"#,
                 r#"strpos(pods.spec, '"permissions":[{') > 0"#
             ),
+            PodGroup::Limited => grouped!(
+                "pods_limited",
+                r#"state = 'paused' and instr(spec, '"auto_resume":true') > 0 and instr(checkpoint, '"limit":{') > 0"#,
+                r#"pods.state = 'paused' and strpos(pods.spec, '"auto_resume":true') > 0
+                   and strpos(pods.checkpoint, '"limit":{') > 0"#
+            ),
             PodGroup::Halted => {
                 grouped!("pods_halted", "state in ('waiting', 'paused')", "pods.state in ('waiting', 'paused')")
             }

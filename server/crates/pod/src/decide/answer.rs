@@ -74,7 +74,7 @@ pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
         ModelPiece::Nothing { asked, .. } if said_nothing(draft, asked) => (),
         ModelPiece::Nothing { is_limit: true, .. } => answer_piece(draft, spec, ModelPiece::Limit),
         ModelPiece::Nothing { is_limit: false, .. } => answer_piece(draft, spec, ModelPiece::Finished),
-        ModelPiece::Failed(failure) => failed(draft, failure),
+        ModelPiece::Failed(failure) => failed(draft, spec, failure),
     }
 }
 

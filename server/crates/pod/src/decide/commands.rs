@@ -63,13 +63,13 @@ pub(super) fn pause(draft: &mut Draft) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub(super) fn resume(draft: &mut Draft, command_id: Option<CommandId>) -> Result<(), Refusal> {
+pub(super) fn resume(draft: &mut Draft, trigger: Trigger, command_id: Option<CommandId>) -> Result<(), Refusal> {
     match draft.pod.state {
         PodState::Paused => (),
         PodState::Idle | PodState::Running | PodState::Waiting => return Err(Refusal::NotPaused),
         PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
     }
-    draft.begin(Trigger::Resume, command_id, []);
+    draft.begin(trigger, command_id, []);
     run_allowed(draft);
     if draft.pod.is_asking() {
         draft.status(PodState::Waiting, None);

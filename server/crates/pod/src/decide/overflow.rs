@@ -1,16 +1,18 @@
 //! A question that is longer than the model's context: older turns are summarised, and it is asked again.
 
-use protocol::{AlertLevel, ControlEvent, Outcome, PodState, Seq, Usage};
+use protocol::{AlertLevel, ControlEvent, Outcome, PodState, Seq, Timestamp, Trigger, Usage};
 
 use super::{
     Effect,
     draft::Draft,
     summary::{PROVIDER_ERROR, take_back},
 };
-use crate::{Cause, Failure, Newest, Pod, QuestionSize};
+use crate::{Cause, Failure, Newest, Pod, PodSpec, QuestionSize};
 
 /// The code of such a failure, in `provider_retry` and `run_finished`.
 pub(crate) const OVERFLOW: &str = "context_overflow";
+/// The code of a run that a provider's usage limit ended.
+const USAGE_LIMIT: &str = "usage_limit";
 /// The code of one that may be such a failure, in `provider_retry`.
 pub(crate) const SUSPECTED: &str = "context_overflow_suspected";
 
@@ -22,21 +24,31 @@ const LARGE_TOKENS: u64 = 2_000;
 const NEARLY_FULL_PERCENT: u64 = 80;
 
 /// The answer failed: of its question's length, as far as can be known, or of something else.
-pub(crate) fn failed(draft: &mut Draft, failure: Failure) {
+pub(crate) fn failed(draft: &mut Draft, spec: &PodSpec, failure: Failure) {
     let overflows = draft.pod.run.as_ref().map_or(0, |run| run.overflows);
     let room = room(&draft.pod, &failure, overflows).filter(|_| overflows < OVERFLOWS_MAX);
     draft.close_answer();
     draft.close_calls("cancelled", "not run: the provider failed before the answer was whole");
-    match room {
-        Some(room) => make_room(draft, &failure, room, overflows + 1),
-        None => end(draft, &failure.code, failure.detail),
+    match (room, failure.until) {
+        (Some(room), _) => make_room(draft, &failure, room, overflows + 1),
+        (None, Some(until)) => limited(draft, spec, until, failure.detail),
+        (None, None) => end(draft, &failure.code, failure.detail),
     }
+}
+
+/// The provider takes no more before this time. The Pod waits, and goes on by itself where it was told to; but never twice.
+fn limited(draft: &mut Draft, spec: &PodSpec, until: Timestamp, detail: String) {
+    let is_again = draft.pod.run.as_ref().is_some_and(|run| run.trigger == Trigger::Limit);
+    draft.event(ControlEvent::LimitReached { until, resumes: spec.auto_resume && !is_again });
+    draft.finish_run(Outcome::Error, Some((USAGE_LIMIT.to_owned(), detail)));
+    let reason = format!("the provider's usage limit is reached until {}", until.strftime("%Y-%m-%d %H:%M UTC"));
+    draft.status(PodState::Paused, Some(&reason));
 }
 
 /// An answer of nothing may be one to a question that was too long. False when there is no reason to think so.
 pub(crate) fn said_nothing(draft: &mut Draft, asked: QuestionSize) -> bool {
     let detail = "the model answered nothing".to_owned();
-    let failure = Failure { code: PROVIDER_ERROR.to_owned(), detail, cause: Cause::Unexplained, asked };
+    let failure = Failure { cause: Cause::Unexplained, asked, ..Failure::new(PROVIDER_ERROR, detail) };
     let overflows = draft.pod.run.as_ref().map_or(0, |run| run.overflows);
     let room = room(&draft.pod, &failure, overflows);
     if let Some(room) = room {

@@ -6,7 +6,7 @@ use super::mail;
 use crate::{
     Pod,
     decide::OVERFLOW,
-    state::{OpenApproval, Run},
+    state::{Limit, OpenApproval, Run},
 };
 
 /// Whose alerts are of budgets.
@@ -51,6 +51,10 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
                 pod.budget_alerts.clear();
             }
         }
+        ControlEvent::LimitReached { until, .. } => {
+            let is_again = pod.run.as_ref().is_some_and(|run| run.trigger == Trigger::Limit);
+            pod.limit = Some(Limit { until: *until, is_again });
+        }
         ControlEvent::Alert { source, text, .. } if source == BUDGET => {
             if pod.budget_alerts.len() >= BUDGET_ALERTS_MAX {
                 pod.budget_alerts.remove(0);
@@ -78,13 +82,15 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
 fn run_started(pod: &mut Pod, trigger: Trigger) {
     pod.runs += 1;
     pod.failure = None;
+    pod.limit = None;
     pod.resumable = false;
     pod.unread_mail = None;
     pod.read_messages.clear();
     pod.hops = match trigger {
         Trigger::Input | Trigger::Resume => 0,
         Trigger::Peer => pod.unread_messages.iter().map(|letter| letter.hops + 1).max().unwrap_or(0),
-        Trigger::Child => pod.hops,
+        // Nobody looked at it meanwhile.
+        Trigger::Child | Trigger::Limit => pod.hops,
     };
     pod.run = Some(Run {
         id: format!("run-{}", pod.runs),

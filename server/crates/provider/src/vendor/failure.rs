@@ -132,7 +132,9 @@ impl Failures {
             "" => format!("HTTP status {status}"),
             message => format!("HTTP status {status}: {message}"),
         };
-        ProviderError { retry_after: retry_after(headers), sizes: said.sizes, ..self.error(code, &reason) }
+        let is_limited = code == ProviderErrorCode::RateLimited;
+        let retry_after = wait_asked(headers).or_else(|| reset_in(headers, body).filter(|_| is_limited));
+        ProviderError { retry_after, sizes: said.sizes, ..self.error(code, &reason) }
     }
 }
 
@@ -224,7 +226,7 @@ fn named(name: &str) -> Option<ProviderErrorCode> {
 }
 
 /// How long the provider asks to be left alone: milliseconds, seconds or a date.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+fn wait_asked(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let seconds = |text: &str, unit: f64| {
         text.parse::<f64>().ok().and_then(|count| Duration::try_from_secs_f64(count * unit).ok())
@@ -237,6 +239,31 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         let at = rfc2822::parse(given).ok()?.timestamp();
         Some(Duration::try_from(at.duration_since(Timestamp::now())).unwrap_or(Duration::ZERO))
     })
+}
+
+/// When a usage limit is reset, in the words of those who say so elsewhere: Anthropic's header has the second of the day that
+/// its longest limit is reset at, OpenAI's body how many seconds that takes, and Google's a length such as `34.5s`.
+fn reset_in(headers: &HeaderMap, body: &str) -> Option<Duration> {
+    let from_now = |second: i64| {
+        let wait = Timestamp::from_second(second).ok()?.duration_since(Timestamp::now());
+        Some(Duration::try_from(wait).unwrap_or(Duration::ZERO))
+    };
+    let header = headers.get("anthropic-ratelimit-unified-reset").and_then(|value| value.to_str().ok());
+    if let Some(second) = header.and_then(|text| text.trim().parse().ok()) {
+        return from_now(second);
+    }
+    let body: Value = serde_json::from_str(body).ok()?;
+    let error = body.get("error").unwrap_or(&body);
+    let number = |name: &str| error.get(name).and_then(Value::as_f64);
+    if let Some(seconds) = number("resets_in_seconds") {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    if let Some(second) = number("resets_at") {
+        return from_now(second as i64);
+    }
+    let details = error.get("details").and_then(Value::as_array)?;
+    let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str()?.strip_suffix('s'))?;
+    Duration::try_from_secs_f64(delay.parse().ok()?).ok()
 }
 
 #[cfg(test)]

@@ -54,11 +54,40 @@ fn the_key_is_in_no_sentence() {
 }
 
 #[test]
+fn when_a_usage_limit_is_reset_is_read_in_each_vendors_words() {
+    let limit = |body: Value| failures().refused(429, &body.to_string(), &HeaderMap::new()).retry_after;
+    let seconds = Duration::from_secs;
+    assert_eq!(
+        limit(json!({"error": {"type": "usage_limit_reached", "resets_in_seconds": 7200}})),
+        Some(seconds(7_200))
+    );
+    let delay = json!({"error": {"status": "RESOURCE_EXHAUSTED", "details": [{"@type": "QuotaFailure"}, {"retryDelay": "34.5s"}]}});
+    assert_eq!(limit(delay), Some(Duration::from_millis(34_500)));
+    let in_an_hour = Timestamp::now().as_second() + 3_600;
+    let about_an_hour = |wait: Option<Duration>| wait.is_some_and(|wait| (3_590..=3_600).contains(&wait.as_secs()));
+    assert!(about_an_hour(limit(json!({"error": {"resets_at": in_an_hour}}))));
+    let mut headers = HeaderMap::new();
+    headers.insert("anthropic-ratelimit-unified-reset", HeaderValue::from_str(&in_an_hour.to_string()).unwrap());
+    assert!(about_an_hour(failures().refused(429, "", &headers).retry_after));
+    assert_eq!(failures().refused(500, "", &headers).retry_after, None, "it is no limit");
+    headers.insert("retry-after", HeaderValue::from_static("5"));
+    assert_eq!(failures().refused(429, "", &headers).retry_after, Some(seconds(5)));
+    for odd in [
+        json!({"error": {"resets_at": "soon"}}),
+        json!({"error": {"resets_in_seconds": -1}}),
+        json!([1]),
+        json!({"error": {"resets_at": 1e300}}),
+    ] {
+        assert_eq!(limit(odd.clone()), None, "{odd}");
+    }
+}
+
+#[test]
 fn a_time_to_be_left_alone_comes_as_seconds_milliseconds_or_a_date() {
     let read = |name: &'static str, value: &str| {
         let mut headers = HeaderMap::new();
         headers.insert(name, HeaderValue::from_str(value).unwrap());
-        retry_after(&headers)
+        wait_asked(&headers)
     };
     assert_eq!(read("retry-after", "7"), Some(Duration::from_secs(7)));
     assert_eq!(read("retry-after", "0.5"), Some(Duration::from_millis(500)));

@@ -5,7 +5,7 @@ use pod::{Input, Pod};
 use pod_store::{PodKey, Store};
 use protocol::{AlertLevel, ApiError, Budget, BudgetPer, ControlEvent, ErrorCode, PodName};
 
-use super::{Actor, commit::Extras, state::State};
+use super::{Actor, Actors, commit::Extras, state::State};
 use crate::{clock, view};
 
 /// From here on it is told that a budget comes to its end.
@@ -19,6 +19,8 @@ pub(super) struct Budgets {
     own: Option<Budget>,
     /// Others lead it, and may have budgets of their own.
     is_led: bool,
+    /// The model that it asks now, when nothing is known of its price.
+    unpriced: Option<String>,
 }
 
 /// How they stand.
@@ -26,17 +28,24 @@ pub(super) struct Budgets {
 pub(super) struct Standing {
     /// Why nothing more may be used.
     pub(super) spent: Option<String>,
-    /// What comes to its end. The same words as long as it is the same budget.
+    /// What comes to its end, or holds nothing back. The same words as long as it is the same budget.
     pub(super) warnings: Vec<String>,
 }
 
 impl Budgets {
     /// None where there cannot be any: then nothing is looked up.
-    pub(super) fn of(store: &Store, State { key, name, spec, .. }: &State) -> Option<Self> {
+    pub(super) fn of(actors: &Actors, state: &State) -> Option<Self> {
+        let State { key, name, spec, .. } = state;
         // A child has the rules of those above it from its birth on.
         let is_led = !spec.ceilings.is_empty();
-        let (store, key, name, own) = (store.clone(), *key, name.clone(), spec.budget);
-        (own.is_some() || is_led).then_some(Self { store, key, name, own, is_led })
+        if spec.budget.is_none() && !is_led {
+            return None;
+        }
+        let (provider, model) = state.asked();
+        let facts = actors.equipment.providers.facts(provider, model);
+        let unpriced = facts.prices.is_none().then(|| model.to_owned());
+        let (store, key, name, own) = (actors.store.clone(), *key, name.clone(), spec.budget);
+        Some(Self { store, key, name, own, is_led, unpriced })
     }
 
     /// Sums what was used, for each budget in the line.
@@ -55,6 +64,12 @@ impl Budgets {
             }
             if percent >= WARN_PERCENT {
                 standing.warnings.push(format!("{WARN_PERCENT} % of the budget of {name}{when} is used ({words})"));
+            }
+            if let Some(model) = self.unpriced.as_deref().filter(|_| budget.cost.is_some()) {
+                standing.warnings.push(format!(
+                    "the budget of {name} ({words}) does not count money for \"{model}\", which has no price: \
+                     set one in [models.\"{model}\"], or a budget in tokens"
+                ));
             }
         }
         Ok(standing)
@@ -81,7 +96,7 @@ impl Budgets {
 impl Actor {
     /// Tells of budgets that come to their end, once for each.
     pub(super) async fn warn_of_budgets(&mut self) {
-        let Some(budgets) = Budgets::of(&self.actors.store, &self.state) else { return };
+        let Some(budgets) = Budgets::of(&self.actors, &self.state) else { return };
         let told = match budgets.look().await {
             Ok(standing) => match warned(&self.state.pod, standing.warnings) {
                 Some(alerts) => self.advance([Input::Note(alerts)], Extras::default()).await.map(drop),

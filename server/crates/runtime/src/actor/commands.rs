@@ -31,6 +31,8 @@ pub(crate) enum PodCommand {
     /// A queued input, by the id of its command.
     TakeBack(CommandId),
     Control(ControlVerb),
+    /// The time of the usage limit that paused it is over.
+    LimitOver,
     Patch(Box<Patch>),
     Rewind(RewindCommand),
     Answer {
@@ -62,6 +64,7 @@ impl Carrying<'_> {
             PodCommand::Input(input) => self.input(input).await,
             PodCommand::TakeBack(id) => self.take_back(&id).await,
             PodCommand::Control(verb) => self.control(verb).await,
+            PodCommand::LimitOver => self.enter(Input::LimitOver, "resume", |_| false).await,
             PodCommand::Patch(patch) => self.patch(*patch).await,
             PodCommand::Rewind(rewind) => self.rewind(rewind).await,
             PodCommand::Answer { id, command } => self.answer(id, command).await,
@@ -181,7 +184,7 @@ impl Carrying<'_> {
     /// Who has nothing more to spend takes no work.
     async fn check_budgets(&mut self) -> Result<(), ApiError> {
         let Actor { actors, state, .. } = &*self.actor;
-        let Some(budgets) = Budgets::of(&actors.store, state) else { return Ok(()) };
+        let Some(budgets) = Budgets::of(actors, state) else { return Ok(()) };
         match budgets.look().await?.spent {
             Some(sentence) => Err(budgets::refused(sentence)),
             None => Ok(()),

@@ -146,6 +146,7 @@ impl Actor {
         self.actors.records.fetch_add(count, Ordering::Relaxed);
         if shown.changes_row {
             self.actors.list.tell_changed(&self.state.worker_id);
+            self.tell_of_limit();
         }
         for (call_id, answer) in shown.answers {
             self.waiters.tell(&call_id, &answer);
@@ -155,6 +156,13 @@ impl Actor {
         }
         for sender in shown.senders {
             self.actors.wake(&sender);
+        }
+    }
+
+    /// It goes on by itself later: whoever sees to it looks at the clock.
+    pub(super) fn tell_of_limit(&self) {
+        if self.state.pod.resumes_at(&self.state.spec).is_some() {
+            self.actors.limited.notify_one();
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::{future::pending, mem, sync::Arc};
 
-use pod::{Cause, Cut, Failure, Input, ModelPiece, Newest, NoSummary, Pod, QuestionSize, Room, Summary};
-use protocol::{Message, Seq, TurnEvent, Usage};
+use pod::{Cause, Cut, Failure, Input, ModelPiece, Newest, NoSummary, Pod, PodSpec, QuestionSize, Room, Summary};
+use protocol::{AlertLevel, ControlEvent, Message, ModelName, Seq, Thinking, TurnEvent, Usage};
 use provider::{ModelEvent, ModelRequest, ModelStream, ProviderError, ProviderErrorCode, Purpose, ToolSpec};
 
 use super::{
@@ -80,8 +80,10 @@ impl Exchange {
         let tools = if counts_tools { tokens_of(&tool_specs(actors, state)) } else { 0 };
         let room = Room { limit, fits: pod.fits, tools, halvings: self.halvings };
         let making = Making { purpose, head: pod.head, room, is_uncounted };
-        let journal = Journal::until(&actors.store, *key, spec, pod);
-        let budgets = Budgets::of(&actors.store, state);
+        let (provider, model) = state.asked();
+        let spec = PodSpec { provider: provider.to_owned(), model: model.to_owned(), ..spec.clone() };
+        let journal = Journal::until(&actors.store, *key, &spec, pod);
+        let budgets = Budgets::of(actors, state);
         self.asking = Some(making.begin(self.conversation.leave(), journal, budgets));
     }
 
@@ -121,7 +123,7 @@ impl Exchange {
     }
 
     /// What it means for the Pod.
-    pub(super) fn inputs(&mut self, actors: &Actors, state: &State, heard: Heard) -> Vec<Input> {
+    pub(super) fn inputs(&mut self, actors: &Actors, state: &mut State, heard: Heard) -> Vec<Input> {
         match heard {
             Heard::Asked(asked, purpose) => {
                 let warnings = asked.as_ref().as_ref().map(|asked| asked.warnings.clone()).unwrap_or_default();
@@ -130,7 +132,7 @@ impl Exchange {
                 self.let_go(&state.pod);
                 told.into_iter().chain(input).collect()
             }
-            Heard::Pieces(pieces) => self.pieces(pieces),
+            Heard::Pieces(pieces) => self.pieces(actors, state, pieces),
             Heard::Silence => {
                 let asked = self.answer.take().map_or_else(QuestionSize::default, |answer| answer.asked);
                 let detail = "the provider's stream ended before the answer did";
@@ -148,17 +150,34 @@ impl Exchange {
         }
     }
 
-    fn pieces(&mut self, pieces: Vec<Result<ModelEvent, ProviderError>>) -> Vec<Input> {
+    fn pieces(
+        &mut self,
+        actors: &Actors,
+        state: &mut State,
+        mut pieces: Vec<Result<ModelEvent, ProviderError>>,
+    ) -> Vec<Input> {
         let Some(answer) = &mut self.answer else { return Vec::new() };
+        let has_begun = answer.has_begun || pieces.iter().flatten().any(ModelEvent::is_delta);
+        let told = match pieces.last() {
+            Some(Err(error)) if error.is_retryable() && !has_begun => stand_in(actors, state, error),
+            _ => None,
+        };
+        if told.is_some() {
+            pieces.pop();
+        }
         let piece = |piece: Result<ModelEvent, ProviderError>| {
             answer.has_begun |= piece.as_ref().is_ok_and(ModelEvent::is_delta);
             Input::Model(piece_of(piece, answer.asked, answer.has_begun))
         };
         let inputs: Vec<_> = pieces.into_iter().map(piece).collect();
-        if inputs.iter().any(ends_answer) {
+        if told.is_some() || inputs.iter().any(ends_answer) {
             self.answer = None;
         }
-        inputs
+        let Some(told) = told else { return inputs };
+        // What the model before thought means nothing to this one.
+        self.conversation.forget();
+        self.ask(actors, state, Purpose::Answer);
+        inputs.into_iter().chain([Input::Note(told)]).collect()
     }
 
     /// The question is made, or cannot be: it is put to the model. An input, when nothing can be asked.
@@ -201,13 +220,15 @@ impl Exchange {
 
     /// Asks the model; `asked` is the size of the messages.
     fn call_model(&mut self, actors: &Actors, state: &State, messages: Vec<Message>, asked: QuestionSize) {
-        let Some(provider) = actors.equipment.providers.get(&state.spec.provider) else {
-            let name = &state.spec.provider;
+        let (name, model) = state.asked();
+        let Some(provider) = actors.equipment.providers.get(name) else {
             return self.fail(format!("the provider \"{name}\" is not configured any more; add it and resume"));
         };
         let tools = tool_specs(actors, state);
         let asked = QuestionSize { whole: asked.whole + tokens_of(&tools), ..asked };
-        let (model, thinking) = (state.spec.model.clone(), state.spec.thinking);
+        let refusal = |level: &Thinking| actors.equipment.providers.thinking_refusal(name, model, *level);
+        let thinking = state.spec.thinking.filter(|level| refusal(level).is_none());
+        let model = model.to_owned();
         let request = ModelRequest { purpose: Purpose::Answer, model, thinking, messages, tools };
         self.answer = Some(Answer::new(provider.stream(request), asked));
     }
@@ -222,12 +243,13 @@ impl Exchange {
     /// Asks for a summary of what the cut drops.
     fn call_for_summary(&mut self, actors: &Actors, state: &State, cut: Result<Cut, Newest>) -> Result<(), NoSummary> {
         let mut cut = cut.map_err(NoSummary::NothingToDrop)?;
+        let (name, model) = state.asked();
         let provider = actors
             .equipment
             .providers
-            .get(&state.spec.provider)
+            .get(name)
             .ok_or_else(|| NoSummary::Failed("its provider is not configured any more".to_owned()))?;
-        let (model, messages) = (state.spec.model.clone(), mem::take(&mut cut.request));
+        let (model, messages) = (model.to_owned(), mem::take(&mut cut.request));
         let request = ModelRequest { purpose: Purpose::Summary, model, thinking: None, messages, tools: Vec::new() };
         self.summary = Some(Summarising::new(provider.stream(request), cut));
         Ok(())
@@ -238,6 +260,23 @@ impl Exchange {
         self.is_compacted = state.pod.run.is_some();
         Input::Summarised(summary)
     }
+}
+
+/// Puts the next fallback in the place of a model that cannot be asked now; what is told of it. None where there is no other.
+fn stand_in(actors: &Actors, state: &mut State, error: &ProviderError) -> Option<Vec<ControlEvent>> {
+    let providers = &actors.equipment.providers;
+    let present = state.asked();
+    let is_other = |name: &&ModelName| {
+        (name.provider.as_str(), name.model.as_str()) != present && providers.get(&name.provider).is_some()
+    };
+    let next = state.next_fallbacks().iter().find(is_other)?.clone();
+    let text = format!("{}; {next} answers for the rest of this run", error.detail);
+    let alert = ControlEvent::Alert { level: AlertLevel::Warn, source: "model".to_owned(), text };
+    let Usage { context_used, context_limit, .. } = state.pod.usage;
+    let limit = providers.facts(&next.provider, &next.model).context_limit.unwrap_or(0);
+    let room = || ControlEvent::Usage { usage: Usage { context_used, context_limit: limit, ..Usage::default() } };
+    state.stand_in = Some(next);
+    Some(std::iter::once(alert).chain((limit != context_limit).then(room)).collect())
 }
 
 fn tool_specs(actors: &Actors, state: &State) -> Vec<ToolSpec> {

@@ -3,8 +3,8 @@
 use pod::{Input, PodSpec, Scope, rules_refusal};
 use pod_store::PodUpdate;
 use protocol::{
-    ApiError, Budget, BudgetPer, ControlEvent, ErrorCode, PatchPod, PodDetail, PodName, ReasoningPolicy, ScopeRule,
-    Seq, Timestamp, Usage,
+    ApiError, Budget, BudgetPer, ControlEvent, ErrorCode, ModelName, PatchPod, PodDetail, PodName, ReasoningPolicy,
+    ScopeRule, Seq, Timestamp, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,8 @@ pub(crate) struct Patch {
     pub(crate) asked: PatchPod,
     pub(crate) reasoning: Option<ReasoningPolicy>,
     pub(crate) tools: Option<Vec<String>>,
+    #[serde(default)]
+    pub(crate) fallback: Option<Vec<ModelName>>,
 }
 
 impl Carrying<'_> {
@@ -55,6 +57,7 @@ impl Carrying<'_> {
         (self.actor.state.name, self.actor.state.spec) = (name, spec);
         // It begins with the instructions.
         self.actor.exchange.forget();
+        self.actor.tell_of_limit();
         Ok(answer_of(&detail))
     }
 
@@ -84,6 +87,8 @@ async fn changed(actors: &Actors, state: &State, patch: &Patch) -> Result<PodSpe
     spec.peer_policy = asked.peer_policy.unwrap_or(spec.peer_policy);
     spec.wake_on_peer = asked.wake_on_peer.unwrap_or(spec.wake_on_peer);
     spec.network = asked.network.unwrap_or(spec.network);
+    spec.auto_resume = asked.auto_resume.unwrap_or(spec.auto_resume);
+    spec.fallback = patch.fallback.clone().unwrap_or(spec.fallback);
     spec.reasoning = patch.reasoning.unwrap_or(spec.reasoning);
     spec.tools = patch.tools.clone().or(spec.tools);
     spec.profile = asked.profile.or(spec.profile);

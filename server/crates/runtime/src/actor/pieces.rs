@@ -1,7 +1,12 @@
 //! What a provider says, as the Pod takes it.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
 use pod::{Cause, Failure, ModelPiece, QuestionSize};
 use provider::{FinishReason, ModelEvent, ProviderError, ProviderErrorCode};
+
+use crate::clock;
 
 /// The code of a failure that has none of its own.
 pub(super) const PROVIDER_ERROR: &str = "provider_error";
@@ -32,16 +37,23 @@ pub(super) fn piece_of(event: Result<ModelEvent, ProviderError>, asked: Question
 }
 
 /// What a provider's failure is for the Pod.
-pub(super) fn failure_of(ProviderError { code, detail, sizes, .. }: ProviderError) -> Failure {
+pub(super) fn failure_of(ProviderError { code, detail, sizes, retry_after, .. }: ProviderError) -> Failure {
     use ProviderErrorCode::{
         BadRequest, ContextOverflow, Cut, Failed, ModelNotFound, Overloaded, RateLimited, Timeout, TooLarge,
         Unauthorized, Unreachable,
     };
+    let until = retry_after.filter(|_| code == RateLimited).and_then(reset_after);
     let (code, cause) = match code {
         ContextOverflow => (code.as_str(), Cause::Overflow { limit: sizes.limit, used: sizes.used }),
         // All that servers were seen to do with a question that is too long.
         Cut | BadRequest | Failed | Overloaded | Timeout => (PROVIDER_ERROR, Cause::Unexplained),
         Unauthorized | RateLimited | Unreachable | ModelNotFound | TooLarge => (PROVIDER_ERROR, Cause::Other),
     };
-    Failure { cause, ..Failure::new(code, detail) }
+    Failure { cause, until, ..Failure::new(code, detail) }
+}
+
+/// When a usage limit is reset that is reset after so long. Nobody waits for more than a month.
+fn reset_after(wait: Duration) -> Option<Timestamp> {
+    const LONGEST: Duration = Duration::from_secs(31 * 24 * 60 * 60);
+    (wait <= LONGEST).then(|| clock::now().checked_add(wait).ok()).flatten()
 }

@@ -1,15 +1,15 @@
 //! What an event says was used, and for whom: counted in the transaction of its record, so once and never later.
 
 use jiff::Timestamp;
-use pod::{PeerLetter, Pod, PodSpec};
+use pod::{PeerLetter, Pod};
 use pod_store::{Spent, Tokens};
 use protocol::{ControlEvent, Event, RuntimeId, Trigger, WorkerId};
 
 /// `pod` is the state before the event. Tokens are what `usage` records say, as in the Pod's own sum; the end of a run
-/// says them again.
-pub(super) fn spent(pod: &Pod, spec: &PodSpec, at: Timestamp, event: &Event) -> Option<Spent> {
+/// says them again. `asked` are the provider and the model that answer.
+pub(super) fn spent(pod: &Pod, asked: (&str, &str), at: Timestamp, event: &Event) -> Option<Spent> {
     let spent = |tokens, begun_by, ends_run| {
-        let (provider, model) = (spec.provider.clone(), spec.model.clone());
+        let (provider, model) = (asked.0.to_owned(), asked.1.to_owned());
         Some(Spent { at, tokens, provider, model, begun_by, ends_run })
     };
     match event {

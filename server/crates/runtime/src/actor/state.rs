@@ -2,7 +2,7 @@
 
 use pod::{Decision, Input, Pod, PodSpec, decide, recover};
 use pod_store::{Checkpoint, ParentRow, PodKey, PodRow};
-use protocol::{ApiError, ErrorCode, PodLabel, PodName, PodRef, PodState, Record, RuntimeId, Seq, WorkerId};
+use protocol::{ApiError, ErrorCode, ModelName, PodLabel, PodName, PodRef, PodState, Record, RuntimeId, Seq, WorkerId};
 
 use super::{Actors, queue::Queue, running};
 use crate::{error, view};
@@ -21,6 +21,8 @@ pub(super) struct State {
     pub(super) parent: Option<ParentRow>,
     pub(super) queue: Queue,
     pub(super) is_deleted: bool,
+    /// What answers in the place of its own model, until the run ends.
+    pub(super) stand_in: Option<ModelName>,
 }
 
 /// The folded state, as the store keeps it.
@@ -52,6 +54,7 @@ impl State {
             parent: row.parent.clone(),
             queue: Queue::new(inbox),
             is_deleted: false,
+            stand_in: None,
         };
         Ok((state, row))
     }
@@ -89,6 +92,21 @@ impl State {
         let steps = self.decide(input)?.steps;
         let place = steps.iter().rposition(|step| wanted(step.event.kind())).map_or(steps.len(), |at| at + 1);
         Ok(Seq(self.pod.head.0 + place as i64))
+    }
+
+    /// The provider and the model that are asked now.
+    pub(super) fn asked(&self) -> (&str, &str) {
+        match &self.stand_in {
+            Some(ModelName { provider, model }) => (provider, model),
+            None => (&self.spec.provider, &self.spec.model),
+        }
+    }
+
+    /// Those that may answer in the place of the present one, in turn.
+    pub(super) fn next_fallbacks(&self) -> &[ModelName] {
+        let all = &self.spec.fallback;
+        let tried = self.stand_in.as_ref().and_then(|name| all.iter().position(|known| known == name));
+        &all[tried.map_or(0, |at| at + 1)..]
     }
 
     /// The next input can begin.

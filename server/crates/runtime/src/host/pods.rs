@@ -88,7 +88,8 @@ impl Pods<'_> {
         if let Some(first) = asked.first_answer(self.inner).await? {
             return Ok(first);
         }
-        let patch = recipe::of_patch(&self.inner.family.recipes, patch).await?;
+        let row = self.inner.existing_row(worker_id).await?;
+        let patch = recipe::of_patch(&self.inner.family.recipes, &row, patch).await?;
         self.inner.cluster.command(asked.key, origin, worker_id, PodCommand::Patch(Box::new(patch))).await
     }
 

@@ -67,6 +67,9 @@ impl Settings<'_> {
             peer_policy: profile.peer_policy,
             wake_on_peer: profile.wake_on_peer,
             network: profile.network,
+            fallback: profile.fallback.clone(),
+            auto_resume: profile.auto_resume,
+            scope: profile.scope.clone(),
             permissions: profile.permissions.clone().unwrap_or_default(),
             warnings: pod::rule_warnings(profile.permissions.as_deref().unwrap_or_default()),
         };

@@ -7,7 +7,7 @@ use protocol::{
     ApiError, Approval, ApprovalCommand, ControlVerb, Decision, ErrorCode, Event, PodState, Receipt, Record, Role,
     ToolAnswer, ToolCommand, WorkerId,
 };
-use provider::{ProviderConfig, ProviderKind, ProviderSource, Providers};
+use provider::{ProviderConfig, ProviderKind, ProviderOptions, ProviderSource, Providers, RetryPolicy};
 use runtime::{HostOptions, Profile};
 use serde_json::Value;
 use testkit::scripted_model::ScriptedModel;
@@ -21,17 +21,30 @@ pub(crate) struct Bench {
     pub(crate) stage: Stage,
     pub(crate) ledger: Ledger,
     profiles: BTreeMap<String, Profile>,
-    model: Option<String>,
+    models: Models,
+}
+
+/// The model servers beside the rehearsal model, by the names of their providers; the first is asked by default.
+#[derive(Clone, Default)]
+pub(crate) struct Models {
+    pub(crate) servers: Vec<(&'static str, String)>,
+    pub(crate) policy: RetryPolicy,
+}
+
+impl Models {
+    fn one(model: &ScriptedModel) -> Self {
+        Self { servers: vec![("scripted", model.base_url())], ..Self::default() }
+    }
 }
 
 impl Bench {
     pub(crate) async fn new() -> Self {
-        Self::with(BTreeMap::new(), None).await
+        Self::with(BTreeMap::new(), Models::default()).await
     }
 
     /// Its Pods ask this model, unless they name another provider.
     pub(crate) async fn on(model: &ScriptedModel) -> Self {
-        Self::with(BTreeMap::new(), Some(model.base_url())).await
+        Self::with(BTreeMap::new(), Models::one(model)).await
     }
 
     /// The same, on a store that a test can break or hold up.
@@ -39,15 +52,15 @@ impl Bench {
         let (folder, ledger, profiles) = (tempfile::tempdir().unwrap(), Ledger::new(), BTreeMap::new());
         let store = StoreOptions { faults: Some(faults), ..StoreOptions::sqlite(folder.path().join("yoi.db")) };
         let store = Store::open(store).await.unwrap();
-        let options = options_on(store, &folder, &ledger, &profiles, Some(model.base_url()).as_deref());
-        let host = runtime::Host::start(options).await.unwrap();
-        Self { stage: Stage { host, folder }, ledger, profiles, model: Some(model.base_url()) }
+        let models = Models::one(model);
+        let host = runtime::Host::start(options_on(store, &folder, &ledger, &profiles, &models)).await.unwrap();
+        Self { stage: Stage { host, folder }, ledger, profiles, models }
     }
 
-    pub(crate) async fn with(profiles: BTreeMap<String, Profile>, model: Option<String>) -> Self {
+    pub(crate) async fn with(profiles: BTreeMap<String, Profile>, models: Models) -> Self {
         let (folder, ledger) = (tempfile::tempdir().unwrap(), Ledger::new());
-        let host = runtime::Host::start(options(&folder, &ledger, &profiles, model.as_deref()).await).await.unwrap();
-        Self { stage: Stage { host, folder }, ledger, profiles, model }
+        let host = runtime::Host::start(options(&folder, &ledger, &profiles, &models).await).await.unwrap();
+        Self { stage: Stage { host, folder }, ledger, profiles, models }
     }
 
     /// Another process on the same data. What went on is cut off as a kill would cut it.
@@ -57,11 +70,11 @@ impl Bench {
     }
 
     pub(crate) async fn restart_with(self, profiles: BTreeMap<String, Profile>) -> Self {
-        let Self { stage: Stage { host, folder }, ledger, model, .. } = self;
+        let Self { stage: Stage { host, folder }, ledger, models, .. } = self;
         host.shutdown(std::time::Duration::from_secs(5)).await;
         drop(host);
-        let host = runtime::Host::start(options(&folder, &ledger, &profiles, model.as_deref()).await).await.unwrap();
-        Self { stage: Stage { host, folder }, ledger, profiles, model }
+        let host = runtime::Host::start(options(&folder, &ledger, &profiles, &models).await).await.unwrap();
+        Self { stage: Stage { host, folder }, ledger, profiles, models }
     }
 
     pub(crate) async fn send(&self, pod: &WorkerId, text: &str) {
@@ -128,10 +141,10 @@ async fn options(
     folder: &tempfile::TempDir,
     ledger: &Ledger,
     profiles: &BTreeMap<String, Profile>,
-    model: Option<&str>,
+    models: &Models,
 ) -> HostOptions {
     let store = Store::open(StoreOptions::sqlite(folder.path().join("yoi.db"))).await.unwrap();
-    options_on(store, folder, ledger, profiles, model)
+    options_on(store, folder, ledger, profiles, models)
 }
 
 fn options_on(
@@ -139,17 +152,18 @@ fn options_on(
     folder: &tempfile::TempDir,
     ledger: &Ledger,
     profiles: &BTreeMap<String, Profile>,
-    model: Option<&str>,
+    Models { servers, policy }: &Models,
 ) -> HostOptions {
-    let configs = model.map(|base_url| ProviderConfig {
-        name: "scripted".to_owned(),
-        kind: ProviderKind::OpenAi,
-        base_url: Some(base_url.to_owned()),
+    let configs = servers.iter().map(|(name, base_url)| ProviderConfig {
+        name: (*name).to_owned(),
+        kind: ProviderKind::OpenAiCompatible,
+        base_url: Some(base_url.clone()),
         api_key: None,
-        models: vec!["scripted".to_owned()],
+        models: vec![(*name).to_owned()],
         source: ProviderSource::Configuration,
     });
-    let providers = Providers::new(configs.into_iter().collect()).unwrap();
+    let (configs, policy) = (configs.collect(), policy.clone());
+    let providers = Providers::of(ProviderOptions { configs, policy, ..ProviderOptions::default() }).unwrap();
     HostOptions {
         profiles: profiles.clone(),
         toolbox: ledger.toolbox(),

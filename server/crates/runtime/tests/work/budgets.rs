@@ -63,6 +63,22 @@ async fn it_is_told_at_80_percent_once_and_at_100_nothing_more_is_taken() {
 }
 
 #[tokio::test]
+async fn money_that_nobody_counts_is_told_once() {
+    let server = ScriptedModel::start().await;
+    let bench = Bench::on(&server).await;
+    let pod = bench.stage.create("ada").await;
+    bench.budget(&pod, Some(Budget { cost: "5".parse().ok(), tokens: None, per: BudgetPer::Day })).await;
+    for _ in 0..2 {
+        server.push(uses(1, 1));
+        bench.turn(&pod, "work").await;
+    }
+    let alerts = of_kind(&bench.stage.records(&pod).await, "alert");
+    assert_eq!(alerts.len(), 1, "{alerts:?}");
+    let text = alerts[0]["text"].as_str().unwrap();
+    assert!(text.starts_with("the budget of ada ($5 a day) does not count money for \"scripted\""), "{text}");
+}
+
+#[tokio::test]
 async fn a_run_ends_before_the_call_that_would_go_beyond() {
     let server = ScriptedModel::start().await;
     let bench = Bench::on(&server).await;

@@ -7,7 +7,7 @@ use runtime::Profile;
 use serde_json::json;
 
 use crate::{
-    bench::{Bench, code, fresh, last_of, of_kind},
+    bench::{Bench, Models, code, fresh, last_of, of_kind},
     stage::{key, key_for, named, origin},
 };
 
@@ -72,7 +72,7 @@ async fn a_rule_that_denies_holds_for_a_person_until_it_is_changed() {
 #[tokio::test]
 async fn what_the_profile_does_not_offer_is_denied_to_a_person_too() {
     let profile = Profile { tools: Some(vec!["Look".to_owned()]), ..Profile::default() };
-    let bench = Bench::with(BTreeMap::from([("reader".to_owned(), profile)]), None).await;
+    let bench = Bench::with(BTreeMap::from([("reader".to_owned(), profile)]), Models::default()).await;
     let mut create = named("ada");
     create.profile = Some("reader".to_owned());
     let pod = bench.stage.host.pods().create(fresh(), &origin(), create).await.unwrap().pod.worker_id;

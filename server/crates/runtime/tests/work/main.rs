@@ -14,6 +14,7 @@ mod compaction;
 mod conversations;
 mod facts;
 mod import;
+mod limits;
 mod overflow;
 mod portions;
 mod queue;

@@ -6,12 +6,12 @@ use protocol::{CreatePod, ErrorCode, PermissionDecision, PermissionRule, WorkerI
 use runtime::Profile;
 
 use crate::{
-    bench::{Bench, code, fresh, of_kind},
+    bench::{Bench, Models, code, fresh, of_kind},
     stage::{named, origin},
 };
 
 impl Bench {
-    async fn create_with(&self, name: &str, change: impl FnOnce(&mut CreatePod)) -> WorkerId {
+    pub(crate) async fn create_with(&self, name: &str, change: impl FnOnce(&mut CreatePod)) -> WorkerId {
         let mut create = named(name);
         change(&mut create);
         self.stage.host.pods().create(fresh(), &origin(), create).await.unwrap().pod.worker_id
@@ -67,7 +67,7 @@ async fn a_profile_is_resolved_once_and_kept() {
         wake_on_peer: Some(false),
         ..Profile::default()
     };
-    let bench = Bench::with(BTreeMap::from([("careful".to_owned(), careful)]), None).await;
+    let bench = Bench::with(BTreeMap::from([("careful".to_owned(), careful)]), Models::default()).await;
     let mut unknown = named("nobody");
     unknown.profile = Some("reckless".to_owned());
     assert_eq!(code(bench.stage.host.pods().create(fresh(), &origin(), unknown).await), ErrorCode::InvalidInput);

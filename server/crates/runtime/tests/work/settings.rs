@@ -8,7 +8,7 @@ use serde_json::json;
 use testkit::scripted_model::{Answer, ScriptedModel, Tokens};
 
 use crate::{
-    bench::{Bench, code, fresh, last_of, of_kind},
+    bench::{Bench, Models, code, fresh, last_of, of_kind},
     stage::origin,
 };
 
@@ -94,7 +94,7 @@ async fn a_profile_brings_its_settings_and_what_stands_beside_it_counts_more() {
         tools: Some(vec!["Read".to_owned()]),
         ..Profile::default()
     };
-    let bench = Bench::with(BTreeMap::from([("review".to_owned(), profile)]), None).await;
+    let bench = Bench::with(BTreeMap::from([("review".to_owned(), profile)]), Models::default()).await;
     let pod = bench.stage.create("ada").await;
     let patch = PatchPod { profile: Some("review".to_owned()), thinking: Some(Thinking::Max), ..PatchPod::default() };
     let detail = bench.patch(&pod, patch).await.unwrap();
@@ -102,6 +102,37 @@ async fn a_profile_brings_its_settings_and_what_stands_beside_it_counts_more() {
     assert_eq!((detail.instructions.as_deref(), detail.thinking), (Some("Review."), Some(Thinking::Max)));
     let told = last_of(&bench.stage.records(&pod).await, "settings_changed");
     assert_eq!(told["profile"], "review");
+}
+
+#[tokio::test]
+async fn a_profiles_scope_begins_at_the_pods_folder_and_its_model_is_one_of_its_provider() {
+    let rule = |path: &str, access| ScopeRule { path: path.to_owned(), access, recursive: true };
+    let profile = Profile {
+        provider: Some("rehearsal".to_owned()),
+        model: Some("large".to_owned()),
+        scope: Some(vec![rule(".", Access::Read), rule("./src", Access::Write), rule("/tmp", Access::Read)]),
+        ..Profile::default()
+    };
+    let server = ScriptedModel::start().await;
+    let models = Models { servers: vec![("scripted", server.base_url())], ..Models::default() };
+    let bench = Bench::with(BTreeMap::from([("review".to_owned(), profile)]), models).await;
+    let folder = bench.stage.folder.path().canonicalize().unwrap();
+    let at = |name: &str| folder.join(name).to_str().unwrap().trim_end_matches('/').to_owned();
+    let wanted = [rule(&at(""), Access::Read), rule(&at("src"), Access::Write), rule("/tmp", Access::Read)];
+    let made = bench
+        .create_with("ada", |create| {
+            create.profile = Some("review".to_owned());
+            create.cwd = Some(at(""));
+        })
+        .await;
+    let detail = bench.stage.host.pods().get(&made).await.unwrap();
+    assert_eq!((detail.scope.as_slice(), detail.summary.model.as_str()), (&wanted[..], "large"));
+    let other = bench.create_with("bob", |create| create.cwd = Some(at(""))).await;
+    let patch = PatchPod { profile: Some("review".to_owned()), ..PatchPod::default() };
+    let detail =
+        bench.patch(&other, PatchPod { provider: Some("scripted".to_owned()), ..patch.clone() }).await.unwrap();
+    assert_eq!((detail.scope.as_slice(), detail.summary.model.as_str()), (&wanted[..], "scripted"));
+    assert_eq!(bench.patch(&other, patch).await.unwrap().summary.model, "large");
 }
 
 #[tokio::test]

@@ -36,6 +36,10 @@ pub(super) async fn perform(client: &Client, pod: &PodRef, id: &CommandId, act: 
             let body = PatchPod { budget: Some(*budget), ..PatchPod::default() };
             operations::Patch { pod, body }.into()
         }
+        Act::AutoResume(is_on) => {
+            let body = PatchPod { auto_resume: Some(*is_on), ..PatchPod::default() };
+            operations::Patch { pod, body }.into()
+        }
         Act::Delete(name) => operations::Delete { pod, confirm: Some(name.to_string()) }.into(),
         Act::Answer { approval, command } => {
             operations::AnswerApproval { pod, id: approval.clone(), body: command.clone() }.into()

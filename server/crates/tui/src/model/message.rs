@@ -149,6 +149,7 @@ pub(crate) enum Act {
     Think(protocol::Thinking),
     /// What it may use at most.
     Budget(Option<protocol::Budget>),
+    AutoResume(bool),
     /// What its commands serve.
     Preview(PreviewAct),
     /// Its name, as a confirmation.

@@ -64,6 +64,7 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
         Command::Model(Some((model, provider))) => Ok(Act::Model(model, provider)),
         Command::Think(level) => Ok(Act::Think(level)),
         Command::Budget(budget) => Ok(Act::Budget(budget)),
+        Command::AutoResume(is_on) => Ok(Act::AutoResume(is_on)),
         Command::Preview(act) => Ok(Act::Preview(act)),
         Command::Spawn(text) => spawn(model, &pod, &text),
         Command::Send(text) => Ok(say(text, false)),

@@ -86,6 +86,8 @@ impl Announced {
             instructions: None,
             thinking: None,
             budget: None,
+            fallback: Vec::new(),
+            auto_resume: false,
             scope: Vec::new(),
             peer_policy: protocol::PeerPolicy::default(),
             wake_on_peer: true,

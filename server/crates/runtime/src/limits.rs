@@ -1,0 +1,71 @@
+//! Pods that were told to go on by themselves: once, when the time of a provider's usage limit is over.
+
+use std::{sync::Arc, time::Duration};
+
+use pod_store::{PodGroup, PodRow};
+use protocol::{ApiError, CommandId, ErrorCode, Receipt, Timestamp};
+
+use crate::{CommandKey, Origin, actor::PodCommand, clock, cluster::Cluster, view};
+
+/// How often it is looked which Pods wait for such a time.
+const LOOK_EVERY: Duration = Duration::from_secs(15);
+/// And how soon again where one of them did not go on.
+const SHORTEST: Duration = Duration::from_secs(1);
+const ROWS_AT_ONCE: u32 = 500;
+
+/// Lets them go on, until the host stops.
+pub(crate) async fn go_on(cluster: Arc<Cluster>) {
+    loop {
+        let wait = match look(&cluster).await {
+            Ok(Some(next)) => Duration::try_from(next.duration_since(clock::now())).unwrap_or_default(),
+            Ok(None) => LOOK_EVERY,
+            Err(error) => {
+                tracing::warn!(%error, "could not look for Pods whose usage limit is over");
+                LOOK_EVERY
+            }
+        };
+        tokio::select! {
+            () = cluster.stopping.cancelled() => return,
+            () = tokio::time::sleep(wait.clamp(SHORTEST, LOOK_EVERY)) => (),
+            () = cluster.limited.notified() => (),
+        }
+    }
+}
+
+/// Lets all go on whose time has come; when the next one's does.
+async fn look(cluster: &Cluster) -> Result<Option<Timestamp>, ApiError> {
+    cluster.recovered().await;
+    let (mut next, mut after) = (None, None);
+    loop {
+        let rows = cluster.store.pods().page_of(PodGroup::Limited, after, ROWS_AT_ONCE).await?;
+        after = rows.last().map(|row| row.key);
+        for row in &rows {
+            match resumes_at(row) {
+                Some(at) if at <= clock::now() => begin(cluster, row).await,
+                Some(at) => next = Some(next.map_or(at, |next: Timestamp| next.min(at))),
+                None => (),
+            }
+        }
+        if rows.len() < ROWS_AT_ONCE as usize {
+            return Ok(next);
+        }
+    }
+}
+
+fn resumes_at(row: &PodRow) -> Option<Timestamp> {
+    let opened = view::open(row).ok()?;
+    opened.pod.resumes_at(&opened.spec)
+}
+
+/// The Pod itself knows whether it is to go on: a person, or another host, may have been faster.
+async fn begin(cluster: &Cluster, row: &PodRow) {
+    let key = CommandKey { id: CommandId::random(), fingerprint: [0; 32] };
+    let origin = Origin { by: "yoi".to_owned(), client: "limit".to_owned() };
+    match cluster.command::<Receipt>(key, &origin, &row.worker_id, PodCommand::LimitOver).await {
+        Ok(_) => (),
+        Err(error) if matches!(error.code, ErrorCode::NotPaused | ErrorCode::PodNotFound) => (),
+        Err(error) => {
+            tracing::warn!(%error, pod = %row.name, "a Pod could not go on after a usage limit; it is tried again")
+        }
+    }
+}
