@@ -41,6 +41,7 @@ const KINDS: { [kind in Kind]: true } = {
   approval_asked: true,
   approval_answered: true,
   settings_changed: true,
+  limit_reached: true,
   alert: true,
 };
 
@@ -100,6 +101,8 @@ function told(event: Event): string {
       return `${event.id} ${event.tool}`;
     case "settings_changed":
       return `${event.by}: ${event.model ?? event.thinking ?? event.budget?.per ?? "other settings"}`;
+    case "limit_reached":
+      return `${event.until} ${event.resumes}`;
     case "alert":
       return `${event.level} ${event.text}`;
     default: {

@@ -248,24 +248,11 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
     };
     match entry.word {
         "rename" => named(Command::Rename),
-        "network" => match NetworkPolicy::ALL.into_iter().find(|policy| policy.as_str() == argument) {
-            Some(policy) => Ok(Command::Network(policy)),
-            None => Err(":network needs none, ask or open after it".to_owned()),
-        },
         "model" if argument.is_empty() && here.client == Client::Terminal => {
             Err(":model needs a name after it; `yoi models` lists them".to_owned())
         }
         "model" => model(argument).map(Command::Model),
-        "think" => argument
-            .parse()
-            .map(Command::Think)
-            .map_err(|_| ":think needs off, low, medium, high or max after it".to_owned()),
-        "budget" => Budget::read(argument).map(Command::Budget),
-        "autoresume" => match argument {
-            "on" => Ok(Command::AutoResume(true)),
-            "off" => Ok(Command::AutoResume(false)),
-            _ => Err(":autoresume needs on or off after it".to_owned()),
-        },
+        "network" | "think" | "budget" | "autoresume" => setting(entry.word, argument),
         "preview" => preview(argument).map(Command::Preview),
         "delete" => named(Command::Delete),
         "new" => named(Command::New),
@@ -298,6 +285,26 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
             (None, Some(page)) => Ok(Command::Go(page)),
             (None, None) => Err(format!("there is no command :{word}")),
         },
+    }
+}
+
+/// What a Pod is told to do from now on.
+fn setting(word: &str, argument: &str) -> Result<Command, String> {
+    match word {
+        "network" => match NetworkPolicy::ALL.into_iter().find(|policy| policy.as_str() == argument) {
+            Some(policy) => Ok(Command::Network(policy)),
+            None => Err(":network needs none, ask or open after it".to_owned()),
+        },
+        "budget" => Budget::read(argument).map(Command::Budget),
+        "autoresume" => match argument {
+            "on" => Ok(Command::AutoResume(true)),
+            "off" => Ok(Command::AutoResume(false)),
+            _ => Err(":autoresume needs on or off after it".to_owned()),
+        },
+        _ => argument
+            .parse()
+            .map(Command::Think)
+            .map_err(|_| ":think needs off, low, medium, high or max after it".to_owned()),
     }
 }
 

@@ -98,6 +98,14 @@ pub(crate) async fn pods_with_rules_and_pods_that_stand_still_are_found_among_al
     }
     assert_eq!(names(&store.pods().page_of(PodGroup::Halted, None, 9).await.unwrap()), ["pod-5", "pod-7"]);
 
+    // Of those that a usage limit paused, the ones that were told to go on by themselves.
+    let (limit, told) = (r#"{"limit":{"until":"2026-11-24T17:05:00Z"}}"#, r#"{"auto_resume":true}"#);
+    for (key, spec_text, json) in [(10, told, limit), (11, told, "{}"), (12, r#"{"auto_resume":false}"#, limit)] {
+        done(&store, one(update(keys[key], spec(spec_text)))).await;
+        done(&store, one(update(keys[key], checkpoint(PodState::Paused, false, json, 0)))).await;
+    }
+    assert_eq!(names(&store.pods().page_of(PodGroup::Limited, None, 9).await.unwrap()), ["pod-10"]);
+
     // Those that are stopped are not counted.
     assert_eq!(store.pods().living_count(100).await.unwrap(), 40);
     done(&store, one(update(keys[9], checkpoint(PodState::Stopped, false, "{}", 0)))).await;
