@@ -100,7 +100,12 @@ fn UsageFacts() -> impl IntoView {
             .map_or_else(|| "–".to_owned(), |share| format!("{share} %"))
     };
     let detail = use_pod().detail;
-    let budget = move || detail.with(|detail| detail.budget.map(|budget| budget.words()));
+    let budget = move || {
+        detail.with(|detail| {
+            let used = detail.budget_used.map(|used| format!(" · {} % used", used.percent)).unwrap_or_default();
+            detail.budget.map(|budget| format!("{}{used}", budget.words()))
+        })
+    };
     view! {
         <section>
             <h2>"Usage"</h2>

@@ -75,9 +75,12 @@ pub(super) async fn budget(caller: &Caller, options: BudgetOptions) -> Result<()
 
 fn what_it_may_use(detail: &PodDetail) -> String {
     let name = &detail.summary.name;
-    match &detail.budget {
-        Some(budget) => format!("{name} may use {}, with its children", budget.words()),
-        None => format!("{name} may use as much as it needs"),
+    match (&detail.budget, &detail.budget_used) {
+        (Some(budget), Some(used)) => {
+            format!("{name} may use {}, with its children; {} % is used", budget.words(), used.percent)
+        }
+        (Some(budget), None) => format!("{name} may use {}, with its children", budget.words()),
+        (None, _) => format!("{name} may use as much as it needs"),
     }
 }
 

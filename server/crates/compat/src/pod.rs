@@ -237,6 +237,7 @@ impl Pod {
             instructions: None,
             thinking: None,
             budget: None,
+            budget_used: None,
             fallback: Vec::new(),
             auto_resume: false,
             scope: self.card().greeting.scope.clone(),

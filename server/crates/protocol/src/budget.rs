@@ -27,6 +27,18 @@ pub enum BudgetPer {
     Day,
 }
 
+/// What of a budget is used, by the Pod and all that it leads: ever, or on the present day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BudgetUse {
+    pub tokens: u64,
+    /// Of what has a price; absent when nothing of it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    /// As [`Budget::percent`].
+    pub percent: u64,
+}
+
 impl Budget {
     /// What is wrong with it, as a sentence.
     pub fn refusal(&self) -> Option<&'static str> {
@@ -43,6 +55,11 @@ impl Budget {
         let tokens = self.tokens.map(|most| of(tokens, most));
         let cost = self.cost.map(|most| of(cost.unwrap_or_default().units(), most.units()));
         tokens.into_iter().chain(cost).max().and_then(|percent| u64::try_from(percent).ok()).unwrap_or_default()
+    }
+
+    /// This much of it is used.
+    pub fn used(&self, tokens: u64, cost: Option<Cost>) -> BudgetUse {
+        BudgetUse { tokens, cost, percent: self.percent(tokens, cost) }
     }
 
     /// Reads what [`Self::words`] writes, and `none`. The error is a sentence.

@@ -33,7 +33,7 @@ pub mod tool;
 mod unambiguous;
 mod wall;
 
-pub use budget::{Budget, BudgetPer};
+pub use budget::{Budget, BudgetPer, BudgetUse};
 pub use command::{
     ApprovalCommand, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt, RestoreCommand,
     RestoreLine, RewindCommand, ToolAnswer, ToolCommand,

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Budget, Cost, Cut, ModelName, PodName, PodRef, ScopeRule, Segment, Seq, Thinking, Timestamp, WorkerId};
+use crate::{
+    Budget, BudgetUse, Cost, Cut, ModelName, PodName, PodRef, ScopeRule, Segment, Seq, Thinking, Timestamp, WorkerId,
+};
 
 /// What a Pod is doing, as clients see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -247,6 +249,9 @@ pub struct PodDetail {
     /// What it may use at most, with all that it leads; null: as much as it needs.
     #[serde(default)]
     pub budget: Option<Budget>,
+    /// Present beside a budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_used: Option<BudgetUse>,
     /// The models that answer in turn, for the rest of a run, when its own one is overloaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]

@@ -47,7 +47,7 @@ pub(crate) use self::{
     feeds::RECORDS_AT_ONCE,
     held::{Held, Order, Wanted},
     held_up::tell,
-    patch::Patch,
+    patch::{Patch, with_use},
     receipts::FarSender,
     state::checkpoint,
     task::Request,

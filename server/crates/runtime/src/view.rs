@@ -145,6 +145,7 @@ pub(crate) fn detail(row: &PodRow, inbox: Vec<InboxRow>, children: &[ChildRow]) 
         instructions: spec.as_ref().and_then(|spec| spec.instructions.clone()),
         thinking: spec.as_ref().and_then(|spec| spec.thinking),
         budget: spec.as_ref().and_then(|spec| spec.budget),
+        budget_used: None,
         scope: spec.as_ref().map(|spec| spec.scope.clone()).unwrap_or_default(),
         peer_policy: spec.as_ref().map(|spec| spec.peer_policy).unwrap_or_default(),
         fallback: spec.as_ref().map(|spec| spec.fallback.clone()).unwrap_or_default(),

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use pod::{Input, Pod};
 use pod_store::{PodKey, Store};
-use protocol::{AlertLevel, ApiError, Budget, BudgetPer, ControlEvent, ErrorCode, PodName};
+use protocol::{AlertLevel, ApiError, Budget, BudgetPer, BudgetUse, ControlEvent, ErrorCode, PodName};
 
 use super::{Actor, Actors, commit::Extras, state::State};
 use crate::{clock, view};
@@ -53,10 +53,8 @@ impl Budgets {
         let mut standing = Standing::default();
         let today = day(clock::now());
         for (key, name, budget) in self.all().await? {
-            let since = (budget.per == BudgetPer::Day).then_some(today.as_str());
-            let used = self.store.usage().of_tree(key, since).await?;
-            let (percent, words) = (budget.percent(used.input + used.output, used.cost), budget.words());
-            let when = since.map(|day| format!(" of {day}")).unwrap_or_default();
+            let (percent, words) = (used(&self.store, key, &budget).await?.percent, budget.words());
+            let when = if budget.per == BudgetPer::Day { format!(" of {today}") } else { String::new() };
             if percent >= 100 {
                 let sentence =
                     format!("the budget of {name}{when} is spent ({words}); raise it, and send the message again");
@@ -115,6 +113,14 @@ pub(super) fn warned(pod: &Pod, warnings: Vec<String>) -> Option<Vec<ControlEven
     let new = warnings.into_iter().filter(|text| !pod.budget_alerts.contains(text));
     let alert = |text| ControlEvent::Alert { level: AlertLevel::Warn, source: pod::BUDGET.to_owned(), text };
     Some(new.map(alert).collect::<Vec<_>>()).filter(|alerts| !alerts.is_empty())
+}
+
+/// What of this Pod's budget is used now.
+pub(crate) async fn used(store: &Store, key: PodKey, budget: &Budget) -> Result<BudgetUse, ApiError> {
+    let today = day(clock::now());
+    let since = (budget.per == BudgetPer::Day).then_some(today.as_str());
+    let tokens = store.usage().of_tree(key, since).await?;
+    Ok(budget.used(tokens.input + tokens.output, tokens.cost))
 }
 
 /// As usage is counted.

@@ -1,7 +1,7 @@
 //! A living Pod gets other settings: a name, policies, another model, another scope.
 
 use pod::{Input, PodSpec, Scope, rules_refusal};
-use pod_store::PodUpdate;
+use pod_store::{PodKey, PodUpdate, Store};
 use protocol::{
     ApiError, Budget, BudgetPer, ControlEvent, ErrorCode, ModelName, PatchPod, PodDetail, PodName, ReasoningPolicy,
     ScopeRule, Seq, Timestamp, Usage,
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Actor, Actors,
+    budgets::used,
     commands::{Carrying, encoded},
     commit::Extras,
     place,
@@ -76,8 +77,18 @@ impl Carrying<'_> {
         row.head = head;
         row.spec = encoded(spec);
         let children = actors.store.family().children(state.key).await?;
-        Ok(view::detail(&row, state.queue.rows(), &children))
+        let detail = view::detail(&row, state.queue.rows(), &children);
+        with_use(&actors.store, state.key, detail).await
     }
+}
+
+/// With what of its budget is used.
+pub(crate) async fn with_use(store: &Store, key: PodKey, detail: PodDetail) -> Result<PodDetail, ApiError> {
+    let budget_used = match &detail.budget {
+        Some(budget) => Some(used(store, key, budget).await?),
+        None => None,
+    };
+    Ok(PodDetail { budget_used, ..detail })
 }
 
 /// The recipe as it is to be.

@@ -8,7 +8,7 @@ use protocol::{
 use super::Inner;
 use crate::{
     CommandKey, Origin, PodQuery, PodsObservation,
-    actor::PodCommand,
+    actor::{PodCommand, with_use},
     asked::Asked,
     create, error,
     family::{self, Stopper},
@@ -34,7 +34,7 @@ impl Pods<'_> {
         let inbox = self.inner.store.inboxes().inputs(key).await?;
         let row = self.inner.existing_row(worker_id).await?;
         let children = self.inner.store.family().children(row.key).await?;
-        let detail = view::detail(&row, inbox, &children);
+        let detail = with_use(&self.inner.store, row.key, view::detail(&row, inbox, &children)).await?;
         let summary = self.inner.cluster.with_places(vec![detail.summary.clone()]).await.pop();
         Ok(PodDetail { summary: summary.unwrap_or(detail.summary), ..detail })
     }

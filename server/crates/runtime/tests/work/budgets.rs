@@ -50,6 +50,8 @@ async fn it_is_told_at_80_percent_once_and_at_100_nothing_more_is_taken() {
     let alerts = of_kind(&records, "alert");
     assert_eq!(alerts.len(), 1, "{alerts:?}");
     assert_eq!((&alerts[0]["source"], &alerts[0]["level"]), (&json!("budget"), &json!("warn")));
+    let used = bench.stage.host.pods().get(&pod).await.unwrap().budget_used.unwrap();
+    assert_eq!((used.tokens, used.percent), (1_070, 107));
     assert_eq!(bench.refused(&pod).await, ErrorCode::BudgetSpent);
     let asked = server.requests().len();
     // More to spend: it takes work again, and has begun nothing by itself.

@@ -86,6 +86,7 @@ impl Announced {
             instructions: None,
             thinking: None,
             budget: None,
+            budget_used: None,
             fallback: Vec::new(),
             auto_resume: false,
             scope: Vec::new(),
