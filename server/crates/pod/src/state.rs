@@ -75,6 +75,9 @@ pub struct Pod {
     /// What was told of budgets that come to their end, newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budget_alerts: Vec<String>,
+    /// What was told of things that its providers do not know, newest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub provider_alerts: Vec<String>,
     /// Runs since the last whole answer that ended without one.
     #[serde(default)]
     pub failures: u32,
@@ -248,6 +251,7 @@ impl Default for Pod {
             suspicion: None,
             learnt_limit: 0,
             budget_alerts: Vec::new(),
+            provider_alerts: Vec::new(),
             failures: 0,
         }
     }

@@ -143,7 +143,7 @@ fn options_on(
 ) -> HostOptions {
     let configs = model.map(|base_url| ProviderConfig {
         name: "scripted".to_owned(),
-        kind: ProviderKind::OpenAi,
+        kind: ProviderKind::OpenAiCompatible,
         base_url: Some(base_url.to_owned()),
         api_key: None,
         models: vec!["scripted".to_owned()],
