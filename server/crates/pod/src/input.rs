@@ -136,6 +136,8 @@ pub enum ModelPiece {
         code: String,
         detail: String,
     },
+    /// What the provider does not know, and was not asked for.
+    Alert(String),
     Usage(Usage),
     /// The answer is whole.
     Finished,

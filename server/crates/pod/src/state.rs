@@ -80,6 +80,9 @@ pub struct Pod {
     /// What was told of budgets that come to their end, newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budget_alerts: Vec<String>,
+    /// What was told of things that its providers do not know, newest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub provider_alerts: Vec<String>,
     /// Runs since the last whole answer that ended without one.
     #[serde(default)]
     pub failures: u32,
@@ -262,6 +265,7 @@ impl Default for Pod {
             learnt_limit: 0,
             limit: None,
             budget_alerts: Vec::new(),
+            provider_alerts: Vec::new(),
             failures: 0,
         }
     }

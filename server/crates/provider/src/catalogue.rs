@@ -33,6 +33,11 @@ pub struct ModelSettings {
     pub thinking: Option<Vec<Thinking>>,
 }
 
+/// It is known to think; some do without being asked to.
+pub(crate) fn thinks(model: &str) -> bool {
+    table::facts(model).thinking.is_some_and(|levels| levels.iter().any(|level| *level != Thinking::Off))
+}
+
 impl ModelSettings {
     /// What is wrong with it, as a sentence.
     pub fn refusal(&self) -> Option<&'static str> {

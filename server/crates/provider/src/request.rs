@@ -63,6 +63,10 @@ pub enum ModelEvent {
         code: String,
         detail: String,
     },
+    /// What the provider does not know, and was not asked for: people are told once, in each Pod.
+    Alert {
+        text: String,
+    },
     /// Tokens of this call.
     Usage(Usage),
     /// The answer is complete. Nothing follows.

@@ -1,4 +1,4 @@
-//! The vendors behind our own types: OpenAI and all that speaks its wire, Anthropic, Gemini, Ollama.
+//! The vendors behind our own types: OpenAI, all that speaks chat completions, Anthropic, Gemini, Ollama.
 //!
 //! The wire formats are the library's; what it leaves open is settled here: which address and key, how long to wait,
 //! what counts as an end, and that no key shows in an error or a log line.
@@ -13,17 +13,20 @@ mod gate;
 mod line;
 mod listing;
 mod masked;
+mod notice;
 mod overflow;
 mod plain;
 mod quiet;
 mod request;
+mod responses;
+mod weak;
 
 use std::{
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
-use futures_util::{StreamExt, stream};
+use futures_util::{Stream, StreamExt, future::Either, stream};
 use genai::{
     ModelIden, ServiceTarget,
     adapter::AdapterKind,
@@ -43,11 +46,14 @@ use self::{
     plain::Plain,
     quiet::Quiet,
     request::ChatQuestion,
+    weak::{Manner, Weaknesses},
 };
 use crate::{
-    ModelRequest, ModelStream, Provider, ProviderConfig, ProviderError, ProviderErrorCode, ProviderKind,
+    ModelEvent, ModelRequest, ModelStream, Provider, ProviderConfig, ProviderError, ProviderErrorCode, ProviderKind,
     redact::Redactor,
 };
+
+type Item = Result<ModelEvent, ProviderError>;
 
 /// Questions of so many bytes and messages are put into JSON at once; a thread would cost more.
 const AT_ONCE_BYTES_MAX: usize = 64 * 1024;
@@ -80,33 +86,31 @@ pub struct Vendor {
 #[derive(Debug)]
 struct Shared {
     config: ProviderConfig,
-    adapter: AdapterKind,
     address: Address,
     limits: TimeLimits,
     failures: Failures,
     line: OnceLock<Result<Line, ProviderError>>,
+    weaknesses: Weaknesses,
 }
 
 impl Vendor {
     /// # Errors
     /// `BadRequest`: the base_url is not an http or https address, or the kind is the built-in one.
     pub fn new(config: ProviderConfig, limits: TimeLimits) -> Result<Self, ProviderError> {
-        let adapter = adapter(config.kind)?;
+        adapter(config.kind)?;
         let address = Address::parse(config.kind, config.base_url.as_deref())?;
         let secrets = config.api_key.iter().cloned().chain(address.secrets()).collect();
         let failures = Failures::new(config.name.clone(), Redactor::new(secrets), limits);
-        Ok(Self { shared: Arc::new(Shared { config, adapter, address, limits, failures, line: OnceLock::new() }) })
+        let (line, weaknesses) = (OnceLock::new(), Weaknesses::default());
+        Ok(Self { shared: Arc::new(Shared { config, address, limits, failures, line, weaknesses }) })
     }
 }
 
 #[async_trait::async_trait]
 impl Provider for Vendor {
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        let shared = Arc::clone(&self.shared);
-        let answer = stream::once(async move { shared.ask_beside(request).await }).flat_map(|asked| match asked {
-            Ok(answer) => answer.left_stream(),
-            Err(error) => stream::once(async move { Err(error) }).right_stream(),
-        });
+        let (shared, request) = (Arc::clone(&self.shared), Arc::new(request));
+        let answer = stream::once(async move { shared.answer(request).await }).flatten();
         let keys = self.shared.config.api_key.iter().cloned().collect();
         Box::pin(Masked::new(Quiet::new(answer), keys))
     }
@@ -117,17 +121,45 @@ impl Provider for Vendor {
 }
 
 impl Shared {
+    /// Asks as the server is known to take it. When it refuses that for something which it does not know, it is asked again without.
+    async fn answer(self: Arc<Self>, request: Arc<ModelRequest>) -> impl Stream<Item = Item> + Send {
+        let (kind, model) = (self.config.kind, request.model.as_str());
+        let mut manner = self.weaknesses.manner(kind, model);
+        loop {
+            let mut answer = match Arc::clone(&self).ask_beside(Arc::clone(&request), manner).await {
+                Ok(answer) => answer,
+                Err(error) => return Either::Left(stream::iter([Err(error)])),
+            };
+            let first = answer.next().await;
+            let is_own_server = !self.address.is_official(kind);
+            if let (Some(Err(_)), Some(refused)) = (&first, answer.refused())
+                && let Some(weaker) = manner.after(&refused, is_own_server, !request.tools.is_empty())
+            {
+                manner = weaker;
+                continue;
+            }
+            let mut alerts = Vec::new();
+            if matches!(first, Some(Ok(_))) {
+                self.weaknesses.remember(kind, model, manner);
+                // Who was asked for no tools misses none.
+                let manner = Manner { offers_tools: manner.offers_tools || request.tools.is_empty(), ..manner };
+                alerts = manner.alerts(kind, &self.config.name, model);
+            }
+            return Either::Right(stream::iter(alerts.into_iter().map(Ok).chain(first)).chain(answer));
+        }
+    }
+
     /// As [`Self::ask`]. What takes long is done on a thread that nobody else waits for: to put a long conversation into
     /// JSON, and to make the HTTP client.
-    async fn ask_beside(self: Arc<Self>, request: ModelRequest) -> Result<Answer, ProviderError> {
+    async fn ask_beside(self: Arc<Self>, request: Arc<ModelRequest>, manner: Manner) -> Result<Answer, ProviderError> {
         let bytes: usize = request.messages.iter().map(|message| message.content.len()).sum();
         let is_short = bytes <= AT_ONCE_BYTES_MAX && request.messages.len() <= AT_ONCE_MESSAGES_MAX;
         // The HTTP client reads the system's certificates when it is made.
         if is_short && self.line.get().is_some() {
-            return self.ask(request).await;
+            return self.ask(request, manner).await;
         }
         let (runtime, shared) = (tokio::runtime::Handle::current(), Arc::clone(&self));
-        let asking = move || runtime.block_on(Quiet::new(async move { shared.ask(request).await }));
+        let asking = move || runtime.block_on(Quiet::new(async move { shared.ask(request, manner).await }));
         match tokio::task::spawn_blocking(asking).await {
             Ok(asked) => asked,
             Err(error) => Err(self.failures.error(ProviderErrorCode::Failed, &format!("not asked: {error}"))),
@@ -135,30 +167,22 @@ impl Shared {
     }
 
     /// Connects to nobody yet: the answer does when it is read.
-    async fn ask(self: Arc<Self>, request: ModelRequest) -> Result<Answer, ProviderError> {
+    async fn ask(self: Arc<Self>, request: Arc<ModelRequest>, manner: Manner) -> Result<Answer, ProviderError> {
         self.check_key()?;
-        let frames = Frames::new(self.config.kind);
-        let question = ChatQuestion::new(self.spoken_kind(), &request, self.limits, &frames);
+        let frames = Frames::new(manner.wire);
+        let question = ChatQuestion::new(manner, &request, self.limits, &frames);
         let line = self.line()?;
-        let ask = line.gate.ask(match self.config.kind {
+        let ask = line.gate.ask(match manner.wire {
             ProviderKind::Ollama => Shape::Lines,
             _ => Shape::Events,
         });
         let response = line
             .client
-            .exec_chat_stream(self.target(&ask, &request), question.chat, Some(&question.options))
+            .exec_chat_stream(self.target(&ask, &request, manner)?, question.chat, Some(&question.options))
             .await
             .map_err(|error| self.translate(&ask, error))?;
-        let plain = Plain { shared: Arc::clone(&self), request };
+        let plain = Plain { shared: Arc::clone(&self), request, manner };
         Ok(Answer::new(response.stream, ask, frames, self.failures.clone(), plain))
-    }
-
-    /// Who is behind another address knows what all know, and not what is OpenAI's own.
-    fn spoken_kind(&self) -> ProviderKind {
-        match (self.config.kind, &self.config.base_url) {
-            (ProviderKind::OpenAi, Some(_)) => ProviderKind::OpenAiCompatible,
-            (kind, _) => kind,
-        }
     }
 
     fn check_key(&self) -> Result<(), ProviderError> {
@@ -171,12 +195,12 @@ impl Shared {
         }
     }
 
-    fn target(&self, ask: &Ask, request: &ModelRequest) -> ServiceTarget {
-        ServiceTarget {
+    fn target(&self, ask: &Ask, request: &ModelRequest, manner: Manner) -> Result<ServiceTarget, ProviderError> {
+        Ok(ServiceTarget {
             endpoint: Endpoint::from_owned(ask.base_url()),
-            auth: self.auth_of_chat(ask),
-            model: ModelIden::new(self.adapter, request.model.clone()),
-        }
+            auth: self.auth_of_question(ask, manner),
+            model: ModelIden::new(adapter(manner.wire)?, request.model.clone()),
+        })
     }
 
     /// What the gate says of a failure is more than what the library sees of it.
@@ -197,10 +221,11 @@ impl Shared {
     }
 
     /// A server without a key gets no `Authorization` at all: some refuse an empty one.
-    fn auth_of_chat(&self, ask: &Ask) -> AuthData {
+    fn auth_of_question(&self, ask: &Ask, manner: Manner) -> AuthData {
+        let path = if manner.wire == ProviderKind::OpenAi { "responses" } else { "chat/completions" };
         match self.auth() {
             AuthData::None => AuthData::RequestOverride {
-                url: format!("{}chat/completions", ask.base_url()),
+                url: format!("{}{path}", ask.base_url()),
                 headers: genai::Headers::default(),
             },
             auth => auth,
@@ -214,7 +239,8 @@ impl Shared {
 
 fn adapter(kind: ProviderKind) -> Result<AdapterKind, ProviderError> {
     match kind {
-        ProviderKind::OpenAi | ProviderKind::OpenAiCompatible => Ok(AdapterKind::OpenAI),
+        ProviderKind::OpenAi => Ok(AdapterKind::OpenAIResp),
+        ProviderKind::OpenAiCompatible => Ok(AdapterKind::OpenAI),
         ProviderKind::Anthropic => Ok(AdapterKind::Anthropic),
         ProviderKind::Gemini => Ok(AdapterKind::Gemini),
         ProviderKind::Ollama => Ok(AdapterKind::Ollama),

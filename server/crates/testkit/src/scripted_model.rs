@@ -1,4 +1,4 @@
-//! A model server that says what a test wrote for it, on the wires of OpenAI and Anthropic.
+//! A model server that says what a test wrote for it, on the wires of OpenAI (chat completions and the Responses API) and Anthropic.
 //!
 //! On any other path `Step::Raw` and `Step::Text` go out as they are, for wires that a test writes by itself.
 //! It listens on a free port of this machine, answers each question with the next answer of a queue, and keeps what it
@@ -73,6 +73,7 @@ impl ScriptedModel {
         let shared = Arc::new(Shared { models: Mutex::new(vec!["scripted".to_owned()]), ..Shared::default() });
         let router = Router::new()
             .route("/v1/chat/completions", post(open_ai))
+            .route("/v1/responses", post(responses))
             .route("/v1/messages", post(anthropic))
             .route("/v1/models", get(models))
             .fallback(raw)
@@ -175,6 +176,10 @@ async fn models(State(shared): State<Arc<Shared>>) -> Json<Value> {
 
 async fn open_ai(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     answer(shared, request, Wire::open_ai).await
+}
+
+async fn responses(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    answer(shared, request, Wire::responses).await
 }
 
 async fn anthropic(State(shared): State<Arc<Shared>>, request: Request) -> Response {

@@ -1,9 +1,9 @@
 //! A model's answer, piece by piece, as events.
 
-use protocol::{ControlEvent, Outcome, PodState, ToolBy, TurnEvent, Usage};
+use protocol::{AlertLevel, ControlEvent, Outcome, PodState, ToolBy, TurnEvent, Usage};
 
 use crate::{
-    ModelPiece, PodSpec,
+    ModelPiece, PROVIDER, PodSpec,
     decide::{Draft, complete, failed, said_nothing, start_calls},
     state::BlockKind,
 };
@@ -47,6 +47,11 @@ pub(super) fn answer_piece(draft: &mut Draft, spec: &PodSpec, piece: ModelPiece)
         }
         ModelPiece::Retry { attempt, wait_ms, code, detail } => {
             draft.event(ControlEvent::ProviderRetry { attempt, wait_ms, code, detail });
+        }
+        // It says so with each answer.
+        ModelPiece::Alert(text) if draft.pod.provider_alerts.contains(&text) => (),
+        ModelPiece::Alert(text) => {
+            draft.event(ControlEvent::Alert { level: AlertLevel::Warn, source: PROVIDER.to_owned(), text });
         }
         ModelPiece::Usage(usage) => {
             draft.close_speech(false);

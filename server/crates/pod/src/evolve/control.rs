@@ -11,8 +11,10 @@ use crate::{
 
 /// Whose alerts are of budgets.
 pub const BUDGET: &str = "budget";
-/// Budgets that one Pod has to do with are few.
-const BUDGET_ALERTS_MAX: usize = 16;
+/// Whose alerts are of what a provider does not know.
+pub const PROVIDER: &str = "provider";
+/// Budgets that one Pod has to do with are few, and so are its models.
+const ALERTS_MAX: usize = 16;
 
 pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
     match event {
@@ -55,12 +57,8 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
             let is_again = pod.run.as_ref().is_some_and(|run| run.trigger == Trigger::Limit);
             pod.limit = Some(Limit { until: *until, is_again });
         }
-        ControlEvent::Alert { source, text, .. } if source == BUDGET => {
-            if pod.budget_alerts.len() >= BUDGET_ALERTS_MAX {
-                pod.budget_alerts.remove(0);
-            }
-            pod.budget_alerts.push(text.clone());
-        }
+        ControlEvent::Alert { source, text, .. } if source == BUDGET => remember(&mut pod.budget_alerts, text),
+        ControlEvent::Alert { source, text, .. } if source == PROVIDER => remember(&mut pod.provider_alerts, text),
         ControlEvent::ApprovalAsked { id, tool, arguments } => pod.approvals.push(OpenApproval {
             id: id.clone(),
             call_id: id.clone(),
@@ -77,6 +75,13 @@ pub(super) fn control(pod: &mut Pod, event: &ControlEvent) {
         ControlEvent::MessageReceipt { message_id, state, .. } => mail::receipt(pod, message_id, *state),
         _ => (),
     }
+}
+
+fn remember(alerts: &mut Vec<String>, text: &str) {
+    if alerts.len() >= ALERTS_MAX {
+        alerts.remove(0);
+    }
+    alerts.push(text.to_owned());
 }
 
 fn run_started(pod: &mut Pod, trigger: Trigger) {

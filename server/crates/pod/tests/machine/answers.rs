@@ -226,3 +226,18 @@ fn only_a_stop_ends_what_a_person_runs() {
     assert_eq!(journal.last("tool_finished")["code"], "cancelled");
     assert!(journal.pod.operator_calls.is_empty());
 }
+
+#[test]
+fn what_a_provider_does_not_know_is_told_once_in_each_pod() {
+    let alert = |text: &str| Input::Model(ModelPiece::Alert(text.to_owned()));
+    let mut journal = running().all([alert("no tools"), text("a"), finished(), submit(), alert("no tools"), text("b")]);
+    journal.crash();
+    let journal = journal.all([resume(), alert("no tools"), alert("no streams"), text("c"), finished()]);
+    let kinds = journal.kinds();
+    assert_eq!(kinds.iter().filter(|kind| **kind == "alert").count(), 2, "{kinds:?}");
+    let alert = journal.last("alert");
+    assert_eq!(
+        (&alert["level"], &alert["source"], &alert["text"]),
+        (&json!("warn"), &json!("provider"), &json!("no streams"))
+    );
+}

@@ -50,6 +50,11 @@ impl Address {
         url
     }
 
+    /// The vendor itself is there.
+    pub(super) fn is_official(&self, kind: ProviderKind) -> bool {
+        Url::parse(official(kind)).is_ok_and(|official| official.host_str() == self.url.host_str())
+    }
+
     pub(super) fn is_loopback(&self) -> bool {
         match self.url.host_str().map(|host| host.trim_matches(['[', ']'])) {
             Some("localhost") => true,

@@ -7,18 +7,21 @@ use std::{
 };
 
 use futures_util::{FutureExt, Stream, StreamExt, future::BoxFuture};
-use genai::chat::{ChatResponse, ChatStream, ChatStreamEvent, StopReason, StreamEnd, ToolCall};
+use genai::chat::{ChatStream, ChatStreamEvent, StopReason, StreamEnd};
 use protocol::{Proof, Usage};
 use serde_json::{Value, json};
 use tokio::task::coop::poll_proceed;
 
 use super::{
     bounds::{SAID_BYTES_MAX, TooMuch},
-    calls::Calls,
-    failure::Failures,
+    calls::{CallPiece, Calls},
+    failure::{Failures, Refused},
     frames::Frames,
     gate::Ask,
-    plain::Plain,
+    notice::Notice,
+    plain::{Plain, Whole, counted},
+    request::REASONING_CONTENT,
+    responses::{self, End},
 };
 use crate::{FinishReason, ModelEvent, ProviderError, ProviderKind};
 
@@ -34,10 +37,12 @@ pub(super) struct Answer {
     said: usize,
     /// Of the present thought, as far as it has come.
     signature: String,
+    /// The present thought came as `reasoning_content`.
+    has_reasoning_content: bool,
     failures: Failures,
     /// The question, until something of an answer has come.
     plain: Option<Plain>,
-    looking: Option<BoxFuture<'static, Result<ChatResponse, ProviderError>>>,
+    looking: Option<BoxFuture<'static, Result<Whole, ProviderError>>>,
     ready: VecDeque<Item>,
 }
 
@@ -50,6 +55,7 @@ impl Answer {
             calls: Calls::new(&plain.request.messages),
             said: 0,
             signature: String::new(),
+            has_reasoning_content: false,
             failures,
             plain: Some(plain),
             looking: None,
@@ -58,22 +64,32 @@ impl Answer {
     }
 
     fn accept(&mut self, event: Option<genai::Result<ChatStreamEvent>>) {
-        if !matches!(event, Some(Ok(ChatStreamEvent::ThoughtSignatureChunk(_)))) {
+        use ChatStreamEvent::{ReasoningChunk, ThoughtSignatureChunk};
+        if matches!(&event, Some(Ok(event)) if !matches!(event, ReasoningChunk(_) | ThoughtSignatureChunk(_))) {
             self.sign();
         }
+        // Of a frame of chat completions, its words come first.
+        if self.frames.kind != ProviderKind::OpenAiCompatible {
+            self.take_notices();
+        }
         match event {
+            _ if self.is_over() => return,
             Some(Ok(ChatStreamEvent::ThoughtSignatureChunk(chunk))) => {
                 self.said += chunk.content.len();
                 self.signature.push_str(&chunk.content);
             }
             Some(Ok(ChatStreamEvent::Chunk(chunk))) => self.say(chunk.content, ModelEvent::Text),
-            Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => self.say(chunk.content, ModelEvent::Reasoning),
+            Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => {
+                self.has_reasoning_content |= self.frames.with(|noticed| noticed.has_reasoning_content);
+                self.say(chunk.content, ModelEvent::Reasoning);
+            }
             // On OpenAI's wire the frames say more than the library's event.
             Some(Ok(ChatStreamEvent::ToolCallChunk(chunk))) if !self.frames.kind.is_like(ProviderKind::OpenAi) => {
-                self.call(chunk.tool_call);
+                let event = self.calls.grow(CallPiece::from(chunk.tool_call));
+                self.called(event);
             }
             Some(Ok(ChatStreamEvent::End(end))) => {
-                self.take_frames();
+                self.take_notices();
                 self.end(end);
             }
             // Also what newer versions of the library may add.
@@ -83,16 +99,18 @@ impl Answer {
                 self.frames.with(|noticed| noticed.is_no_event = true);
                 self.cut();
             }
+            // The library has an answer fail that is told to have failed.
+            Some(Err(_)) if self.frames.with(|noticed| noticed.end.is_some()) => self.end_as_told(),
             Some(Err(error)) => {
                 let error = self.ask.failure().unwrap_or_else(|| self.failures.translate(error));
                 self.fail(error);
             }
             None => {
-                self.take_frames();
+                self.take_notices();
                 self.end_without_word();
             }
         }
-        self.take_frames();
+        self.take_notices();
         if !self.ready.is_empty() {
             self.plain = None;
         }
@@ -104,16 +122,9 @@ impl Answer {
             let signature = std::mem::take(&mut self.signature);
             self.show(ModelEvent::Proof(proof(json!({ "type": "thinking", "signature": signature }))));
         }
-    }
-
-    fn call(&mut self, call: ToolCall) {
-        let whole = match call.fn_arguments {
-            Value::String(text) => text,
-            Value::Null => String::new(),
-            value => value.to_string(),
-        };
-        let event = self.calls.grow(&call.call_id, &call.fn_name, &whole);
-        self.called(event);
+        if std::mem::take(&mut self.has_reasoning_content) {
+            self.show(ModelEvent::Proof(proof(json!({ "type": REASONING_CONTENT }))));
+        }
     }
 
     fn called(&mut self, event: Result<Option<ModelEvent>, TooMuch>) {
@@ -135,20 +146,44 @@ impl Answer {
         self.ready.push_back(Ok(event));
     }
 
-    fn take_frames(&mut self) {
-        for block in self.frames.with(|noticed| std::mem::take(&mut noticed.redacted)) {
-            self.show(ModelEvent::Proof(proof(block)));
-        }
-        for piece in self.frames.with(|noticed| std::mem::take(&mut noticed.calls)) {
-            let event = self.calls.add(piece);
-            self.called(event);
-            if self.stream.is_none() {
+    fn take_notices(&mut self) {
+        for notice in self.frames.with(|noticed| std::mem::take(&mut noticed.notices)) {
+            if self.is_over() {
                 return;
+            }
+            match notice {
+                Notice::Text(text) => self.say(text, ModelEvent::Text),
+                Notice::Reasoning(text) => self.say(text, ModelEvent::Reasoning),
+                Notice::Thought(data) => self.seal(data),
+                Notice::Call(piece) => {
+                    let event = self.calls.add(piece);
+                    self.called(event);
+                }
+                Notice::Whole(whole) => {
+                    let event = self.calls.grow(whole);
+                    self.called(event);
+                }
             }
         }
     }
 
+    fn seal(&mut self, data: Value) {
+        self.said += data.to_string().len();
+        match self.said > SAID_BYTES_MAX {
+            true => self.fail(self.failures.too_much(TooMuch::Said)),
+            false => self.show(ModelEvent::Proof(proof(data))),
+        }
+    }
+
+    /// Nothing follows an error.
+    fn is_over(&self) -> bool {
+        matches!(self.ready.back(), Some(Err(_)))
+    }
+
     fn end(&mut self, end: StreamEnd) {
+        if self.frames.kind == ProviderKind::OpenAi {
+            return self.end_as_told();
+        }
         if let Some(error) = self.frames.with(|noticed| noticed.error.take()) {
             let error = self.failures.said(&error);
             return self.fail(error);
@@ -162,7 +197,30 @@ impl Answer {
         if is_cut {
             return self.cut();
         }
-        self.finish(end.captured_stop_reason, end.captured_usage);
+        self.finish(end.captured_stop_reason, end.captured_usage.as_ref().map(counted));
+    }
+
+    /// The Responses API says how an answer ended; one that was not said so is cut.
+    fn end_as_told(&mut self) {
+        let Some(End { reason, usage, output }) = self.frames.with(|noticed| noticed.end.take()) else {
+            return self.cut();
+        };
+        // Some servers say all of it with its end, and nothing before.
+        if self.said == 0 && self.calls.is_empty() {
+            self.take_items(responses::notices(&output));
+        }
+        match reason {
+            Ok(reason) => self.finish(Some(StopReason::from(reason.to_owned())), usage),
+            Err(error) => {
+                let error = self.failures.said(&error);
+                self.fail(error);
+            }
+        }
+    }
+
+    fn take_items(&mut self, items: Vec<Notice>) {
+        self.frames.with(|noticed| items.into_iter().for_each(|item| noticed.push(item)));
+        self.take_notices();
     }
 
     /// The stream is over and said nothing about it. Some servers leave `[DONE]` out after a `finish_reason`.
@@ -171,13 +229,17 @@ impl Answer {
         match reason {
             Some(reason) => {
                 let usage = usage.and_then(|usage| serde_json::from_value(usage).ok());
-                self.finish(Some(StopReason::from(reason)), usage);
+                self.finish(Some(StopReason::from(reason)), usage.as_ref().map(counted));
             }
             None => self.cut(),
         }
     }
 
-    fn finish(&mut self, reason: Option<StopReason>, usage: Option<genai::chat::Usage>) {
+    fn finish(&mut self, reason: Option<StopReason>, usage: Option<Usage>) {
+        self.sign();
+        if self.is_over() {
+            return;
+        }
         let reason = match (self.calls.is_empty(), reason) {
             (false, _) => FinishReason::ToolCalls,
             (true, Some(StopReason::MaxTokens(_))) => FinishReason::Length,
@@ -186,7 +248,7 @@ impl Answer {
         };
         self.ready.extend(self.calls.finish().into_iter().map(Ok));
         if let Some(usage) = usage {
-            self.show(ModelEvent::Usage(counted(&usage)));
+            self.show(ModelEvent::Usage(usage));
         }
         self.show(ModelEvent::Finished { reason });
         self.stream = None;
@@ -205,22 +267,19 @@ impl Answer {
     }
 
     /// The answer has come in one piece.
-    fn looked(&mut self, answer: Result<ChatResponse, ProviderError>) {
+    fn looked(&mut self, answer: Result<Whole, ProviderError>) {
         self.looking = None;
-        let answer = match answer {
-            Ok(answer) => answer,
+        let Whole { items, reason, usage } = match answer {
+            Ok(whole) => whole,
             Err(error) => return self.fail(error),
         };
-        if let Some(reasoning) = answer.reasoning_content.filter(|text| !text.is_empty()) {
-            self.say(reasoning, ModelEvent::Reasoning);
-        }
-        let (text, calls) = (answer.content.joined_texts(), answer.content.into_tool_calls());
-        if let Some(text) = text.filter(|text| !text.is_empty()) {
-            self.say(text, ModelEvent::Text);
-        }
-        calls.into_iter().for_each(|call| self.call(call));
-        let usage = answer.usage;
-        self.finish(answer.stop_reason, usage.prompt_tokens.is_some().then_some(usage));
+        self.take_items(items);
+        self.finish(reason, usage);
+    }
+
+    /// What the server refused, when it did.
+    pub(super) fn refused(&self) -> Option<Refused> {
+        self.ask.refused()
     }
 
     fn fail(&mut self, error: ProviderError) {
@@ -232,20 +291,6 @@ impl Answer {
 /// Who it is from is added by whoever knows.
 fn proof(data: Value) -> Proof {
     Proof { provider: String::new(), model: String::new(), data }
-}
-
-fn counted(usage: &genai::chat::Usage) -> Usage {
-    let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
-    let (input, output) = (count(usage.prompt_tokens), count(usage.completion_tokens));
-    let details = usage.prompt_tokens_details.as_ref();
-    Usage {
-        input,
-        cached: count(details.and_then(|details| details.cached_tokens)),
-        written: count(details.and_then(|details| details.cache_creation_tokens)),
-        output,
-        context_used: input + output,
-        ..Usage::default()
-    }
 }
 
 impl Stream for Answer {

@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 
+use genai::chat::ToolCall;
 use protocol::Message;
 use serde_json::{Map, Value};
 
@@ -18,6 +19,18 @@ pub(super) struct CallPiece {
     pub(super) name: Option<String>,
     /// A piece of the arguments' JSON text.
     pub(super) text: String,
+}
+
+/// A call whose arguments are there as far as they have come.
+impl From<ToolCall> for CallPiece {
+    fn from(call: ToolCall) -> Self {
+        let text = match call.fn_arguments {
+            Value::String(text) => text,
+            Value::Null => String::new(),
+            value => value.to_string(),
+        };
+        Self { index: None, id: Some(call.call_id), name: Some(call.fn_name), text }
+    }
 }
 
 /// The calls of one answer.
@@ -86,10 +99,15 @@ impl Calls {
     }
 
     /// Adds a call whose text so far is known as a whole; only what is new of it goes on.
-    pub(super) fn grow(&mut self, id: &str, name: &str, whole: &str) -> Result<Option<ModelEvent>, TooMuch> {
-        let known = self.open.iter().find(|call| call.id == id).map_or(0, |call| call.text.len());
-        let text = whole.get(known..).unwrap_or_default().to_owned();
-        self.add(CallPiece { index: None, id: Some(id.to_owned()), name: Some(name.to_owned()), text })
+    pub(super) fn grow(&mut self, whole: CallPiece) -> Result<Option<ModelEvent>, TooMuch> {
+        let id = whole.id.as_deref().filter(|id| !id.is_empty());
+        let at = self.position(whole.index, id, whole.name.is_some());
+        let known = at.map_or(0, |at| self.open[at].text.len());
+        let text = whole.text.get(known..).unwrap_or_default().to_owned();
+        match at {
+            Some(_) if text.is_empty() => Ok(None),
+            _ => self.add(CallPiece { text, ..whole }),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -221,9 +239,9 @@ mod tests {
     #[test]
     fn a_text_that_grows_gives_only_what_is_new() {
         let mut calls = Calls::new(&[]);
-        let texts: Vec<_> = ["", "{\"a\"", "{\"a\":1}"]
+        let texts: Vec<_> = ["", "{\"a\"", "{\"a\":1}", "{\"a\":1}"]
             .iter()
-            .filter_map(|whole| match calls.grow("id", "Read", whole).unwrap() {
+            .filter_map(|whole| match calls.grow(piece(None, "id", "Read", whole)).unwrap() {
                 Some(ModelEvent::ToolArgs { text, .. }) => Some(text),
                 _ => None,
             })

@@ -115,10 +115,7 @@ impl Failures {
     }
 
     pub(super) fn refused(&self, status: u16, body: &str, headers: &HeaderMap) -> ProviderError {
-        let said = match serde_json::from_str::<Value>(body) {
-            Ok(value) => Said::read(&value),
-            Err(_) => Said::words(body),
-        };
+        let said = Said::of(body);
         let code = match ProviderErrorCode::of_status(status) {
             // Only these are wide enough that the vendor's words say more than its status.
             code @ (ProviderErrorCode::BadRequest | ProviderErrorCode::ModelNotFound) => said.narrow().unwrap_or(code),
@@ -135,6 +132,45 @@ impl Failures {
         let is_limited = code == ProviderErrorCode::RateLimited;
         let retry_after = wait_asked(headers).or_else(|| reset_in(headers, body).filter(|_| is_limited));
         ProviderError { retry_after, sizes: said.sizes, ..self.error(code, &reason) }
+    }
+}
+
+/// What a server answered in the place of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refused {
+    pub(super) status: u16,
+    pub(super) body: String,
+}
+
+impl Refused {
+    /// It is the model that is not there, and not the path.
+    pub(super) fn is_about_model(&self) -> bool {
+        self.said().narrow() == Some(ProviderErrorCode::ModelNotFound)
+    }
+
+    /// The words of Ollama, OpenRouter, llama.cpp, vLLM, Gemini and others for a model that cannot be given tools. Refusals of
+    /// one tool, or of a part of its schema, are none of them.
+    pub(super) fn takes_no_tools(&self) -> bool {
+        const WORDS: [&str; 12] = [
+            "not support tool",
+            "not support function call",
+            "nt support tool",
+            "nt support function call",
+            "no endpoints found that support tool use",
+            "tools are not supported",
+            "tools is not supported",
+            "tool use is not supported",
+            "tool calling is not supported",
+            "function calling is not ",
+            "tool choice requires ",
+            "tools param requires ",
+        ];
+        let said = self.said().message.to_lowercase().replace(['"', '`', '\'', '’'], "");
+        WORDS.iter().any(|words| said.contains(words))
+    }
+
+    fn said(&self) -> Said {
+        Said::of(&self.body)
     }
 }
 
@@ -155,6 +191,10 @@ struct Said {
 }
 
 impl Said {
+    fn of(body: &str) -> Self {
+        serde_json::from_str(body).map_or_else(|_| Self::words(body), |body| Self::read(&body))
+    }
+
     /// What is no JSON.
     fn words(text: &str) -> Self {
         let sizes = overflow::sizes(&Value::Null, text);

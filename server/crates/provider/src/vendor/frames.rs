@@ -1,7 +1,7 @@
 //! What the library drops of the frames on the wire.
 //!
 //! It leaves out tool calls without an index, an end without `[DONE]`, and the error lines of Ollama; servers that
-//! speak OpenAI's wire do all of these. So we look at each frame ourselves, beside it.
+//! speak chat completions do all of these. Of the Responses API it reads the words alone. So we look at each frame ourselves, beside it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,15 +9,23 @@ use genai::chat::{ChatFrameSink, FrameCtx, RawFrameRef};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::calls::CallPiece;
+use super::{
+    calls::CallPiece,
+    notice::Notice,
+    responses::{self, AFTER_CALLS, End, Read},
+};
 use crate::ProviderKind;
 
 /// Everything noticed and not yet taken.
 #[derive(Debug, Default)]
 pub(super) struct Noticed {
-    /// Thoughts that only the provider can read, as it gave them.
-    pub(super) redacted: Vec<Value>,
-    pub(super) calls: Vec<CallPiece>,
+    pub(super) notices: Vec<Notice>,
+    /// Calls that have begun, as far as they are noticed here.
+    calls: usize,
+    /// How an answer of the Responses API ended.
+    pub(super) end: Option<End>,
+    /// Reasoning came as `reasoning_content`: its server may want it back.
+    pub(super) has_reasoning_content: bool,
     /// The text of `finish_reason`: the answer is complete, whatever follows.
     pub(super) finish_reason: Option<String>,
     /// `usage` as it stood in the newest frame that had one.
@@ -53,7 +61,15 @@ impl ChatFrameSink for Frames {
             return;
         }
         match self.kind {
-            ProviderKind::OpenAi | ProviderKind::OpenAiCompatible => {
+            ProviderKind::OpenAi => {
+                if let Some(read) = responses::read(frame.data) {
+                    self.with(|noticed| noticed.take(read));
+                }
+            }
+            ProviderKind::OpenAiCompatible => {
+                if gives_reasoning_content(frame.data) {
+                    self.with(|noticed| noticed.has_reasoning_content = true);
+                }
                 if says_more_than_text(frame.data)
                     && let Ok(chunk) = serde_json::from_str::<Chunk>(frame.data)
                 {
@@ -69,7 +85,7 @@ impl ChatFrameSink for Frames {
                 if frame.data.contains("\"redacted_thinking\"")
                     && let Ok(Begun { content_block }) = serde_json::from_str(frame.data)
                 {
-                    self.with(|noticed| noticed.redacted.push(content_block));
+                    self.with(|noticed| noticed.notices.push(Notice::Thought(content_block)));
                 }
             }
             ProviderKind::Gemini | ProviderKind::Rehearsal => (),
@@ -89,18 +105,41 @@ fn says_more_than_text(frame: &str) -> bool {
     !goes_on || frame.contains("\"tool_calls\"") || frame.contains("\"usage\"")
 }
 
+fn gives_reasoning_content(frame: &str) -> bool {
+    frame.contains("\"reasoning_content\":\"") || frame.contains("\"reasoning_content\": \"")
+}
+
 impl Noticed {
+    fn take(&mut self, read: Read) {
+        match read {
+            Read::Notice(notice) => self.push(notice),
+            Read::End(end) => self.end = Some(end),
+        }
+    }
+
+    /// A thought is told behind how many calls it stands.
+    pub(super) fn push(&mut self, mut notice: Notice) {
+        match &mut notice {
+            Notice::Call(CallPiece { name: Some(_), .. }) | Notice::Whole(CallPiece { index: None, .. }) => {
+                self.calls += 1
+            }
+            Notice::Thought(thought) if self.calls > 0 => thought[AFTER_CALLS] = Value::from(self.calls),
+            _ => (),
+        }
+        self.notices.push(notice);
+    }
+
     fn take_chunk(&mut self, chunk: Chunk) {
         if let Some(choice) = chunk.choices.unwrap_or_default().into_iter().next() {
             self.finish_reason = choice.finish_reason.or_else(|| self.finish_reason.take());
             let pieces = choice.delta.and_then(|delta| delta.tool_calls).unwrap_or_default();
-            self.calls.extend(pieces.into_iter().map(CallPiece::from));
+            self.notices.extend(pieces.into_iter().map(|piece| Notice::Call(CallPiece::from(piece))));
         }
         self.usage = chunk.usage.filter(Value::is_object).or_else(|| self.usage.take());
     }
 }
 
-/// A frame of OpenAI's wire, as far as we read it. All of it may be missing or null.
+/// A frame of chat completions, as far as we read it. All of it may be missing or null.
 #[derive(Deserialize)]
 struct Chunk {
     choices: Option<Vec<Choice>>,

@@ -40,7 +40,7 @@ impl Shared {
     }
 
     /// One answer in one piece, through the gate.
-    async fn asked(
+    pub(super) async fn asked(
         &self,
         method: Method,
         path: &str,

@@ -1,32 +1,77 @@
 //! A second look at an answer that is no stream.
 //!
-//! Some servers refuse a question with status 200 and a bare JSON body, where a stream of events was asked for. The library
-//! reads nothing but events, and drops it. So the question is put again for an answer in one piece, whose body can be read.
+//! Some servers refuse a question with status 200 and a bare JSON body, where a stream of events was asked for; some know no
+//! streams at all. The library reads nothing but events, and drops it. So the question is put again for an answer in one piece,
+//! whose body can be read.
 
 use std::sync::Arc;
 
-use genai::{Error, chat::ChatResponse, webc};
-use serde_json::Value;
+use genai::{
+    Error,
+    chat::{ChatResponse, ContentPart, StopReason},
+    webc,
+};
+use protocol::Usage;
+use reqwest::Method;
+use serde_json::{Value, json};
 
-use super::{Frames, Shape, Shared, request::ChatQuestion};
-use crate::{ModelRequest, ProviderError, ProviderErrorCode};
+use super::{
+    Frames, Shape, Shared,
+    calls::CallPiece,
+    notice::Notice,
+    request::{ChatQuestion, REASONING_CONTENT},
+    responses::{self, End},
+    weak::Manner,
+};
+use crate::{ModelRequest, ProviderError, ProviderErrorCode, ProviderKind};
 
 /// A question that may have to be put again.
 pub(super) struct Plain {
     pub(super) shared: Arc<Shared>,
-    pub(super) request: ModelRequest,
+    pub(super) request: Arc<ModelRequest>,
+    pub(super) manner: Manner,
+}
+
+/// An answer in one piece.
+pub(super) struct Whole {
+    pub(super) items: Vec<Notice>,
+    pub(super) reason: Option<StopReason>,
+    pub(super) usage: Option<Usage>,
 }
 
 impl Plain {
     /// The answer in one piece: some servers know no other. Else what the server says in its place.
-    pub(super) async fn ask(self) -> Result<ChatResponse, ProviderError> {
-        let Self { shared, request } = self;
-        let question =
-            ChatQuestion::new(shared.spoken_kind(), &request, shared.limits, &Frames::new(shared.config.kind));
+    pub(super) async fn ask(self) -> Result<Whole, ProviderError> {
+        let whole = match self.manner.wire {
+            ProviderKind::OpenAi => self.ask_for_items().await?,
+            _ => self.ask_by_library().await?,
+        };
+        if whole.items.is_empty() { Err(self.shared.failures.cut()) } else { Ok(whole) }
+    }
+
+    async fn ask_for_items(&self) -> Result<Whole, ProviderError> {
+        let Shared { failures, .. } = &*self.shared;
+        let body = responses::body(&self.request, self.manner.offers_tools);
+        let asked = self.shared.asked(Method::POST, "responses", |question| question.json(&body)).await;
+        let body = asked.map_err(|error| match error.code {
+            ProviderErrorCode::Failed => failures.cut(),
+            _ => error,
+        })?;
+        if is_error(&body) {
+            return Err(failures.said(&body));
+        }
+        let End { reason, usage, output } = responses::whole(body).ok_or_else(|| failures.cut())?;
+        let reason = reason.map_err(|error| failures.said(&error))?;
+        Ok(Whole { items: responses::notices(&output), reason: Some(StopReason::from(reason.to_owned())), usage })
+    }
+
+    async fn ask_by_library(&self) -> Result<Whole, ProviderError> {
+        let Self { shared, request, manner } = self;
+        let question = ChatQuestion::new(*manner, request, shared.limits, &Frames::new(manner.wire));
         let line = shared.line()?;
         let ask = line.gate.ask(Shape::Whole);
         let options = question.options.with_capture_raw_body(true);
-        let asked = line.client.exec_chat(shared.target(&ask, &request), question.chat, Some(&options));
+        let asked = line.client.exec_chat(shared.target(&ask, request, *manner)?, question.chat, Some(&options));
         let answer = tokio::time::timeout(shared.limits.silence, ask.drive(asked))
             .await
             .map_err(|_| shared.failures.cut())?
@@ -34,8 +79,7 @@ impl Plain {
             .map_err(|error| ask.failure().unwrap_or_else(|| shared.failed_plainly(error)))?;
         match answer.captured_raw_body.as_ref().filter(|body| is_error(body)) {
             Some(body) => Err(shared.failures.said(body)),
-            None if answer.content.is_empty() && answer.reasoning_content.is_none() => Err(shared.failures.cut()),
-            None => Ok(answer),
+            None => Ok(whole(manner.wire, answer)),
         }
     }
 }
@@ -56,6 +100,64 @@ impl Shared {
             ProviderErrorCode::Failed => self.failures.cut(),
             _ => said,
         }
+    }
+}
+
+/// What the library read of it, and what is to go back of its thoughts.
+fn whole(wire: ProviderKind, answer: ChatResponse) -> Whole {
+    let ChatResponse { content, reasoning_content, stop_reason, usage, captured_raw_body, .. } = answer;
+    let body = captured_raw_body.unwrap_or_default();
+    let mut items = match wire {
+        ProviderKind::Anthropic => blocks(&body),
+        _ => reasoning_content.filter(|text| !text.is_empty()).map(Notice::Reasoning).into_iter().collect(),
+    };
+    let has_reasoning_content = body.pointer("/choices/0/message/reasoning_content").is_some_and(Value::is_string);
+    if wire == ProviderKind::OpenAiCompatible && has_reasoning_content && !items.is_empty() {
+        items.push(Notice::Thought(json!({ "type": REASONING_CONTENT })));
+    }
+    for part in content.into_parts() {
+        match part {
+            ContentPart::Text(text) if !text.is_empty() => items.push(Notice::Text(text)),
+            ContentPart::ThoughtSignature(signature) if wire == ProviderKind::Gemini => {
+                items.push(Notice::Thought(json!({ "type": "thinking", "signature": signature })));
+            }
+            ContentPart::ToolCall(call) => items.push(Notice::Whole(CallPiece::from(call))),
+            _ => (),
+        }
+    }
+    let usage = usage.prompt_tokens.is_some().then(|| counted(&usage));
+    Whole { items, reason: stop_reason, usage }
+}
+
+/// The thoughts of Anthropic's, each with its own signature.
+fn blocks(body: &Value) -> Vec<Notice> {
+    let text = |block: &Value, key: &str| block.get(key).and_then(Value::as_str).map(str::to_owned);
+    let blocks = body.get("content").and_then(Value::as_array).into_iter().flatten();
+    let notices = |block: &Value| match text(block, "type").as_deref() {
+        Some("thinking") => {
+            let said = text(block, "thinking").filter(|text| !text.is_empty()).map(Notice::Reasoning);
+            let signature =
+                text(block, "signature").map(|signature| json!({ "type": "thinking", "signature": signature }));
+            said.into_iter().chain(signature.map(Notice::Thought)).collect()
+        }
+        Some("redacted_thinking") => vec![Notice::Thought(block.clone())],
+        _ => Vec::new(),
+    };
+    blocks.flat_map(notices).collect()
+}
+
+/// The library's count, as ours.
+pub(super) fn counted(usage: &genai::chat::Usage) -> Usage {
+    let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or(0);
+    let (input, output) = (count(usage.prompt_tokens), count(usage.completion_tokens));
+    let details = usage.prompt_tokens_details.as_ref();
+    Usage {
+        input,
+        cached: count(details.and_then(|details| details.cached_tokens)),
+        written: count(details.and_then(|details| details.cache_creation_tokens)),
+        output,
+        context_used: input + output,
+        ..Usage::default()
     }
 }
 

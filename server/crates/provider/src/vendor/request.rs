@@ -7,11 +7,14 @@ use genai::chat::{
 use protocol::{Message, Role, Thinking, Thought};
 use serde_json::{Value, json};
 
-use super::{TimeLimits, frames::Frames};
+use super::{TimeLimits, frames::Frames, responses, weak::Manner};
 use crate::{ModelRequest, ProviderKind, ToolSpec};
 
 /// Said for the person who resumes, where the context ends with the model's own words: most vendors refuse that.
-const GO_ON: &str = "Go on.";
+pub(super) const GO_ON: &str = "Go on.";
+
+/// The `type` of a thought that goes back as `reasoning_content` of its message.
+pub(super) const REASONING_CONTENT: &str = "reasoning_content";
 
 /// A question in the library's terms.
 pub(super) struct ChatQuestion {
@@ -20,12 +23,18 @@ pub(super) struct ChatQuestion {
 }
 
 impl ChatQuestion {
-    pub(super) fn new(kind: ProviderKind, request: &ModelRequest, limits: TimeLimits, frames: &Frames) -> Self {
+    pub(super) fn new(manner: Manner, request: &ModelRequest, limits: TimeLimits, frames: &Frames) -> Self {
+        let kind = manner.wire;
+        let options = options(kind, request, limits, frames);
+        if kind == ProviderKind::OpenAi {
+            let body = responses::body(request, manner.offers_tools);
+            return Self { chat: ChatRequest::new(Vec::new()), options: options.with_extra_body(body) };
+        }
         let mut chat = ChatRequest::new(messages(kind, request));
-        if !request.tools.is_empty() {
+        if manner.offers_tools && !request.tools.is_empty() {
             chat = chat.with_tools(request.tools.iter().map(tool));
         }
-        Self { chat, options: options(kind, request, limits, frames) }
+        Self { chat, options }
     }
 }
 
@@ -39,14 +48,11 @@ fn options(kind: ProviderKind, request: &ModelRequest, limits: TimeLimits, frame
     let effort = effort(kind, request).filter(|_| kind != ProviderKind::Anthropic || can_think(&request.messages));
     let model = request.model.as_str();
     match kind {
+        // All that is said is in a body of our own; a budget is the one effort that the library writes nothing of.
+        ProviderKind::OpenAi => options.with_reasoning_effort(ReasoningEffort::Budget(0)),
         // The library would cut `vendor::` and an ending like `-high` off the name; the body's own name wins.
-        ProviderKind::OpenAi | ProviderKind::OpenAiCompatible => {
+        ProviderKind::OpenAiCompatible => {
             let options = options.with_extra_body(json!({ "model": model }));
-            // Without a key of its own the library turns automatic caching off for some models of OpenAI's.
-            let options = match kind {
-                ProviderKind::OpenAi => options.with_prompt_cache_key(cache_key(&request.messages)),
-                _ => options,
-            };
             match effort.or(ReasoningEffort::from_model_name(model).0.map(|_| ReasoningEffort::Budget(0))) {
                 // A budget is the one effort that writes nothing into the body.
                 Some(effort) => options.with_reasoning_effort(effort),
@@ -100,7 +106,7 @@ fn can_think(messages: &[Message]) -> bool {
 }
 
 /// The same for all questions of one conversation: it begins with its instructions.
-fn cache_key(messages: &[Message]) -> String {
+pub(super) fn cache_key(messages: &[Message]) -> String {
     // FNV-1a: of no worth as a secret, and the same in each process.
     let beginning = messages.first().map(|message| message.content.as_bytes()).unwrap_or_default();
     let hash = beginning
@@ -115,13 +121,16 @@ fn messages(kind: ProviderKind, request: &ModelRequest) -> Vec<ChatMessage> {
     let thinks = request.thinking.is_some_and(|level| level != Thinking::Off);
     let mut chat: Vec<ChatMessage> = Vec::new();
     let mut results: Vec<ToolResponse> = Vec::new();
+    let mut has_called = false;
     for message in messages {
+        has_called = (has_called && message.role != Role::User) || !message.tool_calls.is_empty();
         if message.role == Role::Tool {
             results.push(tool_response(message, messages));
             continue;
         }
         flush(kind, &mut results, &mut chat);
-        chat.extend(chat_message(kind, message, thinks));
+        let gives_thoughts = if kind == ProviderKind::OpenAiCompatible { has_called } else { thinks };
+        chat.extend(chat_message(kind, message, gives_thoughts));
     }
     flush(kind, &mut results, &mut chat);
     if messages.last().is_some_and(|last| last.role == Role::Assistant) {
@@ -146,7 +155,7 @@ fn user(kind: ProviderKind, text: &str) -> ChatMessage {
 }
 
 /// What goes back of the thoughts before an answer. Anthropic wants its blocks whole, Gemini each signature before the part
-/// that it came with.
+/// that it came with; who gave `reasoning_content` may demand it of each answer of a turn with calls.
 fn thoughts(kind: ProviderKind, message: &Message) -> Vec<ContentPart> {
     let part = |thought: &Thought| match (kind, thought.data.get("signature").and_then(Value::as_str)) {
         (ProviderKind::Anthropic, None) => Some(ContentPart::from_custom(thought.data.clone(), None)),
@@ -155,6 +164,9 @@ fn thoughts(kind: ProviderKind, message: &Message) -> Vec<ContentPart> {
             Some(ContentPart::from_custom(block, None))
         }
         (ProviderKind::Gemini, Some(signature)) => Some(ContentPart::ThoughtSignature(signature.to_owned())),
+        (ProviderKind::OpenAiCompatible, None) if thought.data["type"] == REASONING_CONTENT => {
+            Some(ContentPart::ReasoningContent(thought.text.clone()))
+        }
         _ => None,
     };
     message.thoughts.iter().filter_map(part).collect()
@@ -173,7 +185,7 @@ fn flush(kind: ProviderKind, results: &mut Vec<ToolResponse>, chat: &mut Vec<Cha
 }
 
 /// Vendors refuse empty texts, so a message without any content is left out.
-fn chat_message(kind: ProviderKind, message: &Message, thinks: bool) -> Option<ChatMessage> {
+fn chat_message(kind: ProviderKind, message: &Message, gives_thoughts: bool) -> Option<ChatMessage> {
     let is_blank = message.content.trim().is_empty();
     match message.role {
         Role::System => (!is_blank).then(|| ChatMessage::system(message.content.as_str())),
@@ -182,7 +194,7 @@ fn chat_message(kind: ProviderKind, message: &Message, thinks: bool) -> Option<C
             let text = (!is_blank).then(|| ContentPart::Text(message.content.clone()));
             let calls = message.tool_calls.iter().map(|call| ContentPart::ToolCall(tool_call(kind, call)));
             let said: Vec<ContentPart> = text.into_iter().chain(calls).collect();
-            let thoughts = if thinks { thoughts(kind, message) } else { Vec::new() };
+            let thoughts = if gives_thoughts { thoughts(kind, message) } else { Vec::new() };
             // Where there are calls, a signature of Gemini's is one of the first of them.
             let at = match kind {
                 ProviderKind::Gemini => {

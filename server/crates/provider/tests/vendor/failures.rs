@@ -1,7 +1,11 @@
 //! What goes wrong at a provider, and what a viewer gets of it.
 
 use crate::common::{Item, KEY, all, ask, config, connect, request, text};
-use provider::{FinishReason, ModelEvent, ProviderErrorCode, ProviderKind, ProviderKind::OpenAi, TimeLimits};
+use provider::{
+    FinishReason, ModelEvent, ProviderErrorCode, ProviderKind,
+    ProviderKind::{OpenAi, OpenAiCompatible},
+    TimeLimits,
+};
 use serde_json::json;
 use testkit::scripted_model::{Answer, ScriptedModel, Step};
 
@@ -46,7 +50,7 @@ async fn a_provider_that_asks_for_too_long_a_pause_has_failed() {
 
 #[tokio::test]
 async fn a_wrong_key_fails_at_once_and_is_not_quoted() {
-    for kind in [OpenAi, ProviderKind::Anthropic] {
+    for kind in [OpenAi, OpenAiCompatible, ProviderKind::Anthropic] {
         let server = ScriptedModel::start().await;
         let quoted = format!("Incorrect API key provided: {KEY}. Also: {}***{}", &KEY[..9], &KEY[KEY.len() - 4..]);
         let body = json!({"error": {"type": "authentication_error", "message": quoted}});
@@ -63,7 +67,8 @@ async fn a_wrong_key_fails_at_once_and_is_not_quoted() {
 async fn an_answer_that_is_cut_keeps_what_was_said_and_is_not_asked_for_again() {
     let without_end = Answer::new().text("hi");
     let dropped = Answer::new().text("hi").step(Step::Cut);
-    for (kind, answer) in [(OpenAi, &without_end), (OpenAi, &dropped), (ProviderKind::Anthropic, &dropped)] {
+    let both = [OpenAi, OpenAiCompatible].map(|kind| [(kind, &without_end), (kind, &dropped)]);
+    for (kind, answer) in both.into_iter().flatten().chain([(ProviderKind::Anthropic, &dropped)]) {
         let server = ScriptedModel::start().await;
         server.push(answer.clone());
         let items = all(ask(kind, &server)).await;
@@ -75,7 +80,8 @@ async fn an_answer_that_is_cut_keeps_what_was_said_and_is_not_asked_for_again() 
 
 #[tokio::test]
 async fn an_error_inside_a_stream_is_an_error() {
-    for (kind, name) in [(OpenAi, "server_error"), (ProviderKind::Anthropic, "overloaded_error")] {
+    let names = [OpenAi, OpenAiCompatible].map(|kind| (kind, "server_error"));
+    for (kind, name) in names.into_iter().chain([(ProviderKind::Anthropic, "overloaded_error")]) {
         let server = ScriptedModel::start().await;
         let error = json!({"type": name, "message": format!("no room for {KEY}")});
         server.push(Answer::new().text("hi").step(Step::ErrorFrame(error)));
@@ -110,7 +116,7 @@ async fn without_a_key_a_vendor_is_not_asked() {
 async fn a_redirect_is_not_followed() {
     let server = ScriptedModel::start().await;
     let elsewhere = ScriptedModel::start().await;
-    let target = format!("{}/chat/completions", elsewhere.base_url());
+    let target = format!("{}/responses", elsewhere.base_url());
     server.push(Answer::refuse(307, "").header("location", &target));
     let items = all(ask(OpenAi, &server)).await;
     assert_eq!(last_error(&items), ProviderErrorCode::Failed);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::common::{KEY, all, ask};
-use provider::ProviderKind::{Anthropic, OpenAi};
+use provider::ProviderKind::{Anthropic, OpenAi, OpenAiCompatible};
 use serde_json::json;
 use testkit::scripted_model::{Answer, ScriptedModel, Step};
 use tracing_subscriber::fmt::MakeWriter;
@@ -39,7 +39,7 @@ async fn no_log_line_holds_the_key() {
     let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(log.clone()).finish();
     let _listening = tracing::subscriber::set_default(subscriber);
     tracing::info!("listening");
-    for kind in [OpenAi, Anthropic] {
+    for kind in [OpenAi, OpenAiCompatible, Anthropic] {
         let server = ScriptedModel::start().await;
         let said = format!("Incorrect API key provided: {KEY}");
         server.push(Answer::refuse(401, &said));

@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used)]
 
 mod anthropic;
+mod chat_completions;
 mod common;
 mod failures;
 mod logs;
-mod open_ai;
 mod other_wires;
 mod overflow;
+mod responses;
 mod thinking;
+mod weak;

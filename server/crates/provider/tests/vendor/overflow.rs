@@ -1,13 +1,15 @@
 //! A question that is longer than the model's context, whichever way the server says so.
 
 use crate::common::{Item, all, ask, text};
-use provider::{ContextSizes, FinishReason, ModelEvent, ProviderErrorCode, ProviderKind, ProviderKind::OpenAi};
+use provider::ProviderKind::{OpenAi, OpenAiCompatible};
+use provider::{ContextSizes, FinishReason, ModelEvent, ProviderErrorCode, ProviderKind};
 use serde_json::{Value, json};
 use testkit::scripted_model::{Answer, ScriptedModel, Step, Tokens};
 
 const SENTENCE: &str =
     "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.";
-const KINDS: [ProviderKind; 4] = [OpenAi, ProviderKind::Anthropic, ProviderKind::Gemini, ProviderKind::Ollama];
+const KINDS: [ProviderKind; 5] =
+    [OpenAi, OpenAiCompatible, ProviderKind::Anthropic, ProviderKind::Gemini, ProviderKind::Ollama];
 
 fn told() -> Value {
     json!({ "message": SENTENCE, "type": "invalid_request_error", "code": "context_length_exceeded" })
@@ -55,7 +57,7 @@ async fn a_refusal_is_known_by_its_words_whatever_its_status() {
 
 #[tokio::test]
 async fn an_error_in_the_stream_is_known_before_and_after_the_first_words() {
-    for kind in [OpenAi, ProviderKind::Anthropic] {
+    for kind in [OpenAi, OpenAiCompatible, ProviderKind::Anthropic] {
         let items = answered(kind, Answer::new().step(Step::ErrorFrame(told()))).await;
         assert_eq!(items.len(), 1, "{items:?}");
         is_overflow(&items[0], "at once");
@@ -66,24 +68,12 @@ async fn an_error_in_the_stream_is_known_before_and_after_the_first_words() {
 }
 
 #[tokio::test]
-async fn a_server_that_knows_no_streams_is_understood() {
-    let message = json!({ "role": "assistant", "content": "all at once", "reasoning_content": "hm" });
-    let body = json!({
-        "choices": [{ "index": 0, "message": message, "finish_reason": "stop" }],
-        "usage": { "prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9 }
-    });
-    let answer = Answer::refuse(200, body.to_string()).header("content-type", "application/json");
-    let items = answered(OpenAi, answer).await;
-    assert_eq!(items[..2], [Ok(ModelEvent::Reasoning("hm".to_owned())), text("all at once")]);
-    assert!(matches!(&items[2], Ok(ModelEvent::Usage(usage)) if (usage.input, usage.output) == (7, 2)), "{items:?}");
-    assert_eq!(items[3..], [Ok(ModelEvent::Finished { reason: FinishReason::Stop })]);
-}
-
-#[tokio::test]
 async fn words_that_are_no_answer_are_a_stream_that_was_cut() {
     for body in ["<html>come back later</html>", "{\"status\": \"ok\"}", "[]", "null"] {
-        let items = answered(OpenAi, Answer::refuse(200, body).header("content-type", "text/html")).await;
-        assert_eq!(items.last().unwrap().as_ref().unwrap_err().code, ProviderErrorCode::Cut, "{body}: {items:?}");
+        for kind in [OpenAi, OpenAiCompatible] {
+            let items = answered(kind, Answer::refuse(200, body).header("content-type", "text/html")).await;
+            assert_eq!(items.last().unwrap().as_ref().unwrap_err().code, ProviderErrorCode::Cut, "{body}: {items:?}");
+        }
     }
 }
 
@@ -91,6 +81,8 @@ async fn words_that_are_no_answer_are_a_stream_that_was_cut() {
 async fn an_answer_that_reached_its_own_limit_is_no_overflow() {
     let tokens = Tokens { input: 8000, cached: 0, output: 192 };
     let answer = Answer::new().text("and so").usage(tokens).step(Step::Finish(Some("length".to_owned())));
-    let items = answered(OpenAi, answer).await;
-    assert_eq!(items.last(), Some(&Ok(ModelEvent::Finished { reason: FinishReason::Length })));
+    for kind in [OpenAi, OpenAiCompatible] {
+        let items = answered(kind, answer.clone()).await;
+        assert_eq!(items.last(), Some(&Ok(ModelEvent::Finished { reason: FinishReason::Length })));
+    }
 }

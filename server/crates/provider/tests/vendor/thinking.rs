@@ -30,12 +30,12 @@ async fn send(kind: ProviderKind, server: &ScriptedModel, question: ModelRequest
 
 #[tokio::test]
 async fn each_vendor_is_asked_to_think_in_its_own_words() {
-    let effort = |body: Value| body["reasoning_effort"].clone();
-    for kind in [OpenAi, OpenAiCompatible] {
-        assert_eq!(effort(asked(kind, "gpt-5.1", Some(Thinking::Medium)).await), "medium");
-        assert_eq!(effort(asked(kind, "gpt-5.1", Some(Thinking::Off)).await), "none");
-        assert_eq!(effort(asked(kind, "gpt-5.2", Some(Thinking::Max)).await), "xhigh");
-        assert_eq!(effort(asked(kind, "gpt-5.1", None).await), Value::Null);
+    for (kind, place) in [(OpenAi, "/reasoning/effort"), (OpenAiCompatible, "/reasoning_effort")] {
+        let effort = async |model: &str, level| asked(kind, model, level).await.pointer(place).cloned();
+        assert_eq!(effort("gpt-5.1", Some(Thinking::Medium)).await, Some(json!("medium")));
+        assert_eq!(effort("gpt-5.1", Some(Thinking::Off)).await, Some(json!("none")));
+        assert_eq!(effort("gpt-5.2", Some(Thinking::Max)).await, Some(json!("xhigh")));
+        assert_eq!(effort("gpt-5.1", None).await, None);
     }
     let thinking = |body: &Value| (body["thinking"]["type"].clone(), body["thinking"]["budget_tokens"].clone());
     let haiku = asked(Anthropic, "claude-haiku-4-5", Some(Thinking::Low)).await;
@@ -180,7 +180,11 @@ async fn a_conversation_begins_with_the_same_bytes_from_question_to_question() {
         send(kind, &server, question).await;
         let messages = |at: usize| {
             let body = server.requests()[at].body.clone();
-            let list = if kind == Gemini { "contents" } else { "messages" };
+            let list = match kind {
+                Gemini => "contents",
+                OpenAi => "input",
+                _ => "messages",
+            };
             body[list].as_array().unwrap().iter().cloned().map(unmarked).collect::<Vec<_>>()
         };
         let (first, second) = (messages(0), messages(1));
@@ -188,7 +192,7 @@ async fn a_conversation_begins_with_the_same_bytes_from_question_to_question() {
         assert_eq!(first.iter().map(Value::to_string).collect::<Vec<_>>(), beginning, "{kind}");
         let rest = |at: usize| {
             let mut body = server.requests()[at].body.clone();
-            body.as_object_mut().unwrap().retain(|key, _| key != "messages" && key != "contents");
+            body.as_object_mut().unwrap().retain(|key, _| !["messages", "contents", "input"].contains(&key.as_str()));
             body.to_string()
         };
         assert_eq!(rest(0), rest(1), "{kind}");

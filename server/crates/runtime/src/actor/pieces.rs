@@ -22,6 +22,7 @@ pub(super) fn piece_of(event: Result<ModelEvent, ProviderError>, asked: Question
         Ok(ModelEvent::Retry { attempt, wait, code, detail }) => {
             ModelPiece::Retry { attempt, wait_ms: wait.as_millis().try_into().unwrap_or(u64::MAX), code, detail }
         }
+        Ok(ModelEvent::Alert { text }) => ModelPiece::Alert(text),
         Ok(ModelEvent::Usage(usage)) => ModelPiece::Usage(usage),
         Ok(ModelEvent::Finished { reason: FinishReason::Filtered }) => {
             let detail = "the provider withheld the rest of the answer (content filter)";

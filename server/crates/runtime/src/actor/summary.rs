@@ -39,7 +39,8 @@ impl Summarising {
                 | ModelEvent::Proof(_)
                 | ModelEvent::ToolArgs { .. }
                 | ModelEvent::ToolCall { .. }
-                | ModelEvent::Retry { .. } => (),
+                | ModelEvent::Retry { .. }
+                | ModelEvent::Alert { .. } => (),
             }
         }
         match self.text.trim().is_empty() {

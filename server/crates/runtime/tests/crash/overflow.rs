@@ -105,7 +105,7 @@ async fn ask(host: &Host, pod: &WorkerId, id: &str, bytes: usize) {
 async fn host_on(store: Store, model: &str) -> Host {
     let config = ProviderConfig {
         name: "scripted".to_owned(),
-        kind: ProviderKind::OpenAi,
+        kind: ProviderKind::OpenAiCompatible,
         base_url: Some(model.to_owned()),
         api_key: None,
         models: vec!["scripted".to_owned()],

@@ -52,7 +52,7 @@ impl Ground {
     pub async fn with_model(model: &ScriptedModel) -> Self {
         let config = ProviderConfig {
             name: "scripted".to_owned(),
-            kind: ProviderKind::OpenAi,
+            kind: ProviderKind::OpenAiCompatible,
             base_url: Some(model.base_url()),
             api_key: None,
             models: vec!["scripted".to_owned()],

@@ -1,10 +1,13 @@
-//! An answer as server-sent events of OpenAI and of Anthropic, or as the bytes that a test wrote.
+//! An answer as server-sent events of OpenAI, on both of its wires, and of Anthropic, or as the bytes that a test wrote.
+
+mod items;
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 
+use self::items::Items;
 use super::answer::{Answer, Step, Tokens};
 
 /// The next thing that happens on the connection.
@@ -38,6 +41,7 @@ enum Dialect {
         /// Blocks so far, the open one included.
         blocks: usize,
     },
+    Responses(Items),
     /// Any other wire: a test writes its bytes.
     Raw,
 }
@@ -58,6 +62,13 @@ impl Wire {
                 "cache_creation_input_tokens": 0, "output_tokens": 1
             }
         }}));
+        wire
+    }
+
+    pub(super) fn responses(question: &Value, answer: &Answer) -> Self {
+        let (items, begun) = Items::new(question);
+        let mut wire = Self::new(answer, Dialect::Responses(items));
+        wire.event(begun);
         wire
     }
 
@@ -112,8 +123,12 @@ impl Wire {
     }
 
     fn text(&mut self, text: &str) {
-        match self.dialect {
+        match &mut self.dialect {
             Dialect::OpenAi { .. } => self.delta(json!({ "content": text })),
+            Dialect::Responses(items) => {
+                let events = items.text(text);
+                self.events(events);
+            }
             Dialect::Anthropic { .. } => {
                 self.open("text", json!({ "type": "text", "text": "" }));
                 self.block_delta(json!({ "type": "text_delta", "text": text }));
@@ -123,8 +138,12 @@ impl Wire {
     }
 
     fn reasoning(&mut self, text: &str) {
-        match self.dialect {
+        match &mut self.dialect {
             Dialect::OpenAi { .. } => self.delta(json!({ "reasoning_content": text })),
+            Dialect::Responses(items) => {
+                let events = items.reasoning(text);
+                self.events(events);
+            }
             Dialect::Anthropic { .. } => {
                 self.open("thinking", json!({ "type": "thinking", "thinking": "" }));
                 self.block_delta(json!({ "type": "thinking_delta", "thinking": text }));
@@ -136,7 +155,11 @@ impl Wire {
     fn call(&mut self, id: Option<&str>, name: &str, pieces: &[String]) {
         let index = self.calls;
         self.calls += 1;
-        match self.dialect {
+        match &mut self.dialect {
+            Dialect::Responses(items) => {
+                let events = items.call(id, name, pieces);
+                self.events(events);
+            }
             Dialect::OpenAi { .. } => {
                 let function = json!({ "name": name, "arguments": "" });
                 let mut first = json!({ "index": index, "type": "function", "function": function });
@@ -166,6 +189,7 @@ impl Wire {
         match self.dialect {
             Dialect::OpenAi { .. } => self.data(&json!({ "error": error }).to_string()),
             Dialect::Anthropic { .. } => self.event(json!({ "type": "error", "error": error })),
+            Dialect::Responses(_) => self.event(Items::error(&error)),
             Dialect::Raw => self.ready.push_back(format!("{error}\n").into()),
         }
     }
@@ -173,8 +197,13 @@ impl Wire {
     fn finish(&mut self, reason: Option<&str>) {
         let has_calls = self.calls > 0;
         let tokens = self.tokens;
-        match self.dialect {
+        match &mut self.dialect {
+            Dialect::Responses(items) => {
+                let events = items.finish(reason, tokens);
+                self.events(events);
+            }
             Dialect::OpenAi { wants_usage, .. } => {
+                let wants_usage = *wants_usage;
                 let reason = reason.unwrap_or(if has_calls { "tool_calls" } else { "stop" });
                 self.chunk(json!([{ "index": 0, "delta": {}, "finish_reason": reason }]), None);
                 if let Some(tokens) = tokens.filter(|_| wants_usage) {
@@ -236,6 +265,10 @@ impl Wire {
             let index = *blocks - 1;
             self.event(json!({ "type": "content_block_stop", "index": index }));
         }
+    }
+
+    fn events(&mut self, events: Vec<Value>) {
+        events.into_iter().for_each(|event| self.event(event));
     }
 
     /// An event that is named by its own type.

@@ -14,6 +14,7 @@ use std::{
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
+use super::super::failure::Refused;
 use crate::ProviderError;
 
 /// What an answer is made of.
@@ -39,6 +40,7 @@ pub(super) struct Asked {
     pub(super) shape: Shape,
     /// Why the gate gave up. The library only sees a connection that breaks.
     failure: Mutex<Option<ProviderError>>,
+    refused: Mutex<Option<Refused>>,
     is_heavy: AtomicBool,
 }
 
@@ -52,7 +54,12 @@ pub(in crate::vendor) struct Ask {
 
 impl Asks {
     pub(super) fn begin(asks: &Arc<Self>, shape: Shape) -> Ask {
-        let asked = Arc::new(Asked { shape, failure: Mutex::default(), is_heavy: AtomicBool::new(false) });
+        let asked = Arc::new(Asked {
+            shape,
+            failure: Mutex::default(),
+            refused: Mutex::default(),
+            is_heavy: AtomicBool::new(false),
+        });
         let mut open = asks.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.0 += 1;
         let number = open.0;
@@ -76,6 +83,11 @@ impl Asked {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
+    /// The provider did not answer what was asked.
+    pub(super) fn refuse(&self, refused: Refused) {
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(refused);
+    }
+
     /// What goes to the library next takes long to parse.
     pub(super) fn is_heavy_from_now_on(&self) {
         self.is_heavy.store(true, Relaxed);
@@ -95,6 +107,11 @@ impl Ask {
     /// Why the gate gave up, if it did.
     pub(in crate::vendor) fn failure(&self) -> Option<ProviderError> {
         self.asked.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What the provider said in the place of an answer.
+    pub(in crate::vendor) fn refused(&self) -> Option<Refused> {
+        self.asked.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Lets the library work on what has come: beside the runtime's threads when it is much. A panic over somebody's answer ends

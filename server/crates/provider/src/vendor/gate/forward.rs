@@ -16,7 +16,7 @@ use super::{
         TimeLimits,
         address::Address,
         bounds::{ANSWER_TIME_MAX, AT_ONCE_BYTES_MAX, REFUSAL_BYTES_MAX, TooMuch, WHOLE_BYTES_MAX},
-        failure::Failures,
+        failure::{Failures, Refused},
     },
     Shape,
     ask::{Asked, Asks},
@@ -82,7 +82,9 @@ impl Forward {
         let response = head_of(answer.status(), answer.headers());
         let body = match asked.shape {
             _ if !answer.status().is_success() => {
+                let status = answer.status().as_u16();
                 let (words, _) = self.whole(answer, REFUSAL_BYTES_MAX).await?;
+                asked.refuse(Refused { status, body: String::from_utf8_lossy(&words).into_owned() });
                 Portions::of(words)
             }
             Shape::Whole => {

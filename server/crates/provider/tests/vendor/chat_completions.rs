@@ -1,12 +1,17 @@
-//! OpenAI's wire, against a scripted server.
+//! Chat completions, against a scripted server.
 
 use std::time::Duration;
 
 use crate::common::{Item, KEY, all, ask, config, connect, request, text};
-use protocol::{Message, Role, ToolCall, Usage};
-use provider::{FinishReason, ModelEvent, ProviderErrorCode, ProviderKind::OpenAi, TimeLimits, ToolSpec};
+use protocol::{Message, Proof, Role, Thought, ToolCall, Usage};
+use provider::{FinishReason, ModelEvent, ProviderErrorCode, ProviderKind::OpenAiCompatible, TimeLimits, ToolSpec};
 use serde_json::json;
 use testkit::scripted_model::{Answer, ScriptedModel, Step, Tokens};
+
+/// What stands beside a thought that came as `reasoning_content`.
+fn reasoning_content() -> Proof {
+    Proof { provider: "mine".to_owned(), model: "scripted".to_owned(), data: json!({ "type": "reasoning_content" }) }
+}
 
 fn finished(reason: FinishReason) -> Item {
     Ok(ModelEvent::Finished { reason })
@@ -19,10 +24,11 @@ async fn text_and_reasoning_and_usage_come_as_they_are_said() {
     server.push(Answer::new().reasoning("hm ").reasoning("so").text("hel").text("lo").usage(tokens).finish());
     let usage = Usage { input: 1000, cached: 600, output: 20, context_used: 1020, ..Usage::default() };
     assert_eq!(
-        all(ask(OpenAi, &server)).await,
+        all(ask(OpenAiCompatible, &server)).await,
         [
             Ok(ModelEvent::Reasoning("hm ".to_owned())),
             Ok(ModelEvent::Reasoning("so".to_owned())),
+            Ok(ModelEvent::Proof(reasoning_content())),
             text("hel"),
             text("lo"),
             Ok(ModelEvent::Usage(usage)),
@@ -53,7 +59,7 @@ async fn several_calls_of_one_turn_come_in_pieces_and_then_whole() {
         Ok(ModelEvent::ToolCall { index, call_id: call_id.to_owned(), name: name.to_owned(), arguments })
     };
     assert_eq!(
-        all(ask(OpenAi, &server)).await,
+        all(ask(OpenAiCompatible, &server)).await,
         [
             text("so"),
             args(0, "Read", ""),
@@ -74,7 +80,7 @@ async fn calls_without_an_index_are_not_lost() {
         {"function": {"name": "Read", "arguments": "{}"}}, {"function": {"name": "Grep", "arguments": {"a": 1}}}
     ]}, "finish_reason": "stop"}]});
     server.push(Answer::new().step(Step::Raw(format!("data: {chunk}\n\ndata: [DONE]\n\n"))));
-    let calls: Vec<_> = all(ask(OpenAi, &server))
+    let calls: Vec<_> = all(ask(OpenAiCompatible, &server))
         .await
         .into_iter()
         .filter_map(|item| match item.unwrap() {
@@ -93,7 +99,7 @@ async fn an_answer_with_a_finish_reason_is_complete_without_the_last_word() {
     server.push(Answer::new().step(Step::Raw(format!("data: {chunk}\n\n"))));
     let usage = Usage { input: 3, output: 1, context_used: 4, ..Usage::default() };
     assert_eq!(
-        all(ask(OpenAi, &server)).await,
+        all(ask(OpenAiCompatible, &server)).await,
         [text("hi"), Ok(ModelEvent::Usage(usage)), finished(FinishReason::Length)]
     );
 }
@@ -117,7 +123,7 @@ async fn a_conversation_goes_out_with_its_calls_and_results() {
         schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
     }];
     question.model = "vendor/model-high".to_owned();
-    all(connect(config(OpenAi, &server), TimeLimits::default()).stream(question)).await;
+    all(connect(config(OpenAiCompatible, &server), TimeLimits::default()).stream(question)).await;
     let [question] = server.requests().try_into().unwrap();
     let messages = question.body["messages"].as_array().unwrap();
     let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
@@ -134,7 +140,7 @@ async fn a_conversation_goes_out_with_its_calls_and_results() {
 async fn a_server_of_ones_own_is_asked_without_a_key() {
     let server = ScriptedModel::start().await;
     server.push(Answer::say("ok"));
-    let mut config = config(OpenAi, &server);
+    let mut config = config(OpenAiCompatible, &server);
     config.api_key = None;
     let items = all(connect(config, TimeLimits::default()).stream(request())).await;
     assert_eq!(items, [text("ok"), finished(FinishReason::Stop)]);
@@ -145,7 +151,7 @@ async fn a_server_of_ones_own_is_asked_without_a_key() {
 async fn its_models_are_asked_from_the_server() {
     let server = ScriptedModel::start().await;
     server.set_models(&["gpt-5.1", "own"]);
-    let models = connect(config(OpenAi, &server), TimeLimits::default()).models().await.unwrap();
+    let models = connect(config(OpenAiCompatible, &server), TimeLimits::default()).models().await.unwrap();
     let names: Vec<_> = models.iter().map(|model| model.name.as_str()).collect();
     assert_eq!(names, ["gpt-5.1", "own"]);
 }
@@ -155,7 +161,7 @@ async fn dropping_the_stream_drops_the_connection() {
     use futures_util::StreamExt;
     let server = ScriptedModel::start().await;
     server.push(Answer::new().text("hi").step(Step::Stall));
-    let mut stream = ask(OpenAi, &server);
+    let mut stream = ask(OpenAiCompatible, &server);
     assert_eq!(stream.next().await, Some(text("hi")));
     drop(stream);
     server.wait_for_disconnect().await;
@@ -166,8 +172,58 @@ async fn a_stream_that_falls_silent_times_out() {
     let server = ScriptedModel::start().await;
     server.push(Answer::new().text("hi").step(Step::Stall));
     let limits = TimeLimits { silence: Duration::from_secs(3), ..TimeLimits::default() };
-    let items = all(connect(config(OpenAi, &server), limits).stream(request())).await;
+    let items = all(connect(config(OpenAiCompatible, &server), limits).stream(request())).await;
     assert_eq!(items[0], text("hi"));
     assert_eq!(items[1].as_ref().unwrap_err().code, ProviderErrorCode::Timeout);
     server.wait_for_disconnect().await;
+}
+
+/// An answer with a thought and a call, and its result.
+fn called(thought: Option<&str>, id: &str) -> [Message; 2] {
+    let call = ToolCall { call_id: id.to_owned(), name: "Read".to_owned(), arguments: json!({"path": id}) };
+    let data = json!({ "type": "reasoning_content" });
+    let thoughts = thought.map(|text| Thought { text: text.to_owned(), data }).into_iter().collect();
+    let answer = Message { tool_calls: vec![call], thoughts, ..Message::new(Role::Assistant, "") };
+    [answer, Message { call_id: Some(id.to_owned()), ..Message::new(Role::Tool, "done") }]
+}
+
+#[tokio::test]
+async fn reasoning_content_goes_back_with_the_answers_of_a_turn_that_calls() {
+    let server = ScriptedModel::start().await;
+    server.otherwise(Answer::say("ok"));
+    let mut question = request();
+    question.messages.extend(called(Some("look first"), "a"));
+    question.messages.extend(called(None, "b"));
+    let data = json!({ "type": "reasoning_content" });
+    let thoughts = vec![Thought { text: "that is it".to_owned(), data }];
+    let end = Message { thoughts, ..Message::new(Role::Assistant, "it is x") };
+    question.messages.extend([end.clone(), Message::new(Role::User, "and now?"), end]);
+    all(connect(config(OpenAiCompatible, &server), TimeLimits::default()).stream(question)).await;
+    let [question] = server.requests().try_into().unwrap();
+    let given: Vec<_> = question.body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|message| message["role"] == "assistant")
+        .map(|message| message.get("reasoning_content").cloned())
+        .collect();
+    // Where none came, none is made up, and a turn without calls has no need of it.
+    assert_eq!(given, [Some(json!("look first")), None, Some(json!("that is it")), None]);
+}
+
+#[tokio::test]
+async fn reasoning_under_another_name_is_not_given_back_as_reasoning_content() {
+    let server = ScriptedModel::start().await;
+    let chunk = |delta: &str, reason: &str| {
+        format!("data: {{\"choices\":[{{\"delta\":{delta},\"finish_reason\":{reason}}}]}}\n\n")
+    };
+    let frames = [
+        chunk(r#"{"reasoning":"hm"}"#, "null"),
+        chunk(r#"{"content":"so"}"#, "\"stop\""),
+        "data: [DONE]\n\n".to_owned(),
+    ];
+    server.push(Answer::new().step(Step::Raw(frames.concat())));
+    let items = all(ask(OpenAiCompatible, &server)).await;
+    let expected = [Ok(ModelEvent::Reasoning("hm".to_owned())), text("so"), finished(FinishReason::Stop)];
+    assert_eq!(items, expected);
 }

@@ -1,0 +1,107 @@
+//! The body of a question.
+
+use protocol::{Message, Role, Thinking, Thought, ToolCall};
+use serde_json::{Map, Value, json};
+
+use super::{
+    super::request::{GO_ON, cache_key},
+    events::AFTER_CALLS,
+};
+use crate::{ModelRequest, ToolSpec, catalogue};
+
+/// Nothing is left at the provider: what it wants back of its thoughts comes sealed with the answer.
+pub(in crate::vendor) fn body(request: &ModelRequest, offers_tools: bool) -> Value {
+    let mut body = Map::new();
+    body.insert("model".to_owned(), json!(request.model));
+    body.insert("store".to_owned(), json!(false));
+    body.insert("input".to_owned(), Value::Array(input(request)));
+    body.insert("prompt_cache_key".to_owned(), json!(cache_key(&request.messages)));
+    if offers_tools && !request.tools.is_empty() {
+        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+    }
+    match request.thinking {
+        None => (),
+        Some(Thinking::Off) => drop(body.insert("reasoning".to_owned(), json!({ "effort": "none" }))),
+        Some(level) => {
+            drop(body.insert("reasoning".to_owned(), json!({ "effort": effort(level), "summary": "auto" })));
+        }
+    }
+    // A model that does not think refuses to be asked for it.
+    if thinks(request) {
+        body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
+    }
+    Value::Object(body)
+}
+
+fn effort(level: Thinking) -> &'static str {
+    match level {
+        Thinking::Off => "none",
+        Thinking::Low => "low",
+        Thinking::Medium => "medium",
+        Thinking::High => "high",
+        Thinking::Max => "xhigh",
+    }
+}
+
+/// Many think without being asked to.
+fn thinks(request: &ModelRequest) -> bool {
+    request.thinking.map_or_else(|| catalogue::thinks(&request.model), |level| level != Thinking::Off)
+}
+
+fn input(request: &ModelRequest) -> Vec<Value> {
+    let thinks = thinks(request);
+    let said = |role: &str, text: &str| (!text.trim().is_empty()).then(|| json!({ "role": role, "content": text }));
+    let mut items = Vec::new();
+    for message in &request.messages {
+        match message.role {
+            Role::System => items.extend(said("system", &message.content)),
+            Role::User => items.extend(said("user", &message.content)),
+            Role::Assistant => {
+                let mut thoughts = if thinks { sealed(message) } else { Vec::new() };
+                items.extend(next(&mut thoughts, 0));
+                items.extend(said("assistant", &message.content));
+                for (at, call) in message.tool_calls.iter().enumerate() {
+                    items.extend(next(&mut thoughts, at));
+                    items.push(called(call));
+                }
+                items.extend(thoughts.into_iter().map(|(_, item)| item));
+            }
+            Role::Tool => items.push(json!({
+                "type": "function_call_output", "call_id": message.call_id, "output": message.content
+            })),
+        }
+    }
+    if request.messages.last().is_some_and(|last| last.role == Role::Assistant) {
+        items.extend(said("user", GO_ON));
+    }
+    items
+}
+
+/// The thoughts of an answer as they came, each with the number of calls before it.
+fn sealed(message: &Message) -> Vec<(u64, Value)> {
+    let read = |Thought { data, .. }: &Thought| {
+        let mut item = data.as_object().filter(|item| item.get("type") == Some(&json!("reasoning")))?.clone();
+        let after = item.shift_remove(AFTER_CALLS).and_then(|count| count.as_u64()).unwrap_or(0);
+        Some((after, Value::Object(item)))
+    };
+    message.thoughts.iter().filter_map(read).collect()
+}
+
+/// Takes those that stand before the call at this place.
+fn next(thoughts: &mut Vec<(u64, Value)>, at: usize) -> Vec<Value> {
+    let count = thoughts.iter().take_while(|(after, _)| usize::try_from(*after).is_ok_and(|after| after <= at)).count();
+    thoughts.drain(..count).map(|(_, item)| item).collect()
+}
+
+fn called(call: &ToolCall) -> Value {
+    json!({
+        "type": "function_call", "call_id": call.call_id, "name": call.name, "arguments": call.arguments.to_string()
+    })
+}
+
+/// Not `strict`, which would make each optional argument one that has to be there.
+fn tool(spec: &ToolSpec) -> Value {
+    json!({
+        "type": "function", "name": spec.name, "description": spec.description, "parameters": spec.schema, "strict": false
+    })
+}
