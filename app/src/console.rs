@@ -79,6 +79,8 @@ pub(crate) enum Dialog {
     Help(Topic),
     /// Pods, pages and commands; the commands are about this Pod.
     Palette(Option<PodRef>),
+    /// A key for a provider: for this one another, or for one that is chosen there.
+    Key(Option<String>),
 }
 
 /// The two that a dialog introduces, as far as they are known.
@@ -127,6 +129,8 @@ pub(crate) struct Console {
     pub(crate) selection: RwSignal<Selection>,
     /// The Pod whose page is open, with all that this page knows of it.
     pub(crate) viewed: RwSignal<Option<PodContext>>,
+    /// How often this page has given or forgotten a key: whoever shows the providers reads them again.
+    pub(crate) keys_changed: RwSignal<u32>,
     /// The server is another build than the one that this page came from.
     pub(crate) is_outdated: RwSignal<bool>,
     /// The Pod whose row is being dragged.

@@ -23,7 +23,7 @@ use crate::{
         rewind_dialog::RewindDialog,
         spawn_dialog::SpawnDialog,
     },
-    pods::{new_pod_dialog::NewPodDialog, selection_bar::SelectionActs},
+    pods::{key_dialog::KeyDialog, new_pod_dialog::NewPodDialog, selection_bar::SelectionActs},
     print::PrintPage,
     search::page::SearchPage,
     settings::page::SettingsPage,
@@ -48,6 +48,7 @@ pub(crate) fn dialog_view(over: Over) -> AnyView {
         Dialog::Restore(pod) => view! { <RestoreDialog pod=*pod /> }.into_any(),
         Dialog::Peer(introduction) => view! { <PeerDialog introduction=introduction /> }.into_any(),
         Dialog::Palette(pod) => view! { <PaletteDialog pod=pod /> }.into_any(),
+        Dialog::Key(provider) => view! { <KeyDialog provider=provider /> }.into_any(),
         Dialog::Help(Topic::Keys) => view! { <HelpDialog /> }.into_any(),
         Dialog::Help(Topic::Peers) => view! { <PeerHelp /> }.into_any(),
     }

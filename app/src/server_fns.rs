@@ -40,7 +40,9 @@ pub use {
     relations::{Loan, PeerPair, RelationsFound, relations},
     runtimes::{add_runtime, list_runtimes, remove_runtime},
     search::search,
-    settings::{ProvidersFound, SettingsFound, list_providers, read_settings, sign_out, test_provider},
+    settings::{
+        ProvidersFound, SettingsFound, forget_key, list_providers, read_settings, set_key, sign_out, test_provider,
+    },
     transcript::{OlderPage, PodPageData, load_pod, older_records},
     usage::read_usage,
 };

@@ -3,6 +3,7 @@
 mod browser;
 mod client;
 mod limits;
+mod models;
 mod notices;
 pub(crate) mod page;
 pub(crate) mod permissions;
@@ -14,8 +15,9 @@ mod walls;
 use leptos::prelude::*;
 
 pub(crate) use self::{
-    browser::BrowserSection, limits::LimitsSection, notices::NoticesSettings, permissions::PermissionsSection,
-    profiles::ProfilesSection, runtimes::RuntimesSection, sessions::SessionsSection, walls::WallsSection,
+    browser::BrowserSection, limits::LimitsSection, models::ModelsSection, notices::NoticesSettings,
+    permissions::PermissionsSection, profiles::ProfilesSection, runtimes::RuntimesSection, sessions::SessionsSection,
+    walls::WallsSection,
 };
 
 /// One part of the page, that a link can lead to.

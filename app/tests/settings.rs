@@ -73,7 +73,7 @@ async fn the_settings_say_what_the_server_is_set_up_with_and_never_a_key() {
     for expected in [
         "lab",
         "rehearsal",
-        "not configured: set ANTHROPIC_API_KEY",
+        "not configured: add a key, or set ANTHROPIC_API_KEY",
         "reviewer",
         "m-large of the default provider",
         "[profiles.reviewer]",

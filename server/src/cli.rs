@@ -137,6 +137,9 @@ pub(crate) enum Verb {
     Runtimes(RuntimesOptions),
     /// List the model providers, or test them
     Providers(ProvidersOptions),
+    /// Give a model provider its key, or forget it
+    #[command(subcommand)]
+    Key(KeyVerb),
     /// List the models with their limits and prices, and where each fact comes from
     Models,
     /// List the templates for new Pods

@@ -9,6 +9,7 @@ mod doctor;
 mod events;
 mod export;
 mod follow;
+mod key;
 mod log;
 mod ls;
 mod man;
@@ -113,6 +114,7 @@ pub(crate) async fn run(verb: Verb, common: CommonOptions, environment: Environm
         Verb::Rm(options) => rm::rm(&caller, options).await,
         Verb::Runtimes(options) => runtimes::runtimes(&caller, options).await,
         Verb::Providers(options) => providers::providers(&caller, options).await,
+        Verb::Key(verb) => key::key(&caller, verb).await,
         Verb::Profiles => settings::profiles(&caller).await,
         Verb::Open(options) => open::open(&caller, options).await,
         Verb::Sessions => sessions::sessions(&caller).await,

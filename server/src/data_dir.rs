@@ -3,7 +3,7 @@
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{Read, Seek, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
@@ -98,15 +98,7 @@ pub(crate) fn holder(path: &Path) -> Option<String> {
 
 /// Writes a file that only its owner reads, whole or not at all.
 pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
-    let beside = path.with_extension("new");
-    let write = || -> std::io::Result<()> {
-        let mut file = private().truncate(true).open(&beside)?;
-        file.set_permissions(fs::Permissions::from_mode(0o600))?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    };
-    write().with_context(|| format!("{} cannot be written", path.display()))
+    backend::write_private(path, text.as_bytes()).with_context(|| format!("{} cannot be written", path.display()))
 }
 
 fn private() -> OpenOptions {
@@ -153,6 +145,8 @@ fn pid_in(file: &mut File) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn mode(path: &Path) -> u32 {

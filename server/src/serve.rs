@@ -12,8 +12,8 @@ use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
 use anyhow::{Context, Result};
 use api::{AllowedHosts, Api, ApiOptions, ConnectionLimits, Connections, Token};
 use axum::{Router, serve::ListenerExt};
-use backend::{Backend, BackendOptions};
-use provider::{ProviderOptions, Providers};
+use backend::{Backend, BackendOptions, KeptKeys};
+use provider::{ProviderConfig, ProviderOptions, Providers};
 use runtime::Host;
 use secrecy::ExposeSecret;
 use tokio::{
@@ -46,6 +46,8 @@ const CONNECTIONS_STOP_MAX: Duration = Duration::from_millis(400);
 
 /// Other servers that were added, in the data folder.
 const RUNTIMES: &str = "runtimes.json";
+/// Keys that were given to providers, in the data folder.
+const KEYS: &str = "keys.json";
 
 /// Runs the server until SIGTERM or SIGINT.
 pub(crate) async fn serve(common: CommonOptions, options: ServeOptions, environment: Environment) -> Result<()> {
@@ -58,15 +60,10 @@ pub(crate) async fn serve(common: CommonOptions, options: ServeOptions, environm
 async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
     // An error says that it is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let options = ProviderOptions {
-        configs: config.providers.clone(),
-        models: config.models.clone(),
-        finds_nearby: config.finds_models,
-        ..ProviderOptions::default()
-    };
-    let providers = Providers::of(options).map_err(|error| BadConfig(error.to_string()))?;
     let mut signals = Signals::listen()?;
     let data = DataDir::hold(&config.data)?;
+    let mut keys = KeptKeys::open(data.path().join(KEYS))?;
+    let providers = providers(&config, keys.configs())?;
     let token = token::of_server(config.token.clone(), &data)?;
     let own_name = own_name::of_folder(data.path())?;
     let listeners = listen::listen(config.listen).await?;
@@ -93,6 +90,7 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
         host: host.clone(),
         name: config.name.clone().unwrap_or_else(host_name::announced),
         runtimes_file: Some(data.path().join(RUNTIMES)),
+        keys,
         forget_after: config.forget_after,
     })?;
     compat_sockets::add(&backend, host.clone(), compat_folder).await?;
@@ -121,6 +119,24 @@ async fn run(config: Config, compat_folder: Option<PathBuf>) -> Result<()> {
     data.remove_address();
     tracing::info!("stopped");
     Ok(())
+}
+
+/// The providers that models are asked of. A kept key whose name is in the configuration or the environment waits.
+fn providers(config: &Config, kept: Vec<ProviderConfig>) -> Result<Providers, BadConfig> {
+    for hidden in kept.iter().filter(|kept| config.providers.iter().any(|config| config.name == kept.name)) {
+        tracing::info!(
+            provider = hidden.name,
+            "the key that was given for it is not used: what is configured counts more"
+        );
+    }
+    let options = ProviderOptions {
+        configs: config.providers.clone(),
+        kept,
+        models: config.models.clone(),
+        finds_nearby: config.finds_models,
+        ..ProviderOptions::default()
+    };
+    Providers::of(options).map_err(|error| BadConfig(error.to_string()))
 }
 
 /// Answers on each of these until no more connections are wanted.

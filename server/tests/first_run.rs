@@ -6,7 +6,10 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use futures_util::StreamExt;
 use serde_json::Value;
-use testkit::yoi::{Launch, YoiProcess};
+use testkit::{
+    scripted_model::{Answer, ScriptedModel},
+    yoi::{Launch, YoiProcess},
+};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest};
 
@@ -193,6 +196,68 @@ async fn the_log_holds_no_token_even_when_it_holds_everything() {
     assert!(!log.is_empty());
     let leak = log.iter().find(|line| line.contains(yoi.token()) || line.contains("?token") || line.contains(&code));
     assert_eq!(leak, None);
+}
+
+#[tokio::test]
+async fn a_key_from_standard_input_makes_its_provider_work_and_stays_in_one_file() {
+    use tokio::io::AsyncWriteExt as _;
+    const KEY: &str = "sk-test-90ab12cd34ef56";
+    let (model, refuses) = (ScriptedModel::start().await, ScriptedModel::start().await);
+    // A list of models that the test sees being asked for.
+    model.otherwise(Answer::refuse(200, "{\"data\":[{\"id\":\"small\"},{\"id\":\"large\"}]}"));
+    let url = model.base_url().replace("/v1", "/keyed");
+    let mut yoi = Launch::new(YOI).env("YOI_LOG", "trace").start().await;
+    let launch = yoi.launch().clone();
+    let set = async |name: &str, url: &str| {
+        let mut command = launch.command();
+        command.args(["key", "set", name, "--kind", "openai-compatible", "--base-url", url, "--data"]);
+        command.arg(launch.data_dir()).stdin(std::process::Stdio::piped());
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(format!("{KEY}\n").as_bytes()).await.unwrap();
+        let output = child.wait_with_output().await.unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Done { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    };
+    let refused = set("lab", &refuses.base_url().replace("/v1", "/keyed")).await;
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused:?}");
+    assert!(refused.stderr.contains("nothing was kept"), "{refused:?}");
+    let file = launch.data_dir().join("keys.json");
+    assert!(!file.exists());
+    let done = set("lab", &url).await;
+    assert_eq!(done.stdout, "lab works: 2 models; its key is kept\n", "{done:?}");
+    assert_eq!(mode(&file), 0o600);
+
+    // At once, and again after a restart; a Pod that names none is asked of it.
+    let pod = run(&launch, &["new", "ada", "--json"]).await.json();
+    assert_eq!((&pod["provider"], &pod["model"]), (&Value::from("lab"), &Value::from("small")));
+    yoi.restart().await;
+    let listed = run(&launch, &["providers"]).await;
+    assert!(listed.stdout.contains("lab (default)") && listed.stdout.contains("data folder, with a key"), "{listed:?}");
+    assert_eq!(run(&launch, &["providers", "test", "lab", "--json"]).await.json()["is_ok"], true);
+    assert_eq!(model.requests().last().unwrap().headers["authorization"], format!("Bearer {KEY}"));
+
+    // The key is in its file, and nowhere else: no log, no answer, no other file.
+    let audit = run(&launch, &["audit"]).await;
+    assert!(audit.stdout.contains("key_set"), "{audit:?}");
+    let log = yoi.log().join("\n");
+    assert!(!log.is_empty() && !log.contains(KEY), "the log holds the key");
+    for entry in entries(launch.data_dir()).into_iter().filter(|entry| entry.is_file() && *entry != file) {
+        let holds = fs::read(&entry).unwrap().windows(KEY.len()).any(|bytes| bytes == KEY.as_bytes());
+        assert!(!holds, "{} holds the key", entry.display());
+    }
+    assert!(![&refused, &done, &listed, &audit].iter().any(|done| format!("{done:?}").contains(KEY)));
+
+    // What is configured counts more, and says so.
+    yoi.terminate().await;
+    let config = launch.work_dir().join("config.toml");
+    fs::write(&config, format!("[providers.lab]\nkind = \"openai\"\nbase_url = \"{url}\"\n")).unwrap();
+    let yoi = launch.clone().env("YOI_CONFIG", config.to_str().unwrap()).start().await;
+    let listed = run(&launch, &["providers"]).await;
+    assert!(listed.stdout.contains("configuration (a kept key is not used)"), "{listed:?}");
+    assert_eq!(run(&launch, &["key", "forget", "lab"]).await.code, Some(0));
+    assert!(!fs::read_to_string(&file).unwrap().contains(KEY));
+    drop(yoi);
 }
 
 #[tokio::test]

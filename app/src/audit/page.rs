@@ -15,13 +15,15 @@ use crate::{
 const PAGE_ROWS: u32 = 100;
 
 /// What can be done, in the words of the rows.
-const ACTIONS: [&str; 26] = [
+const ACTIONS: [&str; 28] = [
     "approve",
     "cancel",
     "compact",
     "delete",
     "import",
     "input",
+    "key_forget",
+    "key_set",
     "login",
     "logout",
     "message",

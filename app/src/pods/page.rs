@@ -14,7 +14,7 @@ pub(crate) fn PodsPage() -> impl IntoView {
     let console = use_console();
     let pods = expect_context::<PodsResource>();
     let is_fresh = is_fresh(console);
-    let providers = fetched(|| (), |()| list_providers());
+    let providers = fetched(move || console.keys_changed.get(), |_| list_providers());
     view! {
         <main id="main" class="page" tabindex="-1">
             <Suspense fallback=|| view! { <p class="hint">"Loading Pods…"</p> }.into_any()>

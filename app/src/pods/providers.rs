@@ -8,6 +8,7 @@ use crate::{
         problem::Problem,
         text_field::TextField,
     },
+    console::{Dialog, use_console},
     format::{counted, sentence_case},
     server_fns::{ProvidersFound, list_providers, test_provider},
 };
@@ -143,30 +144,52 @@ pub(crate) fn ModelFields(
 pub(crate) fn ProvidersSection(found: ProvidersFound, #[prop(into)] is_open: Signal<bool>) -> impl IntoView {
     let ready = found.found.iter().filter(|provider| provider.missing.is_none());
     let names = ready.map(|provider| provider.name.clone()).collect::<Vec<_>>().join(", ");
+    let used = found.found.iter().find(|provider| provider.default && provider.kind != "rehearsal");
+    let lead = match used.filter(|provider| provider.missing.is_none()) {
+        Some(provider) => format!("New Pods use {}.", provider.name),
+        None => "No real model yet: no model server runs here, and there is no key.".to_owned(),
+    };
     view! {
         <details class="providers" open=move || is_open.get()>
             <summary>
                 <h2>"Models on this machine"</h2>
                 <span>{names}</span>
             </summary>
+            <p class="hint provider-lead">{lead} " " <AddKey /></p>
             <ProvidersList found=found />
         </details>
     }
 }
 
+/// Opens the dialog that takes a key.
+#[component]
+pub(crate) fn AddKey() -> impl IntoView {
+    let console = use_console();
+    view! {
+        <button class="button" type="button" on:click=move |_| console.dialog.set(Some(Dialog::Key(None)))>
+            "Add a key"
+        </button>
+    }
+}
+
+/// What can be done with a provider beyond testing it.
+pub(crate) type Acts = fn(&ProviderView) -> AnyView;
+
 /// What was found, each with a live test, and what would make more appear.
 #[component]
-pub(crate) fn ProvidersList(found: ProvidersFound) -> impl IntoView {
+pub(crate) fn ProvidersList(found: ProvidersFound, #[prop(optional)] acts: Option<Acts>) -> impl IntoView {
+    let line = move |provider| view! { <Found provider=provider acts=acts /> }.into_any();
     view! {
         <ul>
-            {found.found.into_iter().map(|provider| view! { <Found provider=provider /> }.into_any()).collect_view()}
+            {found.found.into_iter().map(line).collect_view()}
             {found.missing.into_iter().map(|provider| view! { <Missing provider=provider /> }.into_any()).collect_view()}
         </ul>
     }
 }
 
 #[component]
-fn Found(provider: ProviderView) -> impl IntoView {
+fn Found(provider: ProviderView, acts: Option<Acts>) -> impl IntoView {
+    let acts = acts.map(|acts| acts(&provider));
     let models = match provider.models.as_slice() {
         [] => "any model name".to_owned(),
         [one] => one.name.clone(),
@@ -186,6 +209,7 @@ fn Found(provider: ProviderView) -> impl IntoView {
             {provider.default.then(|| view! { <span class="tag">"default"</span> }.into_any())}
             <span class="provider-words">{words}</span>
             <LiveTest name=provider.name />
+            {acts}
         </li>
     }
 }

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use protocol::{
-    Gathered, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView, RuntimeView, SessionView, ToolDefault,
-    UnconfiguredProvider, WallItem,
+    Gathered, GiveKey, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView, RuntimeView, SessionView,
+    ToolDefault, UnconfiguredProvider, WallItem,
 };
 use serde::{Deserialize, Serialize};
 
@@ -71,4 +71,19 @@ pub async fn list_providers() -> Result<ProvidersFound, UiError> {
 pub async fn test_provider(name: String) -> Result<ProviderTest, UiError> {
     let (backend, _) = door::caller()?;
     door::answer(backend.settings().test_provider(&name).await)
+}
+
+/// Gives a provider its key, which is tried first; answers within 10 s. The key goes in, and never comes out again.
+#[server(prefix = "/fn", endpoint = "set_key", input = Json, output = Json)]
+pub async fn set_key(name: String, given: GiveKey) -> Result<ProviderView, UiError> {
+    let (backend, origin) = door::caller()?;
+    door::answer(backend.keys().set(&origin, &name, given).await)
+}
+
+/// Forgets the key of a provider; the providers that are left.
+#[server(prefix = "/fn", endpoint = "forget_key", input = Json, output = Json)]
+pub async fn forget_key(name: String) -> Result<ProvidersFound, UiError> {
+    let (backend, origin) = door::caller()?;
+    door::answer(backend.keys().forget(&origin, &name).await)?;
+    list_providers().await
 }

@@ -4,11 +4,10 @@ use leptos_meta::Title;
 use crate::{
     codec::fetched,
     components::read_first::ReadFirst,
-    pods::providers::ProvidersList,
     server_fns::{SettingsFound, read_settings},
     settings::{
-        BrowserSection, LimitsSection, NoticesSettings, PermissionsSection, ProfilesSection, RuntimesSection, Section,
-        SessionsSection, WallsSection,
+        BrowserSection, LimitsSection, ModelsSection, NoticesSettings, PermissionsSection, ProfilesSection,
+        RuntimesSection, SessionsSection, WallsSection,
     },
 };
 
@@ -53,12 +52,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
 fn OfServer(found: SettingsFound) -> impl IntoView {
     let SettingsFound { providers, profiles, runtimes, tools, rules, sessions, walls, limits } = found;
     view! {
-        <Section id="models" title="Models">
-            <p class="hint">
-                "Model providers. Keys come from the environment or from files and are never shown. A test fetches the list of models."
-            </p>
-            <ProvidersList found=providers />
-        </Section>
+        <ModelsSection providers=providers />
         <ProfilesSection profiles=profiles />
         <RuntimesSection runtimes=runtimes />
         <PermissionsSection tools=tools rules=rules />

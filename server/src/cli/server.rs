@@ -21,6 +21,29 @@ pub(crate) enum ProvidersVerb {
     },
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyVerb {
+    /// Read a key from a prompt or standard input, test it, and keep it in the data folder
+    Set(SetKeyOptions),
+    /// Forget a key, and the provider with it
+    Forget {
+        /// Its name; `yoi providers` lists them
+        provider: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetKeyOptions {
+    /// openai, anthropic, gemini, openrouter, or a name of your own
+    pub(crate) provider: String,
+    /// openai, openai-compatible, anthropic or gemini; default: as it was, or what its name says
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// Address of its server, for openai-compatible
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct RuntimesOptions {
     #[command(subcommand)]

@@ -195,3 +195,16 @@ fn every_flag_that_the_pages_name_is_one_of_ours() {
         assert!(strange.is_empty(), "{page} names {strange:?}");
     }
 }
+
+#[test]
+fn a_key_is_no_argument() {
+    let Some(Verb::Key(KeyVerb::Set(set))) = parse("yoi key set lab --kind openai --base-url http://x").unwrap().verb
+    else {
+        panic!()
+    };
+    assert_eq!(
+        (set.provider.as_str(), set.kind.as_deref(), set.base_url.as_deref()),
+        ("lab", Some("openai"), Some("http://x"))
+    );
+    assert_eq!(parse("yoi key set openai sk-1").unwrap_err().kind(), ErrorKind::UnknownArgument);
+}

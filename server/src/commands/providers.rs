@@ -37,7 +37,12 @@ fn row(provider: &ProviderView) -> [String; 4] {
         (None, []) => "any name (no model list)".to_owned(),
         (None, models) => models.iter().map(|model| model.name.as_str()).collect::<Vec<_>>().join(", "),
     };
-    [name, provider.kind.to_string(), provider.source.to_string(), models]
+    let source = match (provider.has_key, provider.hides_key) {
+        (_, true) => format!("{} (a kept key is not used)", provider.source),
+        (true, false) => format!("{}, with a key", provider.source),
+        (false, false) => provider.source.clone(),
+    };
+    [name, provider.kind.to_string(), source, models]
 }
 
 async fn test_one(caller: &Caller, name: &str) -> Result<()> {

@@ -117,7 +117,7 @@ impl Modify for Common {
         components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
         shapes::name_shapes(components);
         for item in document.paths.paths.values_mut() {
-            let operations = [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete];
+            let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
             for operation in operations.into_iter().flatten() {
                 add_problem(operation);
                 name_parameters(operation);

@@ -46,6 +46,7 @@ impl Table {
         let (filter, word) = match facts.method {
             Method::Get => (MethodFilter::GET, "get"),
             Method::Post => (MethodFilter::POST, "post"),
+            Method::Put => (MethodFilter::PUT, "put"),
             Method::Patch => (MethodFilter::PATCH, "patch"),
             Method::Delete => (MethodFilter::DELETE, "delete"),
         };
@@ -92,6 +93,8 @@ pub(crate) fn table() -> Table {
     table.own::<operations::ModelProviders, _>(rest::server::providers);
     table.own::<operations::Models, _>(rest::server::models);
     table.own::<operations::TestProvider, _>(rest::server::test_provider);
+    table.own::<operations::SetKey, _>(rest::server::set_key);
+    table.own::<operations::ForgetKey, _>(rest::server::forget_key);
     table.own::<operations::Profiles, _>(rest::server::profiles);
     table.own::<operations::Walls, _>(rest::server::walls);
     table.own::<operations::Tools, _>(rest::server::tools);

@@ -75,6 +75,72 @@ async fn a_provider_is_really_asked_and_each_failure_is_told_from_the_others() {
     assert_eq!(answer(server.bare(Method::POST, "/api/v1/providers/works/test")).await.0, 401);
 }
 
+async fn give(server: &Server, name: &str, body: Value) -> (u16, Value) {
+    answer(server.request(Method::PUT, &format!("/api/v1/providers/{name}/key")).json(&body)).await
+}
+
+#[tokio::test]
+async fn a_key_is_tried_before_it_is_kept_and_used_at_once_without_ever_being_told() {
+    let (works, refuses) = (ScriptedModel::start().await, ScriptedModel::start().await);
+    // A list of models that the test sees being asked for.
+    works.otherwise(Answer::refuse(200, "{\"data\":[{\"id\":\"a\"},{\"id\":\"b\"}]}"));
+    let listing = works.base_url().replace("/v1", "/keyed");
+    refuses.otherwise(Answer::refuse(401, format!("{{\"error\":{{\"message\":\"wrong key {KEY}\"}}}}")));
+    let away = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let nowhere = format!("http://{}/v1", away.local_addr().unwrap());
+    drop(away);
+    let own = provider("own", ProviderKind::OpenAi, Some(works.base_url()), Some("sk-of-its-own"));
+    let server = Server::start_asking(vec![own]).await;
+    let body = |url: &str| json!({ "kind": "openai-compatible", "base_url": url, "key": format!(" {KEY}\n") });
+
+    let refused = give(&server, "lab", body(&refuses.base_url().replace("/v1", "/other"))).await;
+    assert_eq!(code(&refused), (400, "invalid_input"));
+    let detail = refused.1["detail"].as_str().unwrap();
+    assert!(detail.contains("401: wrong key [key]") && detail.contains("nothing was kept"), "{detail}");
+    let unreachable = give(&server, "lab", body(&nowhere)).await;
+    assert_eq!(code(&unreachable), (502, "provider_error"));
+    assert!(unreachable.1["detail"].as_str().unwrap().contains("cannot be reached"), "{unreachable:?}");
+    assert_eq!(code(&give(&server, "own", body(&listing)).await), (409, "name_taken"));
+    assert_eq!(code(&give(&server, "lab", json!({ "key": KEY })).await), (400, "invalid_input"));
+    for bad in ["", " ", "two words", "line\nline", "kö"] {
+        let told = give(&server, "openai", json!({ "key": bad })).await;
+        assert_eq!(code(&told), (400, "invalid_input"), "{bad:?}");
+    }
+    let unknown = json!({ "kind": "openai", "key": KEY, "hint": KEY });
+    let misread = give(&server, "lab", unknown).await;
+    assert_eq!(code(&misread), (400, "invalid_input"));
+    let listed = async || server.get("/api/v1/providers").await.1["items"].as_array().unwrap().clone();
+    assert!(!listed().await.iter().any(|provider| provider["name"] == "lab"), "nothing was kept");
+
+    let (status, view) = give(&server, "lab", body(&listing)).await;
+    assert_eq!((status, &view["source"], &view["has_key"]), (200, &json!("data folder"), &json!(true)), "{view}");
+    assert_eq!(view["models"].as_array().unwrap().len(), 2);
+    assert_eq!(works.requests().last().unwrap().headers["authorization"], format!("Bearer {KEY}"));
+    assert_eq!(test(&server, "lab").await["is_ok"], true);
+    // Another key alone leaves the address as it was.
+    let (status, _) = give(&server, "lab", json!({ "key": "sk-another-5e8b" })).await;
+    assert_eq!(
+        (status, works.requests().last().unwrap().headers["authorization"].to_str().unwrap()),
+        (200, "Bearer sk-another-5e8b")
+    );
+
+    let everything = format!("{refused:?}{unreachable:?}{misread:?}{view}{:?}", listed().await);
+    assert!(!everything.contains("4f9aQ7xT") && !everything.contains(&works.base_url()), "{everything}");
+    let forget =
+        async |name: &str| answer(server.request(Method::DELETE, &format!("/api/v1/providers/{name}/key"))).await;
+    assert_eq!(forget("lab").await.0, 204);
+    assert_eq!(code(&forget("lab").await), (404, "not_found"));
+    assert_eq!(code(&forget("own").await), (404, "not_found"));
+    assert!(!listed().await.iter().any(|provider| provider["name"] == "lab"));
+    let sets = server.audited("key_set").await;
+    assert!(sets.len() > 5 && !format!("{sets:?}").contains("4f9aQ7xT"), "{sets:?}");
+    assert_eq!(server.audited("key_forget").await.len(), 3);
+    for method in [Method::PUT, Method::DELETE] {
+        let stranger = server.bare(method, "/api/v1/providers/lab/key").json(&json!({ "key": KEY }));
+        assert_eq!(answer(stranger).await.0, 401);
+    }
+}
+
 #[tokio::test]
 async fn profiles_and_default_rules_are_listed() {
     let server = Server::start().await;

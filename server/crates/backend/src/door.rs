@@ -7,6 +7,7 @@ mod commands;
 mod everywhere;
 mod gather;
 mod journals;
+mod keys;
 mod link;
 mod once;
 mod previews;
@@ -28,12 +29,12 @@ use runtime::{Health, Host, Settings};
 
 pub use self::journals::{ExportFormat, ExportText};
 use self::{
-    audit::Audit, carrier::Carrier, everywhere::Everywhere, journals::Journals, link::Links, previews::Previews,
-    runtimes::Runtimes, sessions::Sessions,
+    audit::Audit, carrier::Carrier, everywhere::Everywhere, journals::Journals, keys::Keys, link::Links,
+    previews::Previews, runtimes::Runtimes, sessions::Sessions,
 };
 use crate::{
-    Entry, EntryKind, Registry, RuntimePort, embedded::Embedded, kept::Kept, lines::Lines, previews::OpenPreviews,
-    remote::Remote, sessions::Endings,
+    Entry, EntryKind, Registry, RuntimePort, embedded::Embedded, kept::Kept, kept_keys::KeptKeys, lines::Lines,
+    previews::OpenPreviews, remote::Remote, sessions::Endings,
 };
 
 /// What a backend is made of.
@@ -45,6 +46,8 @@ pub struct BackendOptions {
     /// Where runtimes are kept that are added, with their addresses and tokens; for its owner alone. Without it they
     /// are forgotten at the end.
     pub runtimes_file: Option<PathBuf>,
+    /// Keys that were given to providers; the host's providers were made with them.
+    pub keys: KeptKeys,
     /// A server that added this one, in which no Pod here knows anybody, and that says nothing for so long, is forgotten.
     pub forget_after: Duration,
 }
@@ -65,6 +68,7 @@ pub struct Backend {
     name: RuntimeId,
     /// Where runtimes are written down that were added.
     kept: Arc<Kept>,
+    kept_keys: Arc<KeptKeys>,
     /// To and from other stores.
     lines: Lines,
     previews: OpenPreviews,
@@ -79,9 +83,9 @@ impl fmt::Debug for Backend {
 }
 
 impl Backend {
-    /// A backend that knows its own runtime, and keeps none that is added over a restart.
+    /// A backend that knows its own runtime, and keeps nothing that is added over a restart.
     pub fn new(host: Host) -> Self {
-        Self::of(host, RuntimeId::local(), Kept::nowhere())
+        Self::of(host, RuntimeId::local(), Kept::nowhere(), KeptKeys::default())
     }
 
     /// A backend that knows its own runtime and those that were added before.
@@ -90,9 +94,9 @@ impl Backend {
     /// When the file of runtimes is there and cannot be read: a server that forgets where its Pods are is worse than
     /// one that does not start.
     pub fn start(options: BackendOptions) -> Result<Self, NotStarted> {
-        let BackendOptions { host, name, runtimes_file, forget_after } = options;
+        let BackendOptions { host, name, runtimes_file, keys, forget_after } = options;
         let (kept, runtimes) = Kept::open(runtimes_file).map_err(NotStarted)?;
-        let backend = Self::of(host, name, kept);
+        let backend = Self::of(host, name, kept, keys);
         for runtime in runtimes {
             let client = Remote::client(&runtime).map_err(|error| NotStarted(error.detail))?;
             backend.runtimes().put_remote(&runtime, client).map_err(|error| NotStarted(error.detail))?;
@@ -101,7 +105,7 @@ impl Backend {
         Ok(backend)
     }
 
-    fn of(host: Host, name: RuntimeId, kept: Kept) -> Self {
+    fn of(host: Host, name: RuntimeId, kept: Kept, keys: KeptKeys) -> Self {
         let embedded: Arc<dyn RuntimePort> = Arc::new(Embedded::new(host.clone()));
         let store_id = Some(host.stores().own_id().to_owned());
         let registry = Registry::new(Entry { store_id, ..Entry::new(EntryKind::Embedded, embedded) });
@@ -112,6 +116,7 @@ impl Backend {
             endings: Endings::new(),
             name,
             kept: Arc::new(kept),
+            kept_keys: Arc::new(keys),
             lines: Lines::default(),
             previews: OpenPreviews::default(),
             revision: Arc::new(AtomicU64::new(1)),
@@ -155,6 +160,10 @@ impl Backend {
 
     pub fn sessions(&self) -> Sessions<'_> {
         Sessions { backend: self }
+    }
+
+    pub fn keys(&self) -> Keys<'_> {
+        Keys { backend: self }
     }
 
     pub fn previews(&self) -> Previews<'_> {

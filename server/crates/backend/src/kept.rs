@@ -2,15 +2,14 @@
 
 use std::{
     fmt,
-    fs::{self, OpenOptions, Permissions},
-    io::{ErrorKind, Write},
-    os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
 use protocol::{AddRuntime, ApiError, RuntimeId};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, MutexGuard};
+
+use crate::private_file;
 
 /// A token is a line of text, not a file.
 const TOKEN_BYTES_MAX: usize = 4_096;
@@ -78,7 +77,7 @@ impl Kept {
     pub(crate) fn open(path: Option<PathBuf>) -> Result<(Self, Vec<KeptRuntime>), String> {
         let runtimes = match &path {
             None => Vec::new(),
-            Some(path) => read(path)?,
+            Some(path) => private_file::read(path)?,
         };
         Ok((Self { path, runtimes: Mutex::new(runtimes.clone()), turn: Mutex::default() }, runtimes))
     }
@@ -131,39 +130,17 @@ impl Held<'_> {
 
     async fn write(&mut self, runtimes: Vec<KeptRuntime>) -> std::io::Result<()> {
         if let Some(path) = self.path.map(Path::to_owned) {
-            let text = serde_json::to_vec_pretty(&runtimes).expect("texts always encode");
-            tokio::task::spawn_blocking(move || write_private(&path, &text)).await.map_err(std::io::Error::other)??;
+            private_file::write(path, &runtimes).await?;
         }
         *self.runtimes = runtimes;
         Ok(())
     }
 }
 
-fn read(path: &Path) -> Result<Vec<KeptRuntime>, String> {
-    let text = match fs::read(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(format!("{} cannot be read: {error}", path.display())),
-    };
-    serde_json::from_slice(&text).map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        format!("{} is damaged at line {line}, column {column}; mend it, or move it away", path.display())
-    })
-}
-
-/// For its owner alone; whole, or as it was.
-pub(crate) fn write_private(path: &Path, text: &[u8]) -> std::io::Result<()> {
-    let beside = path.with_extension("new");
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
-    // It may have been there, for more to read.
-    file.set_permissions(Permissions::from_mode(0o600))?;
-    file.write_all(text)?;
-    file.sync_all()?;
-    fs::rename(&beside, path)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::{fs, os::unix::fs::PermissionsExt};
+
     use super::*;
 
     fn runtime(id: &str) -> KeptRuntime {

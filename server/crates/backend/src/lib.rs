@@ -7,9 +7,11 @@ mod door;
 mod embedded;
 mod gathered;
 mod kept;
+mod kept_keys;
 mod lines;
 mod port;
 mod previews;
+mod private_file;
 mod random;
 mod registry;
 mod remote;
@@ -25,8 +27,10 @@ pub use runtime::{
 pub use crate::{
     codes::{CODE_LIFE, Codes},
     door::{Backend, BackendOptions, ExportFormat, ExportText, NotStarted},
+    kept_keys::{KeptKeys, KeysUnread},
     port::{RuntimePort, pod_query, second, whole},
     previews::{Guest, OpenPreview, PREVIEW_ENTER},
+    private_file::write_private,
     registry::{Entry, EntryKind, Registry},
     sessions::{SESSION_SECONDS, Session, SessionSecret},
     terms::Terms,

@@ -69,7 +69,9 @@ pub use peer::{
 };
 pub use preview::{Preview, PreviewCommand};
 pub use segment::{Access, Cut, ScopeRule, Segment};
-pub use settings::{About, AddRuntime, LoginCode, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault};
+pub use settings::{
+    About, AddRuntime, GiveKey, LoginCode, PodRules, ProfileView, ProviderTest, SessionView, ToolDefault,
+};
 pub use summary::{
     ChildView, NetworkPolicy, PeerPolicy, PermissionDecision, PermissionRule, PodDetail, PodState, PodSummary,
     QueuedInput, ReasoningPolicy, Relations, Usage,

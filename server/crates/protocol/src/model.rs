@@ -11,17 +11,23 @@ use crate::Price;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProviderView {
     pub name: String,
-    /// `openai`, `anthropic`, `gemini`, `ollama` or `rehearsal`.
+    /// `openai`, `openai-compatible`, `anthropic`, `gemini`, `ollama` or `rehearsal`.
     pub kind: String,
     /// Used for a Pod that names none.
     pub default: bool,
-    /// Where it was found: `built in`, `environment` or `configuration`.
+    /// Where it was found: `built in`, `found`, `data folder`, `environment` or `configuration`.
     pub source: String,
     /// A help, not a gate: any model name may be used.
     pub models: Vec<ModelView>,
     /// What is missing before it can be used, and how to add it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
+    /// It is asked with a key.
+    #[serde(default)]
+    pub has_key: bool,
+    /// A key was given for this name and is kept, and is not used: what is configured counts more.
+    #[serde(default)]
+    pub hides_key: bool,
 }
 
 /// One model of a provider.

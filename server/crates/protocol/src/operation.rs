@@ -26,6 +26,7 @@ use crate::PodRef;
 pub enum Method {
     Get,
     Post,
+    Put,
     Patch,
     Delete,
 }

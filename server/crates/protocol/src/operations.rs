@@ -9,11 +9,12 @@
 
 use crate::{
     About, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb, CreatePod, ExchangeMessage,
-    Gathered, HeldCommand, History, ImportCommand, InputCommand, Introduced, LinkAnswer, LinkExchange, Listing,
-    LoginCode, MessageAnswer, MessageCommand, ModelItem, OpenRequest, PatchPod, PeerAnswer, PeerCommand, PeerView,
-    PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview, PreviewCommand, ProfileView, ProviderTest,
-    Providers, QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit,
-    SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport, VisiblePod, WallItem,
+    Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand, Introduced, LinkAnswer, LinkExchange,
+    Listing, LoginCode, MessageAnswer, MessageCommand, ModelItem, OpenRequest, PatchPod, PeerAnswer, PeerCommand,
+    PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview, PreviewCommand, ProfileView,
+    ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand, RestoreCommand, RewindCommand,
+    RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport, VisiblePod,
+    WallItem,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
 
@@ -574,6 +575,23 @@ operations! {
             /// A provider's name
             path name: String,
         } -> 200 "How it answered; `is_ok` says whether it works" ProviderTest;
+
+        /// Gives a provider its key, which is tried at once: its vendor is asked for the list of its models; answers within 10 s.
+        ///
+        /// A key that the vendor does not take, or a vendor that does not answer, is an error with the vendor's words, and nothing is
+        /// kept. The key is kept in the data folder, for its owner alone, used from the next question on, and never told. A provider of
+        /// this name in the configuration or the environment counts more, and is `name_taken`.
+        SetKey "set_key": Put "/api/v1/providers/{name}/key", "runtimes" {
+            /// A provider's name
+            path name: String,
+            body body: GiveKey,
+        } -> 200 "The provider, which works" ProviderView;
+
+        /// Forgets the key that was given to a provider, and with it the provider.
+        ForgetKey "forget_key": Delete "/api/v1/providers/{name}/key", "runtimes" {
+            /// A provider's name
+            path name: String,
+        } -> 204 "It is gone" ();
 
         /// The configured recipes for new Pods.
         Profiles "profiles": Get "/api/v1/profiles", "runtimes" {

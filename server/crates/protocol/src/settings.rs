@@ -131,6 +131,27 @@ impl std::fmt::Debug for AddRuntime {
     }
 }
 
+/// Body of `PUT /api/v1/providers/{name}/key`: a key for a provider. It goes in, and never comes out again.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct GiveKey {
+    /// `openai`, `openai-compatible`, `anthropic` or `gemini`; absent: as it was, or what its name says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// `http://…` or `https://…`; absent: the vendor's own, and without a kind, as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    pub key: String,
+}
+
+// By hand: neither the address nor the key is anybody's business.
+impl std::fmt::Debug for GiveKey {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("GiveKey").field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
 /// Answer of `GET /api/v1/about`: which server this is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

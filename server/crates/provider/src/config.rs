@@ -25,6 +25,8 @@ pub enum ProviderSource {
     Found,
     Environment,
     Configuration,
+    /// Its key was given to the running server, which keeps it in its data folder.
+    DataFolder,
 }
 
 impl ProviderSource {
@@ -34,6 +36,7 @@ impl ProviderSource {
             Self::Found => "found",
             Self::Environment => "environment",
             Self::Configuration => "configuration",
+            Self::DataFolder => "data folder",
         }
     }
 }

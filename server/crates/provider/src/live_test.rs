@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use protocol::ProviderTest;
 
-use crate::{ProviderConfig, ProviderErrorCode, Providers, registry::TESTS_MAX};
+use crate::{ProviderConfig, ProviderErrorCode, ProviderSource, Providers, registry::TESTS_MAX};
 
 /// A provider that has not answered within this has failed the test.
 const TEST_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -69,6 +69,9 @@ fn way_out(config: &ProviderConfig, code: ProviderErrorCode) -> String {
         None => format!("the key of [providers.{name}]"),
     };
     match code {
+        ProviderErrorCode::Unauthorized if config.source == ProviderSource::DataFolder => {
+            format!("give it another key: in Settings, or with `yoi key set {name}`")
+        }
         ProviderErrorCode::Unauthorized => format!("check {key}, then start yoi again"),
         ProviderErrorCode::Unreachable | ProviderErrorCode::Cut if config.base_url.is_some() => {
             "it is configured, so see that its server runs and that its address is right".to_owned()
@@ -94,7 +97,7 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::{ProviderKind, ProviderSource};
+    use crate::ProviderKind;
 
     const KEY: &str = "sk-secret-4f9aQ7xT1mZ8";
 

@@ -27,27 +27,29 @@ pub(crate) const REHEARSAL: &str = "rehearsal";
 /// The providers of this server. Cheap to clone; nothing is connected before it is used.
 #[derive(Debug, Clone)]
 pub struct Providers {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
-struct Shared {
+pub(crate) struct Shared {
     /// In order of preference. The first is the default.
-    given: Vec<Arc<Entry>>,
+    pub(crate) given: Vec<Arc<Entry>>,
+    /// Those whose keys were given while the server ran, and before; one whose name is among the given is not used.
+    pub(crate) kept: RwLock<Vec<Arc<Entry>>>,
     /// Servers of this machine that were found without being given.
     found: RwLock<Vec<Arc<Entry>>>,
     /// Where such servers are looked for; absent: nowhere.
     nearby: Option<Nearby>,
     /// The last choice.
     rehearsal: Arc<Entry>,
-    maker: Maker,
+    pub(crate) maker: Maker,
     /// Room for tests of providers.
     tests: Semaphore,
 }
 
 /// What providers are made with.
 #[derive(Debug)]
-struct Maker {
+pub(crate) struct Maker {
     catalogue: Arc<Catalogue>,
     policy: RetryPolicy,
     limits: TimeLimits,
@@ -66,6 +68,8 @@ pub(crate) struct Entry {
 pub struct ProviderOptions {
     /// In order of preference.
     pub configs: Vec<ProviderConfig>,
+    /// Those whose keys were given to the running server before.
+    pub kept: Vec<ProviderConfig>,
     /// What is configured of models, by their names.
     pub models: BTreeMap<String, ModelSettings>,
     pub policy: RetryPolicy,
@@ -101,17 +105,23 @@ impl Providers {
     /// # Errors
     /// As `new`.
     pub fn of(options: ProviderOptions) -> Result<Self, ProvidersError> {
-        let ProviderOptions { configs, models, policy, limits, finds_nearby } = options;
+        let ProviderOptions { configs, kept: kept_configs, models, policy, limits, finds_nearby } = options;
         let maker = Maker { catalogue: Arc::new(Catalogue::new(models)), policy, limits };
         let mut given: Vec<Arc<Entry>> = Vec::new();
         for config in configs {
             check_name(&config, &given)?;
             given.push(maker.entry(config)?);
         }
+        let mut kept: Vec<Arc<Entry>> = Vec::new();
+        for config in kept_configs {
+            check_name(&config, &kept)?;
+            kept.push(maker.entry(config)?);
+        }
         maker.catalogue.tell(REHEARSAL, Rehearsal::models());
         Ok(Self {
             shared: Arc::new(Shared {
                 given,
+                kept: RwLock::new(kept),
                 found: RwLock::default(),
                 nearby: finds_nearby.then(Nearby::default),
                 rehearsal: maker.entry(built_in())?,
@@ -126,10 +136,10 @@ impl Providers {
         self.entry(name).map(|entry| Arc::clone(&entry.provider))
     }
 
-    /// Used for a Pod that names none: the first configured or found one, else `rehearsal`. Where none is given, it looks
-    /// for servers of this machine first, which takes 300 ms at most.
+    /// Used for a Pod that names none: the first configured, kept or found one, else `rehearsal`. Where none is given, it
+    /// looks for servers of this machine first, which takes 300 ms at most.
     pub async fn default_name(&self) -> String {
-        if self.shared.given.is_empty() {
+        if self.shared.given.is_empty() && self.kept().is_empty() {
             self.look_nearby().await;
         }
         self.first_name()
@@ -186,6 +196,8 @@ impl Providers {
                 source: entry.config.source.as_str().to_owned(),
                 models: entry.models().await,
                 missing: entry.config.missing(),
+                has_key: entry.config.api_key.is_some(),
+                hides_key: self.hides_key(entry),
             }
         }))
         .await
@@ -210,9 +222,12 @@ impl Providers {
         let entries = self.entries();
         let is_there = |kind: ProviderKind| entries.iter().any(|entry| entry.config.kind.is_like(kind));
         [
-            (ProviderKind::OpenAi, "set OPENAI_API_KEY, or OPENAI_BASE_URL for any server that speaks its protocol"),
-            (ProviderKind::Anthropic, "set ANTHROPIC_API_KEY"),
-            (ProviderKind::Gemini, "set GEMINI_API_KEY"),
+            (
+                ProviderKind::OpenAi,
+                "add a key, or set OPENAI_API_KEY, or OPENAI_BASE_URL for any server that speaks its protocol",
+            ),
+            (ProviderKind::Anthropic, "add a key, or set ANTHROPIC_API_KEY"),
+            (ProviderKind::Gemini, "add a key, or set GEMINI_API_KEY"),
             (ProviderKind::Ollama, "set OLLAMA_HOST to the address of an Ollama server"),
         ]
         .into_iter()
@@ -230,20 +245,28 @@ impl Providers {
         self.entries().into_iter().find(|entry| entry.config.name == name)
     }
 
-    /// In order of preference: configured, found, built in.
+    /// In order of preference: configured, kept, found, built in. Of those of one name the first counts.
     fn entries(&self) -> Vec<Arc<Entry>> {
         let Shared { given, found, rehearsal, .. } = &*self.shared;
-        let found = found.read().unwrap_or_else(PoisonError::into_inner);
-        let is_given = given.iter().any(|entry| entry.config.name == REHEARSAL);
-        given.iter().chain(&*found).chain((!is_given).then_some(rehearsal)).cloned().collect()
+        let (kept, found) = (self.kept(), found.read().unwrap_or_else(PoisonError::into_inner).clone());
+        let mut entries: Vec<Arc<Entry>> = Vec::new();
+        for entry in given.iter().chain(&kept).chain(&found).chain([rehearsal]) {
+            if !entries.iter().any(|known| known.config.name == entry.config.name) {
+                entries.push(Arc::clone(entry));
+            }
+        }
+        entries
     }
 
     /// Looks for model servers that run on this machine; takes at most 300 ms, and nothing when it was done just now.
     async fn look_nearby(&self) {
         let Shared { given, found, nearby, maker, .. } = &*self.shared;
         let Some(nearby) = nearby else { return };
+        let kept = self.kept();
         let is_taken = |config: &ProviderConfig| {
-            given.iter().any(|entry| entry.config.name == config.name || entry.config.base_url == config.base_url)
+            let is_it =
+                |entry: &Arc<Entry>| entry.config.name == config.name || entry.config.base_url == config.base_url;
+            given.iter().chain(&kept).any(is_it)
         };
         let Some(there) = nearby.look(is_taken, &maker.catalogue).await else { return };
         let entries = there.into_iter().filter_map(|config| maker.entry(config).ok()).collect();
@@ -253,7 +276,7 @@ impl Providers {
 
 impl Maker {
     /// Makes the provider; its HTTP client is made when it is first asked.
-    fn entry(&self, config: ProviderConfig) -> Result<Arc<Entry>, ProvidersError> {
+    pub(crate) fn entry(&self, config: ProviderConfig) -> Result<Arc<Entry>, ProvidersError> {
         let provider: Arc<dyn Provider> = match config.kind {
             ProviderKind::Rehearsal => Arc::new(Rehearsal),
             _ => Arc::new(Vendor::new(config.clone(), self.limits).map_err(|error: ProviderError| {
@@ -323,7 +346,7 @@ fn built_in() -> ProviderConfig {
     }
 }
 
-fn check_name(config: &ProviderConfig, entries: &[Arc<Entry>]) -> Result<(), ProvidersError> {
+pub(crate) fn check_name(config: &ProviderConfig, entries: &[Arc<Entry>]) -> Result<(), ProvidersError> {
     let name = config.name.clone();
     let is_valid = (1..=64).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));

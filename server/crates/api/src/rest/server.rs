@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use protocol::{
     About, ApiError, ErrorCode, Listing, LoginCode, PROTOCOL_VERSION, Providers,
     operations::{
-        EndOtherSessions, EndSession, Link, MakeLoginCode, ModelProviders, Models, Profiles, Runtimes, Sessions,
-        TestProvider, Tools, Walls, WhoAreYou,
+        EndOtherSessions, EndSession, ForgetKey, Link, MakeLoginCode, ModelProviders, Models, Profiles, Runtimes,
+        Sessions, SetKey, TestProvider, Tools, Walls, WhoAreYou,
     },
 };
 
@@ -70,6 +70,24 @@ pub(crate) async fn test_provider(
     Sent(asked): Sent<TestProvider>,
 ) -> Result<Response, Problem> {
     reply(&asked, api.backend().settings().test_provider(&asked.name).await?)
+}
+
+pub(crate) async fn set_key(
+    State(api): State<Api>,
+    Caller(origin): Caller,
+    Sent(set): Sent<SetKey>,
+) -> Result<Response, Problem> {
+    let provider = api.backend().keys().set(&origin, &set.name, set.body.clone()).await?;
+    reply(&set, provider)
+}
+
+pub(crate) async fn forget_key(
+    State(api): State<Api>,
+    Caller(origin): Caller,
+    Sent(forget): Sent<ForgetKey>,
+) -> Result<Response, Problem> {
+    api.backend().keys().forget(&origin, &forget.name).await?;
+    reply(&forget, ())
 }
 
 pub(crate) async fn profiles(

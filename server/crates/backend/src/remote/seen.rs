@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::known::Known;
-use crate::kept::write_private;
+use crate::private_file::write_private;
 
 /// Pods that are kept of one runtime; those that were made first.
 const PODS_KEPT_MAX: usize = 2_000;

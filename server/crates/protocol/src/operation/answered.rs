@@ -59,6 +59,7 @@ plain!(
     crate::PodSummary,
     crate::Preview,
     crate::ProviderTest,
+    crate::ProviderView,
     crate::QueuedInput,
     crate::Receipt,
     crate::Record,

@@ -165,6 +165,7 @@ impl From<Method> for HttpMethod {
         match method {
             Method::Get => Self::Get,
             Method::Post => Self::Post,
+            Method::Put => Self::Put,
             Method::Patch => Self::Patch,
             Method::Delete => Self::Delete,
         }

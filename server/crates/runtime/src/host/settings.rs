@@ -5,6 +5,7 @@ use protocol::{
     ApiError, ErrorCode, ModelItem, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView, ToolDefault,
     UnconfiguredProvider, WallItem,
 };
+use provider::Providers;
 
 use super::Inner;
 use crate::view;
@@ -23,6 +24,11 @@ pub struct Settings<'a> {
 impl Settings<'_> {
     pub async fn providers(self) -> Vec<ProviderView> {
         self.inner.actors.equipment.providers.views().await
+    }
+
+    /// Those that models are asked of, which take and forget keys.
+    pub fn model_providers(self) -> Providers {
+        self.inner.actors.equipment.providers.clone()
     }
 
     /// The models of all providers, with what is known of each.

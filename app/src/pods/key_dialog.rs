@@ -1,0 +1,146 @@
+//! A key for a model provider: tried at once, kept by the server, never shown again.
+
+use leptos::prelude::*;
+use protocol::{GiveKey, ProviderView};
+
+use crate::{
+    components::{deed::Deed, dialog::FormDialog, text_field::TextField},
+    console::use_console,
+    format::counted,
+    live,
+    server_fns::set_key,
+};
+
+/// Who can be chosen: what the server calls it, what people call it, and its kind.
+const VENDORS: [(&str, &str, &str); 5] = [
+    ("openai", "OpenAI", "openai"),
+    ("anthropic", "Anthropic", "anthropic"),
+    ("gemini", "Google Gemini", "gemini"),
+    ("openrouter", "OpenRouter", "openai-compatible"),
+    (OTHER, "Another server (OpenAI-compatible)", "openai-compatible"),
+];
+
+/// One that has a name and an address of its own.
+const OTHER: &str = "";
+
+/// What is typed into the dialog. It stays when the vendor refuses.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    vendor: RwSignal<String>,
+    name: RwSignal<String>,
+    base_url: RwSignal<String>,
+    key: RwSignal<String>,
+}
+
+impl Form {
+    fn new() -> Self {
+        let empty = || RwSignal::new(String::new());
+        Self { vendor: RwSignal::new(VENDORS[0].0.to_owned()), name: empty(), base_url: empty(), key: empty() }
+    }
+
+    fn is_other(self) -> bool {
+        self.vendor.with(|vendor| vendor == OTHER)
+    }
+
+    /// The provider's name, and what is said of it. Where a key takes the place of another, the rest stays.
+    fn given(self, provider: Option<&str>) -> (String, GiveKey) {
+        let text = |field: RwSignal<String>| field.get_untracked().trim().to_owned();
+        let key = text(self.key);
+        if let Some(provider) = provider {
+            return (provider.to_owned(), GiveKey { kind: None, base_url: None, key });
+        }
+        let vendor = text(self.vendor);
+        let kind = VENDORS.iter().find(|known| known.0 == vendor).map(|known| known.2.to_owned());
+        match vendor.as_str() {
+            OTHER => (text(self.name), GiveKey { kind, base_url: Some(text(self.base_url)), key }),
+            _ => (vendor, GiveKey { kind, base_url: None, key }),
+        }
+    }
+}
+
+/// Takes a key for a provider that is chosen here, or another one for the given provider.
+#[component]
+pub(crate) fn KeyDialog(provider: Option<String>) -> impl IntoView {
+    let console = use_console();
+    let (form, deed) = (Form::new(), Deed::default());
+    let works = RwSignal::new(None::<ProviderView>);
+    let title = match &provider {
+        Some(provider) => format!("Another key for {provider}"),
+        None => "Add a key".to_owned(),
+    };
+    let is_chosen = provider.is_none();
+    let submit = Callback::new(move |()| {
+        let (name, given) = form.given(provider.as_deref());
+        deed.begin(Box::pin(async move {
+            let tried = set_key(name, given).await?;
+            form.key.try_set(String::new());
+            works.try_set(Some(tried));
+            console.keys_changed.update(|count| *count += 1);
+            live::focus("give-key-cancel");
+            Ok(())
+        }));
+    });
+    let is_over = Signal::derive(move || works.with(Option::is_some));
+    let told = move || match (deed.is_busy.get(), works.get()) {
+        (true, _) => view! { <span class="hint">"testing, up to 10 s…"</span> }.into_any(),
+        (false, Some(provider)) => view! { <span class="verdict is-good">{works_words(&provider)}</span> }.into_any(),
+        (false, None) => ().into_any(),
+    };
+    view! {
+        <FormDialog id="give-key" title=title submit="Test and keep" deed=deed is_over=is_over on_submit=submit>
+            <p class="hint">
+                "The server asks the vendor for its models with this key. If that works, it keeps the key in its data folder, readable by its owner alone, and never shows it again."
+            </p>
+            <div class:is-hidden=move || is_over.get()>
+                {is_chosen.then(|| view! { <VendorFields form=form /> }.into_any())}
+                <TextField
+                    id="give-key-key"
+                    label="Key"
+                    kind="password"
+                    value=form.key
+                    hint="What the vendor shows once, when it makes the key."
+                    autocomplete="off"
+                />
+            </div>
+            <p role="status">{told}</p>
+        </FormDialog>
+    }
+}
+
+#[component]
+fn VendorFields(form: Form) -> impl IntoView {
+    let option = |(name, words, _): (&'static str, &'static str, &'static str)| {
+        view! { <option value=name>{words}</option> }.into_any()
+    };
+    let own = move || {
+        form.is_other().then(|| {
+            view! {
+                <TextField id="give-key-name" label="Name" value=form.name hint="Its name here: A-Z a-z 0-9 . _ -" autocomplete="off" />
+                <TextField
+                    id="give-key-url"
+                    label="Address"
+                    kind="url"
+                    value=form.base_url
+                    hint="Up to the version, as in https://host/v1. The key is sent there."
+                    autocomplete="off"
+                />
+            }
+            .into_any()
+        })
+    };
+    view! {
+        <div class="field">
+            <label for="give-key-vendor">"Vendor"</label>
+            <select id="give-key-vendor" on:change=move |event| form.vendor.set(event_target_value(&event))>
+                {VENDORS.map(option).collect_view()}
+            </select>
+        </div>
+        {own}
+    }
+}
+
+fn works_words(provider: &ProviderView) -> String {
+    let models = counted(provider.models.len() as u64, "model");
+    let used = if provider.default { " New Pods use it." } else { "" };
+    format!("✓ {} works: {models}.{used}", provider.name)
+}
