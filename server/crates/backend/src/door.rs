@@ -2,6 +2,7 @@
 //! and writes the audit. Nothing else knows which runtime a Pod lives in.
 
 mod audit;
+mod blobs;
 mod carrier;
 mod commands;
 mod everywhere;
@@ -28,8 +29,8 @@ use runtime::{Health, Host, Settings};
 
 pub use self::journals::{ExportFormat, ExportText};
 use self::{
-    audit::Audit, carrier::Carrier, everywhere::Everywhere, journals::Journals, link::Links, previews::Previews,
-    runtimes::Runtimes, sessions::Sessions,
+    audit::Audit, blobs::Blobs, carrier::Carrier, everywhere::Everywhere, journals::Journals, link::Links,
+    previews::Previews, runtimes::Runtimes, sessions::Sessions,
 };
 use crate::{
     Entry, EntryKind, Registry, RuntimePort, embedded::Embedded, kept::Kept, lines::Lines, previews::OpenPreviews,
@@ -155,6 +156,10 @@ impl Backend {
 
     pub fn sessions(&self) -> Sessions<'_> {
         Sessions { backend: self }
+    }
+
+    pub fn blobs(&self) -> Blobs<'_> {
+        Blobs { backend: self }
     }
 
     pub fn previews(&self) -> Previews<'_> {

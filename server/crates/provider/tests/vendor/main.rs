@@ -9,4 +9,5 @@ mod logs;
 mod open_ai;
 mod other_wires;
 mod overflow;
+mod pictures;
 mod thinking;
