@@ -1,5 +1,6 @@
 //! Where a message is written. The text is forgotten only when the server has it.
 
+mod attaching;
 mod bar;
 mod chips;
 pub(crate) mod draft;
@@ -17,6 +18,7 @@ use leptos::{ev, prelude::*, task::spawn_local};
 use protocol::ErrorCode;
 
 use self::{
+    attaching::attach,
     bar::{Bar, is_working},
     chips::Chips,
     keeping::keep_draft,
@@ -80,9 +82,29 @@ fn Field(outgoing: Outgoing) -> impl IntoView {
     let list = List::new(outgoing);
     let keys = Keys { outgoing, list, recall: StoredValue::new(Recall::default()) };
     let on_paste = move |event: ev::ClipboardEvent| {
+        let files = live::pasted_files(&event);
+        if !files.is_empty() {
+            event.prevent_default();
+            return attach(outgoing, files);
+        }
         if let Some(text) = live::pasted_text(&event).filter(|text| is_long_paste(text)) {
             event.prevent_default();
             draft.update(|draft| draft.pastes.push(text));
+        }
+    };
+    let is_over = RwSignal::new(false);
+    let on_drag = move |event: ev::DragEvent| {
+        if live::drags_files(&event) {
+            event.prevent_default();
+            is_over.set(true);
+        }
+    };
+    let on_drop = move |event: ev::DragEvent| {
+        is_over.set(false);
+        let files = live::dropped_files(&event);
+        if !files.is_empty() {
+            event.prevent_default();
+            attach(outgoing, files);
         }
     };
     let placeholder = move || {
@@ -97,7 +119,13 @@ fn Field(outgoing: Outgoing) -> impl IntoView {
         list.choices.with(|choices| (chosen < choices.len()).then(|| format!("command-{chosen}")))
     };
     view! {
-        <div class="composer-box">
+        <div
+            class="composer-box"
+            class:takes-files=move || is_over.get()
+            on:dragover=on_drag
+            on:dragleave=move |_| is_over.set(false)
+            on:drop=on_drop
+        >
             <Completion
                 label=Signal::derive(move || list.label())
                 choices=list.choices

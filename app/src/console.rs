@@ -282,6 +282,11 @@ pub(crate) fn preview_href(pod: &PodRef, port: u16) -> String {
     format!("/api/v1/runtimes/{}/workers/{}/previews/{port}", pod.runtime_id, pod.worker_id)
 }
 
+/// Where a picture or a file is: on this page's own server, which fetches what another one keeps.
+pub(crate) fn blob_href(blob: &protocol::BlobId) -> String {
+    format!("/api/v1/blobs/{blob}")
+}
+
 /// All that one record of a Pod says, as plain text.
 pub(crate) fn record_href(pod: &PodRef, seq: Seq) -> String {
     format!("/api/v1/runtimes/{}/workers/{}/records/{seq}?format=text", pod.runtime_id, pod.worker_id)

@@ -9,6 +9,8 @@ mod clipboard;
 #[cfg(feature = "hydrate")]
 mod colours;
 #[cfg(feature = "hydrate")]
+mod files;
+#[cfg(feature = "hydrate")]
 mod focus;
 #[cfg(feature = "hydrate")]
 mod found;
@@ -31,8 +33,8 @@ mod typeahead;
 pub(crate) use self::inert::*;
 #[cfg(feature = "hydrate")]
 pub(crate) use self::{
-    browser::*, clipboard::*, colours::*, focus::*, found::*, keys::*, outside::*, reveal::*, scroll::*, takeover::*,
-    typeahead::*,
+    browser::*, clipboard::*, colours::*, files::*, focus::*, found::*, keys::*, outside::*, reveal::*, scroll::*,
+    takeover::*, typeahead::*,
 };
 
 /// The theme that is none of its own: the system decides, and nothing is remembered.

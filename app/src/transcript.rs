@@ -4,6 +4,7 @@ mod alert;
 mod approval;
 mod arrivals;
 mod assistant;
+mod attached;
 mod block;
 mod changes;
 mod cut;

@@ -347,3 +347,27 @@ async fn the_manual_has_a_page_for_each_verb_and_completions_know_the_pods() {
     let output = ask.output().await.unwrap();
     assert!(output.status.success() && !String::from_utf8(output.stdout).unwrap().contains("ada"));
 }
+
+#[tokio::test]
+async fn files_go_with_a_message_and_what_cannot_be_attached_is_said() {
+    let yoi = YoiProcess::start(YOI).await;
+    let launch = yoi.launch();
+    json(launch, &["new", "ada", "--provider", "rehearsal"]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let gif = b"GIF89a\x01\0\x01\0\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0\x3b";
+    std::fs::write(path("dot.gif"), gif).unwrap();
+    std::fs::write(path("notes.txt"), "remember").unwrap();
+    let (dot, notes) = (path("dot.gif"), path("notes.txt"));
+    json(launch, &["send", "ada", "say done", "--attach", &dot, "--attach", &notes]).await;
+    let log = async || run(launch, &["log", "ada"]).await.1;
+    let sent = format!("I was sent image dot.gif (image/gif, {} bytes), file notes.txt (8 bytes of text).", gif.len());
+    until_so("it answers".to_owned(), async || log().await.contains(&sent)).await;
+    assert!(log().await.contains("[image dot.gif]"), "{}", log().await);
+    json(launch, &["send", "ada", "--attach", &dot]).await;
+
+    let (code, _, said) = run(launch, &["send", "ada", "hello", "--attach", &path("nothing")]).await;
+    assert!(code == Some(1) && said.contains("nothing"), "{said}");
+    let (code, _, said) = run(launch, &["send", "ada", "hello", "--attach", folder.path().to_str().unwrap()]).await;
+    assert!(code == Some(1) && said.contains("no regular file"), "{said}");
+}

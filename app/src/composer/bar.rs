@@ -2,6 +2,7 @@ use leptos::prelude::*;
 use protocol::PodState;
 
 use super::{
+    attaching::AttachButton,
     sending::{Outgoing, Place, send},
     sending_key::is_swapped,
 };
@@ -19,7 +20,9 @@ pub(super) fn Bar(outgoing: Outgoing) -> impl IntoView {
         (false, true) => "Queue",
         (false, false) => "Send",
     };
-    let is_blocked = move || outgoing.is_sending.get() || outgoing.draft.with(|draft| draft.is_blank());
+    let is_attaching = move || outgoing.attaching.with(|names| !names.is_empty());
+    let is_blocked =
+        move || outgoing.is_sending.get() || is_attaching() || outgoing.draft.with(|draft| draft.is_blank());
     let share = move || {
         pod.summary.with(|summary| {
             crate::format::percent(summary.usage.context_used, summary.usage.context_limit)
@@ -45,6 +48,7 @@ pub(super) fn Bar(outgoing: Outgoing) -> impl IntoView {
     let title = move || works().then_some("Runs after the current run");
     view! {
         <div class="composer-bar">
+            <AttachButton outgoing=outgoing />
             <span class="key-hints">
                 <kbd>":"</kbd>
                 " commands "

@@ -1,7 +1,8 @@
 use leptos::prelude::*;
+use protocol::Segment;
 
 use super::sending::Outgoing;
-use crate::{format::paste_words, live};
+use crate::{console::blob_href, format::paste_words, live};
 
 /// What goes with the text: files that it names, and long pastes, each as one thing.
 #[component]
@@ -23,18 +24,47 @@ pub(super) fn Chips(outgoing: Outgoing) -> impl IntoView {
         };
         chip(format!("pasted {words}"), "Remove this paste", remove)
     };
-    let is_shown = move || files.with(|files| !files.is_empty()) || pastes.with(|pastes| !pastes.is_empty());
+    let attached = Memo::new(move |_| draft.with(|draft| draft.attached.clone()));
+    let kept = move |(index, segment): (usize, Segment)| {
+        let remove = move || {
+            draft.update(|draft| {
+                draft.attached.remove(index);
+            });
+        };
+        let label = format!("Remove {}", segment.as_text().trim_matches(['[', ']']));
+        kept_chip(&segment, label, remove)
+    };
+    let under_way = move |name: String| view! { <li aria-live="polite">{name} " is being saved…"</li> }.into_any();
+    let has_kept = move || attached.with(|kept| !kept.is_empty()) || outgoing.attaching.with(|names| !names.is_empty());
+    let is_shown =
+        move || has_kept() || files.with(|files| !files.is_empty()) || pastes.with(|pastes| !pastes.is_empty());
     view! {
         <Show when=is_shown>
             <ul class="chips" aria-label="With this message">
                 {move || files.get().into_iter().map(file).collect_view()}
+                {move || attached.get().into_iter().enumerate().map(kept).collect_view()}
+                {move || outgoing.attaching.get().into_iter().map(under_way).collect_view()}
                 {move || pastes.get().into_iter().enumerate().map(paste).collect_view()}
             </ul>
         </Show>
     }
 }
 
-fn chip(words: String, label: &'static str, remove: impl Fn() + 'static) -> AnyView {
+/// A picture is seen, a file is named.
+fn kept_chip(segment: &Segment, label: String, remove: impl Fn() + 'static) -> AnyView {
+    let (picture, name) = match segment {
+        Segment::Image { blob, name } => {
+            let src = blob_href(blob);
+            (Some(view! { <img src=src alt="" /> }.into_any()), name.clone().unwrap_or_else(|| "image".to_owned()))
+        }
+        other => (None, other.as_text().into_owned()),
+    };
+    chip(view! { {picture} {name} }.into_any(), label, remove)
+}
+
+fn chip(words: impl IntoView + 'static, label: impl Into<String>, remove: impl Fn() + 'static) -> AnyView {
+    let label = label.into();
+    let words = words.into_any();
     let remove = move |_| {
         remove();
         live::focus("message");

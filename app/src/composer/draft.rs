@@ -29,6 +29,9 @@ pub(crate) struct Draft {
     pub(crate) files: Vec<String>,
     /// Long pastes, whole.
     pub(crate) pastes: Vec<String>,
+    /// Pictures and files that the server keeps, as they are sent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) attached: Vec<Segment>,
     /// Sent, and no answer seen. The same text sent again carries the same id, so that it happens once.
     pub(crate) unanswered: Option<Unanswered>,
     /// What was accepted, oldest first, for the arrow keys.
@@ -49,14 +52,15 @@ pub(crate) struct Unanswered {
 impl Draft {
     /// There is nothing to send.
     pub(crate) fn is_blank(&self) -> bool {
-        self.text.trim().is_empty() && self.pastes.is_empty()
+        self.text.trim().is_empty() && self.pastes.is_empty() && self.attached.is_empty()
     }
 
-    /// The words first, with the files that they name; then what was pasted.
+    /// The words first, with the files that they name; then what was pasted, then what is attached.
     pub(crate) fn segments(&self) -> Vec<Segment> {
         let text = if self.text.trim().is_empty() { "" } else { self.text.trim_end() };
         let words = pieces(text, &self.files);
-        words.into_iter().chain(self.pastes.iter().map(|text| Segment::Paste { text: text.clone() })).collect()
+        let pastes = self.pastes.iter().map(|text| Segment::Paste { text: text.clone() });
+        words.into_iter().chain(pastes).chain(self.attached.iter().cloned()).collect()
     }
 
     /// Files that the text names now, in its order.
@@ -108,6 +112,7 @@ impl Draft {
             }
         }
         self.pastes.retain(|paste| !sent.segments.contains(&Segment::Paste { text: paste.clone() }));
+        self.attached.retain(|kept| !sent.segments.contains(kept));
         self.files = self.named_files();
         self.remember(&sent.segments);
     }
@@ -132,6 +137,7 @@ impl Draft {
         for segment in segments {
             match segment {
                 Segment::Paste { text } => self.pastes.push(text.clone()),
+                Segment::Image { .. } | Segment::File { .. } => self.attached.push(segment.clone()),
                 Segment::FileRef { path } if !self.files.contains(path) => self.files.push(path.clone()),
                 _ => (),
             }
@@ -148,18 +154,22 @@ impl Draft {
         self.text.clear();
         self.files.clear();
         self.pastes.clear();
+        self.attached.clear();
     }
 
     /// What would be sent is the same.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
-        self.text == other.text && self.pastes == other.pastes
+        self.text == other.text && self.pastes == other.pastes && self.attached == other.attached
     }
 }
 
-/// What stands in the text box for a message: everything but its pastes.
+/// What stands in the text box for a message: everything but its pastes, and what is attached.
 fn words(segments: &[Segment]) -> String {
-    let words: Vec<Segment> =
-        segments.iter().filter(|segment| !matches!(segment, Segment::Paste { .. })).cloned().collect();
+    let words: Vec<Segment> = segments
+        .iter()
+        .filter(|segment| !matches!(segment, Segment::Paste { .. }) && segment.blob().is_none())
+        .cloned()
+        .collect();
     Segment::join(&words)
 }
 
@@ -247,6 +257,20 @@ mod tests {
         draft.text.push_str("\nthen @b.rs again");
         draft.accepted(&message);
         assert_eq!((draft.text.as_str(), draft.files), ("then @b.rs again", vec!["b.rs".to_owned()]));
+    }
+
+    #[test]
+    fn what_is_attached_is_sent_alone_and_goes_when_it_was_accepted() {
+        let blob = protocol::BlobId::parse(&"0a".repeat(32)).unwrap();
+        let image = Segment::Image { blob, name: Some("cat.png".into()) };
+        let mut draft = Draft { attached: vec![image.clone()], ..Draft::default() };
+        assert!(!draft.is_blank());
+        let sent = draft.sending(id("a"), false);
+        assert_eq!(sent.segments, [image.clone()]);
+        draft.accepted(&sent);
+        assert!(draft.is_blank());
+        draft.put_back(&[Segment::text("see"), image.clone()]);
+        assert_eq!((draft.text.as_str(), &draft.attached), ("see", &vec![image]));
     }
 
     #[test]

@@ -10,7 +10,10 @@ use protocol::ErrorCode;
 use crate::{
     UiError,
     acting::{self, AtHand},
-    composer::draft::{Draft, Unanswered},
+    composer::{
+        attaching::is_attaching,
+        draft::{Draft, Unanswered},
+    },
     console::{Console, PodContext, fresh_command},
     live,
     server_fns::{steer_input, submit_input},
@@ -24,6 +27,8 @@ pub(super) struct Outgoing {
     pub(super) draft: RwSignal<Draft>,
     pub(super) error: RwSignal<Option<UiError>>,
     pub(super) is_sending: RwSignal<bool>,
+    /// Names of files that are on their way to the server.
+    pub(super) attaching: RwSignal<Vec<String>>,
     /// Messages that were accepted since the page was opened.
     pub(super) accepted: RwSignal<u32>,
     navigate: StoredValue<Navigate>,
@@ -41,6 +46,7 @@ impl Outgoing {
             draft: RwSignal::new(Draft::default()),
             error: RwSignal::new(None),
             is_sending: RwSignal::new(false),
+            attaching: RwSignal::new(Vec::new()),
             accepted: RwSignal::new(0),
             navigate: StoredValue::new(navigate),
         }
@@ -80,7 +86,7 @@ pub(super) fn send(outgoing: Outgoing, place: Place) {
             Err(sentence) => outgoing.refuse(sentence),
         };
     }
-    if outgoing.draft.with_untracked(Draft::is_blank) {
+    if is_attaching(outgoing) || outgoing.draft.with_untracked(Draft::is_blank) {
         return;
     }
     if let Some(sentence) = input_refusal(outgoing.pod.state.get_untracked()) {

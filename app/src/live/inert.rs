@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use leptos::{
     prelude::Memo,
-    web_sys::{ClipboardEvent, Element, KeyboardEvent},
+    web_sys::{ClipboardEvent, DragEvent, Element, KeyboardEvent},
 };
+
+use protocol::BlobView;
 
 use super::{Answering, KeyPress, Memory};
 use crate::{
+    UiError,
     notify::Means,
     rows::Rows,
     server_fns::{CodeText, Run},
@@ -76,6 +79,35 @@ pub(crate) fn on_key(_handle: impl Fn(KeyPress) -> bool + 'static) {}
 
 pub(crate) fn pasted_text(_event: &ClipboardEvent) -> Option<String> {
     None
+}
+
+/// A file that waits to be sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Picked {
+    pub(crate) name: String,
+    pub(crate) bytes: f64,
+}
+
+pub(crate) fn pasted_files(_event: &ClipboardEvent) -> Vec<Picked> {
+    Vec::new()
+}
+
+pub(crate) fn dropped_files(_event: &DragEvent) -> Vec<Picked> {
+    Vec::new()
+}
+
+pub(crate) fn drags_files(_event: &DragEvent) -> bool {
+    false
+}
+
+pub(crate) fn ask_for_files(_input: &str) {}
+
+pub(crate) fn chosen_files(_input: &str) -> Vec<Picked> {
+    Vec::new()
+}
+
+pub(crate) async fn keep_file(_picked: Picked) -> Result<BlobView, UiError> {
+    std::future::pending().await
 }
 
 pub(crate) fn copy_text(_text: String, _told: impl FnOnce(bool) + 'static) {}

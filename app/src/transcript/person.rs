@@ -1,17 +1,22 @@
 use commands::allowed::rewind_refusal;
 use leptos::prelude::*;
-use protocol::{Segment, Seq};
+use protocol::{Blobs, Segment, Seq};
 use transcript::{Block, BlockKind, PersonState, unseen, words::actor_words};
 
 use crate::{
     console::{Console, Dialog, PodContext, Returned, use_console, use_pod},
     format::paste_words,
     live,
+    transcript::attached::{file, picture},
 };
 
 /// What a person said, and how far it is: stored, read, or given back.
 #[component]
 pub(crate) fn PersonView(block: RwSignal<Block>, segments: Vec<Segment>, by: String) -> impl IntoView {
+    let blobs = block.with_untracked(|block| match &block.kind {
+        BlockKind::Person { blobs, .. } => blobs.clone(),
+        _ => Blobs::default(),
+    });
     let words = move || {
         block.with(|block| match &block.kind {
             BlockKind::Person { state: PersonState::Stored, .. } => Some("stored"),
@@ -28,7 +33,7 @@ pub(crate) fn PersonView(block: RwSignal<Block>, segments: Vec<Segment>, by: Str
         <article class="person" aria-label=label>
             <PersonActs block=block />
             {read}
-            {lines(segments).into_iter().map(line).collect_view()}
+            {lines(segments).into_iter().map(|segments| line(segments, &blobs)).collect_view()}
             <span class="receipt">{by} " " {words}</span>
         </article>
     }
@@ -107,16 +112,19 @@ fn lines(segments: Vec<Segment>) -> Vec<Vec<Segment>> {
     lines
 }
 
-fn line(segments: Vec<Segment>) -> AnyView {
+fn line(segments: Vec<Segment>, blobs: &Blobs) -> AnyView {
     match segments.as_slice() {
         [Segment::Paste { text }] => paste(text.clone()),
-        _ => view! { <p class="said">{segments.into_iter().map(word).collect_view()}</p> }.into_any(),
+        _ => view! { <p class="said">{segments.into_iter().map(|segment| word(segment, blobs)).collect_view()}</p> }
+            .into_any(),
     }
 }
 
-fn word(segment: Segment) -> AnyView {
+fn word(segment: Segment, blobs: &Blobs) -> AnyView {
     match segment {
         Segment::Text { text } | Segment::Paste { text } => unseen::shown(&text).into_owned().into_any(),
+        Segment::Image { blob, name } => picture(&blob, name.as_deref(), blobs.find(&blob)),
+        Segment::File { blob, name } => file(&blob, &name, blobs.find(&blob)),
         Segment::FileRef { path } => {
             view! { <code class="file">"@" {unseen::shown(&path).into_owned()}</code> }.into_any()
         }

@@ -9,6 +9,7 @@ use crate::{
     live,
     rows::window::only_looks,
     transcript::{
+        attached::pictures,
         sent::{SentText, SentView, is_sent},
         tool_line::{diff_counts, failure_words, last_lines, running_words, said_beside, summary},
     },
@@ -42,7 +43,10 @@ impl Standing {
 pub(crate) fn ToolView(block: RwSignal<Block>) -> impl IntoView {
     let name = Memo::new(move |_| with_tool(block, |tool| tool.name.unwrap_or("…").to_owned()));
     let standing = Memo::new(move |_| with_tool(block, |tool| Standing::of(tool.result, tool.interrupted)));
-    let is_folded = Memo::new(move |_| standing.get() == Standing::Done && name.with(|name| only_looks(name)));
+    let has_picture = Memo::new(move |_| with_tool(block, |tool| tool.result.is_some_and(|it| !it.blobs.is_empty())));
+    let is_folded = Memo::new(move |_| {
+        standing.get() == Standing::Done && !has_picture.get() && name.with(|name| only_looks(name))
+    });
     let head = move || view! { <ToolHead block=block name=name standing=standing /> }.into_any();
     let body = move || match standing.get() {
         Standing::Running | Standing::Interrupted => view! { <LiveOutput block=block /> }.into_any(),
@@ -169,10 +173,12 @@ fn ResultView(block: RwSignal<Block>) -> impl IntoView {
         Some(diff) => view! { <DiffView diff=diff /> }.into_any(),
         None => view! { <OutputView text=output_of(result.content, result.summary) /> }.into_any(),
     };
+    let shown = pictures(&result.blobs);
     Some(
         view! {
             {said}
             {body}
+            {shown}
         }
         .into_any(),
     )

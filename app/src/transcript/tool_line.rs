@@ -99,6 +99,7 @@ mod tests {
                 code: None,
                 diff,
                 duration_ms: 1,
+                blobs: protocol::Blobs::default(),
             })
         };
         assert_eq!(result("killed by signal 9", Some("ok"), None).as_deref(), Some("killed by signal 9"));
@@ -118,6 +119,7 @@ mod tests {
                 code: code.map(str::to_owned),
                 diff: None,
                 duration_ms: 1,
+                blobs: protocol::Blobs::default(),
             })
         };
         assert_eq!(words(Some("exit"), "exit 101 in 0.4 s · 3 lines"), "exit 101");

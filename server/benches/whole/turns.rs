@@ -123,8 +123,13 @@ fn turn(run: usize) -> [Event; 4] {
     let command_id = CommandId::parse(&format!("c{run}")).expect("letters and digits");
     [
         ControlEvent::RunStarted { trigger: Trigger::Input, command_id: Some(command_id.clone()) }.into(),
-        TurnEvent::UserMessage { segments: vec![Segment::text(question)], command_id, by: "operator".to_owned() }
-            .into(),
+        TurnEvent::UserMessage {
+            segments: vec![Segment::text(question)],
+            command_id,
+            by: "operator".to_owned(),
+            blobs: protocol::Blobs::default(),
+        }
+        .into(),
         TurnEvent::MessageFinished { block: format!("b{run}"), text: answer, interrupted: false }.into(),
         ControlEvent::RunFinished { outcome: Outcome::Completed, code: None, detail: None, usage: Usage::default() }
             .into(),

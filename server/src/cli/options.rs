@@ -207,9 +207,12 @@ pub(crate) struct SendOptions {
     /// NAME, NAME@RUNTIME or RUNTIME/WORKER
     #[arg(value_name = "NAME", add = ArgValueCandidates::new(pod_names))]
     pub(crate) target: String,
-    /// The message; a single - reads it from standard input
-    #[arg(required = true)]
+    /// The message; a single - reads it from standard input; none with --attach
+    #[arg(required_unless_present = "attach")]
     pub(crate) text: Vec<String>,
+    /// Send a picture or a file of this machine with it; more than once for more
+    #[arg(long, value_name = "FILE")]
+    pub(crate) attach: Vec<std::path::PathBuf>,
     /// Fail instead of waiting for the present run to end
     #[arg(long)]
     pub(crate) no_queue: bool,

@@ -17,6 +17,8 @@ const LINE_PX: f64 = 22.0;
 const CODE_PX: f64 = 19.0;
 /// Of a line between blocks, with the room below it.
 const NOTE_PX: f64 = 30.0;
+/// Of a picture, as it is mostly shown.
+const PICTURE_PX: f64 = 240.0;
 /// So much of a text is counted; the rest is taken to be like it.
 const COUNTED_BYTES: usize = 8_000;
 
@@ -31,6 +33,7 @@ pub(crate) fn block_px(block: &Block, columns: usize) -> f64 {
         BlockKind::Person { segments, .. } => {
             let text = |segment: &protocol::Segment| match segment {
                 protocol::Segment::Text { text } => text_px(text),
+                protocol::Segment::Image { .. } => PICTURE_PX,
                 _ => LINE_PX,
             };
             48.0 + segments.iter().map(text).sum::<f64>()

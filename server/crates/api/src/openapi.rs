@@ -59,6 +59,8 @@ struct Problem {
         rest::journal::record,
         rest::export::export,
         rest::export::import,
+        rest::blobs::keep,
+        rest::blobs::read,
         events::events,
         openapi,
         docs,

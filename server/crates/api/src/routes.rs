@@ -114,6 +114,8 @@ pub(crate) fn table() -> Table {
         get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/records/{seq}" => rest::journal::record;
         get    "/api/v1/runtimes/{runtime_id}/workers/{worker_id}/export"  => rest::export::export;
         post   "/api/v1/import"                                            => rest::export::import;
+        post   "/api/v1/blobs"                                             => rest::blobs::keep;
+        get    "/api/v1/blobs/{blob}"                                      => rest::blobs::read;
         get    "/api/v1/events"                                            => events::events;
 
         get    "/api/v1/openapi.json"                                      => openapi::openapi;

@@ -2,6 +2,7 @@
 //! and writes the audit. Nothing else knows which runtime a Pod lives in.
 
 mod audit;
+mod blobs;
 mod carrier;
 mod commands;
 mod everywhere;
@@ -29,7 +30,7 @@ use runtime::{Health, Host, Settings};
 
 pub use self::journals::{ExportFormat, ExportText};
 use self::{
-    audit::Audit, carrier::Carrier, everywhere::Everywhere, journals::Journals, keys::Keys, link::Links,
+    audit::Audit, blobs::Blobs, carrier::Carrier, everywhere::Everywhere, journals::Journals, keys::Keys, link::Links,
     previews::Previews, runtimes::Runtimes, sessions::Sessions,
 };
 use crate::{
@@ -164,6 +165,10 @@ impl Backend {
 
     pub fn keys(&self) -> Keys<'_> {
         Keys { backend: self }
+    }
+
+    pub fn blobs(&self) -> Blobs<'_> {
+        Blobs { backend: self }
     }
 
     pub fn previews(&self) -> Previews<'_> {

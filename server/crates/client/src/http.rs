@@ -152,6 +152,11 @@ impl Call<'_> {
         Self { request: self.request.header(CONTENT_TYPE, "application/x-ndjson").body(jsonl), ..self }
     }
 
+    /// Bytes of that type as the body.
+    pub(crate) fn bytes(self, media_type: &str, body: Bytes) -> Self {
+        Self { request: self.request.header(CONTENT_TYPE, media_type).body(body), ..self }
+    }
+
     /// Waits so long instead of the usual time.
     pub(crate) fn within(self, limit: Duration) -> Self {
         Self { request: self.request.timeout(limit), ..self }

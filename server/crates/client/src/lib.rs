@@ -5,6 +5,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod blobs;
 mod calls;
 mod error;
 mod events;

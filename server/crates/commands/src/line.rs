@@ -56,6 +56,8 @@ pub enum Command {
     Go(Page),
     /// The transcript as a file.
     Export,
+    /// A file of this machine, by its path.
+    Attach(String),
     Help(Topic),
     /// What stands between commands and the machine.
     Walls,
@@ -259,6 +261,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "open" => named(Command::Open),
         "send" => named(Command::Send),
         "steer" => named(Command::Steer),
+        "attach" => named(Command::Attach),
         "unpeer" => named(Command::Unpeer),
         "deny" => Ok(Command::Answer(Answer::Deny(argument.to_owned()))),
         "spawn" => Ok(Command::Spawn(argument.to_owned())),

@@ -151,6 +151,7 @@ pub const TABLE: &[Entry] = &[
     of(Pod, "preview", "PORT", "", "Show a port that its commands listen on"),
     grave(Pod, "delete", "NAME", "Delete this Pod and its records (type its name)"),
     of(Pod, "export", "", "", "Save the transcript to a file"),
+    of(TerminalPod, "attach", "PATH", "", "Attach a picture or a file of this machine to the message"),
     of(TerminalPod, "steer", "TEXT", "", "Send a message into the current run"),
     of(TerminalPod, "queue", "", "w", "Show queued and held messages"),
     of(TerminalPod, "unqueue", "", "", "Take back the last queued message"),

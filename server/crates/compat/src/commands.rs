@@ -61,6 +61,11 @@ fn check(input: &InputCommand) -> Result<(), ApiError> {
     if input.segments.iter().any(|segment| matches!(segment, Segment::Unknown(_))) {
         return Err(ApiError::invalid("a segment is of type text, paste or file_ref"));
     }
+    if input.segments.iter().any(|segment| segment.blob().is_some()) {
+        return Err(ApiError::invalid(
+            "an older Pod takes no pictures and files; name a file that it can read instead",
+        ));
+    }
     let is_blank = |segment: &Segment| match segment {
         Segment::FileRef { path } => path.trim().is_empty(),
         other => other.as_text().trim().is_empty(),

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use protocol::Seq;
 
 use crate::{
-    PodKey, SessionRow,
+    BlobRow, PodKey, SessionRow,
     claims::ClaimChange,
     columns::micros,
     sessions::SessionChange,
@@ -21,6 +21,7 @@ pub(crate) enum Chore {
     Probe,
     Session(SessionChange),
     Claim(ClaimChange),
+    Keep(BlobRow),
     /// Copies a journal row that is not what was written.
     Quarantine {
         pod: PodKey,
@@ -37,6 +38,7 @@ pub(crate) async fn do_in_txn(mut txn: Txn<'_>, chore: &Chore) -> Result<(), Wri
         Chore::Probe => probe_in_txn(txn).await,
         Chore::Session(change) => session_in_txn(txn, change).await,
         Chore::Claim(change) => claim_in_txn(txn, change).await,
+        Chore::Keep(blob) => keep_in_txn(txn, blob).await,
         Chore::Quarantine { pod, seq, found_at, reason } => {
             let copy = txn.sql(Text {
                 sqlite: "insert or ignore into quarantine (pod, seq, body, found_at, reason)
@@ -99,4 +101,12 @@ async fn claim_in_txn(mut txn: Txn<'_>, change: &ClaimChange) -> Result<(), Writ
         }
     };
     change.run("change a claimed command").await.map(drop)
+}
+
+async fn keep_in_txn(mut txn: Txn<'_>, BlobRow { view, body, created_at }: &BlobRow) -> Result<(), WriteError> {
+    let put = txn.sql(
+        "insert into blobs (id, media_type, bytes, body, created_at) values ($1, $2, $3, $4, $5) on conflict (id) do nothing",
+    );
+    let put = put.bind(view.blob.as_str()).bind(without_nul(&view.media_type)).bind(view.bytes.cast_signed());
+    put.bind(&body[..]).bind(micros(*created_at)).run("keep a file").await.map(drop)
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use protocol::{AuditEntry, CommandId, PodName, PodState, Segment, Seq, WorkerId};
+use protocol::{AuditEntry, Blobs, CommandId, PodName, PodState, Segment, Seq, WorkerId};
 use serde::Deserialize;
 use serde_json::json;
 use sqlx::{
@@ -204,22 +204,29 @@ pub(crate) fn command((id, fingerprint, answer, at): CommandColumns) -> Result<C
 #[serde(untagged)]
 enum InboxBody {
     Plain(Vec<Segment>),
-    Marked { steers: bool, segments: Vec<Segment> },
+    Marked {
+        steers: bool,
+        segments: Vec<Segment>,
+        #[serde(default)]
+        blobs: Blobs,
+    },
 }
 
 pub(crate) fn inbox((command_id, body, by, at): (String, String, String, i64)) -> Result<InboxRow, StoreError> {
-    let (steers, segments) = match serde_json::from_str(&body).map_err(damaged("queued input"))? {
-        InboxBody::Plain(segments) => (false, segments),
-        InboxBody::Marked { steers, segments } => (steers, segments),
+    let (steers, segments, blobs) = match serde_json::from_str(&body).map_err(damaged("queued input"))? {
+        InboxBody::Plain(segments) => (false, segments, Blobs::default()),
+        InboxBody::Marked { steers, segments, blobs } => (steers, segments, blobs),
     };
     let command_id = CommandId::parse(&command_id).map_err(damaged("command id"))?;
-    Ok(InboxRow { command_id, segments, by, at: time(at)?, steers })
+    Ok(InboxRow { command_id, segments, by, at: time(at)?, steers, blobs })
 }
 
 pub(crate) fn inbox_body(row: &InboxRow) -> String {
-    match row.steers {
-        true => json!({ "steers": true, "segments": row.segments }).to_string(),
-        false => json!(row.segments).to_string(),
+    let InboxRow { segments, steers, blobs, .. } = row;
+    match (steers, blobs.is_empty()) {
+        (false, true) => json!(segments).to_string(),
+        (true, true) => json!({ "steers": true, "segments": segments }).to_string(),
+        (_, false) => json!({ "steers": steers, "segments": segments, "blobs": blobs }).to_string(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The only SQL in yoi: Pods, who leads them and whom they know, journal, inbox, mail, messages, commands, sessions, search, audit, on SQLite and
+//! The only SQL in yoi: Pods, who leads them and whom they know, journal, inbox, mail, messages, commands, sessions, search, audit, pictures and files, on SQLite and
 //! on PostgreSQL.
 //!
 //! All writes go through one journal writer. It takes whatever has gathered, commits it in one transaction, answers
@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod batch;
+mod blobs;
 mod checksum;
 mod chore;
 mod claims;
@@ -44,6 +45,7 @@ pub use batch::{
     Batch, Checkpoint, Committed, Fold, LoanChange, NewPod, NewRecord, ParentLink, PodChange, PodUpdate, RecordClass,
     SearchText,
 };
+pub use blobs::BlobRow;
 pub use error::StoreError;
 pub use far::{FarCardRow, FarChange, FarMessageRow, FarPeerRow, FarPosition, FarReceipt, FarState};
 pub use faults::Faults;
@@ -60,6 +62,7 @@ pub use search::SearchFilter;
 pub use sessions::{SESSIONS_LISTED_MAX, SessionRow};
 pub use step::Step;
 pub use store::{
-    Audit, Commands, Family, Far, Hosts, Inboxes, Journals, Messages, Peers, Pods, Search, Sessions, Store, Usage,
+    Audit, Blobs, Commands, Family, Far, Hosts, Inboxes, Journals, Messages, Peers, Pods, Search, Sessions, Store,
+    Usage,
 };
 pub use usage::{DayTokens, LinkTokens, ModelTokens, PodTokens, Spent, Tokens, UsageRows};

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use protocol::{CommandId, PodName, PodState, Segment, Seq, WorkerId};
+use protocol::{Blobs, CommandId, PodName, PodState, Segment, Seq, WorkerId};
 use serde::{Deserialize, Serialize};
 
 /// A Pod's number inside one database; it keeps journal rows short. Never leaves the server.
@@ -131,6 +131,8 @@ pub struct InboxRow {
     pub at: Timestamp,
     /// It is for the run that goes on, and not for one of its own.
     pub steers: bool,
+    /// The pictures and files that its segments name.
+    pub blobs: Blobs,
 }
 
 /// Which rows of the audit are asked for; what is absent lets all through.

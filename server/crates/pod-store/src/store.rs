@@ -1,6 +1,7 @@
 //! The handle that everyone else holds.
 
 mod audit;
+mod blobs;
 mod commands;
 mod far;
 mod hosts;
@@ -22,6 +23,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 pub use self::{
     audit::Audit,
+    blobs::Blobs,
     commands::Commands,
     far::Far,
     hosts::Hosts,
@@ -180,6 +182,10 @@ impl Store {
 
     pub fn search(&self) -> Search<'_> {
         Search(&self.shared)
+    }
+
+    pub fn blobs(&self) -> Blobs<'_> {
+        Blobs(&self.shared)
     }
 
     pub fn usage(&self) -> Usage<'_> {

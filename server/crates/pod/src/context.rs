@@ -12,7 +12,10 @@ mod told;
 
 use std::{borrow::Cow, collections::VecDeque};
 
-use protocol::{Message, Proof, ReasoningPolicy, Role, Segment, Seq, Thought, ToolBy, ToolCall, TurnEvent};
+use protocol::{
+    Attachment, BlobView, Blobs, Message, Proof, ReasoningPolicy, Role, Segment, Seq, Thought, ToolBy, ToolCall,
+    TurnEvent,
+};
 
 pub use self::{
     cut::{Cut, in_tokens as tokens_of_bytes},
@@ -118,7 +121,10 @@ impl Context {
             self.enter_run(run_id);
         }
         match event {
-            TurnEvent::UserMessage { segments, .. } => self.say(seq, segments_text(segments)),
+            TurnEvent::UserMessage { segments, blobs, .. } => {
+                let attachments = attachments(segments, blobs);
+                self.say(seq, Message { attachments, ..Message::new(Role::User, segments_text(segments)) });
+            }
             TurnEvent::PeerMessage { text, from, .. } => {
                 let text = heads::marked(text);
                 self.hear(seq, run_id.is_none(), format!("[peer message from {}]\n{text}", from.name));
@@ -135,14 +141,14 @@ impl Context {
                 let call = ToolCall { call_id: call_id.clone(), name: name.clone(), arguments: arguments.clone() };
                 self.call(seq, call);
             }
-            TurnEvent::ToolFinished { call_id, summary, content, is_error, by: ToolBy::Model, .. } => {
+            TurnEvent::ToolFinished { call_id, summary, content, is_error, by: ToolBy::Model, blobs, .. } => {
                 let text = match content {
                     // A tool keeps to its own limit; one that was interrupted could not.
                     Some(content) if *is_error => format!("{summary}\n{}", shortened(content, call_id)),
                     Some(content) => format!("{summary}\n{content}"),
                     None => summary.clone(),
                 };
-                self.result(seq, call_id, text);
+                self.result(seq, call_id, text, blobs);
             }
             TurnEvent::Compacted { summary, kept_from_seq } => self.compact(seq, summary, *kept_from_seq),
             TurnEvent::Rewound { to_seq } => self.rewind(*to_seq),
@@ -173,10 +179,10 @@ impl Context {
         self.run = Some(run_id.to_owned());
     }
 
-    fn say(&mut self, seq: Seq, text: String) {
+    fn say(&mut self, seq: Seq, message: Message) {
         self.flush();
         self.forget_thoughts();
-        self.messages.push(Entry::new(seq, Message::new(Role::User, text)));
+        self.messages.push(Entry::new(seq, message));
     }
 
     /// Thoughts that no answer followed go nowhere.
@@ -187,9 +193,10 @@ impl Context {
 
     /// A message that nobody waited for: at once when it begins a run, else behind the answer that is being given.
     fn hear(&mut self, seq: Seq, is_outside: bool, text: String) {
+        let message = Message::new(Role::User, text);
         match is_outside {
-            true => self.deferred.push(Entry::new(seq, Message::new(Role::User, text))),
-            false => self.say(seq, text),
+            true => self.deferred.push(Entry::new(seq, message)),
+            false => self.say(seq, message),
         }
     }
 
@@ -235,9 +242,11 @@ impl Context {
         self.calls += 1;
     }
 
-    fn result(&mut self, seq: Seq, call_id: &str, text: String) {
+    fn result(&mut self, seq: Seq, call_id: &str, text: String, blobs: &Blobs) {
         self.answer_is_open = false;
-        let message = Message { call_id: Some(call_id.to_owned()), ..Message::new(Role::Tool, text) };
+        let attachments = blobs.0.iter().map(|blob| attachment(blob, None)).collect();
+        let call_id = Some(call_id.to_owned());
+        let message = Message { call_id, attachments, ..Message::new(Role::Tool, text) };
         self.messages.push(Entry::new(seq, message));
         self.results += 1;
         if !self.has_open_calls() {
@@ -353,4 +362,18 @@ fn segments_text(segments: &[Segment]) -> String {
         true => Segment::join(segments),
         false => format!("{}\n\n{}\n{}", Segment::join(segments), prompt::FILES_HEADER, files.join("\n")),
     }
+}
+
+/// The pictures and files that a person sent, in their order. What its record does not know is not there.
+fn attachments(segments: &[Segment], blobs: &Blobs) -> Vec<Attachment> {
+    let named = segments.iter().filter_map(|segment| match segment {
+        Segment::Image { blob, name } => Some((blob, name.clone())),
+        Segment::File { blob, name } => Some((blob, Some(name.clone()))),
+        _ => None,
+    });
+    named.filter_map(|(blob, name)| Some(attachment(blobs.find(blob)?, name))).collect()
+}
+
+fn attachment(BlobView { blob, media_type, bytes }: &BlobView, name: Option<String>) -> Attachment {
+    Attachment { blob: blob.clone(), media_type: media_type.clone(), bytes: *bytes, name }
 }

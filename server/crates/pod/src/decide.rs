@@ -15,7 +15,7 @@ pub use self::calls::ROUNDS_MAX;
 use self::{
     answer::answer_piece,
     calls::{answer, operator_call, tool_finished},
-    commands::{cancel, pause, restore, resume, steer, stop, submit},
+    commands::{Said, cancel, pause, restore, resume, steer, stop, submit},
     mail::mail,
     summary::{compact, rewind, summarised},
     way_out::way_out,
@@ -111,8 +111,12 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
     }
     let mut draft = Draft::new(pod);
     match input {
-        Input::Submit { command_id, segments, by } => submit(&mut draft, command_id, segments, by)?,
-        Input::Steer { command_id, segments, by } => steer(&mut draft, command_id, segments, by)?,
+        Input::Submit { command_id, segments, by, blobs } => {
+            submit(&mut draft, command_id, Said { segments, by, blobs })?
+        }
+        Input::Steer { command_id, segments, by, blobs } => {
+            steer(&mut draft, command_id, Said { segments, by, blobs })?
+        }
         Input::Pause => pause(&mut draft)?,
         Input::Resume { command_id } => resume(&mut draft, Trigger::Resume, command_id)?,
         Input::LimitOver if pod.resumes_at(spec).is_none() => return Err(Refusal::NotPaused),

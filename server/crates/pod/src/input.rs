@@ -1,7 +1,11 @@
 //! What can happen to a Pod.
 
-use protocol::{CommandId, ControlEvent, Decision, Proof, Seen, Segment, Seq, Timestamp, TurnEvent, Usage};
+use std::fmt;
+
+use protocol::{Blobs, CommandId, ControlEvent, Decision, Proof, Seen, Segment, Seq, Timestamp, TurnEvent, Usage};
 use serde_json::Value;
+
+use crate::PictureKind;
 
 /// One thing that happens to a Pod, from outside.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +15,8 @@ pub enum Input {
         command_id: CommandId,
         segments: Vec<Segment>,
         by: String,
+        /// What the segments name, as it is kept.
+        blobs: Blobs,
     },
     /// A person's message for the run that goes on. It is taken together with the question to the model
     /// ([`crate::Effect::CallModel`]), so that the model is asked with it.
@@ -18,6 +24,8 @@ pub enum Input {
         command_id: CommandId,
         segments: Vec<Segment>,
         by: String,
+        /// What the segments name, as it is kept.
+        blobs: Blobs,
     },
     Pause,
     Resume {
@@ -202,6 +210,23 @@ pub struct ToolOutcome {
     pub duration_ms: u64,
     /// What the caller has seen by it.
     pub seen: Option<Seen>,
+    /// What it shows, until it is kept.
+    pub picture: Option<Picture>,
+    /// What it shows, kept.
+    pub blobs: Blobs,
+}
+
+/// A picture that a tool gives, as it was read.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Picture {
+    pub kind: PictureKind,
+    pub bytes: Vec<u8>,
+}
+
+impl fmt::Debug for Picture {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} of {} bytes", self.kind.name(), self.bytes.len())
+    }
 }
 
 impl ToolOutcome {
@@ -215,6 +240,8 @@ impl ToolOutcome {
             diff: None,
             duration_ms: 0,
             seen: None,
+            picture: None,
+            blobs: Blobs::default(),
         }
     }
 
@@ -228,6 +255,8 @@ impl ToolOutcome {
             diff: None,
             duration_ms: 0,
             seen: None,
+            picture: None,
+            blobs: Blobs::default(),
         }
     }
 

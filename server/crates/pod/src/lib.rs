@@ -11,6 +11,7 @@ mod evolve;
 mod input;
 mod limits;
 mod permission;
+mod picture;
 mod protected;
 mod recover;
 mod rules;
@@ -22,11 +23,12 @@ mod state;
 pub use context::{Context, Cut, Reach, Room, context, tokens_of_bytes};
 pub use decide::{Decision, Effect, ROUNDS_MAX, Refusal, decide};
 pub use evolve::{BUDGET, PROVIDER};
-pub use input::{Cause, Failure, Input, ModelPiece, Newest, NoSummary, QuestionSize, Summary, ToolOutcome};
+pub use input::{Cause, Failure, Input, ModelPiece, Newest, NoSummary, Picture, QuestionSize, Summary, ToolOutcome};
 pub use permission::{
     HostPort, call_folder, default_permission, has_rules, is_public, main_argument, names_a_pod, permission,
     remembered, rule_warnings,
 };
+pub use picture::PictureKind;
 pub use protected::{IN_GIT_FOLDERS, Protected};
 pub use recover::recover;
 pub use rules::{RULE_PATTERN_CHARS_MAX, RULE_TOOL_CHARS_MAX, RULES_MAX, rules_refusal, with_rule};

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize, de};
 use serde_json::{Map, Value};
 
 use crate::{
-    Budget, CommandId, Cut, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment, Seq, Thinking, Timestamp, Usage,
-    WorkerId,
+    Blobs, Budget, CommandId, Cut, PodName, PodRef, PodState, RuntimeId, ScopeRule, Segment, Seq, Thinking, Timestamp,
+    Usage, WorkerId,
 };
 
 /// One committed change of one Pod.
@@ -129,6 +129,9 @@ pub enum TurnEvent {
         segments: Vec<Segment>,
         command_id: CommandId,
         by: String,
+        /// The pictures and files that the segments name.
+        #[serde(default, skip_serializing_if = "Blobs::is_empty")]
+        blobs: Blobs,
     },
     PeerMessage {
         message_id: String,
@@ -197,6 +200,9 @@ pub enum TurnEvent {
         /// What the caller has seen by this result; it counts for later calls.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen: Option<Seen>,
+        /// Pictures that belong to the result.
+        #[serde(default, skip_serializing_if = "Blobs::is_empty")]
+        blobs: Blobs,
     },
     Compacted {
         summary: String,
@@ -208,7 +214,7 @@ pub enum TurnEvent {
 }
 
 kinds!(TurnEvent {
-    UserMessage => "user_message" { segments, command_id, by ; ; },
+    UserMessage => "user_message" { segments, command_id, by ; blobs ; },
     PeerMessage => "peer_message" { message_id, text, from, hops ; ; },
     ChildEvent => "child_event" { what, child ; detail ; },
     TextChunk => "text_chunk" { block, text ; ; },
@@ -218,7 +224,7 @@ kinds!(TurnEvent {
     MessageFinished => "message_finished" { block, text, interrupted ; ; },
     ReasoningFinished => "reasoning_finished" { block, text, interrupted ; proof ; },
     ToolCalled => "tool_called" { call_id, block, name, arguments, by ; ; },
-    ToolFinished => "tool_finished" { call_id, block, summary, is_error, duration_ms, by ; content, code, diff, seen ; },
+    ToolFinished => "tool_finished" { call_id, block, summary, is_error, duration_ms, by ; content, code, diff, seen, blobs ; },
     Compacted => "compacted" { summary, kept_from_seq ; ; },
     Rewound => "rewound" { to_seq ; ; },
 });

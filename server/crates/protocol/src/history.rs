@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::BlobId;
+
 /// Answer of `GET P/history`. The same journal gives the same bytes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -36,6 +38,20 @@ pub struct Message {
     /// Thoughts that go back to the model as it gave them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thoughts: Vec<Thought>,
+    /// Pictures and files that go with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+}
+
+/// A picture or a file beside a message. What it holds is not here: a provider gets it when it is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Attachment {
+    pub blob: BlobId,
+    pub media_type: String,
+    pub bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 /// A thought with what its provider wants back with it.
@@ -56,6 +72,7 @@ impl Message {
             call_id: None,
             reasoning: None,
             thoughts: Vec::new(),
+            attachments: Vec::new(),
         }
     }
 }

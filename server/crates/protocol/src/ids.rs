@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct NameError(String);
 
 impl NameError {
-    fn new(sentence: impl Into<String>) -> Self {
+    pub(crate) fn new(sentence: impl Into<String>) -> Self {
         Self(sentence.into())
     }
 }

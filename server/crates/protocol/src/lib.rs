@@ -5,6 +5,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod blob;
 mod budget;
 mod command;
 mod cursor;
@@ -33,6 +34,7 @@ pub mod tool;
 mod unambiguous;
 mod wall;
 
+pub use blob::{BLOB_BYTES_MAX, BLOB_NAME_BYTES_MAX, BLOBS_OF_MESSAGE_MAX, BlobId, BlobView, Blobs};
 pub use budget::{Budget, BudgetPer, BudgetUse};
 pub use command::{
     ApprovalCommand, ControlVerb, CreatePod, ImportCommand, InputCommand, PatchPod, Receipt, RestoreCommand,
@@ -46,7 +48,7 @@ pub use event::{
     Seen, ToolBy, Trigger, TurnEvent,
 };
 pub use frame::{ClientFrame, DiagnosticCode, ServerFrame};
-pub use history::{History, Message, Role, Thought, ToolCall};
+pub use history::{Attachment, History, Message, Role, Thought, ToolCall};
 pub use ids::{
     CommandId, CommandIdError, NameError, POD_NAME_BYTES_MAX, PodName, PodRef, RuntimeId, Seq, Target, WorkerId,
 };

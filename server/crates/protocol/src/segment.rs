@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize, de};
 use serde_json::{Map, Value};
 
+use crate::{BlobId, BlobView};
+
 /// One typed piece of input, kept as such.
 ///
 /// A type that this version does not know is kept whole as [`Segment::Unknown`] when it is read; the server
@@ -20,6 +22,17 @@ pub enum Segment {
     FileRef {
         path: String,
     },
+    /// A picture that is kept.
+    Image {
+        blob: BlobId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+    },
+    /// A file that is kept.
+    File {
+        blob: BlobId,
+        name: String,
+    },
     #[serde(untagged)]
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     Unknown(Map<String, Value>),
@@ -30,11 +43,31 @@ impl Segment {
         Self::Text { text: text.into() }
     }
 
+    /// Names what is kept: a picture or a file, by its type.
+    pub fn kept(BlobView { blob, media_type, .. }: &BlobView, name: String) -> Self {
+        let blob = blob.clone();
+        match media_type.starts_with("image/") {
+            true => Self::Image { blob, name: Some(name) },
+            false => Self::File { blob, name },
+        }
+    }
+
+    /// The picture or file that is kept for it.
+    pub fn blob(&self) -> Option<&BlobId> {
+        match self {
+            Self::Image { blob, .. } | Self::File { blob, .. } => Some(blob),
+            _ => None,
+        }
+    }
+
     /// The words in it, for search and for a model. A file reference reads as `@path`.
     pub fn as_text(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Self::Text { text } | Self::Paste { text } => text.as_str().into(),
             Self::FileRef { path } => format!("@{path}").into(),
+            Self::Image { name: None, .. } => "[image]".into(),
+            Self::Image { name: Some(name), .. } => format!("[image {name}]").into(),
+            Self::File { name, .. } => format!("[file {name}]").into(),
             Self::Unknown(map) => serde_json::to_string(map).unwrap_or_default().into(),
         }
     }
@@ -56,6 +89,17 @@ impl Segment {
     /// Bytes of text in a whole message.
     pub fn bytes(segments: &[Self]) -> usize {
         segments.iter().map(|segment| segment.as_text().len()).sum()
+    }
+
+    /// None where it is not as this version has it.
+    fn of_fields(fields: &Map<String, Value>) -> Option<Self> {
+        let text = |name: &str| fields.get(name).and_then(Value::as_str);
+        let blob = BlobId::parse(text("blob")?).ok()?;
+        let name = text("name").map(str::to_owned);
+        match text("type")? {
+            "image" => Some(Self::Image { blob, name }),
+            _ => Some(Self::File { blob, name: name? }),
+        }
     }
 
     /// Both stand in one line: a file that is named within a sentence.
@@ -84,6 +128,7 @@ impl<'de> Deserialize<'de> for Segment {
             Some("text") => Ok(Self::Text { text: field("text")? }),
             Some("paste") => Ok(Self::Paste { text: field("text")? }),
             Some("file_ref") => Ok(Self::FileRef { path: field("path")? }),
+            Some("image" | "file") => Ok(Self::of_fields(&map).unwrap_or(Self::Unknown(map))),
             Some(_) => Ok(Self::Unknown(map)),
             None => Err(de::Error::custom("a segment needs a `type`")),
         }
@@ -97,9 +142,24 @@ impl<'de> Deserialize<'de> for Segment {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields, try_from = "SentFields")]
 pub(crate) enum SentSegment {
-    Text { text: String },
-    Paste { text: String },
-    FileRef { path: String },
+    Text {
+        text: String,
+    },
+    Paste {
+        text: String,
+    },
+    FileRef {
+        path: String,
+    },
+    Image {
+        blob: BlobId,
+        #[serde(default)]
+        name: Option<String>,
+    },
+    File {
+        blob: BlobId,
+        name: String,
+    },
 }
 
 /// All fields that any of them has. What is derived for a tagged type reads a copy of the fields, and its errors do not
@@ -112,34 +172,59 @@ struct SentFields {
     text: Option<String>,
     #[serde(default, deserialize_with = "there")]
     path: Option<String>,
+    #[serde(default, deserialize_with = "there")]
+    blob: Option<BlobId>,
+    #[serde(default, deserialize_with = "there")]
+    name: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum SentType {
     Text,
     Paste,
     FileRef,
+    Image,
+    File,
 }
 
-/// Absent or a text, and not null.
-fn there<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    String::deserialize(deserializer).map(Some)
+/// Absent or a value, and not null.
+fn there<'de, T: Deserialize<'de>, D: de::Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+impl SentType {
+    /// The fields that it has; no others.
+    fn fields(self) -> &'static [&'static str] {
+        match self {
+            Self::Text | Self::Paste => &["text"],
+            Self::FileRef => &["path"],
+            Self::Image | Self::File => &["blob", "name"],
+        }
+    }
 }
 
 impl TryFrom<SentFields> for SentSegment {
-    type Error = &'static str;
+    type Error = String;
 
-    fn try_from(SentFields { r#type, text, path }: SentFields) -> Result<Self, Self::Error> {
-        match (r#type, text, path) {
-            (SentType::Text, Some(text), None) => Ok(Self::Text { text }),
-            (SentType::Paste, Some(text), None) => Ok(Self::Paste { text }),
-            (SentType::FileRef, None, Some(path)) => Ok(Self::FileRef { path }),
-            (SentType::FileRef, Some(_), _) => Err("unknown field `text`, expected `path`"),
-            (SentType::FileRef, None, None) => Err("missing field `path`"),
-            (SentType::Text | SentType::Paste, _, Some(_)) => Err("unknown field `path`, expected `text`"),
-            (SentType::Text | SentType::Paste, None, None) => Err("missing field `text`"),
+    fn try_from(SentFields { r#type, text, path, blob, name }: SentFields) -> Result<Self, Self::Error> {
+        let there =
+            [("text", text.is_some()), ("path", path.is_some()), ("blob", blob.is_some()), ("name", name.is_some())];
+        let own = r#type.fields();
+        if let Some((field, _)) = there.iter().find(|(field, is_there)| *is_there && !own.contains(field)) {
+            return Err(format!("unknown field `{field}`, expected `{}`", own.join("`, `")));
         }
+        let missing = |field: &str| format!("missing field `{field}`");
+        Ok(match r#type {
+            SentType::Text => Self::Text { text: text.ok_or_else(|| missing("text"))? },
+            SentType::Paste => Self::Paste { text: text.ok_or_else(|| missing("text"))? },
+            SentType::FileRef => Self::FileRef { path: path.ok_or_else(|| missing("path"))? },
+            SentType::Image => Self::Image { blob: blob.ok_or_else(|| missing("blob"))?, name },
+            SentType::File => {
+                let blob = blob.ok_or_else(|| missing("blob"))?;
+                Self::File { blob, name: name.ok_or_else(|| missing("name"))? }
+            }
+        })
     }
 }
 
@@ -150,6 +235,8 @@ pub(crate) fn sent<'de, D: de::Deserializer<'de>>(deserializer: D) -> Result<Vec
         SentSegment::Text { text } => Segment::Text { text },
         SentSegment::Paste { text } => Segment::Paste { text },
         SentSegment::FileRef { path } => Segment::FileRef { path },
+        SentSegment::Image { blob, name } => Segment::Image { blob, name },
+        SentSegment::File { blob, name } => Segment::File { blob, name },
     };
     Ok(segments.into_iter().map(taken).collect())
 }
@@ -202,11 +289,22 @@ mod tests {
             serde_json::from_str::<crate::InputCommand>(&body).map(|input| input.segments)
         };
         assert_eq!(sent(r#"{"type":"file_ref","path":"a.rs"}"#).unwrap(), [file("a.rs")]);
+        let blob = BlobId::parse(&"0a".repeat(32)).unwrap();
+        let image = format!(r#"{{"type":"image","blob":"{blob}"}}"#);
+        assert_eq!(sent(&image).unwrap(), [Segment::Image { blob: blob.clone(), name: None }]);
+        assert_eq!(serde_json::to_string(&sent(&image).unwrap()[0]).unwrap(), image);
+        let kept = format!(r#"{{"type":"file","blob":"{blob}","name":"a.txt"}}"#);
+        assert_eq!(sent(&kept).unwrap(), [Segment::File { blob: blob.clone(), name: "a.txt".to_owned() }]);
+        assert_eq!(serde_json::from_str::<Segment>(&kept).unwrap(), sent(&kept).unwrap()[0]);
         for bad in [
             r#"{"type":"text","text":"a","path":"b"}"#,
             r#"{"type":"text","text":"a","text":"b"}"#,
             r#"{"type":"text","type":"paste","text":"a"}"#,
             r#"{"type":"image","url":"a"}"#,
+            r#"{"type":"image","blob":"a"}"#,
+            r#"{"type":"image"}"#,
+            &kept.replace(r#","name":"a.txt""#, r#""#),
+            &kept.replace("blob", "path"),
             r#"{"text":"a"}"#,
         ] {
             assert!(sent(bad).is_err(), "{bad}");

@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod accounted;
+mod attached;
 mod catalogue;
 mod config;
 mod error;
@@ -21,6 +22,7 @@ mod request;
 mod retry;
 mod vendor;
 
+pub use attached::{ATTACHED_BYTES_MAX, Attached, Held, Takes, called};
 pub use catalogue::{Catalogue, ModelSettings};
 pub use config::{ProviderConfig, ProviderEnvironment, ProviderKind, ProviderKindError, ProviderSource};
 pub use error::{ContextSizes, ProviderError, ProviderErrorCode};

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::{
     Catalogue, ModelSettings, Provider, ProviderConfig, ProviderError, ProviderKind, ProviderSource, Rehearsal,
-    RetryPolicy, Retrying, TimeLimits, Vendor, accounted::Accounted, nearby::Nearby,
+    RetryPolicy, Retrying, Takes, TimeLimits, Vendor, accounted::Accounted, nearby::Nearby,
 };
 
 /// How long a list of providers waits for each server's list of models.
@@ -175,6 +175,12 @@ impl Providers {
     /// What is known of this model of this provider.
     pub fn facts(&self, provider: &str, model: &str) -> ModelFacts {
         self.entry(provider).map(|entry| entry.facts(model)).unwrap_or_default()
+    }
+
+    /// What this model of this provider takes beside text.
+    pub fn takes(&self, provider: &str, model: &str) -> Takes {
+        let kind = self.entry(provider).map_or(ProviderKind::Rehearsal, |entry| entry.config.kind);
+        Takes { kind, pictures: self.facts(provider, model).images }
     }
 
     /// Why a model cannot be asked to think like this; none where it can, or where nothing is known of it and it may be tried.

@@ -111,6 +111,7 @@ async fn what_a_call_used_says_the_models_room_and_what_it_cost() {
         model: "own".to_owned(),
         thinking: None,
         messages: vec![protocol::Message::new(protocol::Role::User, "hi")],
+        attached: Default::default(),
         tools: Vec::new(),
     };
     let items: Vec<_> = Providers::of(options).unwrap().get("mine").unwrap().stream(request).collect().await;

@@ -29,6 +29,7 @@ impl Rehearsal {
     pub(crate) fn models() -> Vec<ModelView> {
         let facts = ModelFacts {
             context_limit: Some(CONTEXT_LIMIT),
+            images: Some(true),
             tools: Some(true),
             thinking: Some(Thinking::ALL.to_vec()),
             ..ModelFacts::default()
@@ -41,7 +42,7 @@ impl Rehearsal {
 impl Provider for Rehearsal {
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let lines = match request.purpose {
-            Purpose::Answer => Rest::of(&request.messages).lines,
+            Purpose::Answer => Rest::of(&request.messages, &request.attached).lines,
             Purpose::Summary => summary::lines(&request.messages),
         };
         let performance = Performance::new(lines, &request.messages);

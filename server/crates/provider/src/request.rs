@@ -5,6 +5,8 @@ use std::time::Duration;
 use protocol::{Message, Proof, Thinking, Usage};
 use serde_json::Value;
 
+use crate::Attached;
+
 /// What a model is asked.
 #[derive(Debug, Clone)]
 pub struct ModelRequest {
@@ -13,6 +15,8 @@ pub struct ModelRequest {
     /// How hard the model is asked to think; absent: nothing is asked.
     pub thinking: Option<Thinking>,
     pub messages: Vec<Message>,
+    /// What the messages' attachments hold.
+    pub attached: Attached,
     pub tools: Vec<ToolSpec>,
 }
 

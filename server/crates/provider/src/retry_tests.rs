@@ -35,6 +35,7 @@ async fn run(scripts: Vec<Script>) -> (Vec<Item>, usize, f64) {
         model: String::new(),
         thinking: None,
         messages: Vec::new(),
+        attached: Default::default(),
         tools: Vec::new(),
     };
     let began = Instant::now();

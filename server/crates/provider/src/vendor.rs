@@ -5,6 +5,7 @@
 
 mod address;
 mod answer;
+mod attachments;
 mod bounds;
 mod calls;
 mod failure;
@@ -152,7 +153,8 @@ impl Shared {
     /// As [`Self::ask`]. What takes long is done on a thread that nobody else waits for: to put a long conversation into
     /// JSON, and to make the HTTP client.
     async fn ask_beside(self: Arc<Self>, request: Arc<ModelRequest>, manner: Manner) -> Result<Answer, ProviderError> {
-        let bytes: usize = request.messages.iter().map(|message| message.content.len()).sum();
+        let bytes =
+            request.messages.iter().map(|message| message.content.len()).sum::<usize>() + request.attached.bytes();
         let is_short = bytes <= AT_ONCE_BYTES_MAX && request.messages.len() <= AT_ONCE_MESSAGES_MAX;
         // The HTTP client reads the system's certificates when it is made.
         if is_short && self.line.get().is_some() {

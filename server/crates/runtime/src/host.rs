@@ -2,6 +2,7 @@
 
 mod approvals;
 mod audit;
+mod blobs;
 mod claims;
 mod health;
 mod journals;
@@ -21,8 +22,8 @@ use std::{
 use protocol::ApiError;
 
 use self::{
-    approvals::Approvals, audit::Audit, claims::Claims, journals::Journals, pods::Pods, sessions::Sessions,
-    stores::Stores, work::Work,
+    approvals::Approvals, audit::Audit, blobs::Blobs, claims::Claims, journals::Journals, pods::Pods,
+    sessions::Sessions, stores::Stores, work::Work,
 };
 pub use self::{claims::Claimed, health::Health, settings::Settings};
 use crate::{
@@ -150,6 +151,10 @@ impl Host {
 
     pub fn claims(&self) -> Claims<'_> {
         Claims { inner: &self.inner }
+    }
+
+    pub fn blobs(&self) -> Blobs<'_> {
+        Blobs { inner: &self.inner }
     }
 
     pub fn settings(&self) -> Settings<'_> {

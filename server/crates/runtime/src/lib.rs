@@ -8,6 +8,7 @@ mod about;
 mod actor;
 mod approvals;
 mod asked;
+mod blobs;
 mod clock;
 mod cluster;
 mod command;

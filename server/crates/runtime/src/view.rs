@@ -176,7 +176,7 @@ fn waiting(inbox: Vec<InboxRow>) -> Vec<QueuedInput> {
 
 /// An input that waits.
 pub(crate) fn queued(row: InboxRow) -> QueuedInput {
-    let InboxRow { command_id, segments, by: _, at, steers } = row;
+    let InboxRow { command_id, segments, by: _, at, steers, blobs: _ } = row;
     QueuedInput { command_id: command_id.to_string(), segments, at, steer: steers, cut: None }
 }
 

@@ -58,6 +58,7 @@ fn event(run: usize, step: usize) -> Event {
             duration_ms: 5,
             by: ToolBy::Model,
             seen: None,
+            blobs: protocol::Blobs::default(),
         }
         .into(),
         _ => {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use protocol::{
-    AlertLevel, ChildChange, CommandId, Decision, Outcome, PeerLabel, PodLabel, ReceiptState, Record, ScopeRule,
+    AlertLevel, Blobs, ChildChange, CommandId, Decision, Outcome, PeerLabel, PodLabel, ReceiptState, Record, ScopeRule,
     Segment, Seq, Timestamp, ToolBy, Trigger, Usage,
 };
 use serde::{Deserialize, Serialize};
@@ -106,6 +106,9 @@ pub enum BlockKind {
         by: String,
         command_id: CommandId,
         state: PersonState,
+        /// The pictures and files that it names.
+        #[serde(default, skip_serializing_if = "Blobs::is_empty")]
+        blobs: Blobs,
     },
     Peer {
         from: PeerLabel,
@@ -264,6 +267,9 @@ pub struct ToolResult {
     pub code: Option<String>,
     pub diff: Option<String>,
     pub duration_ms: u64,
+    /// Pictures that belong to it.
+    #[serde(default, skip_serializing_if = "Blobs::is_empty")]
+    pub blobs: Blobs,
 }
 
 /// What happened between this Pod and a peer.

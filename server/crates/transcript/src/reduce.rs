@@ -141,11 +141,12 @@ impl Transcript {
         }
         let rows = &mut self.rows;
         match event {
-            E::UserMessage { segments, command_id, by } => {
-                let (segments, by, command_id) = (segments.clone(), by.clone(), command_id.clone());
+            E::UserMessage { segments, command_id, by, blobs } => {
+                let (segments, by, blobs, command_id) =
+                    (segments.clone(), by.clone(), blobs.clone(), command_id.clone());
                 let id = command_id.to_string();
                 let state = if record.run_id.is_some() { PersonState::Read } else { PersonState::Stored };
-                let key = rows.add_of(record, BlockKind::Person { segments, by, command_id, state });
+                let key = rows.add_of(record, BlockKind::Person { segments, by, command_id, state, blobs });
                 self.commands.said(rows, &id, key, state);
             }
             E::PeerMessage { message_id, text, from, hops } => {

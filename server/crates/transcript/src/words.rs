@@ -1,6 +1,6 @@
 //! Numbers and states in the words that every screen uses.
 
-use protocol::{ControlEvent, Cost, ModelFacts, ModelName, Outcome, ReceiptState, Timestamp, Trigger};
+use protocol::{Blobs, ControlEvent, Cost, ModelFacts, ModelName, Outcome, ReceiptState, Segment, Timestamp, Trigger};
 
 use crate::{ChildStep, Receipt, RelationStep};
 
@@ -35,6 +35,18 @@ pub fn bytes_words(count: u64) -> String {
         1_000..1_000_000 => format!("{} kB", count / 1_000),
         _ => format!("{}.{} MB", count / 1_000_000, count / 100_000 % 10),
     }
+}
+
+/// A message as one text, with the size of each picture and file: `[image cat.png 12 kB]`.
+pub fn said_words(segments: &[Segment], blobs: &Blobs) -> String {
+    let sized = |segment: &Segment| match segment.blob().and_then(|blob| blobs.find(blob)) {
+        None => segment.clone(),
+        Some(view) => {
+            let words = segment.as_text();
+            Segment::text(format!("{} {}]", words.trim_end_matches(']'), bytes_words(view.bytes)))
+        }
+    };
+    Segment::join(&segments.iter().map(sized).collect::<Vec<_>>())
 }
 
 fn tenths(count: u64, unit: &str) -> String {

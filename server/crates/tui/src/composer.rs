@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(crate) use self::chips::{Chip, words as paste_words};
 
 /// What is being written. The cursor is a byte offset at a character's edge.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Composer {
     /// Each [`commands::PIECE`] in it stands for a piece that is moved over as one.
     text: String,

@@ -71,6 +71,10 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
         Effect::Preview(pod) => {
             Message::Preview { done: client.read(&operations::PreviewCompaction { pod: pod.clone() }).await, pod }
         }
+        Effect::Attach { pod, path } => {
+            let done = client.attach(std::path::Path::new(&path)).await;
+            Message::Attached { pod, done }
+        }
         Effect::FindFiles { pod, begun } => Message::Files {
             done: client.read(&operations::Files { pod: pod.clone(), q: Loose(Some(begun.to_owned())) }).await,
             pod,

@@ -132,7 +132,7 @@ pub(crate) struct Notice {
 }
 
 /// A line that is typed at the bottom of the screen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TypedLine {
     pub(crate) what: LineOf,
     /// Without the character that began it.

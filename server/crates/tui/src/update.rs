@@ -37,6 +37,7 @@ pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Whole { pod, done } => answers::whole(model, &pod, done),
         Message::Looked { pod, done } => answers::looked(model, &pod, done),
         Message::Files { pod, begun, done } => files::found(model, &pod, &begun, done),
+        Message::Attached { pod, done } => composing::attached(model, &pod, done),
         Message::Preview { pod, done } => answers::preview(model, pod, done),
         Message::Inbox(done) => sheets::inbox(model, done),
         Message::Walls(done) => sheets::walls(model, done),

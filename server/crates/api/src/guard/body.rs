@@ -1,4 +1,5 @@
-//! Bodies: JSON of at most 4 MiB where they change something; an import may be lines, and more. A refusal always arrives.
+//! Bodies: JSON of at most 4 MiB where they change something; an import may be lines, and more, and a picture or a file is
+//! itself. A refusal always arrives.
 
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use axum::{
 };
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
-use protocol::{ApiError, BODY_BYTES_MAX, ErrorCode, IMPORT_BYTES_MAX};
+use protocol::{ApiError, BLOB_BYTES_MAX, BODY_BYTES_MAX, ErrorCode, IMPORT_BYTES_MAX};
 
 use crate::media::Media;
 
@@ -20,7 +21,8 @@ const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 /// What is taken in at one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Limits {
-    media: Media,
+    /// None: whatever it says it is.
+    media: Option<Media>,
     bytes: usize,
     /// A body that takes longer is given up.
     time: Duration,
@@ -29,7 +31,7 @@ struct Limits {
 }
 
 const USUAL: Limits = Limits {
-    media: Media::Json,
+    media: Some(Media::Json),
     bytes: BODY_BYTES_MAX,
     time: Duration::from_secs(60),
     way_out: "; send it in parts, or write it to a file and name that file",
@@ -42,13 +44,18 @@ const IMPORT_AS_JSON: Limits = Limits {
     ..USUAL
 };
 const IMPORT_AS_LINES: Limits =
-    Limits { media: Media::Lines, bytes: IMPORT_BYTES_MAX, time: Duration::from_secs(600), way_out: "" };
+    Limits { media: Some(Media::Lines), bytes: IMPORT_BYTES_MAX, time: Duration::from_secs(600), way_out: "" };
+
+/// The path where a picture or a file comes in.
+const BLOBS_PATH: &str = "/api/v1/blobs";
+const BLOB: Limits = Limits { media: None, bytes: BLOB_BYTES_MAX, time: Duration::from_secs(300), way_out: "" };
 
 impl Limits {
     fn of(parts: &Parts) -> Self {
         match (parts.uri.path(), Media::of(&parts.headers)) {
             (IMPORT_PATH, Some(Media::Lines)) => IMPORT_AS_LINES,
             (IMPORT_PATH, _) => IMPORT_AS_JSON,
+            (BLOBS_PATH, _) => BLOB,
             _ => USUAL,
         }
     }
@@ -133,8 +140,8 @@ fn changes_something(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
-fn check_kind(headers: &HeaderMap, media: Media) -> Result<(), ApiError> {
-    if Media::of(headers) != Some(media) {
+fn check_kind(headers: &HeaderMap, media: Option<Media>) -> Result<(), ApiError> {
+    if media.is_some() && Media::of(headers) != media {
         return Err(ApiError::invalid("the body has to be JSON: send it with `Content-Type: application/json`"));
     }
     // Taken as it is it would be read wrongly, or by luck.
@@ -159,7 +166,7 @@ mod tests {
             for (name, value) in fields {
                 headers.append(name, value.parse().unwrap());
             }
-            check_kind(&headers, Media::Json).map_err(|error| error.code)
+            check_kind(&headers, Some(Media::Json)).map_err(|error| error.code)
         };
         assert_eq!(check(&[]), Ok(()));
         assert_eq!(check(&[(header::CONTENT_ENCODING, "identity")]), Ok(()));

@@ -1,6 +1,7 @@
 //! The handlers that no operation of the list has by itself: what the server does for whoever is logged in to it, and
 //! journals, which are not read as one value.
 
+pub(crate) mod blobs;
 pub(crate) mod export;
 pub(crate) mod journal;
 pub(crate) mod previews;

@@ -39,6 +39,9 @@ impl Backend {
         {
             return Err(ApiError::invalid("`arguments` is a JSON object of what the tool takes"));
         }
+        if let Command::Input(input) = &command {
+            self.blobs().bring(&input.pod.runtime_id, &input.body).await?;
+        }
         let key = key_of(id, &command);
         let carrier = Carrier { backend: self, origin, key: &key };
         let done = match &command {

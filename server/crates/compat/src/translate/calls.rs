@@ -158,6 +158,7 @@ impl Call {
             duration_ms: if drafts.is_replay { 0 } else { u64::try_from(took).unwrap_or_default() },
             by: ToolBy::Model,
             seen: None,
+            blobs: protocol::Blobs::default(),
         });
     }
 }

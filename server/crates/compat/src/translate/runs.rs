@@ -1,6 +1,6 @@
 //! The runs of a Pod: what begins one, what is said in it, and how it ends.
 
-use protocol::{AlertLevel, CommandId, ControlEvent, Outcome, PodState, Segment, Trigger, TurnEvent, Usage};
+use protocol::{AlertLevel, Blobs, CommandId, ControlEvent, Outcome, PodState, Segment, Trigger, TurnEvent, Usage};
 use serde_json::Value;
 
 use super::{Face, Sent, calls::Calls, drafts::Drafts, speech::Speech};
@@ -93,7 +93,7 @@ impl Runs {
         if self.invoked.take().is_some() || !self.is_open() {
             self.begin(Trigger::Input, Some(command_id.clone()));
         }
-        self.drafts.push(TurnEvent::UserMessage { segments, command_id, by });
+        self.drafts.push(TurnEvent::UserMessage { segments, command_id, by, blobs: Blobs::default() });
     }
 
     /// Something of a run comes: if none is open, one has begun.

@@ -35,6 +35,8 @@ pub(crate) fn to_wire(segments: &[Segment]) -> Vec<Value> {
             "kind": "paste", "id": at + 1, "chars": text.chars().count(), "lines": text.lines().count(), "content": text
         }),
         Segment::FileRef { path } => json!({ "kind": "file_ref", "path": path }),
+        // The door refuses these: an older Pod has no place for them.
+        Segment::Image { .. } | Segment::File { .. } => json!({ "kind": "text", "content": segment.as_text() }),
         Segment::Unknown(map) => Value::Object(map.clone()),
     };
     segments.iter().enumerate().map(wire).collect()

@@ -38,6 +38,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres_10.sql"),
     include_str!("../../migrations/postgres_11.sql"),
     include_str!("../../migrations/postgres_12.sql"),
+    include_str!("../../migrations/postgres_13.sql"),
     include_str!("../../migrations/postgres_14.sql"),
 ];
 /// Hosts that open a new database at the same time migrate one after the other.

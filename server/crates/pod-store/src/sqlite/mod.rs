@@ -48,6 +48,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite_10.sql"),
     include_str!("../../migrations/sqlite_11.sql"),
     include_str!("../../migrations/sqlite_12.sql"),
+    include_str!("../../migrations/sqlite_13.sql"),
     include_str!("../../migrations/sqlite_14.sql"),
 ];
 

@@ -15,6 +15,7 @@ fn input(text: &str) -> InboxRow {
         by: "ada".to_owned(),
         at: at(1),
         steers: false,
+        blobs: protocol::Blobs::default(),
     }
 }
 

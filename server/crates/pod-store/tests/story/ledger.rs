@@ -1,5 +1,5 @@
 use pod_store::{AuditFilter, InboxRow, PodChange, SessionRow};
-use protocol::{AuditAbout, AuditEntry, Decision, Segment};
+use protocol::{AuditAbout, AuditEntry, BlobId, BlobView, Blobs, Decision, Segment};
 
 use crate::world::*;
 
@@ -9,7 +9,11 @@ fn input(text: &str) -> InboxRow {
         Segment::Paste { text: "line\nline".to_owned() },
         Segment::FileRef { path: "src/main.rs".to_owned() },
     ];
-    InboxRow { command_id: id(text), segments, by: "ada".to_owned(), at: at(5), steers: text == "m" }
+    let view = |blob| BlobView { blob, media_type: "image/png".to_owned(), bytes: 7 };
+    let blobs = Blobs(
+        BlobId::parse(&"0a".repeat(32)).ok().filter(|_| text == "m" || text == "b").map(view).into_iter().collect(),
+    );
+    InboxRow { command_id: id(text), segments, by: "ada".to_owned(), at: at(5), steers: text == "m", blobs }
 }
 
 pub(crate) async fn an_inbox_is_read_in_order_and_emptied_by_id(world: World) {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod blobs;
 mod commands;
 mod damage;
 mod durability;
@@ -40,6 +41,7 @@ macro_rules! on_both_engines {
 }
 
 on_both_engines! {
+    blobs::what_is_kept_is_there_once_and_whole,
     journal::records_are_read_in_pages_of_bounded_count_and_size,
     journal::older_records_are_paged_backwards,
     journal::a_page_ends_where_its_bytes_do_and_a_large_record_comes_by_itself,

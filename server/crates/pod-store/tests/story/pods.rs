@@ -187,6 +187,7 @@ pub(crate) async fn a_restart_looks_at_open_pods_and_at_those_with_waiting_input
         by: "ada".into(),
         at: at(1),
         steers: false,
+        blobs: protocol::Blobs::default(),
     };
     done(&store, one(PodChange { inbox_put: vec![waiting], ..PodChange::of(keys[2]) })).await;
     assert_eq!(names(&store.pods().open().await.unwrap()), ["running", "queued"]);
@@ -238,6 +239,7 @@ pub(crate) async fn a_deleted_pod_leaves_nothing_but_audit_and_commands(world: W
         by: "ada".into(),
         at: at(1),
         steers: false,
+        blobs: protocol::Blobs::default(),
     };
     for pod in [ada, bob] {
         let mut change = PodChange { inbox_put: vec![input.clone()], ..records(pod, 1, 3) };

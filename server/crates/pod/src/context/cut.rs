@@ -1,12 +1,16 @@
 //! Where a context is cut when it is compacted: what a summary takes the place of, and what stays.
 
-use protocol::{Message, Role, Seq};
+use protocol::{Attachment, Message, Role, Seq};
 
 use super::{Context, Entry, Room, joined, open_answer, prompt, told};
 use crate::{Newest, QuestionSize};
 
 /// Bytes of text that count as one token. An estimate, and on the safe side for prose and code.
 const BYTES_PER_TOKEN: usize = 4;
+/// A picture takes about so many tokens, whatever its file has: models see it in a few sizes.
+const PICTURE_TOKENS: usize = 1_600;
+/// So many bytes of a text file are sent, and of any other about as much is counted.
+const TEXT_BYTES_MAX: usize = 256 * 1024;
 /// What stands above a summary takes so much, at most.
 const SUMMARY_HEADER_TOKENS: u64 = 64;
 
@@ -125,6 +129,9 @@ impl Context {
 /// How a summary of these messages is asked for, in at most so many tokens of them.
 fn request(system: &Message, before: Vec<Message>, tokens_max: Option<u64>) -> Vec<Message> {
     let request = Message::new(Role::User, prompt::SUMMARISE);
+    // What was seen in pictures has been said; what stands for them in the words stays.
+    let without = |message| Message { attachments: Vec::new(), ..message };
+    let before: Vec<Message> = before.into_iter().map(without).collect();
     let said = match tokens_max {
         Some(max) if tokens(&before) > max => {
             let told = told::told(&before, in_bytes(max));
@@ -186,7 +193,19 @@ fn in_bytes(tokens: u64) -> usize {
 
 fn bytes(message: &Message) -> usize {
     let calls = message.tool_calls.iter().map(|call| call.name.len() + call.arguments.to_string().len());
-    message.content.len() + message.reasoning.as_deref().map_or(0, str::len) + calls.sum::<usize>()
+    let attached: usize = message.attachments.iter().map(attached_bytes).sum();
+    message.content.len() + message.reasoning.as_deref().map_or(0, str::len) + calls.sum::<usize>() + attached
+}
+
+/// What a picture or a file takes of a context, about, in bytes of text.
+fn attached_bytes(Attachment { media_type, bytes, .. }: &Attachment) -> usize {
+    let bytes = usize::try_from(*bytes).unwrap_or(usize::MAX);
+    match media_type.split('/').next() {
+        Some("text") => bytes.min(TEXT_BYTES_MAX),
+        Some("image") => PICTURE_TOKENS * BYTES_PER_TOKEN,
+        // What a document holds is packed: a page of it is about as much as a picture.
+        _ => bytes.min(TEXT_BYTES_MAX),
+    }
 }
 
 #[cfg(test)]

@@ -1,15 +1,24 @@
 //! What people do to a Pod's run: begin, hold, go on, end.
 
-use protocol::{CommandId, Outcome, PodState, Segment, Trigger, TurnEvent};
+use protocol::{Blobs, CommandId, Outcome, PodState, Segment, Trigger, TurnEvent};
 
 use super::{Effect, Refusal, calls::run_allowed, draft::Draft, summary::stop_compacting};
 
-pub(super) fn submit(
-    draft: &mut Draft,
-    command_id: CommandId,
-    segments: Vec<Segment>,
-    by: String,
-) -> Result<(), Refusal> {
+/// What a person says.
+pub(super) struct Said {
+    pub(super) segments: Vec<Segment>,
+    pub(super) by: String,
+    pub(super) blobs: Blobs,
+}
+
+impl Said {
+    fn by_command(self, command_id: CommandId) -> TurnEvent {
+        let Self { segments, by, blobs } = self;
+        TurnEvent::UserMessage { segments, command_id, by, blobs }
+    }
+}
+
+pub(super) fn submit(draft: &mut Draft, command_id: CommandId, said: Said) -> Result<(), Refusal> {
     match draft.pod.state {
         PodState::Idle => (),
         PodState::Paused => {
@@ -19,26 +28,21 @@ pub(super) fn submit(
         PodState::Running | PodState::Waiting => return Err(Refusal::Busy),
         PodState::Stopped | PodState::Unreachable | PodState::Broken => return Err(Refusal::NotLive),
     }
-    let message = TurnEvent::UserMessage { segments, command_id: command_id.clone(), by };
+    let message = said.by_command(command_id.clone());
     draft.begin(Trigger::Input, Some(command_id), [message.into()]);
     draft.ask_model();
     Ok(())
 }
 
 /// A message in the midst of a run, where one may stand: between the last result and the next answer.
-pub(super) fn steer(
-    draft: &mut Draft,
-    command_id: CommandId,
-    segments: Vec<Segment>,
-    by: String,
-) -> Result<(), Refusal> {
+pub(super) fn steer(draft: &mut Draft, command_id: CommandId, said: Said) -> Result<(), Refusal> {
     if !draft.pod.state.is_live() {
         return Err(Refusal::NotLive);
     }
     if !draft.pod.is_answering() || draft.pod.model_block().is_some() || !draft.pod.calls.is_empty() {
         return Err(Refusal::Busy);
     }
-    draft.event(TurnEvent::UserMessage { segments, command_id, by });
+    draft.event(said.by_command(command_id));
     Ok(())
 }
 

@@ -157,6 +157,7 @@ impl Draft {
             duration_ms: outcome.duration_ms,
             by,
             seen: outcome.seen,
+            blobs: outcome.blobs,
         };
         match by {
             ToolBy::Model => self.event(event),

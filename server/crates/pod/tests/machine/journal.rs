@@ -4,7 +4,7 @@ use pod::{
     Context, Decision, Effect, Input, ModelPiece, NoSummary, Pod, PodSpec, Reach, Refusal, Summary, ToolOutcome,
     decide, recover,
 };
-use protocol::{CommandId, Event, Message, PodState, Record, Role, Segment, Seq, ToolBy, TurnEvent, Usage};
+use protocol::{Blobs, CommandId, Event, Message, PodState, Record, Role, Segment, Seq, ToolBy, TurnEvent, Usage};
 use serde_json::{Value, json};
 
 /// Tokens of context that the tests' model has room for.
@@ -149,6 +149,7 @@ pub(crate) fn ask(text: &str) -> Input {
         command_id: CommandId::parse("k1").unwrap(),
         segments: vec![Segment::text(text)],
         by: "operator".to_owned(),
+        blobs: Blobs::default(),
     }
 }
 
@@ -158,6 +159,7 @@ pub(crate) fn steer(text: &str) -> Input {
         command_id: CommandId::parse("k2").unwrap(),
         segments: vec![Segment::text(text)],
         by: "operator".to_owned(),
+        blobs: Blobs::default(),
     }
 }
 

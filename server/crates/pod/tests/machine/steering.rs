@@ -66,7 +66,41 @@ fn a_model_is_told_of_a_file_and_that_it_has_not_seen_it() {
     let segments =
         vec![Segment::text("compare "), Segment::FileRef { path: "a.rs".into() }, Segment::text(" with the rest")];
     let command_id = CommandId::parse("k1").unwrap();
-    let journal = Journal::default().all([Input::Submit { command_id, segments, by: "operator".into() }]);
+    let journal = Journal::default().all([Input::Submit {
+        command_id,
+        segments,
+        by: "operator".into(),
+        blobs: protocol::Blobs::default(),
+    }]);
     let note = "[files that this message refers to; their contents are not in it] / a.rs";
     assert_eq!(journal.said(), [format!("user: compare @a.rs with the rest /  / {note}")]);
+}
+
+#[test]
+fn a_picture_goes_with_its_message_and_a_result_has_its_own() {
+    let view = |digit: &str, media_type: &str| protocol::BlobView {
+        blob: protocol::BlobId::parse(&digit.repeat(64)).unwrap(),
+        media_type: media_type.to_owned(),
+        bytes: 7,
+    };
+    let (seen, lost, read) = (view("a", "image/png"), view("b", "text/plain"), view("c", "image/gif"));
+    let segments = vec![
+        Segment::text("what is in"),
+        Segment::Image { blob: seen.blob.clone(), name: Some("cat.png".into()) },
+        Segment::File { blob: lost.blob, name: "notes.txt".into() },
+    ];
+    let (command_id, by) = (CommandId::parse("k1").unwrap(), "operator".into());
+    let submit = Input::Submit { command_id, segments, by, blobs: protocol::Blobs(vec![seen.clone()]) };
+    let outcome = pod::ToolOutcome { blobs: protocol::Blobs(vec![read.clone()]), ..pod::ToolOutcome::done("read it") };
+    let end = Input::ToolFinished { call_id: "call-b1".into(), outcome };
+    let journal = Journal::default().all([submit, call("Read"), finished(), end, text("a cat"), finished()]);
+    let messages = journal.context().messages();
+    assert_eq!(messages[1].content, "what is in\n[image cat.png]\n[file notes.txt]");
+    let attached = |message: &protocol::Message| {
+        message.attachments.iter().map(|it| (it.blob.clone(), it.name.clone(), it.bytes)).collect::<Vec<_>>()
+    };
+    assert_eq!(attached(&messages[1]), [(seen.blob, Some("cat.png".into()), 7)]);
+    assert_eq!(attached(&messages[3]), [(read.blob, None, 7)]);
+    let without = journal.context().size().said - 3_200;
+    assert!(without < 100, "a picture counts as much as a model makes of it: {without}");
 }

@@ -3,9 +3,10 @@
 //! The script is walked along what the model has said since. A line is done when its whole text is there; a line
 //! without text, when a later one's is. The first line that is not done is started again from its beginning.
 
-use protocol::{Message, Role};
+use protocol::{Attachment, Message, Role};
 
 use super::script::{Line, parse};
+use crate::{Attached, Held, called};
 
 /// How the context begins a message that a peer sent: the header is a line of its own.
 const PEER_HEADER: &str = "[peer message from ";
@@ -19,14 +20,15 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    pub(super) fn of(messages: &[Message]) -> Self {
+    pub(super) fn of(messages: &[Message], attached: &Attached) -> Self {
         let Some(at) = messages.iter().rposition(is_script) else { return Self { lines: Vec::new() } };
         let peer_text = messages.iter().rev().find_map(peer_text);
         let script = self::peer_text(&messages[at]).unwrap_or(&messages[at].content);
-        let mut lines = parse(script, peer_text);
+        let own = own_lines(script, &messages[at].attachments);
+        let mut lines: Vec<Line> = seen(&messages[at], attached).into_iter().chain(parse(&own, peer_text)).collect();
         let since = &messages[at + 1..];
         for (offset, message) in since.iter().enumerate().filter(|(_, message)| message.role == Role::Assistant) {
-            go_on(&mut lines, message, &since[offset + 1..]);
+            go_on(&mut lines, message, &since[offset + 1..], attached);
         }
         Self { lines }
     }
@@ -46,7 +48,7 @@ fn peer_text(message: &Message) -> Option<&str> {
 }
 
 /// Takes what this message did off the lines, and puts in what is to be said about the results of its calls.
-fn go_on(lines: &mut Vec<Line>, message: &Message, after: &[Message]) {
+fn go_on(lines: &mut Vec<Line>, message: &Message, after: &[Message], attached: &Attached) {
     let (done, calls_left) = done_by(lines, message);
     lines.drain(..done);
     let mut at = 0;
@@ -60,7 +62,7 @@ fn go_on(lines: &mut Vec<Line>, message: &Message, after: &[Message]) {
             lines.drain(..=position);
         }
     }
-    lines.splice(at..at, reports(message, after));
+    lines.splice(at..at, reports(message, after, attached));
 }
 
 /// How many lines from the first are done by this message, and how many of its calls belong to none of these.
@@ -109,7 +111,7 @@ impl Spoken<'_> {
 }
 
 /// What it says about the results of a turn's calls, in the order of the calls.
-fn reports(message: &Message, after: &[Message]) -> Vec<Line> {
+fn reports(message: &Message, after: &[Message], attached: &Attached) -> Vec<Line> {
     let results: Vec<_> = after.iter().take_while(|message| message.role != Role::Assistant).collect();
     message
         .tool_calls
@@ -120,7 +122,34 @@ fn reports(message: &Message, after: &[Message]) -> Vec<Line> {
             };
             let result = results.iter().find(is_result)?;
             let summary = result.content.lines().next().unwrap_or_default();
-            Some(Line::Say(format!("{}: {summary}", call.name).trim_end().to_owned()))
+            let report = Line::Say(format!("{}: {summary}", call.name).trim_end().to_owned());
+            Some(std::iter::once(report).chain(seen(result, attached)))
         })
+        .flatten()
         .collect()
+}
+
+/// A line for all that was sent with a message: what it is, as far as the model got it.
+fn seen(message: &Message, attached: &Attached) -> Option<Line> {
+    let one = |attachment: &Attachment| {
+        let (name, media_type) = (called(attachment), &attachment.media_type);
+        match attached.find(&attachment.blob) {
+            Some(Held::Picture(bytes) | Held::Document(bytes)) => {
+                format!("{name} ({media_type}, {} bytes)", bytes.len())
+            }
+            Some(Held::Text(text, _)) => format!("{name} ({} bytes of text)", text.len()),
+            Some(Held::Not(why)) => format!("{name} in words alone: {why}"),
+            None => format!("{name}, which is not kept here"),
+        }
+    };
+    let all: Vec<String> = message.attachments.iter().map(one).collect();
+    (!all.is_empty()).then(|| Line::Say(format!("I was sent {}.", all.join(", "))))
+}
+
+/// The script without the lines that stand for what goes with it.
+fn own_lines(script: &str, attachments: &[Attachment]) -> String {
+    let stands_for =
+        |line: &str| ["[image", "[file "].iter().any(|begins| line.starts_with(begins)) && line.ends_with(']');
+    let is_own = |line: &&str| attachments.is_empty() || !stands_for(line.trim());
+    script.split('\n').filter(is_own).collect::<Vec<_>>().join("\n")
 }

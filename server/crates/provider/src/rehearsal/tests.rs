@@ -9,7 +9,14 @@ use super::*;
 use crate::{FinishReason, ModelEvent, ProviderErrorCode};
 
 fn request(messages: Vec<Message>) -> ModelRequest {
-    ModelRequest { purpose: Default::default(), model: NAME.to_owned(), thinking: None, messages, tools: Vec::new() }
+    ModelRequest {
+        purpose: Default::default(),
+        model: NAME.to_owned(),
+        thinking: None,
+        messages,
+        attached: Default::default(),
+        tools: Vec::new(),
+    }
 }
 
 fn user(text: &str) -> Message {
@@ -272,4 +279,33 @@ proptest! {
         let expected: Vec<_> = left.iter().map(|words| words.join(" ")).collect();
         prop_assert_eq!(block_on(says(messages)), expected.join("\n"));
     }
+}
+
+#[tokio::test]
+async fn it_says_what_it_was_sent_beside_the_words() {
+    let blob = protocol::BlobId::parse(&"0a".repeat(32)).unwrap();
+    let attachment = |name: Option<&str>| protocol::Attachment {
+        blob: blob.clone(),
+        media_type: "image/png".to_owned(),
+        bytes: 4,
+        name: name.map(str::to_owned),
+    };
+    let asked = Message { attachments: vec![attachment(Some("cat.png"))], ..user("say a\n[image cat.png]") };
+    let read = Message { attachments: vec![attachment(None)], ..result("x", "read b.png") };
+    let says = async |messages: Vec<Message>, held: Option<crate::Held>| {
+        let attached = held.map(|held| (blob.clone(), held)).into_iter().collect();
+        let pieces = Rehearsal.stream(ModelRequest { attached, ..request(messages) }).collect::<Vec<_>>().await;
+        let text = |item: &Result<ModelEvent, _>| match item {
+            Ok(ModelEvent::Text(text)) => text.clone(),
+            _ => String::new(),
+        };
+        pieces.iter().map(text).collect::<String>()
+    };
+    let png = || Some(crate::Held::Picture("png!".as_bytes().into()));
+    assert_eq!(says(vec![asked.clone()], png()).await, "I was sent image cat.png (image/png, 4 bytes).\na");
+    assert_eq!(says(vec![asked.clone()], None).await, "I was sent image cat.png, which is not kept here.\na");
+    let begun = "I was sent image cat.png (image/png, 4 bytes).\na";
+    let called = assistant(begun, &[("x", "Read")]);
+    let expected = "Read: read b.png\nI was sent the image (image/png, 4 bytes).";
+    assert_eq!(says(vec![asked, called, read], png()).await, expected);
 }

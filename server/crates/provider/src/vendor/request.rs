@@ -7,8 +7,14 @@ use genai::chat::{
 use protocol::{Message, Role, Thinking, Thought};
 use serde_json::{Value, json};
 
-use super::{TimeLimits, frames::Frames, responses, weak::Manner};
-use crate::{ModelRequest, ProviderKind, ToolSpec};
+use super::{
+    TimeLimits,
+    attachments::{self, Shown},
+    frames::Frames,
+    responses,
+    weak::Manner,
+};
+use crate::{ModelRequest, ProviderKind, ToolSpec, attached::Attached};
 
 /// Said for the person who resumes, where the context ends with the model's own words: most vendors refuse that.
 pub(super) const GO_ON: &str = "Go on.";
@@ -116,25 +122,25 @@ pub(super) fn cache_key(messages: &[Message]) -> String {
 }
 
 fn messages(kind: ProviderKind, request: &ModelRequest) -> Vec<ChatMessage> {
-    let messages = &request.messages;
+    let ModelRequest { messages, attached, .. } = request;
     // To a model that does not think they are of no use.
     let thinks = request.thinking.is_some_and(|level| level != Thinking::Off);
     let mut chat: Vec<ChatMessage> = Vec::new();
-    let mut results: Vec<ToolResponse> = Vec::new();
+    let mut results: Vec<Shown> = Vec::new();
     let mut has_called = false;
     for message in messages {
         has_called = (has_called && message.role != Role::User) || !message.tool_calls.is_empty();
         if message.role == Role::Tool {
-            results.push(tool_response(message, messages));
+            results.push(tool_response(message, request));
             continue;
         }
         flush(kind, &mut results, &mut chat);
         let gives_thoughts = if kind == ProviderKind::OpenAiCompatible { has_called } else { thinks };
-        chat.extend(chat_message(kind, message, gives_thoughts));
+        chat.extend(chat_message(kind, message, attached, gives_thoughts));
     }
     flush(kind, &mut results, &mut chat);
     if messages.last().is_some_and(|last| last.role == Role::Assistant) {
-        chat.push(user(kind, GO_ON));
+        chat.push(user(kind, GO_ON, Vec::new()));
     }
     if kind == ProviderKind::Anthropic {
         mark_for_cache(&mut chat);
@@ -144,14 +150,12 @@ fn messages(kind: ProviderKind, request: &ModelRequest) -> Vec<ChatMessage> {
 
 /// For Anthropic always a list of parts: the library makes a list of a message that is marked for the cache and a string of
 /// the same message later, and what is not the same to the byte is not found in a cache.
-fn user(kind: ProviderKind, text: &str) -> ChatMessage {
-    match kind {
-        ProviderKind::Anthropic => {
-            let part = ContentPart::from_custom(json!({ "type": "text", "text": text }), None);
-            ChatMessage::user(MessageContent::from_parts([part]))
-        }
-        _ => ChatMessage::user(text),
-    }
+fn user(kind: ProviderKind, text: &str, shown: Vec<ContentPart>) -> ChatMessage {
+    let text = match kind {
+        ProviderKind::Anthropic => ContentPart::from_custom(json!({ "type": "text", "text": text }), None),
+        _ => ContentPart::Text(text.to_owned()),
+    };
+    ChatMessage::user(MessageContent::from_parts(std::iter::once(text).chain(shown).collect::<Vec<_>>()))
 }
 
 /// What goes back of the thoughts before an answer. Anthropic wants its blocks whole, Gemini each signature before the part
@@ -172,24 +176,26 @@ fn thoughts(kind: ProviderKind, message: &Message) -> Vec<ContentPart> {
     message.thoughts.iter().filter_map(part).collect()
 }
 
-/// Results of one turn: Anthropic and Gemini want them in one message, the others each in its own.
-fn flush(kind: ProviderKind, results: &mut Vec<ToolResponse>, chat: &mut Vec<ChatMessage>) {
-    if results.is_empty() {
-        return;
-    }
-    let results = std::mem::take(results);
-    match kind {
-        ProviderKind::Anthropic | ProviderKind::Gemini => chat.push(ChatMessage::from(results)),
-        _ => chat.extend(results.into_iter().map(ChatMessage::from)),
+fn flush(kind: ProviderKind, results: &mut Vec<Shown>, chat: &mut Vec<ChatMessage>) {
+    if !results.is_empty() {
+        chat.extend(attachments::results(kind, std::mem::take(results)));
     }
 }
 
 /// Vendors refuse empty texts, so a message without any content is left out.
-fn chat_message(kind: ProviderKind, message: &Message, gives_thoughts: bool) -> Option<ChatMessage> {
+fn chat_message(
+    kind: ProviderKind,
+    message: &Message,
+    attached: &Attached,
+    gives_thoughts: bool,
+) -> Option<ChatMessage> {
     let is_blank = message.content.trim().is_empty();
     match message.role {
         Role::System => (!is_blank).then(|| ChatMessage::system(message.content.as_str())),
-        Role::User => (!is_blank).then(|| user(kind, &message.content)),
+        Role::User => {
+            let (words, shown) = (attached.words(message), attachments::parts(message, attached));
+            (!words.trim().is_empty()).then(|| user(kind, &words, shown))
+        }
         Role::Assistant => {
             let text = (!is_blank).then(|| ContentPart::Text(message.content.clone()));
             let calls = message.tool_calls.iter().map(|call| ContentPart::ToolCall(tool_call(kind, call)));
@@ -226,15 +232,16 @@ fn tool_call(kind: ProviderKind, call: &protocol::ToolCall) -> ToolCall {
     }
 }
 
-fn tool_response(message: &Message, messages: &[Message]) -> ToolResponse {
+fn tool_response(message: &Message, request: &ModelRequest) -> Shown {
     let call_id = message.call_id.clone().unwrap_or_default();
-    let calls = messages.iter().rev().flat_map(|message| &message.tool_calls);
+    let calls = request.messages.iter().rev().flat_map(|message| &message.tool_calls);
     let name = calls.filter(|call| call.call_id == call_id).map(|call| call.name.clone()).next();
-    let response = ToolResponse::new(call_id, message.content.as_str());
-    match name {
+    let response = ToolResponse::new(call_id, request.attached.words(message));
+    let response = match name {
         Some(name) => response.with_fn_name(name),
         None => response,
-    }
+    };
+    Shown { response, parts: attachments::parts(message, &request.attached) }
 }
 
 fn tool(spec: &ToolSpec) -> Tool {

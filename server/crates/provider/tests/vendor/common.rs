@@ -48,6 +48,7 @@ pub(crate) fn request() -> ModelRequest {
         model: "scripted".to_owned(),
         thinking: None,
         messages: vec![Message::new(Role::System, "be good"), Message::new(Role::User, "hi")],
+        attached: Default::default(),
         tools: Vec::new(),
     }
 }

@@ -9,6 +9,7 @@ mod failures;
 mod logs;
 mod other_wires;
 mod overflow;
+mod pictures;
 mod responses;
 mod thinking;
 mod weak;

@@ -10,6 +10,7 @@ use std::{
 
 use futures_util::FutureExt;
 use pod::{HostPort, Input, Pod, ToolOutcome};
+use pod_store::Store;
 use protocol::{Event, ToolBy, TurnEvent};
 use serde_json::Value;
 use tokio::{sync::mpsc, task::JoinSet};
@@ -19,7 +20,7 @@ use tools::{
 };
 
 use super::{running, ways::Ways};
-use crate::looking_in::Entered;
+use crate::{blobs, looking_in::Entered};
 
 /// Pieces of live output of one tool that wait to be committed.
 const OUTPUT_PIECES_MAX: usize = 64;
@@ -186,9 +187,10 @@ impl Calls {
         tool: Result<Arc<dyn Tool>, ToolOutcome>,
         place: Place,
         doors: Doors,
+        store: &Store,
     ) {
         let (sender, _) = self.output.get_or_insert_with(|| mpsc::channel(OUTPUT_PIECES_MAX));
-        let sender = sender.clone();
+        let (sender, store) = (sender.clone(), store.clone());
         let Call { call_id, arguments, by, .. } = call;
         self.ran.insert(call_id.clone(), (Instant::now(), None));
         let work = async move {
@@ -216,6 +218,7 @@ impl Calls {
                 tracing::error!(tool = tool.name(), "a tool broke");
                 ToolOutcome::failed("internal", format!("{} broke inside yoi; its log says where", tool.name()))
             });
+            blobs::keep_shown(&store, &mut outcome).await;
             outcome.duration_ms = began.elapsed().as_millis().try_into().unwrap_or(u64::MAX);
             (call_id, outcome)
         };

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use pod::{Input, PodSpec};
 use pod_store::InboxRow;
 use protocol::{
-    ApiError, ApprovalCommand, CommandId, ControlVerb, ErrorCode, Event, InputCommand, PodState, Receipt, Record,
-    RewindCommand, Segment, Seq, TurnEvent,
+    ApiError, ApprovalCommand, Blobs, CommandId, ControlVerb, ErrorCode, Event, InputCommand, PodState, Receipt,
+    Record, RewindCommand, Segment, Seq, TurnEvent,
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ use super::{
     place,
 };
 use crate::{
-    CommandKey, Origin, clock,
+    CommandKey, Origin, blobs, clock,
     command::{answer_of, audit},
     error, view,
 };
@@ -107,16 +107,17 @@ impl Carrying<'_> {
     async fn input(&mut self, input: InputCommand) -> Result<String, ApiError> {
         check_segments(&input.segments)?;
         self.check_files(&input.segments).await?;
+        let blobs = blobs::named(&self.actor.actors.store, &input.segments).await?;
         self.check_budgets().await?;
         let state = &self.actor.state;
         let is_working = matches!(state.pod.state, PodState::Running | PodState::Waiting);
         let steers = is_working && input.steer;
         let is_next = state.pod.state != PodState::Paused || state.queue.is_empty();
         if steers || (is_working && input.queue) || !is_next {
-            return self.enqueue(input.segments, steers).await;
+            return self.enqueue(input.segments, blobs, steers).await;
         }
         let (command_id, by) = (self.key.id.clone(), self.origin.by.clone());
-        let submit = Input::Submit { command_id, segments: input.segments, by };
+        let submit = Input::Submit { command_id, segments: input.segments, by, blobs };
         self.enter(submit, "input", |kind| kind == "user_message").await
     }
 
@@ -143,12 +144,12 @@ impl Carrying<'_> {
     }
 
     /// Keeps an accepted input until its turn comes.
-    async fn enqueue(&mut self, segments: Vec<Segment>, steers: bool) -> Result<String, ApiError> {
+    async fn enqueue(&mut self, segments: Vec<Segment>, blobs: Blobs, steers: bool) -> Result<String, ApiError> {
         let state = &self.actor.state;
         state.queue.check_room(&state.name, &segments)?;
         let now = clock::now();
         let (command_id, by) = (self.key.id.clone(), self.origin.by.clone());
-        let row = InboxRow { command_id, segments, by, at: now, steers };
+        let row = InboxRow { command_id, segments, by, at: now, steers, blobs };
         let receipt = self.receipt(now, state.pod.head);
         let extras = Extras { inbox_put: Some(row.clone()), ..self.extras("input", now, &receipt) };
         if let Some(first) = self.commit(None, extras).await? {
@@ -277,7 +278,7 @@ pub(super) fn encoded(spec: &PodSpec) -> String {
 /// Something to say, in segments of a kind that we know, and not too much of it.
 fn check_segments(segments: &[Segment]) -> Result<(), ApiError> {
     if segments.iter().any(|segment| matches!(segment, Segment::Unknown(_))) {
-        return Err(ApiError::invalid("a segment is of type text, paste or file_ref"));
+        return Err(ApiError::invalid("a segment is of type text, paste, file_ref, image or file"));
     }
     let is_blank = |segment: &Segment| match segment {
         Segment::FileRef { path } => path.trim().is_empty(),

@@ -83,6 +83,7 @@ mod tests {
             segments: vec![Segment::text(text)],
             command_id: CommandId::parse("c").unwrap(),
             by: "operator".to_owned(),
+            blobs: protocol::Blobs::default(),
         };
         let heard = json!({ "kind": "peer_message", "message_id": "m", "text": "psst", "hops": 0,
             "from": { "runtime_id": "local", "worker_id": "w", "name": "bob" } });

@@ -4,7 +4,7 @@ use std::{future::pending, mem, sync::Arc};
 
 use pod::{Cause, Cut, Failure, Input, ModelPiece, Newest, NoSummary, Pod, PodSpec, QuestionSize, Room, Summary};
 use protocol::{AlertLevel, ControlEvent, Message, ModelName, Seq, Thinking, TurnEvent, Usage};
-use provider::{ModelEvent, ModelRequest, ModelStream, ProviderError, ProviderErrorCode, Purpose, ToolSpec};
+use provider::{Attached, ModelEvent, ModelRequest, ModelStream, ProviderError, ProviderErrorCode, Purpose, ToolSpec};
 
 use super::{
     Actors,
@@ -79,12 +79,13 @@ impl Exchange {
         let counts_tools = is_uncounted || purpose == Purpose::Summary;
         let tools = if counts_tools { tokens_of(&tool_specs(actors, state)) } else { 0 };
         let room = Room { limit, fits: pod.fits, tools, halvings: self.halvings };
-        let making = Making { purpose, head: pod.head, room, is_uncounted };
         let (provider, model) = state.asked();
+        let takes = actors.equipment.providers.takes(provider, model);
+        let making = Making { purpose, head: pod.head, room, is_uncounted, takes };
         let spec = PodSpec { provider: provider.to_owned(), model: model.to_owned(), ..spec.clone() };
         let journal = Journal::until(&actors.store, *key, &spec, pod);
         let budgets = Budgets::of(actors, state);
-        self.asking = Some(making.begin(self.conversation.leave(), journal, budgets));
+        self.asking = Some(making.begin(self.conversation.leave(), journal, budgets, actors.store.clone()));
     }
 
     /// The state was read again from the store: what was being made of another one is made anew.
@@ -127,7 +128,9 @@ impl Exchange {
         match heard {
             Heard::Asked(asked, purpose) => {
                 let warnings = asked.as_ref().as_ref().map(|asked| asked.warnings.clone()).unwrap_or_default();
-                let told = warned(&state.pod, warnings).map(Input::Note);
+                let unsent = asked.as_ref().as_ref().map(|asked| asked.unsent.clone()).unwrap_or_default();
+                let told = warned(&state.pod, warnings).into_iter().chain(not_sent(unsent)).map(Input::Note);
+                let told: Vec<Input> = told.collect();
                 let input = self.asked(actors, state, *asked, purpose);
                 self.let_go(&state.pod);
                 told.into_iter().chain(input).collect()
@@ -188,13 +191,13 @@ impl Exchange {
         asked: Result<Asked, String>,
         purpose: Purpose,
     ) -> Option<Input> {
-        let question = match asked {
-            Ok(Asked { context, question, .. }) => {
+        let (question, attached) = match asked {
+            Ok(Asked { context, question, attached, .. }) => {
                 match context {
                     Some(context) => self.conversation.come_back(context),
                     None => self.conversation.forget(),
                 }
-                question
+                (question, attached)
             }
             Err(reason) if purpose == Purpose::Summary => {
                 return Some(self.end_summary(state, Err(NoSummary::Failed(reason))));
@@ -206,7 +209,7 @@ impl Exchange {
         };
         match question {
             Question::Answer(messages, asked) => {
-                self.call_model(actors, state, messages, asked);
+                self.call_model(actors, state, (messages, attached), asked);
                 None
             }
             Question::Spent(why) if state.pod.run.is_some() => Some(Input::BudgetSpent(why)),
@@ -219,7 +222,13 @@ impl Exchange {
     }
 
     /// Asks the model; `asked` is the size of the messages.
-    fn call_model(&mut self, actors: &Actors, state: &State, messages: Vec<Message>, asked: QuestionSize) {
+    fn call_model(
+        &mut self,
+        actors: &Actors,
+        state: &State,
+        (messages, attached): (Vec<Message>, Attached),
+        asked: QuestionSize,
+    ) {
         let (name, model) = state.asked();
         let Some(provider) = actors.equipment.providers.get(name) else {
             return self.fail(format!("the provider \"{name}\" is not configured any more; add it and resume"));
@@ -229,7 +238,7 @@ impl Exchange {
         let refusal = |level: &Thinking| actors.equipment.providers.thinking_refusal(name, model, *level);
         let thinking = state.spec.thinking.filter(|level| refusal(level).is_none());
         let model = model.to_owned();
-        let request = ModelRequest { purpose: Purpose::Answer, model, thinking, messages, tools };
+        let request = ModelRequest { purpose: Purpose::Answer, model, thinking, messages, attached, tools };
         self.answer = Some(Answer::new(provider.stream(request), asked));
     }
 
@@ -250,7 +259,8 @@ impl Exchange {
             .get(name)
             .ok_or_else(|| NoSummary::Failed("its provider is not configured any more".to_owned()))?;
         let (model, messages) = (model.to_owned(), mem::take(&mut cut.request));
-        let request = ModelRequest { purpose: Purpose::Summary, model, thinking: None, messages, tools: Vec::new() };
+        let (attached, tools) = (Attached::default(), Vec::new());
+        let request = ModelRequest { purpose: Purpose::Summary, model, thinking: None, messages, attached, tools };
         self.summary = Some(Summarising::new(provider.stream(request), cut));
         Ok(())
     }
@@ -277,6 +287,12 @@ fn stand_in(actors: &Actors, state: &mut State, error: &ProviderError) -> Option
     let room = || ControlEvent::Usage { usage: Usage { context_used, context_limit: limit, ..Usage::default() } };
     state.stand_in = Some(next);
     Some(std::iter::once(alert).chain((limit != context_limit).then(room)).collect())
+}
+
+/// What people are told of new pictures and files that the model is not sent.
+fn not_sent(unsent: Vec<String>) -> Option<Vec<ControlEvent>> {
+    let alert = |text| ControlEvent::Alert { level: AlertLevel::Warn, source: "attachment".to_owned(), text };
+    Some(unsent.into_iter().map(alert).collect::<Vec<_>>()).filter(|alerts| !alerts.is_empty())
 }
 
 fn tool_specs(actors: &Actors, state: &State) -> Vec<ToolSpec> {

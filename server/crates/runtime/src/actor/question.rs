@@ -3,11 +3,12 @@
 
 use futures_util::future::BoxFuture;
 use pod::{Context, Cut, Newest, QuestionSize, Reach, Room};
+use pod_store::Store;
 use protocol::{Message, Seq};
-use provider::Purpose;
+use provider::{Attached, Purpose, Takes};
 
 use super::budgets::{Budgets, Standing};
-use crate::{heavy, history::Journal};
+use crate::{blobs, heavy, history::Journal};
 
 /// Percent of the model's context that may be used by our own estimate.
 const CONTEXT_PERCENT_MAX: u64 = 80;
@@ -25,6 +26,16 @@ pub(super) struct Asked {
     pub(super) question: Question,
     /// Budgets that come to their end.
     pub(super) warnings: Vec<String>,
+    /// What goes with the question.
+    pub(super) attached: Attached,
+    /// New pictures and files that do not go with it, and why.
+    pub(super) unsent: Vec<String>,
+}
+
+impl Asked {
+    fn of(context: Option<Context>, question: Question) -> Self {
+        Self { context, question, warnings: Vec::new(), attached: Attached::default(), unsent: Vec::new() }
+    }
 }
 
 pub(super) enum Question {
@@ -43,11 +54,19 @@ pub(super) struct Making {
     pub(super) room: Room,
     /// Nobody counts the tokens of this conversation, so it is compacted by our own estimate.
     pub(super) is_uncounted: bool,
+    /// What the model takes beside text.
+    pub(super) takes: Takes,
 }
 
 impl Making {
     /// Begins, with the conversation as it stands now; without one it is read.
-    pub(super) fn begin(self, here: Option<Context>, journal: Journal, budgets: Option<Budgets>) -> Asking {
+    pub(super) fn begin(
+        self,
+        here: Option<Context>,
+        journal: Journal,
+        budgets: Option<Budgets>,
+        store: Store,
+    ) -> Asking {
         let asked = Box::pin(async move {
             let Standing { spent, warnings } = match budgets {
                 None => Standing::default(),
@@ -57,7 +76,7 @@ impl Making {
                 }
             };
             if let Some(why) = spent {
-                return Ok(Asked { context: here, question: Question::Spent(why), warnings: Vec::new() });
+                return Ok(Asked::of(here, Question::Spent(why)));
             }
             let context = match here {
                 Some(context) => context,
@@ -68,9 +87,15 @@ impl Making {
             };
             let made = heavy::work(context.weight(), move || {
                 let question = self.question(&context);
-                Asked { context: Some(context), question, warnings }
+                Asked { warnings, ..Asked::of(Some(context), question) }
             });
-            Ok(made.await)
+            let mut asked = made.await;
+            if let Question::Answer(messages, _) = &asked.question {
+                let found = blobs::attached(&store, self.takes, messages).await;
+                let failed = |error| format!("what goes with the conversation could not be read: {error}");
+                (asked.attached, asked.unsent) = found.map_err(failed)?;
+            }
+            Ok(asked)
         });
         Asking { purpose: self.purpose, asked }
     }

@@ -67,15 +67,15 @@ impl Queue {
     /// Takes what begins the next run: an input that was meant for the run before goes first, then the oldest.
     pub(super) fn next(&mut self) -> Option<(Input, Extras)> {
         let at = self.0.iter().position(|row| row.steers).unwrap_or(0);
-        let InboxRow { command_id, segments, by, .. } = self.0.remove(at)?;
+        let InboxRow { command_id, segments, by, blobs, .. } = self.0.remove(at)?;
         let taken = Extras { inbox_taken: vec![command_id.clone()], ..Extras::default() };
-        Some((Input::Submit { command_id, segments, by }, taken))
+        Some((Input::Submit { command_id, segments, by, blobs }, taken))
     }
 
     /// Takes the oldest input that was sent for the run that goes on, with its id.
     pub(super) fn next_steering(&mut self) -> Option<(Input, CommandId)> {
         let at = self.0.iter().position(|row| row.steers)?;
-        let InboxRow { command_id, segments, by, .. } = self.0.remove(at)?;
-        Some((Input::Steer { command_id: command_id.clone(), segments, by }, command_id))
+        let InboxRow { command_id, segments, by, blobs, .. } = self.0.remove(at)?;
+        Some((Input::Steer { command_id: command_id.clone(), segments, by, blobs }, command_id))
     }
 }

@@ -41,7 +41,7 @@ impl Starting<'_> {
                     (Err(refused), nowhere, Doors::default())
                 }
             };
-            self.calls.run_tool(call, tool, place, doors);
+            self.calls.run_tool(call, tool, place, doors, &actors.store);
         }
     }
 

@@ -141,6 +141,7 @@ fn newborn(
         by: format!("pod:{}", parent.label.name),
         at: now,
         steers: false,
+        blobs: protocol::Blobs::default(),
     };
     let link = ParentLink { parent: parent.key, scope: serde_json::to_string(scope).expect("rules always encode") };
     let change = PodChange { parent: Some(link), inbox_put: vec![task], ..newborn.change };

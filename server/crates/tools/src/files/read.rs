@@ -1,6 +1,6 @@
 //! Read: a file's text with line numbers.
 
-use pod::ToolOutcome;
+use pod::{Picture, PictureKind, ToolOutcome};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -34,7 +34,7 @@ impl FileTool for Read {
     const NAME: &str = "Read";
     const DESCRIPTION: &str = "Shows a text file with line numbers, 2000 lines or 100 KiB at a time; the last line of a part says how to go on. \
          Very long lines are cut. The numbers and the tab after them are not part of the file. A file must be read \
-         before Edit changes it or Write replaces it.";
+         before Edit changes it or Write replaces it. A PNG, JPEG, GIF or WebP picture is shown as a picture.";
     type Arguments = Arguments;
 
     fn run(work: &Work, arguments: &Arguments) -> Result<ToolOutcome, Failure> {
@@ -47,9 +47,23 @@ impl FileTool for Read {
         let asked = work.shown(&path);
         let file = open::open(work, &path)?;
         let bytes = content::bytes(&file, &asked)?;
+        if let Some(kind) = PictureKind::of(&bytes) {
+            return picture(kind, &bytes, &asked);
+        }
         let page = page(content::text(&bytes, &asked)?, range)?;
         Ok(ToolOutcome { seen: Some(seen::file(&file.path, &bytes)), ..outcome(&asked, page) })
     }
+}
+
+/// The picture itself, without what was written beside it. It is no text that could be edited, so it does not count as seen.
+fn picture(kind: PictureKind, bytes: &[u8], asked: &str) -> Result<ToolOutcome, Failure> {
+    let bare = kind.bare(bytes).ok_or_else(|| {
+        let sentence =
+            format!("{asked} begins as a {} picture and is not made as one ({} bytes)", kind.name(), bytes.len());
+        Failure::InvalidInput(sentence)
+    })?;
+    let summary = format!("read {asked}, a {} picture of {} bytes", kind.name(), bytes.len());
+    Ok(ToolOutcome { picture: Some(Picture { kind, bytes: bare }), ..ToolOutcome::done(summary) })
 }
 
 fn outcome(shown: &str, page: Page) -> ToolOutcome {

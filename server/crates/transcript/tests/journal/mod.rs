@@ -108,7 +108,12 @@ impl Writer {
     fn person(&mut self, detail: usize) {
         let command_id = CommandId::parse(&self.name("c")).unwrap();
         self.commands.push(command_id.clone());
-        let event = TurnEvent::UserMessage { segments: vec![Segment::text("hello")], command_id, by: "me".to_owned() };
+        let event = TurnEvent::UserMessage {
+            segments: vec![Segment::text("hello")],
+            command_id,
+            by: "me".to_owned(),
+            blobs: protocol::Blobs::default(),
+        };
         match detail % 3 {
             0 => self.push(event),
             _ => self.push_as(event, None),
@@ -207,6 +212,7 @@ impl Writer {
             duration_ms: detail as u64,
             by: ToolBy::Model,
             seen: None,
+            blobs: protocol::Blobs::default(),
         };
         self.push_as(event, run_id);
     }

@@ -11,11 +11,13 @@ const PLAIN_LINES_MAX: usize = 3;
 const PLAIN_CHARS_MAX: usize = 400;
 
 /// What one character of the text stands for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Chip {
     Paste(String),
     /// A file that was chosen by `@`, by its path.
     File(String),
+    /// A picture or a file that the server keeps, as it is sent.
+    Kept(Segment),
 }
 
 impl Chip {
@@ -24,6 +26,7 @@ impl Chip {
         match self {
             Self::Paste(text) => words(text),
             Self::File(path) => format!("@{path}").replace(' ', "\u{a0}"),
+            Self::Kept(segment) => segment.as_text().replace(' ', "\u{a0}"),
         }
     }
 
@@ -31,6 +34,7 @@ impl Chip {
         match self {
             Self::Paste(text) => Segment::Paste { text: text.clone() },
             Self::File(path) => Segment::FileRef { path: path.clone() },
+            Self::Kept(segment) => segment.clone(),
         }
     }
 }
@@ -43,6 +47,11 @@ impl Composer {
             return self.insert(&clean);
         }
         self.put(Chip::Paste(clean));
+    }
+
+    /// Puts in a picture or a file that the server keeps.
+    pub(crate) fn attach(&mut self, kept: Segment) {
+        self.put(Chip::Kept(kept));
     }
 
     pub(super) fn put(&mut self, chip: Chip) {
@@ -92,6 +101,7 @@ impl Composer {
             match segment {
                 Segment::Paste { text } => self.paste(text),
                 Segment::FileRef { path } => self.put(Chip::File(path.clone())),
+                kept @ (Segment::Image { .. } | Segment::File { .. }) => self.put(Chip::Kept(kept.clone())),
                 segment => self.insert(&segment.as_text()),
             }
         }

@@ -6,7 +6,7 @@ use crossterm::event::KeyEvent;
 use protocol::{
     Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, HeldDecision, InputCommand, Listing,
     PeerAnswer, PeerView, PodDetail, PodName, PodRef, Preview, QueuedInput, Receipt, Record, RequestDecision,
-    RewindCommand, ScopeRule, SearchHit, Seq, ToolAnswer, WallItem,
+    RewindCommand, ScopeRule, SearchHit, Segment, Seq, ToolAnswer, WallItem,
 };
 
 use super::{Asked, Sending};
@@ -50,6 +50,11 @@ pub(crate) enum Message {
         pod: PodRef,
         begun: String,
         done: Result<Listing<String>, ClientError>,
+    },
+    /// A picture or a file is kept on the server, and goes with the next message.
+    Attached {
+        pod: PodRef,
+        done: Result<Segment, ClientError>,
     },
     Preview {
         pod: PodRef,
@@ -106,6 +111,11 @@ pub(crate) enum Effect {
     /// Its queue and whom it knows.
     Look(PodRef),
     Preview(PodRef),
+    /// Keeps a file of this machine on the server.
+    Attach {
+        pod: PodRef,
+        path: String,
+    },
     /// Files that the Pod may read, by the beginning of a name.
     FindFiles {
         pod: PodRef,

@@ -65,3 +65,26 @@ fn a_late_answer_and_one_for_another_name_change_nothing() {
     story.shows_not("no yoi answers");
     assert_eq!(story.composer(), "@m");
 }
+
+#[test]
+fn a_picture_is_attached_by_its_path_and_goes_with_the_message() {
+    let mut story = Story::with_ada();
+    story.types("look ");
+    story.key(KeyCode::Esc);
+    story.types(":attach /tmp/my cat.png");
+    story.key(KeyCode::Enter);
+    let [Effect::Attach { path, .. }] = &story.effects[..] else { panic!("{:?}", story.effects) };
+    assert_eq!(path, "/tmp/my cat.png");
+    let blob = protocol::BlobId::parse(&"0a".repeat(32)).unwrap();
+    let kept = Segment::Image { blob, name: Some("my cat.png".into()) };
+    story.happens(Message::Attached { pod: address("ada"), done: Ok(kept.clone()) });
+    story.shows("[image my\u{a0}cat.png]".replace(' ', "\u{a0}").as_str());
+    story.key(KeyCode::Char('i'));
+    story.key(KeyCode::Enter);
+    let [Effect::Send { message, .. }] = &story.effects[..] else { panic!("{:?}", story.effects) };
+    assert_eq!(message.segments, [Segment::text("look "), kept]);
+
+    let mut story = Story::with_ada();
+    story.happens(Message::Attached { pod: address("ada"), done: Err(no_server()) });
+    story.shows("not attached");
+}

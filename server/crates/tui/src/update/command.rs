@@ -54,6 +54,10 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
         Command::Answer(said) => return answer(model, said),
         Command::Rewind => return rewind(model),
         Command::Queue => return sheets::open_queue(model),
+        Command::Attach(path) => {
+            model.tell(format!("attaching {path}"));
+            return model.start(Effect::Attach { pod, path });
+        }
         Command::TakeBack => return queue::take_back_newest(model),
         Command::Held(decision) => return queue::decide_oldest(model, decision),
         Command::Control(verb) => Ok(Act::Control(verb)),

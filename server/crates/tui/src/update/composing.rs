@@ -1,7 +1,7 @@
 //! What is written to a Pod: sent, kept, recalled.
 
 use client::ClientError;
-use protocol::{CommandId, Receipt};
+use protocol::{CommandId, PodRef, Receipt, Segment};
 
 use super::look;
 use crate::{
@@ -51,6 +51,19 @@ pub(super) fn sent(model: &mut Model, command_id: &CommandId, done: Result<Recei
             open.failed = Some(sending);
             model.complain(format!("not sent; your text is kept: {}", sentences::of_error(&error)));
         }
+    }
+}
+
+/// A file is on the server: it goes with what is being written.
+pub(super) fn attached(model: &mut Model, pod: &PodRef, done: Result<Segment, ClientError>) {
+    match (done, model.open_as(pod)) {
+        (Ok(kept), Some(open)) => {
+            let words = kept.as_text().into_owned();
+            open.composer.attach(kept);
+            model.tell(format!("{words} goes with the next message"));
+        }
+        (Ok(kept), None) => model.complain(format!("{} was not attached: its Pod was left", kept.as_text())),
+        (Err(error), _) => model.complain(format!("not attached: {}", sentences::of_error(&error))),
     }
 }
 

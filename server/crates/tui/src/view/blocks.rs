@@ -51,7 +51,7 @@ pub(super) fn block_lines(
 fn lines(block: &Block, is_asked: bool, change: Option<&Approval>, look: Look) -> Vec<Line<'static>> {
     match &block.kind {
         BlockKind::Turn { number, trigger } => notes::turn(block, *number, *trigger, look),
-        BlockKind::Person { segments, by, state, .. } => speech::person(segments, by, *state, look),
+        BlockKind::Person { segments, by, state, blobs, .. } => speech::person((segments, blobs), by, *state, look),
         BlockKind::Peer { from, text, hops, receipt, .. } => speech::peer(from, text, *hops, receipt.as_ref(), look),
         BlockKind::Assistant { text, status } => speech::assistant(text, *status, look),
         BlockKind::Reasoning { .. } => thoughts_lines(&[block], look),

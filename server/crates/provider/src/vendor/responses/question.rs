@@ -4,7 +4,10 @@ use protocol::{Message, Role, Thinking, Thought, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::request::{GO_ON, cache_key},
+    super::{
+        attachments,
+        request::{GO_ON, cache_key},
+    },
     events::AFTER_CALLS,
 };
 use crate::{ModelRequest, ToolSpec, catalogue};
@@ -55,7 +58,13 @@ fn input(request: &ModelRequest) -> Vec<Value> {
     for message in &request.messages {
         match message.role {
             Role::System => items.extend(said("system", &message.content)),
-            Role::User => items.extend(said("user", &message.content)),
+            Role::User => {
+                let (words, shown) = (request.attached.words(message), attachments::items(message, &request.attached));
+                match shown.is_empty() {
+                    true => items.extend(said("user", &words)),
+                    false => items.push(json!({ "role": "user", "content": content(&words, shown) })),
+                }
+            }
             Role::Assistant => {
                 let mut thoughts = if thinks { sealed(message) } else { Vec::new() };
                 items.extend(next(&mut thoughts, 0));
@@ -66,15 +75,28 @@ fn input(request: &ModelRequest) -> Vec<Value> {
                 }
                 items.extend(thoughts.into_iter().map(|(_, item)| item));
             }
-            Role::Tool => items.push(json!({
-                "type": "function_call_output", "call_id": message.call_id, "output": message.content
-            })),
+            Role::Tool => {
+                let (words, shown) = (request.attached.words(message), attachments::items(message, &request.attached));
+                let output = match shown.is_empty() {
+                    true => json!(words),
+                    false => content(&words, shown),
+                };
+                items.push(json!({
+                    "type": "function_call_output", "call_id": message.call_id, "output": output
+                }));
+            }
         }
     }
     if request.messages.last().is_some_and(|last| last.role == Role::Assistant) {
         items.extend(said("user", GO_ON));
     }
     items
+}
+
+/// Words, and what is shown with them.
+fn content(words: &str, shown: Vec<Value>) -> Value {
+    let words = (!words.trim().is_empty()).then(|| json!({ "type": "input_text", "text": words }));
+    words.into_iter().chain(shown).collect()
 }
 
 /// The thoughts of an answer as they came, each with the number of calls before it.

@@ -106,8 +106,8 @@ pub(super) fn unnamed_tool() -> BlockKind {
 
 fn result_of(event: &TurnEvent) -> Option<ToolResult> {
     match event.clone() {
-        TurnEvent::ToolFinished { summary, content, is_error, code, diff, duration_ms, .. } => {
-            Some(ToolResult { summary, content, is_error, code, diff, duration_ms })
+        TurnEvent::ToolFinished { summary, content, is_error, code, diff, duration_ms, blobs, .. } => {
+            Some(ToolResult { summary, content, is_error, code, diff, duration_ms, blobs })
         }
         _ => None,
     }

@@ -1,14 +1,14 @@
 //! What people, peers and the model say and think.
 
 use commands::peering::called;
-use protocol::{PeerLabel, Segment};
+use protocol::{Blobs, PeerLabel, Segment};
 use ratatui::{
     style::{Color, Style, Stylize},
     text::{Line, Span},
 };
 use transcript::{
     Block, BlockKind, PersonState, Receipt, Status,
-    words::{actor_words, duration_words, receipt_words},
+    words::{actor_words, duration_words, receipt_words, said_words},
 };
 
 use super::{Look, heading};
@@ -19,7 +19,12 @@ use crate::{
     wrap::{fit, wrap},
 };
 
-pub(super) fn person(segments: &[Segment], by: &str, state: PersonState, look: Look) -> Vec<Line<'static>> {
+pub(super) fn person(
+    (segments, blobs): (&[Segment], &Blobs),
+    by: &str,
+    state: PersonState,
+    look: Look,
+) -> Vec<Line<'static>> {
     let rest = match state {
         PersonState::Stored => " · stored, not yet read",
         PersonState::Read => "",
@@ -32,7 +37,7 @@ pub(super) fn person(segments: &[Segment], by: &str, state: PersonState, look: L
             [Segment::Paste { text }] if look.detail != Detail::Full => {
                 lines.push(Line::from(fit(&format!("  {}", paste_words(text)), look.width)).dim());
             }
-            piece => lines.extend(indented(&Segment::join(piece), Style::new(), look)),
+            piece => lines.extend(indented(&said_words(piece, blobs), Style::new(), look)),
         }
     }
     lines

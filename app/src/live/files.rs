@@ -1,0 +1,68 @@
+//! Files that a person gives the page: pasted, dropped or chosen; and their way to the server.
+
+use gloo_net::http::Request;
+use leptos::{ev::DragEvent, web_sys::ClipboardEvent};
+use protocol::{ApiError, BlobView, ErrorCode};
+use wasm_bindgen::JsCast;
+use web_sys::{File, FileList, HtmlInputElement};
+
+use super::browser::document;
+use crate::{UiError, codec};
+
+/// A file that waits to be sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Picked {
+    pub(crate) name: String,
+    pub(crate) bytes: f64,
+    file: File,
+}
+
+fn picked(files: Option<FileList>) -> Vec<Picked> {
+    let Some(files) = files else { return Vec::new() };
+    let one = |file: File| Picked { name: file.name(), bytes: file.size(), file };
+    (0..files.length()).filter_map(|at| files.get(at)).map(one).collect()
+}
+
+pub(crate) fn pasted_files(event: &ClipboardEvent) -> Vec<Picked> {
+    picked(event.clipboard_data().and_then(|data| data.files()))
+}
+
+pub(crate) fn dropped_files(event: &DragEvent) -> Vec<Picked> {
+    picked(event.data_transfer().and_then(|data| data.files()))
+}
+
+/// What is dragged over the page is files, and no text.
+pub(crate) fn drags_files(event: &DragEvent) -> bool {
+    event.data_transfer().is_some_and(|data| data.types().includes(&"Files".into(), 0))
+}
+
+/// Asks for files, in the browser's own dialog.
+pub(crate) fn ask_for_files(input: &str) {
+    if let Some(input) = document().get_element_by_id(input).and_then(|found| found.dyn_into::<HtmlInputElement>().ok())
+    {
+        input.click();
+    }
+}
+
+/// Takes what was chosen; the same file can be chosen again.
+pub(crate) fn chosen_files(input: &str) -> Vec<Picked> {
+    let found = document().get_element_by_id(input).and_then(|found| found.dyn_into::<HtmlInputElement>().ok());
+    let Some(input) = found else { return Vec::new() };
+    let files = picked(input.files());
+    input.set_value("");
+    files
+}
+
+/// Keeps it on the server.
+pub(crate) async fn keep_file(picked: Picked) -> Result<BlobView, UiError> {
+    let away = || UiError::new(ErrorCode::RuntimeUnavailable, "the server does not answer; attach the file again");
+    let said = picked.file.type_();
+    let media_type = if said.is_empty() { "application/octet-stream" } else { said.as_str() };
+    let request = Request::post("/api/v1/blobs").header("content-type", media_type).body(picked.file);
+    let answer = request.map_err(|_| away())?.send().await.map_err(|_| away())?;
+    let text = answer.text().await.map_err(|_| away())?;
+    match answer.ok() {
+        true => codec::read(&text).map_err(|_| away()),
+        false => Err(codec::read::<ApiError>(&text).map_or_else(|_| away(), UiError::from)),
+    }
+}

@@ -1,0 +1,174 @@
+//! Pictures and files that go with messages: what a model takes of them, and what it is told of the others.
+
+use std::{borrow::Cow, collections::HashMap, fmt, sync::Arc};
+
+use bytes::Bytes;
+use protocol::{Attachment, BlobId, Message};
+
+use crate::ProviderKind;
+
+/// All pictures and documents of one question have so many bytes at most. As text they are a third longer, and a vendor takes
+/// 20 MB.
+pub const ATTACHED_BYTES_MAX: usize = 14 * 1024 * 1024;
+
+/// So much of a text file is sent.
+const TEXT_BYTES_MAX: usize = 256 * 1024;
+
+/// Anthropic takes 5 MiB of text for a picture, which holds three quarters of that.
+const ANTHROPIC_PICTURE_BYTES_MAX: u64 = 5 * 1024 * 1024 / 4 * 3;
+
+const PDF: &str = "application/pdf";
+
+/// What a model of a provider takes beside text.
+#[derive(Debug, Clone, Copy)]
+pub struct Takes {
+    pub(crate) kind: ProviderKind,
+    /// None: nobody says, so it is tried.
+    pub(crate) pictures: Option<bool>,
+}
+
+/// What becomes of a picture or a file in a question.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Held {
+    Picture(Bytes),
+    /// A PDF.
+    Document(Bytes),
+    /// The file's beginning, and bytes of the whole.
+    Text(String, usize),
+    /// Why it is not sent: what completes "… was not sent: ".
+    Not(String),
+}
+
+impl fmt::Debug for Held {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Picture(bytes) => write!(formatter, "Picture({} bytes)", bytes.len()),
+            Self::Document(bytes) => write!(formatter, "Document({} bytes)", bytes.len()),
+            Self::Text(_, bytes) => write!(formatter, "Text({bytes} bytes)"),
+            Self::Not(why) => write!(formatter, "Not({why:?})"),
+        }
+    }
+}
+
+impl Held {
+    /// Bytes of it in a question.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Picture(bytes) | Self::Document(bytes) => bytes.len(),
+            Self::Text(text, _) => text.len(),
+            Self::Not(_) => 0,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Takes {
+    /// Why one of this type and size is not sent, whatever is in it. None where it is.
+    pub fn refusal(self, media_type: &str, bytes: u64) -> Option<String> {
+        match media_type {
+            _ if media_type.starts_with("image/") => self.picture_refusal(media_type, bytes),
+            PDF => match self.kind {
+                ProviderKind::OpenAi | ProviderKind::Anthropic | ProviderKind::Gemini => too_large(bytes),
+                _ => Some("this provider takes no PDF documents".to_owned()),
+            },
+            _ => None,
+        }
+    }
+
+    fn picture_refusal(self, media_type: &str, bytes: u64) -> Option<String> {
+        if self.pictures == Some(false) {
+            return Some("the model cannot see pictures".to_owned());
+        }
+        if self.kind == ProviderKind::Gemini && media_type == "image/gif" {
+            return Some("Gemini takes no GIF pictures; PNG, JPEG and WebP it takes".to_owned());
+        }
+        if self.kind == ProviderKind::Anthropic && bytes > ANTHROPIC_PICTURE_BYTES_MAX {
+            let most = ANTHROPIC_PICTURE_BYTES_MAX;
+            return Some(format!("it has {bytes} bytes, and Anthropic takes {most} of a picture; send a smaller one"));
+        }
+        too_large(bytes)
+    }
+
+    /// What is sent of one that is not refused.
+    pub fn hold(self, media_type: &str, body: Bytes) -> Held {
+        if let Some(why) = self.refusal(media_type, body.len() as u64) {
+            return Held::Not(why);
+        }
+        match media_type {
+            PDF => Held::Document(body),
+            _ if media_type.starts_with("image/") => Held::Picture(body),
+            _ => text(&body),
+        }
+    }
+}
+
+fn too_large(bytes: u64) -> Option<String> {
+    let most = ATTACHED_BYTES_MAX;
+    (bytes > most as u64).then(|| format!("it has {bytes} bytes, and a question has room for {most}"))
+}
+
+/// A file is text when it reads as such, whatever it is called.
+fn text(body: &[u8]) -> Held {
+    match str::from_utf8(body) {
+        Ok(text) if !text.contains('\0') => {
+            let beginning = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
+            Held::Text(beginning.to_owned(), body.len())
+        }
+        _ => Held::Not("it is neither text nor a picture".to_owned()),
+    }
+}
+
+/// What goes with the messages of one question. Cheap to clone; the bytes are let go with the last clone.
+#[derive(Debug, Clone, Default)]
+pub struct Attached(Arc<HashMap<BlobId, Held>>);
+
+impl FromIterator<(BlobId, Held)> for Attached {
+    fn from_iter<T: IntoIterator<Item = (BlobId, Held)>>(held: T) -> Self {
+        Self(Arc::new(held.into_iter().collect()))
+    }
+}
+
+impl Attached {
+    /// Bytes of all of it.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.values().map(Held::len).sum()
+    }
+
+    pub(crate) fn find(&self, blob: &BlobId) -> Option<&Held> {
+        self.0.get(blob)
+    }
+
+    /// The message's words, with the text files that go with it, and what is to be said of what does not.
+    pub(crate) fn words<'m>(&self, message: &'m Message) -> Cow<'m, str> {
+        let notes = message.attachments.iter().filter_map(|attachment| self.note(attachment));
+        notes.fold(Cow::Borrowed(message.content.as_str()), |words, note| format!("{words}\n\n{note}").into())
+    }
+
+    /// None of what is sent as it is.
+    fn note(&self, attachment: &Attachment) -> Option<String> {
+        let Attachment { media_type, bytes, .. } = attachment;
+        let name = called(attachment);
+        match self.find(&attachment.blob) {
+            Some(Held::Picture(_) | Held::Document(_)) => None,
+            Some(Held::Text(text, whole)) if text.len() < *whole => {
+                Some(format!("[{name}: the first {} of {whole} bytes]\n{text}\n[{name} goes on]", text.len()))
+            }
+            Some(Held::Text(text, _)) => Some(format!("[{name}]\n{text}\n[end of {name}]")),
+            Some(Held::Not(why)) => Some(format!("[{name} ({media_type}, {bytes} bytes) was not sent: {why}]")),
+            None => Some(format!("[{name} ({media_type}, {bytes} bytes) was not sent: it is not kept here]")),
+        }
+    }
+}
+
+/// How people and models are told of it.
+pub fn called(Attachment { media_type, name, .. }: &Attachment) -> String {
+    let what = if media_type.starts_with("image/") { "image" } else { "file" };
+    name.as_ref().map_or_else(|| format!("the {what}"), |name| format!("{what} {name}"))
+}
+
+#[cfg(test)]
+#[path = "attached_tests.rs"]
+mod tests;

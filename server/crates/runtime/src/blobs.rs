@@ -1,0 +1,191 @@
+//! Pictures and files beside conversations: how they are taken in, and what of them goes to a model.
+
+use std::collections::{HashMap, HashSet};
+
+use bytes::Bytes;
+use pod::{Picture, PictureKind, ToolOutcome};
+use pod_store::{BlobRow, Store};
+use protocol::{
+    ApiError, Attachment, BLOB_BYTES_MAX, BLOB_NAME_BYTES_MAX, BLOBS_OF_MESSAGE_MAX, BlobId, BlobView, Blobs,
+    ErrorCode, Message, Role, Segment,
+};
+use provider::{ATTACHED_BYTES_MAX, Attached, Held, Takes, called};
+use sha2::{Digest, Sha256};
+
+use crate::{clock, heavy};
+
+/// What nobody knows.
+const PLAIN: &str = "application/octet-stream";
+
+/// Keeps what is in `body`, once. A picture is what its bytes say, and is kept without what was written beside it.
+///
+/// # Errors
+/// `invalid_input`: empty. `payload_too_large`.
+pub(crate) async fn keep(store: &Store, media_type: String, body: Bytes) -> Result<BlobView, ApiError> {
+    if body.is_empty() {
+        return Err(ApiError::invalid("the body is empty; send the bytes of a picture or a file"));
+    }
+    if body.len() > BLOB_BYTES_MAX {
+        let detail = format!("a picture or a file has at most {BLOB_BYTES_MAX} bytes ({} MiB)", BLOB_BYTES_MAX >> 20);
+        return Err(ApiError::new(ErrorCode::PayloadTooLarge, detail));
+    }
+    let (view, body) = heavy::work(body.len(), move || told(media_type, body)).await;
+    if let Some(known) = store.blobs().find(&view.blob).await? {
+        return Ok(known);
+    }
+    store.blobs().put(BlobRow { view: view.clone(), body, created_at: clock::now() }).await?;
+    // Of two that come at once under other types, one was first.
+    Ok(store.blobs().find(&view.blob).await?.unwrap_or(view))
+}
+
+/// What it is, and what of it is kept.
+fn told(media_type: String, body: Bytes) -> (BlobView, Bytes) {
+    let picture =
+        PictureKind::of(&body).and_then(|kind| Some((kind.media_type().to_owned(), kind.bare(&body)?.into())));
+    let (media_type, body) = picture.unwrap_or_else(|| {
+        let is_unsaid = media_type == PLAIN || media_type.starts_with("image/");
+        let media_type = match is_unsaid || body.starts_with(b"%PDF-") {
+            true => plain(&body).to_owned(),
+            false => media_type,
+        };
+        (media_type, body)
+    });
+    let hex = Sha256::digest(&body).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let blob = BlobId::parse(&hex).expect("a hash is 64 hex digits");
+    (BlobView { blob, media_type, bytes: body.len() as u64 }, body)
+}
+
+/// Keeps the picture that a tool gave; where it cannot be kept, the outcome says so.
+pub(crate) async fn keep_shown(store: &Store, outcome: &mut ToolOutcome) {
+    let Some(Picture { kind, bytes }) = outcome.picture.take() else { return };
+    match keep(store, kind.media_type().to_owned(), bytes.into()).await {
+        Ok(view) => outcome.blobs.0.push(view),
+        Err(error) => {
+            let failed =
+                ToolOutcome::failed(error.code.as_str(), format!("the picture was not kept: {}", error.detail));
+            *outcome = failed;
+        }
+    }
+}
+
+/// What is no picture and does not say well what it is.
+fn plain(body: &[u8]) -> &'static str {
+    match str::from_utf8(body) {
+        _ if body.starts_with(b"%PDF-") => "application/pdf",
+        Ok(text) if !text.contains('\0') => "text/plain",
+        _ => PLAIN,
+    }
+}
+
+/// What the segments of a message name, as it is kept.
+///
+/// # Errors
+/// `invalid_input`: something that is not here, is no picture and called one, or has no name; too much of it.
+pub(crate) async fn named(store: &Store, segments: &[Segment]) -> Result<Blobs, ApiError> {
+    let mut blobs = Blobs::default();
+    for segment in segments {
+        let Some(blob) = segment.blob() else { continue };
+        check_name(segment)?;
+        let known = match blobs.find(blob) {
+            Some(known) => known.clone(),
+            None => store.blobs().find(blob).await?.ok_or_else(|| {
+                let sentence =
+                    format!("the message names the blob {blob}, which is not here; POST /api/v1/blobs first");
+                ApiError::invalid(sentence)
+            })?,
+        };
+        if matches!(segment, Segment::Image { .. }) && PictureKind::of_media_type(&known.media_type).is_none() {
+            let sentence =
+                format!("the blob {blob} is {}, and no picture; send it as a segment of type file", known.media_type);
+            return Err(ApiError::invalid(sentence));
+        }
+        if blobs.find(blob).is_none() {
+            blobs.0.push(known);
+        }
+    }
+    match blobs.0.len() > BLOBS_OF_MESSAGE_MAX {
+        true => Err(ApiError::invalid(format!("a message has at most {BLOBS_OF_MESSAGE_MAX} pictures and files"))),
+        false => Ok(blobs),
+    }
+}
+
+fn check_name(segment: &Segment) -> Result<(), ApiError> {
+    let name = match segment {
+        Segment::Image { name: Some(name), .. } | Segment::File { name, .. } => name,
+        _ => return Ok(()),
+    };
+    let is_fit = !name.trim().is_empty() && name.len() <= BLOB_NAME_BYTES_MAX && !name.chars().any(char::is_control);
+    match is_fit {
+        true => Ok(()),
+        false => Err(ApiError::invalid(format!(
+            "the name of a picture or file is one line of 1 to {BLOB_NAME_BYTES_MAX} bytes"
+        ))),
+    }
+}
+
+/// What of the messages' attachments a model is sent, the newest first as far as there is room, and what people are to be told
+/// of those that are new and are not sent.
+pub(crate) async fn attached(
+    store: &Store,
+    takes: Takes,
+    messages: &[Message],
+) -> Result<(Attached, Vec<String>), ApiError> {
+    let answered = messages.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |at| at + 1);
+    let mut held: HashMap<BlobId, Held> = HashMap::new();
+    let (mut room, mut untold, mut told) = (ATTACHED_BYTES_MAX, Vec::new(), HashSet::new());
+    for (at, message) in messages.iter().enumerate().rev() {
+        for attachment in message.attachments.iter().rev() {
+            if !held.contains_key(&attachment.blob) {
+                let one = held_within(store, takes, attachment, room).await?;
+                room -= one.len();
+                held.insert(attachment.blob.clone(), one);
+            }
+            if let Some(Held::Not(why)) = held.get(&attachment.blob)
+                && at >= answered
+                && told.insert(&attachment.blob)
+            {
+                untold.push(format!("{} was not sent to the model, which was told so: {why}", called(attachment)));
+            }
+        }
+    }
+    untold.reverse();
+    Ok((held.into_iter().collect(), untold))
+}
+
+async fn held_within(store: &Store, takes: Takes, attachment: &Attachment, room: usize) -> Result<Held, ApiError> {
+    // What the record says is for people; what counts is what is kept.
+    let Some(BlobView { media_type, bytes, .. }) = store.blobs().find(&attachment.blob).await? else {
+        return Ok(Held::Not("it is not kept here".to_owned()));
+    };
+    if let Some(why) = takes.refusal(&media_type, bytes) {
+        return Ok(Held::Not(why));
+    }
+    let too_much =
+        || Held::Not(format!("newer ones take all the room that a question has ({ATTACHED_BYTES_MAX} bytes)"));
+    if PictureKind::of_media_type(&media_type).is_some() && bytes > room as u64 {
+        return Ok(too_much());
+    }
+    let Some((_, body)) = store.blobs().read(&attachment.blob).await? else {
+        return Ok(Held::Not("it is not kept here".to_owned()));
+    };
+    let one = heavy::work(body.len(), move || takes.hold(&media_type, body)).await;
+    Ok(if one.len() > room { too_much() } else { one })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_what_its_bytes_say() {
+        let kept =
+            |media_type: &str, body: &'static [u8]| told(media_type.to_owned(), Bytes::from_static(body)).0.media_type;
+        assert_eq!(kept("text/plain", b"words"), "text/plain");
+        assert_eq!(kept("image/png", b"<html>"), "text/plain", "it says that it is a picture");
+        assert_eq!(kept("image/svg+xml", b"<svg onload=\"alert(1)\"/>"), "text/plain");
+        assert_eq!(kept("application/octet-stream", b"%PDF-1.7"), "application/pdf");
+        assert_eq!(kept("image/png", b"\x89PNG\r\n\x1a\n and no more"), PLAIN, "it is not made as one");
+        let gif = b"GIF89a\x01\0\x01\0\0\0\0\x3b";
+        assert_eq!(kept("text/html", gif), "image/gif", "it is one");
+    }
+}

@@ -1,0 +1,33 @@
+//! Pictures and files beside conversations.
+
+use bytes::Bytes;
+use protocol::{ApiError, BlobId, BlobView};
+
+use super::Inner;
+use crate::blobs;
+
+/// Pictures and files beside conversations.
+#[derive(Debug, Clone, Copy)]
+pub struct Blobs<'a> {
+    pub(super) inner: &'a Inner,
+}
+
+impl Blobs<'_> {
+    /// Keeps it, once: the same content has the same name.
+    ///
+    /// # Errors
+    /// `invalid_input`: empty. `payload_too_large`.
+    pub async fn keep(self, media_type: String, body: Bytes) -> Result<BlobView, ApiError> {
+        blobs::keep(&self.inner.store, media_type, body).await
+    }
+
+    /// All of it; none when it is not here.
+    pub async fn read(self, blob: &BlobId) -> Result<Option<(BlobView, Bytes)>, ApiError> {
+        Ok(self.inner.store.blobs().read(blob).await?)
+    }
+
+    /// Whether it is here.
+    pub async fn find(self, blob: &BlobId) -> Result<Option<BlobView>, ApiError> {
+        Ok(self.inner.store.blobs().find(blob).await?)
+    }
+}
