@@ -52,7 +52,7 @@ async fn sent(kind: ProviderKind, question: ModelRequest) -> Value {
     }
     let requests = server.requests();
     // Its answer being none, Ollama is asked for one in one piece as well.
-    let said = |body: &Value| (body["messages"].clone(), body["contents"].clone());
+    let said = |body: &Value| ["messages", "contents", "input"].map(|key| body[key].clone());
     let is_same = requests.iter().all(|request| said(&request.body) == said(&requests[0].body));
     assert!(requests.len() >= 2 && is_same, "the same each time");
     requests[0].body.clone()
@@ -76,14 +76,23 @@ async fn anthropic_gets_a_picture_as_a_block_and_within_a_result() {
 
 #[tokio::test]
 async fn chat_completions_get_a_picture_as_an_address_and_that_of_a_result_behind_it() {
-    for kind in [ProviderKind::OpenAi, ProviderKind::OpenAiCompatible] {
-        let body = sent(kind, question()).await;
-        let image = json!({ "type": "image_url", "image_url": { "url": format!("data:image/png;base64,{DATA}") } });
-        assert_eq!(body["messages"][1]["content"], json!([{ "type": "text", "text": WORDS }, image]));
-        assert_eq!(body["messages"][3], json!({ "role": "tool", "content": "read b.png", "tool_call_id": "call_1" }));
-        let text = json!({ "type": "text", "text": "[images of the results above]" });
-        assert_eq!(body["messages"][4], json!({ "role": "user", "content": [text, image] }));
-    }
+    let body = sent(ProviderKind::OpenAiCompatible, question()).await;
+    let image = json!({ "type": "image_url", "image_url": { "url": format!("data:image/png;base64,{DATA}") } });
+    assert_eq!(body["messages"][1]["content"], json!([{ "type": "text", "text": WORDS }, image]));
+    assert_eq!(body["messages"][3], json!({ "role": "tool", "content": "read b.png", "tool_call_id": "call_1" }));
+    let text = json!({ "type": "text", "text": "[images of the results above]" });
+    assert_eq!(body["messages"][4], json!({ "role": "user", "content": [text, image] }));
+}
+
+#[tokio::test]
+async fn open_ai_gets_a_picture_with_the_words_and_within_a_result() {
+    let body = sent(ProviderKind::OpenAi, question()).await;
+    let url = format!("data:image/png;base64,{DATA}");
+    let image = json!({ "type": "input_image", "detail": "auto", "image_url": url });
+    let with = |words: &str| json!([{ "type": "input_text", "text": words }, image]);
+    assert_eq!(body["input"][1], json!({ "role": "user", "content": with(WORDS) }));
+    let result = json!({ "type": "function_call_output", "call_id": "call_1", "output": with("read b.png") });
+    assert_eq!(body["input"][4], result);
 }
 
 #[tokio::test]
@@ -118,8 +127,12 @@ async fn a_document_goes_in_each_vendors_own_form() {
     let document = json!({ "type": "document", "source": source, "cache_control": { "type": "ephemeral" } });
     assert_eq!(body["messages"][0]["content"][1], document);
     let body = sent(ProviderKind::OpenAi, question()).await;
-    let file = json!({ "filename": "a.pdf", "file_data": format!("data:application/pdf;base64,{DATA}") });
-    assert_eq!(body["messages"][0]["content"][1], json!({ "type": "file", "file": file }));
+    let data = format!("data:application/pdf;base64,{DATA}");
+    let file = json!({ "type": "input_file", "filename": "a.pdf", "file_data": data });
+    assert_eq!(body["input"][0]["content"][1], file);
+    let body = sent(ProviderKind::OpenAiCompatible, question()).await;
+    let file = json!({ "type": "file", "file": { "filename": "a.pdf", "file_data": data } });
+    assert_eq!(body["messages"][0]["content"][1], file);
     let body = sent(ProviderKind::Gemini, question()).await;
     let inline = json!({ "inline_data": { "mime_type": "application/pdf", "data": DATA } });
     assert_eq!(body["contents"][0]["parts"][1], inline);
