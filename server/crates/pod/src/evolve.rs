@@ -7,7 +7,7 @@ mod turn;
 
 use protocol::{ControlEvent, Event, Record, Seq, Timestamp, ToolBy, TurnEvent};
 
-pub use self::control::{BUDGET, PROVIDER};
+pub use self::control::BUDGET;
 use self::{control::control, turn::turn};
 use crate::Pod;
 

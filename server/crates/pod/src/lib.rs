@@ -22,7 +22,7 @@ mod state;
 
 pub use context::{Context, Cut, Reach, Room, context, tokens_of_bytes};
 pub use decide::{Decision, Effect, ROUNDS_MAX, Refusal, decide};
-pub use evolve::{BUDGET, PROVIDER};
+pub use evolve::BUDGET;
 pub use input::{Cause, Failure, Input, ModelPiece, Newest, NoSummary, Picture, QuestionSize, Summary, ToolOutcome};
 pub use permission::{
     HostPort, call_folder, default_permission, has_rules, is_public, main_argument, names_a_pod, permission,

@@ -12,6 +12,9 @@ pub(crate) const SEEN_FILES_MAX: usize = 128;
 /// Between a call's id and the place of its question in the id of such a question.
 pub(crate) const WAY_OUT: &str = ".out";
 
+/// Whose alerts are of what a provider does not know.
+pub(crate) const PROVIDER: &str = "provider";
+
 /// What a journal comes to. Small: the conversation itself stays in the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pod {

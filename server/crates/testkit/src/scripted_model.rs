@@ -85,7 +85,7 @@ impl ScriptedModel {
         Self { address, shared, server }
     }
 
-    /// For a provider of kind `openai`, and for `OPENAI_BASE_URL`.
+    /// For a provider of kind `openai` or `openai-compatible`, and for `OPENAI_BASE_URL`.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }

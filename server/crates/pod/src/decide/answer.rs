@@ -3,9 +3,9 @@
 use protocol::{AlertLevel, ControlEvent, Outcome, PodState, ToolBy, TurnEvent, Usage};
 
 use crate::{
-    ModelPiece, PROVIDER, PodSpec,
+    ModelPiece, PodSpec,
     decide::{Draft, complete, failed, said_nothing, start_calls},
-    state::BlockKind,
+    state::{BlockKind, PROVIDER},
 };
 
 /// Takes one piece of the answer that goes on. Pieces of one kind grow one block; another kind closes it.

@@ -6,13 +6,11 @@ use super::mail;
 use crate::{
     Pod,
     decide::OVERFLOW,
-    state::{Limit, OpenApproval, Run},
+    state::{Limit, OpenApproval, PROVIDER, Run},
 };
 
 /// Whose alerts are of budgets.
 pub const BUDGET: &str = "budget";
-/// Whose alerts are of what a provider does not know.
-pub const PROVIDER: &str = "provider";
 /// Budgets that one Pod has to do with are few, and so are its models.
 const ALERTS_MAX: usize = 16;
 

@@ -64,9 +64,11 @@ impl Answer {
     }
 
     fn accept(&mut self, event: Option<genai::Result<ChatStreamEvent>>) {
-        use ChatStreamEvent::{ReasoningChunk, ThoughtSignatureChunk};
-        if matches!(&event, Some(Ok(event)) if !matches!(event, ReasoningChunk(_) | ThoughtSignatureChunk(_))) {
-            self.sign();
+        match &event {
+            // What has come of a signature may be half of one.
+            Some(Ok(ChatStreamEvent::ThoughtSignatureChunk(_)) | Err(_)) => (),
+            Some(Ok(ChatStreamEvent::ReasoningChunk(_))) => self.sign(),
+            _ => self.end_thought(),
         }
         // Of a frame of chat completions, its words come first.
         if self.frames.kind != ProviderKind::OpenAiCompatible {
@@ -116,12 +118,16 @@ impl Answer {
         }
     }
 
-    /// A thought is over: what has come of its signature is all of it.
+    /// What has come of a signature is all of it.
     fn sign(&mut self) {
         if !self.signature.is_empty() {
             let signature = std::mem::take(&mut self.signature);
             self.show(ModelEvent::Proof(proof(json!({ "type": "thinking", "signature": signature }))));
         }
+    }
+
+    fn end_thought(&mut self) {
+        self.sign();
         if std::mem::take(&mut self.has_reasoning_content) {
             self.show(ModelEvent::Proof(proof(json!({ "type": REASONING_CONTENT }))));
         }
@@ -143,7 +149,9 @@ impl Answer {
     }
 
     fn show(&mut self, event: ModelEvent) {
-        self.ready.push_back(Ok(event));
+        if !self.is_over() {
+            self.ready.push_back(Ok(event));
+        }
     }
 
     fn take_notices(&mut self) {
@@ -236,7 +244,7 @@ impl Answer {
     }
 
     fn finish(&mut self, reason: Option<StopReason>, usage: Option<Usage>) {
-        self.sign();
+        self.end_thought();
         if self.is_over() {
             return;
         }
@@ -283,7 +291,9 @@ impl Answer {
     }
 
     fn fail(&mut self, error: ProviderError) {
-        self.ready.push_back(Err(error));
+        if !self.is_over() {
+            self.ready.push_back(Err(error));
+        }
         self.stream = None;
     }
 }

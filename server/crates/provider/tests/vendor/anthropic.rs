@@ -3,8 +3,8 @@
 use crate::common::{KEY, all, ask, config, connect, request, text};
 use protocol::{Message, Role, ToolCall, Usage};
 use provider::{FinishReason, ModelEvent, ProviderKind::Anthropic, TimeLimits};
-use serde_json::json;
-use testkit::scripted_model::{Answer, ScriptedModel, Tokens};
+use serde_json::{Value, json};
+use testkit::scripted_model::{Answer, ScriptedModel, Step, Tokens};
 
 #[tokio::test]
 async fn text_thoughts_calls_and_usage_come_as_they_are_said() {
@@ -44,6 +44,34 @@ async fn text_thoughts_calls_and_usage_come_as_they_are_said() {
     let [question] = server.requests().try_into().unwrap();
     assert_eq!((question.path.as_str(), &question.headers["x-api-key"]), ("/v1/messages", &KEY.parse().unwrap()));
     assert_eq!(question.body["system"][0]["text"], "be good");
+}
+
+#[tokio::test]
+async fn each_thought_has_a_signature_of_its_own_and_half_a_signature_is_none() {
+    let event = |data: Value| Step::Raw(format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap()));
+    let thought = |index: u64, words: &str| {
+        let delta = |delta: Value| event(json!({ "type": "content_block_delta", "index": index, "delta": delta }));
+        let block = json!({ "type": "thinking", "thinking": "", "signature": "" });
+        [
+            event(json!({ "type": "content_block_start", "index": index, "content_block": block })),
+            delta(json!({ "type": "thinking_delta", "thinking": words })),
+            delta(json!({ "type": "signature_delta", "signature": format!("of {words}") })),
+        ]
+    };
+    let server = ScriptedModel::start().await;
+    let stop = event(json!({ "type": "content_block_stop", "index": 0 }));
+    let steps = thought(0, "one").into_iter().chain([stop]).chain(thought(1, "two"));
+    server.push(steps.fold(Answer::new(), Answer::step).step(Step::ErrorFrame(json!({ "message": "oops" }))));
+    let items = all(ask(Anthropic, &server)).await;
+    let shown: Vec<_> = items
+        .iter()
+        .map(|item| match item {
+            Ok(ModelEvent::Reasoning(text)) => text.clone(),
+            Ok(ModelEvent::Proof(proof)) => proof.data["signature"].to_string(),
+            other => format!("{:?}", other.is_err()),
+        })
+        .collect();
+    assert_eq!(shown, ["one", "\"of one\"", "two", "true"]);
 }
 
 #[tokio::test]

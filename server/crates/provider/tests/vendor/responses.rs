@@ -207,9 +207,15 @@ async fn sealed_thoughts_go_back_as_they_came_each_before_its_call() {
             done_too.clone()
         ]
     );
+    // A thought that nothing follows would be refused.
+    let mut cut = question.clone();
+    cut.messages[2].tool_calls.pop();
+    cut.messages.pop();
+    send(&server, cut).await;
+    assert_eq!(input(2), [thought(0, "first"), said.clone(), one.clone(), done.clone()]);
     // To a model that does not think they are of no use.
     send(&server, ModelRequest { thinking: Some(Thinking::Off), ..question }).await;
-    assert_eq!(input(2), [said, one, two, done, done_too]);
+    assert_eq!(input(3), [said, one, two, done, done_too]);
 }
 
 #[tokio::test]

@@ -81,7 +81,10 @@ pub(crate) async fn play(binary: &str) -> Result<Cast> {
 /// Edits and tests need no question; a release does.
 fn settings(lab: &ScriptedModel, desk: &ScriptedModel) -> String {
     let provider = |name: &str, model: &ScriptedModel| {
-        format!("[providers.{name}]\nkind = \"openai\"\nbase_url = \"{}\"\nmodels = [\"scripted\"]\n", model.base_url())
+        format!(
+            "[providers.{name}]\nkind = \"openai-compatible\"\nbase_url = \"{}\"\nmodels = [\"scripted\"]\n",
+            model.base_url()
+        )
     };
     let allow = |rule: &str| format!("{{ tool = {rule}, decision = \"allow\" }}");
     let rules = [allow("\"Edit\""), allow("\"Bash\", match = \"sh test.sh\"")].join(", ");

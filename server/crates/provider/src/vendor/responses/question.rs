@@ -66,14 +66,17 @@ fn input(request: &ModelRequest) -> Vec<Value> {
                 }
             }
             Role::Assistant => {
+                let text = said("assistant", &message.content);
+                // One that nothing follows is refused.
                 let mut thoughts = if thinks { sealed(message) } else { Vec::new() };
-                items.extend(next(&mut thoughts, 0));
-                items.extend(said("assistant", &message.content));
+                if text.is_some() {
+                    items.extend(next(&mut thoughts, 0));
+                }
+                items.extend(text);
                 for (at, call) in message.tool_calls.iter().enumerate() {
                     items.extend(next(&mut thoughts, at));
                     items.push(called(call));
                 }
-                items.extend(thoughts.into_iter().map(|(_, item)| item));
             }
             Role::Tool => {
                 let (words, shown) = (request.attached.words(message), attachments::items(message, &request.attached));
