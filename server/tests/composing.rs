@@ -160,3 +160,63 @@ async fn browser_a_long_message_that_waits_is_cut_and_widens_nothing() {
     browser.no_errors().await;
     browser.quit().await;
 }
+
+/// A picture that a browser draws: one dot.
+const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+
+/// Gives files to the message field, as a paste or a drop does.
+async fn give(browser: &Browser, kind: &str, name: &str) {
+    let script = format!(
+        "const bytes = Uint8Array.from(atob({DOT:?}), (letter) => letter.charCodeAt(0));
+         const data = new DataTransfer();
+         data.items.add(new File([bytes], {name:?}, {{ type: 'image/png' }}));
+         const target = document.getElementById('message');
+         const event = {kind:?} === 'paste'
+             ? new ClipboardEvent('paste', {{ clipboardData: data, bubbles: true, cancelable: true }})
+             : new DragEvent('drop', {{ dataTransfer: data, bubbles: true, cancelable: true }});
+         target.dispatchEvent(event);
+         return true;"
+    );
+    browser.eval(&script).await;
+}
+
+#[tokio::test]
+async fn browser_pictures_are_pasted_dropped_and_chosen_and_are_in_the_transcript_after_a_reload() {
+    let yoi = YoiProcess::start(YOI).await;
+    let pod = yoi.new_pod("ada").await;
+    let browser = Browser::open_pod(&yoi, &pod).await;
+    give(&browser, "paste", "pasted.png").await;
+    browser.wait_text(".chips", "pasted.png").await;
+    give(&browser, "drop", "dropped.png").await;
+    browser.wait_text(".chips", "dropped.png").await;
+    let path = yoi.launch().work_dir().join("notes.txt");
+    std::fs::write(&path, "remember").unwrap();
+    browser.find("#attach-files").await.send_keys(path.to_str().unwrap()).await.unwrap();
+    browser.wait_text(".chips", "notes.txt").await;
+    browser.button("Remove image dropped.png").await.click().await.unwrap();
+    browser.wait_script("return !document.querySelector('.chips').textContent.includes('dropped')").await;
+    let seen =
+        "return [...document.querySelectorAll('IMG')].every((image) => image.complete && image.naturalWidth === 1)";
+    browser.wait_script(&seen.replace("IMG", ".chips img")).await;
+    // The draft outlives the page, with what is attached.
+    browser.reload().await;
+    browser.wait_live().await;
+    browser.wait_text(".chips", "pasted.png").await;
+    browser.send("say hello").await;
+    browser.wait_text(TRANSCRIPT, "I was sent image pasted.png (image/png, ").await;
+    browser.wait_script("return document.querySelector('.chips') === null").await;
+    browser.reload().await;
+    browser.wait_live().await;
+    browser.wait_script(&seen.replace("IMG", ".person .attached img")).await;
+    let alt = browser.eval("return document.querySelector('.person .attached img').alt").await;
+    assert_eq!(alt, "pasted.png");
+    browser.wait_text(".person a.file", "notes.txt").await;
+    browser.set_viewport(360, 740).await;
+    let wide = browser.eval("return document.documentElement.scrollWidth").await;
+    assert!(wide.as_f64().unwrap() <= 360.0, "{wide}");
+    let [record] = said(&yoi, &pod).await.try_into().unwrap();
+    let kinds =
+        |name: &str| record["event"]["segments"].as_array().unwrap().iter().filter(|it| it["type"] == name).count();
+    assert_eq!((kinds("text"), kinds("image"), kinds("file")), (1, 1, 1), "{record}");
+    browser.no_errors().await;
+}

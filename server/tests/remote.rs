@@ -468,3 +468,26 @@ async fn the_command_line_adds_lists_and_removes_another_server() {
     let (is_done, text) = run(&["runtimes", "remove", "box"]).await;
     assert!(!is_done && text.contains("no runtime is called"), "{text}");
 }
+
+#[tokio::test]
+async fn a_file_goes_along_to_another_server_and_is_shown_from_there() {
+    let (here, there) = (YoiProcess::start(YOI).await, YoiProcess::start(YOI).await);
+    there.new_pod("bob").await;
+    add(&here, "box", &there).await;
+    let bob = seen(&here, "bob", "box").await;
+    let keep = |at: &YoiProcess, body: &'static str| {
+        at.request(reqwest::Method::POST, "/api/v1/blobs").header("content-type", "text/plain").body(body).send()
+    };
+    let blob: Value = keep(&here, "words").await.unwrap().json().await.unwrap();
+    let segments = json!([{ "type": "file", "blob": blob["blob"], "name": "a.txt" }]);
+    here.post(&format!("{}/input", pod_path(&bob)), &json!({ "segments": segments })).await.expect(202);
+    until_so("bob was sent it".to_owned(), async || {
+        journal(&here, &bob).await.iter().any(|record| record.to_string().contains("file a.txt (5 bytes of text)"))
+    })
+    .await;
+    // What only the other server keeps is shown here.
+    let theirs: Value = keep(&there, "from there").await.unwrap().json().await.unwrap();
+    let path = format!("/api/v1/blobs/{}", theirs["blob"].as_str().unwrap());
+    let shown = here.request(reqwest::Method::GET, &path).send().await.unwrap();
+    assert_eq!((shown.status().as_u16(), shown.text().await.unwrap().as_str()), (200, "from there"));
+}
