@@ -5,7 +5,10 @@
 
 use protocol::{Message, Role};
 
-use super::script::{Line, parse};
+use super::{
+    demo,
+    script::{Line, parse},
+};
 
 /// How the context begins a message that a peer sent: the header is a line of its own.
 const PEER_HEADER: &str = "[peer message from ";
@@ -22,11 +25,17 @@ impl Rest {
     pub(super) fn of(messages: &[Message]) -> Self {
         let Some(at) = messages.iter().rposition(is_script) else { return Self { lines: Vec::new() } };
         let peer_text = messages.iter().rev().find_map(peer_text);
-        let script = self::peer_text(&messages[at]).unwrap_or(&messages[at].content);
-        let mut lines = parse(script, peer_text);
         let since = &messages[at + 1..];
+        let from_peer = self::peer_text(&messages[at]);
+        // It tells of its results itself.
+        let is_demo = from_peer.is_none() && demo::is_asked(&messages[at].content);
+        let mut lines = match is_demo {
+            true => demo::lines(since),
+            false => parse(from_peer.unwrap_or(&messages[at].content), peer_text),
+        };
         for (offset, message) in since.iter().enumerate().filter(|(_, message)| message.role == Role::Assistant) {
-            go_on(&mut lines, message, &since[offset + 1..]);
+            let reports = if is_demo { Vec::new() } else { reports(message, &since[offset + 1..]) };
+            go_on(&mut lines, message, reports);
         }
         Self { lines }
     }
@@ -46,7 +55,7 @@ fn peer_text(message: &Message) -> Option<&str> {
 }
 
 /// Takes what this message did off the lines, and puts in what is to be said about the results of its calls.
-fn go_on(lines: &mut Vec<Line>, message: &Message, after: &[Message]) {
+fn go_on(lines: &mut Vec<Line>, message: &Message, reports: Vec<Line>) {
     let (done, calls_left) = done_by(lines, message);
     lines.drain(..done);
     let mut at = 0;
@@ -60,7 +69,7 @@ fn go_on(lines: &mut Vec<Line>, message: &Message, after: &[Message]) {
             lines.drain(..=position);
         }
     }
-    lines.splice(at..at, reports(message, after));
+    lines.splice(at..at, reports);
 }
 
 /// How many lines from the first are done by this message, and how many of its calls belong to none of these.
