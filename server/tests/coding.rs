@@ -151,3 +151,32 @@ async fn what_the_model_does_stays_in_its_folder() {
     }
     assert!(!work.with_file_name("new.txt").exists());
 }
+
+#[tokio::test]
+async fn the_rehearsal_does_a_small_task_and_writes_nothing_before_it_is_allowed() {
+    let yoi = YoiProcess::start(YOI).await;
+    let work = yoi.launch().work_dir();
+    let pod = yoi.new_pod("ada").await;
+    let answer = async |decision: &str| {
+        yoi.say(&pod, "demo").await;
+        wait_for_state(&yoi, &pod, "waiting").await;
+        let approvals = yoi.get(&format!("{}/approvals", pod_path(&pod))).await.expect(200);
+        let asked = approvals["items"][0].clone();
+        let path = format!("{}/approvals/{}", pod_path(&pod), asked["id"].as_str().unwrap());
+        yoi.post(&path, &json!({ "decision": decision })).await.expect(200);
+        wait_for_state(&yoi, &pod, "idle").await;
+        let journal = yoi.journal(&pod).await;
+        let said = journal.iter().rev().find(|record| record["event"]["kind"] == "message_finished").unwrap();
+        (asked["tool"].clone(), said["event"]["text"].as_str().unwrap().to_owned())
+    };
+    // With nothing to read it makes a file of its own, by asking first.
+    let (tool, said) = answer("deny").await;
+    assert_eq!(tool, "Write");
+    assert!(said.contains("## `rehearsal.md` is as it was") && !work.join("rehearsal.md").exists(), "{said}");
+    fs::write(work.join("README.md"), "# A project\n\nIt adds numbers.\n").unwrap();
+    let (tool, said) = answer("allow").await;
+    assert_eq!(tool, "Edit");
+    assert!(said.contains("## `README.md` is changed"), "{said}");
+    let text = fs::read_to_string(work.join("README.md")).unwrap();
+    assert!(text.starts_with("# A project\n\nIt adds numbers.\n\nOne line more"), "{text}");
+}

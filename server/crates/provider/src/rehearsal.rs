@@ -4,6 +4,7 @@
 //! Where it goes on is computed from the messages alone: no state is kept between two questions, so an answer that a
 //! crash cut in half goes on at the beginning of the line that was cut.
 
+mod demo;
 mod perform;
 mod replay;
 mod script;

@@ -5,7 +5,10 @@
 
 use protocol::{Attachment, Message, Role};
 
-use super::script::{Line, parse};
+use super::{
+    demo,
+    script::{Line, parse},
+};
 use crate::{Attached, Held, called};
 
 /// How the context begins a message that a peer sent: the header is a line of its own.
@@ -23,12 +26,21 @@ impl Rest {
     pub(super) fn of(messages: &[Message], attached: &Attached) -> Self {
         let Some(at) = messages.iter().rposition(is_script) else { return Self { lines: Vec::new() } };
         let peer_text = messages.iter().rev().find_map(peer_text);
-        let script = self::peer_text(&messages[at]).unwrap_or(&messages[at].content);
-        let own = own_lines(script, &messages[at].attachments);
-        let mut lines: Vec<Line> = seen(&messages[at], attached).into_iter().chain(parse(&own, peer_text)).collect();
         let since = &messages[at + 1..];
+        let from_peer = self::peer_text(&messages[at]);
+        // It tells of its results itself.
+        let is_demo = from_peer.is_none() && demo::is_asked(&messages[at].content);
+        let mut lines = match is_demo {
+            true => demo::lines(since),
+            false => {
+                let script = from_peer.unwrap_or(&messages[at].content);
+                let own = own_lines(script, &messages[at].attachments);
+                seen(&messages[at], attached).into_iter().chain(parse(&own, peer_text)).collect()
+            }
+        };
         for (offset, message) in since.iter().enumerate().filter(|(_, message)| message.role == Role::Assistant) {
-            go_on(&mut lines, message, &since[offset + 1..], attached);
+            let reports = if is_demo { Vec::new() } else { reports(message, &since[offset + 1..], attached) };
+            go_on(&mut lines, message, reports);
         }
         Self { lines }
     }
@@ -48,7 +60,7 @@ fn peer_text(message: &Message) -> Option<&str> {
 }
 
 /// Takes what this message did off the lines, and puts in what is to be said about the results of its calls.
-fn go_on(lines: &mut Vec<Line>, message: &Message, after: &[Message], attached: &Attached) {
+fn go_on(lines: &mut Vec<Line>, message: &Message, reports: Vec<Line>) {
     let (done, calls_left) = done_by(lines, message);
     lines.drain(..done);
     let mut at = 0;
@@ -62,7 +74,7 @@ fn go_on(lines: &mut Vec<Line>, message: &Message, after: &[Message], attached: 
             lines.drain(..=position);
         }
     }
-    lines.splice(at..at, reports(message, after, attached));
+    lines.splice(at..at, reports);
 }
 
 /// How many lines from the first are done by this message, and how many of its calls belong to none of these.

@@ -139,7 +139,8 @@ by line and act it out, so that you can try everything here before you add a rea
 - `call TOOL {json}` – I call a tool, for example `call ListPods {}`; lines like this in a row are one turn\n\
 - `relay NAME` – I send the newest peer message on to my peer NAME\n\
 - `wait S` – I am silent for S seconds\n\
-- `fail CODE` – I fail as a provider would, with that HTTP status";
+- `fail CODE` – I fail as a provider would, with that HTTP status\n\
+- `demo` (alone) – I read a file of my folder and ask you before I change it";
 
 #[cfg(test)]
 mod tests {

@@ -129,6 +129,30 @@ async fn calls_in_a_row_are_one_turn_and_their_results_are_told_before_the_scrip
 }
 
 #[tokio::test]
+async fn the_demo_goes_on_from_what_its_tools_answered_also_after_it_was_cut() {
+    let begun = answer(vec![user("demo")]).await;
+    let text = says(vec![user("demo")]).await;
+    assert!(text.starts_with("Here is how an agent works."), "{text}");
+    assert!(begun.iter().any(|event| matches!(event, Ok(ModelEvent::ToolCall { name, .. }) if name == "Glob")));
+    let mut messages = vec![user("demo"), assistant(&text, &[("call_1", "Glob")]), result("call_1", "0 files match *")];
+    let next = says(messages.clone()).await;
+    assert!(next.starts_with("Nothing here is a text") && !next.contains("Glob:"), "{next}");
+    // Half of it was said: it is said again, and the call of before is not made again.
+    messages.push(assistant("Nothing here", &[]));
+    let events = answer(messages.clone()).await;
+    assert_eq!(says(messages.clone()).await, next);
+    let calls = events.iter().filter(|event| matches!(event, Ok(ModelEvent::ToolCall { .. })));
+    assert_eq!(calls.count(), 1);
+    messages.extend([assistant(&next, &[("call_2", "Write")]), result("call_2", "wrote rehearsal.md: 3 lines")]);
+    let end = says(messages.clone()).await;
+    assert!(end.starts_with("## `rehearsal.md` is made"), "{end}");
+    messages.push(assistant(&end, &[]));
+    assert_eq!(says(messages).await, "");
+    // A peer's words are no person's: it is greeted, as for all it does not understand.
+    assert!(says(vec![user("[peer message from bob]\ndemo")]).await.starts_with("Hello!"));
+}
+
+#[tokio::test]
 async fn a_turn_that_was_cut_between_its_calls_goes_on_with_the_calls_that_are_left() {
     let messages = vec![
         user("call Read {}\ncall Grep {}\nsay end"),
