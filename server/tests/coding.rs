@@ -37,7 +37,7 @@ async fn yoi_with(model: &ScriptedModel) -> YoiProcess {
     let launch = Launch::new(YOI);
     let config = launch.work_dir().with_file_name("yoi.toml");
     let text = format!(
-        "[providers.lab]\nkind = \"openai\"\nbase_url = \"{}\"\nmodels = [\"coder\"]\n\
+        "[providers.lab]\nkind = \"openai-compatible\"\nbase_url = \"{}\"\nmodels = [\"coder\"]\n\
          [profiles.coder]\npermissions = [{{ tool = \"Edit\", decision = \"allow\" }}, \
          {{ tool = \"Bash\", match = \"sh test.sh\", decision = \"allow\" }}]\n",
         model.base_url()

@@ -13,7 +13,7 @@ use testkit::yoi::until;
 
 use self::{
     attack::{Attack, JSON, MIB, answer, gzip, packed},
-    calls::of_calls,
+    calls::{of_calls, of_calls_by_responses},
     length::of_length,
     nonsense::of_nonsense,
     packing::of_packing,
@@ -31,14 +31,15 @@ const MEMORY_KIB_MAX: u64 = 900 * 1024;
 async fn a_provider_that_sends_anything_harms_nobody() {
     let stage = Stage::set().await;
     let mut tally = Tally::of("providers that send anything");
-    let attacks: Vec<Attack> = [of_length(), of_packing(), of_calls(), of_nonsense()].into_iter().flatten().collect();
+    let attacks: Vec<Attack> =
+        [of_length(), of_packing(), of_calls(), of_calls_by_responses(), of_nonsense()].into_iter().flatten().collect();
     for (number, attack) in attacks.iter().enumerate() {
         let through = stage.suffer(number, attack).await;
         tally.note(attack.name, through);
     }
     let peak = stage.memory_kib();
     tally.note("all of it in memory", (peak > MEMORY_KIB_MAX).then(|| format!("{peak} KiB were taken")));
-    tally.finish(55);
+    tally.finish(59);
 }
 
 /// `POST providers/NAME/test` asks for the list of models.

@@ -74,3 +74,43 @@ pub(super) fn of_calls() -> Vec<Attack> {
         ),
     ]
 }
+
+/// The same by the Responses API.
+pub(super) fn of_calls_by_responses() -> Vec<Attack> {
+    let begin = |index: usize, name: &str| {
+        let item = json!({ "type": "function_call", "call_id": format!("c{index}"), "name": name, "arguments": "" });
+        event("response.output_item.added", json!({ "output_index": index, "item": item }))
+    };
+    let crumb =
+        |text: &str| event("response.function_call_arguments.delta", json!({ "output_index": 0, "delta": text }));
+    vec![
+        attack(
+            "200 calls, by the Responses API",
+            "responses",
+            answer(EVENTS, (0..200).map(|index| begin(index, "Read")).collect::<String>()),
+            Then::End,
+            End::Says("128 calls"),
+        ),
+        attack(
+            "arguments of 2 MB, by the Responses API",
+            "responses",
+            answer(EVENTS, format!("{}{}", begin(0, "Write"), crumb(&"a".repeat(100_000)).repeat(20))),
+            Then::End,
+            End::Says("1 MiB of arguments"),
+        ),
+        attack(
+            "arguments without end in crumbs, by the Responses API",
+            "responses",
+            answer(EVENTS, begin(0, "Write")),
+            Then::ForEver(crumb("a").into_bytes().repeat(64)),
+            End::Cancel,
+        ),
+        attack(
+            "a name of 1 MB, by the Responses API",
+            "responses",
+            answer(EVENTS, begin(0, &"N".repeat(MIB))),
+            Then::End,
+            End::Says("name or id"),
+        ),
+    ]
+}

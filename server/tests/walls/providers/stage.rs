@@ -21,11 +21,13 @@ impl Stage {
         let stranger = Stranger::start().await;
         let launch = Launch::new(YOI);
         let config = launch.work_dir().join("config.toml");
-        let providers = ["openai", "anthropic", "gemini", "ollama"].map(|kind| {
+        let both = [("openai", "openai-compatible"), ("responses", "openai")];
+        let others = ["anthropic", "gemini", "ollama"].map(|kind| (kind, kind));
+        let providers = both.into_iter().chain(others).map(|(name, kind)| {
             let at = &stranger.address;
-            format!("[providers.{kind}]\nkind = \"{kind}\"\nbase_url = \"http://{at}/v1\"\napi_key_env = \"STRANGERS_KEY\"\nmodels = [\"m\"]\n")
+            format!("[providers.{name}]\nkind = \"{kind}\"\nbase_url = \"http://{at}/v1\"\napi_key_env = \"STRANGERS_KEY\"\nmodels = [\"m\"]\n")
         });
-        std::fs::write(&config, providers.concat()).unwrap();
+        std::fs::write(&config, providers.collect::<String>()).unwrap();
         let launch = launch.env("STRANGERS_KEY", "k-0123456789abcdef");
         let yoi = launch.arg("--config").arg(config.to_str().unwrap()).start().await;
         let bystander = yoi.new_pod("bystander").await;
