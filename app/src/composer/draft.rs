@@ -266,7 +266,7 @@ mod tests {
         let mut draft = Draft { attached: vec![image.clone()], ..Draft::default() };
         assert!(!draft.is_blank());
         let sent = draft.sending(id("a"), false);
-        assert_eq!(sent.segments, [image.clone()]);
+        assert_eq!(sent.segments, std::slice::from_ref(&image));
         draft.accepted(&sent);
         assert!(draft.is_blank());
         draft.put_back(&[Segment::text("see"), image.clone()]);

@@ -135,7 +135,7 @@ impl PodTask {
                     self.mailbox.has_mail();
                 }
                 let carrying = Carrying { actor: &mut self.actor, key, origin: &origin };
-                reply.send(carrying.carry_out(*command).await);
+                reply.send(Box::pin(carrying.carry_out(*command)).await);
             }
             Request::Tool { name, arguments, key, origin, reply } if reply.take() => {
                 let carrying = Carrying { actor: &mut self.actor, key, origin: &origin };
