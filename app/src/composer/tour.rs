@@ -1,6 +1,7 @@
-//! Leads a new person through the first minute, one line above the composer.
+//! Leads a new person through the first minutes, one line above the composer.
 
 use leptos::prelude::*;
+use protocol::PodState;
 
 use super::sending::Outgoing;
 use crate::{
@@ -8,33 +9,92 @@ use crate::{
     pods::first_minute::TOUR,
 };
 
-/// What to do, and what the text box then holds.
-const STEPS: [(&str, &str, &str); 3] = [
-    ("hello", "1 of 3 · Say hello: press Enter.", "say hello"),
-    ("stream", "2 of 3 · Press Enter and watch it stream. Then reload this page halfway through.", "stream 300 at 15"),
-    (
-        "done",
-        "3 of 3 · It kept going while the page was gone. bob is in the list on the left; he sees only what you tell him.",
-        "",
-    ),
+/// One step.
+#[derive(Debug)]
+struct Step {
+    /// In the browser's memory, so that a reload goes on with it.
+    name: &'static str,
+    words: &'static str,
+    /// What the text box then holds.
+    text: &'static str,
+    end: End,
+}
+
+/// What has to be so before the next step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Its text was sent.
+    Sent,
+    /// Its question was answered, and the run is over.
+    Answered,
+    /// The Pod has a peer.
+    HasPeer,
+    Never,
+}
+
+const STEPS: [Step; 6] = [
+    Step { name: "hello", words: "1 of 6 · Say hello: press Enter.", text: "say hello", end: End::Sent },
+    Step {
+        name: "stream",
+        words: "2 of 6 · Press Enter and watch it stream. Then reload this page halfway through.",
+        text: "stream 300 at 15",
+        end: End::Sent,
+    },
+    Step {
+        name: "task",
+        words: "3 of 6 · It kept going while the page was gone. Now a task: press Enter. It reads a file and asks you before it changes it: allow it, or deny it.",
+        text: "demo",
+        end: End::Answered,
+    },
+    Step {
+        name: "introduce",
+        words: "4 of 6 · Introduce it to bob: press Enter and confirm. They can then write to each other, and gain nothing else.",
+        text: ":peer bob",
+        end: End::HasPeer,
+    },
+    Step {
+        name: "write",
+        words: "5 of 6 · Let it write to bob, and bob answer: press Enter.",
+        text: r#"call SendToPeerPod {"name":"bob","message":"say hello ada\ncall SendToPeerPod {\"name\":\"ada\",\"message\":\"say nice to meet you, bob\"}"}"#,
+        end: End::Sent,
+    },
+    Step {
+        name: "done",
+        words: "6 of 6 · Both transcripts have what was written; open bob in the list on the left. For a task of your own, make a Pod with a real model: Add a key is in Settings.",
+        text: "",
+        end: End::Never,
+    },
 ];
+
+/// Where a person is in it.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    step: RwSignal<Option<usize>>,
+    /// The present step's question was seen.
+    was_asked: StoredValue<bool>,
+}
+
+impl Place {
+    fn step(self) -> Option<&'static Step> {
+        self.step.get().and_then(|step| STEPS.get(step))
+    }
+
+    /// The next step, when the present one ends so.
+    fn advance(self, end: End) {
+        let is_so = |step: &usize| STEPS.get(*step).is_some_and(|step| step.end == end);
+        if self.step.get_untracked().filter(is_so).is_some() {
+            self.was_asked.set_value(false);
+            self.step.update(|step| *step = step.map(|step| step + 1));
+        }
+    }
+}
 
 #[component]
 pub(super) fn Tour(outgoing: Outgoing) -> impl IntoView {
-    let step = RwSignal::new(None::<usize>);
-    Effect::new(move |before: Option<u32>| {
-        let accepted = outgoing.accepted.get();
-        match before {
-            None => {
-                step.set(live::kept(Memory::Tab, TOUR).and_then(|name| STEPS.iter().position(|step| step.0 == name)))
-            }
-            Some(before) if accepted > before => advance(step),
-            Some(_) => (),
-        }
-        accepted
-    });
+    let place = Place { step: RwSignal::new(None), was_asked: StoredValue::new(false) };
+    follow(outgoing, place);
     Effect::new(move |_| {
-        let Some((name, _, text)) = step.get().and_then(|step| STEPS.get(step)) else { return };
+        let Some(Step { name, text, .. }) = place.step() else { return };
         live::remember(Memory::Tab, TOUR, Some(name));
         if outgoing.draft.with_untracked(|draft| draft.is_blank()) && !text.is_empty() {
             outgoing.draft.update(|draft| draft.text = (*text).to_owned());
@@ -42,7 +102,7 @@ pub(super) fn Tour(outgoing: Outgoing) -> impl IntoView {
         }
     });
     move || {
-        step.get().and_then(|step| STEPS.get(step)).map(|(_, words, _)| {
+        place.step().map(|Step { words, .. }| {
             view! {
                 <p class="tour" role="status">
                     <span>{*words}</span>
@@ -52,7 +112,7 @@ pub(super) fn Tour(outgoing: Outgoing) -> impl IntoView {
                         aria-label="End the tour"
                         on:click=move |_| {
                             live::remember(Memory::Tab, TOUR, None);
-                            step.set(None);
+                            place.step.set(None);
                         }
                     >
                         "×"
@@ -64,6 +124,55 @@ pub(super) fn Tour(outgoing: Outgoing) -> impl IntoView {
     }
 }
 
-fn advance(step: RwSignal<Option<usize>>) {
-    step.update(|step| *step = step.map(|step| (step + 1).min(STEPS.len() - 1)));
+/// Goes on with what the person does, and with what comes of it.
+fn follow(outgoing: Outgoing, place: Place) {
+    Effect::new(move |before: Option<u32>| {
+        let accepted = outgoing.accepted.get();
+        match before {
+            None => {
+                let kept = live::kept(Memory::Tab, TOUR);
+                place.step.set(kept.and_then(|name| STEPS.iter().position(|step| step.name == name)));
+            }
+            Some(before) if accepted > before => place.advance(End::Sent),
+            Some(_) => (),
+        }
+        accepted
+    });
+    Effect::new(move |_| {
+        let (state, peers) = outgoing.pod.summary.with(|summary| (summary.state, summary.relations.peers));
+        if place.step().is_none() {
+            return;
+        }
+        match state {
+            PodState::Waiting => place.was_asked.set_value(true),
+            PodState::Idle if place.was_asked.get_value() => place.advance(End::Answered),
+            _ => (),
+        }
+        if peers > 0 {
+            place.advance(End::HasPeer);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_step_says_which_one_it_is_and_only_the_last_one_stays() {
+        for (at, step) in STEPS.iter().enumerate() {
+            assert!(step.words.starts_with(&format!("{} of {} · ", at + 1, STEPS.len())), "{step:?}");
+            let is_last = at + 1 == STEPS.len();
+            assert_eq!((step.end == End::Never, step.text.is_empty()), (is_last, is_last), "{step:?}");
+        }
+    }
+
+    #[test]
+    fn what_ada_writes_to_bob_is_json_and_so_is_what_bob_writes_back() {
+        let (_, json) = STEPS[4].text.split_once(" {").unwrap();
+        let sent: serde_json::Value = serde_json::from_str(&format!("{{{json}")).unwrap();
+        let (_, answer) = sent["message"].as_str().unwrap().split_once("\ncall SendToPeerPod ").unwrap();
+        let answer: serde_json::Value = serde_json::from_str(answer).unwrap();
+        assert_eq!(answer["message"], "say nice to meet you, bob");
+    }
 }

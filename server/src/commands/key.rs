@@ -13,6 +13,8 @@ use crate::{
 
 /// A key is a line of text; of more than this only the beginning is read.
 const KEY_BYTES_MAX: u64 = 16 * 1024;
+/// As a shell says it of a program that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
 
 /// Gives a provider its key, or has it forgotten.
 pub(super) async fn key(caller: &Caller, verb: KeyVerb) -> Result<()> {
@@ -25,7 +27,7 @@ pub(super) async fn key(caller: &Caller, verb: KeyVerb) -> Result<()> {
 async fn set(caller: &Caller, options: SetKeyOptions) -> Result<()> {
     let SetKeyOptions { provider: name, kind, base_url } = options;
     // Never as an argument: those are in the list of processes and in the shell's history.
-    let key = read_key(&name)?;
+    let key = read_key(&name).await?;
     let key = key.expose_secret().trim().to_owned();
     if key.is_empty() {
         bail!("no key came on standard input");
@@ -46,20 +48,30 @@ async fn forget(caller: &Caller, name: String) -> Result<()> {
 }
 
 /// A line that is typed without being shown, or what comes on standard input.
-fn read_key(name: &str) -> Result<SecretString> {
+async fn read_key(name: &str) -> Result<SecretString> {
     let mut text = String::new();
-    if stdin().is_terminal() {
-        let _unseen =
-            Unseen::begin().context("this terminal cannot hide what is typed; give the key on standard input")?;
-        eprint!("Key of {name} (not shown): ");
-        let read = stdin().lock().take(KEY_BYTES_MAX).read_line(&mut text);
-        eprintln!();
-        read
-    } else {
-        stdin().take(KEY_BYTES_MAX).read_to_string(&mut text)
+    if !stdin().is_terminal() {
+        stdin().take(KEY_BYTES_MAX).read_to_string(&mut text).context("standard input is not text")?;
+        return Ok(SecretString::from(text));
     }
-    .context("standard input is not text")?;
-    Ok(SecretString::from(text))
+    let unseen = Unseen::begin().context("this terminal cannot hide what is typed; give the key on standard input")?;
+    eprint!("Key of {name} (not shown): ");
+    let typing = tokio::task::spawn_blocking(move || {
+        let read = stdin().lock().take(KEY_BYTES_MAX).read_line(&mut text);
+        read.map(|_| SecretString::from(text))
+    });
+    let typed = tokio::select! {
+        typed = typing => typed,
+        _ = tokio::signal::ctrl_c() => {
+            drop(unseen);
+            eprintln!();
+            // The thread that reads cannot be ended otherwise.
+            std::process::exit(INTERRUPTED);
+        }
+    };
+    drop(unseen);
+    eprintln!();
+    typed.context("the terminal could not be read")?.context("what was typed is not text")
 }
 
 /// As long as it is there, the terminal does not show what is typed.

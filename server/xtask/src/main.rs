@@ -1,4 +1,4 @@
-//! `cargo xtask test | bench | trial | shots | models`: fetches what is missing, runs, measures.
+//! `cargo xtask test | bench | trial | real | shots | models`: fetches what is missing, runs, measures.
 //!
 //! One command for a fresh clone and for every day. It depends on as little as it can: it is compiled before all else.
 
@@ -8,6 +8,7 @@ mod build;
 mod count;
 mod dependencies;
 mod models;
+mod real;
 mod run;
 mod shots;
 mod test;
@@ -25,6 +26,7 @@ usage: cargo xtask test [--fast]    formatting, lints, all tests, a release buil
        cargo xtask trial kill [--rounds N] [--binary PATH]    kill -9 at random instants: nothing shown is lost or doubled
        cargo xtask trial fault [--binary PATH]    a database that cannot be written for a while: Pods go on by themselves
        cargo xtask trial size [--binary PATH]    long answers, many Pods, long histories, many sockets
+       cargo xtask real [--binary PATH]    with a real model on this machine, made by llama.cpp: found, streams, counts, cancels, compacts
        cargo xtask shots [--binary PATH]    screenshots of the console into target/shots, sheets of them into docs
        cargo xtask models    a newer table of models: their context, their prices, what they can do";
 
@@ -55,6 +57,8 @@ fn main() -> ExitCode {
                 return ExitCode::from(2);
             }
         },
+        ["real"] => real::run(None),
+        ["real", "--binary", path] => real::run(Some(path)),
         ["shots"] => shots::run(None),
         ["shots", "--binary", path] => shots::run(Some(path)),
         ["models"] => models::run(),

@@ -109,6 +109,8 @@ async fn a_key_is_tried_before_it_is_kept_and_used_at_once_without_ever_being_to
     let unknown = json!({ "kind": "openai", "key": KEY, "hint": KEY });
     let misread = give(&server, "lab", unknown).await;
     assert_eq!(code(&misread), (400, "invalid_input"));
+    // A key where the name belongs is in no row of the audit either.
+    assert_eq!(code(&give(&server, KEY, json!({ "key": "x" })).await), (400, "invalid_input"));
     let listed = async || server.get("/api/v1/providers").await.1["items"].as_array().unwrap().clone();
     assert!(!listed().await.iter().any(|provider| provider["name"] == "lab"), "nothing was kept");
 

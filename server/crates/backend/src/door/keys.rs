@@ -12,8 +12,8 @@ const KEYS_MAX: usize = 64;
 /// A key is a line of text, not a file.
 const KEY_BYTES_MAX: usize = 4_096;
 const URL_BYTES_MAX: usize = 2_048;
-/// What a refused attempt called the provider goes into the audit, cut to this.
-const TARGET_CHARS_MAX: usize = 100;
+/// What a refused attempt called the provider goes into the audit and into sentences, cut to this: it may be a key, in the wrong place.
+const TARGET_CHARS_MAX: usize = 12;
 
 /// This part gives providers their keys, and forgets them.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +66,7 @@ impl Keys<'_> {
     async fn take_out(self, name: &str) -> Result<(), ApiError> {
         let mut file = self.backend.kept_keys.hold().await;
         if file.get(name).is_none() {
-            let name: String = name.chars().take(TARGET_CHARS_MAX).collect();
+            let name = cut(name);
             let sentence = format!(
                 "no key was given to a provider \"{name}\"; one of the configuration or the environment is changed there"
             );
@@ -115,8 +115,15 @@ impl Keys<'_> {
     }
 
     async fn note<T>(self, origin: &Origin, action: &str, name: &str, done: &Result<T, ApiError>) {
-        let target = name.chars().take(TARGET_CHARS_MAX).collect();
+        let target = if done.is_ok() { name.to_owned() } else { cut(name) };
         self.backend.audit().ended(origin, action, target, None, done).await;
+    }
+}
+
+fn cut(name: &str) -> String {
+    match name.char_indices().nth(TARGET_CHARS_MAX) {
+        None => name.to_owned(),
+        Some((at, _)) => format!("{}…", &name[..at]),
     }
 }
 
