@@ -93,6 +93,7 @@ async fn read(vendor: &Vendor) -> usize {
         model: "m".to_owned(),
         thinking: None,
         messages: vec![Message::new(Role::User, "go")],
+        attached: provider::Attached::default(),
         tools: Vec::new(),
     };
     let items: Vec<_> = vendor.stream(request).collect().await;

@@ -66,8 +66,8 @@ fn media_type(headers: &HeaderMap) -> Result<String, Problem> {
 ///
 /// The body is the file itself, up to 20 MiB, with its media type. What is a picture is decided by its bytes; PNG, JPEG, GIF
 /// and WebP are kept without what was written beside them, such as the place where they were taken.
-#[utoipa::path(post, path = "/api/v1/blobs", tag = "work",
-    request_body(content((Vec<u8> = "application/octet-stream"), (Vec<u8> = "image/png"), (Vec<u8> = "text/plain"))),
+#[utoipa::path(post, path = "/api/v1/blobs", tag = "journal", operation_id = "keep_blob",
+    request_body(content((String = "application/octet-stream"), (String = "image/png"), (String = "text/plain"))),
     responses((status = 201, description = "What is kept", body = BlobView)))]
 pub(crate) async fn keep(
     State(api): State<Api>,
@@ -85,9 +85,9 @@ pub(crate) struct Named {
 /// A picture or a file as it is kept.
 ///
 /// PNG, JPEG, GIF and WebP come as such; all else as `application/octet-stream`, to be kept and not to be shown.
-#[utoipa::path(get, path = "/api/v1/blobs/{blob}", tag = "work",
+#[utoipa::path(get, path = "/api/v1/blobs/{blob}", tag = "journal", operation_id = "read_blob",
     params(("blob" = String, Path, description = "64 hex digits")),
-    responses((status = 200, description = "Its bytes", content((Vec<u8> = "application/octet-stream"), (Vec<u8> = "image/png")))))]
+    responses((status = 200, description = "Its bytes", content((String = "application/octet-stream"), (String = "image/png")))))]
 pub(crate) async fn read(
     State(api): State<Api>,
     _: Caller,
