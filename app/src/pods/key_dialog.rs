@@ -91,7 +91,7 @@ pub(crate) fn KeyDialog(provider: Option<String>) -> impl IntoView {
             <p class="hint">
                 "The server asks the vendor for its models with this key. If that works, it keeps the key in its data folder, readable by its owner alone, and never shows it again."
             </p>
-            <div class:is-hidden=move || is_over.get()>
+            <div class="group" class:is-hidden=move || is_over.get()>
                 {is_chosen.then(|| view! { <VendorFields form=form /> }.into_any())}
                 <TextField
                     id="give-key-key"
