@@ -3,6 +3,7 @@
 use std::{
     env, fs,
     io::{BufRead, BufReader},
+    path::PathBuf,
     process::{Command, Stdio},
     time::Duration,
 };
@@ -93,6 +94,53 @@ pub(crate) async fn the_death_of_the_server_ends_the_command() {
     parent.kill().unwrap();
     parent.wait().unwrap();
     is_soon(|| !is_there("4444.1") && !is_there("4444.2")).await;
+}
+
+/// The helpers of this process, by their numbers.
+fn helpers() -> Vec<String> {
+    let own = format!(" {} ", std::process::id());
+    let entries = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let is_helper = |path: &PathBuf| {
+        let parent = fs::read_to_string(path.join("stat")).unwrap_or_default();
+        let is_own = parent.rsplit(')').next().is_some_and(|rest| rest.get(2..).unwrap_or_default().starts_with(&own));
+        is_own && fs::read(path.join("cmdline")).is_ok_and(|line| line == b"yoi\0__shell\0")
+    };
+    entries.filter(is_helper).map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+pub(crate) async fn the_helper_of_the_next_command_waits_is_replaced_and_ends_with_the_tool() {
+    let stage = Stage::new();
+    let bash = Bash::new(stage.options.clone());
+    if !bash.is_confined() {
+        return println!("without rooms no helper waits");
+    }
+    let run = async |command: &str| {
+        let (sender, _pieces) = mpsc::channel(8);
+        bash.call(&stage.place(), json!({ "command": command }), sender).await
+    };
+    let waiting = async || {
+        until_so("one helper is left, and waits", async || helpers().len() == 1).await;
+        helpers().remove(0)
+    };
+    assert!(!run("true").await.is_error);
+    let first = waiting().await;
+    let both = async {
+        let is_kept = || helpers().len() == 2 && helpers().contains(&first);
+        until_so("it keeps the second command, and another one waits", async || is_kept()).await;
+        fs::write(stage.path("pod/go"), "").unwrap();
+    };
+    let (outcome, ()) = tokio::join!(run("until [ -e go ]; do sleep 0.02; done"), both);
+    assert!(!outcome.is_error, "{outcome:?}");
+    let second = waiting().await;
+    assert_ne!(second, first);
+
+    // One that is gone is missed by nobody.
+    assert!(Command::new("kill").args(["-9", &second]).status().unwrap().success());
+    let outcome = run("echo $((40 + 2))").await;
+    assert_eq!((outcome.is_error, outcome.content.as_deref()), (false, Some("42\n")), "{outcome:?}");
+    waiting().await;
+    drop(bash);
+    is_soon(|| helpers().is_empty()).await;
 }
 
 /// Runs a command until somebody kills this process; or says the environment of a command.
