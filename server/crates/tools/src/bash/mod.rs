@@ -199,14 +199,14 @@ impl Bash {
         let started = Instant::now();
         let running = Running::start(&self.helpers, &self.options, &order, place.lifeline.clone()).await;
         let running = running.map_err(|error| Failure::NotStarted(error.to_string()))?;
-        // Where there are no rooms, it would be in reach of the command.
-        if is_confined {
-            self.helpers.prepare(&self.options);
-        }
         let name = format!("output:{}", place.call_id);
         let (mut kept, mut live) = (Kept::new(&place.outputs, &place.call_id), Live::new(&name));
         let clock = Clock::start(limit, place.questions.clone());
         let ending = running.finish(clock, &mut kept, &mut live, &output).await;
+        // Where there are no rooms, it would be in reach of commands.
+        if is_confined {
+            self.helpers.prepare(&self.options);
+        }
         let took = started.elapsed();
         let scope = place.scope.clone();
         let left = beside(move || {

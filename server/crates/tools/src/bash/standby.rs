@@ -1,4 +1,4 @@
-//! Helpers, and one that is started ahead: its start takes longer than a short command, so while one command runs, the helper of the
+//! Helpers, and one that is started ahead: its start takes longer than a short command, so when one command has ended, the helper of the
 //! next one is started and waits for its order. It has been told nothing and holds nothing. It ends when its input closes: when nobody
 //! has wanted it for a while, and with yoi.
 
@@ -6,14 +6,13 @@ use std::{
     io,
     path::Path,
     process::Stdio,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use tokio::{
     io::AsyncWriteExt,
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
-    task::JoinHandle,
     time::sleep,
 };
 
@@ -56,15 +55,16 @@ impl Helper {
     }
 }
 
-/// At most one helper that waits, and what lets go of it in time.
+/// At most one helper that waits.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Standby(Arc<Mutex<Option<(Helper, JoinHandle<()>)>>>);
+pub(super) struct Standby(Arc<Mutex<Option<Helper>>>);
 
 impl Standby {
     /// A helper that has been told `order`: the one that waits, else a new one.
     pub(super) async fn told(&self, options: &BashOptions, order: &[u8]) -> io::Result<Helper> {
         // One that is gone, whoever ended it, has run nothing.
-        if let Some(mut helper) = self.take()
+        let waiting = self.waiting().take();
+        if let Some(mut helper) = waiting
             && !helper.has_ended()
             && helper.control.write_all(order).await.is_ok()
         {
@@ -75,26 +75,32 @@ impl Standby {
         Ok(helper)
     }
 
-    /// Has one wait for the next command.
+    /// Has one wait for the next command, beside what is done now.
     pub(super) fn prepare(&self, options: &BashOptions) {
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.is_none()
-            && let Ok(helper) = Helper::start(options)
-        {
-            let own = Arc::downgrade(&self.0);
-            let letting_go = tokio::spawn(async move {
+        let (own, options) = (Arc::downgrade(&self.0), options.clone());
+        tokio::spawn(async move {
+            if let Some(number) = own.upgrade().and_then(|own| Self(own).start(&options)) {
                 sleep(WAIT_MAX).await;
                 if let Some(own) = own.upgrade() {
-                    Self(own).take();
+                    Self(own).waiting().take_if(|helper| helper.process.id() == Some(number));
                 }
-            });
-            *waiting = Some((helper, letting_go));
-        }
+            }
+        });
     }
 
-    fn take(&self) -> Option<Helper> {
-        let (helper, letting_go) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        letting_go.abort();
-        Some(helper)
+    /// The number of the one that was started; none where one waits already.
+    fn start(&self, options: &BashOptions) -> Option<u32> {
+        let mut waiting = self.waiting();
+        if waiting.is_some() {
+            return None;
+        }
+        let helper = Helper::start(options).ok()?;
+        let number = helper.process.id();
+        *waiting = Some(helper);
+        number
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Option<Helper>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

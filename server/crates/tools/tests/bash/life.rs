@@ -118,27 +118,27 @@ pub(crate) async fn the_helper_of_the_next_command_waits_is_replaced_and_ends_wi
         let (sender, _pieces) = mpsc::channel(8);
         bash.call(&stage.place(), json!({ "command": command }), sender).await
     };
-    let waiting = async || {
-        until_so("one helper is left, and waits", async || helpers().len() == 1).await;
+    let waiting = async |before: &str| {
+        let is_new = || matches!(&helpers()[..], [one] if one != before);
+        until_so("one helper is left, and waits", async || is_new()).await;
         helpers().remove(0)
     };
     assert!(!run("true").await.is_error);
-    let first = waiting().await;
-    let both = async {
-        let is_kept = || helpers().len() == 2 && helpers().contains(&first);
-        until_so("it keeps the second command, and another one waits", async || is_kept()).await;
+    let first = waiting("").await;
+    let looking = async {
+        is_soon(|| stage.path("pod/began").exists()).await;
+        assert_eq!(helpers(), [first.clone()], "it keeps the second command");
         fs::write(stage.path("pod/go"), "").unwrap();
     };
-    let (outcome, ()) = tokio::join!(run("until [ -e go ]; do sleep 0.02; done"), both);
+    let (outcome, ()) = tokio::join!(run("touch began; until [ -e go ]; do sleep 0.02; done"), looking);
     assert!(!outcome.is_error, "{outcome:?}");
-    let second = waiting().await;
-    assert_ne!(second, first);
+    let second = waiting(&first).await;
 
     // One that is gone is missed by nobody.
     assert!(Command::new("kill").args(["-9", &second]).status().unwrap().success());
     let outcome = run("echo $((40 + 2))").await;
     assert_eq!((outcome.is_error, outcome.content.as_deref()), (false, Some("42\n")), "{outcome:?}");
-    waiting().await;
+    waiting(&second).await;
     drop(bash);
     is_soon(|| helpers().is_empty()).await;
 }
