@@ -6,7 +6,10 @@ use jiff::Timestamp;
 use pod_store::{Batch, NewRecord, PodChange, RecordClass, Store, StoreOptions};
 use protocol::{AlertLevel, ControlEvent, Record, Seq, WorkerId};
 use serde_json::Value;
-use testkit::yoi::{YoiProcess, pod_path};
+use testkit::{
+    timed_model::{Pace, Plan, TimedModel},
+    yoi::{YoiProcess, pod_path},
+};
 
 use crate::{
     delta::{Latencies, new_pods, streamed},
@@ -16,7 +19,6 @@ use crate::{
         Line, Report,
         Unit::{Kilobytes, Times},
     },
-    timed_model::{Pace, Plan, TimedModel},
 };
 
 const DELTAS: usize = 300;

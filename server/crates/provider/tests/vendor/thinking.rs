@@ -112,7 +112,11 @@ async fn a_signed_thought_goes_back_to_anthropic_to_the_letter() {
 
     let call = ToolCall { call_id: "call-b3".to_owned(), name: "Read".to_owned(), arguments: json!({ "path": "x" }) };
     let texts = ["look first", ""];
-    let thoughts = texts.into_iter().zip(data).map(|(text, data)| Thought { text: text.to_owned(), data }).collect();
+    let thoughts = texts
+        .into_iter()
+        .zip(data)
+        .map(|(text, data)| Thought { text: text.to_owned(), data, hidden: false })
+        .collect();
     question.messages.push(Message { tool_calls: vec![call], thoughts, ..Message::new(Role::Assistant, "") });
     question.messages.push(Message { call_id: Some("call-b3".to_owned()), ..Message::new(Role::Tool, "done") });
     send(Anthropic, &server, question.clone()).await;
@@ -151,7 +155,7 @@ async fn a_signature_of_gemini_goes_back_with_the_call_that_it_came_with() {
         _ => None,
     });
     let call = ToolCall { call_id: "call-b3".to_owned(), name: "Read".to_owned(), arguments: json!({ "path": "x" }) };
-    let thoughts = vec![Thought { text: "look first".to_owned(), data: proof.unwrap() }];
+    let thoughts = vec![Thought { text: "look first".to_owned(), data: proof.unwrap(), hidden: false }];
     question.messages.push(Message { tool_calls: vec![call], thoughts, ..Message::new(Role::Assistant, "I read it.") });
     question.messages.push(Message { call_id: Some("call-b3".to_owned()), ..Message::new(Role::Tool, "done") });
     send(Gemini, &server, question).await;

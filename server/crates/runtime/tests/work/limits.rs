@@ -18,7 +18,7 @@ async fn two(own: &ScriptedModel, spare: &ScriptedModel, profile: Profile) -> (B
     let servers = vec![("own", own.base_url()), ("spare", spare.base_url())];
     let policy = RetryPolicy { attempts_max: 1, ..RetryPolicy::default() };
     let profiles = BTreeMap::from([("usual".to_owned(), profile)]);
-    let bench = Bench::with(profiles, Models { servers, policy }).await;
+    let bench = Bench::with(profiles, Models { servers, policy, ..Models::default() }).await;
     let pod = bench.create_with("ada", |create| create.profile = Some("usual".to_owned())).await;
     (bench, pod)
 }
