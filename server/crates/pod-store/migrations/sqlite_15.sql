@@ -35,3 +35,14 @@ select low, high, 'USD', runs, input, cached, written, output, cost from usage_l
 drop table usage_links;
 alter table usage_links_by_currency rename to usage_links;
 create index usage_links_high on usage_links (high);
+
+-- Which Pods' journals name a picture or a file: one that none names is not kept for ever.
+create table blob_uses (
+    blob text not null,
+    pod integer not null,
+    primary key (blob, pod)
+) without rowid;
+create index blob_uses_pod on blob_uses (pod);
+insert into blob_uses (blob, pod)
+select distinct blobs.id, journal.pod from blobs
+join journal on journal.class <> 0 and instr(journal.body, '"blob":"' || blobs.id || '"') > 0;

@@ -167,7 +167,8 @@ mod tests {
         assert_eq!(sum, part);
         sum.add(&Tokens { cost: cost("0.5"), ..Tokens::default() });
         sum.add(&Tokens { input: 1, written: 4, cost: cost("0.000001"), ..Tokens::default() });
-        assert_eq!(sum, Tokens { input: 4, cached: 1, written: 4, output: 2, cost: cost("0.500001") });
+        let all = Tokens { input: 4, cached: 1, written: 4, output: 2, cost: cost("0.500001"), currency: None };
+        assert_eq!(sum, all);
     }
 
     #[test]

@@ -96,6 +96,7 @@ impl PodPen for PostgresPen {
                           input = standing.input + excluded.input, cached = standing.cached + excluded.cached,
                           written = standing.written + excluded.written, output = standing.output + excluded.output,
                           cost = coalesce(standing.cost + excluded.cost, standing.cost, excluded.cost)),
+                  gone_uses as (delete from blob_uses where pod = $1),
                   gone_pairs as (delete from usage_links where low = $1 or high = $1),
                   gone_texts as (delete from search_texts where pod = $1),
                   gone_inputs as (delete from inbox where pod = $1),

@@ -104,6 +104,7 @@ const DELETE: &str = "insert into usage (pod, day, provider, model, currency, in
                  input = input + excluded.input, cached = cached + excluded.cached, written = written + excluded.written,
                  output = output + excluded.output, cost = coalesce(cost + excluded.cost, cost, excluded.cost);
          delete from usage where pod in (?, -?);
+         delete from blob_uses where pod = ?;
          delete from usage_links where low = ?;
          delete from usage_links where high = ?;
          delete from search_texts where pod = ?;

@@ -42,6 +42,7 @@ macro_rules! on_both_engines {
 
 on_both_engines! {
     blobs::what_is_kept_is_there_once_and_whole,
+    blobs::what_no_journal_names_is_swept_once_nobody_asks_for_it,
     journal::records_are_read_in_pages_of_bounded_count_and_size,
     journal::older_records_are_paged_backwards,
     journal::a_page_ends_where_its_bytes_do_and_a_large_record_comes_by_itself,

@@ -234,10 +234,13 @@ async fn a_refusal_is_said_as_the_answer_that_it_is() {
         let choice = json!({ "index": 0, "delta": delta, "finish_reason": reason });
         format!("data: {}\n\n", json!({ "id": "c", "object": "chat.completion.chunk", "choices": [choice] }))
     };
-    let streamed = chunk(json!({ "role": "assistant", "content": null, "refusal": "I can" }), Value::Null)
-        + &chunk(json!({ "refusal": "not." }), Value::Null)
-        + &chunk(json!({}), json!("stop"))
-        + "data: [DONE]\n\n";
+    let streamed = [
+        chunk(json!({ "role": "assistant", "content": null, "refusal": "I can" }), Value::Null),
+        chunk(json!({ "refusal": "not." }), Value::Null),
+        chunk(json!({}), json!("stop")),
+        "data: [DONE]\n\n".to_owned(),
+    ]
+    .concat();
     let message = json!({ "role": "assistant", "content": null, "refusal": "I cannot." });
     let whole = json!({ "choices": [{ "index": 0, "message": message, "finish_reason": "stop" }] }).to_string();
     for (body, media_type) in [(streamed, "text/event-stream"), (whole, "application/json")] {
