@@ -4,7 +4,7 @@ use futures_util::StreamExt;
 use protocol::Usage;
 use provider::{
     FinishReason, ModelEvent, ModelRequest, ProviderKind,
-    ProviderKind::{Anthropic, OpenAi, OpenAiCompatible},
+    ProviderKind::{OpenAi, OpenAiCompatible},
     TimeLimits, ToolSpec,
 };
 use serde_json::json;
@@ -38,7 +38,7 @@ fn alerts(items: &[Item]) -> Vec<&str> {
 
 #[tokio::test]
 async fn tokens_that_nobody_counts_are_estimated_and_people_are_told() {
-    for kind in [OpenAi, OpenAiCompatible, Anthropic] {
+    for kind in [OpenAi, OpenAiCompatible] {
         // A server that counts nothing says so with figures, or says nothing.
         for answer in [Answer::new(), Answer::new().usage(Tokens { input: 0, cached: 0, output: 0 })] {
             let items = answered(kind, answer.text(&"word ".repeat(8)).finish(), request()).await;
