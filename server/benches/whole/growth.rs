@@ -123,7 +123,7 @@ async fn lengthen(yoi: &mut YoiProcess, pod: &Value, records: i64) {
 fn note(seq: i64) -> NewRecord {
     let text =
         format!("note {seq}: something that people see and no model reads, as long as a usual record of that kind");
-    let event = ControlEvent::Alert { level: AlertLevel::Note, source: "bench".to_owned(), text }.into();
+    let event = ControlEvent::Alert { level: AlertLevel::Note, source: "bench".to_owned(), text, model: None }.into();
     let record = Record { seq: Seq(seq), at: Timestamp::UNIX_EPOCH, run_id: None, event, cut: None };
     let body = serde_json::to_vec(&record).expect("a record is JSON").into();
     NewRecord { seq: Seq(seq), class: RecordClass::Control, body, search: None }

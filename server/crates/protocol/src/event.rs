@@ -405,6 +405,7 @@ pub enum ControlEvent {
         text: String,
         /// Who answers in the place of the Pod's own model, for the rest of the run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
         model: Option<ModelName>,
     },
 }

@@ -3,7 +3,10 @@
 //! It leaves out tool calls without an index, an end without `[DONE]`, and the error lines of Ollama; servers that
 //! speak chat completions do all of these. Of the Responses API it reads the words alone. So we look at each frame ourselves, beside it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 use genai::chat::{ChatFrameSink, FrameCtx, RawFrameRef};
 use serde::Deserialize;
@@ -41,11 +44,18 @@ pub(super) struct Noticed {
 pub(super) struct Frames {
     pub(super) kind: ProviderKind,
     noticed: Arc<Mutex<Noticed>>,
+    /// Something came at all.
+    has_come: Arc<AtomicBool>,
 }
 
 impl Frames {
     pub(super) fn new(kind: ProviderKind) -> Self {
-        Self { kind, noticed: Arc::default() }
+        Self { kind, noticed: Arc::default(), has_come: Arc::default() }
+    }
+
+    /// The answer has ended, and nothing was in it.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.has_come.load(Relaxed)
     }
 
     /// Runs `read` on what was noticed so far.
@@ -56,6 +66,7 @@ impl Frames {
 
 impl ChatFrameSink for Frames {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
+        self.has_come.store(true, Relaxed);
         if frame.data.is_empty() {
             self.with(|noticed| noticed.is_no_event = true);
             return;
