@@ -14,7 +14,7 @@ use protocol::{ErrorCode, Outcome, PodState, ToolBy, Trigger, TurnEvent};
 pub use self::calls::ROUNDS_MAX;
 use self::{
     answer::answer_piece,
-    calls::{answer, operator_call, tool_finished},
+    calls::{agent_call, answer, operator_call, tool_finished},
     commands::{Said, cancel, pause, restore, resume, steer, stop, submit},
     mail::mail,
     summary::{compact, rewind, summarised},
@@ -134,6 +134,7 @@ pub fn decide(pod: &Pod, spec: &PodSpec, input: Input) -> Result<Decision, Refus
         Input::BudgetSpent(why) if pod.is_answering() => budget_spent(&mut draft, why),
         Input::BudgetSpent(_) => (),
         Input::OperatorCall { name, arguments } => operator_call(&mut draft, spec, name, arguments)?,
+        Input::AgentCall { name, arguments } => agent_call(&mut draft, spec, name, arguments)?,
         Input::Model(piece) if pod.is_answering() => answer_piece(&mut draft, spec, piece),
         // Of a call that is over.
         Input::ToolOutput { .. } => (),

@@ -25,7 +25,7 @@ use self::{
     approvals::Approvals, audit::Audit, blobs::Blobs, claims::Claims, journals::Journals, pods::Pods,
     sessions::Sessions, stores::Stores, work::Work,
 };
-pub use self::{claims::Claimed, health::Health, settings::Settings};
+pub use self::{claims::Claimed, health::Health, settings::Settings, work::PodToolView};
 use crate::{
     HostOptions,
     actor::{self, Above, Actors, Equipment},
@@ -35,6 +35,7 @@ use crate::{
     limits,
     names::Names,
     peers::{Peers, expire, far},
+    pod_tokens::PodTokens,
     pod_tools::{self, Kin},
     recipe::Recipes,
 };
@@ -148,6 +149,11 @@ impl Host {
 
     pub fn stores(&self) -> Stores<'_> {
         Stores { inner: &self.inner }
+    }
+
+    /// Tokens of Pods, by which their agents reach them through yoi's own MCP server.
+    pub fn pod_tokens(&self) -> &PodTokens {
+        &self.inner.pod_tokens
     }
 
     pub fn claims(&self) -> Claims<'_> {

@@ -59,7 +59,7 @@ pub(super) struct Calls {
     tools: JoinSet<(String, ToolOutcome)>,
     /// Something that changes things is running, so nothing else of the model's may.
     is_exclusive: bool,
-    /// Calls of people that have not begun, and those that run: beside everything else.
+    /// Calls of people and of agents that have not begun, and those that run: beside everything else.
     operator_queue: Vec<Call>,
     operator_tools: JoinSet<(String, ToolOutcome)>,
     output: Option<(mpsc::Sender<OutputPiece>, mpsc::Receiver<OutputPiece>)>,
@@ -146,7 +146,7 @@ impl Calls {
     pub(super) fn enqueue(&mut self, call: Call) {
         match call.by {
             ToolBy::Model => self.queue.push_back(call),
-            ToolBy::Operator => self.operator_queue.push(call),
+            ToolBy::Operator | ToolBy::Agent => self.operator_queue.push(call),
         }
     }
 
@@ -224,7 +224,7 @@ impl Calls {
         };
         match by {
             ToolBy::Model => self.tools.spawn(crate::watched(work)),
-            ToolBy::Operator => self.operator_tools.spawn(crate::watched(work)),
+            ToolBy::Operator | ToolBy::Agent => self.operator_tools.spawn(crate::watched(work)),
         };
     }
 

@@ -120,7 +120,7 @@ impl Staged {
                 content,
                 is_error,
                 code,
-                by: ToolBy::Operator,
+                by: ToolBy::Operator | ToolBy::Agent,
                 ..
             }) => {
                 let answer = ToolAnswer {
