@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde_json::json;
-use testkit::{until_so, within};
+use testkit::{until, until_so, within};
 use tokio::sync::mpsc;
 use tools::{Lifeline, Place, Tool, bash::Bash};
 
@@ -114,31 +114,35 @@ pub(crate) async fn the_helper_of_the_next_command_waits_is_replaced_and_ends_wi
     if !bash.is_confined() {
         return println!("without rooms no helper waits");
     }
-    let run = async |command: &str| {
+    // Which helper keeps a command, and which one waits after it.
+    let round = async || {
         let (sender, _pieces) = mpsc::channel(8);
-        bash.call(&stage.place(), json!({ "command": command }), sender).await
+        let command = json!({ "command": "touch began; until [ -e go ]; do sleep 0.02; done; rm began go" });
+        let place = stage.place();
+        let looking = async {
+            is_soon(|| stage.path("pod/began").exists()).await;
+            let keeping = helpers();
+            fs::write(stage.path("pod/go"), "").unwrap();
+            keeping
+        };
+        let (outcome, keeping) = tokio::join!(bash.call(&place, command, sender), looking);
+        assert!(!outcome.is_error, "{outcome:?}");
+        let [keeper] = &keeping[..] else { panic!("one helper keeps the command, and none waits: {keeping:?}") };
+        let waiting = until("another one waits", async || match &helpers()[..] {
+            [one] if one != keeper => Some(one.clone()),
+            _ => None,
+        });
+        (keeper.clone(), waiting.await)
     };
-    let waiting = async |before: &str| {
-        let is_new = || matches!(&helpers()[..], [one] if one != before);
-        until_so("one helper is left, and waits", async || is_new()).await;
-        helpers().remove(0)
-    };
-    assert!(!run("true").await.is_error);
-    let first = waiting("").await;
-    let looking = async {
-        is_soon(|| stage.path("pod/began").exists()).await;
-        assert_eq!(helpers(), [first.clone()], "it keeps the second command");
-        fs::write(stage.path("pod/go"), "").unwrap();
-    };
-    let (outcome, ()) = tokio::join!(run("touch began; until [ -e go ]; do sleep 0.02; done"), looking);
-    assert!(!outcome.is_error, "{outcome:?}");
-    let second = waiting(&first).await;
+    let (_, first) = round().await;
+    let (keeper, second) = round().await;
+    assert_eq!(keeper, first, "the one that waited");
 
     // One that is gone is missed by nobody.
     assert!(Command::new("kill").args(["-9", &second]).status().unwrap().success());
-    let outcome = run("echo $((40 + 2))").await;
-    assert_eq!((outcome.is_error, outcome.content.as_deref()), (false, Some("42\n")), "{outcome:?}");
-    waiting(&second).await;
+    let stat = format!("/proc/{second}/stat");
+    is_soon(|| fs::read_to_string(&stat).map_or(true, |text| text.contains(") Z "))).await;
+    assert_ne!(round().await.0, second);
     drop(bash);
     is_soon(|| helpers().is_empty()).await;
 }
