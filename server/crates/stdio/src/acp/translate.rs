@@ -62,7 +62,7 @@ impl Translator {
                 vec![SessionUpdate::UsageUpdate(UsageUpdate::new(usage.context_used, usage.context_limit))]
             }
             Event::Control(ControlEvent::RunFinished { outcome, detail, .. }) => ended(*outcome, detail.as_deref()),
-            Event::Control(ControlEvent::Alert { level, source, text }) if *level != AlertLevel::Note => {
+            Event::Control(ControlEvent::Alert { level, source, text, .. }) if *level != AlertLevel::Note => {
                 vec![thought(format!("{source}: {text}\n"))]
             }
             other => plan(other).into_iter().collect(),

@@ -70,7 +70,7 @@ async fn run(binary: &str, suite: &Suite) -> Result<bool> {
 fn holds(suite: &Suite, url: &str, claimed: &Claimed) -> Result<bool> {
     let Claimed { scenario, version, without } = claimed;
     let output = suite.run(&["server", "--url", url, "--scenario", scenario, "--spec-version", version])?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &*String::from_utf8_lossy(&output.stderr);
     let failed: BTreeSet<&str> = failed_checks(&said).collect();
     let expected: BTreeSet<&str> = without.iter().copied().collect();
     let counted = said.lines().find_map(|line| line.trim().strip_prefix("Passed: "));
