@@ -1,9 +1,9 @@
 //! Queries: each is read in the runtime that its Pod lives in; those about all Pods in every runtime that answers.
 
 use protocol::{
-    ApiError, PodDetail, PodRef,
+    ApiError, PodDetail, PodRef, RuntimeId,
     operation::{Answered, Filled, Page},
-    operations::{Answer, Exchange, OpenRequests, Query, ToQuery},
+    operations::{Answer, Exchange, Folders, OpenRequests, Query, ToQuery},
 };
 
 use super::Backend;
@@ -33,6 +33,10 @@ impl Backend {
             }
             Query::OpenRequests(OpenRequests { runtime: Filled(Some(runtime)), .. }) => {
                 self.port(&runtime)?.read(OpenRequests { runtime: Filled(None), page: Page::default() }.into()).await?
+            }
+            Query::Folders(Folders { prefix, runtime: Filled(runtime) }) => {
+                let there = runtime.unwrap_or_else(RuntimeId::local);
+                self.port(&there)?.read(Folders { prefix, runtime: Filled(None) }.into()).await?
             }
             Query::Search(search) => self.everywhere().search(search).await?.into(),
             Query::Usage(usage) => self.everywhere().usage(usage).await?.into(),
