@@ -3,6 +3,7 @@
 pub(crate) mod abroad;
 pub(crate) mod absent;
 pub(crate) mod code;
+pub(crate) mod combobox;
 pub(crate) mod completion;
 pub(crate) mod copy_button;
 pub(crate) mod deed;

@@ -2,6 +2,7 @@
 
 mod attaching;
 mod bar;
+mod blind;
 mod chips;
 pub(crate) mod draft;
 mod keeping;
@@ -20,6 +21,7 @@ use protocol::ErrorCode;
 use self::{
     attaching::attach,
     bar::{Bar, is_working},
+    blind::BlindNote,
     chips::Chips,
     keeping::keep_draft,
     keys::Keys,
@@ -65,6 +67,7 @@ pub(crate) fn Composer() -> impl IntoView {
                 {refusal}
                 <Problem error=outgoing.error />
                 <Chips outgoing=outgoing />
+                <BlindNote outgoing=outgoing />
                 <Field outgoing=outgoing />
                 <Bar outgoing=outgoing />
             </div>

@@ -98,6 +98,8 @@ pub(crate) struct Introduction {
 pub(crate) enum Over {
     Dialog(Dialog),
     Selection(Memo<Vec<PodSummary>>),
+    /// On the first screen: how to come to a real model.
+    FirstModel,
 }
 
 /// Draws what comes over a page, once its code is there. What knows all dialogs says it, for those that know none.

@@ -23,7 +23,9 @@ use crate::{
         rewind_dialog::RewindDialog,
         spawn_dialog::SpawnDialog,
     },
-    pods::{key_dialog::KeyDialog, new_pod_dialog::NewPodDialog, selection_bar::SelectionActs},
+    pods::{
+        first_model::FirstModel, key_dialog::KeyDialog, new_pod_dialog::NewPodDialog, selection_bar::SelectionActs,
+    },
     print::PrintPage,
     search::page::SearchPage,
     settings::page::SettingsPage,
@@ -35,6 +37,7 @@ use crate::{
 pub(crate) fn dialog_view(over: Over) -> AnyView {
     let dialog = match over {
         Over::Dialog(dialog) => dialog,
+        Over::FirstModel => return view! { <FirstModel /> }.into_any(),
         Over::Selection(selected) => return view! { <SelectionActs selected=selected /> }.into_any(),
     };
     match dialog {

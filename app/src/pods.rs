@@ -1,6 +1,7 @@
 //! The list of Pods, and making one.
 
 pub(crate) mod first_minute;
+pub(crate) mod first_model;
 pub(crate) mod key_dialog;
 pub(crate) mod new_pod_dialog;
 pub(crate) mod page;

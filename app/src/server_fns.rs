@@ -33,8 +33,8 @@ pub use {
         ExchangeData, decide_held, decide_request, introduce_pods, open_requests, pod_exchange, pod_peers, unlink_pods,
     },
     pods::{
-        change_pod, compaction_preview, control_pod, create_pod, delete_pod, forget_rule, list_pods, pod_detail,
-        resolve, restore_pod, rewind_pod, run_tool,
+        Choices, change_pod, compaction_preview, control_pod, create_pod, delete_pod, find_folders, forget_rule,
+        list_pods, new_pod_choices, pod_detail, resolve, restore_pod, rewind_pod, run_tool,
     },
     previews::{close_preview, list_previews, open_preview},
     relations::{Loan, PeerPair, RelationsFound, relations},

@@ -348,15 +348,21 @@ async fn the_manual_has_a_page_for_each_verb_and_completions_know_the_pods() {
     }
     assert!(run(launch, &["man"]).await.1.contains(".TH yoi"));
 
-    until_so("ada is offered", async || {
-        let mut ask = launch.command();
-        ask.env("YOI_COMPLETE", "fish").args(["--", "yoi", "--data"]).arg(launch.data_dir()).args(["log", ""]);
-        let output = ask.output().await.unwrap();
-        assert!(output.status.success());
-        // A server that is too busy to answer at once offers nothing: who presses Tab does not wait.
-        String::from_utf8(output.stdout).unwrap().lines().any(|line| line.starts_with("ada"))
-    })
-    .await;
+    for (words, offered) in [
+        (&["log", ""][..], "ada"),
+        (&["new", "eve", "--provider", ""], "rehearsal\tbuilt in"),
+        (&["new", "eve", "--model", ""], "rehearsal\tof rehearsal"),
+    ] {
+        until_so(&format!("{offered} is offered"), async || {
+            let mut ask = launch.command();
+            ask.env("YOI_COMPLETE", "fish").args(["--", "yoi", "--data"]).arg(launch.data_dir()).args(words);
+            let output = ask.output().await.unwrap();
+            assert!(output.status.success());
+            // A server that is too busy to answer at once offers nothing: who presses Tab does not wait.
+            String::from_utf8(output.stdout).unwrap().lines().any(|line| line.starts_with(offered))
+        })
+        .await;
+    }
     let mut ask = launch.command();
     ask.env("YOI_COMPLETE", "fish").args(["--", "yoi", "--server", "http://127.0.0.1:1", "log", ""]);
     let output = ask.output().await.unwrap();

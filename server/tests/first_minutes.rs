@@ -19,16 +19,14 @@ async fn type_into(browser: &Browser, label: &str, text: &str) {
 }
 
 #[tokio::test]
-async fn browser_a_key_is_given_on_the_first_screen_and_replaced_and_forgotten_in_the_settings() {
+async fn browser_a_key_is_pasted_on_the_first_screen_a_pod_begun_with_it_and_the_key_replaced_and_forgotten() {
     let (model, refuses) = (ScriptedModel::start().await, ScriptedModel::start().await);
     model.set_models(&["small", "large"]);
     refuses.otherwise(Answer::refuse(401, format!("{{\"error\":{{\"message\":\"no such key: {KEY}\"}}}}")));
     let yoi = YoiProcess::start(YOI).await;
     let browser = Browser::open(&yoi, 1280, 800).await;
     browser.wait_live().await;
-    browser.wait_text(".provider-lead", "No real model yet").await;
-    browser.button("Add a key").await.click().await.unwrap();
-    browser.wait_dialog("Add a key").await;
+    browser.wait_text(".provider-lead", "No model server was found on this machine").await;
     let key = browser.field("Key").await;
     assert_eq!(key.attr("type").await.unwrap().as_deref(), Some("password"));
     assert_eq!(key.attr("autocomplete").await.unwrap().as_deref(), Some("off"));
@@ -37,15 +35,17 @@ async fn browser_a_key_is_given_on_the_first_screen_and_replaced_and_forgotten_i
     type_into(&browser, "Address", &refuses.base_url().replace("/v1", "/keyed")).await;
     type_into(&browser, "Key", KEY).await;
     browser.button("Test and keep").await.click().await.unwrap();
-    let refused = browser.wait_text("#give-key .problem", "nothing was kept").await;
+    let refused = browser.wait_text(".first-key .problem", "nothing was kept").await;
     assert!(refused.contains("no such key") && !refused.contains(KEY), "{refused}");
 
     type_into(&browser, "Address", &model.base_url()).await;
     browser.button("Test and keep").await.click().await.unwrap();
-    browser.wait_text("#give-key .verdict", "lab works: 2 models. New Pods use it.").await;
-    browser.keys(Key::Escape + "").await;
-    browser.wait_no_dialog().await;
-    browser.wait_text(".provider-lead", "New Pods use lab.").await;
+    browser.wait_text(".first-key .verdict", "lab works: 2 models. New Pods use it.").await;
+    browser.wait_text(".provider-ready", "small and 1 more · data folder").await;
+    browser.button("Begin with small").await.click().await.unwrap();
+    browser.wait_text("main .head", "small").await;
+    let pods = yoi.get("/api/v1/pods").await.expect(200);
+    assert_eq!((&pods["items"][0]["name"], &pods["items"][0]["provider"]), (&"ada".into(), &"lab".into()));
 
     browser.goto_page(&yoi, "/settings").await;
     browser.wait_text("#models", "data folder").await;

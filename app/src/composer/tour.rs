@@ -60,7 +60,7 @@ const STEPS: [Step; 6] = [
     },
     Step {
         name: "done",
-        words: "6 of 6 · Both transcripts have what was written; open bob in the list on the left. For a task of your own, make a Pod with a real model: Add a key is in Settings.",
+        words: "6 of 6 · Both transcripts have what was written; open bob in the list on the left. For a task of your own, make a Pod with a real model: its key goes into Settings, Models.",
         text: "",
         end: End::Never,
     },

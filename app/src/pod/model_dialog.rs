@@ -9,7 +9,7 @@ use crate::{
     console::{fresh_command, use_console},
     live,
     pods::providers::{ModelChoice, ModelFields},
-    server_fns::change_pod,
+    server_fns::{change_pod, list_providers},
 };
 
 /// What is left empty stays as it is.
@@ -20,6 +20,8 @@ pub(crate) fn ModelDialog(pod: PodSummary) -> impl IntoView {
     let deed = Deed::default();
     let title = format!("Model of {}", pod.name);
     let now = format!("Now {} of {}. A change counts from the next model call on.", pod.model, pod.provider);
+    let found = LocalResource::new(list_providers);
+    let providers = Memo::new(move |_| found.get().and_then(Result::ok).map(|found| found.found).unwrap_or_default());
     choice.instead_of.set_value(Some((pod.provider.clone(), pod.model.clone())));
     let submit = Callback::new(move |()| {
         let (provider, model, thinking) = choice.read();
@@ -39,7 +41,7 @@ pub(crate) fn ModelDialog(pod: PodSummary) -> impl IntoView {
     view! {
         <FormDialog id="model" title=title submit="Change" deed=deed on_submit=submit>
             <p>{now}</p>
-            <ModelFields id="model" choice=choice unchanged="as it is" />
+            <ModelFields id="model" choice=choice found=providers />
         </FormDialog>
     }
 }

@@ -5,7 +5,7 @@ use protocol::{CreatePod, PodName, PodSummary};
 use crate::{
     UiError,
     components::{deed::Deed, problem::Problem},
-    console::{Dialog, fresh_command, pod_href, use_console},
+    console::{Dialog, Over, drawn_over, fresh_command, pod_href, use_console},
     live::{self, Memory},
     server_fns::create_pod,
 };
@@ -59,8 +59,17 @@ pub(crate) fn FirstMinute() -> impl IntoView {
                 </button>
             </p>
             <WithoutScript />
+            <RealModel />
         </section>
     }
+}
+
+/// Its code comes when the page is alive: without a script there is nothing to press in it.
+#[component]
+fn RealModel() -> impl IntoView {
+    let is_alive = RwSignal::new(false);
+    Effect::new(move |_| is_alive.set(true));
+    move || is_alive.get().then(|| drawn_over(Over::FirstModel))
 }
 
 #[component]
@@ -72,7 +81,11 @@ fn WithoutScript() -> impl IntoView {
                 <code>"yoi new ada"</code>
                 ", then "
                 <code>"yoi send ada hello"</code>
-                "; this page shows what happens."
+                "; this page shows what happens. "
+                <code>"yoi key set openai"</code>
+                " takes a key for a real model, and "
+                <a href="/settings#models">"Settings"</a>
+                " lists what was found."
             </p>
         </noscript>
     }

@@ -5,7 +5,7 @@ use protocol::{GiveKey, ProviderView};
 
 use crate::{
     components::{deed::Deed, dialog::FormDialog, text_field::TextField},
-    console::use_console,
+    console::{Console, use_console},
     format::counted,
     live,
     server_fns::set_key,
@@ -20,22 +20,37 @@ const VENDORS: [(&str, &str, &str); 5] = [
     (OTHER, "Another server (OpenAI-compatible)", "openai-compatible"),
 ];
 
+/// What becomes of a key.
+pub(super) const KEPT: &str = "The server asks the vendor for its models with this key. If that works, it keeps the key in its data \
+    folder, readable by its owner alone, and never shows it again.";
+
 /// One that has a name and an address of its own.
 const OTHER: &str = "";
 
-/// What is typed into the dialog. It stays when the vendor refuses.
+/// What is typed where a key is given. It stays when the vendor refuses.
 #[derive(Debug, Clone, Copy)]
-struct Form {
+pub(super) struct KeyForm {
     vendor: RwSignal<String>,
     name: RwSignal<String>,
     base_url: RwSignal<String>,
     key: RwSignal<String>,
+    pub(super) deed: Deed,
+    works: RwSignal<Option<ProviderView>>,
+    console: Console,
 }
 
-impl Form {
-    fn new() -> Self {
+impl KeyForm {
+    pub(super) fn new() -> Self {
         let empty = || RwSignal::new(String::new());
-        Self { vendor: RwSignal::new(VENDORS[0].0.to_owned()), name: empty(), base_url: empty(), key: empty() }
+        Self {
+            vendor: RwSignal::new(VENDORS[0].0.to_owned()),
+            name: empty(),
+            base_url: empty(),
+            key: empty(),
+            deed: Deed::default(),
+            works: RwSignal::new(None),
+            console: use_console(),
+        }
     }
 
     fn is_other(self) -> bool {
@@ -56,59 +71,71 @@ impl Form {
             _ => (vendor, GiveKey { kind, base_url: None, key }),
         }
     }
+
+    /// Has it tried and kept. What was typed goes when it works.
+    pub(super) fn submit(self, provider: Option<&str>, kept: impl FnOnce() + 'static) {
+        let (name, given) = self.given(provider);
+        self.deed.begin(Box::pin(async move {
+            let tried = set_key(name, given).await?;
+            self.key.try_set(String::new());
+            self.works.try_set(Some(tried));
+            self.console.keys_changed.update(|count| *count += 1);
+            kept();
+            Ok(())
+        }));
+    }
+
+    /// How far it is.
+    pub(super) fn told(self) -> AnyView {
+        match (self.deed.is_busy.get(), self.works.get()) {
+            (true, _) => view! { <span class="hint">"testing, up to 10 s…"</span> }.into_any(),
+            (false, Some(provider)) => {
+                view! { <span class="verdict is-good">{works_words(&provider)}</span> }.into_any()
+            }
+            (false, None) => ().into_any(),
+        }
+    }
 }
 
 /// Takes a key for a provider that is chosen here, or another one for the given provider.
 #[component]
 pub(crate) fn KeyDialog(provider: Option<String>) -> impl IntoView {
-    let console = use_console();
-    let (form, deed) = (Form::new(), Deed::default());
-    let works = RwSignal::new(None::<ProviderView>);
+    let form = KeyForm::new();
     let title = match &provider {
         Some(provider) => format!("Another key for {provider}"),
         None => "Add a key".to_owned(),
     };
     let is_chosen = provider.is_none();
-    let submit = Callback::new(move |()| {
-        let (name, given) = form.given(provider.as_deref());
-        deed.begin(Box::pin(async move {
-            let tried = set_key(name, given).await?;
-            form.key.try_set(String::new());
-            works.try_set(Some(tried));
-            console.keys_changed.update(|count| *count += 1);
-            live::focus("give-key-cancel");
-            Ok(())
-        }));
-    });
-    let is_over = Signal::derive(move || works.with(Option::is_some));
-    let told = move || match (deed.is_busy.get(), works.get()) {
-        (true, _) => view! { <span class="hint">"testing, up to 10 s…"</span> }.into_any(),
-        (false, Some(provider)) => view! { <span class="verdict is-good">{works_words(&provider)}</span> }.into_any(),
-        (false, None) => ().into_any(),
-    };
+    let submit = Callback::new(move |()| form.submit(provider.as_deref(), || live::focus("give-key-cancel")));
+    let is_over = Signal::derive(move || form.works.with(Option::is_some));
     view! {
-        <FormDialog id="give-key" title=title submit="Test and keep" deed=deed is_over=is_over on_submit=submit>
-            <p class="hint">
-                "The server asks the vendor for its models with this key. If that works, it keeps the key in its data folder, readable by its owner alone, and never shows it again."
-            </p>
+        <FormDialog id="give-key" title=title submit="Test and keep" deed=form.deed is_over=is_over on_submit=submit>
+            <p class="hint">{KEPT}</p>
             <div class="group" class:is-hidden=move || is_over.get()>
                 {is_chosen.then(|| view! { <VendorFields form=form /> }.into_any())}
-                <TextField
-                    id="give-key-key"
-                    label="Key"
-                    kind="password"
-                    value=form.key
-                    hint="What the vendor shows once, when it makes the key."
-                    autocomplete="off"
-                />
+                <KeyField form=form />
             </div>
-            <p role="status">{told}</p>
+            <p role="status">{move || form.told()}</p>
         </FormDialog>
     }
 }
 
 #[component]
-fn VendorFields(form: Form) -> impl IntoView {
+pub(super) fn KeyField(form: KeyForm) -> impl IntoView {
+    view! {
+        <TextField
+            id="give-key-key"
+            label="Key"
+            kind="password"
+            value=form.key
+            hint="What the vendor shows once, when it makes the key."
+            autocomplete="off"
+        />
+    }
+}
+
+#[component]
+pub(super) fn VendorFields(form: KeyForm) -> impl IntoView {
     let option = |(name, words, _): (&'static str, &'static str, &'static str)| {
         view! { <option value=name>{words}</option> }.into_any()
     };

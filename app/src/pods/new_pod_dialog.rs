@@ -1,22 +1,38 @@
+//! A new Pod: a name and Enter; all else has a default, which is shown where it can be changed.
+
+mod folders;
+mod scope;
+
+use commands::making::{Defaults, template};
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
-use protocol::{CommandId, CreatePod, ErrorCode, PodName, PodRef};
+use protocol::{
+    Access, CommandId, CreatePod, ErrorCode, PodName, PodRef, ProfileView, RuntimeId, RuntimeKind, RuntimeView,
+    ScopeRule,
+};
 
+use self::{
+    folders::FolderField,
+    scope::{ScopeField, ScopeRows},
+};
 use crate::{
     UiError,
     components::{deed::Deed, dialog::Modal, problem::Problem, text_field::TextField},
     console::{fresh_command, pod_href, use_console},
     live,
     pods::providers::{ModelChoice, ModelFields},
-    server_fns::create_pod,
+    server_fns::{Choices, create_pod, find_folders, new_pod_choices},
 };
 
 /// What is typed into the dialog. It stays when the server refuses.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct NewPodForm {
     name: RwSignal<String>,
+    profile: RwSignal<String>,
     choice: ModelChoice,
     cwd: RwSignal<String>,
+    scope: ScopeRows,
+    runtime: RwSignal<String>,
     instructions: RwSignal<String>,
     deed: Deed,
     /// One id for what is typed now: a second press, or a try after a lost answer, makes one Pod and not two.
@@ -31,10 +47,13 @@ impl NewPodForm {
             |field: RwSignal<String>| Some(field.get_untracked().trim().to_owned()).filter(|text| !text.is_empty());
         let (provider, model, thinking) = self.choice.read();
         Ok(CreatePod {
+            runtime_id: given(self.runtime).and_then(|id| RuntimeId::parse(&id).ok()),
+            profile: given(self.profile),
             provider,
             model,
             thinking,
             cwd: given(self.cwd),
+            scope: self.scope.read(),
             instructions: given(self.instructions),
             ..CreatePod::named(name)
         })
@@ -97,22 +116,7 @@ pub(crate) fn NewPodDialog() -> impl IntoView {
                     <Problem error=form.deed.error />
                     <details class="more">
                         <summary>"More"</summary>
-                        <ModelFields id="new-pod" choice=form.choice unchanged="the default" />
-                        <TextField
-                            id="new-pod-cwd"
-                            label="Working directory"
-                            value=form.cwd
-                            hint="Absolute path; if empty, the folder that yoi was started in. The Pod may write here."
-                        />
-                        <label class="field" for="new-pod-instructions">
-                            <span>"Instructions"</span>
-                            <textarea
-                                id="new-pod-instructions"
-                                rows="3"
-                                prop:value=move || form.instructions.get()
-                                on:input=move |event| form.instructions.set(event_target_value(&event))
-                            ></textarea>
-                        </label>
+                        <More form=form />
                     </details>
                 </div>
                 <div class="acts">
@@ -125,5 +129,129 @@ pub(crate) fn NewPodDialog() -> impl IntoView {
                 </div>
             </form>
         </Modal>
+    }
+}
+
+/// What has a default.
+#[component]
+fn More(form: NewPodForm) -> impl IntoView {
+    let found = LocalResource::new(new_pod_choices);
+    let choices = Memo::new(move |_| found.get().and_then(Result::ok).unwrap_or_default());
+    let runtime = Signal::derive(move || form.runtime.with(|id| RuntimeId::parse(id).ok()));
+    let is_here = Signal::derive(move || runtime.with(Option::is_none));
+    let usual = LocalResource::new(move || find_folders(None, runtime.get()));
+    let usual = Memo::new(move |_| usual.get().and_then(Result::ok).map(|list| list.default).unwrap_or_default());
+    let folder = Memo::new(move |_| match form.cwd.with(|typed| typed.trim().trim_end_matches('/').to_owned()) {
+        typed if typed.is_empty() => usual.get(),
+        typed => typed,
+    });
+    let profile = Memo::new(move |_| {
+        let name = form.profile.get();
+        choices.with(|choices| choices.profiles.iter().find(|profile| profile.name == name).cloned())
+    });
+    let scope = Signal::derive(move || usual_scope(profile.get().as_ref(), folder.get()));
+    let providers = Signal::derive(move || choices.with(|choices| choices.providers.clone()));
+    let usual_words =
+        move || usual.with(|usual| if usual.is_empty() { String::new() } else { format!("default: {usual}") });
+    view! {
+        <RuntimeField form=form choices=choices />
+        <FolderField
+            id="new-pod-cwd"
+            label="Folder"
+            value=form.cwd
+            placeholder=Signal::derive(usual_words)
+            hint="It works here. Type / for the folders of the machine, or a word for those that Pods work in."
+            runtime=runtime
+        />
+        <ProfileField form=form choices=choices is_here=is_here />
+        <ModelFields id="new-pod" choice=form.choice found=providers profile=profile is_known=is_here />
+        <ScopeField rows=form.scope usual=scope runtime=runtime />
+        <label class="field" for="new-pod-instructions">
+            <span>"Instructions"</span>
+            <textarea
+                id="new-pod-instructions"
+                rows="3"
+                placeholder=move || profile.get().and_then(|profile| profile.instructions).map(|text| format!("default: {text}"))
+                prop:value=move || form.instructions.get()
+                on:input=move |event| form.instructions.set(event_target_value(&event))
+            ></textarea>
+        </label>
+    }
+}
+
+/// What a Pod reads and writes that names no scope.
+fn usual_scope(profile: Option<&ProfileView>, folder: String) -> Vec<ScopeRule> {
+    let by_profile = profile.and_then(|profile| template(profile, &folder));
+    by_profile.unwrap_or_else(|| vec![ScopeRule { path: folder, access: Access::Write, recursive: true }])
+}
+
+/// Only where there are several.
+#[component]
+fn RuntimeField(form: NewPodForm, choices: Memo<Choices>) -> impl IntoView {
+    let others = move || {
+        let takes = |runtime: &RuntimeView| runtime.kind == RuntimeKind::Remote;
+        choices.with(|choices| choices.runtimes.iter().filter(|runtime| takes(runtime)).cloned().collect::<Vec<_>>())
+    };
+    let option = |runtime: RuntimeView| {
+        let id = runtime.runtime_id.to_string();
+        let words = match runtime.state.as_str() {
+            "live" => id.clone(),
+            state => format!("{id} ({state})"),
+        };
+        view! { <option value=id>{words}</option> }.into_any()
+    };
+    // What was chosen of one server is nothing to another.
+    let choose = move |event| {
+        form.runtime.set(event_target_value(&event));
+        form.profile.set(String::new());
+        form.choice.clear();
+    };
+    move || {
+        let others = others();
+        (!others.is_empty()).then(|| {
+            view! {
+                <div class="field">
+                    <label for="new-pod-runtime">"Runtime"</label>
+                    <select id="new-pod-runtime" on:change=choose>
+                        <option value="">"default: this server"</option>
+                        {others.into_iter().map(option).collect_view()}
+                    </select>
+                </div>
+            }
+            .into_any()
+        })
+    }
+}
+
+/// A template of this server; of another one its name is typed.
+#[component]
+fn ProfileField(form: NewPodForm, choices: Memo<Choices>, is_here: Signal<bool>) -> impl IntoView {
+    move || {
+        let profiles = choices.with(|choices| choices.profiles.clone());
+        if !is_here.get() {
+            return view! { <TextField id="new-pod-profile" label="Profile" value=form.profile hint="One of that server's. Empty: none." /> }
+                .into_any();
+        }
+        if profiles.is_empty() {
+            return ().into_any();
+        }
+        let chosen = form.profile.get_untracked();
+        let option = |profile: ProfileView| {
+            let words =
+                choices.with_untracked(|choices| Defaults::of(&choices.providers, Some(&profile), None).words());
+            let is_it = profile.name == chosen;
+            view! { <option value=profile.name.clone() selected=is_it>{format!("{} ({words})", profile.name)}</option> }
+                .into_any()
+        };
+        view! {
+            <div class="field">
+                <label for="new-pod-profile">"Profile"</label>
+                <select id="new-pod-profile" on:change=move |event| form.profile.set(event_target_value(&event))>
+                    <option value="">"default: none"</option>
+                    {profiles.into_iter().map(option).collect_view()}
+                </select>
+            </div>
+        }
+        .into_any()
     }
 }

@@ -1,11 +1,9 @@
 use leptos::prelude::*;
 
 use crate::{
-    codec::fetched,
     components::{read_first::Unreadable, with_pods::PodsResource},
     console::{Console, Dialog, use_console},
-    pods::{first_minute::FirstMinute, pods_table::PodsTable, providers::ProvidersSection},
-    server_fns::list_providers,
+    pods::{first_minute::FirstMinute, pods_table::PodsTable},
 };
 
 /// `/`: all Pods; on a fresh start what to do first.
@@ -13,8 +11,6 @@ use crate::{
 pub(crate) fn PodsPage() -> impl IntoView {
     let console = use_console();
     let pods = expect_context::<PodsResource>();
-    let is_fresh = is_fresh(console);
-    let providers = fetched(move || console.keys_changed.get(), |_| list_providers());
     view! {
         <main id="main" class="page" tabindex="-1">
             <Suspense fallback=|| view! { <p class="hint">"Loading Pods…"</p> }.into_any()>
@@ -32,14 +28,6 @@ pub(crate) fn PodsPage() -> impl IntoView {
                                 </section>
                             }.into_any(),
                         })
-                }}
-            </Suspense>
-            <Suspense fallback=|| ()>
-                {move || {
-                    providers
-                        .get()
-                        .and_then(Result::ok)
-                        .map(|found| view! { <ProvidersSection found=found is_open=is_fresh /> }.into_any())
                 }}
             </Suspense>
         </main>
@@ -67,6 +55,9 @@ fn Dashboard(console: Console) -> impl IntoView {
                     </button>
                 </header>
                 <PodsTable />
+                <p class="hint">
+                    <a href="/settings#models">"Models and keys"</a>
+                </p>
             </section>
         }
         .into_any(),

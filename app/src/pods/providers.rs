@@ -1,16 +1,19 @@
+//! Model providers: choosing one and a model of it, and what was found on this machine.
+
+use commands::making::{Defaults, facts_of};
 use leptos::prelude::*;
-use protocol::{ModelFacts, ProviderTest, ProviderView, Thinking, UnconfiguredProvider};
+use protocol::{ModelFacts, ModelView, ProfileView, ProviderTest, ProviderView, Thinking, UnconfiguredProvider};
 use transcript::words::model_words;
 
 use crate::{
     components::{
+        combobox::{Combobox, Item},
         deed::{Deed, DeedButton},
         problem::Problem,
-        text_field::TextField,
     },
     console::{Dialog, use_console},
     format::{counted, sentence_case},
-    server_fns::{ProvidersFound, list_providers, test_provider},
+    server_fns::{ProvidersFound, test_provider},
 };
 
 /// Which model a person chooses, and how hard it thinks. What is empty is not chosen.
@@ -32,132 +35,168 @@ impl ModelChoice {
     }
 
     /// The provider that the model would be asked from.
-    fn is_of(self, provider: &ProviderView) -> bool {
+    fn is_of(self, provider: &ProviderView, usual: &Defaults) -> bool {
         match (self.provider.get().as_str(), self.instead_of.get_value()) {
             ("", Some((present, _))) => provider.name == present,
-            ("", None) => provider.default,
+            ("", None) => Some(&provider.name) == usual.provider.as_ref(),
             (chosen, _) => provider.name == chosen,
         }
     }
 
-    /// What is known of the model that is chosen.
-    fn facts(self, providers: &[ProviderView]) -> ModelFacts {
+    /// What is known of the model that would answer; none of one that its provider does not list.
+    fn facts(self, providers: &[ProviderView], usual: &Defaults) -> Option<ModelFacts> {
         let (typed, present) = (self.model.get(), self.instead_of.get_value());
-        let of = providers.iter().find(|provider| self.is_of(provider));
-        let named = match (typed.trim(), present) {
-            ("", Some((_, model))) if self.provider.get().is_empty() => Some(model),
-            ("", _) => of.and_then(|provider| provider.models.first()).map(|model| model.name.clone()),
-            (typed, _) => Some(typed.to_owned()),
+        let of = providers.iter().find(|provider| self.is_of(provider, usual))?;
+        let model = match (typed.trim(), present) {
+            ("", Some((_, model))) if self.provider.get().is_empty() => model,
+            ("", Some(_)) => of.models.first()?.name.clone(),
+            ("", None) => usual.model.clone()?,
+            (typed, _) => typed.to_owned(),
         };
-        let models = of.into_iter().flat_map(|provider| &provider.models);
-        models
-            .filter(|model| Some(&model.name) == named.as_ref())
-            .map(|model| model.facts.clone())
-            .next()
-            .unwrap_or_default()
+        facts_of(providers, &of.name, &model).cloned()
+    }
+
+    /// Nothing is chosen any more.
+    pub(crate) fn clear(self) {
+        [self.provider, self.model, self.thinking].into_iter().for_each(|field| field.set(String::new()));
     }
 }
 
-/// Provider, model and thinking. Any model name may be typed; the list is a help, and says what is known of each.
+/// Provider, model and thinking. Any model name may be typed; the list is a help, and says what is known of each and from where.
 #[component]
 pub(crate) fn ModelFields(
     id: &'static str,
     choice: ModelChoice,
-    /// What an empty choice means.
-    unchanged: &'static str,
+    /// Who can be asked.
+    #[prop(into)]
+    found: Signal<Vec<ProviderView>>,
+    /// The profile of a Pod that is to be.
+    #[prop(optional, into)]
+    profile: MaybeProp<ProfileView>,
+    /// They are those of the server where the Pod is.
+    #[prop(default = Signal::stored(true))]
+    is_known: Signal<bool>,
 ) -> impl IntoView {
-    let found = LocalResource::new(list_providers);
-    let providers = move || found.get().and_then(Result::ok).map(|found| found.found).unwrap_or_default();
-    let options = move || {
-        providers()
-            .into_iter()
-            .map(|provider| {
-                let words = match (provider.default, provider.missing.is_some()) {
-                    (_, true) => format!("{} (not ready)", provider.name),
-                    (true, _) => format!("{} (default)", provider.name),
-                    (false, _) => provider.name.clone(),
-                };
-                view! { <option value=provider.name.clone()>{words}</option> }.into_any()
-            })
-            .collect_view()
-    };
-    let models = move || {
-        providers()
-            .into_iter()
-            .filter(|provider| choice.is_of(provider))
-            .flat_map(|provider| provider.models)
-            .map(|model| {
-                let words = model_words(&model.facts);
-                view! { <option value=model.name>{words}</option> }.into_any()
-            })
-            .collect_view()
-    };
-    let facts = Memo::new(move |_| choice.facts(&providers()));
     let is_change = choice.instead_of.with_value(Option::is_some);
-    let (model_hint, no_level) = match is_change {
-        true => ("Any name that the provider knows. Empty: as it is, or another provider's first one.", unchanged),
-        false => ("Any name that the provider knows. Empty: its first one.", "as the model does by itself"),
+    let usual = Memo::new(move |_| {
+        let said = Some(choice.provider.get()).filter(|name| !name.is_empty());
+        Defaults::of(&found.get(), profile.get().as_ref(), said.as_deref())
+    });
+    let items = Memo::new(move |_| {
+        let typed = choice.model.get().trim().to_lowercase();
+        let of = found
+            .get()
+            .into_iter()
+            .filter(|provider| is_known.get() && usual.with(|usual| choice.is_of(provider, usual)));
+        let line = |model: ModelView| Item { what: model_words(&model.facts), text: model.name };
+        let fits = |item: &Item| item.text.to_lowercase().contains(&typed);
+        of.flat_map(|provider| provider.models).map(line).filter(fits).collect::<Vec<_>>()
+    });
+    let facts = Memo::new(move |_| choice.facts(&found.get(), &usual.get()).filter(|_| is_known.get()));
+    let placeholder = move || match (is_change, choice.provider.with(String::is_empty), is_known.get()) {
+        (true, true, _) => "as it is".to_owned(),
+        (_, _, false) => "default: that server's".to_owned(),
+        _ => usual.with(|usual| usual.model.as_ref().map(|model| format!("default: {model}")).unwrap_or_default()),
     };
-    // Of a model of which nothing is known, each may be tried.
-    let levels = move || facts.with(|facts| facts.thinking.clone()).unwrap_or_else(|| Thinking::ALL.to_vec());
-    let (provider_id, thinking_id) = (format!("{id}-provider"), format!("{id}-thinking"));
-    let (model_id, list_id) = match id {
-        "new-pod" => ("new-pod-model", "new-pod-models"),
-        _ => ("model-name", "model-names"),
+    view! {
+        <ProviderField id=id choice=choice found=found usual=usual is_known=is_known />
+        <Combobox
+            id=format!("{id}-model")
+            label="Model"
+            value=choice.model
+            placeholder=Signal::derive(placeholder)
+            hint="Any name that the provider knows."
+            items=items
+        />
+        <small class="hint" role="status">
+            {move || facts.with(|facts| facts.as_ref().map(model_words))}
+        </small>
+        <ThinkingField id=id choice=choice facts=facts usual=usual />
+    }
+}
+
+/// Who is asked: one of those that are there, or, where they are not known, any name.
+#[component]
+fn ProviderField(
+    id: &'static str,
+    choice: ModelChoice,
+    found: Signal<Vec<ProviderView>>,
+    usual: Memo<Defaults>,
+    is_known: Signal<bool>,
+) -> impl IntoView {
+    let field = format!("{id}-provider");
+    let is_change = choice.instead_of.with_value(Option::is_some);
+    let unchanged = move || match (is_change, choice.provider.with(String::is_empty)) {
+        (true, _) => "as it is".to_owned(),
+        (false, true) => {
+            usual.with(|usual| format!("default: {}", usual.provider.as_deref().unwrap_or("the first one")))
+        }
+        (false, false) => "default".to_owned(),
+    };
+    let options = move || {
+        let option = |provider: ProviderView| {
+            let words = match provider.missing.is_some() {
+                true => format!("{} (not ready)", provider.name),
+                false => format!("{} ({})", provider.name, provider.source),
+            };
+            let is_it = choice.provider.with_untracked(|chosen| *chosen == provider.name);
+            view! { <option value=provider.name.clone() selected=is_it>{words}</option> }.into_any()
+        };
+        found.get().into_iter().map(option).collect_view()
     };
     view! {
         <div class="field">
-            <label for=provider_id.clone()>"Provider"</label>
-            <select id=provider_id on:change=move |event| choice.provider.set(event_target_value(&event))>
-                <option value="">{unchanged}</option>
-                {options}
-            </select>
-        </div>
-        <TextField
-            id=model_id
-            label="Model"
-            value=choice.model
-            hint=model_hint
-            list=list_id
-        />
-        <datalist id=list_id>{models}</datalist>
-        <small class="hint" role="status">
-            {move || facts.with(model_words)}
-        </small>
-        <div class="field">
-            <label for=thinking_id.clone()>"Thinking"</label>
-            <select id=thinking_id on:change=move |event| choice.thinking.set(event_target_value(&event))>
-                <option value="">{no_level}</option>
-                {move || {
-                    levels()
-                        .into_iter()
-                        .map(|level| view! { <option value=level.as_str()>{level.as_str()}</option> }.into_any())
-                        .collect_view()
-                }}
-            </select>
+            <label for=field.clone()>"Provider"</label>
+            {move || match is_known.get() {
+                true => view! {
+                    <select id=field.clone() on:change=move |event| choice.provider.set(event_target_value(&event))>
+                        <option value="">{unchanged}</option>
+                        {options}
+                    </select>
+                }.into_any(),
+                false => view! {
+                    <input
+                        id=field.clone()
+                        type="text"
+                        placeholder="default: that server's"
+                        prop:value=move || choice.provider.get()
+                        on:input=move |event| choice.provider.set(event_target_value(&event))
+                    />
+                }.into_any(),
+            }}
         </div>
     }
 }
 
-/// What was detected on this machine, and how to add what is missing. Open on a fresh start, one line later.
+/// Of a model of which nothing is known, each level may be tried.
 #[component]
-pub(crate) fn ProvidersSection(found: ProvidersFound, #[prop(into)] is_open: Signal<bool>) -> impl IntoView {
-    let ready = found.found.iter().filter(|provider| provider.missing.is_none());
-    let names = ready.map(|provider| provider.name.clone()).collect::<Vec<_>>().join(", ");
-    let used = found.found.iter().find(|provider| provider.default && provider.kind != "rehearsal");
-    let lead = match used.filter(|provider| provider.missing.is_none()) {
-        Some(provider) => format!("New Pods use {}.", provider.name),
-        None => "No real model yet: no model server runs here, and there is no key.".to_owned(),
+fn ThinkingField(
+    id: &'static str,
+    choice: ModelChoice,
+    facts: Memo<Option<ModelFacts>>,
+    usual: Memo<Defaults>,
+) -> impl IntoView {
+    let field = format!("{id}-thinking");
+    let is_change = choice.instead_of.with_value(Option::is_some);
+    let unchanged = move || match (is_change, usual.with(|usual| usual.thinking)) {
+        (true, _) => "as it is".to_owned(),
+        (false, Some(level)) => format!("default: {level}"),
+        (false, None) => "default: as the model does by itself".to_owned(),
     };
+    let levels = Memo::new(move |_| {
+        facts
+            .with(|facts| facts.as_ref().and_then(|facts| facts.thinking.clone()))
+            .unwrap_or_else(|| Thinking::ALL.to_vec())
+    });
+    let option = |level: Thinking| view! { <option value=level.as_str()>{level.as_str()}</option> }.into_any();
     view! {
-        <details class="providers" open=move || is_open.get()>
-            <summary>
-                <h2>"Models on this machine"</h2>
-                <span>{names}</span>
-            </summary>
-            <p class="hint provider-lead">{lead} " " <AddKey /></p>
-            <ProvidersList found=found />
-        </details>
+        <div class="field">
+            <label for=field.clone()>"Thinking"</label>
+            <select id=field on:change=move |event| choice.thinking.set(event_target_value(&event))>
+                <option value="">{unchanged}</option>
+                {move || levels.get().into_iter().map(option).collect_view()}
+            </select>
+        </div>
     }
 }
 
@@ -187,14 +226,19 @@ pub(crate) fn ProvidersList(found: ProvidersFound, #[prop(optional)] acts: Optio
     }
 }
 
-#[component]
-fn Found(provider: ProviderView, acts: Option<Acts>) -> impl IntoView {
-    let acts = acts.map(|acts| acts(&provider));
-    let models = match provider.models.as_slice() {
+/// Its first model, and how many more there are.
+pub(crate) fn models_words(provider: &ProviderView) -> String {
+    match provider.models.as_slice() {
         [] => "any model name".to_owned(),
         [one] => one.name.clone(),
         [first, rest @ ..] => format!("{} and {} more", first.name, rest.len()),
-    };
+    }
+}
+
+#[component]
+fn Found(provider: ProviderView, acts: Option<Acts>) -> impl IntoView {
+    let acts = acts.map(|acts| acts(&provider));
+    let models = models_words(&provider);
     let (mark, words, class) = match &provider.missing {
         // Present but unusable is its own state: never to be read as "not configured".
         Some(missing) => ("!", missing.clone(), "provider provider-unready"),

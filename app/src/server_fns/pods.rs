@@ -2,9 +2,11 @@
 
 use leptos::prelude::*;
 use protocol::{
-    CommandId, CompactionPreview, ControlVerb, CreatePod, PatchPod, PermissionRule, PodDetail, PodRef, PodSummary,
-    Receipt, RestoreCommand, RewindCommand, ToolAnswer, ToolCommand,
+    CommandId, CompactionPreview, ControlVerb, CreatePod, FolderList, PatchPod, PermissionRule, PodDetail, PodRef,
+    PodSummary, ProfileView, ProviderView, Receipt, RestoreCommand, RewindCommand, RuntimeId, RuntimeView, ToolAnswer,
+    ToolCommand,
 };
+use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "ssr")]
 use super::door::{self, operation, operations};
@@ -28,6 +30,29 @@ pub async fn resolve(target: String) -> Result<PodRef, UiError> {
 pub async fn pod_detail(pod: PodRef) -> Result<PodDetail, UiError> {
     let (backend, _) = door::caller()?;
     door::answer(backend.pod(&pod).await)
+}
+
+/// What a new Pod can be made of, on this server.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Choices {
+    pub providers: Vec<ProviderView>,
+    pub profiles: Vec<ProfileView>,
+    pub runtimes: Vec<RuntimeView>,
+}
+
+#[server(prefix = "/fn", endpoint = "new_pod_choices", input = Json, output = Json)]
+pub async fn new_pod_choices() -> Result<Choices, UiError> {
+    let (backend, _) = door::caller()?;
+    let settings = backend.settings();
+    let (providers, profiles) = (settings.providers().await, settings.profiles());
+    Ok(Choices { providers, profiles, runtimes: backend.runtimes().list() })
+}
+
+/// Folders whose path begins so, on this runtime, and where a Pod works that names none.
+#[server(prefix = "/fn", endpoint = "find_folders", input = Json, output = Json)]
+pub async fn find_folders(prefix: Option<String>, runtime: Option<RuntimeId>) -> Result<FolderList, UiError> {
+    let (prefix, runtime) = (operation::Loose(prefix), operation::Filled(runtime));
+    door::read(operations::Folders { prefix, runtime }).await
 }
 
 #[server(name = CreatePodCall, prefix = "/fn", endpoint = "create_pod", input = Json, output = Json)]

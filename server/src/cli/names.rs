@@ -1,9 +1,13 @@
-//! The names of Pods, for whoever presses Tab. Whatever goes wrong, there are just none.
+//! The names of Pods, and of what Pods are made of, for whoever presses Tab. Whatever goes wrong, there are just none.
 
 use std::{path::PathBuf, time::Duration};
 
 use clap_complete::CompletionCandidate;
-use protocol::operations::Pods;
+use protocol::{
+    operation::Page,
+    operations::{ModelProviders, Models, Pods, Profiles},
+};
+use transcript::words::model_words;
 
 use crate::{
     caller::{Caller, name_of},
@@ -14,20 +18,44 @@ use crate::{
 /// A person who presses Tab does not wait longer.
 const WAIT_MAX: Duration = Duration::from_millis(800);
 
-/// Asks the server that the words on the line mean.
+/// Pods, with what each does.
 pub(super) fn pod_names() -> Vec<CompletionCandidate> {
-    let common = common_options(std::env::args());
-    let Ok(caller) = Caller::new(&common, &Environment::of_process()) else { return Vec::new() };
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return Vec::new() };
-    let listing = runtime.block_on(async {
-        let asked = caller.pods_page(Pods::default());
-        tokio::time::timeout(WAIT_MAX, asked).await.ok()?.ok()
-    });
-    let pods = listing.map(|listing| listing.items).unwrap_or_default();
-    let candidate = |pod: &protocol::PodSummary| {
-        CompletionCandidate::new(name_of(&pod.name, &pod.pod)).help(Some(commands::Sign::of(pod).word().into()))
+    let pods = asked(async |caller| Some(caller.pods_page(Pods::default()).await.ok()?.items));
+    let candidate = |pod: protocol::PodSummary| {
+        CompletionCandidate::new(name_of(&pod.name, &pod.pod)).help(Some(commands::Sign::of(&pod).word().into()))
     };
-    pods.iter().map(candidate).collect()
+    pods.unwrap_or_default().into_iter().map(candidate).collect()
+}
+
+pub(super) fn profile_names() -> Vec<CompletionCandidate> {
+    let profiles =
+        asked(async |caller| Some(caller.client.read(&Profiles { page: Page::default() }).await.ok()?.items));
+    profiles.unwrap_or_default().into_iter().map(|profile| CompletionCandidate::new(profile.name)).collect()
+}
+
+pub(super) fn provider_names() -> Vec<CompletionCandidate> {
+    let providers =
+        asked(async |caller| Some(caller.client.read(&ModelProviders { page: Page::default() }).await.ok()?.items));
+    let candidate = |one: protocol::ProviderView| CompletionCandidate::new(one.name).help(Some(one.source.into()));
+    providers.unwrap_or_default().into_iter().map(candidate).collect()
+}
+
+/// Models, with what is known of each.
+pub(super) fn model_names() -> Vec<CompletionCandidate> {
+    let models = asked(async |caller| Some(caller.client.read(&Models { page: Page::default() }).await.ok()?.items));
+    let candidate = |one: protocol::ModelItem| {
+        let words = format!("of {} · {}", one.provider, model_words(&one.facts));
+        CompletionCandidate::new(one.model).help(Some(words.into()))
+    };
+    models.unwrap_or_default().into_iter().map(candidate).collect()
+}
+
+/// Asks the server that the words on the line mean.
+fn asked<T>(ask: impl AsyncFnOnce(&Caller) -> Option<T>) -> Option<T> {
+    let common = common_options(std::env::args());
+    let caller = Caller::new(&common, &Environment::of_process()).ok()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    runtime.block_on(async { tokio::time::timeout(WAIT_MAX, ask(&caller)).await.ok()? })
 }
 
 /// The line is not finished, so it cannot be parsed: these options are looked for by hand.

@@ -8,7 +8,7 @@ use protocol::{Access, NetworkPolicy, PeerPolicy, ReasoningPolicy, Thinking};
 
 use super::{
     changes::{LEVELS, NETWORKS, POLICIES, one_of, parse_scope, reasoning, switch},
-    names::pod_names,
+    names::{model_names, pod_names, profile_names, provider_names},
 };
 
 #[derive(Debug, Args)]
@@ -164,16 +164,16 @@ pub(crate) struct NewOptions {
     /// A-Z a-z 0-9 . _ -, at most 64 characters
     pub(crate) name: String,
     /// Default: the server's first one
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(provider_names))]
     pub(crate) provider: Option<String>,
     /// Default: the provider's first one
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(model_names))]
     pub(crate) model: Option<String>,
     /// How hard the model is asked to think: a level that it has
     #[arg(long, value_name = "LEVEL", value_parser = one_of::<Thinking>(&LEVELS))]
     pub(crate) thinking: Option<Thinking>,
     /// Template from the server's configuration
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(profile_names))]
     pub(crate) profile: Option<String>,
     /// Working directory; by default the one that this is typed in. Of a server on another machine: the one that it was
     /// started in

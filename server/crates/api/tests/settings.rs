@@ -158,6 +158,34 @@ async fn profiles_and_default_rules_are_listed() {
 }
 
 #[tokio::test]
+async fn folders_for_a_new_pod_are_listed_by_the_beginning_of_their_path_with_the_one_that_counts_without_a_word() {
+    let server = Server::start().await;
+    let pod = server.pod("ada").await;
+    let cwd = server.get(&pod).await.1["cwd"].clone();
+    let root = tempfile::tempdir().unwrap();
+    for name in ["app", "apt", ".hidden", "other"] {
+        std::fs::create_dir(root.path().join(name)).unwrap();
+    }
+    std::fs::write(root.path().join("apple.txt"), "").unwrap();
+    let path = |name: &str| root.path().join(name).to_str().unwrap().to_owned();
+    let listed = testkit::until("the folders are listed", async || {
+        // A look that is held up finds less.
+        let (status, found) = server.get(&format!("/api/v1/folders?prefix={}", path("ap"))).await;
+        assert_eq!(status, 200);
+        (found["is_cut"] != true).then_some(found)
+    })
+    .await;
+    assert_eq!(listed, json!({ "items": [path("app"), path("apt")], "default": cwd }));
+    assert_eq!(server.get("/api/v1/folders").await, (200, json!({ "items": [], "default": cwd })));
+    assert_eq!(server.get("/api/v1/folders?runtime=local").await.0, 200);
+    assert_eq!(server.get("/api/v1/folders?prefix=/no/such/place/").await.1["items"], json!([]));
+    assert_eq!(code(&server.get("/api/v1/folders?prefix=src").await), (400, "invalid_input"));
+    assert_eq!(code(&server.get("/api/v1/folders?runtime=nowhere").await), (404, "runtime_not_found"));
+    // Who makes no Pods is told no folders.
+    assert_eq!(answer(server.bare(Method::GET, "/api/v1/folders?prefix=/")).await.0, 401);
+}
+
+#[tokio::test]
 async fn the_rules_of_a_pod_are_listed_until_they_are_taken_away() {
     let server = Server::start().await;
     let pod = server.pod("ada").await;

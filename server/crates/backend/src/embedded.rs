@@ -125,6 +125,7 @@ impl RuntimePort for Embedded {
             Query::Approvals(it) => whole(host.approvals().of_pod(&it.pod.worker_id, it.all).await?).into(),
             Query::Visible(it) => whole(host.pods().visible(&it.pod.worker_id).await?).into(),
             Query::Files(it) => whole(host.work().files(&it.pod.worker_id, &it.q.0.unwrap_or_default()).await?).into(),
+            Query::Folders(it) => host.settings().folders(it.prefix.0.as_deref()).await?.into(),
             Query::Peers(it) => whole(host.peers().of_pod(&it.pod.worker_id).await?).into(),
             Query::Exchange(it) => {
                 let (pod, peer) = (&it.pod.worker_id, &it.peer.worker_id);

@@ -9,6 +9,7 @@ mod attention;
 mod fuzzy;
 mod line;
 mod lower;
+pub mod making;
 mod mention;
 mod palette;
 pub mod peering;

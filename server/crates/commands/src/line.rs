@@ -61,6 +61,13 @@ pub enum Command {
     Help(Topic),
     /// What stands between commands and the machine.
     Walls,
+    /// Who answers for models, and what is missing.
+    Providers,
+    /// A key is typed for the provider of this name, which may have an address of its own.
+    Key {
+        provider: String,
+        base_url: Option<String>,
+    },
     Quit,
 }
 
@@ -256,6 +263,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "model" => model(argument).map(Command::Model),
         "network" | "think" | "budget" | "autoresume" => setting(entry.word, argument),
         "preview" => preview(argument).map(Command::Preview),
+        "key" => key(argument),
         "delete" => named(Command::Delete),
         "new" => named(Command::New),
         "open" => named(Command::Open),
@@ -282,6 +290,7 @@ pub fn parse(text: &str, here: Here) -> Result<Command, String> {
         "release" => Ok(Command::Held(HeldDecision::Release)),
         "drop" => Ok(Command::Held(HeldDecision::Drop)),
         "walls" => Ok(Command::Walls),
+        "providers" => Ok(Command::Providers),
         "quit" => Ok(Command::Quit),
         word => match (control_verb(word), Page::of(word)) {
             (Some(verb), _) => Ok(Command::Control(verb)),
@@ -319,6 +328,20 @@ fn model(argument: &str) -> Result<Option<(String, Option<String>)>, String> {
         [name] => Ok(Some(((*name).to_owned(), None))),
         [name, provider] => Ok(Some(((*name).to_owned(), Some((*provider).to_owned())))),
         _ => Err(":model takes a model's name, and after it a provider's".to_owned()),
+    }
+}
+
+/// `PROVIDER`, or `NAME ADDRESS`. Never the key itself: what is typed here is on the screen.
+fn key(argument: &str) -> Result<Command, String> {
+    let words: Vec<_> = argument.split_whitespace().collect();
+    let base_url = |text: &str| text.starts_with("http").then(|| text.to_owned());
+    match words.as_slice() {
+        [provider] => Ok(Command::Key { provider: (*provider).to_owned(), base_url: None }),
+        [name, address] if base_url(address).is_some() => {
+            Ok(Command::Key { provider: (*name).to_owned(), base_url: base_url(address) })
+        }
+        _ => Err(":key needs a provider after it, such as openai; the key itself is asked for then, and not shown"
+            .to_owned()),
     }
 }
 
@@ -409,6 +432,16 @@ mod tests {
         assert_eq!(idle(":think high"), Ok(Command::Think(Thinking::High)));
         assert_eq!(idle(":model gpt-5.4 openai"), Ok(Command::Model(Some(("gpt-5.4".into(), Some("openai".into()))))));
         assert_eq!(idle(":model qwen/qwen3:32b"), Ok(Command::Model(Some(("qwen/qwen3:32b".into(), None)))));
+        let terminal = Here { client: Client::Terminal, pod: None };
+        let key = |provider: &str, base_url: Option<&str>| {
+            Ok(Command::Key { provider: provider.to_owned(), base_url: base_url.map(str::to_owned) })
+        };
+        assert_eq!(parse(":key openai", terminal), key("openai", None));
+        assert_eq!(parse(":key lab http://lab:8080/v1", terminal), key("lab", Some("http://lab:8080/v1")));
+        for line in [":key", ":key openai sk-123456", ":key a http://b c"] {
+            assert!(parse(line, terminal).unwrap_err().contains("asked for then, and not shown"), "{line}");
+        }
+        assert_eq!(parse(":providers", terminal), Ok(Command::Providers));
         assert_eq!(idle(":network none"), Ok(Command::Network(NetworkPolicy::None)));
         for (line, act) in [
             (":preview", PreviewAct::List),

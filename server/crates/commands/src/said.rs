@@ -1,6 +1,6 @@
 //! Sentences that every console says, and the answers that it sends.
 
-use protocol::{ApprovalCommand, Decision};
+use protocol::{ApprovalCommand, Decision, ModelFacts};
 
 use crate::Answer;
 
@@ -23,6 +23,13 @@ pub const PEERS: [&str; 2] = [
 /// Said when `:delete` has another name than that of the Pod at hand.
 pub fn not_its_name(own: &str) -> String {
     format!("this Pod is {own}; `:delete {own}` asks whether to delete it")
+}
+
+/// Said before a picture is sent to a model that sees none; none where it sees them, or that is not known.
+pub fn blind_words(model: &str, facts: &ModelFacts) -> Option<String> {
+    let origin = facts.origin.images.map(|origin| format!(" ({})", origin.as_str())).unwrap_or_default();
+    (facts.images == Some(false))
+        .then(|| format!("{model} sees no pictures{origin}: it is told only that one is there"))
 }
 
 impl From<Answer> for ApprovalCommand {

@@ -167,6 +167,8 @@ pub const TABLE: &[Entry] = &[
     of(Browser, "audit", "", "g l", "Audit log"),
     of(Browser, "settings", "", "g ,", "Models, profiles, runtimes, this browser"),
     of(Anywhere, "help", "", "?", "List all keys (:help peer explains peers)"),
+    of(Terminal, "providers", "", "", "Model providers: which there are, and where their keys are from"),
+    of(Terminal, "key", "PROVIDER", "", "Give a provider its key: tried at once, kept by the server, never shown"),
     of(Terminal, "walls", "", "", "Command sandbox of this server"),
     of(Terminal, "quit", "", "q", "Quit"),
 ];

@@ -57,9 +57,9 @@ pub use ids::{
 pub use limits::PodLimits;
 pub use link::{LINK_ITEMS_MAX, LINK_WAIT_MS_MAX, LinkAnswer, LinkCard, LinkExchange, LinkItem, LinkNews};
 pub use listing::{
-    Approval, AuditAbout, AuditEntry, AuditRow, CompactionPreview, Gathered, Listing, OpenApproval, RuntimeKind,
-    RuntimeState, RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfModel, UsageOfPod, UsageOfTree, UsageReport,
-    Visibility, VisiblePod,
+    Approval, AuditAbout, AuditEntry, AuditRow, CompactionPreview, FolderList, Gathered, Listing, OpenApproval,
+    RuntimeKind, RuntimeState, RuntimeView, SearchHit, UsageDay, UsageOfLink, UsageOfModel, UsageOfPod, UsageOfTree,
+    UsageReport, Visibility, VisiblePod,
 };
 pub use misread::misread;
 pub use model::{

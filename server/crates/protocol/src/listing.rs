@@ -26,6 +26,19 @@ pub struct Gathered<T> {
     pub absent: Vec<RuntimeId>,
 }
 
+/// Folders that a new Pod can work in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FolderList {
+    /// Absolute paths, by name.
+    pub items: Vec<String>,
+    /// There are more that fit, or there was no time to look at all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
+    /// Where a Pod works that names no folder.
+    pub default: String,
+}
+
 /// How a runtime is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -46,6 +59,18 @@ pub enum RuntimeState {
     Unreachable,
     Unauthorized,
     Incompatible,
+}
+
+impl RuntimeState {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Connecting => "connecting",
+            Self::Unreachable => "unreachable",
+            Self::Unauthorized => "unauthorized",
+            Self::Incompatible => "incompatible",
+        }
+    }
 }
 
 /// A runtime, without its address.

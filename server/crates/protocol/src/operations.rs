@@ -9,12 +9,12 @@
 
 use crate::{
     About, ApiError, Approval, ApprovalCommand, AuditRow, CommandId, CompactionPreview, ControlVerb, CreatePod,
-    ExchangeMessage, Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand, Introduced, LinkAnswer,
-    LinkExchange, Listing, LoginCode, MessageAnswer, MessageCommand, ModelItem, OpenRequest, PatchPod, PeerAnswer,
-    PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview, PreviewCommand,
-    ProfileView, ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand, RestoreCommand,
-    RewindCommand, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand, ToolDefault, UsageReport,
-    VisiblePod, WallItem,
+    ExchangeMessage, FolderList, Gathered, GiveKey, HeldCommand, History, ImportCommand, InputCommand, Introduced,
+    LinkAnswer, LinkExchange, Listing, LoginCode, MessageAnswer, MessageCommand, ModelItem, OpenRequest, PatchPod,
+    PeerAnswer, PeerCommand, PeerView, PodDetail, PodName, PodRef, PodRules, PodState, PodSummary, Preview,
+    PreviewCommand, ProfileView, ProviderTest, ProviderView, Providers, QueuedInput, Receipt, RequestCommand,
+    RestoreCommand, RewindCommand, RuntimeId, RuntimeView, SearchHit, SessionView, ToolAnswer, ToolCommand,
+    ToolDefault, UsageReport, VisiblePod, WallItem,
     operation::{Answered, Facts, Filled, Limit, Loose, NoFields, Operation, Page, Request, at_pod, operation},
 };
 
@@ -302,6 +302,7 @@ answers! {
     Pods(Listing<PodSummary>),
     Address(PodRef),
     Files(Listing<String>),
+    Folders(FolderList),
     Peers(Listing<PeerView>),
     Requests(Listing<OpenRequest>),
     Exchange(Listing<ExchangeMessage>),
@@ -469,6 +470,17 @@ operations! {
             /// `name`, `name@runtime_id` or `runtime_id/worker_id`.
             needed target: Option<String>,
         } -> 200 "The address" PodRef;
+
+        /// Folders that a new Pod can work in: whose path begins like what was typed, and where a Pod works that names none.
+        ///
+        /// At most 50, and what is found in 300 ms: only folders, as this server's user sees them, and none where the one before the last
+        /// `/` cannot be read. Hidden ones are listed where the last name begins with a dot.
+        Folders "folders": Get "/api/v1/folders", "pods" {
+            /// The beginning of an absolute path; when absent, nothing is listed.
+            query prefix: Loose,
+            /// On this runtime; on this server when absent.
+            query runtime: Filled<RuntimeId>,
+        } -> 200 "Folders" FolderList;
 
         /// A Pod, with all that its page shows.
         Pod "pod": Get at_pod!(""), "pods" {

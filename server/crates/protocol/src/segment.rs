@@ -251,6 +251,16 @@ pub enum Access {
     Deny,
 }
 
+impl Access {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Deny => "deny",
+        }
+    }
+}
+
 /// One rule of a Pod's scope: an absolute path and what may be done beneath it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -19,6 +19,7 @@ mod error;
 mod export;
 mod family;
 mod find;
+mod folders;
 mod ground;
 pub mod heavy;
 mod history;

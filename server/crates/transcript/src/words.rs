@@ -1,7 +1,8 @@
 //! Numbers and states in the words that every screen uses.
 
 use protocol::{
-    Blobs, ControlEvent, Cost, Currency, ModelFacts, ModelName, Outcome, ReceiptState, Segment, Timestamp, Trigger,
+    Blobs, ControlEvent, Cost, Currency, FactOrigin, ModelFacts, ModelName, Outcome, ReceiptState, Segment, Timestamp,
+    Trigger,
 };
 
 use crate::{ChildStep, Receipt, RelationStep};
@@ -73,20 +74,26 @@ pub fn cost_words(cost: Option<Cost>, currency: Option<Currency>) -> String {
     }
 }
 
-/// What a choice of models says of one: `272k context · $1.25 in, $10 out per million tokens · no images`. What is not known is
-/// left out.
+/// What a choice of models says of one, and who says so: `272k context (server) · $1.25 in, $10 out per million tokens (table) · no
+/// images (table)`. What is not known is left out, but that a model has no price, which a cost and a budget depend on.
 pub fn model_words(facts: &ModelFacts) -> String {
     let sign = match facts.currency.as_deref() {
         None | Some("USD") => "$".to_owned(),
         Some(other) => format!("{other} "),
     };
-    let prices =
-        facts.prices.map(|prices| format!("{sign}{} in, {sign}{} out per million tokens", prices.input, prices.output));
+    let said = |words: String, origin: Option<FactOrigin>| match origin {
+        Some(origin) => format!("{words} ({})", origin.as_str()),
+        None => words,
+    };
+    let from = facts.origin;
+    let prices = facts.prices.map_or("no price set".to_owned(), |prices| {
+        said(format!("{sign}{} in, {sign}{} out per million tokens", prices.input, prices.output), from.prices)
+    });
     let parts = [
-        facts.context_limit.map(|tokens| format!("{} context", tokens_words(tokens))),
-        prices,
-        (facts.images == Some(false)).then(|| "no images".to_owned()),
-        (facts.tools == Some(false)).then(|| "no tools".to_owned()),
+        facts.context_limit.map(|tokens| said(format!("{} context", tokens_words(tokens)), from.context_limit)),
+        Some(prices),
+        (facts.images == Some(false)).then(|| said("no images".to_owned(), from.images)),
+        (facts.tools == Some(false)).then(|| said("no tools".to_owned(), from.tools)),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
@@ -282,10 +289,12 @@ mod tests {
     #[test]
     fn what_is_known_of_a_model_is_said_and_what_is_not_is_left_out() {
         let read = |facts: serde_json::Value| model_words(&serde_json::from_value(facts).unwrap());
-        assert_eq!(read(serde_json::json!({})), "");
+        assert_eq!(read(serde_json::json!({})), "no price set");
         let known = serde_json::json!({ "context_limit": 272_000, "images": false, "tools": true,
-            "prices": { "input": 1.25, "output": 10 }, "currency": "USD" });
-        assert_eq!(read(known), "272k context · $1.25 in, $10 out per million tokens · no images");
+            "prices": { "input": 1.25, "output": 10 }, "currency": "USD",
+            "origin": { "context_limit": "server", "prices": "config", "images": "table" } });
+        let words = "272k context (server) · $1.25 in, $10 out per million tokens (config) · no images (table)";
+        assert_eq!(read(known), words);
     }
 
     #[test]

@@ -4,8 +4,8 @@ mod acts;
 mod export;
 
 use client::{Client, ClientError, EventStream};
-use futures_util::future::{try_join, try_join_all};
-use protocol::{CommandId, CreatePod, ErrorCode, InputCommand, PodName, PodRef, PodState, SearchHit};
+use futures_util::future::{try_join, try_join_all, try_join3};
+use protocol::{CommandId, CreatePod, ErrorCode, InputCommand, PodRef, PodState, RuntimeId, SearchHit};
 use protocol::{
     operation::{Filled, Loose, Page},
     operations,
@@ -13,7 +13,7 @@ use protocol::{
 use tokio::sync::mpsc;
 
 use crate::{
-    model::{Asked, Effect, Looked, Message},
+    model::{Asked, Choices, Effect, Looked, Message},
     screen,
 };
 
@@ -59,7 +59,7 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
             done: client.read(&operations::Resolve { target: Some(target.to_owned()) }).await,
             target,
         },
-        Effect::Create { command_id, name } => Message::Created(create(client, &command_id, &name).await),
+        Effect::Create { command_id, create } => Message::Created(make(client, &command_id, *create).await),
         Effect::LoadOlder { pod, before } => {
             Message::Older { done: client.transcript(&pod, Some(before), TAIL).await, pod }
         }
@@ -84,6 +84,19 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
         Effect::LoadWalls => {
             Message::Walls(client.read(&operations::Walls { page: Page::default() }).await.map(|walls| walls.items))
         }
+        Effect::LoadChoices => Message::Choices(choices(client).await.map(Box::new)),
+        Effect::FindFolders(word) => {
+            let asked = folders(word.runtime.clone(), Some(word.begun.clone()));
+            Message::Folders { done: client.read(&asked).await, word }
+        }
+        Effect::TestProvider(provider) => {
+            let asked = operations::TestProvider { name: provider.clone() };
+            Message::Tested { done: client.read(&asked).await, provider }
+        }
+        Effect::GiveKey { provider, given } => {
+            let asked = operations::SetKey { name: provider.clone(), body: given };
+            Message::KeyGiven { done: client.read(&asked).await, provider }
+        }
         Effect::Search(words) => Message::Found { done: found(client, &words).await, words },
         Effect::Send { pod, message } => {
             let input = InputCommand { segments: message.segments, queue: true, steer: message.steer };
@@ -99,10 +112,12 @@ async fn answer(client: &Client, effect: Effect) -> Option<Message> {
     })
 }
 
-async fn create(client: &Client, command_id: &CommandId, name: &str) -> Result<PodRef, ClientError> {
-    let name = PodName::parse(name).map_err(|error| ClientError::Invalid(error.to_string()))?;
+async fn make(client: &Client, command_id: &CommandId, create: CreatePod) -> Result<PodRef, ClientError> {
+    if create.cwd.is_some() || create.runtime_id.as_ref().is_some_and(|runtime| *runtime != RuntimeId::local()) {
+        return Ok(client.carry_out(command_id, &operations::Create { body: create }).await?.pod);
+    }
     // Where the console was started, as with `yoi new`.
-    let create = CreatePod { cwd: client.shared_folder(), ..CreatePod::named(name) };
+    let create = CreatePod { cwd: client.shared_folder(), ..create };
     match client.carry_out(command_id, &operations::Create { body: create.clone() }).await {
         // Behind a tunnel there is another machine, which may not have that folder.
         Err(ClientError::Api(refusal)) if create.cwd.is_some() && refusal.code == ErrorCode::InvalidInput => {
@@ -111,6 +126,33 @@ async fn create(client: &Client, command_id: &CommandId, name: &str) -> Result<P
         }
         made => Ok(made?.pod),
     }
+}
+
+async fn choices(client: &Client) -> Result<Choices, ClientError> {
+    let all = Page::default;
+    let (providers, profiles, runtimes) = (
+        operations::ModelProviders { page: all() },
+        operations::Profiles { page: all() },
+        operations::Runtimes { page: all() },
+    );
+    let (providers, profiles, runtimes) =
+        try_join3(client.read(&providers), client.read(&profiles), client.read(&runtimes)).await?;
+    let folder = match client.shared_folder() {
+        Some(folder) => Some(folder),
+        // A server of before has no word for it.
+        None => client.read(&folders(None, None)).await.ok().map(|found| found.default),
+    };
+    Ok(Choices {
+        providers: providers.items,
+        unconfigured: providers.unconfigured,
+        profiles: profiles.items,
+        runtimes: runtimes.items,
+        folder,
+    })
+}
+
+fn folders(runtime: Option<RuntimeId>, prefix: Option<String>) -> operations::Folders {
+    operations::Folders { prefix: Loose(prefix), runtime: Filled(runtime) }
 }
 
 async fn look(client: &Client, pod: &PodRef) -> Result<Looked, ClientError> {

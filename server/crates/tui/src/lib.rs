@@ -8,6 +8,7 @@
 
 mod composer;
 mod effects;
+mod making;
 mod model;
 mod offering;
 mod run;

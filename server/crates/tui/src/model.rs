@@ -1,5 +1,6 @@
 //! What the console knows. Nothing here draws or waits.
 
+mod choices;
 mod message;
 mod pod;
 mod sheet;
@@ -10,6 +11,7 @@ use commands::{Client, Here, Standing, peering::called};
 use protocol::{PodRef, PodSummary};
 
 pub(crate) use self::{
+    choices::{Choices, FolderWord, Folders, KeyOf, ProviderSheet},
     message::{Act, Answer, Effect, Looked, Message, Spawn, Then},
     pod::{Focus, Naming, Older, OpenPod, Place, Seek, Sending},
     sheet::{Asked, Found, Inbox, Sheet, Waiting, Walls},
@@ -35,6 +37,16 @@ pub(crate) struct Model {
     pub(crate) sheet: Option<Sheet>,
     /// What is typed into the last line.
     pub(crate) line: Option<TypedLine>,
+    /// Whose key is typed into it.
+    pub(crate) key_of: Option<KeyOf>,
+    /// What a Pod can be made of; none until it was needed and the server has said it.
+    pub(crate) choices: Option<Choices>,
+    /// … is being asked for.
+    pub(crate) is_choosing: bool,
+    /// … was asked for since the line was begun.
+    pub(crate) has_chosen_from: bool,
+    /// Folders for the path that is typed.
+    pub(crate) folders: Folders,
     /// What waits for a `y`.
     pub(crate) confirm: Option<Confirm>,
     /// The newest thing worth saying.
@@ -148,6 +160,8 @@ pub(crate) enum LineOf {
     Find,
     /// Words that a Pod of the dashboard has to have.
     Filter,
+    /// A provider's key, which is not shown.
+    Key,
 }
 
 /// What is done only after a `y`: a second Enter is no answer.
@@ -199,6 +213,11 @@ impl Model {
     /// The Pod that is looked at, if it is this one.
     pub(crate) fn open_as(&mut self, pod: &PodRef) -> Option<&mut OpenPod> {
         self.open.as_mut().filter(|open| open.pod == *pod)
+    }
+
+    /// The server is there, and has no Pod.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.pods_known && self.pods.is_empty() && self.link == Link::Connected
     }
 
     /// What commands depend on.

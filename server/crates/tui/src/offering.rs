@@ -2,16 +2,24 @@
 
 use commands::{
     Named, Offer, Sign, fit,
+    making::facts_of,
     peering::{NAMED_MAX, cannot_be_peer, known, telling_name},
     preselected,
 };
-use protocol::PodSummary;
+use protocol::{PodRef, PodSummary, Thinking};
+use transcript::words::model_words;
 
-use crate::model::{LineOf, Model, Waiting};
+use crate::{
+    making,
+    model::{LineOf, Model, Waiting},
+};
 
 /// The offers for the line that is typed now; none when it is no command.
 pub(crate) fn offers(model: &Model) -> Vec<Offer> {
     let Some(line) = model.line.as_ref().filter(|line| line.what == LineOf::Command) else { return Vec::new() };
+    if let Some(offers) = making::offers(model, line.text.text()) {
+        return offers;
+    }
     let text = format!(":{}", line.text.text());
     let mut offers = commands::offers(&text, model.here(), |word, begun| named(model, word, begun));
     for offer in offers.iter_mut().filter(|offer| offer.refusal.is_none()) {
@@ -44,6 +52,9 @@ fn named(model: &Model, word: &str, begun: &str) -> Vec<Named> {
     match (word, &model.open) {
         ("open", _) => fitting(model, begun, |_| None),
         ("peer", Some(open)) => fitting(model, begun, |pod| cannot_be_peer(pod, &open.pod, &open.peers)),
+        ("model", Some(open)) => models(model, &open.pod, begun),
+        ("think", Some(open)) => levels(model, &open.pod, begun),
+        ("key", _) => vendors(model, begun),
         ("unpeer", Some(open)) => known(&open.peers, begun),
         ("delete", Some(open)) => {
             let name = model.name_of(&open.pod);
@@ -52,6 +63,45 @@ fn named(model: &Model, word: &str, begun: &str) -> Vec<Named> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Models for this Pod, those of its own provider first.
+fn models(model: &Model, pod: &PodRef, begun: &str) -> Vec<Named> {
+    let (Some(choices), Some(summary)) = (&model.choices, model.summary_of(pod)) else { return Vec::new() };
+    let mut providers: Vec<_> = choices.providers.iter().collect();
+    providers.sort_by_key(|provider| provider.name != summary.provider);
+    let named = providers.into_iter().flat_map(|provider| {
+        let behind = if provider.name == summary.provider { String::new() } else { format!(" {}", provider.name) };
+        provider.models.iter().map(move |model| {
+            let words = [format!("of {}", provider.name), model_words(&model.facts)];
+            let what = words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" · ");
+            Named { name: format!("{}{behind}", model.name), what, refusal: None }
+        })
+    });
+    let fits = |named: &Named| named.name.to_lowercase().contains(&begun.to_lowercase());
+    named.filter(fits).take(making::OFFERED_MAX).collect()
+}
+
+/// How hard this Pod's model can be asked to think; each level where that is not known.
+fn levels(model: &Model, pod: &PodRef, begun: &str) -> Vec<Named> {
+    let facts = || {
+        let summary = model.summary_of(pod)?;
+        facts_of(&model.choices.as_ref()?.providers, &summary.provider, &summary.model)?.thinking.clone()
+    };
+    let levels =
+        facts().unwrap_or_else(|| Thinking::ALL.to_vec()).into_iter().filter(|level| level.as_str().starts_with(begun));
+    levels.map(|level| Named { name: level.to_string(), what: String::new(), refusal: None }).collect()
+}
+
+/// Providers that take a key: those that are there, and those that a key alone is missing of.
+fn vendors(model: &Model, begun: &str) -> Vec<Named> {
+    let Some(choices) = &model.choices else { return Vec::new() };
+    let there = choices.providers.iter().filter(|provider| provider.kind != "rehearsal");
+    let there = there.map(|provider| (provider.name.clone(), making::standing(provider)));
+    let missing = choices.unconfigured.iter().map(|provider| (provider.kind.clone(), provider.missing.clone()));
+    let fits = |(name, _): &(String, String)| name.starts_with(begun);
+    let named = |(name, what)| Named { name, what, refusal: None };
+    there.chain(missing).filter(fits).map(named).collect()
 }
 
 fn fitting(model: &Model, begun: &str, refusal: impl Fn(&PodSummary) -> Option<&'static str>) -> Vec<Named> {

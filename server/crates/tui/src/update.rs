@@ -1,6 +1,7 @@
 //! One message in, the model changed, and what is to be done outside.
 
 mod answers;
+mod choices;
 mod command;
 mod completion;
 mod composing;
@@ -41,6 +42,10 @@ pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Preview { pod, done } => answers::preview(model, pod, done),
         Message::Inbox(done) => sheets::inbox(model, done),
         Message::Walls(done) => sheets::walls(model, done),
+        Message::Choices(done) => choices::loaded(model, done),
+        Message::Folders { word, done } => choices::folders(model, word, done),
+        Message::Tested { provider, done } => choices::tested(model, &provider, done),
+        Message::KeyGiven { provider, done } => choices::key_given(model, &provider, done),
         Message::Found { words, done } => sheets::found(model, &words, done),
         Message::Sent { command_id, done } => composing::sent(model, &command_id, done),
         Message::Done { pod, act, done } => answers::done(model, &pod, &act, &done),
@@ -98,4 +103,7 @@ fn look_for_wanted(model: &mut Model) {
 /// A line that begins at the bottom of the screen.
 fn begin_line(model: &mut Model, what: LineOf, text: &str) {
     model.line = Some(TypedLine { what, text: Composer::with(text), chosen: None });
+    // What there is to choose from may have changed since.
+    model.has_chosen_from = false;
+    choices::typed(model);
 }

@@ -10,6 +10,7 @@ mod markup;
 mod output;
 mod pod;
 mod popup;
+mod providers;
 mod rows;
 mod sheets;
 mod tool;
@@ -23,7 +24,10 @@ use ratatui::{
 };
 
 pub(crate) use self::{
-    colours::Colours, dashboard::shown as dashboard_pods, help::lines as help_lines, rows::Rows,
+    colours::Colours,
+    dashboard::{FIRST_NAME, shown as dashboard_pods},
+    help::lines as help_lines,
+    rows::Rows,
     walls::lines as wall_lines,
 };
 use crate::model::{Model, OpenPod};

@@ -2,9 +2,9 @@
 
 use futures_util::future::BoxFuture;
 use protocol::{
-    ApiError, PodDetail, PodRef,
+    ApiError, PodDetail, PodRef, RuntimeId,
     operation::{Filled, Page},
-    operations::{Answer, Exchange, OpenRequests, Query, ToQuery},
+    operations::{Answer, Exchange, Folders, OpenRequests, Query, ToQuery},
 };
 
 use super::Backend;
@@ -41,6 +41,10 @@ impl Backend {
             }
             Query::OpenRequests(OpenRequests { runtime: Filled(Some(runtime)), .. }) => {
                 self.port(&runtime)?.read(OpenRequests { runtime: Filled(None), page: Page::default() }.into()).await?
+            }
+            Query::Folders(Folders { prefix, runtime: Filled(runtime) }) => {
+                let there = runtime.unwrap_or_else(RuntimeId::local);
+                self.port(&there)?.read(Folders { prefix, runtime: Filled(None) }.into()).await?
             }
             Query::Search(search) => self.everywhere().search(search).await?.into(),
             Query::Usage(usage) => self.everywhere().usage(usage).await?.into(),

@@ -8,7 +8,7 @@ use protocol::{
     ApiError, AuditRow, Candidate, ErrorCode, OpenApproval, OpenRequest, PodName, PodRef, PodSummary, RuntimeId,
     RuntimeState, RuntimeView, Target, WorkerId,
     operation::Filled,
-    operations::{Answer, Approvals, Audit, Command, OpenRequests, Query, Resolve, Rules, Search, Usage},
+    operations::{Answer, Approvals, Audit, Command, Folders, OpenRequests, Query, Resolve, Rules, Search, Usage},
 };
 use runtime::{CommandKey, Export, Observation, Origin, PodsObservation, RecordForm, RecordPage};
 
@@ -48,6 +48,7 @@ impl Remote {
         match &mut query {
             Query::Exchange(exchange) => exchange.peer = Self::there(&exchange.peer.worker_id),
             Query::OpenRequests(OpenRequests { runtime, .. }) => *runtime = own(),
+            Query::Folders(Folders { runtime, .. }) => *runtime = own(),
             Query::Usage(Usage { runtime }) | Query::Rules(Rules { runtime, .. }) => *runtime = own(),
             Query::Search(Search { pod: Filled(Some(pod)), runtime, .. }) => {
                 *pod = Self::there(&pod.worker_id);

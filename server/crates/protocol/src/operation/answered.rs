@@ -50,6 +50,7 @@ macro_rules! plain {
 plain!(
     crate::About,
     crate::Approval,
+    crate::FolderList,
     crate::History,
     crate::LinkAnswer,
     crate::LoginCode,

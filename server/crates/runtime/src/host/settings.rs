@@ -2,13 +2,16 @@
 
 use pod_store::PodGroup;
 use protocol::{
-    ApiError, ErrorCode, ModelItem, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView, ToolDefault,
-    UnconfiguredProvider, WallItem,
+    ApiError, ErrorCode, FolderList, ModelItem, PodLimits, PodRules, ProfileView, ProviderTest, ProviderView,
+    ToolDefault, UnconfiguredProvider, WallItem,
 };
 use provider::Providers;
 
 use super::Inner;
-use crate::view;
+use crate::{
+    folders::{self, Found},
+    view,
+};
 
 /// Rows that are read at once.
 const ROWS_AT_ONCE: u32 = 1_000;
@@ -53,6 +56,14 @@ impl Settings<'_> {
     /// What stands around the commands of Pods.
     pub async fn walls(self) -> Vec<WallItem> {
         self.inner.actors.equipment.walls.items().await
+    }
+
+    /// Folders that a new Pod can work in: those whose path begins like this, and the one of a Pod that names none.
+    pub async fn folders(self, prefix: Option<&str>) -> Result<FolderList, ApiError> {
+        let default = self.inner.family.recipes.cwd.clone();
+        let Some(prefix) = prefix else { return Ok(FolderList { items: Vec::new(), is_cut: false, default }) };
+        let Found { items, is_cut } = folders::beginning_with(prefix).await?;
+        Ok(FolderList { items, is_cut, default })
     }
 
     /// How many Pods there may be.

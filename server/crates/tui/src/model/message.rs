@@ -4,12 +4,13 @@ use client::{ClientError, StreamItem};
 use commands::PreviewAct;
 use crossterm::event::KeyEvent;
 use protocol::{
-    Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, HeldDecision, InputCommand, Listing,
-    PeerAnswer, PeerView, PodDetail, PodName, PodRef, Preview, QueuedInput, Receipt, Record, RequestDecision,
-    RewindCommand, ScopeRule, SearchHit, Segment, Seq, ToolAnswer, WallItem,
+    Approval, ApprovalCommand, CommandId, CompactionPreview, ControlVerb, CreatePod, FolderList, GiveKey, HeldDecision,
+    InputCommand, Listing, PeerAnswer, PeerView, PodDetail, PodName, PodRef, Preview, ProviderTest, ProviderView,
+    QueuedInput, Receipt, Record, RequestDecision, RewindCommand, ScopeRule, SearchHit, Segment, Seq, ToolAnswer,
+    WallItem,
 };
 
-use super::{Asked, Sending};
+use super::{Asked, Choices, FolderWord, Sending};
 
 /// What happens to the model.
 #[derive(Debug)]
@@ -66,6 +67,22 @@ pub(crate) enum Message {
         done: Result<Vec<SearchHit>, ClientError>,
     },
     Walls(Result<Vec<WallItem>, ClientError>),
+    /// What a Pod can be made of.
+    Choices(Result<Box<Choices>, ClientError>),
+    Folders {
+        word: FolderWord,
+        done: Result<FolderList, ClientError>,
+    },
+    /// A provider was asked whether it works.
+    Tested {
+        provider: String,
+        done: Result<ProviderTest, ClientError>,
+    },
+    /// A key works and is kept, or is not.
+    KeyGiven {
+        provider: String,
+        done: Result<ProviderView, ClientError>,
+    },
     Sent {
         command_id: CommandId,
         done: Result<Receipt, ClientError>,
@@ -97,7 +114,7 @@ pub(crate) enum Effect {
     Resolve(String),
     Create {
         command_id: CommandId,
-        name: String,
+        create: Box<CreatePod>,
     },
     LoadOlder {
         pod: PodRef,
@@ -125,6 +142,14 @@ pub(crate) enum Effect {
     LoadInbox(Vec<PodRef>),
     /// What stands between commands and the machine.
     LoadWalls,
+    /// What a Pod can be made of.
+    LoadChoices,
+    FindFolders(FolderWord),
+    TestProvider(String),
+    GiveKey {
+        provider: String,
+        given: GiveKey,
+    },
     Search(String),
     Send {
         pod: PodRef,

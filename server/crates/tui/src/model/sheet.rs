@@ -3,7 +3,7 @@
 use commands::Topic;
 use protocol::{Approval, OpenRequest, PodRef, QueuedInput, SearchHit, WallItem};
 
-use super::Asking;
+use super::{Asking, ProviderSheet};
 
 #[derive(Debug)]
 pub(crate) enum Sheet {
@@ -15,6 +15,7 @@ pub(crate) enum Sheet {
     Inbox(Inbox),
     Found(Found),
     Walls(Walls),
+    Providers(ProviderSheet),
     /// What waits for the open Pod, and what is held back; drawn from the Pod itself.
     Queue {
         selected: usize,

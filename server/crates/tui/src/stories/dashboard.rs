@@ -73,9 +73,16 @@ fn an_empty_list_says_what_to_do_and_one_that_has_not_come_says_so() {
     story.shows("Loading Pods …");
     story.connection(Connection::Connected);
     story.pods(&[]);
-    story.shows("No Pods yet. Press n to create one.");
+    assert_eq!(story.effects, [Effect::LoadChoices], "which model a Pod would have is asked for");
+    story.shows("No Pods yet.");
+    story.shows("Enter creates ada, who answers with the rehearsal model: no key, no network");
+    story.shows(":key openai takes a key");
     story.enters("neve");
-    assert!(matches!(&story.effects[..], [Effect::Create { name, .. }] if name == "eve"), "{:?}", story.effects);
+    assert!(
+        matches!(&story.effects[..], [Effect::Create { create, .. }] if create.name.as_str() == "eve"),
+        "{:?}",
+        story.effects
+    );
     story.happens(Message::Created(Err(refused(ErrorCode::NameTaken, "the name \"eve\" is taken"))));
     story.shows("is taken");
 }

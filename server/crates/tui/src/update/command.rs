@@ -4,13 +4,17 @@ use commands::{
     Command, Page,
     said::{NO_APPROVAL, not_its_name},
 };
-use protocol::{Access, CommandId, ControlVerb, InputCommand, PodRef, RewindCommand, ScopeRule, Segment, Seq};
+use protocol::{
+    Access, CommandId, ControlVerb, CreatePod, InputCommand, PodRef, RewindCommand, ScopeRule, Segment, Seq,
+};
 use transcript::BlockKind;
 
-use super::{close, queue, sheets};
+use super::{choices, close, queue, sheets};
 use crate::{
+    making,
     model::{Act, Confirm, Effect, Model, Spawn},
     sentences,
+    view::FIRST_NAME,
     wrap::fit,
 };
 
@@ -28,11 +32,13 @@ pub(super) fn run(model: &mut Model, line: &str) {
 fn obey(model: &mut Model, command: Command) {
     match command {
         Command::Quit => model.has_quit = true,
-        Command::New(name) => model.start(Effect::Create { command_id: CommandId::random(), name }),
+        Command::New(text) => make(model, &text),
         Command::Open(target) => model.start(Effect::Resolve(target)),
         Command::Go(page) => go(model, page),
         Command::Help(topic) => sheets::open_help(model, topic),
         Command::Walls => sheets::open_walls(model),
+        Command::Providers => choices::open_providers(model),
+        Command::Key { provider, base_url } => choices::ask_key(model, provider, base_url),
         Command::Search(words) if words.is_empty() => model.complain(":search needs words after it"),
         Command::Search(words) => sheets::search(model, words),
         Command::Peer(target) if target.is_empty() => model.complain(":peer needs a name after it"),
@@ -41,6 +47,25 @@ fn obey(model: &mut Model, command: Command) {
             None => model.complain(commands::NOT_ATTACHED),
         },
     }
+}
+
+fn make(model: &mut Model, text: &str) {
+    let started_in = model.choices.as_ref().and_then(|choices| choices.folder.as_deref());
+    match making::read(text, started_in) {
+        Ok(wanted) => create(model, wanted),
+        Err(sentence) => model.complain(sentence),
+    }
+}
+
+/// The first Pod of all, with whatever model there is.
+pub(super) fn begin(model: &mut Model) {
+    if let Ok(name) = sentences::name(FIRST_NAME) {
+        create(model, CreatePod::named(name));
+    }
+}
+
+fn create(model: &mut Model, create: CreatePod) {
+    model.start(Effect::Create { command_id: CommandId::random(), create: Box::new(create) });
 }
 
 /// Commands that `parse` lets through only with a Pod.
@@ -56,6 +81,8 @@ fn of_pod(model: &mut Model, pod: PodRef, command: Command) {
         Command::Queue => return sheets::open_queue(model),
         Command::Attach(path) => {
             model.tell(format!("attaching {path}"));
+            // Whether its model sees pictures is said before one is sent.
+            choices::load(model);
             return model.start(Effect::Attach { pod, path });
         }
         Command::TakeBack => return queue::take_back_newest(model),

@@ -1,7 +1,10 @@
 //! What Tab and the arrows make of the command that is typed.
 
+use commands::Offer;
+
 use crate::{
     composer::Composer,
+    making,
     model::Model,
     offering::{choice, offers},
 };
@@ -30,6 +33,7 @@ pub(super) fn take(model: &mut Model) {
     let is_begun = model.line.as_ref().is_some_and(|line| !line.text.is_empty());
     let at = choice(model, &offers).or(is_begun.then_some(0));
     let Some(offer) = at.and_then(|at| offers.get(at)) else { return };
+    // What comes behind a sign comes at once.
     let wants_more = !offer.argument.is_empty();
     if let Some(line) = &mut model.line {
         line.text = Composer::with(format!("{}{}", offer.line, if wants_more { " " } else { "" }));
@@ -37,11 +41,13 @@ pub(super) fn take(model: &mut Model) {
     }
 }
 
-/// The arrows have chosen a command that needs something after it.
+/// The arrows have chosen a command that needs something after it, or a setting of a Pod that has more of them.
 pub(super) fn is_begun(model: &Model) -> bool {
     let offers = offers(model);
-    let chosen = model.line.as_ref().and_then(|line| line.chosen).and_then(|chosen| offers.get(chosen));
-    chosen.is_some_and(|offer| !offer.argument.is_empty() && offer.refusal.is_none())
+    let Some(line) = &model.line else { return false };
+    let chosen = line.chosen.and_then(|chosen| offers.get(chosen));
+    let is_setting = |offer: &Offer| making::last_setting(&offer.line).is_some() && line.text.text() != offer.line;
+    chosen.is_some_and(|offer| offer.refusal.is_none() && (!offer.argument.is_empty() || is_setting(offer)))
 }
 
 /// What the arrows have chosen.

@@ -1,6 +1,7 @@
 //! What is written to a Pod: sent, kept, recalled.
 
 use client::ClientError;
+use commands::{making::facts_of, said::blind_words};
 use protocol::{CommandId, PodRef, Receipt, Segment};
 
 use super::look;
@@ -58,13 +59,23 @@ pub(super) fn sent(model: &mut Model, command_id: &CommandId, done: Result<Recei
 pub(super) fn attached(model: &mut Model, pod: &PodRef, done: Result<Segment, ClientError>) {
     match (done, model.open_as(pod)) {
         (Ok(kept), Some(open)) => {
-            let words = kept.as_text().into_owned();
+            let (words, is_picture) = (kept.as_text().into_owned(), matches!(kept, Segment::Image { .. }));
             open.composer.attach(kept);
-            model.tell(format!("{words} goes with the next message"));
+            let blind = if is_picture { blind_words_of(model, pod) } else { String::new() };
+            model.tell(format!("{words} goes with the next message{blind}"));
         }
         (Ok(kept), None) => model.complain(format!("{} was not attached: its Pod was left", kept.as_text())),
         (Err(error), _) => model.complain(format!("not attached: {}", sentences::of_error(&error))),
     }
+}
+
+/// That the Pod's model sees no pictures, as far as it is known.
+fn blind_words_of(model: &Model, pod: &PodRef) -> String {
+    let words = || {
+        let (choices, summary) = (model.choices.as_ref()?, model.summary_of(pod)?);
+        blind_words(&summary.model, facts_of(&choices.providers, &summary.provider, &summary.model)?)
+    };
+    words().map(|words| format!(" · {words}")).unwrap_or_default()
 }
 
 /// Puts an earlier message into the composer, or a later one. What was being written comes back at the end.

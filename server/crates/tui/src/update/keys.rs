@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::{begin_line, open, pod_keys, scroll, sheet_keys, sheets, typed_line};
+use super::{begin_line, command, open, pod_keys, scroll, sheet_keys, sheets, typed_line};
 use crate::{
     composer::{Composer, To},
     model::{Focus, LineOf, Model, OpenPod, Sheet},
@@ -96,6 +96,7 @@ fn in_dashboard(model: &mut Model, key: KeyEvent) {
         KeyCode::Char('g') if !was_going => model.is_going = true,
         KeyCode::Char('g') | KeyCode::Home => select(model, isize::MIN),
         KeyCode::Char('G') | KeyCode::End => select(model, isize::MAX),
+        KeyCode::Enter if model.is_fresh() => command::begin(model),
         KeyCode::Enter => {
             if let Some(pod) = model.selected.clone() {
                 open(model, pod);

@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent};
 use protocol::RequestDecision;
 
-use super::{begin_line, open, queue};
+use super::{begin_line, choices, open, queue};
 use crate::{
     model::{Act, Asked, LineOf, Model, Seek, Sheet},
     view::{help_lines, wall_lines},
@@ -23,6 +23,8 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         KeyCode::Char('k') | KeyCode::Up => select(model, -1),
         KeyCode::PageDown | KeyCode::Char(' ') => select(model, 10),
         KeyCode::PageUp => select(model, -10),
+        KeyCode::Enter if matches!(model.sheet, Some(Sheet::Providers(_))) => choices::ask_key_of_chosen(model),
+        KeyCode::Char('t') => choices::test_chosen(model),
         KeyCode::Enter => enter(model),
         KeyCode::Char('a') => answer(model, commands::Answer::Once),
         KeyCode::Char('A') => answer(model, commands::Answer::Always),
@@ -42,9 +44,12 @@ pub(super) fn select(model: &mut Model, step: isize) {
         _ => 0,
     };
     let waiting = model.open.as_ref().map_or(0, |open| open.waiting().len());
+    let choices = model.choices.as_ref();
+    let providers = choices.map_or(0, |choices| choices.providers.len() + choices.unconfigured.len());
     match &mut model.sheet {
         Some(Sheet::Queue { selected }) => *selected = moved(*selected, waiting),
         Some(Sheet::Help { skipped, .. }) => *skipped = moved(*skipped, help_height),
+        Some(Sheet::Providers(sheet)) => sheet.selected = moved(sheet.selected, providers),
         Some(Sheet::Walls(walls)) => walls.skipped = moved(walls.skipped, walls_height),
         Some(Sheet::Inbox(inbox)) => inbox.selected = moved(inbox.selected, inbox.asked.len()),
         Some(Sheet::Found(found)) => {
@@ -62,7 +67,7 @@ fn enter(model: &mut Model) {
             let hit = found.hits.as_ref().and_then(|hits| hits.get(found.selected));
             hit.map(|hit| (hit.pod.clone(), Some(Seek { seq: hit.seq, pages_left: SEEK_PAGES_MAX })))
         }
-        Some(Sheet::Help { .. } | Sheet::Queue { .. } | Sheet::Walls(_)) | None => None,
+        Some(Sheet::Help { .. } | Sheet::Queue { .. } | Sheet::Providers(_) | Sheet::Walls(_)) | None => None,
     };
     match pod {
         Some((pod, seek)) => {

@@ -4,7 +4,7 @@ use client::{Connection, StreamItem};
 use commands::grouped;
 use protocol::{ControlEvent, DiagnosticCode, Event, PodRef, PodSummary, Record, ServerFrame, TurnEvent};
 
-use super::{close, look, look_for_wanted, scroll, sheets};
+use super::{choices, close, look, look_for_wanted, scroll, sheets};
 use crate::model::{Link, Model, Older, OpenPod};
 
 pub(super) fn take(model: &mut Model, item: StreamItem) {
@@ -110,6 +110,10 @@ fn take_pods(model: &mut Model, snapshot: bool, upserts: Vec<PodSummary>, remove
     arrange(model);
     sheets::reload(model);
     look_for_queue(model);
+    // The first screen says which model a Pod would have.
+    if model.is_fresh() && model.choices.is_none() {
+        choices::load(model);
+    }
 }
 
 /// What waits is in no stream, and how much of it is in the list: somebody else may have put something there, or taken it

@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::{command, completion, find, keys::edit, keys::select};
+use super::{choices, command, completion, find, keys::edit, keys::select};
 use crate::model::{LineOf, Model};
 
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
@@ -13,8 +13,14 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
             model.filter.clear();
         }
         (LineOf::Filter, _) => in_filter(model, key),
-        (_, KeyCode::Esc) => model.line = None,
-        (_, KeyCode::Backspace) if line.text.is_empty() => model.line = None,
+        (_, KeyCode::Esc) => (model.line, model.key_of) = (None, None),
+        (_, KeyCode::Backspace) if line.text.is_empty() => (model.line, model.key_of) = (None, None),
+        (LineOf::Key, KeyCode::Enter) => {
+            let key = line_text(model);
+            model.line = None;
+            choices::give_key(model, &key);
+        }
+        (LineOf::Key, _) => edit(&mut line.text, key),
         (LineOf::Command, _) => in_command(model, key),
         (LineOf::Find, KeyCode::Enter) => {
             let words = line_text(model);
@@ -27,10 +33,16 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
 
 fn in_command(model: &mut Model, key: KeyEvent) {
     match key.code {
-        KeyCode::Tab => completion::take(model),
+        KeyCode::Tab => {
+            completion::take(model);
+            choices::typed(model);
+        }
         KeyCode::Down => completion::choose(model, 1),
         KeyCode::Up => completion::choose(model, -1),
-        KeyCode::Enter if completion::is_begun(model) => completion::take(model),
+        KeyCode::Enter if completion::is_begun(model) => {
+            completion::take(model);
+            choices::typed(model);
+        }
         KeyCode::Enter => {
             let text = completion::chosen(model).unwrap_or_else(|| line_text(model));
             model.line = None;
@@ -41,6 +53,7 @@ fn in_command(model: &mut Model, key: KeyEvent) {
                 line.chosen = None;
                 edit(&mut line.text, key);
             }
+            choices::typed(model);
         }
     }
 }

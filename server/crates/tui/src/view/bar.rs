@@ -29,7 +29,7 @@ pub(super) fn rows(model: &Model, width: u16) -> u16 {
 pub(super) fn draw(model: &Model, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Paragraph::new(lines(model, area.width)), area);
     if let Some(line) = &model.line {
-        let column = width_of(prefix(line.what)) + width_of(&line.text.shown_before_cursor());
+        let column = width_of(&prefix(model, line.what)) + width_of(&line.text.shown_before_cursor());
         let column = u16::try_from(column).unwrap_or(u16::MAX);
         frame.set_cursor_position((area.x.saturating_add(column).min(area.right().saturating_sub(1)), area.y));
     }
@@ -47,7 +47,10 @@ fn lines(model: &Model, width: u16) -> Vec<Line<'static>> {
     let link = width_of(&link_words(&model.link)) + 2;
     let room = width.saturating_sub(link);
     if let Some(line) = &model.line {
-        return vec![Line::raw(fit(&format!("{}{}", prefix(line.what), line.text.shown()), room))];
+        let shown = line.text.shown();
+        // A key is not shown; how long it is helps to see that it came.
+        let shown = if line.what == LineOf::Key { "•".repeat(width_of(&shown)) } else { shown };
+        return vec![Line::raw(fit(&format!("{}{shown}", prefix(model, line.what)), room))];
     }
     if let Some(confirm) = &model.confirm {
         return wrapped(&[Span::styled(confirm.question.clone(), Style::new().fg(Color::Yellow).bold())], width, room);
@@ -107,9 +110,11 @@ fn retry(open: &OpenPod) -> Option<Span<'static>> {
 fn hints(model: &Model) -> String {
     match (&model.sheet, &model.open) {
         (Some(Sheet::Help { .. } | Sheet::Walls(_)), _) => "j k scroll · Esc close".to_owned(),
+        (Some(Sheet::Providers(_)), _) => "j k move · Enter give a key · t test · Esc close".to_owned(),
         (Some(Sheet::Inbox(_)), _) => "a allow · A always · d deny · Enter open · Esc close".to_owned(),
         (Some(Sheet::Found(_)), _) => "j k move · Enter open · Esc close".to_owned(),
         (Some(Sheet::Queue { selected }), open) => queue_hints(open.as_ref(), *selected),
+        (None, None) if model.is_fresh() => "Enter begin · n new · : command · ? help · q quit".to_owned(),
         (None, None) if model.filter.is_empty() => {
             "Enter open · n new · / filter · : command · ? help · q quit".to_owned()
         }
@@ -151,11 +156,15 @@ fn pod_hints(open: &OpenPod) -> String {
     }
 }
 
-fn prefix(what: LineOf) -> &'static str {
+fn prefix(model: &Model, what: LineOf) -> String {
     match what {
-        LineOf::Command => ":",
-        LineOf::Find => "/",
-        LineOf::Filter => "filter: ",
+        LineOf::Command => ":".to_owned(),
+        LineOf::Find => "/".to_owned(),
+        LineOf::Filter => "filter: ".to_owned(),
+        LineOf::Key => {
+            let provider = model.key_of.as_ref().map(|of| of.provider.as_str()).unwrap_or_default();
+            format!("key of {} (not shown): ", fit(provider, QUESTION_COLUMNS))
+        }
     }
 }
 

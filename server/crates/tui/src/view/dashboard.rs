@@ -13,7 +13,8 @@ use transcript::words::tokens_words;
 
 use super::entry;
 use crate::{
-    model::{Link, Model},
+    making::standing,
+    model::{Choices, Link, Model},
     wrap::{fit, padded, width_of, wrap},
 };
 
@@ -21,6 +22,10 @@ use crate::{
 const NAME_WIDTH: usize = 20;
 const STATE_WIDTH: usize = 13;
 const FIGURES_WIDTH: usize = 14;
+/// Columns of a key on the first screen.
+const FIRST_WIDTH: usize = 12;
+/// What the first Pod is called, where nobody names it.
+pub(crate) const FIRST_NAME: &str = "ada";
 
 /// The Pods in the order of the rows: all, or those that fit the filter.
 pub(crate) fn shown(model: &Model) -> Vec<&PodSummary> {
@@ -31,6 +36,11 @@ pub(super) fn draw(model: &Model, frame: &mut Frame<'_>, body: Rect) {
     let [heading, area] = Layout::vertical([Constraint::Length(2), Constraint::Min(0)]).areas(body);
     draw_heading(model, frame, heading);
     let pods = shown(model);
+    if model.is_fresh() {
+        let lines = first_lines(model, area.width.into());
+        frame.render_widget(Paragraph::new(lines), area);
+        return;
+    }
     if pods.is_empty() {
         let words = wrap(&empty_words(model), area.width.into());
         frame.render_widget(Paragraph::new(words.into_iter().map(Line::raw).collect::<Vec<_>>()), area);
@@ -140,6 +150,38 @@ pub(super) fn state_style(summary: &PodSummary) -> Style {
     }
 }
 
+/// What a fresh start shows: what works at once, and how to come to a model of one's own.
+fn first_lines(model: &Model, width: usize) -> Vec<Line<'static>> {
+    let usual = model.choices.as_ref().and_then(Choices::usual).filter(|usual| usual.missing.is_none());
+    let begins = match usual {
+        Some(usual) if usual.kind != "rehearsal" => {
+            let model = usual.models.first().map(|model| format!("{} of ", model.name)).unwrap_or_default();
+            format!("creates {FIRST_NAME}, who answers with {model}{} ({})", usual.name, standing(usual))
+        }
+        _ => format!("creates {FIRST_NAME}, who answers with the rehearsal model: no key, no network"),
+    };
+    let keys = [
+        ("Enter", begins.as_str()),
+        ("n", "creates a Pod: its name, then Enter; or a space, and its model, folder, scope"),
+        (
+            ":key openai",
+            "takes a key (also anthropic, gemini, openrouter): tried at once, kept on the server, never shown again",
+        ),
+        (":providers", "lists the models that were found here, and what is missing"),
+    ];
+    let about =
+        "No Pods yet. A Pod is an agent that keeps its conversation on disk: it goes on when you close this console.";
+    let mut lines: Vec<_> = wrap(about, width).into_iter().map(Line::raw).collect();
+    lines.push(Line::default());
+    for (key, what) in keys {
+        let mut whats = wrap(what, width.saturating_sub(FIRST_WIDTH + 1)).into_iter();
+        let first = whats.next().unwrap_or_default();
+        lines.push(Line::from(vec![Span::raw(padded(key, FIRST_WIDTH)).bold(), Span::raw(" "), Span::raw(first)]));
+        lines.extend(whats.map(|line| Line::from(format!("{}{line}", " ".repeat(FIRST_WIDTH + 1)))));
+    }
+    lines
+}
+
 fn empty_words(model: &Model) -> String {
     match &model.link {
         _ if !model.pods.is_empty() => format!("No Pods match \"{}\". Esc shows all.", model.filter),
@@ -149,7 +191,7 @@ fn empty_words(model: &Model) -> String {
         Link::Unauthorized => {
             "The server refuses the token. Set YOI_TOKEN, or name the server's folder with --data.".to_owned()
         }
-        _ if model.pods_known => "No Pods yet. Press n to create one.".to_owned(),
+        Link::Connecting if model.pods_known => "No Pods yet.".to_owned(),
         Link::Connecting | Link::Connected => "Loading Pods …".to_owned(),
     }
 }

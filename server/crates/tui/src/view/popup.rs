@@ -12,6 +12,7 @@ use ratatui::{
 
 use super::entry;
 use crate::{
+    making,
     model::{Model, Naming},
     offering::{choice, offers},
     wrap::{fit, padded, printable, width_of},
@@ -19,15 +20,19 @@ use crate::{
 
 /// So many are shown at once; the choice is among them.
 const ROWS_MAX: u16 = 8;
-/// Columns of the command and its argument.
+/// Columns of the command and its argument, at least.
 const WORD_WIDTH: usize = 18;
 /// Columns of a file's name, at least.
 const FILE_WIDTH: usize = 28;
 
 pub(super) fn draw(model: &Model, frame: &mut Frame<'_>, body: Rect) {
     let offers = offers(model);
+    // What follows stands in one column, and has room.
+    let longest = offers.iter().map(|offer| width_of(&word(offer))).max().unwrap_or_default();
+    let width = usize::from(body.width);
+    let column = longest.clamp(WORD_WIDTH, WORD_WIDTH.max(width / 2));
     draw_rows(frame, body, offers.len(), choice(model, &offers), |index, is_chosen| {
-        line(&offers[index], is_chosen, body.width.into())
+        line(&offers[index], is_chosen, column, width)
     });
 }
 
@@ -67,9 +72,17 @@ fn file(path: &str, is_chosen: bool, width: usize) -> Line<'static> {
     entry(is_chosen, vec![Span::raw(word).bold(), Span::raw(" "), Span::raw(fit(folder, room))])
 }
 
-fn line(offer: &Offer, is_chosen: bool, width: usize) -> Line<'static> {
-    let word = padded(&format!(":{} {}", offer.line, offer.argument), WORD_WIDTH);
-    let room = width.saturating_sub(WORD_WIDTH + 3);
+/// What is typed for it; of a new Pod's settings the last one.
+fn word(offer: &Offer) -> String {
+    match making::last_setting(&offer.line) {
+        Some(setting) => setting.to_owned(),
+        None => format!(":{} {}", offer.line, offer.argument),
+    }
+}
+
+fn line(offer: &Offer, is_chosen: bool, column: usize, width: usize) -> Line<'static> {
+    let word = padded(&word(offer), column);
+    let room = width.saturating_sub(column + 3);
     match offer.refusal {
         None => entry(is_chosen, vec![Span::raw(word).bold(), Span::raw(" "), Span::raw(fit(&offer.what, room))]),
         Some(refusal) => {

@@ -13,7 +13,7 @@ use transcript::snippet_words;
 
 use super::{
     blocks::Look,
-    entry, help, indented,
+    entry, help, indented, providers,
     tool::{asked_lines, telling},
     walls,
 };
@@ -38,6 +38,7 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
         Sheet::Inbox(_) => "Approvals".to_owned(),
         Sheet::Found(found) => format!("Search: {}", found.words),
         Sheet::Walls(_) => "Command sandbox".to_owned(),
+        Sheet::Providers(_) => "Model providers".to_owned(),
         Sheet::Queue { .. } => "Queued and held messages".to_owned(),
     };
     let rule = Line::from("─".repeat(width)).dim();
@@ -52,6 +53,10 @@ pub(super) fn draw(model: &Model, sheet: &Sheet, frame: &mut Frame<'_>, body: Re
             let lines = walls::lines(walls, body.width);
             let skipped = walls.skipped.min(lines.len().saturating_sub(area.height.into()));
             lines.into_iter().skip(skipped).collect()
+        }
+        Sheet::Providers(sheet) => {
+            let lines = providers::lines(model.choices.as_ref(), sheet, width);
+            windowed(lines, sheet.selected, area.height)
         }
         Sheet::Inbox(inbox) => inbox_lines(model, inbox, area),
         Sheet::Found(found) => found_lines(found, area),

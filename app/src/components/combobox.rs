@@ -1,0 +1,151 @@
+//! A field with a list below it of what may be meant. Any text may be typed: the list is a help.
+
+use leptos::{ev, prelude::*};
+
+use crate::live;
+
+/// So many are drawn; more typing finds the others.
+const SHOWN_MAX: usize = 50;
+
+/// One line of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Item {
+    /// What is typed for it.
+    pub(crate) text: String,
+    pub(crate) what: String,
+}
+
+/// The list opens when something is typed, with the arrow keys or with a press, and closes with Escape, which then closes nothing
+/// else. Enter takes what an arrow key has chosen; where nothing is chosen, it is the form's.
+#[component]
+pub(crate) fn Combobox(
+    #[prop(into)] id: String,
+    label: &'static str,
+    /// The label is not drawn: what stands above says it.
+    #[prop(optional)]
+    is_bare: bool,
+    value: RwSignal<String>,
+    /// What counts while nothing is typed.
+    #[prop(into)]
+    placeholder: Signal<String>,
+    #[prop(optional)] hint: &'static str,
+    /// What fits what is typed now.
+    #[prop(into)]
+    items: Signal<Vec<Item>>,
+    /// Something was typed, or the list is wanted.
+    #[prop(optional)]
+    on_typed: Option<Callback<()>>,
+) -> impl IntoView {
+    let (is_open, at) = (RwSignal::new(false), RwSignal::new(None::<usize>));
+    let id = StoredValue::new(id);
+    let of = move |part: &str| id.with_value(|id| format!("{id}-{part}"));
+    let is_shown = Memo::new(move |_| is_open.get() && items.with(|items| !items.is_empty()));
+    let open = move || {
+        is_open.set(true);
+        if let Some(on_typed) = on_typed {
+            on_typed.run(());
+        }
+    };
+    let take = Callback::new(move |index: usize| {
+        if let Some(item) = items.with_untracked(|items| items.get(index).cloned()) {
+            // A folder goes on: what is in it comes next.
+            let goes_on = item.text.ends_with('/');
+            value.set(item.text);
+            at.set(None);
+            is_open.set(goes_on);
+            if let Some(on_typed) = on_typed.filter(|_| goes_on) {
+                on_typed.run(());
+            }
+        }
+    });
+    let step = move |by: isize| {
+        let last = items.with_untracked(Vec::len).min(SHOWN_MAX).saturating_sub(1);
+        let next = match (is_shown.get_untracked(), at.get_untracked()) {
+            (true, Some(now)) => now.saturating_add_signed(by).min(last),
+            (_, _) if by > 0 => 0,
+            _ => last,
+        };
+        open();
+        at.set(Some(next));
+        live::reveal(&of(&next.to_string()));
+    };
+    let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
+        "ArrowDown" | "ArrowUp" => {
+            event.prevent_default();
+            step(if event.key() == "ArrowDown" { 1 } else { -1 });
+        }
+        "Enter" if !event.is_composing() && is_shown.get_untracked() => {
+            if let Some(chosen) = at.get_untracked() {
+                event.prevent_default();
+                take.run(chosen);
+            }
+        }
+        "Escape" if is_shown.get_untracked() => {
+            event.prevent_default();
+            event.stop_propagation();
+            (is_open.set(false), at.set(None));
+        }
+        _ => (),
+    };
+    let active = move || at.get().filter(|_| is_shown.get()).map(|at| of(&at.to_string()));
+    view! {
+        <div class="field">
+            {(!is_bare).then(|| view! { <label for=id.get_value()>{label}</label> }.into_any())}
+            <input
+                id=id.get_value()
+                type="text"
+                role="combobox"
+                autocomplete="off"
+                autocapitalize="off"
+                spellcheck="false"
+                aria-label=is_bare.then_some(label)
+                aria-autocomplete="list"
+                aria-controls=of("list")
+                aria-expanded=move || is_shown.get().to_string()
+                aria-activedescendant=active
+                aria-describedby=of("hint")
+                placeholder=placeholder
+                prop:value=move || value.get()
+                on:input=move |event| {
+                    value.set(event_target_value(&event));
+                    at.set(None);
+                    open();
+                }
+                on:click=move |_| open()
+                on:blur=move |_| (is_open.set(false), at.set(None)).1
+                on:keydown=on_key
+            />
+            <ul id=of("list") class="peer-options" class:is-hidden=move || !is_shown.get() role="listbox" aria-label=label>
+                {move || is_shown.get().then(|| lines(id, items.get(), at, take))}
+            </ul>
+            <small id=of("hint")>{hint}</small>
+        </div>
+    }
+}
+
+fn lines(
+    id: StoredValue<String>,
+    items: Vec<Item>,
+    at: RwSignal<Option<usize>>,
+    take: Callback<usize>,
+) -> Vec<AnyView> {
+    let line = move |(index, item): (usize, Item)| {
+        view! {
+            <li
+                id=id.with_value(|id| format!("{id}-{index}"))
+                role="option"
+                aria-selected=move || (at.get() == Some(index)).to_string()
+                on:mousedown=move |event| {
+                    // The focus stays in the field.
+                    event.prevent_default();
+                    take.run(index);
+                }
+            >
+                <b>{item.text}</b>
+                <span>{item.what}</span>
+            </li>
+        }
+        .into_any()
+    };
+    items.into_iter().take(SHOWN_MAX).enumerate().map(line).collect()
+}

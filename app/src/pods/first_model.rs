@@ -1,0 +1,118 @@
+//! A real model in the first minute: one that was found is begun with at one press, or a key is pasted right here.
+
+use leptos::{ev::SubmitEvent, prelude::*};
+use leptos_router::hooks::use_navigate;
+use protocol::{CreatePod, PodName, ProviderView};
+
+use crate::{
+    components::{
+        deed::{Deed, DeedButton},
+        problem::Problem,
+    },
+    console::{fresh_command, pod_href, use_console},
+    pods::{
+        key_dialog::{KEPT, KeyField, KeyForm, VendorFields},
+        providers::{ProvidersList, models_words},
+    },
+    server_fns::{ProvidersFound, create_pod, list_providers},
+};
+
+/// What the first Pod is called.
+const FIRST_NAME: &str = "ada";
+
+#[component]
+pub(crate) fn FirstModel() -> impl IntoView {
+    let console = use_console();
+    let read = LocalResource::new(move || {
+        console.keys_changed.track();
+        list_providers()
+    });
+    let found = Memo::new(move |before: Option<&Option<ProvidersFound>>| {
+        // What is being read anew stays on the screen until it is there.
+        read.get().and_then(Result::ok).or_else(|| before.cloned().flatten())
+    });
+    let ready = move || found.get().into_iter().flat_map(|found| found.found).filter(is_real).collect::<Vec<_>>();
+    let lead = move || match (found.with(Option::is_some), ready().is_empty()) {
+        (false, _) => "Looking for models on this machine…",
+        (true, true) => "No model server was found on this machine, and there is no key yet.",
+        (true, false) => "These can be used at once:",
+    };
+    let others = move || {
+        found.get().map(|found| {
+            view! {
+                <details class="more">
+                    <summary>"All providers"</summary>
+                    <ProvidersList found=found />
+                </details>
+            }
+            .into_any()
+        })
+    };
+    view! {
+        <section class="providers" aria-labelledby="first-model">
+            <h2 id="first-model">"A real model"</h2>
+            <p class="hint provider-lead" role="status">{lead}</p>
+            <ul>
+                {move || ready().into_iter().map(|provider| view! { <Ready provider=provider /> }.into_any()).collect_view()}
+            </ul>
+            <GiveKey />
+            {others}
+        </section>
+    }
+}
+
+fn is_real(provider: &ProviderView) -> bool {
+    provider.missing.is_none() && provider.kind != "rehearsal"
+}
+
+/// One that was found, or whose key is there.
+#[component]
+fn Ready(provider: ProviderView) -> impl IntoView {
+    let (deed, navigate) = (Deed::default(), use_navigate());
+    let model = provider.models.first().map_or_else(|| provider.name.clone(), |model| model.name.clone());
+    let words = format!("{} · {}", models_words(&provider), provider.source);
+    let name = provider.name.clone();
+    let begin = move || {
+        let (provider, navigate) = (name.clone(), navigate.clone());
+        deed.begin(Box::pin(async move {
+            let name = PodName::parse(FIRST_NAME).expect("a constant that is a good name");
+            let create = CreatePod { provider: Some(provider), ..CreatePod::named(name) };
+            let pod = create_pod(fresh_command(), create).await?;
+            navigate(&pod_href(&pod.pod), Default::default());
+            Ok(())
+        }));
+    };
+    let label = format!("Begin with {model}");
+    view! {
+        <li class="provider provider-ready">
+            <span class="provider-mark" aria-hidden="true">
+                "✓"
+            </span>
+            <b>{provider.name}</b>
+            <span class="provider-words">{words}</span>
+            <DeedButton deed=deed label=label words="Begin" class="button primary" press=begin />
+            <Problem error=deed.error />
+        </li>
+    }
+}
+
+#[component]
+fn GiveKey() -> impl IntoView {
+    let form = KeyForm::new();
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        form.submit(None, || ());
+    };
+    view! {
+        <form class="first-key" autocomplete="off" on:submit=submit aria-label="Add a key">
+            <VendorFields form=form />
+            <KeyField form=form />
+            <button class="button" type="submit" aria-disabled=move || form.deed.is_busy.get().to_string()>
+                "Test and keep"
+            </button>
+            <Problem error=form.deed.error />
+            <p role="status">{move || form.told()}</p>
+            <p class="hint">{KEPT}</p>
+        </form>
+    }
+}

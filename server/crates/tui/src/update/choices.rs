@@ -1,0 +1,137 @@
+//! What a Pod can be made of and what a line can be completed with: asked for while it is typed. Providers and their keys.
+
+use client::ClientError;
+use protocol::{FolderList, GiveKey, ProviderTest, ProviderView};
+
+use super::begin_line;
+use crate::{
+    making,
+    model::{Choices, Effect, FolderWord, KeyOf, LineOf, Model, ProviderSheet, Sheet},
+    sentences,
+};
+
+/// The line has changed. Asks for what completes it, unless an older question is under way: its answer asks again.
+pub(super) fn typed(model: &mut Model) {
+    let Some(line) = model.line.as_ref().filter(|line| line.what == LineOf::Command) else { return };
+    let text = line.text.text();
+    let word = text.split_once(' ').map(|(word, _)| word);
+    let folder = making::folder_word(text);
+    if matches!(word, Some("new" | "model" | "think" | "key")) && !model.has_chosen_from {
+        model.has_chosen_from = true;
+        load(model);
+    }
+    if let Some(word) = folder
+        && model.folders.asked.is_none()
+        && model.folders.found.as_ref().is_none_or(|(known, _)| *known != word)
+    {
+        model.folders.asked = Some(word.clone());
+        model.start(Effect::FindFolders(word));
+    }
+}
+
+/// Asks what there is to choose from, now.
+pub(super) fn load(model: &mut Model) {
+    if !model.is_choosing {
+        model.is_choosing = true;
+        model.start(Effect::LoadChoices);
+    }
+}
+
+pub(super) fn loaded(model: &mut Model, done: Result<Box<Choices>, ClientError>) {
+    model.is_choosing = false;
+    match done {
+        Ok(choices) => model.choices = Some(*choices),
+        Err(error) if matches!(model.sheet, Some(Sheet::Providers(_))) => {
+            model.sheet = None;
+            model.complain(sentences::of_error(&error));
+        }
+        // There is nothing to choose from, and all can be typed.
+        Err(_) => {}
+    }
+}
+
+pub(super) fn folders(model: &mut Model, word: FolderWord, done: Result<FolderList, ClientError>) {
+    if model.folders.asked.as_ref() != Some(&word) {
+        return;
+    }
+    model.folders.asked = None;
+    // When it fails there is nothing to choose from, and the path is taken as it is typed.
+    let list = done.unwrap_or(FolderList { items: Vec::new(), is_cut: false, default: String::new() });
+    model.folders.found = Some((word, list));
+    typed(model);
+}
+
+pub(super) fn open_providers(model: &mut Model) {
+    model.sheet = Some(Sheet::Providers(ProviderSheet::default()));
+    load(model);
+}
+
+/// The next line that is typed is the key.
+pub(super) fn ask_key(model: &mut Model, provider: String, base_url: Option<String>) {
+    begin_line(model, LineOf::Key, "");
+    model.key_of = Some(KeyOf { provider, base_url });
+}
+
+/// That of the provider that is chosen in the list.
+pub(super) fn ask_key_of_chosen(model: &mut Model) {
+    let Some(name) = chosen(model) else { return };
+    match name.as_str() {
+        "rehearsal" => model.complain("the rehearsal model has no key"),
+        _ => ask_key(model, name, None),
+    }
+}
+
+/// What is typed is the key of the one that it was asked for.
+pub(super) fn give_key(model: &mut Model, key: &str) {
+    let Some(KeyOf { provider, base_url }) = model.key_of.take() else { return };
+    let key = key.trim().to_owned();
+    if key.is_empty() {
+        return model.complain("no key was typed");
+    }
+    model.tell(format!("testing the key of {provider}, up to 10 s …"));
+    let kind = base_url.is_some().then(|| "openai-compatible".to_owned());
+    model.start(Effect::GiveKey { provider, given: GiveKey { kind, base_url, key } });
+}
+
+pub(super) fn key_given(model: &mut Model, provider: &str, done: Result<ProviderView, ClientError>) {
+    match done {
+        Ok(works) => {
+            let used = if works.default { "; new Pods use it" } else { "" };
+            model.tell(format!("{provider} works: {} models; its key is kept{used}", works.models.len()));
+            load(model);
+        }
+        Err(error) => model.complain(sentences::of_error(&error)),
+    }
+}
+
+/// Asks the chosen provider whether it works.
+pub(super) fn test_chosen(model: &mut Model) {
+    let Some(name) = chosen(model) else { return };
+    let is_there =
+        model.choices.as_ref().is_some_and(|choices| choices.providers.iter().any(|known| known.name == name));
+    match &mut model.sheet {
+        Some(Sheet::Providers(sheet)) if is_there => {
+            sheet.tests.retain(|(known, _)| *known != name);
+            sheet.tests.push((name.clone(), None));
+            model.start(Effect::TestProvider(name));
+        }
+        Some(Sheet::Providers(_)) => model.complain(format!("{name} is not configured; Enter takes its key")),
+        _ => (),
+    }
+}
+
+pub(super) fn tested(model: &mut Model, provider: &str, done: Result<ProviderTest, ClientError>) {
+    let Some(Sheet::Providers(sheet)) = &mut model.sheet else { return };
+    sheet.tests.retain(|(known, _)| known != provider);
+    match done {
+        Ok(test) => sheet.tests.push((provider.to_owned(), Some(test))),
+        Err(error) => model.complain(sentences::of_error(&error)),
+    }
+}
+
+fn chosen(model: &Model) -> Option<String> {
+    let Some(Sheet::Providers(sheet)) = &model.sheet else { return None };
+    let choices = model.choices.as_ref()?;
+    let there = choices.providers.iter().map(|provider| &provider.name);
+    there.chain(choices.unconfigured.iter().map(|provider| &provider.kind)).nth(sheet.selected).cloned()
+}
