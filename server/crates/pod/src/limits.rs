@@ -11,6 +11,7 @@ impl Pod {
     /// The model's context by what this call reports and by what was learnt; 0 when neither is known.
     pub(crate) fn limit_of(&self, reported: &Usage) -> u64 {
         match (reported.context_limit, self.learnt_limit) {
+            (limit, 0) => limit,
             // More was answered than was learnt to fit.
             (limit, learnt) if reported.context_used > learnt && !reported.estimated => limit,
             (0, learnt) => learnt,

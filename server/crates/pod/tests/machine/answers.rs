@@ -264,3 +264,13 @@ fn what_a_provider_wants_back_with_words_stays_with_them() {
         messages.iter().flat_map(|message| &message.thoughts).map(|thought| &thought.data["phase"]).collect();
     assert_eq!(phases, ["commentary", "final_answer"]);
 }
+
+#[test]
+fn an_estimate_leaves_the_models_context_as_it_is_known() {
+    let estimate =
+        Usage { input: 30, output: 2, context_used: 32, context_limit: 4_096, estimated: true, ..Usage::default() };
+    let journal = running().all([text("a"), Input::Model(ModelPiece::Usage(estimate)), finished()]);
+    let told = journal.last("usage");
+    assert_eq!((&told["context_limit"], &told["estimated"]), (&json!(4_096), &json!(true)));
+    assert_eq!((journal.pod.usage.context_limit, journal.pod.usage.estimated), (4_096, true));
+}
